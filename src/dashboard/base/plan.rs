@@ -123,7 +123,22 @@ pub trait ListItem: Item + Sized {
     fn table_in(snapshot: &Snapshot) -> Option<&Arc<Table<Self>>>;
 }
 
-/// The one place that pairs each list with its items.
+/// Applies a macro to all lists and the types of their items.
+macro_rules! each_list {
+    ($callback:ident) => {
+        $callback! {
+            Workspaces(Workspace),
+            Targets(Target),
+            Scans(Scan),
+            Findings(Finding),
+            Loggers(Logger),
+            Reports(Report),
+            Wordlists(Wordlist),
+        }
+    };
+}
+pub(crate) use each_list;
+
 macro_rules! snapshots {
     ($($list:ident($item:ty),)*) => {
         /// A whole list as read, made into a table off the UI thread: the poller fetches and reports snapshots, the
@@ -163,15 +178,7 @@ macro_rules! snapshots {
     };
 }
 
-snapshots! {
-    Workspaces(Workspace),
-    Targets(Target),
-    Scans(Scan),
-    Findings(Finding),
-    Loggers(Logger),
-    Reports(Report),
-    Wordlists(Wordlist),
-}
+each_list!(snapshots);
 
 /// A part of a scan as read.
 #[derive(Clone, Debug)]

@@ -1,10 +1,9 @@
-//! What comes from the archive: captures in groups, payloads that others made, and what is told of both.
+//! Messages of the archive: captures in groups, payloads of other programs, and the notices about them.
 
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{ArchivedCaptures, Caught, Effect, Pane};
-use crate::dashboard::core::Msg;
-use crate::dashboard::core::update::update;
+use crate::dashboard::core::{Msg, update};
 use crate::dashboard::data::{Archive, OobKept, OobNews, Recalled};
 use crate::dashboard::list::CHUNK;
 use crate::dashboard::model::Model;
@@ -36,7 +35,7 @@ fn comes(desk: &mut Desk, new: Vec<Caught>) -> Vec<Effect> {
     desk.send(Msg::Oob(OobNews::Captures { generation, new }))
 }
 
-/// Two payloads called in turn, and two requests from one bot. The three captures of the desk are of no address.
+/// Hits of two payloads in turn, and two captures from one bot. The three captures of the desk have no address.
 fn hunted() -> Desk {
     let mut desk = Desk::new();
     let new = [(10, 1), (11, 2), (12, 1), (13, 1)].map(|(id, token)| calls(id, token, "203.0.113.9"));
@@ -47,15 +46,15 @@ fn hunted() -> Desk {
 }
 
 #[test]
-fn hits_of_a_payload_fold_under_a_head_that_stands_for_all_of_them() {
+fn hits_of_payload_fold_under_group_header() {
     let mut desk = hunted();
     desk.keys("b p");
-    // Unknown of no address, payload 2 alone, payload 1, unknown of one address: in the order of their newest.
+    // No payload without address, payload 2 alone, payload 1, no payload with address: in the order of their newest.
     assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 15]);
-    assert_eq!(desk.selected(Pane::Captures), Some(15), "the cursor went to the head that holds it");
+    assert_eq!(desk.selected(Pane::Captures), Some(15), "the cursor is on the header of its group");
     desk.keys("k enter");
     assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 10, 12, 13, 15]);
-    assert_eq!(desk.selected(Pane::Captures), Some(13), "the head, which is unfolded");
+    assert_eq!(desk.selected(Pane::Captures), Some(13), "the header of the unfolded group");
     desk.keys("enter j");
     assert_eq!(desk.selected(Pane::Captures), Some(12));
     desk.keys("h");
@@ -70,12 +69,12 @@ fn hits_of_a_payload_fold_under_a_head_that_stands_for_all_of_them() {
 }
 
 #[test]
-fn a_head_is_kept_while_its_payload_is_called_again_and_the_end_is_followed() {
+fn selected_header_remains_with_new_hits_and_end_is_followed() {
     let mut desk = hunted();
     desk.keys("b p k");
     comes(&mut desk, vec![calls(16, 2, "203.0.113.9"), calls(17, 1, "203.0.113.9")]);
     assert_eq!(desk.shown(Pane::Captures), [3, 15, 16, 17]);
-    assert_eq!(desk.selected(Pane::Captures), Some(17), "it is now of a capture that came since");
+    assert_eq!(desk.selected(Pane::Captures), Some(17), "its newest capture is a new one");
     desk.keys("G");
     comes(&mut desk, vec![plain(18, "192.0.2.44")]);
     assert_eq!(desk.selected(Pane::Captures), Some(18));
@@ -86,17 +85,17 @@ fn a_head_is_kept_while_its_payload_is_called_again_and_the_end_is_followed() {
 }
 
 #[test]
-fn a_payload_that_a_command_made_is_looked_for_in_what_came_from_a_day_before_it_on() {
+fn payload_of_command_is_searched_from_day_before_it() {
     let mut desk = Desk::new();
     let old = capture(1).request_date.unwrap().0;
     let at = |days: i64| old.checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
     let payload = |token, days| Payload { token: Token::of(token), at: Some(at(days).into()), ..Payload::default() };
     let mut sent = |payload| desk.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
-    assert_eq!(sent(payload(1, 3)), [], "all came days before it was made");
+    assert_eq!(sent(payload(1, 3)), [], "all captures are days older");
     let effects = sent(payload(2, 0));
     let [Effect::Recognise { captures, grown }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!((captures.len(), grown.len()), (3, 1));
-    assert_eq!(sent(payload(2, 0)), [], "it is known already");
+    assert_eq!(sent(payload(2, 0)), [], "the payload is known");
     let mentions = calls(2, 2, "").mentions;
     let id = desk.model.data.captures.caught[1].id();
     desk.send(Msg::Oob(OobNews::Recognised(vec![(id, mentions)])));
@@ -104,7 +103,7 @@ fn a_payload_that_a_command_made_is_looked_for_in_what_came_from_a_day_before_it
 }
 
 #[test]
-fn what_a_grown_book_finds_goes_before_what_is_unknown() {
+fn known_mentions_precede_unknown_ones() {
     let first = calls(1, 1, "");
     let text = format!("t={}&u={}", Token::of(1), Token::of(2));
     let capture = Capture { url_params: text.into(), ..(*first.capture).clone() };
@@ -117,7 +116,7 @@ fn what_a_grown_book_finds_goes_before_what_is_unknown() {
 }
 
 #[test]
-fn the_poller_waits_for_the_archive_and_goes_on_without_one() {
+fn poller_waits_for_archive_until_it_fails() {
     let mut desk = Desk::new();
     assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited);
     desk.send(Msg::Oob(OobNews::Opened(Box::new(OobKept { writable: true, ..OobKept::default() }))));
@@ -144,7 +143,7 @@ fn the_poller_waits_for_the_archive_and_goes_on_without_one() {
 }
 
 #[test]
-fn a_logger_that_comes_to_its_end_is_named_once() {
+fn ending_logger_is_reported_once() {
     let mut desk = Desk::new();
     let logger = |days, left| Logger {
         id: LoggerId(1),
@@ -162,7 +161,7 @@ fn a_logger_that_comes_to_its_end_is_named_once() {
     assert!(desk.notices().contains("logger probe: records no more"), "{}", desk.notices());
 }
 
-/// A capture whose body is half a piece of what is asked at once; every other one has a word in it.
+/// A capture whose body is half a chunk; the bodies repeat one of two words.
 fn long(id: i64) -> Caught {
     let word = if id % 2 == 0 { "even" } else { "odd" };
     let body = base64::engine::general_purpose::STANDARD.encode(word.repeat(CHUNK / 2 / word.len()));
@@ -175,7 +174,7 @@ fn shown(model: &mut Model) -> Vec<i64> {
 }
 
 #[test]
-fn a_filter_over_many_long_bodies_is_asked_in_pieces_and_the_newest_filter_wins() {
+fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
     let mut desk = Desk::new();
     desk.keys("5");
     comes(&mut desk, (10..20).map(long).collect());
@@ -185,7 +184,7 @@ fn a_filter_over_many_long_bodies_is_asked_in_pieces_and_the_newest_filter_wins(
         events(script).into_iter().flat_map(|event| update(model, now, Msg::Key(event))).collect()
     };
     let effects = presses(model, "/ 'body:even'");
-    assert_eq!(effects, [Effect::AskOn], "however many keys: one is under way");
+    assert_eq!(effects, [Effect::AskOn], "one chunk is in progress after any number of keys");
     let before = shown(model);
     assert!(before.len() < 5 && before.ends_with(&[18]), "{before:?}");
     presses(model, "ctrl-u");
@@ -205,7 +204,7 @@ fn a_filter_over_many_long_bodies_is_asked_in_pieces_and_the_newest_filter_wins(
 }
 
 #[test]
-fn a_file_of_what_a_query_takes_is_gathered_in_pieces_and_never_a_part() {
+fn export_of_query_is_collected_in_chunks_and_complete() {
     let mut desk = Desk::new();
     desk.keys("5");
     comes(&mut desk, (10..20).map(long).collect());
@@ -223,7 +222,7 @@ fn a_file_of_what_a_query_takes_is_gathered_in_pieces_and_never_a_part() {
 }
 
 #[test]
-fn a_file_that_is_still_gathered_in_another_workspace_is_given_up_and_that_is_said() {
+fn export_is_cancelled_by_change_of_workspace() {
     let mut desk = Desk::new();
     comes(&mut desk, (10..20).map(long).collect());
     let now = desk.model.now;
@@ -235,7 +234,7 @@ fn a_file_that_is_still_gathered_in_another_workspace_is_given_up_and_that_is_sa
 }
 
 #[test]
-fn a_file_that_is_still_gathered_is_written_before_the_dashboard_is_left() {
+fn export_is_written_before_quit() {
     let mut desk = Desk::new();
     comes(&mut desk, (10..20).map(long).collect());
     let now = desk.model.now;
@@ -248,7 +247,7 @@ fn a_file_that_is_still_gathered_is_written_before_the_dashboard_is_left() {
 }
 
 #[test]
-fn a_head_stands_for_nothing_before_all_that_it_stands_for_is_known() {
+fn header_is_not_actionable_before_filter_is_complete() {
     let mut desk = Desk::new();
     desk.keys("5 b s");
     let now = desk.model.now;

@@ -1,8 +1,9 @@
-//! Commands about captured requests: out into a file, and sent again.
+//! The commands for captures: export and replay.
 
 use crate::dashboard::base::{Effect, ExportedCaptures};
 use crate::dashboard::captures::keys::ask_replay;
-use crate::dashboard::input::action::{Action, ItemAction};
+use crate::dashboard::input::Action;
+use crate::dashboard::input::action::ItemAction;
 use crate::dashboard::list::CaptureExport;
 use crate::dashboard::model::Model;
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
@@ -10,7 +11,6 @@ use crate::oob::{CaptureFormat, CaptureRecord};
 use crate::query::{Query, QueryKind, query_of};
 use crate::text::file_name;
 
-/// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "export captures",
@@ -19,21 +19,21 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::optional(ArgumentShape::Query(QueryKind::Captures)),
             ArgumentSlot::after("to", ArgumentShape::Text("FILE")),
         ],
-        "write captured requests to a file: what the query takes, else the marked ones, else those shown",
+        "write captures to a file: those of the query, else the marked ones, else those shown",
         "export captures har method:GET to hits.har",
         export,
     ),
     Command::new(
         "replay",
         &[ArgumentSlot::needed(ArgumentShape::Text("URL"))],
-        "send the selected captured request again, to this URL and no other, after a prompt",
+        "send the selected capture again, to this URL only, after a prompt",
         "replay https://shop.acme.test/search",
         |model, args, _| ask_replay(model, &args.text().unwrap_or_default()),
     )
     .or(Action::Item(ItemAction::Replay)),
 ];
 
-/// What the query takes is gathered in pieces; the marked ones are at hand.
+/// Captures of a query are collected in chunks; marked captures are exported at once.
 fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let format = args.choice().and_then(CaptureFormat::named).ok_or("which format?")?;
     let marked: Vec<CaptureRecord> =

@@ -1,4 +1,4 @@
-//! Keys on captures: two beside each other, and one sent again.
+//! The actions on captures: compare two, and send one again.
 
 use crate::dashboard::base::{Call, Job, Pane, Tab, Tone};
 use crate::dashboard::model::Model;
@@ -6,7 +6,7 @@ use crate::dashboard::prompts::{Prompt, Then};
 use crate::oob::Replay;
 use crate::text;
 
-/// `d`: two marked ones, else the one at hand with the one before it from the same address or payload.
+/// Compares two marked captures, else the selected one with the previous one of the same address or payload.
 pub(crate) fn compare(model: &mut Model) {
     let marked: Vec<_> = model.marked_captures().iter().map(|caught| caught.id()).collect();
     if let [_, later] = marked.as_slice()
@@ -16,12 +16,12 @@ pub(crate) fn compare(model: &mut Model) {
         model.lists.captures.select_at(&model.data.captures, at);
     }
     if marked.len() > 2 {
-        return model.say(Tone::Plain, format!("{} are marked: two can be compared", marked.len()));
+        return model.say(Tone::Plain, format!("{} captures marked: mark two to compare", marked.len()));
     }
     match (model.selected_capture().is_some(), model.compared_capture().is_some()) {
-        (false, _) => model.say(Tone::Plain, "nothing is selected here"),
+        (false, _) => model.say(Tone::Plain, "nothing selected"),
         (true, false) => {
-            model.say(Tone::Plain, "nothing before it came from the same address or payload: mark two to compare them");
+            model.say(Tone::Plain, "no earlier capture of this address or payload: mark two to compare");
         }
         (true, true) => {
             model.navigation.focus.in_detail = true;
@@ -30,25 +30,25 @@ pub(crate) fn compare(model: &mut Model) {
     }
 }
 
-/// `:replay URL`: asks, naming method and URL, and sends on yes.
+/// `:replay URL`: opens a prompt with method and URL, and sends the request on yes.
 pub(crate) fn ask_replay(model: &mut Model, url: &str) -> Result<(), String> {
-    let caught = model.selected_capture().ok_or("there is no captured request yet: 5 shows them")?;
+    let caught = model.selected_capture().ok_or("nothing selected")?;
     let replay = match Replay::new(&caught.capture, url) {
         Ok(replay) => replay,
         Err(why) => {
-            // What was typed is there to be mended.
+            // The command stays in the line, so that it can be corrected.
             model.open_command_line(&format!("replay {url}"));
             return Err(why);
         }
     };
     let about = replay.to_string();
-    let which = format!("It is capture {} of {}.", caught.capture.id, text::clean(&caught.label));
+    let which = format!("capture {} of logger {}", caught.capture.id, text::clean(&caught.label));
     let jobs = vec![Job::new(about.clone(), Call::Replay(Box::new(replay)))];
     let prompt = Prompt::new("Send this request again?", Then::Call { verb: "send again", jobs })
         .with_line(about)
         .with_line(which)
-        .with_line("Headers and body go as they were captured, cookies and authorization too.")
-        .with_line("Path and query are those that were typed; no redirect is followed.");
+        .with_line("headers and body as captured, with cookies and authorization")
+        .with_line("path and query of the URL above; redirects are not followed");
     model.open_prompt(prompt);
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Captured requests: the stream of all loggers, its groups and detail, and the list of the loggers.
+//! Captures: the stream of all loggers, its groups and detail, and the list of the loggers.
 //!
 //! ```text
-//!   poller, archive ─► news ─► data::stream ─► list::stream (query, groups) ─► draw (cells, detail)
+//!   poller, archive ─► messages ─► data::stream ─► list::stream (query, groups) ─► draw (cells, detail)
 //!   key ─► keys, commands ─► Effect: compare, export, send again
 //! ```
 //!
@@ -13,7 +13,7 @@ pub mod commands;
 pub mod draw;
 pub mod keys;
 pub mod loggers;
-pub mod news;
+pub mod messages;
 #[cfg(test)]
 mod tests;
 

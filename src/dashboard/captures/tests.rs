@@ -1,4 +1,4 @@
-//! Captured requests: beside each other, out into files, and sent again.
+//! Captures: comparison, export and replay.
 
 use crate::dashboard::base::Tab;
 use crate::dashboard::core::Msg;
@@ -7,12 +7,12 @@ use crate::dashboard::testing::*;
 use crate::oob::{Payload, PayloadBook, Token, mentions};
 use std::sync::Arc;
 
-/// A capture with a token of the book, from an address.
+/// A capture from an address, with the token of this number.
 fn carrying(id: i64, token: u64, from: &str) -> Capture {
     Capture { url_params: format!("t={}", Token::of(token)).into(), ip_address: from.into(), ..capture(id) }
 }
 
-/// A desk with captures of two payloads and addresses.
+/// A desk with captures of several payloads and addresses.
 fn desk() -> Desk {
     let mut desk = Desk::new();
     let mut book = PayloadBook::default();
@@ -47,7 +47,7 @@ fn compared(desk: &Desk) -> Option<i64> {
 }
 
 #[test]
-fn a_capture_is_compared_with_the_one_before_of_the_same_payload_or_address() {
+fn selected_capture_is_compared_with_previous_of_payload_or_address() {
     let mut desk = desk();
     for (id, other) in [(12, Some(10)), (13, Some(11)), (14, None), (10, None)] {
         select(&mut desk, id);
@@ -65,7 +65,7 @@ fn a_capture_is_compared_with_the_one_before_of_the_same_payload_or_address() {
 }
 
 #[test]
-fn two_marked_captures_are_compared_wherever_the_cursor_is() {
+fn two_marked_captures_are_compared_at_any_cursor() {
     let mut desk = desk();
     select(&mut desk, 10);
     desk.keys("space");
@@ -80,7 +80,7 @@ fn two_marked_captures_are_compared_wherever_the_cursor_is() {
     select(&mut desk, 13);
     desk.keys("space");
     desk.keys("d");
-    assert!(desk.notices().contains("3 are marked"), "{}", desk.notices());
+    assert!(desk.notices().contains("3 captures marked"), "{}", desk.notices());
 }
 
 fn exported(effects: Vec<Effect>) -> (String, Vec<i64>, String) {
@@ -94,7 +94,7 @@ fn exported(effects: Vec<Effect>) -> (String, Vec<i64>, String) {
 }
 
 #[test]
-fn captures_are_exported_by_query_by_mark_or_as_they_are_shown() {
+fn exported_captures_are_of_query_or_marked_or_shown() {
     let mut desk = desk();
     let (name, ids, text) = exported(desk.keys(": 'export captures jsonl from:192.0.2.2 to x.jsonl' enter"));
     assert_eq!((name.as_str(), ids), ("x.jsonl", vec![11, 13]));
@@ -111,7 +111,7 @@ fn captures_are_exported_by_query_by_mark_or_as_they_are_shown() {
 }
 
 #[test]
-fn a_request_is_sent_again_only_to_what_was_typed_and_after_a_prompt() {
+fn replay_sends_only_to_typed_url_after_prompt() {
     let mut desk = Desk::new();
     let secret = Capture {
         request_method: "POST".into(),
@@ -119,7 +119,7 @@ fn a_request_is_sent_again_only_to_what_was_typed_and_after_a_prompt() {
         ..capture(9)
     };
     desk.caught(1, vec![secret]);
-    assert_eq!(desk.keys("5 G s"), [], "where to is typed first");
+    assert_eq!(desk.keys("5 G s"), [], "the URL is typed first");
     assert_eq!(desk.calls("'https://shop.acme.test/x' enter"), []);
     let question = format!("{:?}", desk.prompt());
     assert_eq!(desk.prompt().lines[0], "POST to https://shop.acme.test/x");
@@ -139,12 +139,12 @@ fn a_request_is_sent_again_only_to_what_was_typed_and_after_a_prompt() {
     assert!(!desk.notices().contains("s3cret") && desk.notices().contains("cannot connect"), "{}", desk.notices());
     desk.keys(": 'replay ftp://h/' enter");
     assert!(desk.notices().contains("http or https"), "{}", desk.notices());
-    let Some(Modal::Command(line)) = desk.model.overlay.modals.last() else { panic!("what was typed is gone") };
+    let Some(Modal::Command(line)) = desk.model.overlay.modals.last() else { panic!("no command line") };
     assert_eq!(line.input.text(), "replay ftp://h/");
 }
 
 #[test]
-fn a_body_that_is_no_text_is_written_beside_its_curl_command() {
+fn binary_body_is_saved_for_curl_command() {
     let mut desk = Desk::new();
     desk.caught(1, vec![Capture { request_body_base64: "AP8b".into(), path: None, ..capture(9) }]);
     let effects = desk.keys("5 G y c");
@@ -152,7 +152,11 @@ fn a_body_that_is_no_text_is_written_beside_its_curl_command() {
     assert!(name.starts_with("capture-1-9-") && name.ends_with(".bin"), "{name}");
     assert!(desk.notices().contains("path not reported"), "{}", desk.notices());
     let problem = Err(Problem::local("the disk is full"));
-    assert_eq!(desk.send(Msg::BodySaved { sent: sent.clone(), saved: problem }), [], "the command would have no body");
+    assert_eq!(
+        desk.send(Msg::BodySaved { sent: sent.clone(), saved: problem }),
+        [],
+        "without a file there is no command"
+    );
     let saved = Ok("/tmp/taken-2.bin".into());
     match desk.send(Msg::BodySaved { sent: sent.clone(), saved }).as_slice() {
         [Effect::Copy { text, .. }] => assert!(text.contains("--data-binary '@taken-2.bin'"), "{text}"),
@@ -161,7 +165,7 @@ fn a_body_that_is_no_text_is_written_beside_its_curl_command() {
 }
 
 #[test]
-fn marked_captures_are_copied_as_one_array_with_their_payloads() {
+fn marked_captures_are_copied_as_array_with_payloads() {
     let mut desk = desk();
     select(&mut desk, 10);
     desk.keys("space space");
@@ -176,7 +180,7 @@ fn marked_captures_are_copied_as_one_array_with_their_payloads() {
 }
 
 #[test]
-fn a_capture_keeps_the_url_of_a_logger_that_is_gone() {
+fn capture_of_deleted_logger_keeps_url() {
     let mut desk = Desk::new();
     desk.caught(77, vec![Capture { path: None, ..capture(9) }]);
     assert!(desk.model.data.loggers.value().unwrap().get(LoggerId(77)).is_none());
@@ -190,7 +194,7 @@ fn a_capture_keeps_the_url_of_a_logger_that_is_gone() {
 }
 
 #[test]
-fn captures_are_found_by_the_target_that_sent_them_or_that_they_name_and_by_one_that_comes_later() {
+fn target_query_finds_sender_named_and_later_targets() {
     let mut desk = Desk::new();
     let headers = vec!["Host: t1.acme.test".into(), "X-Forwarded-For: 10.0.0.7, T2.acme.test:8443".into()];
     let named = Capture { http_headers: headers, ..capture(10) };
@@ -200,7 +204,7 @@ fn captures_are_found_by_the_target_that_sent_them_or_that_they_name_and_by_one_
         desk.shown(Pane::Captures)
     };
     assert_eq!(taken(&mut desk, "target:t2"), [10]);
-    assert_eq!(taken(&mut desk, "target:t1"), [0; 0], "the Host of a request is the logger's");
+    assert_eq!(taken(&mut desk, "target:t1"), [0; 0], "the Host of a request is the logger");
     assert_eq!(taken(&mut desk, "target:192.0.2.40"), [0; 0]);
     let targets = [target(2, "t2.acme.test"), target(9, "https://192.0.2.40:8443/")];
     desk.feed(Snapshot::Targets(table(targets)));
@@ -209,7 +213,7 @@ fn captures_are_found_by_the_target_that_sent_them_or_that_they_name_and_by_one_
 }
 
 #[test]
-fn marked_captures_are_copied_raw_together_and_unmarked_by_a_command() {
+fn marked_captures_are_copied_raw_and_unmarked_by_command() {
     let mut desk = desk();
     desk.keys("space k space");
     let copied = |effects: Vec<Effect>| {
@@ -229,7 +233,7 @@ fn marked_captures_are_copied_raw_together_and_unmarked_by_a_command() {
 }
 
 #[test]
-fn what_may_follow_b_is_told_as_it_is_for_captures() {
+fn group_keys_of_captures_have_own_context() {
     let mut desk = desk();
     for (keys, context) in
         [("5 b", crate::dashboard::input::Context::CaptureGroup), ("esc 3 b", crate::dashboard::input::Context::Group)]

@@ -143,7 +143,7 @@ fn compare_and_retest_commands_open_board() {
     desk.keys("3 : 'compare 1 9'");
     assert_eq!(line(&desk).fault.as_ref().unwrap().reason, "no scan 9 here");
     desk.keys("ctrl-u 'compare 1 1' enter");
-    assert!(desk.notices().contains("name two"), "{}", desk.notices());
+    assert!(desk.notices().contains("with itself"), "{}", desk.notices());
     run(&mut desk, "retest");
 }
 

@@ -1,13 +1,12 @@
-//! The payload book: what was planted where, and what it brought in.
+//! The payload book: the place and the hits of each payload.
 
 use crate::dashboard::base::{Pane, RowRef};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, CopyAction, ListAction, PayloadAction};
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::labels::fact;
-use crate::dashboard::ui::list::{draw_table, pane_of};
-use crate::dashboard::ui::widgets::wrap::plain;
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, format};
+use crate::dashboard::input::action::{CopyAction, ListAction, PayloadAction};
+use crate::dashboard::input::{Action, Context};
+use crate::dashboard::ui::{
+    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key,
+    pane_of, plain, words,
+};
 use crate::oob::Payload;
 use crate::text;
 use ratatui::buffer::Buffer;
@@ -25,20 +24,20 @@ const COLUMNS: &[TableColumn] = &[
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
     let remote = &cx.model.data.payloads;
-    let new = crate::dashboard::ui::labels::key(cx, Context::Everywhere, Action::Payload(PayloadAction::Plant));
+    let new = key(cx, Context::Everywhere, Action::Payload(PayloadAction::Plant));
     let pane = ListPane {
         columns: COLUMNS,
         note: note(cx),
-        invitation: format!("No payload yet: {new} anywhere makes one of the current logger and copies it."),
-        // Without an archive the book is empty, not unknown.
-        known: if remote.value().is_some() { ListState::of(remote) } else { ListState::Read },
+        invitation: format!("no payloads: {new} in any pane creates one of the current logger and copies it"),
+        // Without an archive the book is empty, not loading.
+        state: if remote.value().is_some() { ListState::of(remote) } else { ListState::Loaded },
         ..pane_of(Pane::Payloads, remote)
     };
     let list = &cx.model.lists.payloads;
     draw_table(cx, buf, slot, cache, pane, (remote, list), |payload, _| cells(cx, payload))
 }
 
-/// `6 waiting`, for the upper edge.
+/// `6 waiting`.
 fn note(cx: &Cx<'_>) -> Line<'static> {
     match cx.model.payloads_waiting() {
         0 => Line::default(),
@@ -60,12 +59,12 @@ fn cells<'a>(cx: &Cx<'a>, payload: &'a Payload) -> Vec<Line<'a>> {
     ]
 }
 
-/// It was made by this machine's clock.
+/// The age by the local clock, which payloads are stamped with.
 fn age(cx: &Cx<'_>, payload: &Payload) -> String {
     payload.at.map_or_else(String::new, |at| format::age(cx.model.now.wall, at))
 }
 
-/// A text of others; a dash where nothing was written.
+/// A text from outside, or a dash if it is empty.
 fn or_dash(cx: &Cx<'_>, outside: &str) -> Line<'static> {
     match outside {
         "" => words(cx.theme.glyphs.dash, cx.theme.dim()),
@@ -73,7 +72,7 @@ fn or_dash(cx: &Cx<'_>, outside: &str) -> Line<'static> {
     }
 }
 
-/// `waiting`, or how many and how soon the first came: `2 +0s`. `unknown` until the archive has told.
+/// The number of hits and the delay of the first (`2 +0s`), `waiting` without hits, `unknown` until they are counted.
 fn hits(cx: &Cx<'_>, payload: &Payload) -> Line<'static> {
     let hits = cx.model.captures.payloads.hits_of(payload.token);
     if let Some(wait) = cx.model.captures.signals.wait(payload.token) {
@@ -106,7 +105,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         ("Finding", &payload.finding_name),
         ("Batch", &payload.batch),
         ("Logger", &payload.label),
-        ("Made by", &payload.who),
+        ("Created by", &payload.who),
     ];
     head.extend(
         facts.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| fact(theme, name, clean(value))),
@@ -114,9 +113,9 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     if let Some(number) = payload.number {
         head.push(fact(theme, "Line", number.to_string()));
     }
-    head.push(fact(theme, "Made", format!("{}   {} ago", format::stamp(theme, payload.at), age(cx, payload))));
+    head.push(fact(theme, "Created", format!("{}   {} ago", format::stamp(theme, payload.at), age(cx, payload))));
     head.push(fact(theme, "Token", payload.token.to_string()));
-    let key = |context, action| crate::dashboard::ui::labels::key(cx, context, action);
+    let key = |context, action| key(cx, context, action);
     let [open, edit, copy] = [
         key(Context::Lists, Action::List(ListAction::In)),
         key(Context::Payloads, Action::Payload(PayloadAction::EditPlace)),
@@ -126,8 +125,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let text = DetailText::new(vec![payload.clone()], move |theme, _, _| {
         let mut lines = plain(&text::clean_text(&payload.note), theme.text());
         lines.push(Line::default());
-        let keys =
-            format!("{open} shows what it brought in, {edit} writes down where it went, y{copy} copies it anew.");
+        let keys = format!("{open} shows its captures, {edit} edits its place, y{copy} copies it");
         lines.push(words(keys, theme.dim()));
         lines
     });

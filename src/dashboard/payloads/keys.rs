@@ -1,11 +1,9 @@
-//! Payloads: `p` makes one of the current logger, `e` writes down where it went, `g f` and enter go to what belongs to it.
+//! The actions on payloads: create, copy, edit the place, and go to the captures or the finding of a payload.
 
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::dashboard::base::{Caught, Effect, FormTag, Pane, Scope, Tone};
-use crate::dashboard::input::Prefix;
-use crate::dashboard::input::action::{Action, PayloadAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::input::key::KeyChord;
+use crate::dashboard::input::action::PayloadAction;
+use crate::dashboard::input::{Action, Context, KeyChord, Prefix};
 use crate::dashboard::model::{Modal, Model, navigation};
 use crate::dashboard::palette::Many;
 use crate::dashboard::payloads::form;
@@ -16,12 +14,11 @@ use crate::text::plural;
 use crate::triage::CaseId;
 use std::time::Duration;
 
-/// Under which name it is kept how tokens stand in URLs.
+/// The setting for the position of the token in URLs.
 const FORM: &str = "payload_form";
-/// `e` is about the payload just made for so long at the most.
+/// For so long, the next edit key refers to the payload just created.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// Carries out an action about payloads.
 pub(crate) fn handle_payload(model: &mut Model, action: PayloadAction, effects: &mut Vec<Effect>) {
     match action {
         PayloadAction::Plant => {
@@ -32,29 +29,31 @@ pub(crate) fn handle_payload(model: &mut Model, action: PayloadAction, effects: 
         }
         PayloadAction::EditPlace => match model.payload_at_hand().map(|payload| payload.token) {
             Some(token) => open_place(model, token),
-            None => model.say(Tone::Plain, "this carries no payload known here: p makes one"),
+            None => say_no_payload(model),
         },
     }
 }
 
-/// `y p`: the shape is asked for where there is a payload.
+/// The first keys of copying a payload: the key of the shape follows if there is a payload.
 pub(crate) fn ask_shape(model: &mut Model) {
     match model.payload_at_hand() {
         Some(_) => model.keyboard.pending = Some(Prefix::Shape),
-        None => model.say(Tone::Plain, "no payload is at hand: p makes one"),
+        None => say_no_payload(model),
     }
 }
 
-/// `y p`, then a shape.
+fn say_no_payload(model: &mut Model) {
+    let key = model.keyboard.keymap.key_of(Context::Everywhere, Action::Payload(PayloadAction::Plant));
+    model.say(Tone::Plain, format!("no payload selected: {} creates one", key.unwrap_or_default()));
+}
+
 pub(crate) fn copy_as(model: &mut Model, shape: PayloadShape, effects: &mut Vec<Effect>) {
-    let Some(payload) = model.payload_at_hand() else {
-        return model.say(Tone::Plain, "no payload is at hand: p makes one");
-    };
+    let Some(payload) = model.payload_at_hand() else { return say_no_payload(model) };
     let what = format!("payload {} as {shape}", payload.token);
     effects.push(Effect::Copy { what, text: text::clean_text(&shape.of(&payload.url)).into_owned() });
 }
 
-/// Asks for one payload of the current logger, for what is under the cursor.
+/// Creates a payload of the current logger for the selected finding and target.
 pub(crate) fn plant(model: &mut Model, form: UrlForm, effects: &mut Vec<Effect>) -> Result<(), String> {
     let finding = finding_at_hand(model);
     let about = payload_request(model, form)?;
@@ -69,7 +68,7 @@ pub(crate) fn plant(model: &mut Model, form: UrlForm, effects: &mut Vec<Effect>)
     Ok(())
 }
 
-/// Asks for many, a line each of a file: they go to many places, so they are not for what happens to be under the cursor.
+/// Creates many payloads for the lines of a file. They go to many places, so they do not refer to the selected row.
 pub(crate) fn plant_many(model: &mut Model, many: Many, effects: &mut Vec<Effect>) -> Result<(), String> {
     let Many { count, file, shape } = many;
     let payload_request =
@@ -78,14 +77,14 @@ pub(crate) fn plant_many(model: &mut Model, many: Many, effects: &mut Vec<Effect
     Ok(())
 }
 
-/// What a payload made now is of, and the target that all is narrowed to.
+/// The logger and the scope of a new payload.
 fn payload_request(model: &Model, form: UrlForm) -> Result<PayloadRequest, String> {
     if !model.captures.oob.writable {
-        return Err("no payload: what is planted could not be kept here just now".to_owned());
+        return Err("payload not created: the archive is not writable".to_owned());
     }
     let logger = current_logger(model)?;
-    if form == UrlForm::Path && tells_no_paths(model) {
-        return Err("no payload: this service tells no paths of what it captures, so a token there would not be seen; payload query".to_owned());
+    if form == UrlForm::Path && has_no_paths(model) {
+        return Err("payload not created: the service reports no paths; use `payload query`".to_owned());
     }
     Ok(PayloadRequest {
         logger: logger.id,
@@ -97,8 +96,8 @@ fn payload_request(model: &Model, form: UrlForm) -> Result<PayloadRequest, Strin
     })
 }
 
-/// Requests were captured, and of none is the path known.
-fn tells_no_paths(model: &Model) -> bool {
+/// Whether there are captures, and none of them has a path.
+fn has_no_paths(model: &Model) -> bool {
     let caught = &model.data.captures.caught;
     !caught.is_empty() && caught.iter().all(|caught| caught.capture.path.is_none())
 }
@@ -113,9 +112,9 @@ fn finding_at_hand(model: &Model) -> Option<(crate::triage::FindingKey, Shared)>
     Some((case.key(), case.name.clone()))
 }
 
-/// The logger of the chip, else that of the selected row, else the newest that still records.
+/// The logger of the scope, else the logger of the selected row, else the newest logger that still records.
 fn current_logger(model: &Model) -> Result<&Logger, String> {
-    let Some(loggers) = model.data.loggers.value() else { return Err("the loggers are not known yet".to_owned()) };
+    let Some(loggers) = model.data.loggers.value() else { return Err("loggers not loaded yet".to_owned()) };
     let of_row = match model.navigation.focus.pane {
         Pane::Loggers => model.lists.loggers.selected,
         Pane::Captures => model.lists.captures.selected.map(|id| id.logger),
@@ -124,18 +123,18 @@ fn current_logger(model: &Model) -> Result<&Logger, String> {
     let known = |id: LoggerId| loggers.get(id);
     if let Some(logger) = model.navigation.scope.logger.and_then(known).or_else(|| of_row.and_then(known)) {
         return match over(logger) {
-            Some(why) => Err(format!("no payload: logger {} records no more, {why}", logger.label)),
+            Some(why) => Err(format!("payload not created: logger {} has ended, {why}", logger.label)),
             None => Ok(logger),
         };
     }
     let live = loggers.items().iter().filter(|logger| over(logger).is_none()).max_by_key(|logger| logger.id);
     live.map(|logger| &**logger).ok_or_else(|| match loggers.is_empty() {
-        true => "no logger to make a payload of: 5, then n makes one".to_owned(),
-        false => "no payload: every logger is over; 5, then n makes a new one".to_owned(),
+        true => "payload not created: no loggers; create one first".to_owned(),
+        false => "payload not created: every logger has ended; create a new one".to_owned(),
     })
 }
 
-/// Random numbers came: the payloads are made, kept, and copied or written.
+/// Handles the random numbers: creates the payloads, stores them, and copies them or writes them to a file.
 pub(crate) fn handle_drawn(
     model: &mut Model,
     payload_request: &PayloadRequest,
@@ -157,12 +156,11 @@ pub(crate) fn handle_drawn(
             effects.push(Effect::Copy { what, text: text::clean_text(&first.url).into_owned() });
             model.captures.payloads.last = Some(first.token);
             model.captures.payloads.fresh = Some((first.token, model.now.mono));
-            let key = model
-                .keyboard
-                .keymap
-                .key_of(Context::Payloads, Action::Payload(PayloadAction::EditPlace))
-                .unwrap_or_default();
-            model.say(Tone::Plain, format!("{key} now writes down where it went{}", for_what(&first)));
+            let edit = Action::Payload(PayloadAction::EditPlace);
+            let key = model.keyboard.keymap.key_of(Context::Payloads, edit).unwrap_or_default();
+            let about = [&first.finding_name, &first.target].into_iter().find(|text| !text.is_empty());
+            let about = about.map(|text| format!("payload for {text} created; ")).unwrap_or_default();
+            model.say(Tone::Plain, format!("{about}{key} edits its place"));
         }
         Some(name) => {
             let lines: String =
@@ -174,37 +172,32 @@ pub(crate) fn handle_drawn(
     }
 }
 
-fn for_what(payload: &Payload) -> String {
-    let about = [&payload.finding_name, &payload.target].into_iter().find(|text| !text.is_empty());
-    about.map(|text| format!("; made for {text}")).unwrap_or_default()
-}
-
-/// The file of many payloads was written, maybe under another name: the book says which.
-pub(crate) fn hear_of_sheet(model: &mut Model, path: &std::path::Path, effects: &mut Vec<Effect>) -> Option<String> {
+/// Handles the written file of many payloads: if it got another name, the book is changed. Returns the notice.
+pub(crate) fn handle_sheet(model: &mut Model, path: &std::path::Path, effects: &mut Vec<Effect>) -> Option<String> {
     let name = path.file_name()?.to_string_lossy().into_owned();
-    let (wished, tokens) = model.captures.payloads.sheet.take_if(|(wished, _)| is_numbered(&name, wished))?;
-    if name != wished {
+    let (requested, tokens) = model.captures.payloads.sheet.take_if(|(requested, _)| is_numbered(&name, requested))?;
+    if name != requested {
         change(model, &tokens, |payload| payload.batch = name.as_str().into(), effects);
     }
     let label = model.captures.oob.book.get(*tokens.first()?).map(|payload| payload.label.clone()).unwrap_or_default();
     Some(format!("{} of logger {label} saved to", plural(tokens.len(), "payload")))
 }
 
-/// Whether a name is the wished one, or that with a number because it was taken.
-fn is_numbered(name: &str, wished: &str) -> bool {
-    let (stem, ending) = wished.rfind('.').map_or((wished, ""), |dot| wished.split_at(dot));
+/// Whether a file name is the requested one, possibly with a number because that file existed.
+fn is_numbered(name: &str, requested: &str) -> bool {
+    let (stem, ending) = requested.rfind('.').map_or((requested, ""), |dot| requested.split_at(dot));
     let number = name.strip_prefix(stem).and_then(|rest| rest.strip_suffix(ending)?.strip_prefix('-'));
-    name == wished || number.is_some_and(|number| number.parse::<u32>().is_ok())
+    name == requested || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// Whether this key, the first after a payload was made, is the one that tells where it went.
+/// Whether this key, the first one after a payload was created, is the key that edits its place.
 pub(crate) fn take_fresh(model: &mut Model, key: KeyChord) -> bool {
     let Some((_, since)) = model.captures.payloads.fresh.take() else { return false };
     let action = model.keyboard.keymap.action(&[Context::Payloads], key);
     action == Some(Action::Payload(PayloadAction::EditPlace)) && model.now.mono < since + FRESH
 }
 
-/// `e` right after `p`.
+/// Edits the place of the payload just created.
 pub(crate) fn edit_last(model: &mut Model) {
     if let Some(token) = model.captures.payloads.last {
         open_place(model, token);
@@ -216,16 +209,16 @@ fn open_place(model: &mut Model, token: Token) {
     model.open_form(form::open(&payload));
 }
 
-/// Keeps what the form says about a payload; it closes.
+/// Stores the place in the form and closes the form.
 pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(Modal::Form(form)) = model.overlay.modals.pop_if(|modal| matches!(modal, Modal::Form(_))) else { return };
     let FormTag::Place(token) = form.tag else { return };
     change(model, &[token], |payload| form::fill(&form, payload), effects);
     model.overlay.drafts.remove(&FormTag::Place(token));
-    model.say(Tone::Good, format!("kept: payload {token}"));
+    model.say(Tone::Good, format!("payload {token} saved"));
 }
 
-/// Changes payloads: each is kept under the next version.
+/// Changes payloads, and stores each under its next version.
 fn change(model: &mut Model, tokens: &[Token], put: impl Fn(&mut Payload), effects: &mut Vec<Effect>) {
     let changed = |token: &Token| {
         let mut payload = Payload::clone(model.captures.oob.book.get(*token)?);
@@ -237,32 +230,27 @@ fn change(model: &mut Model, tokens: &[Token], put: impl Fn(&mut Payload), effec
     model.plant(changed, effects);
 }
 
-/// enter in the payload book: the captures that carry the payload. Of those that are not in memory it is told how to see
-/// them.
+/// Goes from the payload book to the captures with the payload, and reports hits that are not loaded.
 pub(crate) fn to_captures(model: &mut Model) {
     let Some(token) = model.lists.payloads.selected else { return };
     let carries = |caught: &&Caught| caught.tokens().any(|one| one == token);
     let here = model.data.captures.caught.iter().filter(carries).count() as u64;
-    let came = model.captures.payloads.hits_of(token).count.max(here);
-    let archived = format!("scandeck captures list --query {} tells what is archived", query_of(token));
+    let hits = model.captures.payloads.hits_of(token).count.max(here);
+    let archived = format!("`scandeck captures list --query {}` lists the archive", query_of(token));
     // Without a logger pane 5 has no captures.
     let no_logger = model.data.loggers.value().is_some_and(|loggers| loggers.is_empty());
     match here {
-        _ if came == 0 && !model.captures.payloads.counted => {
-            model.say(Tone::Plain, "what it brought in is not known yet")
-        }
-        _ if came == 0 => {
-            model.say(Tone::Plain, format!("nothing came for it yet; wait payload {token} tells when something does"));
-        }
-        _ if no_logger => model.say(Tone::Plain, format!("{came} came, and there is no logger any more; {archived}")),
-        0 => model.say(Tone::Plain, format!("{came} came, and none of them is in memory; {archived}")),
+        _ if hits == 0 && !model.captures.payloads.counted => model.say(Tone::Plain, "hits not counted yet"),
+        _ if hits == 0 => model.say(Tone::Plain, format!("no hits yet; `wait payload {token}` alerts on the next")),
+        _ if no_logger => model.say(Tone::Plain, format!("{hits} hits of a deleted logger; {archived}")),
+        0 => model.say(Tone::Plain, format!("{hits} hits, none loaded; {archived}")),
         _ => {
             navigation::go(model, Pane::Captures);
             navigation::set_scope(model, Scope { logger: None, ..model.navigation.scope.clone() });
-            // It is one.
+            // The query is valid.
             let _ = model.set_query(Pane::Captures, &query_of(token));
-            if here < came {
-                model.say(Tone::Plain, format!("{here} of {came} are in memory; {archived}"));
+            if here < hits {
+                model.say(Tone::Plain, format!("{here} of {hits} hits loaded; {archived}"));
             }
         }
     }
@@ -272,7 +260,7 @@ fn query_of(token: Token) -> String {
     format!("payload:{token}")
 }
 
-/// esc from there: the captures are filtered as they were before.
+/// Returns from the captures to the payload book and restores the filter of the captures.
 pub(crate) fn back_to_book(model: &mut Model) {
     let mut cursor = model.cursor(Pane::Captures);
     let (filter, earlier) = cursor.filter();
@@ -282,31 +270,31 @@ pub(crate) fn back_to_book(model: &mut Model) {
     navigation::go(model, Pane::Payloads);
 }
 
-/// Whether the captures are shown because of enter in the book.
+/// Whether the captures were opened from the payload book.
 pub(crate) fn came_from_book(model: &Model) -> bool {
     let of = model.lists.payloads.selected.filter(|_| model.navigation.focus.pane == Pane::Captures);
     let from = model.navigation.previous.as_ref().is_some_and(|(focus, _)| focus.pane == Pane::Payloads);
     from && of.is_some_and(|token| model.lists.captures.filter == query_of(token))
 }
 
-/// `g f` in the payload book: the finding the payload was made for.
+/// Goes to the finding of the selected payload.
 pub(crate) fn to_finding(model: &mut Model) {
     let payload = model.payload_at_hand().cloned();
     let finding = payload.as_ref().and_then(|payload| payload.finding);
     navigation::go(model, Pane::Findings);
     match finding {
         Some(key) => navigation::reveal(model, Pane::Findings, CaseId::from(key).into()),
-        None => model.say(Tone::Plain, "it was made for no finding: these are all"),
+        None => model.say(Tone::Plain, "payload without a finding: showing all findings"),
     }
 }
 
 impl Model {
-    /// How tokens stand in the URLs of new payloads.
+    /// The position of the token in the URLs of new payloads.
     pub(crate) fn url_form(&self) -> UrlForm {
         self.setting(FORM, &Shared::default()).unwrap_or_default()
     }
 
-    /// Keeps it for this service.
+    /// Stores the position of the token for this service.
     pub(crate) fn keep_url_form(&mut self, form: UrlForm, effects: &mut Vec<Effect>) {
         if self.url_form() != form {
             self.remember(FORM, &Shared::default(), &form, effects);

@@ -1,4 +1,4 @@
-//! What makes itself heard: known payloads, alert rules, what is waited for; and how often.
+//! Alerts: known payloads, alert rules, waits; and their rate.
 
 use crate::contract::Shared;
 use crate::dashboard::base::{Caught, Signal};
@@ -8,14 +8,14 @@ use crate::dashboard::testing::*;
 use crate::oob::{ArchivedCapture, Mention, MentionPlace, Token};
 
 impl Desk {
-    /// A capture that carries a token comes in; the signals that go out.
+    /// Receives a capture, possibly with a token; returns the alerts.
     pub fn hit(&mut self, id: i64, token: Option<u64>) -> Vec<Signal> {
         let new = vec![caught(id, token)];
         let generation = self.model.connection.generation;
         signals(self.send(Msg::Oob(OobNews::Captures { generation, new })))
     }
 
-    /// Some time passes; the signals that go out.
+    /// Lets time pass; returns the alerts.
     fn pass(&mut self, seconds: u64) -> Vec<Signal> {
         self.at += Duration::from_secs(seconds);
         signals(self.send(Msg::Woke))
@@ -57,10 +57,10 @@ fn fact<'a>(signal: &'a Signal, name: &str) -> &'a str {
 }
 
 #[test]
-fn a_known_payload_is_heard_with_what_planted_it_and_counted_in_the_book() {
+fn hit_of_known_payload_alerts_with_facts_and_is_counted() {
     let mut desk = Desk::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
-    // Where nothing can be archived any more it is counted here.
+    // Without a writable archive the dashboard counts the hit.
     desk.model.captures.oob.writable = false;
     let heard = desk.hit(9, Some(1));
     let [signal] = &heard[..] else { panic!("{heard:?}") };
@@ -75,18 +75,18 @@ fn a_known_payload_is_heard_with_what_planted_it_and_counted_in_the_book() {
         "{signal:?}"
     );
     assert_eq!(desk.model.captures.payloads.hits_of(Token::of(1)).count, 1);
-    assert!(desk.hit(9, Some(1)).is_empty(), "the same capture once more is none");
+    assert!(desk.hit(9, Some(1)).is_empty(), "the same capture again is no hit");
     assert_eq!(desk.model.captures.payloads.hits_of(Token::of(1)).count, 1);
 }
 
 #[test]
-fn what_carries_no_known_token_is_not_heard() {
+fn capture_without_known_token_does_not_alert() {
     let mut desk = Desk::new();
     assert!(desk.hit(9, None).is_empty() && desk.hit(10, Some(77)).is_empty());
 }
 
 #[test]
-fn a_payload_rings_once_a_minute_and_signals_stand_five_seconds_apart() {
+fn alerts_are_limited_per_payload_and_spaced_five_seconds() {
     let mut desk = Desk::new();
     desk.keys("3 p p p");
     assert_eq!(desk.hit(9, Some(1)).len(), 1);
@@ -107,7 +107,7 @@ fn a_payload_rings_once_a_minute_and_signals_stand_five_seconds_apart() {
 }
 
 #[test]
-fn an_alert_rule_is_heard_whatever_it_takes_and_can_be_switched_off_and_deleted() {
+fn alert_rule_alerts_until_off_or_deleted() {
     let mut desk = Desk::new();
     let kept = desk.keys(": 'alert from:203.0.113.* method:get' enter");
     assert!(kept.iter().any(|effect| matches!(effect, Effect::RememberOne { of: "alert", .. })), "{kept:?}");
@@ -122,11 +122,11 @@ fn an_alert_rule_is_heard_whatever_it_takes_and_can_be_switched_off_and_deleted(
     desk.keys(": 'alerts' enter D");
     assert!(desk.model.captures.signals.alerts.is_empty() && desk.model.overlay.modals.is_empty());
     desk.keys(": 'alerts' enter");
-    assert!(desk.notices().contains("no alert rules yet"), "{}", desk.notices());
+    assert!(desk.notices().contains("no alert rules"), "{}", desk.notices());
 }
 
 #[test]
-fn alert_rules_belong_to_a_workspace() {
+fn alert_rules_belong_to_workspace() {
     let mut desk = Desk::new();
     desk.keys(": 'alert is:known' enter 1 j enter");
     assert!(desk.model.captures.signals.alerts.is_empty());
@@ -135,7 +135,7 @@ fn alert_rules_belong_to_a_workspace() {
 }
 
 #[test]
-fn a_payload_is_waited_for_until_it_comes_or_the_time_is_over() {
+fn wait_ends_with_hit_or_timeout() {
     let mut desk = Desk::new();
     desk.keys("3 p p");
     desk.keys(": 'wait payload aaaaaaaaaaab timeout 10m' enter : 'wait payload aaaaaaaaaaac' enter");
@@ -153,7 +153,7 @@ fn a_payload_is_waited_for_until_it_comes_or_the_time_is_over() {
 }
 
 #[test]
-fn a_wait_names_one_payload() {
+fn wait_requires_unique_payload() {
     let mut desk = Desk::new();
     desk.keys("3 p p");
     for (line, words) in [("wait payload aaa", "2 payloads begin"), ("wait payload zz", "no payload here")] {
@@ -169,7 +169,7 @@ fn a_wait_names_one_payload() {
 }
 
 #[test]
-fn a_token_that_becomes_known_late_is_heard_too() {
+fn hit_recognised_later_alerts() {
     let mut desk = Desk::new();
     assert!(desk.hit(9, None).is_empty());
     let payload = crate::oob::Payload { token: Token::of(5), workspace: "Acme".into(), ..Default::default() };
@@ -180,7 +180,7 @@ fn a_token_that_becomes_known_late_is_heard_too() {
 }
 
 #[test]
-fn many_payloads_go_into_a_file_each_with_its_line() {
+fn many_payloads_are_saved_one_per_line() {
     let mut desk = Desk::new();
     let effects = desk.keys("3 : 'payloads 3 urls.txt shape=schemeless' enter");
     let saved = effects.iter().find_map(|effect| match effect {
@@ -194,17 +194,17 @@ fn many_payloads_go_into_a_file_each_with_its_line() {
         desk.model.captures.oob.book.payloads().map(|payload| (payload.number, payload.batch.to_string())).collect()
     };
     assert_eq!(numbered(&desk)[2], (Some(3), "urls.txt".to_owned()));
-    // The cursor is on a finding: where the lines go is not known yet.
+    // The cursor is on a finding, but the places of the lines are unknown.
     let bound = |payload: &Arc<crate::oob::Payload>| payload.finding.is_some() || !payload.target.is_empty();
     assert!(!desk.model.captures.oob.book.payloads().any(bound));
-    // The file was there: it got another name, and the book tells that one.
+    // The file existed: the new one has another name, which the book takes.
     desk.send(Msg::Saved(Ok("/tmp/urls-2.txt".into())));
     assert!(numbered(&desk).iter().all(|(_, batch)| batch == "urls-2.txt"));
     assert!(desk.notices().contains("/tmp/urls-2.txt"), "{}", desk.notices());
 }
 
 #[test]
-fn the_file_of_many_payloads_is_told_from_others_that_are_written_meanwhile() {
+fn file_of_payloads_is_distinguished_from_other_saved_files() {
     let mut desk = Desk::new();
     desk.keys("3 : 'payloads 2 out/urls.txt' enter");
     let batches = |desk: &Desk| -> std::collections::BTreeSet<String> {
@@ -215,7 +215,7 @@ fn the_file_of_many_payloads_is_told_from_others_that_are_written_meanwhile() {
     desk.send(Msg::Saved(Ok("/tmp/out/urls-3.txt".into())));
     assert_eq!(batches(&desk).into_iter().collect::<Vec<_>>(), ["urls-3.txt"]);
     assert!(desk.notices().contains("2 payloads of logger"), "{}", desk.notices());
-    // One that was not written is not the next one.
+    // After a failed save, the next saved file is another one.
     desk.keys("3 : 'payloads 2 none/more.txt' enter");
     desk.send(Msg::Saved(Err(Problem::local("no such directory"))));
     desk.send(Msg::Saved(Ok("/tmp/more.txt".into())));
@@ -223,7 +223,7 @@ fn the_file_of_many_payloads_is_told_from_others_that_are_written_meanwhile() {
 }
 
 #[test]
-fn the_form_of_the_url_is_remembered_for_the_service() {
+fn token_position_is_stored_for_service() {
     let mut desk = Desk::new();
     let copied = |effects: Vec<Effect>| {
         effects.into_iter().find_map(|effect| match effect {
@@ -243,7 +243,7 @@ fn the_form_of_the_url_is_remembered_for_the_service() {
 }
 
 #[test]
-fn bots_and_the_own_address_are_not_heard_unless_a_rule_says_so() {
+fn bots_and_own_addresses_alert_only_by_rule() {
     let mut desk = Desk::new();
     desk.keys("3 p");
     let generation = desk.model.connection.generation;
@@ -252,7 +252,7 @@ fn bots_and_the_own_address_are_not_heard_unless_a_rule_says_so() {
     bot.capture = Arc::new(capture);
     let new = vec![bot];
     assert!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
-    // The selected capture's address is one's own from now on.
+    // Adds the address of the selected capture to the own addresses.
     desk.keys("5 G : 'mine' enter");
     assert!(desk.notices().contains("203.0.113.9 is your address"), "{}", desk.notices());
     assert!(desk.hit(10, Some(1)).is_empty());
@@ -264,13 +264,13 @@ fn bots_and_the_own_address_are_not_heard_unless_a_rule_says_so() {
     }
     desk.model.set_query(Pane::Captures, "").unwrap();
     desk.keys(": 'alert is:own payload:*ab' enter");
-    assert_eq!(desk.hit(11, Some(1)).len(), 1, "a rule says so");
+    assert_eq!(desk.hit(11, Some(1)).len(), 1, "by the rule");
     desk.keys("5 G : 'mine' enter");
     assert!(desk.notices().contains("is no longer your address"), "{}", desk.notices());
 }
 
 #[test]
-fn captures_are_found_by_their_payload() {
+fn payload_query_finds_captures() {
     let mut desk = Desk::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
     desk.hit(9, Some(1));
@@ -295,7 +295,7 @@ fn captures_are_found_by_their_payload() {
 }
 
 #[test]
-fn each_rule_and_address_is_kept_by_itself_so_that_two_dashboards_lose_none() {
+fn rules_and_addresses_of_two_dashboards_are_merged() {
     let kept = |effects: Vec<Effect>| -> Vec<((Shared, Shared), String)> {
         let one = |effect| match effect {
             Effect::RememberOne { of, name, workspace, value } => {
@@ -314,15 +314,15 @@ fn each_rule_and_address_is_kept_by_itself_so_that_two_dashboards_lose_none() {
     later.model.findings.triage.settings.extend(settings);
     later.model.load_tabs();
     let rules: Vec<&str> = later.model.captures.signals.alerts.iter().map(|alert| alert.query.as_str()).collect();
-    assert_eq!(rules, ["is:known", "method:post"], "the rule that was deleted stays away");
+    assert_eq!(rules, ["is:known", "method:post"], "the deleted rule remains deleted");
     assert_eq!(later.model.own_addresses().len(), 1);
 }
 
 #[test]
-fn the_list_of_alerts_closes_when_its_rules_have_gone() {
+fn alert_list_closes_without_rules() {
     let mut desk = Desk::new();
     desk.keys(": 'alert is:known' enter : 'alerts' enter");
-    // The workspace worked in was deleted elsewhere: another one has no rules.
+    // The current workspace was deleted elsewhere; the other one has no rules.
     desk.feed(Snapshot::Workspaces(table([Workspace {
         id: WorkspaceId(2),
         name: "Lab".into(),
@@ -335,7 +335,7 @@ fn the_list_of_alerts_closes_when_its_rules_have_gone() {
 }
 
 #[test]
-fn nobody_waits_longer_than_a_year() {
+fn wait_of_more_than_year_is_rejected() {
     let mut desk = Desk::new();
     desk.keys("3 p : 'wait payload aaa timeout 9223372036854775807s' enter");
     assert!(
@@ -348,7 +348,7 @@ fn nobody_waits_longer_than_a_year() {
 }
 
 #[test]
-fn the_book_on_the_screen_follows_hits_and_waits() {
+fn visible_book_follows_hits_and_waits() {
     let mut desk = Desk::new();
     desk.keys("3 p p g p");
     desk.model.set_query(Pane::Payloads, "is:hit").unwrap();
@@ -361,14 +361,14 @@ fn the_book_on_the_screen_follows_hits_and_waits() {
     assert_eq!(shown(&mut desk), [2]);
     desk.pass(601);
     assert!(shown(&mut desk).is_empty());
-    // What changes while another pane is shown is there when one comes back.
+    // A change while another pane is shown is visible on return.
     desk.keys("3");
     desk.keys(": 'wait payload aaaaaaaaaaac' enter g p");
     assert_eq!(shown(&mut desk), [2]);
 }
 
 #[test]
-fn what_came_long_before_the_dashboard_began_is_not_heard() {
+fn old_captures_do_not_alert() {
     let mut desk = Desk::new();
     desk.keys("3 p : 'alert method:GET' enter");
     let came = |desk: &Desk, id, seconds| {

@@ -1,4 +1,4 @@
-//! The payload book: what `p` makes, what `e` writes down, what the pane shows.
+//! The payload book: creation, places, and the pane.
 
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
@@ -6,7 +6,7 @@ use crate::dashboard::forms::FieldId;
 use crate::dashboard::testing::*;
 use crate::oob::{Hits, Payload, PayloadRequest, Token};
 
-/// The payloads that effects keep, and what they copy.
+/// The payloads that effects store, and the texts that they copy.
 fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
     let kept = effects.iter().filter_map(|effect| match effect {
         Effect::Plant(payloads) => Some(payloads.iter().map(|payload| (**payload).clone())),
@@ -20,7 +20,7 @@ fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
 }
 
 #[test]
-fn p_copies_a_url_of_the_newest_live_logger_and_keeps_what_it_was_made_for() {
+fn new_payload_is_copied_and_stores_finding_and_target() {
     let mut desk = Desk::new();
     desk.model.connection.clock_offset = Some(7);
     let (kept, copied) = planted(&desk.keys("3 p"));
@@ -32,12 +32,12 @@ fn p_copies_a_url_of_the_newest_live_logger_and_keeps_what_it_was_made_for() {
         ("Acme", "ann@test", "probe")
     );
     assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_some());
-    assert!(desk.notices().contains("e now writes down where it went; made for Private key"), "{}", desk.notices());
+    assert!(desk.notices().contains("payload for Private key created; e edits its place"), "{}", desk.notices());
     assert_eq!(desk.model.captures.oob.book.len(), 1);
 }
 
 #[test]
-fn p_works_in_every_pane_list_and_detail() {
+fn payload_can_be_created_in_every_pane() {
     for keys in
         ["1 p", "2 p", "3 p", "3 enter p", "4 p", "4 enter p", "5 p", "5 enter p", "5 h p", "6 p", "7 p", "g p p"]
     {
@@ -48,7 +48,7 @@ fn p_works_in_every_pane_list_and_detail() {
 }
 
 #[test]
-fn a_logger_that_is_over_is_refused_with_the_reason_and_another_is_not_taken_in_its_place() {
+fn ended_logger_in_scope_is_refused_with_reason() {
     let logger = |id, active_days, requests_left| Logger {
         id: LoggerId(id),
         label: format!("l{id}").as_str().into(),
@@ -59,29 +59,29 @@ fn a_logger_that_is_over_is_refused_with_the_reason_and_another_is_not_taken_in_
     };
     let mut desk = Desk::new();
     desk.feed(Snapshot::Loggers(table([logger(1, 3, 9), logger(2, 0, 9), logger(3, 3, 0)])));
-    assert_eq!(planted(&desk.keys("3 p")).1, ["http://h/1?t=aaaaaaaaaaab"], "the newest that still records");
+    assert_eq!(planted(&desk.keys("3 p")).1, ["http://h/1?t=aaaaaaaaaaab"], "the newest logger that still records");
     desk.model.navigation.scope.logger = Some(LoggerId(2));
     let refused = |desk: &mut Desk| planted(&desk.keys("p")) == (Vec::new(), Vec::new());
     assert!(refused(&mut desk));
-    assert!(desk.notices().contains("logger l2 records no more, its days are over"), "{}", desk.notices());
+    assert!(desk.notices().contains("logger l2 has ended, "), "{}", desk.notices());
     desk.model.navigation.scope.logger = Some(LoggerId(3));
     assert!(refused(&mut desk) && desk.notices().contains("no requests are left"), "{}", desk.notices());
     desk.model.navigation.scope.logger = None;
     desk.feed(Snapshot::Loggers(table([logger(2, 0, 9)])));
-    assert!(refused(&mut desk) && desk.notices().contains("every logger is over"), "{}", desk.notices());
+    assert!(refused(&mut desk) && desk.notices().contains("every logger has ended"), "{}", desk.notices());
     desk.feed(Snapshot::Loggers(table(Vec::<Logger>::new())));
-    assert!(refused(&mut desk) && desk.notices().contains("5, then n makes one"), "{}", desk.notices());
+    assert!(refused(&mut desk) && desk.notices().contains("no loggers"), "{}", desk.notices());
 }
 
 #[test]
-fn a_read_only_session_plants_nothing() {
+fn read_only_session_creates_no_payload() {
     let mut desk = Desk::new();
     desk.model.session.read_only = true;
     assert!(planted(&desk.keys("3 p")).0.is_empty() && desk.notices().contains("read-only"), "{}", desk.notices());
 }
 
 #[test]
-fn a_number_that_is_taken_makes_no_second_payload_of_one_token() {
+fn random_number_in_use_is_skipped() {
     let payload_request = PayloadRequest { count: 2, ..PayloadRequest::default() };
     let mut book = crate::oob::PayloadBook::default();
     book.take(payload_request.payloads(&[1], &book, &Default::default()));
@@ -90,21 +90,24 @@ fn a_number_that_is_taken_makes_no_second_payload_of_one_token() {
 }
 
 #[test]
-fn e_right_after_p_writes_down_where_it_went_and_later_it_is_the_panes_own_again() {
+fn edit_key_after_creation_edits_place_once() {
     let mut desk = Desk::new();
     desk.keys("3 p e");
     assert!(desk.form().title.contains("Placement of payload aaaaaaaaaaab"));
     let (kept, _) = planted(&desk.keys("'q' tab tab 'SSRF' ctrl-o"));
     let [payload] = &kept[..] else { panic!("{kept:?}") };
     assert_eq!((payload.parameter.as_str(), payload.technique.as_str(), payload.version), ("q", "SSRF", 1));
-    assert_eq!(payload.target.as_str(), "t1.acme.test", "what was known stays");
+    assert_eq!(payload.target.as_str(), "t1.acme.test", "the target remains");
     assert!(desk.model.overlay.modals.is_empty());
     desk.keys("p j e");
-    assert!(!matches!(desk.model.overlay.modals.last(), Some(Modal::Form(_))), "a note on the finding, as always");
+    assert!(
+        !matches!(desk.model.overlay.modals.last(), Some(Modal::Form(_))),
+        "the key adds a note to the finding again"
+    );
 }
 
 #[test]
-fn the_book_is_listed_sorted_filtered_and_edited() {
+fn book_is_sorted_filtered_and_edited() {
     let mut desk = Desk::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p 2 j p");
     desk.counted(&[(2, 1)]);
@@ -141,7 +144,7 @@ fn the_book_is_listed_sorted_filtered_and_edited() {
 }
 
 #[test]
-fn from_the_book_one_goes_to_captures_finding_and_target() {
+fn book_leads_to_captures_finding_and_target() {
     let mut desk = Desk::new();
     desk.keys("3 j p g p");
     desk.hit(9, Some(1));
@@ -158,25 +161,25 @@ fn from_the_book_one_goes_to_captures_finding_and_target() {
 }
 
 #[test]
-fn enter_in_the_book_tells_of_what_is_not_in_memory_and_esc_leads_back_to_it() {
+fn enter_in_book_reports_hits_not_loaded_and_esc_returns() {
     let mut desk = Desk::new();
     desk.keys("3 p g p enter");
-    assert!(desk.notices().contains("nothing came for it yet; wait payload aaaaaaaaaaab"), "{}", desk.notices());
+    assert!(desk.notices().contains("no hits yet; `wait payload aaaaaaaaaaab`"), "{}", desk.notices());
     desk.counted(&[(1, 5)]);
     desk.keys("enter");
-    let none = "5 came, and none of them is in memory; scandeck captures list --query payload:aaaaaaaaaaab";
+    let none = "5 hits, none loaded; `scandeck captures list --query payload:aaaaaaaaaaab`";
     assert!(desk.model.navigation.focus.pane == Pane::Payloads && desk.notices().contains(none), "{}", desk.notices());
     desk.hit(9, Some(1));
     desk.hit(10, Some(1));
     desk.keys("enter");
-    assert!(desk.notices().contains("2 of 5 are in memory"), "{}", desk.notices());
+    assert!(desk.notices().contains("2 of 5 hits loaded"), "{}", desk.notices());
     assert_eq!(desk.shown(Pane::Captures), [9, 10]);
     desk.keys("enter esc");
     assert_eq!((desk.model.navigation.focus.pane, desk.model.navigation.focus.in_detail), (Pane::Captures, false));
     desk.keys("esc");
     assert_eq!((desk.model.navigation.focus.pane, desk.selected(Pane::Payloads)), (Pane::Payloads, Some(1)));
     assert_eq!(desk.model.lists.captures.filter, "", "as it was");
-    // Whoever came another way, or shows others since, is at the root.
+    // Without the book before it, esc is at the top level.
     desk.keys("3 5 esc");
     assert!(
         desk.model.navigation.focus.pane == Pane::Captures && desk.notices().contains("nothing to close"),
@@ -187,28 +190,28 @@ fn enter_in_the_book_tells_of_what_is_not_in_memory_and_esc_leads_back_to_it() {
     desk.model.captures.payloads.hits = Default::default();
     desk.model.data.captures = Default::default();
     desk.keys("g p enter");
-    assert!(desk.notices().contains("what it brought in is not known yet"), "{}", desk.notices());
+    assert!(desk.notices().contains("hits not counted yet"), "{}", desk.notices());
 }
 
 #[test]
-fn enter_on_a_payload_whose_logger_is_gone_stays_in_the_book() {
+fn enter_on_payload_of_deleted_logger_stays_in_book() {
     let mut desk = Desk::new();
     desk.keys("3 p g p");
     desk.hit(9, Some(1));
     desk.feed(Snapshot::Loggers(table([])));
     desk.keys("enter");
     assert!(
-        desk.model.navigation.focus.pane == Pane::Payloads && desk.notices().contains("no logger any more"),
+        desk.model.navigation.focus.pane == Pane::Payloads && desk.notices().contains("of a deleted logger"),
         "{}",
         desk.notices()
     );
 }
 
 #[test]
-fn y_p_copies_the_payload_at_hand_in_every_shape() {
+fn payload_is_copied_in_every_shape() {
     let mut desk = Desk::new();
     let shape = |desk: &mut Desk, keys: &str| planted(&desk.keys(keys)).1;
-    assert!(shape(&mut desk, "3 y p").is_empty() && desk.notices().contains("p makes one"), "{}", desk.notices());
+    assert!(shape(&mut desk, "3 y p").is_empty() && desk.notices().contains("p creates one"), "{}", desk.notices());
     desk.keys("p esc");
     let url = "http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab";
     for (key, text) in [
@@ -223,25 +226,21 @@ fn y_p_copies_the_payload_at_hand_in_every_shape() {
         assert_eq!(shape(&mut desk, &format!("y p {key}")), [text], "{key}");
     }
     assert!(shape(&mut desk, "y p x")[0].contains("<!ENTITY") && shape(&mut desk, "y p v")[0].contains("<svg"));
-    // In the book the selected one is at hand, not the last.
+    // In the book the selected payload is copied, not the last one.
     desk.keys("p g p");
     desk.model.cursor(Pane::Payloads).select_id(1);
     assert_eq!(shape(&mut desk, "y p p"), [url]);
 }
 
 #[test]
-fn nothing_is_planted_that_could_not_be_kept() {
+fn payload_is_not_created_without_writable_archive() {
     let mut desk = Desk::new();
     desk.model.captures.oob.writable = false;
-    assert!(
-        planted(&desk.keys("3 p")).1.is_empty() && desk.notices().contains("could not be kept"),
-        "{}",
-        desk.notices()
-    );
+    assert!(planted(&desk.keys("3 p")).1.is_empty() && desk.notices().contains("not writable"), "{}", desk.notices());
 }
 
 #[test]
-fn the_book_lists_the_payloads_of_the_workspace_worked_in() {
+fn book_lists_payloads_of_current_workspace() {
     let mut desk = Desk::new();
     let elsewhere = Payload { token: Token::of(9), workspace: "Lab".into(), ..Payload::default() };
     desk.model.captures.oob.book.take([Arc::new(elsewhere)]);
@@ -252,18 +251,18 @@ fn the_book_lists_the_payloads_of_the_workspace_worked_in() {
 }
 
 #[test]
-fn a_token_stands_in_the_path_only_where_the_service_tells_paths() {
+fn path_token_requires_reported_paths() {
     let mut desk = Desk::new();
     for caught in &mut desk.model.data.captures.caught {
         caught.capture = Arc::new(Capture { path: None, ..Capture::clone(&caught.capture) });
     }
     assert!(planted(&desk.keys(": 'payload path' enter")).1.is_empty());
-    assert!(desk.notices().contains("tells no paths"), "{}", desk.notices());
+    assert!(desk.notices().contains("reports no paths"), "{}", desk.notices());
     assert_eq!(planted(&desk.keys("esc p")).1, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
 }
 
 #[test]
-fn what_payloads_brought_in_is_what_the_archive_counts_and_unknown_until_it_was_looked_through() {
+fn hits_are_counted_by_archive_and_unknown_until_complete() {
     let mut desk = Desk::new();
     desk.keys("3 p p p g p");
     desk.model.captures.payloads.counted = false;
@@ -274,24 +273,20 @@ fn what_payloads_brought_in_is_what_the_archive_counts_and_unknown_until_it_was_
         assert_eq!(shown.len(), desk.model.payloads_waiting());
         shown
     };
-    let tells = |desk: &mut Desk, generation, count, all| {
+    let report = |desk: &mut Desk, generation, count, all| {
         let hits = vec![(Token::of(2), Hits { count, first: Some(stamp()), last: Some(stamp()) })];
         desk.send(Msg::Oob(OobNews::Hits { generation, hits, all }));
     };
     let generation = desk.model.connection.generation;
     assert_eq!(waiting(&mut desk), [0; 0]);
-    tells(&mut desk, generation, 5, false);
-    assert_eq!(waiting(&mut desk), [0; 0], "not all was looked through");
-    tells(&mut desk, generation, 7, true);
+    report(&mut desk, generation, 5, false);
+    assert_eq!(waiting(&mut desk), [0; 0], "the count is incomplete");
+    report(&mut desk, generation, 7, true);
     assert_eq!(waiting(&mut desk), [1, 3]);
-    tells(&mut desk, generation, 8, false);
-    tells(&mut desk, generation + 1, 99, true);
-    assert_eq!(
-        desk.model.captures.payloads.hits_of(Token::of(2)).count,
-        8,
-        "as it was counted last, of this workspace"
-    );
-    assert_eq!(waiting(&mut desk), [1, 3], "what is known stays known");
+    report(&mut desk, generation, 8, false);
+    report(&mut desk, generation + 1, 99, true);
+    assert_eq!(desk.model.captures.payloads.hits_of(Token::of(2)).count, 8, "the last count of this workspace");
+    assert_eq!(waiting(&mut desk), [1, 3], "known counts remain known");
     desk.keys("1 j enter");
     assert!(desk.model.captures.payloads.hits.is_empty() && !desk.model.captures.payloads.counted, "another workspace");
 }

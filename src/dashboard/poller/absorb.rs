@@ -1,4 +1,4 @@
-//! What an answer means for the poller's knowledge, and what of it the screen is told.
+//! The responses of the service: what the scheduler learns from them, and the events for the screen.
 
 use crate::client;
 use crate::client::{Error, ErrorKind, Problem};
@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a list rests that the service refused.
+/// Pause of a list that the service refused.
 const REFUSED_REST: Duration = Duration::from_secs(60);
 
 impl Scheduler {
-    /// What the last answer announced.
+    /// Takes the rate budget and the clock difference of the last response.
     pub fn learn_limits(&mut self, budget: client::RateBudget, offset: Option<SignedDuration>, wall: Timestamp) {
         self.pace = PollPace::of(budget.limit, self.here);
         self.purse.set_limit(budget.limit, self.here);
@@ -32,7 +32,7 @@ impl Scheduler {
             self.outbox.push(PollEvent::Budget(announced));
         }
         if let Some(seconds) = offset.map(|offset| offset.as_secs())
-            // The header is cut to seconds, so a difference of one is none.
+            // The header is rounded to seconds, so a difference of one second is no change.
             && self.offset.is_none_or(|old| (old - seconds).abs() > 1)
         {
             self.offset = Some(seconds);
@@ -40,7 +40,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes the answer to a request of [`due`](Self::due).
+    /// Takes the response to a request of [`due`](Self::due).
     pub fn absorb(&mut self, slot: FetchSlot, result: Result<Fetched, Error>, now: Instant, wall: Timestamp) {
         let Some(request) = self.in_flight.remove(&slot) else { return };
         match result {
@@ -64,7 +64,7 @@ impl Scheduler {
             Fetched::List(snapshot) => self.take_snapshot(snapshot),
             Fetched::Captures(logger, new) => {
                 let new = self.on_demand.take_captures(logger, new);
-                // A logger that is not listed any more has no captures either.
+                // A logger that is no longer listed has no captures.
                 if let Some(logger) = self.table::<Logger>().and_then(|known| known.get(logger)).cloned()
                     && !new.is_empty()
                 {
@@ -87,7 +87,7 @@ impl Scheduler {
         let before = self.known.insert(list, snapshot.clone());
         let is_changed = before.is_none_or(|before| !before.is_same(&snapshot));
         let schedule = self.schedule(list);
-        // Findings also unchanged: when they were read tells which scans they are the whole of.
+        // Findings also when unchanged: the time of the read decides for which scans they are complete.
         let is_reported = is_changed || schedule.is_failed || list == ListKind::Findings;
         (schedule.is_failed, schedule.rests_until) = (false, None);
         if is_reported {
@@ -110,7 +110,7 @@ impl Scheduler {
                 self.on_demand.want_part();
             }
             if known.len() != new.len() {
-                // A scan more or less changes the counts of its workspace, and may have brought a target with it.
+                // An added or deleted scan changes the counts of its workspace, and can have a new target.
                 self.schedule(ListKind::Workspaces).is_requested = true;
                 let is_new_target = |scan: &Arc<Scan>| {
                     self.table::<Target>().is_some_and(|targets| targets.get(scan.target_id).is_none())
@@ -147,7 +147,7 @@ impl Scheduler {
             }
             return;
         }
-        // A call that was not even sent says nothing of the connection.
+        // A call that was not sent does not prove a connection.
         if !matches!(error.kind, ErrorKind::BudgetSpent { .. }) {
             let link = self.link.succeed(sent, wall);
             self.report_link(link);
@@ -165,13 +165,13 @@ impl Scheduler {
                 } else {
                     self.on_demand.drop_captures(logger);
                 }
-                // A logger that was deleted meanwhile is no failure; the list of loggers tells.
+                // A deleted logger is no failure; the list of loggers reports it.
                 if error.kind != ErrorKind::NotFound {
                     self.outbox.push(PollEvent::Failed(ListKind::Captures, problem));
                 }
             }
             FetchSlot::Part => {
-                // A part that this scan does not have is requested again when the scan has moved.
+                // A part that the scan does not have is requested again when the scan has changed.
                 if error.is_transient() {
                     self.on_demand.want_part();
                 }
@@ -182,7 +182,7 @@ impl Scheduler {
         }
     }
 
-    /// A request that could not be sent is due again.
+    /// Makes a request due again that could not be sent.
     fn put_back(&mut self, slot: FetchSlot) {
         match slot {
             FetchSlot::List(ListKind::Findings) if self.table::<Finding>().is_some() => {}
@@ -202,8 +202,8 @@ impl Scheduler {
     }
 }
 
-/// What a failure of this request stops. The outputs of scans are counted apart (`hosted-service.md`, Rate limits), and
-/// a list that is out of budget too will say so itself: a part never holds up the lists.
+/// The scope of the failure of a request. The hosted service has a separate budget for the outputs of scans
+/// (`hosted-service.md`, Rate limits), so a failure of a part never stops the lists.
 fn failure_scope_in(slot: FetchSlot, error: &Error) -> FailureScope {
     match (slot, &error.kind) {
         (FetchSlot::Part, ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. }) => FailureScope::One,
@@ -211,7 +211,7 @@ fn failure_scope_in(slot: FetchSlot, error: &Error) -> FailureScope {
     }
 }
 
-/// A budget in twentieths: every call takes one out, and no screen needs to know that.
+/// A budget in steps of 5 %: not every call has to reach the screen.
 fn coarse(budget: Option<PollBudget>) -> Option<(u32, u64)> {
     budget.map(|budget| (budget.limit, u64::from(budget.remaining) * 20 / u64::from(budget.limit.max(1))))
 }

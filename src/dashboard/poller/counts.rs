@@ -1,22 +1,21 @@
-//! The scans of the workspace by its own count. A scan that began and ended between two looks at those that wait or run
-//! is seen by nothing else before all are read again.
+//! The number of scans that the workspace reports. Without it, a scan that starts and ends between two polls of the active
+//! scans would be seen only with the next poll of all scans.
 //!
 //! ```text
-//!   count changed ─► the next look at the active scans ─► still not the number known? ─► all are read, once
+//!   count changed ─► next poll of the active scans ─► count still differs ─► poll of all scans, once
 //! ```
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct ScanCounts {
     count: Option<i64>,
-    /// It changed, and the active scans were not looked at since.
+    /// Whether the count changed since the last poll of the active scans.
     unseen: bool,
-    /// All were read in view of this count: a service that counts otherwise is not asked over and over.
+    /// The count for which all scans were polled: a service that counts differently is not polled again and again.
     read_for: Option<i64>,
 }
 
 impl ScanCounts {
-    /// The workspace tells its count, so many are known; true when it tells of others, so that a look is worth while.
+    /// Takes the count of the workspace and the number of known scans. Returns whether a poll of the scans is useful.
     pub fn learn(&mut self, count: i64, known: Option<usize>) -> bool {
         let before = self.count.replace(count);
         self.unseen |= before != Some(count);
@@ -24,12 +23,12 @@ impl ScanCounts {
         self.unseen && before.is_some()
     }
 
-    /// All scans are being read.
+    /// Notes that all scans are being polled.
     pub fn read_all(&mut self) {
         (self.unseen, self.read_for) = (false, self.count);
     }
 
-    /// So many are known after a look: whether the count tells of others.
+    /// Takes the number of scans after a poll. Returns whether the count indicates further scans.
     pub fn tells_of_more(&mut self, known: usize) -> bool {
         let unseen = std::mem::take(&mut self.unseen);
         unseen && self.count != i64::try_from(known).ok() && self.count != self.read_for

@@ -1,7 +1,7 @@
-//! One request of the poller to the service, and its answer made ready for the screen.
+//! A request of the poller, and its response prepared for the screen.
 //!
-//! A fetch runs on its own task. Merging and table building happen here too, so that neither the poller's loop nor the
-//! UI thread ever walks 100,000 findings.
+//! Each fetch runs in its own task. It also merges the items and builds the table, so that neither the loop of the poller
+//! nor the UI thread walks over 100,000 findings.
 
 use crate::client::{Client, Error, ErrorKind, FindingQuery, ScanQuery, TargetQuery, TestQuery};
 use crate::contract::{Capture, CaptureId, Finding, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, WorkspaceId};
@@ -11,24 +11,24 @@ use crate::table::{Item, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Lists above this are compared and made ready on a thread of their own.
+/// Longer lists are compared and built on a blocking thread.
 const INLINE: usize = 500;
 
 /// A request to the service.
 #[derive(Clone, Debug)]
 pub(crate) enum Fetch {
-    /// A whole list; one that belongs to a workspace, of this one.
+    /// A whole list, of this workspace if it belongs to one.
     List {
         list: ListKind,
         workspace: Option<WorkspaceId>,
         known: Option<Snapshot>,
     },
-    /// The scans that wait or run, and those of `known` that did and no longer do.
+    /// The active scans, and the scans of `known` that are no longer active.
     ActiveScans {
         workspace: Option<WorkspaceId>,
         known: Arc<Table<Scan>>,
     },
-    /// The findings of some scans, put in the place of those known; those of `gone` scans are dropped.
+    /// The findings of some scans, which replace the known ones; the findings of `gone` scans are dropped.
     FindingsOf {
         scans: Vec<(ScanId, TargetId)>,
         gone: BTreeSet<ScanId>,
@@ -44,7 +44,7 @@ pub(crate) enum Fetch {
     },
 }
 
-/// The service's answer, ready for the screen. A table that did not change is the known one.
+/// A response prepared for the screen. An unchanged table is the known one.
 #[derive(Clone, Debug)]
 pub(crate) enum Fetched {
     List(Snapshot),
@@ -52,7 +52,7 @@ pub(crate) enum Fetched {
     Part(ScanId, PartData),
 }
 
-/// What is never fetched twice at a time.
+/// The resource of a request. Only one request per slot is in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FetchSlot {
     List(ListKind),
@@ -61,7 +61,6 @@ pub(crate) enum FetchSlot {
 }
 
 impl Fetch {
-    /// Which fetches exclude each other.
     pub fn slot(&self) -> FetchSlot {
         match self {
             Fetch::List { list, .. } => FetchSlot::List(*list),
@@ -72,7 +71,7 @@ impl Fetch {
         }
     }
 
-    /// How many calls it makes, at least.
+    /// The least number of calls.
     pub fn calls(&self) -> u32 {
         match self {
             Fetch::ActiveScans { .. } => 2,
@@ -118,7 +117,7 @@ async fn whole_list(
             let query = FindingQuery { workspace_id, ..FindingQuery::default() };
             Snapshot::Findings(list_table(client.list_findings(&query).await?, known).await)
         }
-        // Captures are read logger by logger, where the list of loggers calls for it.
+        // Captures are fetched per logger, when the list of loggers requires it.
         ListKind::Loggers | ListKind::Captures => {
             Snapshot::Loggers(list_table(client.list_loggers(workspace_id).await?, known).await)
         }
@@ -135,7 +134,7 @@ where
     table(items, known.and_then(T::table_in).cloned()).await
 }
 
-/// Sorts by id and makes the table, away from the async threads when it is long; unchanged items keep the known table.
+/// Sorts by id and builds the table, for long lists on a blocking thread. Unchanged items keep the known table.
 async fn table<T, I>(items: Vec<I>, known: Option<Arc<Table<T>>>) -> Arc<Table<T>>
 where
     I: Into<Arc<T>> + Send + 'static,
@@ -154,7 +153,7 @@ where
     if small {
         return work();
     }
-    // The task only fails when the runtime goes down; what was known is as good as anything then.
+    // The task fails only at the end of the runtime.
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| fallback.unwrap_or_default())
 }
 
@@ -199,7 +198,7 @@ async fn findings_of(
     for (scan, target) in &scans {
         let query = FindingQuery { task_id: Some(*scan), ..FindingQuery::default() };
         let of_scan = client.list_findings(&query).await?.into_iter();
-        // A service that does not tell the scan in the finding tells it by the question.
+        // Where the service does not report the scan of a finding, the query determines it.
         fresh.extend(of_scan.filter(|finding| finding.task_id.is_none_or(|id| id == *scan)).map(|mut finding| {
             finding.task_id.get_or_insert(*scan);
             finding.target_id.get_or_insert(*target);

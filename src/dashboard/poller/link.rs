@@ -1,12 +1,12 @@
-//! The state of the connection: what a failure means for the polling as a whole.
+//! The state of the connection: the effect of failures on the polling as a whole.
 //!
 //! ```text
-//!   Connecting ──answer──► Live ──no answer, 502–504, 429──► Retrying ──answer──► Live
-//!                            └──wrong key──► Down ──`r`──► one attempt
+//!   Connecting ──response──► Live ──no response, 502–504, 429──► Retrying ──response──► Live
+//!                              └──wrong key──► Down ──`r`──► one attempt
 //! ```
 //!
-//! A refusal of one list (403, 404, 500, unreadable, a page instead of JSON) leaves the connection live: only that
-//! list waits, for a service may well lack one endpoint and have the others.
+//! When the service refuses one list (403, 404, 500, unreadable, a page instead of JSON), the connection is still live and
+//! only that list waits: a service can lack one endpoint and have the others.
 
 use crate::client::{Error, ErrorKind, Problem};
 use crate::contract::Stamp;
@@ -21,21 +21,20 @@ use tokio::time::Instant;
 const LONGEST: Duration = Duration::from_secs(30);
 /// The same for a service on this machine, where an attempt costs nothing.
 const LONGEST_HERE: Duration = Duration::from_secs(5);
-/// How often the time of a live connection is told, in seconds: a screen that shows nothing else new stays as it is.
-const TELL_LIVE: i64 = 60;
+/// Seconds between two events of a live connection: a screen without other news is not drawn again.
+const LIVE_INTERVAL: i64 = 60;
 
-/// What a failure stops.
+/// The scope of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureScope {
-    /// Everything, for a while.
+    /// All requests, for a while.
     Pause,
-    /// Everything, until something changes.
+    /// All requests, until the user refreshes.
     Halt,
-    /// Only what was asked.
+    /// Only the failed request.
     One,
 }
 
-/// What a failure stops, by its kind.
 pub(crate) fn failure_scope(error: &Error) -> FailureScope {
     match (&error.kind, error.status) {
         (ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Tls, _) => FailureScope::Pause,
@@ -46,17 +45,17 @@ pub(crate) fn failure_scope(error: &Error) -> FailureScope {
     }
 }
 
-/// The connection as the poller knows it.
+/// The connection as the poller sees it.
 #[derive(Debug)]
 pub(crate) struct LinkState {
     here: bool,
     delays: ExponentialBackoff,
     attempt: u32,
-    /// Nothing is asked before.
+    /// No request is sent before this time.
     paused_until: Option<Instant>,
-    /// When the present pause began: what was asked before it and fails too, says nothing new.
+    /// Start of the pause. Failures of requests before it are no news.
     paused_at: Option<Instant>,
-    /// When the polling was halted: answers to what was asked before do not lift that.
+    /// Time of the halt. Responses to earlier requests do not end it.
     halted_at: Option<Instant>,
     shown: plan::Link,
 }
@@ -74,30 +73,29 @@ impl LinkState {
         }
     }
 
-    /// Whether questions may be asked now.
+    /// Whether requests can be sent now.
     pub fn is_open(&self, now: Instant) -> bool {
         self.halted_at.is_none() && self.paused_until.is_none_or(|until| until <= now)
     }
 
-    /// Whether it fails at present.
     pub fn is_failing(&self) -> bool {
         self.halted_at.is_some() || self.attempt > 0
     }
 
-    /// The end of the present pause.
+    /// The end of the pause.
     pub fn opens_at(&self) -> Option<Instant> {
         self.paused_until.filter(|_| self.halted_at.is_none())
     }
 
-    /// A person asks: one attempt at once.
+    /// Allows one attempt at once, requested by the user.
     pub fn try_now(&mut self) {
         self.halted_at = None;
         self.paused_until = None;
     }
 
-    /// A question that was put at `asked` was answered. Returns what the screen should be told, if anything.
-    pub fn succeed(&mut self, asked: Instant, wall: Timestamp) -> Option<plan::Link> {
-        if self.halted_at.is_some_and(|halted| asked <= halted) {
+    /// Takes the success of a request sent at `sent`. Returns the news for the screen, if any.
+    pub fn succeed(&mut self, sent: Instant, wall: Timestamp) -> Option<plan::Link> {
+        if self.halted_at.is_some_and(|halted| sent <= halted) {
             return None;
         }
         if self.is_failing() {
@@ -105,24 +103,24 @@ impl LinkState {
         }
         (self.attempt, self.paused_until, self.paused_at, self.halted_at) = (0, None, None, None);
         if let plan::Link::Live { at } = &self.shown
-            && wall.as_second() - at.as_second() < TELL_LIVE
+            && wall.as_second() - at.as_second() < LIVE_INTERVAL
         {
             return None;
         }
         self.show(plan::Link::Live { at: Stamp(wall) })
     }
 
-    /// A question that was put at `asked` failed for the connection as a whole.
+    /// Takes a failure of the connection by a request sent at `sent`. Returns the news for the screen, if any.
     pub fn fail(
         &mut self,
         error: &Error,
         problem: Arc<Problem>,
-        asked: Instant,
+        sent: Instant,
         now: Instant,
         wall: Timestamp,
     ) -> Option<plan::Link> {
-        let told = [self.halted_at, self.paused_at].into_iter().flatten().any(|since| asked <= since);
-        if told {
+        let is_old = [self.halted_at, self.paused_at].into_iter().flatten().any(|since| sent <= since);
+        if is_old {
             return None;
         }
         if failure_scope(error) == FailureScope::Halt {
@@ -155,7 +153,7 @@ impl LinkState {
 }
 
 fn delays(here: bool) -> ExponentialBackoff {
-    // Jitter keeps many dashboards from coming back in one wave.
+    // Jitter spreads the attempts of many dashboards.
     ExponentialBuilder::new()
         .with_min_delay(Duration::from_millis(500))
         .with_max_delay(if here { LONGEST_HERE } else { LONGEST })
@@ -173,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wave_of_failures_counts_once_and_pauses_grow() {
+    fn simultaneous_failures_count_once_and_pauses_grow() {
         let (mut link, start, wall) = (LinkState::new(false), Instant::now(), Timestamp::UNIX_EPOCH);
         let problem = Arc::new(Problem::local("refused"));
         let second = Duration::from_secs(1);
@@ -182,11 +180,11 @@ mod tests {
         assert!(!link.is_open(start + second) && link.opens_at().is_some());
         let mut last = start + second;
         for attempt in 2..12 {
-            let asked = link.opens_at().unwrap();
-            assert!(link.is_open(asked) && asked > last);
-            last = asked + second;
-            let told = link.fail(&refused(), Arc::clone(&problem), asked, last, wall);
-            assert!(matches!(told, Some(plan::Link::Retrying { attempt: n, .. }) if n == attempt));
+            let sent = link.opens_at().unwrap();
+            assert!(link.is_open(sent) && sent > last);
+            last = sent + second;
+            let news = link.fail(&refused(), Arc::clone(&problem), sent, last, wall);
+            assert!(matches!(news, Some(plan::Link::Retrying { attempt: n, .. }) if n == attempt));
         }
         assert!(link.opens_at().unwrap() - last <= 2 * LONGEST);
         assert!(matches!(link.succeed(last, wall), Some(plan::Link::Live { .. })));
@@ -194,18 +192,18 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_key_halts_until_a_person_asks() {
+    fn wrong_key_halts_until_refresh() {
         let (mut link, now, wall) = (LinkState::new(true), Instant::now(), Timestamp::UNIX_EPOCH);
         let wrong = Error::new(ErrorKind::Unauthorized, "no such key");
-        let told = link.fail(&wrong, Arc::new(Problem::local("no")), now, now, wall);
-        assert!(matches!(told, Some(plan::Link::Down { .. })));
+        let news = link.fail(&wrong, Arc::new(Problem::local("no")), now, now, wall);
+        assert!(matches!(news, Some(plan::Link::Down { .. })));
         assert!(!link.is_open(now + Duration::from_secs(3600)) && link.opens_at().is_none());
         link.try_now();
         assert!(link.is_open(now));
     }
 
     #[test]
-    fn a_refused_list_does_not_touch_the_connection() {
+    fn refused_list_does_not_affect_connection() {
         for kind in
             [ErrorKind::Forbidden, ErrorKind::NotFound, ErrorKind::Decode, ErrorKind::TooLarge, ErrorKind::Invalid]
         {
@@ -214,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_pause_is_kept() {
+    fn pause_of_rate_limit_is_respected() {
         let (mut link, now, wall) = (LinkState::new(true), Instant::now(), Timestamp::UNIX_EPOCH);
         let limited = Error::new(ErrorKind::RateLimited { retry_after: Some(Duration::from_secs(40)) }, "slow");
         link.fail(&limited, Arc::default(), now, now, wall);

@@ -1,4 +1,4 @@
-//! The poller: one background task that decides alone when to query the service, and reports what it learnt.
+//! The poller: the background task that alone decides when to query the service, and reports the results.
 //!
 //! ```text
 //!   watch<PollPlan> ──► Scheduler (what is due) ──fetches──► client ──► service
@@ -7,9 +7,9 @@
 //!                         └─ outbox ─► bounded channel of updates ─► core::update
 //! ```
 //!
-//! Fast for what is shown and moves, slow for the rest, never over the rate budget, and with growing pauses while the
-//! service fails. A full channel holds up the poller, never the screen; what is newer meanwhile replaces what waits.
-//! Ending the task (dropping its future) cancels every request under way.
+//! It polls often what is visible and changes, rarely the rest, never above the rate budget, and with growing pauses while
+//! the service fails. A full channel stops the poller, never the screen; newer results replace the waiting ones. Dropping
+//! the future of the task cancels every request in flight.
 
 mod absorb;
 mod counts;
@@ -43,10 +43,10 @@ use tokio::sync::{mpsc, watch as plan_channel};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
-/// Updates that may wait for the screen.
+/// Updates that can wait in the channel.
 pub const CHANNEL: usize = 64;
 
-/// See the module.
+/// The poller with its channels.
 #[derive(Debug)]
 pub struct Poller {
     client: Client,
@@ -56,10 +56,9 @@ pub struct Poller {
     in_flight: JoinSet<FetchAnswer>,
 }
 
-/// The answer to a request.
 type FetchAnswer = (FetchSlot, Result<Fetched, Error>);
 
-/// What ended a wait.
+/// The event that ended a wait.
 enum Wakeup {
     Sent,
     Plan,
@@ -68,24 +67,24 @@ enum Wakeup {
 }
 
 impl Poller {
-    /// Prepares the task; nothing is sent before [`run`](Self::run) or [`poll_once`](Self::poll_once).
+    /// Prepares the poller; nothing is sent before [`run`](Self::run) or [`poll_once`](Self::poll_once).
     pub fn new(client: Client, plans: plan_channel::Receiver<PollPlan>, updates: mpsc::Sender<Update>) -> Self {
         let mut scheduler = Scheduler::new(client.base().is_loopback(), Instant::now());
         scheduler.set_plan(plans.borrow().clone());
         Self { client, plans, updates, scheduler, in_flight: JoinSet::new() }
     }
 
-    /// Polls until the dashboard is gone.
+    /// Polls until the dashboard ends.
     pub async fn run(mut self) {
         while self.poll_once().await.is_continue() {}
     }
 
-    /// Sends the requests that are due, then waits for one thing: an answer, a new plan, room in the channel, or the
-    /// time of the next request. Breaks when the dashboard is gone.
+    /// Sends the requests that are due, then waits for one event: a response, a new plan, room in the channel, or the time of
+    /// the next request. Breaks at the end of the dashboard.
     pub async fn poll_once(&mut self) -> ControlFlow<()> {
         for fetch in self.scheduler.due(Instant::now()) {
             let (client, slot) = (self.client.clone(), fetch.slot());
-            // A panic in there would leave its slot taken for good, so it becomes an answer like any other.
+            // A panic in the task would leave its slot in flight forever, so it becomes a response.
             let fetching = AssertUnwindSafe(async move { fetch.run(&client).await }).catch_unwind();
             self.in_flight.spawn(async move {
                 let broken =
@@ -94,14 +93,8 @@ impl Poller {
             });
         }
         let next = self.scheduler.next(Instant::now());
-        let timer = async {
-            match next {
-                Some(at) => sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
-        // In this order: what is learnt leaves first, so that a busy service cannot keep it waiting; then a new plan,
-        // which may make the answers under way worthless.
+        // In this order: results first, so that a busy service cannot delay them; then a new plan, which can make the
+        // responses in flight worthless.
         let wakeup = tokio::select! {
             biased;
             room = self.updates.reserve(), if !self.scheduler.outbox.is_empty() => match room {
@@ -119,13 +112,13 @@ impl Poller {
                 Err(_) => return ControlFlow::Break(()),
             },
             Some(answer) = self.in_flight.join_next(), if !self.in_flight.is_empty() => Wakeup::Answer(answer),
-            () = timer => Wakeup::Due,
+            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => Wakeup::Due,
         };
         match wakeup {
             Wakeup::Sent | Wakeup::Due => {}
             Wakeup::Plan => self.take_plan(),
             Wakeup::Answer(Ok((slot, result))) => self.absorb(slot, result),
-            Wakeup::Answer(Err(error)) => tracing::error!(%error, "a question was cancelled"),
+            Wakeup::Answer(Err(error)) => tracing::error!(%error, "a request was cancelled"),
         }
         ControlFlow::Continue(())
     }
@@ -133,14 +126,14 @@ impl Poller {
     fn take_plan(&mut self) {
         let plan = self.plans.borrow_and_update().clone();
         if self.scheduler.set_plan(plan) {
-            // Dropping the set cancels what is under way for a workspace that is no longer shown.
+            // Dropping the set cancels the requests for a workspace that is no longer shown.
             self.in_flight = JoinSet::new();
         }
     }
 
     fn absorb(&mut self, slot: FetchSlot, result: Result<Fetched, Error>) {
         if let Err(error) = &result {
-            tracing::debug!(?slot, %error, "a question failed");
+            tracing::debug!(?slot, %error, "a request failed");
         }
         let wall = Timestamp::now();
         self.scheduler.learn_limits(self.client.budget(Lane::Read), self.client.clock_offset(), wall);

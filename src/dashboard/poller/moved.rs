@@ -1,7 +1,7 @@
-//! Which scans' findings have to be read again.
+//! The scans whose findings have to be fetched again.
 //!
-//! A scan has *moved* when its risk counts changed, or it ended; where a service tells no counts while a scan runs,
-//! its finished tests stand in for them. Findings are read for scans that moved, never for all of them over and over.
+//! A scan has *moved* when its risk counts changed or it ended. If a service reports no counts for running scans, the number
+//! of finished tests is used instead. Findings are fetched for moved scans only.
 
 use crate::contract::{Scan, ScanId, TargetId};
 use crate::table::Table;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What of a scan tells that it moved.
+/// The values of a scan that show whether it moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mark {
     counts: [Option<i64>; 5],
@@ -25,13 +25,13 @@ impl Mark {
         Self { counts, tests, ended: scan.has_ended(), target: scan.target_id }
     }
 
-    /// Nothing can have been found yet.
+    /// Whether the scan has no findings yet.
     fn is_blank(&self) -> bool {
         !self.ended && self.counts.iter().all(|count| *count == Some(0))
     }
 }
 
-/// The scans as last seen, and those to be read.
+/// The scans as last seen, and the scans to be fetched.
 #[derive(Debug, Default)]
 pub(crate) struct Moved {
     marks: Option<BTreeMap<ScanId, Mark>>,
@@ -41,7 +41,7 @@ pub(crate) struct Moved {
 }
 
 impl Moved {
-    /// Compares with what was known. The first list only sets the marks: all findings are read after it anyway.
+    /// Compares with the known scans. The first list only sets the marks, because all findings are fetched after it.
     pub fn learn(&mut self, scans: &Table<Scan>) {
         let fresh: BTreeMap<ScanId, Mark> = scans.items().iter().map(|scan| (scan.id, Mark::of(scan))).collect();
         if let Some(old) = &self.marks {
@@ -61,24 +61,24 @@ impl Moved {
         self.marks = Some(fresh);
     }
 
-    /// Whether the scans are known at all.
+    /// Whether the scans are known.
     pub fn is_primed(&self) -> bool {
         self.marks.is_some()
     }
 
-    /// Asks for the findings of every scan that ended: for services whose findings do not tell their scan.
+    /// Requests the findings of all ended scans, for services whose findings do not report their scan.
     pub fn want_ended(&mut self) {
         let ended = self.marks.iter().flatten().filter(|(_, mark)| mark.ended).map(|(id, _)| *id);
         self.waiting.extend(ended);
     }
 
-    /// All findings were read: nothing waits.
+    /// Clears the waiting scans, because all findings are fetched.
     pub fn forget_waiting(&mut self) {
         self.waiting.clear();
         self.gone.clear();
     }
 
-    /// Scans to be read now, newest first and at most `most`, and the scans that are gone.
+    /// At most `most` scans to be fetched now, the newest first, and the scans that no longer exist.
     pub fn take(&mut self, now: Instant, gap: Duration, most: usize) -> (Vec<(ScanId, TargetId)>, BTreeSet<ScanId>) {
         let due: Vec<ScanId> = self
             .waiting
@@ -97,7 +97,7 @@ impl Moved {
         (due, std::mem::take(&mut self.gone))
     }
 
-    /// Takes back what was taken and never asked: it is as due as before.
+    /// Returns scans of [`take`](Self::take) that were not requested; they are as due as before.
     pub fn untake(&mut self, scans: impl IntoIterator<Item = ScanId>, gone: BTreeSet<ScanId>) {
         for id in scans {
             self.read.remove(&id);
@@ -106,13 +106,13 @@ impl Moved {
         self.gone.extend(gone);
     }
 
-    /// Puts scans back that could not be read.
+    /// Returns scans whose request failed.
     pub fn put_back(&mut self, scans: impl IntoIterator<Item = ScanId>, gone: BTreeSet<ScanId>) {
         self.waiting.extend(scans);
         self.gone.extend(gone);
     }
 
-    /// When the next scan is due; `now` when one is already.
+    /// The time at which the next scan is due; `now` if one is due already.
     pub fn next(&self, now: Instant, gap: Duration) -> Option<Instant> {
         if !self.gone.is_empty() {
             return Some(now);
@@ -120,10 +120,10 @@ impl Moved {
         self.waiting.iter().map(|id| self.due_at(*id, gap).unwrap_or(now)).min()
     }
 
-    /// A scan that ended is read at once, a running one after a gap; none means at once.
+    /// The time at which a scan is due, or `None` for at once. A running scan is due after a gap.
     fn due_at(&self, id: ScanId, gap: Duration) -> Option<Instant> {
         let ended = self.marks.as_ref().and_then(|marks| marks.get(&id)).is_some_and(|mark| mark.ended);
-        // Even then not twice within a second: a failing read must not spin.
+        // Ended scans have a gap too: a failing request must not be repeated without pause.
         self.read.get(&id).map(|read| *read + if ended { Duration::from_secs(1) } else { gap })
     }
 }
@@ -160,12 +160,12 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_is_read_when_its_counts_change_and_when_it_ends() {
+    fn scan_is_fetched_when_counts_change_and_when_it_ends() {
         let (mut moved, now) = (Moved::default(), Instant::now());
         moved.learn(&Table::new([scan(1, ScanStatus::Running, Some(0), 1), scan(2, ScanStatus::Finished, Some(3), 9)]));
         assert!(moved.is_primed() && due(&mut moved, now).is_empty());
         moved.learn(&Table::new([scan(1, ScanStatus::Running, Some(0), 5), scan(2, ScanStatus::Finished, Some(3), 9)]));
-        assert!(due(&mut moved, now).is_empty(), "tests alone say nothing where counts are told");
+        assert!(due(&mut moved, now).is_empty(), "finished tests do not matter where counts are reported");
         moved.learn(&Table::new([scan(1, ScanStatus::Running, Some(1), 5), scan(2, ScanStatus::Finished, Some(3), 9)]));
         assert_eq!(due(&mut moved, now), [1]);
         moved.learn(&Table::new([scan(1, ScanStatus::Running, Some(2), 6), scan(2, ScanStatus::Finished, Some(3), 9)]));
@@ -173,11 +173,11 @@ mod tests {
         assert_eq!(moved.next(now, GAP), Some(now + GAP));
         moved
             .learn(&Table::new([scan(1, ScanStatus::Finished, Some(2), 9), scan(2, ScanStatus::Finished, Some(3), 9)]));
-        assert_eq!(due(&mut moved, now + GAP / 2), [1], "its end is not made to wait");
+        assert_eq!(due(&mut moved, now + GAP / 2), [1], "an ended scan does not wait for the gap");
     }
 
     #[test]
-    fn where_counts_are_null_the_tests_tell() {
+    fn scan_without_counts_is_fetched_when_tests_finish() {
         let (mut moved, now) = (Moved::default(), Instant::now());
         moved.learn(&Table::new([scan(1, ScanStatus::Running, None, 1)]));
         moved.learn(&Table::new([scan(1, ScanStatus::Running, None, 2)]));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_scan_without_findings_is_not_read_and_a_gone_one_is_dropped() {
+    fn blank_scan_is_not_fetched_and_deleted_scan_is_dropped() {
         let (mut moved, now) = (Moved::default(), Instant::now());
         moved.learn(&Table::new([scan(1, ScanStatus::Finished, Some(1), 9)]));
         moved.learn(&Table::new([scan(2, ScanStatus::Waiting, Some(0), 0), scan(3, ScanStatus::Finished, Some(1), 9)]));

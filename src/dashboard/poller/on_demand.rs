@@ -1,5 +1,4 @@
-//! What is read only when something calls for it: the captures of loggers whose count moved, and the part of a scan
-//! that is on the screen.
+//! Data that is fetched on demand: the captures of loggers whose count changed, and the visible part of a scan.
 
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, ScanId};
 use crate::dashboard::base::{ArchivedCaptures, ScanPart};
@@ -11,19 +10,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A logger as last seen.
+/// The captures of a logger.
 #[derive(Clone, Copy, Debug, Default)]
 struct Heard {
-    /// Requests at the last look at the list; none before the first.
+    /// Number of requests in the last list of loggers; none before the first.
     requests: Option<i64>,
-    /// The newest capture told.
+    /// The newest reported capture.
     newest: Option<NewestCapture>,
-    /// Cleared since the archive was written: what it knows does not count.
+    /// Whether the logger was cleared since the archive was written, so that the archive does not count.
     cleared: bool,
     wanted: bool,
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct OnDemand {
     archived: ArchivedCaptures,
@@ -34,12 +32,12 @@ pub(crate) struct OnDemand {
 }
 
 impl OnDemand {
-    /// What need not be read again.
+    /// Sets the captures that need not be fetched.
     pub fn set_archived(&mut self, archived: &ArchivedCaptures) {
         self.archived = archived.clone();
     }
 
-    /// Compares the counts with those known: a count that moved calls for that logger's captures.
+    /// Compares the counts. A changed count requires the captures of that logger.
     pub fn learn_loggers(&mut self, loggers: &Table<Logger>) {
         self.loggers.retain(|id, _| loggers.get(*id).is_some());
         for logger in loggers.items() {
@@ -53,8 +51,8 @@ impl OnDemand {
         }
     }
 
-    /// A logger to read, and the capture after which. The newest known is read once more: when it is not there, the logger
-    /// was cleared meanwhile.
+    /// A logger to fetch, and the capture after which to start. The newest known capture is fetched once more: if it is
+    /// missing, the logger was cleared meanwhile.
     pub fn captures(&self, in_flight: impl Fn(LoggerId) -> bool) -> Option<(LoggerId, Option<CaptureId>)> {
         if self.archived == ArchivedCaptures::Awaited {
             return None;
@@ -71,16 +69,18 @@ impl OnDemand {
         heard.newest.or_else(archived)
     }
 
-    /// This logger's captures were requested, or refused: its next count that moves calls for them again.
+    /// Notes that the captures were requested or refused; the next changed count requires them again.
     pub fn drop_captures(&mut self, logger: LoggerId) {
-        if let Some(heard) = self.loggers.get_mut(&logger) {
-            heard.wanted = false;
-        }
+        self.edit(logger, |heard| heard.wanted = false);
     }
 
     pub fn want_captures(&mut self, logger: LoggerId) {
+        self.edit(logger, |heard| heard.wanted = true);
+    }
+
+    fn edit(&mut self, logger: LoggerId, change: impl FnOnce(&mut Heard)) {
         if let Some(heard) = self.loggers.get_mut(&logger) {
-            heard.wanted = true;
+            change(heard);
         }
     }
 
@@ -90,34 +90,32 @@ impl OnDemand {
         }
     }
 
-    /// Reading them failed at the service: the next look at the list calls for them again.
+    /// Forgets the count after a failure of the service, so that the next list of loggers requires the captures again.
     pub fn hear_again(&mut self, logger: LoggerId) {
-        if let Some(heard) = self.loggers.get_mut(&logger) {
-            heard.requests = None;
-        }
+        self.edit(logger, |heard| heard.requests = None);
     }
 
-    /// Those of the captures that were not told before, in the order of their ids. Where the newest known is not among
-    /// them, ids may have begun anew: then all are read.
+    /// The captures that were not reported before, in the order of their ids. If the newest known capture is missing, ids may
+    /// have started again, so all captures are fetched.
     pub fn take_captures(&mut self, logger: LoggerId, mut captures: Vec<Capture>) -> Vec<Arc<Capture>> {
         let Some(&heard) = self.loggers.get(&logger) else { return Vec::new() };
         if let Some(newest) = self.newest(logger, &heard) {
             let new = beyond(newest, captures);
-            if new.is_none()
-                && let Some(heard) = self.loggers.get_mut(&logger)
-            {
-                heard.clear();
-                heard.wanted = true;
+            if new.is_none() {
+                self.edit(logger, |heard| {
+                    heard.clear();
+                    heard.wanted = true;
+                });
             }
             captures = new.unwrap_or_default();
         }
-        if let (Some(last), Some(heard)) = (captures.last(), self.loggers.get_mut(&logger)) {
-            heard.newest = Some((last.id, last.request_date));
+        if let Some(last) = captures.last() {
+            self.edit(logger, |heard| heard.newest = Some((last.id, last.request_date)));
         }
         captures.into_iter().map(Arc::new).collect()
     }
 
-    /// The part of a scan that is on the screen now.
+    /// Sets the visible part of a scan.
     pub fn set_part(&mut self, part: Option<(ScanId, ScanPart)>) {
         if self.part != part {
             (self.part, self.part_wanted, self.part_read) = (part, part.is_some(), None);
@@ -132,14 +130,14 @@ impl OnDemand {
         (self.part_wanted, self.part_read) = (false, Some(now));
     }
 
-    /// When the part is to be read, if it is.
+    /// The time at which the part is due, if it is wanted.
     pub fn part_due(&self, now: Instant, gap: Duration) -> Option<Instant> {
         self.part_wanted.then(|| self.part_read.map_or(now, |read| read + gap))
     }
 }
 
 impl Heard {
-    /// Its captures are gone; there can be new ones, under any ids.
+    /// Notes that the logger was cleared; new captures can have any ids.
     fn clear(&mut self) {
         (self.newest, self.cleared) = (None, true);
     }
@@ -162,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn captures_are_read_only_when_a_count_moved_and_told_once() {
+    fn captures_are_fetched_when_count_changed_and_reported_once() {
         let mut on_demand = OnDemand::default();
         on_demand.learn_loggers(&loggers(&[(1, 0), (2, 3)]));
         assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)));
@@ -173,47 +171,47 @@ mod tests {
         on_demand.learn_loggers(&loggers(&[(1, 0), (2, 4)]));
         assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), Some(CaptureId(6)))));
         assert_eq!(on_demand.captures(|id| id == LoggerId(2)), None, "not twice at a time");
-        assert_eq!(told(&mut on_demand, &[6, 7, 8]), [8]);
+        assert_eq!(reported(&mut on_demand, &[6, 7, 8]), [8]);
     }
 
-    /// What of these is told of logger 2.
-    fn told(on_demand: &mut OnDemand, ids: &[i64]) -> Vec<i64> {
+    /// The ids of these captures of logger 2 that are reported.
+    fn reported(on_demand: &mut OnDemand, ids: &[i64]) -> Vec<i64> {
         on_demand.drop_captures(LoggerId(2));
         on_demand.take_captures(LoggerId(2), captures(ids)).iter().map(|capture| capture.id.0).collect()
     }
 
     #[test]
-    fn ids_that_begin_anew_after_a_clear_are_read_from_the_first() {
+    fn cleared_logger_is_fetched_from_first_id() {
         let mut on_demand = OnDemand::default();
         on_demand.learn_loggers(&loggers(&[(2, 3)]));
-        assert_eq!(told(&mut on_demand, &[5, 6, 7]), [5, 6, 7]);
+        assert_eq!(reported(&mut on_demand, &[5, 6, 7]), [5, 6, 7]);
         on_demand.learn_loggers(&loggers(&[(2, 1)]));
-        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)), "the count sank");
-        assert_eq!(told(&mut on_demand, &[1]), [1]);
-        // Cleared and called again between two looks: the count only rose.
+        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)), "the count decreased");
+        assert_eq!(reported(&mut on_demand, &[1]), [1]);
+        // Cleared between two polls and called again: the count has only increased.
         on_demand.learn_loggers(&loggers(&[(2, 4)]));
         assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), Some(CaptureId(0)))));
-        assert_eq!(told(&mut on_demand, &[8, 9]), [] as [i64; 0]);
-        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)), "the newest known is not there");
-        assert_eq!(told(&mut on_demand, &[6, 7, 8, 9]), [6, 7, 8, 9]);
+        assert_eq!(reported(&mut on_demand, &[8, 9]), [] as [i64; 0]);
+        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)), "the newest known capture is missing");
+        assert_eq!(reported(&mut on_demand, &[6, 7, 8, 9]), [6, 7, 8, 9]);
         assert_eq!(on_demand.captures(|_| false), None);
     }
 
     #[test]
-    fn what_the_archive_has_is_not_read_again_and_nothing_before_it_has_told() {
+    fn archived_captures_are_not_fetched_again() {
         let mut on_demand = OnDemand::default();
         on_demand.set_archived(&ArchivedCaptures::Awaited);
         on_demand.learn_loggers(&loggers(&[(2, 900)]));
         assert_eq!(on_demand.captures(|_| false), None);
         on_demand.set_archived(&ArchivedCaptures::Newest(Arc::new([(LoggerId(2), (CaptureId(899), None))].into())));
         assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), Some(CaptureId(898)))));
-        assert_eq!(told(&mut on_demand, &[899, 900]), [900]);
+        assert_eq!(reported(&mut on_demand, &[899, 900]), [900]);
         on_demand.learn_loggers(&loggers(&[(2, 1)]));
         assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)), "cleared: the archive does not count");
     }
 
     #[test]
-    fn a_part_is_read_when_opened_and_when_its_scan_moved_but_not_more_often_than_the_gap() {
+    fn part_is_fetched_when_opened_and_after_gap_when_scan_moved() {
         let (mut on_demand, now, gap) = (OnDemand::default(), Instant::now(), Duration::from_secs(10));
         on_demand.set_part(Some((ScanId(1), ScanPart::Tests)));
         assert_eq!(on_demand.part_due(now, gap), Some(now));

@@ -1,20 +1,20 @@
-//! What was learnt and not yet handed over. The screen may be slow, or away in an editor; then the newest of each list
-//! wins, and only the captures, which are sent once each, pile up: beyond a number no more are read.
+//! The events that wait for the channel. If the screen is slow, or an editor has the terminal, the newest event of each kind
+//! replaces the older ones. Captures are reported once each and accumulate; above a limit no more are fetched.
 
 use crate::dashboard::base::{PartData, PollEvent, ScanPart};
 use std::collections::VecDeque;
 
-/// Events that may wait before no more captures are read: they stay at the service until there is room.
+/// Waiting events above which no more captures are fetched; they remain at the service.
 const FULL: usize = 64;
 
-/// Events in the order they were learnt.
+/// Events in the order of their arrival.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     waiting: VecDeque<PollEvent>,
 }
 
 impl Outbox {
-    /// Adds an event; older ones of the same kind are dropped.
+    /// Adds an event and drops an older one of the same kind.
     pub fn push(&mut self, event: PollEvent) {
         if let Some(key) = key(&event) {
             self.waiting.retain(|old| self::key(old) != Some(key));
@@ -30,7 +30,7 @@ impl Outbox {
         self.waiting.is_empty()
     }
 
-    /// Captures, which nothing newer replaces, should wait at the service.
+    /// Whether captures, which nothing newer replaces, should remain at the service.
     pub fn is_full(&self) -> bool {
         self.waiting.len() >= FULL
     }
@@ -40,8 +40,8 @@ impl Outbox {
     }
 }
 
-/// Events with equal keys replace each other. The failure of a list stands beside its snapshot: one tells what is
-/// known, the other that it is no longer fresh.
+/// Events with equal keys replace each other. The failure of a list does not replace its snapshot, because the rows remain
+/// and become stale.
 fn key(event: &PollEvent) -> Option<(u8, u8)> {
     Some(match event {
         PollEvent::Link(_) => (0, 0),
@@ -49,7 +49,7 @@ fn key(event: &PollEvent) -> Option<(u8, u8)> {
         PollEvent::ClockOffset(_) => (0, 2),
         PollEvent::Snapshot(snapshot) => (1, snapshot.list_kind() as u8),
         PollEvent::Failed(list, _) => (2, *list as u8),
-        // One scan's parts are on the screen at a time.
+        // Only one scan is visible at a time.
         PollEvent::ScanPart(_, PartData::Tests(_)) => (3, ScanPart::Tests as u8),
         PollEvent::ScanPart(_, PartData::Output(_)) => (3, ScanPart::Output as u8),
         PollEvent::ScanPart(_, PartData::Raw(_)) => (3, ScanPart::Raw as u8),
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_of_a_list_wins_and_captures_are_all_kept() {
+    fn newest_event_of_kind_wins_and_captures_accumulate() {
         let mut outbox = Outbox::default();
         outbox.push(PollEvent::ClockOffset(1));
         outbox.push(PollEvent::Captures { logger: Arc::default(), new: Vec::new() });

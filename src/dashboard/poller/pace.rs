@@ -1,37 +1,39 @@
-//! How often to ask, and how much may be asked at all.
+//! The polling intervals and the call budget.
 //!
-//! Two rhythms (`quality.md`, polling): *brisk* for a service without a limit or with 1000 calls a minute and more,
-//! *sparing* for the rest. Over both stands the purse: at most a quarter of the announced budget is ever spent, so
-//! that other users of the account and the person's own actions find something left.
+//! Two paces (`quality.md`, polling): *brisk* for a service without a limit or with at least 1000 calls a minute, *sparing*
+//! for the rest. In addition the purse spends at most a quarter of the announced budget, so that other users of the account
+//! and the actions of this user have calls left.
 
+use crate::dashboard::base::ListKind;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// From this budget on, the rhythm is brisk.
+/// Limits from this on allow the brisk pace.
 const BRISK_LIMIT: u32 = 1000;
-/// Assumed of a service elsewhere that announces none.
+/// Assumed limit of a remote service that announces none.
 const ASSUMED_LIMIT: u32 = 250;
-/// Calls a minute where nothing limits them.
+/// Calls a minute for a local service without a limit.
 const UNLIMITED: u32 = 6000;
-/// Calls that may be made at once after a rest.
+/// Calls that can be made at once after a pause.
 const BURST: f64 = 16.0;
 
-/// What of the screen decides about the rhythm.
+/// The parts of the state that determine the interval of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Demand {
-    /// Something waits or runs.
+    /// Scans wait or run.
     pub moving: bool,
-    /// Captures or loggers are on the screen, and there is a logger.
+    /// Captures or loggers are visible, and there is a logger.
     pub captures_shown: bool,
-    /// The list is on the screen.
+    /// The list is visible.
     pub shown: bool,
-    /// A report is being made.
+    /// A report is not ready yet.
     pub report_waits: bool,
+    /// A workspace is open.
+    pub in_workspace: bool,
     /// Less than 30 % of the announced budget is left.
     pub scarce: bool,
 }
 
-/// The rhythm in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PollPace {
     Brisk,
@@ -39,7 +41,7 @@ pub(crate) enum PollPace {
 }
 
 impl PollPace {
-    /// By the announced limit; without one, a service on this machine is taken as unlimited.
+    /// Derives the pace from the announced limit; a local service without one is unlimited.
     pub fn of(limit: Option<u32>, here: bool) -> Self {
         match limit {
             Some(BRISK_LIMIT..) => PollPace::Brisk,
@@ -48,32 +50,20 @@ impl PollPace {
         }
     }
 
-    /// Between two looks at the scans that wait or run.
-    pub fn active_scans(self, demand: Demand) -> Duration {
-        self.pick(if demand.moving { 1 } else { 5 }, 5, demand)
+    /// The interval between two polls of a list. For scans it applies to the active ones.
+    pub fn interval(self, list: ListKind, demand: Demand) -> Duration {
+        let (brisk, sparing) = match list {
+            ListKind::Scans => (if demand.moving { 1 } else { 5 }, 5),
+            ListKind::Loggers => (if demand.captures_shown { 1 } else { 4 }, 4),
+            // The counts of the workspaces reveal scans that no other poll shows.
+            ListKind::Workspaces if demand.in_workspace => (5, 10),
+            ListKind::Reports if demand.report_waits => (1, 10),
+            _ => (if demand.shown { 10 } else { 60 }, 60),
+        };
+        self.pick(brisk, sparing, demand)
     }
 
-    /// Between two looks at the list of loggers.
-    pub fn loggers(self, demand: Demand) -> Duration {
-        self.pick(if demand.captures_shown { 1 } else { 4 }, 4, demand)
-    }
-
-    /// Between two looks at how many scans the workspaces count.
-    pub fn counts(self, demand: Demand) -> Duration {
-        self.pick(5, 10, demand)
-    }
-
-    /// Between two looks at the list of reports.
-    pub fn reports(self, demand: Demand) -> Duration {
-        if demand.report_waits { self.pick(1, 10, demand) } else { self.others(demand) }
-    }
-
-    /// Between two looks at any other list.
-    pub fn others(self, demand: Demand) -> Duration {
-        self.pick(if demand.shown { 10 } else { 60 }, 60, demand)
-    }
-
-    /// Between two looks at the findings of one moving scan, or at the part of it that is shown.
+    /// The interval between two fetches of the findings, or of the visible part, of a moving scan.
     pub fn scan_detail(self, demand: Demand) -> Duration {
         self.pick(1, 10, demand)
     }
@@ -90,16 +80,16 @@ pub(crate) struct Purse {
     per_minute: u32,
     tokens: f64,
     filled: Instant,
-    /// What the last refused wish would have cost.
-    wish: u32,
+    /// The cost of the last refused request.
+    refused: u32,
 }
 
 impl Purse {
     pub fn new(now: Instant) -> Self {
-        Self { per_minute: ASSUMED_LIMIT / 4, tokens: BURST, filled: now, wish: 1 }
+        Self { per_minute: ASSUMED_LIMIT / 4, tokens: BURST, filled: now, refused: 1 }
     }
 
-    /// Takes over the announced limit.
+    /// Sets the announced limit.
     pub fn set_limit(&mut self, limit: Option<u32>, here: bool) {
         self.per_minute = match limit {
             Some(limit) => (limit / 4).max(1),
@@ -108,22 +98,22 @@ impl Purse {
         };
     }
 
-    /// Takes `calls` out, if they are there.
+    /// Takes `calls` tokens, if there are enough.
     pub fn spend(&mut self, calls: u32, now: Instant) -> bool {
         self.fill(now);
         let enough = self.tokens >= f64::from(calls);
         if enough {
             self.tokens -= f64::from(calls);
         } else {
-            self.wish = calls;
+            self.refused = calls;
         }
         enough
     }
 
-    /// When the wish that was refused last can be paid.
+    /// The time at which the last refused request can be paid.
     pub fn next(&self) -> Instant {
-        let missing = (f64::from(self.wish) - self.tokens).max(0.0);
-        // A hair later than exact, so that rounding never wakes the poller for nothing.
+        let missing = (f64::from(self.refused) - self.tokens).max(0.0);
+        // Slightly late, so that rounding never wakes the poller too early.
         self.filled + Duration::from_secs_f64(missing * 60.0 / f64::from(self.per_minute) + 0.001)
     }
 
@@ -139,20 +129,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rhythm_follows_the_announced_limit() {
+    fn pace_follows_announced_limit() {
         assert_eq!(PollPace::of(Some(250), true), PollPace::Sparing);
         assert_eq!(PollPace::of(Some(3000), false), PollPace::Brisk);
         assert_eq!(PollPace::of(None, true), PollPace::Brisk);
         assert_eq!(PollPace::of(None, false), PollPace::Sparing);
         let moving = Demand { moving: true, ..Demand::default() };
-        assert_eq!(PollPace::Brisk.active_scans(moving).as_secs(), 1);
-        assert_eq!(PollPace::Brisk.active_scans(Demand::default()).as_secs(), 5);
-        assert_eq!(PollPace::Sparing.active_scans(moving).as_secs(), 5);
-        assert_eq!(PollPace::Sparing.active_scans(Demand { scarce: true, ..moving }).as_secs(), 10);
+        assert_eq!(PollPace::Brisk.interval(ListKind::Scans, moving).as_secs(), 1);
+        assert_eq!(PollPace::Brisk.interval(ListKind::Scans, Demand::default()).as_secs(), 5);
+        assert_eq!(PollPace::Sparing.interval(ListKind::Scans, moving).as_secs(), 5);
+        assert_eq!(PollPace::Sparing.interval(ListKind::Scans, Demand { scarce: true, ..moving }).as_secs(), 10);
     }
 
     #[test]
-    fn a_minute_of_a_hosted_service_pays_a_quarter_of_its_limit() {
+    fn purse_spends_quarter_of_limit() {
         let start = Instant::now();
         let mut purse = Purse::new(start);
         purse.set_limit(Some(250), false);
@@ -162,12 +152,12 @@ mod tests {
                 made += 1;
             }
         }
-        // Two minutes at 62, and the burst of the rest before them.
+        // Two minutes with 62 calls each, and the initial burst.
         assert!((124..=124 + 17).contains(&made), "{made}");
     }
 
     #[test]
-    fn an_empty_purse_tells_when_it_can_pay_again() {
+    fn empty_purse_returns_time_of_next_call() {
         let start = Instant::now();
         let mut purse = Purse::new(start);
         assert!(purse.spend(16, start) && !purse.spend(2, start));

@@ -1,4 +1,4 @@
-//! The poller's knowledge and schedule, without any I/O: what is due, and what an answer means.
+//! The state and the schedule of the poller, without I/O: the requests that are due, and the effect of responses.
 //!
 //! ```text
 //!   set_plan ─┐
@@ -7,7 +7,7 @@
 //!      └────────────── next(now) ◄────────────┘
 //! ```
 //!
-//! Time only comes in as an argument, so a test can drive hours of polling in a microsecond.
+//! The time is an argument, so tests can drive hours of polling in a microsecond.
 
 use crate::contract::{CaptureId, Finding, Logger, LoggerId, Report, ReportStatus, Scan};
 use crate::dashboard::base::plan::Snapshot;
@@ -21,11 +21,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Requests under way at once.
+/// Most requests in flight.
 const AT_ONCE: usize = 6;
-/// Scans whose findings are read by one fetch.
+/// Scans whose findings are fetched by one request.
 const SCANS_A_FETCH: usize = 4;
-/// The lists in the order they are fetched when several are due: what moves first, what hardly changes last.
+/// The lists in the order of their requests when several are due: lists that change often first.
 pub(crate) const ORDER: [ListKind; 7] = [
     ListKind::Workspaces,
     ListKind::Scans,
@@ -36,26 +36,25 @@ pub(crate) const ORDER: [ListKind; 7] = [
     ListKind::Wordlists,
 ];
 
-/// When a list was fetched, and whether it has to be again.
+/// The schedule of a list.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ListSchedule {
     pub last: Option<Instant>,
-    /// Requested by name, after which nothing older counts.
+    /// Requested explicitly, so that the next response must be newer.
     pub is_requested: bool,
-    /// Not before this, because the service refused it.
+    /// The end of the pause after a refusal.
     pub rests_until: Option<Instant>,
-    /// Reported as not fresh, so the next answer is reported even when nothing changed.
+    /// Whether the list was reported as failed; then the next response is reported even if nothing changed.
     pub is_failed: bool,
 }
 
-/// A request under way.
+/// A request in flight.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     pub sent: Instant,
     pub fetch: Fetch,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     pub here: bool,
@@ -68,7 +67,7 @@ pub(crate) struct Scheduler {
     pub offset: Option<i64>,
     pub schedules: BTreeMap<ListKind, ListSchedule>,
     pub scans_read_whole: Option<Instant>,
-    /// The lists as last read.
+    /// The lists as last fetched.
     pub known: BTreeMap<ListKind, Snapshot>,
     pub moved: Moved,
     pub counts: ScanCounts,
@@ -78,7 +77,7 @@ pub(crate) struct Scheduler {
 }
 
 impl Scheduler {
-    /// `here`: the service is on this machine.
+    /// A scheduler; `here` means that the service runs on this machine.
     pub fn new(here: bool, now: Instant) -> Self {
         let mut purse = Purse::new(now);
         purse.set_limit(None, here);
@@ -102,12 +101,11 @@ impl Scheduler {
         }
     }
 
-    /// Copied into every update.
     pub fn generation(&self) -> Generation {
         self.plan.generation
     }
 
-    /// Takes a new plan. True when everything under way is for another workspace and must be dropped.
+    /// Sets a new plan. Returns true when all requests in flight belong to another workspace and must be dropped.
     pub fn set_plan(&mut self, plan: PollPlan) -> bool {
         let old = std::mem::replace(&mut self.plan, plan);
         let elsewhere = old.generation != self.plan.generation || old.workspace != self.plan.workspace;
@@ -141,7 +139,7 @@ impl Scheduler {
         self.moved = Moved::default();
         self.counts = ScanCounts::default();
         self.on_demand = OnDemand::default();
-        // Nothing was reported to a new generation: the list of workspaces is reported again too.
+        // A new generation has no data, so the list of workspaces is reported again too.
         let workspaces = self.schedule(ListKind::Workspaces);
         (workspaces.is_failed, workspaces.is_requested) = (true, true);
     }
@@ -167,18 +165,18 @@ impl Scheduler {
         self.schedules.get(&list).is_some_and(|schedule| schedule.is_requested)
     }
 
-    /// A list as last read.
+    /// A list as last fetched.
     pub fn table<T: ListItem>(&self) -> Option<&Arc<Table<T>>> {
         self.known.get(&T::LIST).and_then(T::table_in)
     }
 
-    /// The requests to send now, each already paid for.
+    /// The requests to send now; their calls are already paid.
     pub fn due(&mut self, now: Instant) -> Vec<Fetch> {
         let mut fetches = Vec::new();
         if !self.link.is_open(now) {
             return fetches;
         }
-        // While it fails one request at a time finds out whether it still does.
+        // While the connection fails, one request at a time tests it.
         let most = if self.link.is_failing() { 1 } else { AT_ONCE };
         while self.in_flight.len() < most {
             let Some(fetch) = self.next_fetch(now) else { break };
@@ -243,7 +241,7 @@ impl Scheduler {
         self.is_free(FetchSlot::List(list)) && self.due_at(list, now) <= now
     }
 
-    /// A logger whose captures are to be read now.
+    /// A logger whose captures are due.
     fn next_captures(&self) -> Option<(LoggerId, Option<CaptureId>)> {
         let in_flight = |logger| !self.is_free(FetchSlot::Captures(logger));
         self.on_demand.captures(in_flight).filter(|_| !self.outbox.is_full())
@@ -271,28 +269,23 @@ impl Scheduler {
     }
 
     fn scans_due_whole(&self, now: Instant) -> bool {
-        let rest = self.pace.others(Demand { scarce: self.scarce, ..Demand::default() });
+        let rest = self.pace.interval(ListKind::Targets, Demand { scarce: self.scarce, ..Demand::default() });
         self.is_requested(ListKind::Scans) || self.scans_read_whole.is_none_or(|last| last + rest <= now)
     }
 
-    /// When a list is due; `now` for at once.
+    /// The time at which a list is due; `now` for at once.
     fn due_at(&self, list: ListKind, now: Instant) -> Instant {
         let schedule = self.schedules.get(&list).copied().unwrap_or_default();
         let demand = self.demand(list);
         let due = match (list, schedule.last) {
             _ if schedule.is_requested => now,
-            // All findings are read once the scans are known, so that whatever moves after it is noticed.
+            // Findings are fetched after the scans, so that later changes of scans are noticed.
             (ListKind::Findings, None) if !self.moved.is_primed() => return far(now),
             (_, None) => now,
             (ListKind::Findings, Some(_)) if self.table::<Finding>().is_some() => {
                 self.moved.next(now, self.pace.scan_detail(demand)).unwrap_or(far(now))
             }
-            (ListKind::Scans, Some(last)) => last + self.pace.active_scans(demand),
-            (ListKind::Loggers, Some(last)) => last + self.pace.loggers(demand),
-            // The counts of the workspaces tell of scans that nothing else shows.
-            (ListKind::Workspaces, Some(last)) if self.plan.workspace.is_some() => last + self.pace.counts(demand),
-            (ListKind::Reports, Some(last)) => last + self.pace.reports(demand),
-            (_, Some(last)) => last + self.pace.others(demand),
+            (_, Some(last)) => last + self.pace.interval(list, demand),
         };
         schedule.rests_until.map_or(due, |rest| due.max(rest))
     }
@@ -309,11 +302,12 @@ impl Scheduler {
                 && (self.plan.captures.is_some() || shown(ListKind::Captures) || shown(ListKind::Loggers)),
             shown: shown(list),
             report_waits: list == ListKind::Reports && self.table().is_some_and(any_waits),
+            in_workspace: self.plan.workspace.is_some(),
             scarce: self.scarce,
         }
     }
 
-    /// When to look again, if nothing else happens before; nothing means when the plan changes.
+    /// The time of the next request, if no event comes before; `None` to wait for an event.
     pub fn next(&self, now: Instant) -> Option<Instant> {
         if self.link.is_failing() && !self.in_flight.is_empty() {
             return None;
@@ -335,12 +329,12 @@ impl Scheduler {
         if self.in_flight.len() >= AT_ONCE {
             return None;
         }
-        // Something due that was not started waits for the purse.
+        // A due request that was not sent waits for the purse.
         Some(if next <= now { self.purse.next().max(now + Duration::from_millis(1)) } else { next })
     }
 }
 
-/// A time that does not come before something else does.
+/// A time that other events precede.
 fn far(now: Instant) -> Instant {
     now + Duration::from_secs(24 * 3600)
 }

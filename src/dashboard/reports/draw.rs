@@ -1,13 +1,13 @@
-//! Reports: documents in the making, and those ready to download.
+//! The list and the detail of reports.
 
 use crate::contract::{Report, ReportStatus};
 use crate::dashboard::base::{Pane, RowRef};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::labels::fact;
-use crate::dashboard::ui::list::{draw_table, pane_of};
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, format};
+use crate::dashboard::input::action::ItemAction;
+use crate::dashboard::input::{Action, Context};
+use crate::dashboard::ui::{
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
+    words,
+};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::text::Line;
@@ -24,11 +24,11 @@ const COLUMNS: &[TableColumn] = &[
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
     let remote = &cx.model.data.reports;
     let list = &cx.model.lists.reports;
-    let new = crate::dashboard::ui::labels::key(cx, Context::Reports, Action::Item(ItemAction::New));
-    let report = crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Item(ItemAction::Report));
+    let new = key(cx, Context::Reports, Action::Item(ItemAction::New));
+    let report = key(cx, Context::Findings, Action::Item(ItemAction::Report));
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: format!("No report yet: {new} makes one, {report} on scans or findings makes one of them."),
+        invitation: format!("no reports: {new} creates one, {report} on scans or findings reports those"),
         ..pane_of(Pane::Reports, remote)
     };
     draw_table(cx, buf, slot, cache, pane, (remote, list), |report, _| {
@@ -54,11 +54,11 @@ fn state(cx: &Cx<'_>, report: &Report) -> (&'static str, ratatui::style::Style) 
     }
 }
 
-/// Time until it expires.
+/// Remaining time until the report expires.
 fn until(cx: &Cx<'_>, report: &Report) -> String {
     match report.expiration_date {
         Some(end) => match end.as_second() - cx.now.as_second() {
-            ..=0 => "over".to_owned(),
+            ..=0 => "expired".to_owned(),
             left => format::duration(left),
         },
         None => String::new(),
@@ -76,17 +76,16 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         words(format!("{glyph} {status}"), style),
         Line::default(),
         fact(theme, "Format", text::clean(report.format.as_str())),
-        fact(theme, "Made", format::stamp(theme, report.generation_date)),
+        fact(theme, "Created", format::stamp(theme, report.generation_date)),
         fact(theme, "Expires", format::stamp(theme, report.expiration_date)),
         fact(theme, "Id", report.id.to_string()),
     ];
-    let download = crate::dashboard::ui::labels::key(cx, Context::Reports, Action::Item(ItemAction::Download));
+    let download = key(cx, Context::Reports, Action::Item(ItemAction::Download));
     let ready = report.status != ReportStatus::Waiting;
     let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
-        let sentence = if ready {
-            format!("{download} downloads it into the current directory; nothing is overwritten.")
-        } else {
-            "It is being made; it can be downloaded when it is finished.".to_owned()
+        let sentence = match ready {
+            true => format!("{download} downloads it to the current directory"),
+            false => "not ready yet".to_owned(),
         };
         vec![words(sentence, theme.dim())]
     });

@@ -1,10 +1,10 @@
-//! A bundle in the place of a service: every plan is answered with what it holds, as it was when it was made.
+//! A bundle in place of a service: each plan is answered with the lists of the bundle, as of its creation.
 //!
 //! ```text
-//!   start ─► its workspace ─► Msg::Cached          plan ─► link down, each list failed ─► its lists ─► Msg::Cached
+//!   start ─► workspace of the bundle ─► Msg::Cached          plan ─► link down, each list failed ─► its lists ─► Msg::Cached
 //! ```
 //!
-//! What failed keeps what is known, so its lists stand there marked stale, each saying why there is nothing newer.
+//! A list that failed keeps its rows, so the lists are shown as stale, each with the reason why there are no newer ones.
 
 use crate::client::Problem;
 use crate::contract::{Stamp, Workspace, WorkspaceId};
@@ -19,21 +19,21 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{Sender, UnboundedSender};
 use tokio::sync::watch::Receiver;
 
-/// Answers until the dashboard is gone.
+/// Answers the plans until the dashboard ends.
 pub(crate) async fn serve(
     bundle: Bundle,
     mut plans: Receiver<PollPlan>,
     updates: Sender<Update>,
     answers: UnboundedSender<TaskReport>,
 ) {
-    // Making tables of many findings takes a while.
+    // Building large tables takes a while.
     let Ok(bundled) = tokio::task::spawn_blocking(move || BundledLists::new(bundle)).await else { return };
     let report = |cached| answers.send(TaskReport::Msg(Box::new(Msg::Cached(cached)))).is_ok();
     let mut on = report(bundled.cached(0, bundled.workspaces.clone()));
     let mut lists_of = None;
     while on {
         let plan = plans.borrow_and_update().clone();
-        for event in bundled.nothing_newer(&plan) {
+        for event in bundled.stale_events(&plan) {
             let update = Update { generation: plan.generation, at: Stamp(Timestamp::now()), event };
             on = on && updates.send(update).await.is_ok();
         }
@@ -45,20 +45,20 @@ pub(crate) async fn serve(
     }
 }
 
-/// What a bundle holds, as lists.
+/// The lists of a bundle.
 struct BundledLists {
     id: WorkspaceId,
     made: Stamp,
     problem: Arc<Problem>,
     workspaces: Snapshot,
-    /// In the order they are of use: rows are made of findings last.
+    /// Findings last, because rows are arranged from them.
     lists: Vec<Snapshot>,
 }
 
 impl BundledLists {
     fn new(bundle: Bundle) -> Self {
         let Bundle { manifest, targets, scans, findings, .. } = bundle;
-        // A bundle names its workspace; the service's number for it stands in what belongs to it.
+        // The manifest names the workspace; its id is found in the targets and scans.
         let id = targets.first().map(|target| target.workspace_id);
         let id = id.or_else(|| scans.iter().find_map(|scan| scan.workspace_id)).unwrap_or_default();
         let workspace = Workspace {
@@ -87,7 +87,8 @@ impl BundledLists {
         CachedList { generation, at: self.made, worked_in: Some(self.id), snapshot }
     }
 
-    fn nothing_newer(&self, plan: &PollPlan) -> Vec<PollEvent> {
+    /// Events that mark the link as down and all lists as failed.
+    fn stale_events(&self, plan: &PollPlan) -> Vec<PollEvent> {
         let problem = || Arc::clone(&self.problem);
         let link = PollEvent::Link(Link::Down { problem: problem() });
         let part = plan.scan_part.map(|(scan, part)| PollEvent::PartFailed(scan, part, problem()));
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn its_lists_are_shown_as_stale_since_it_was_made_and_the_link_says_why() {
+    async fn bundle_lists_are_stale_and_link_is_down() {
         let (plans, receiver) = watch::channel(PollPlan::default());
         let (updates, mut told) = mpsc::channel(4);
         let (answers, mut cached) = mpsc::unbounded_channel();

@@ -1,12 +1,12 @@
-//! The task that caches the lists between two runs: reads them at the start and when the workspace changes, writes the
-//! poller's snapshots.
+//! The task that caches the lists between two runs: it reads them at the start and when the workspace changes, and writes
+//! the snapshots of the poller.
 //!
 //! ```text
 //!   start ─► workspaces ─► Msg::Cached        plan of another workspace ─► its lists ─► Msg::Cached
-//!   update of the poller ─► waits ten seconds, the newest of each list wins ─► file
+//!   update of the poller ─► waits ten seconds, the newest snapshot of each list wins ─► file
 //! ```
 //!
-//! Reading and writing is done on blocking threads; the end of the dashboard writes what still waits.
+//! Files are read and written on blocking threads. The end of the dashboard writes the waiting lists.
 
 use crate::contract::{Stamp, WorkspaceId};
 use crate::dashboard::base::plan::Snapshot;
@@ -14,7 +14,6 @@ use crate::dashboard::base::{CACHED_LISTS, CachedList, Generation, Link, ListKin
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::Data;
 use crate::dashboard::model::Model;
-use crate::dashboard::runtime::desk::sleep_or_never;
 use crate::dashboard::runtime::{CachedLists, ListFile, TaskReport};
 use crate::table::Remote;
 use jiff::Timestamp;
@@ -24,13 +23,13 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
-/// How long a list waits for a newer one before it is written.
+/// How long a snapshot waits for a newer one before it is written.
 const REST: Duration = Duration::from_secs(10);
-/// Long lists rest longer: this many times what writing took.
+/// Long lists wait longer: so many times the duration of the last write.
 const REST_FACTOR: u32 = 20;
-/// How long the end waits for what is still to be written: it is only a cache.
+/// Limit for the remaining writes at the end: short, because they are only a cache.
 const GOODBYE: Duration = Duration::from_secs(3);
 
 enum CacheRequest {
@@ -39,7 +38,7 @@ enum CacheRequest {
     Confirm(Vec<ListFile>, Stamp),
 }
 
-/// The desk's hold on the task.
+/// The handle of the task.
 pub(crate) struct Cache {
     requests: UnboundedSender<CacheRequest>,
     task: JoinHandle<()>,
@@ -48,7 +47,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Begins; lists go to `answers`. The receiver hears when the workspaces, if any are kept, have been told.
+    /// Starts the task, which reports to `answers`. The receiver is notified when the cached workspaces were reported.
     pub fn start(directory: PathBuf, answers: UnboundedSender<TaskReport>) -> (Self, oneshot::Receiver<()>) {
         let (requests, waiting) = mpsc::unbounded_channel();
         let (begun, hears) = oneshot::channel();
@@ -62,7 +61,7 @@ impl Cache {
         (Self { requests, task: tokio::spawn(task.run(waiting, begun)), recalled: None }, hears)
     }
 
-    /// The model may work in another workspace now: its lists are wanted.
+    /// Requests the lists of the current workspace of the model, if it has changed.
     pub fn recall(&mut self, model: &Model) {
         if self.recalled != model.navigation.scope.workspace {
             self.recalled = model.navigation.scope.workspace;
@@ -72,7 +71,7 @@ impl Cache {
         }
     }
 
-    /// Keeps a snapshot, if its list is cached, of the workspace worked in.
+    /// Caches a snapshot of the current workspace, if its list is cached at all.
     pub fn keep(&self, update: &Update, model: &Model) {
         let PollEvent::Snapshot(snapshot) = &update.event else { return };
         let list = snapshot.list_kind();
@@ -85,43 +84,44 @@ impl Cache {
     }
 
     fn send(&self, request: CacheRequest) {
-        // A task that has ended has said why.
+        // A task that has ended has logged its error.
         let _ = self.requests.send(request);
     }
 
-    /// Waits until everything is written. What is fresh now is as good as read now.
+    /// Waits until everything is written. Lists that are fresh now get the current time.
     pub async fn end(self, model: &Model) {
         if let (Link::Live { .. }, Some(id)) = (&model.connection.link, model.navigation.scope.workspace) {
             self.send(CacheRequest::Confirm(fresh(&model.data, id), Stamp(Timestamp::now())));
         }
         drop(self.requests);
         if timeout(GOODBYE, self.task).await.is_err() {
-            tracing::warn!("left before the last known data was written");
+            tracing::warn!("ended before the cache was written");
         }
     }
 }
 
-/// The lists that are as the service has them.
+/// The lists that are as recent as the service.
 fn fresh(data: &Data, id: WorkspaceId) -> Vec<ListFile> {
-    fn is<T>(remote: &Remote<T>) -> bool {
+    fn is_fresh<T>(remote: &Remote<T>) -> bool {
         matches!(remote, Remote::Fresh { .. })
     }
-    let lists = [
-        ((None, ListKind::Workspaces), is(&data.workspaces)),
-        ((Some(id), ListKind::Targets), is(&data.targets)),
-        ((Some(id), ListKind::Scans), is(&data.scans)),
-        ((Some(id), ListKind::Loggers), is(&data.loggers)),
-        ((Some(id), ListKind::Findings), is(&data.occurrences)),
-    ];
-    lists.into_iter().filter(|(_, fresh)| *fresh).map(|(file, _)| file).collect()
+    let is_listed = |list: &ListKind| match list {
+        ListKind::Targets => is_fresh(&data.targets),
+        ListKind::Scans => is_fresh(&data.scans),
+        ListKind::Loggers => is_fresh(&data.loggers),
+        ListKind::Findings => is_fresh(&data.occurrences),
+        _ => false,
+    };
+    let workspaces = is_fresh(&data.workspaces).then_some((None, ListKind::Workspaces));
+    workspaces.into_iter().chain(CACHED_LISTS.into_iter().filter(is_listed).map(|list| (Some(id), list))).collect()
 }
 
 struct CacheTask {
     files: CachedLists,
     answers: UnboundedSender<TaskReport>,
-    /// What is to be written.
+    /// Snapshots to be written.
     waiting: BTreeMap<ListFile, (Snapshot, Stamp)>,
-    /// What this task wrote.
+    /// Files that this task wrote.
     written: BTreeSet<ListFile>,
     rest: Duration,
 }
@@ -129,7 +129,7 @@ struct CacheTask {
 impl CacheTask {
     async fn run(mut self, mut requests: UnboundedReceiver<CacheRequest>, begun: oneshot::Sender<()>) {
         self.report_workspaces().await;
-        // The desk is gone: nobody waits for it.
+        // At the end of the dashboard nobody receives it.
         let _ = begun.send(());
         let mut due = None;
         loop {
@@ -146,7 +146,7 @@ impl CacheTask {
                     }
                     None => break,
                 },
-                () = sleep_or_never(due) => {
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
                     due = None;
                     self.write().await;
                 }
@@ -180,7 +180,7 @@ impl CacheTask {
     }
 
     fn report(&self, cached: CachedList) {
-        // The desk is gone: nobody waits for it.
+        // At the end of the dashboard nobody receives it.
         let _ = self.answers.send(TaskReport::Msg(Box::new(Msg::Cached(cached))));
     }
 
@@ -203,9 +203,9 @@ impl CacheTask {
         self.attempt(spawn_blocking(confirm).await);
     }
 
-    /// Whether it was done; it is only a cache, so that it is not goes to the log.
+    /// Returns whether the work succeeded. An error is only logged, because the files are only a cache.
     fn attempt(&self, done: Result<std::io::Result<()>, tokio::task::JoinError>) -> bool {
         let done = done.map_err(std::io::Error::other).flatten();
-        done.inspect_err(|error| tracing::warn!(%error, "last known data cannot be kept")).is_ok()
+        done.inspect_err(|error| tracing::warn!(%error, "cache not written")).is_ok()
     }
 }

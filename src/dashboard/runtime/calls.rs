@@ -1,4 +1,4 @@
-//! Calls that a key caused: each [`Call`] becomes one request, its answer one [`CallAnswer`].
+//! The calls that a key caused: each [`Call`] becomes one request, its response one [`CallAnswer`].
 
 use crate::client::{Client, Download, Problem, replay};
 use crate::contract::{ReportId, Shared};
@@ -9,13 +9,13 @@ use crate::text;
 /// Makes a call.
 ///
 /// # Errors
-/// What the service, the connection or this machine refused.
+/// When the service, the connection or this machine refuses the call.
 pub(crate) async fn make(client: &Client, archive: &Inlet, call: Call) -> Result<CallAnswer, Problem> {
     let done = |()| CallAnswer::Done;
     Ok(match call {
         Call::CreateWorkspace(new) => CallAnswer::Created(client.create_workspace(&new).await?.0),
         Call::EditWorkspace(id, edit) => client.edit_workspace(id, &edit).await.map(done)?,
-        // What the service forgets is read and archived first; otherwise it is not told to.
+        // Captures that the service would delete are archived first; if that fails, the call is not made.
         Call::DeleteWorkspace(id) => {
             let emptied = archive.empty_all(client, id).await?;
             client.delete_workspace(id).await.map(|()| CallAnswer::Emptied(emptied))?
@@ -48,13 +48,13 @@ pub(crate) async fn make(client: &Client, archive: &Inlet, call: Call) -> Result
         }
         Call::Replay(again) => {
             let sent = replay(&again).await;
-            let hint = "check the URL that was typed";
+            let hint = "check the URL";
             CallAnswer::Status(sent.map_err(|error| Problem { hint: Some(hint.to_owned()), ..Problem::from(error) })?)
         }
     })
 }
 
-/// Writes a file into the current directory, or into the one that a name as it was typed begins with.
+/// Writes a file into the current directory, or into the directory of a typed path.
 ///
 /// # Errors
 /// When the directory takes no files.
@@ -67,7 +67,7 @@ pub fn save(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
     NewFile::create(&directory, name)?.write(content)
 }
 
-/// The same, unless the very file is there already.
+/// As [`save`], unless a file with this name and content exists.
 ///
 /// # Errors
 /// When the directory takes no files.
@@ -93,11 +93,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_goes_where_a_name_says_if_that_is_there() {
+    fn typed_path_is_directory_of_saved_file() {
         let temp = tempfile::tempdir().unwrap();
         let named = |name: &str| format!("{}/{name}", temp.path().display());
         assert_eq!(save(&named("hits.csv"), b"1").unwrap(), temp.path().join("hits.csv"));
         let refused = save(&named("none/hits.csv"), b"1").unwrap_err();
-        assert!(refused.hint.is_some_and(|hint| hint.contains("make the directory")), "{}", refused.message);
+        assert!(refused.hint.is_some_and(|hint| hint.contains("create the directory")), "{}", refused.message);
     }
 }

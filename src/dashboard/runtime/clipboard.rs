@@ -1,66 +1,57 @@
-//! Copying out of a terminal, also over SSH.
+//! Copying to the clipboard from a terminal, also over SSH.
 //!
 //! ```text
 //!   in tmux     tmux load-buffer -w -     reaches the outer terminal with tmux's default settings
-//!               tmux load-buffer -        older tmux: its own buffer only
-//!   elsewhere   OSC 52                    the terminal decides; nothing answers
-//!   otherwise   the text in a box
+//!               tmux load-buffer -        older tmux: the buffer of tmux only
+//!   elsewhere   OSC 52                    depends on the terminal, without confirmation
+//!   otherwise   the text in a pop-up
 //! ```
 //!
-//! In tmux an application's OSC 52 is dropped by default, so it is not even tried.
+//! tmux drops the OSC 52 of an application with its default settings, so it is not tried there.
 
 use crate::dashboard::base::CopyFailed;
+use crate::dashboard::runtime::process::run_with_input;
 use base64::Engine as _;
-use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
-use tokio::time::timeout;
 
-/// Longest that tmux may take.
+/// Limit for tmux.
 const TMUX_LIMIT: Duration = Duration::from_secs(1);
-/// Longest text that terminals take through OSC 52.
+/// Longest text that terminals accept by OSC 52.
 const OSC_52_LIMIT: usize = 74_000;
 
-/// How this terminal takes copies.
+/// How texts are copied in this terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyMethod {
-    /// Through tmux.
     Tmux,
-    /// Through OSC 52.
     Osc52,
-    /// Not at all.
+    /// Not supported, with the reason.
     None(&'static str),
 }
 
 impl CopyMethod {
-    /// By the variables of the environment.
+    /// Derives the method from environment variables.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let terminal = variable("TERM").unwrap_or_default();
         if variable("TMUX").is_some_and(|socket| !socket.is_empty()) {
             CopyMethod::Tmux
         } else if variable("STY").is_some() {
-            CopyMethod::None("GNU screen passes no copies on")
+            CopyMethod::None("GNU screen does not support copies")
         } else if matches!(terminal.as_str(), "" | "dumb" | "linux") {
-            CopyMethod::None("this terminal takes no copies")
+            CopyMethod::None("this terminal does not support copies")
         } else {
             CopyMethod::Osc52
         }
     }
-
-    /// That of this process.
-    pub fn of_process() -> Self {
-        Self::of(|name| std::env::var(name).ok())
-    }
 }
 
-/// The escape sequence that copies, or why there is none.
+/// The escape sequence that copies a text.
 ///
 /// # Errors
-/// When the text is longer than terminals take.
+/// When the text is longer than terminals accept.
 pub fn osc_52(text: String) -> Result<String, CopyFailed> {
     if text.len() > OSC_52_LIMIT {
-        let why = format!("terminals take at most {} kB in a copy", OSC_52_LIMIT / 1000);
+        let why = format!("text too long: terminals accept at most {} kB", OSC_52_LIMIT / 1000);
         return Err(CopyFailed { why, text });
     }
     Ok(format!("\x1b]52;c;{}\x07", base64::engine::general_purpose::STANDARD.encode(&text)))
@@ -69,58 +60,42 @@ pub fn osc_52(text: String) -> Result<String, CopyFailed> {
 /// Copies through tmux.
 ///
 /// # Errors
-/// When tmux fails or takes too long; the text comes back.
+/// When tmux fails or takes too long; the error contains the text.
 pub async fn through_tmux(what: &str, text: String) -> Result<String, CopyFailed> {
     match load_buffer(&["load-buffer", "-w", "-"], &text).await {
         Ok(()) => Ok(format!("{what} copied (tmux)")),
         // tmux before 3.2 does not know -w.
         Err(_) => match load_buffer(&["load-buffer", "-"], &text).await {
-            Ok(()) => Ok(format!("{what} copied to tmux's own buffer: prefix ] pastes it")),
+            Ok(()) => Ok(format!("{what} copied to the tmux buffer (prefix ] pastes it)")),
             Err(why) => Err(CopyFailed { why, text }),
         },
     }
 }
 
 async fn load_buffer(arguments: &[&str], text: &str) -> Result<(), String> {
-    let work = async {
-        let mut tmux = Command::new("tmux")
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| format!("tmux cannot be started: {error}"))?;
-        if let Some(mut input) = tmux.stdin.take() {
-            input.write_all(text.as_bytes()).await.map_err(|error| format!("tmux did not take it: {error}"))?;
-        }
-        match tmux.wait().await {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(format!("tmux load-buffer failed ({status})")),
-            Err(error) => Err(format!("tmux was lost: {error}")),
-        }
-    };
-    timeout(TMUX_LIMIT, work).await.unwrap_or_else(|_| Err("tmux did not answer within a second".to_owned()))
+    let mut tmux = Command::new("tmux");
+    tmux.args(arguments);
+    run_with_input(tmux, text.as_bytes(), TMUX_LIMIT).await.map_err(|why| format!("tmux {why}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn way(variables: &[(&str, &str)]) -> CopyMethod {
+    fn method(variables: &[(&str, &str)]) -> CopyMethod {
         CopyMethod::of(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
     }
 
     #[test]
-    fn tmux_goes_before_osc_52_and_terminals_without_it_say_so() {
-        assert_eq!(way(&[("TMUX", "/tmp/tmux,1,0"), ("TERM", "tmux-256color")]), CopyMethod::Tmux);
-        assert_eq!(way(&[("TERM", "xterm-256color")]), CopyMethod::Osc52);
-        assert!(matches!(way(&[("TERM", "linux")]), CopyMethod::None(_)));
-        assert!(matches!(way(&[("TERM", "screen"), ("STY", "1.pts")]), CopyMethod::None(_)));
+    fn copy_method_prefers_tmux_and_none_where_unsupported() {
+        assert_eq!(method(&[("TMUX", "/tmp/tmux,1,0"), ("TERM", "tmux-256color")]), CopyMethod::Tmux);
+        assert_eq!(method(&[("TERM", "xterm-256color")]), CopyMethod::Osc52);
+        assert!(matches!(method(&[("TERM", "linux")]), CopyMethod::None(_)));
+        assert!(matches!(method(&[("TERM", "screen"), ("STY", "1.pts")]), CopyMethod::None(_)));
     }
 
     #[test]
-    fn hostile_text_cannot_end_the_sequence_and_long_text_comes_back() {
+    fn osc_52_encodes_hostile_text_and_returns_long_text() {
         let sequence = osc_52("a\x07b\x1b]0;x\x07".to_owned()).unwrap();
         assert_eq!(sequence.matches('\x07').count(), 1);
         assert_eq!(sequence.matches('\x1b').count(), 1);

@@ -1,11 +1,11 @@
-//! The event loop: wait for one thing, drain what is queued, update, draw once if something changed.
+//! The event loop: wait for one event, drain the queues, update, and draw once if something changed.
 //!
 //! ```text
-//!   shutdown · signal · key · answer · update · timer that is due
+//!   shutdown · signal · key · answer · update · timer
 //!      └─► update ─► effects ─► plan to the poller ─► draw (at most 60 times a second)
 //! ```
 //!
-//! There is no tick: an idle screen costs nothing. Nothing in here waits for the network.
+//! There is no tick, so an idle screen costs nothing. Nothing in the loop waits for the network.
 
 use crate::client::Client;
 use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Size, Tone, Update};
@@ -30,16 +30,15 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Least time between two frames that keys ask for, and between two while news come in; after a pause one is drawn at once.
+/// Least time between two frames after keys, and between two frames after other events.
 const FRAME: Duration = Duration::from_millis(16);
-/// Messages taken before a frame is drawn again.
+/// Events handled before a frame is drawn.
 const DRAIN: usize = 512;
-/// How long calls under way may take to end after the dashboard was left.
+/// Limit for calls in progress when the dashboard ends.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How long files that are being written may take.
+/// Limit for files in progress when the dashboard ends.
 const FILES: Duration = Duration::from_secs(30);
 
-/// What came in.
 enum Inbound {
     Terminal(Option<io::Result<Event>>),
     Signal(CaughtSignal),
@@ -50,24 +49,24 @@ enum Inbound {
     Shutdown,
 }
 
-/// What a task of ours came to.
+/// The report of a task.
 pub(crate) enum TaskReport {
     Msg(Box<Msg>),
     Connected(Box<Connected>),
 }
 
-/// The service the desk works on.
+/// The connected service and the tasks that belong to it.
 pub(crate) struct Backend {
-    /// None where a bundle stands in for the service.
+    /// None if a bundle replaces the service.
     pub client: Option<Client>,
     pub decisions: DecisionsHandle,
     pub archive: ArchiveHandle,
     cache: Option<Cache>,
     keep_alive: Option<Box<dyn Any + Send>>,
-    _teller: AbortOnDropHandle<()>,
+    _poller: AbortOnDropHandle<()>,
 }
 
-/// See the module.
+/// The state of the event loop.
 pub(crate) struct Desk {
     pub model: Model,
     pub cache: ViewCache,
@@ -81,17 +80,16 @@ pub(crate) struct Desk {
     pub answers: (mpsc::UnboundedSender<TaskReport>, mpsc::UnboundedReceiver<TaskReport>),
     pub queue: VecDeque<Msg>,
     pub tasks: JoinSet<()>,
-    /// Files that are being written.
+    /// Files in progress.
     pub files: JoinSet<()>,
     pub backend: Option<Backend>,
     pub connect: Connector,
-    pub way: CopyMethod,
-    /// How notifications reach the terminal, and who is told beside it.
-    pub heard: signal::Way,
+    pub copy_method: CopyMethod,
+    pub notify_method: signal::NotifyMethod,
     pub notify_command: Arc<[String]>,
     pub started: Instant,
     pub drawn: Option<Instant>,
-    /// When the last frame was drawn that answered a person, and whether the next one will.
+    /// The time of the last frame that followed a key, and whether the next frame does.
     pub answered: Option<Instant>,
     pub typed: bool,
     pub woken: Option<Instant>,
@@ -100,7 +98,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Takes the terminal over; nothing is asked or drawn yet.
+    /// Takes over the terminal; nothing is requested or drawn yet.
     pub fn open(
         opening: DashboardStart,
         connect: Connector,
@@ -109,9 +107,10 @@ impl Desk {
     ) -> io::Result<Self> {
         let signals = SignalStream::listen()?;
         let terminal = Terminal::enter()?;
+        let variable = |name: &str| std::env::var(name).ok();
         let mut desk = Self {
             model: Model::new(Session::default(), Terminal::size()),
-            cache: ViewCache::new(Theme::from_env(|name| std::env::var(name).ok())),
+            cache: ViewCache::new(Theme::from_env(variable)),
             terminal,
             keyboard: Some(Keyboard::open()),
             signals,
@@ -124,8 +123,8 @@ impl Desk {
             files: JoinSet::new(),
             backend: None,
             connect,
-            way: CopyMethod::of_process(),
-            heard: signal::Way::of_process(),
+            copy_method: CopyMethod::of(variable),
+            notify_method: signal::NotifyMethod::of(variable),
             notify_command: notify_command.into(),
             started: Instant::now(),
             drawn: None,
@@ -144,11 +143,11 @@ impl Desk {
         Ok(desk)
     }
 
-    /// Runs until the dashboard is left.
+    /// Runs until the dashboard ends.
     pub async fn run(mut self) -> io::Result<DashboardExit> {
         self.send_plan();
         while self.left.is_none() {
-            // A terminal that can no longer be written to is gone: that is a hang-up.
+            // A terminal that cannot be written is gone, like after a hang-up.
             if self.draw().is_err() {
                 self.left = Some(Some(1));
                 break;
@@ -177,23 +176,24 @@ impl Desk {
         Ok(())
     }
 
-    /// When the next frame may be drawn, if that is not now. A key does not wait because news were drawn just before it.
+    /// The time of the next frame, if it is not due yet. A key does not wait for a frame that followed another event.
     fn frame_due(&self) -> Option<Instant> {
         let last = if self.typed { self.answered } else { self.drawn };
         let due = last? + FRAME;
         (due > Instant::now()).then_some(due)
     }
 
-    /// When the screen changes by itself. Never twice at the same time, whatever the model says.
+    /// The time of the next timer of the model, never twice within a frame.
     fn wake_at(&self) -> Option<Instant> {
         let at = self.started.checked_add(self.model.wake_at()?)?;
         Some(self.woken.map_or(at, |woken| at.max(woken + FRAME)))
     }
 
     async fn wait(&mut self) -> Inbound {
-        let wake = sleep_or_never(self.wake_at());
-        // One that became due since it was looked at is drawn now.
-        let frame = sleep_or_never(self.model.screen.dirty.then(|| self.frame_due().unwrap_or_else(Instant::now)));
+        let wake = self.wake_at();
+        // A frame that became due meanwhile is drawn at once.
+        let frame = self.frame_due().unwrap_or_else(Instant::now);
+        let is_dirty = self.model.screen.dirty;
         let behind = self.is_behind();
         let terminal = async {
             match &mut self.keyboard {
@@ -201,7 +201,7 @@ impl Desk {
                 None => std::future::pending().await,
             }
         };
-        // What ends the dashboard first, then what a person does: news of the service can wait a moment.
+        // In this order: the end of the dashboard, input, answers, and last the news of the service.
         tokio::select! {
             biased;
             () = self.shutdown.cancelled() => Inbound::Shutdown,
@@ -209,20 +209,20 @@ impl Desk {
             event = terminal => Inbound::Terminal(event),
             Some(answer) = self.answers.1.recv() => Inbound::Answer(answer),
             Some(update) = self.updates.1.recv(), if !behind => Inbound::Update(update),
-            () = frame => Inbound::FrameDue,
-            () = wake => Inbound::Woke,
+            () = sleep_until(frame), if is_dirty => Inbound::FrameDue,
+            () = sleep_until(wake.unwrap_or(frame)), if wake.is_some() => Inbound::Woke,
         }
     }
 
     async fn take(&mut self, inbound: Inbound) {
         match inbound {
             Inbound::Terminal(Some(Ok(event))) => self.take_event(event),
-            // The end of the input, or an error of it: the terminal is gone.
+            // The end or an error of the input: the terminal is gone.
             Inbound::Terminal(_) => self.left = Some(Some(1)),
             Inbound::Signal(CaughtSignal::End(signal)) => self.left = Some(Some(signal)),
             Inbound::Signal(CaughtSignal::Continued) => self.take_terminal_back(),
             Inbound::Update(Update { generation, at, event: PollEvent::Captures { logger, new } }) => {
-                // Of another workspace: they are read again when one works in that.
+                // Captures of another workspace are dropped; they are read again when it is opened.
                 if let Some(backend) = self.backend.as_ref().filter(|_| generation == self.model.connection.generation)
                 {
                     backend.archive.take(logger, at, new);
@@ -259,7 +259,7 @@ impl Desk {
         }
     }
 
-    /// Takes what is there already, so that a burst costs one frame.
+    /// Handles the queued events, so that a burst costs one frame.
     async fn drain(&mut self) {
         let begun = Instant::now();
         for _ in 0..DRAIN {
@@ -281,7 +281,7 @@ impl Desk {
         }
     }
 
-    /// The archive has enough to do: it tells when it has done that.
+    /// Whether the archive has so many captures to write that updates of the poller must wait.
     fn is_behind(&self) -> bool {
         self.backend.as_ref().is_some_and(|backend| backend.archive.is_behind())
     }
@@ -296,11 +296,11 @@ impl Desk {
     }
 
     fn send_plan(&mut self) {
-        if let Some(cache) = self.backend.as_mut().and_then(|backend| backend.cache.as_mut()) {
-            cache.recall(&self.model);
-        }
         if let Some(backend) = &mut self.backend {
             backend.archive.recall(&self.model);
+            if let Some(cache) = &mut backend.cache {
+                cache.recall(&self.model);
+            }
         }
         let plan = self.model.plan();
         self.plans.send_if_modified(|old| {
@@ -310,15 +310,15 @@ impl Desk {
         });
     }
 
-    /// Works on this service from now on.
+    /// Starts the tasks of a service or bundle.
     fn take_service(&mut self, connected: Connected) -> Session {
         let cache_directory = connected.memory.cache.clone();
         let (cache, begun) = cache_directory.map(|directory| Cache::start(directory, self.answers.0.clone())).unzip();
         let (plans, updates, answers) = (self.plans.subscribe(), self.updates.0.clone(), self.answers.0.clone());
-        let (client, teller) = match connected.source {
+        let (client, task) = match connected.source {
             ConnectionSource::Service(client) => {
                 let poller = Poller::new(client.clone(), plans, updates);
-                // What is known already is shown first, and with it the workspace that is asked for.
+                // Cached lists are shown first, and with them the workspace to poll.
                 let polling = async move {
                     if let Some(begun) = begun {
                         let _ = begun.await;
@@ -335,7 +335,7 @@ impl Desk {
             archive: ArchiveHandle::start(&connected.memory, self.answers.0.clone()),
             decisions: DecisionsHandle::start(connected.memory, self.answers.0.clone()),
             keep_alive: connected.keep_alive,
-            _teller: AbortOnDropHandle::new(teller),
+            _poller: AbortOnDropHandle::new(task),
         });
         if let Some(note) = connected.note {
             self.model.overlay.notices.say(self.started.elapsed(), Tone::Bad, note);
@@ -344,17 +344,17 @@ impl Desk {
         connected.session
     }
 
-    /// Gives the terminal back, lets calls under way end, and tells how it was left.
+    /// Restores the terminal, waits for calls and files in progress, and summarises the session.
     async fn end(mut self) -> DashboardExit {
         self.give_terminal_away().await;
         drop(self.terminal);
-        // A file that was asked for is whole, or is said not to be.
+        // Requested files are written completely, or the log has an error.
         if timeout(FILES, async { while self.files.join_next().await.is_some() {} }).await.is_err() {
-            tracing::error!("left while files were being written");
+            tracing::error!("ended before all files were written");
         }
         let unfinished = timeout(GOODBYE, async { while self.tasks.join_next().await.is_some() {} }).await.is_err();
         if unfinished {
-            tracing::warn!("left while calls were under way");
+            tracing::warn!("ended before all calls were answered");
         }
         let mut keep_alive = None;
         let connected = self.backend.is_some();
@@ -374,12 +374,5 @@ impl Desk {
             loggers: self.model.data.loggers.value().map_or(0, |loggers| loggers.len()),
             keep_alive,
         }
-    }
-}
-
-pub(crate) async fn sleep_or_never(at: Option<Instant>) {
-    match at {
-        Some(at) => sleep_until(at).await,
-        None => std::future::pending().await,
     }
 }

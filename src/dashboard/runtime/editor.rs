@@ -1,19 +1,19 @@
-//! A field's text in `$VISUAL` or `$EDITOR`: a private temporary file, the editor on the terminal, the text back.
+//! Editing the text of a field in `$VISUAL` or `$EDITOR`, through a private temporary file.
 
 use crate::client::Problem;
 use std::fs;
 use tokio::process::Command;
 
-/// The program to start, split at blanks; no shell is involved.
+/// The editor and its arguments, split at blanks; no shell is involved.
 fn program(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let named = ["VISUAL", "EDITOR"].iter().find_map(|name| variable(name).filter(|text| !text.trim().is_empty()));
     named.unwrap_or_else(|| "vi".to_owned()).split_whitespace().map(str::to_owned).collect()
 }
 
-/// Opens `text` in the editor and waits for its end. The terminal must have been left before.
+/// Opens `text` in the editor and waits for its end. The terminal must have been restored before.
 ///
 /// # Errors
-/// When the editor cannot be started or fails, or its file cannot be read back: the field keeps its text then.
+/// When the editor cannot be started or fails, or its file cannot be read: the field then keeps its text.
 pub async fn edit(text: &str) -> Result<String, Problem> {
     let words = program(|name| std::env::var(name).ok());
     edit_with(&words, text).await
@@ -28,16 +28,16 @@ async fn edit_with(words: &[String], text: &str) -> Result<String, Problem> {
         .map_err(|error| local("no temporary file", &error))?;
     fs::write(file.path(), text).map_err(|error| local("no temporary file", &error))?;
     let Some((editor, arguments)) = words.split_first() else { return Err(Problem::local("EDITOR is empty")) };
-    // Given up on when the dashboard has to end: the editor must not go on writing into a terminal that is no longer its.
+    // The editor is killed when the dashboard ends: it must not write to a terminal that the shell uses again.
     let mut command = Command::new(editor);
     let status = command.args(arguments).arg(file.path()).kill_on_drop(true).status().await.map_err(|error| {
-        local(&format!("{editor} cannot be started"), &error).with_hint("set EDITOR to an editor of this machine")
+        local(&format!("{editor} cannot be started"), &error).with_hint("set EDITOR to an installed editor")
     })?;
     if !status.success() {
-        return Err(Problem::local(format!("{editor} ended with {status}; the text is as it was")));
+        return Err(Problem::local(format!("{editor} ended with {status}; text unchanged")));
     }
     let edited = fs::read_to_string(file.path()).map_err(|error| local("the edited text cannot be read", &error))?;
-    // Editors end the last line; the field did not have that.
+    // Editors add a line end to the last line.
     Ok(edited.strip_suffix('\n').unwrap_or(&edited).to_owned())
 }
 
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn visual_goes_before_editor_and_vi_is_the_last_resort() {
+    fn editor_is_visual_then_editor_then_vi() {
         let named = |name: &str| match name {
             "EDITOR" => Some("nano -w".to_owned()),
             _ => None,
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_text_goes_through_the_editor_and_a_failing_editor_changes_nothing() {
+    async fn edited_text_is_returned_and_failing_editor_is_error() {
         let upper = words(&["sed", "-i", "s/a/A\\nB/"]);
         assert_eq!(edit_with(&upper, "xax").await.unwrap(), "xA\nBx");
         assert!(edit_with(&words(&["false"]), "x").await.is_err());

@@ -1,4 +1,4 @@
-//! Carrying out what `update` asks for: each effect is done at once, or by a task whose answer comes back as a message.
+//! The execution of effects: each one is executed at once, or by a task whose answer returns as a message.
 
 use crate::client::Problem;
 use crate::dashboard::base::{Call, ConnectionChoice, CopyFailed, Effect, Exported, Signal, Ticket};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
-/// Random numbers drawn beyond those asked for.
+/// Random numbers beyond the requested ones.
 const SPARE: usize = 8;
 
 impl Desk {
@@ -28,24 +28,20 @@ impl Desk {
             Effect::Quit => self.left = Some(None),
             Effect::Call(ticket, call) => self.call(ticket, *call),
             Effect::Copy { what, text } => self.copy(what, text),
-            Effect::Save { name, content } => self.write(async move {
-                let saved = tokio::task::spawn_blocking(move || calls::save(&name, &content)).await;
-                Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
-            }),
+            Effect::Save { name, content } => {
+                self.write(async move { Msg::Saved(blocking(move || calls::save(&name, &content)).await) });
+            }
             Effect::SaveBody { name, sent } => self.write(async move {
                 let body = request::body(&sent.capture).into_owned();
-                let saved = tokio::task::spawn_blocking(move || calls::save_once(&name, &body)).await;
-                let saved = saved.unwrap_or_else(|error| Err(Problem::local(error.to_string())));
+                let saved = blocking(move || calls::save_once(&name, &body)).await;
                 Msg::BodySaved { sent, saved }
             }),
-            Effect::Export(exported) => self.write(async move {
-                let saved = tokio::task::spawn_blocking(move || export(&exported)).await;
-                Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
-            }),
+            Effect::Export(exported) => {
+                self.write(async move { Msg::Saved(blocking(move || export(&exported)).await) });
+            }
             Effect::ExportCaptures(exported) => self.write(async move {
                 let write = move || calls::save(&exported.name, exported.format.written(&exported.sent).as_bytes());
-                let saved = tokio::task::spawn_blocking(write).await;
-                Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
+                Msg::Saved(blocking(write).await)
             }),
             Effect::Edit(text) => self.edit(text).await,
             Effect::Suspend => self.suspend().await,
@@ -53,12 +49,12 @@ impl Desk {
             Effect::Connect(choice) => self.connect(choice),
             Effect::Correlate(generation, input) => self.spawn(async move {
                 let correlated = tokio::task::spawn_blocking(move || triage::correlate(&input)).await;
-                // Only a panic or the end of the program takes an answer away; no rows are better than none ever again.
+                // The task fails only with a panic or at the end; no rows are better than no update ever again.
                 Msg::Correlated(generation, Box::new(correlated.unwrap_or_default()))
             }),
             Effect::Plant(payloads) => {
                 if let Some(backend) = &self.backend {
-                    backend.archive.wish(archive::ArchiveRequest::Plant(payloads));
+                    backend.archive.send(archive::ArchiveRequest::Plant(payloads));
                 }
             }
             Effect::Recognise { captures, grown } => self.spawn(async move {
@@ -69,11 +65,11 @@ impl Desk {
                 let changed = tokio::task::spawn_blocking(again).await.unwrap_or_default();
                 Msg::Oob(OobNews::Recognised(changed))
             }),
-            // Not into the queue, which is worked off before a key is looked at. The desk hears itself.
+            // Sent as an answer and not queued, because the queue is handled before the next key.
             Effect::AskOn => _ = self.answers.0.send(TaskReport::Msg(Box::new(Msg::AskOn))),
-            Effect::Signal(heard) => self.signal(*heard),
+            Effect::Signal(alert) => self.signal(*alert),
             Effect::Draw(payload_request) => {
-                // Some more: a token that is taken already is left out.
+                // Some spare numbers, because tokens in use are skipped.
                 let numbers = (0..payload_request.count + SPARE).map(|_| rand::random()).collect();
                 self.queue.push_back(Msg::Drawn(payload_request, numbers));
             }
@@ -92,15 +88,15 @@ impl Desk {
         begin(&mut self.tasks, self.answers.0.clone(), work);
     }
 
-    /// Writes a file; the end of the dashboard waits for it.
+    /// Writes a file, for which the end of the dashboard waits.
     fn write(&mut self, work: impl Future<Output = Msg> + Send + 'static) {
         begin(&mut self.files, self.answers.0.clone(), work);
     }
 
-    /// There is nothing to keep before there is a service.
-    fn keep(&mut self, wish: DecisionRequest) {
+    /// Sends a request to the store of decisions, if there is one.
+    fn keep(&mut self, request: DecisionRequest) {
         if let Some(backend) = &self.backend {
-            backend.decisions.wish(wish);
+            backend.decisions.send(request);
         }
     }
 
@@ -110,14 +106,14 @@ impl Desk {
         self.spawn(async move {
             let result = match service {
                 Some((client, archive)) => calls::make(&client, &archive, call).await,
-                None => Err(Problem::local("there is no service")),
+                None => Err(Problem::local("no service connected")),
             };
             Msg::Called { ticket, result }
         });
     }
 
     fn copy(&mut self, what: String, text: String) {
-        let copied = match self.way {
+        let copied = match self.copy_method {
             CopyMethod::Tmux => {
                 return self.spawn(async move { Msg::Copied(clipboard::through_tmux(&what, text).await) });
             }
@@ -131,15 +127,15 @@ impl Desk {
         self.queue.push_back(Msg::Copied(copied));
     }
 
-    fn signal(&mut self, heard: Signal) {
-        // A lost terminal shows at the next frame.
-        let _ = self.terminal.write(self.heard.sequence(&heard).as_bytes());
+    fn signal(&mut self, alert: Signal) {
+        // The next frame detects a terminal that is gone.
+        let _ = self.terminal.write(self.notify_method.sequence(&alert).as_bytes());
         if self.notify_command.is_empty() {
             return;
         }
         let (words, answers) = (Arc::clone(&self.notify_command), self.answers.0.clone());
         self.tasks.spawn(async move {
-            if let Err(problem) = signal::run(&words, &heard).await {
+            if let Err(problem) = signal::run(&words, &alert).await {
                 let _ = answers.send(TaskReport::Msg(Box::new(Msg::SignalFailed(problem))));
             }
         });
@@ -152,7 +148,7 @@ impl Desk {
             signal = ended(&mut self.signals) => return self.left = Some(Some(signal)),
             edited = editor::edit(&text) => edited,
         };
-        // The interrupt that ended the editor may only be on its way.
+        // An interrupt that ended the editor may arrive late; new streams do not receive it.
         if let Ok(fresh) = SignalStream::listen() {
             self.signals = fresh;
         }
@@ -169,7 +165,7 @@ impl Desk {
     }
 
     pub async fn give_terminal_away(&mut self) {
-        // The reader first: it would take keys that are meant for the other program.
+        // The reader is closed first, so that it takes no keys of the other program.
         if let Some(keyboard) = self.keyboard.take() {
             keyboard.close().await;
         }
@@ -187,7 +183,7 @@ impl Desk {
     }
 
     fn redraw(&mut self) {
-        // A lost terminal shows at the next frame.
+        // The next frame detects a terminal that is gone.
         let _ = self.terminal.clear();
         self.model.screen.dirty = true;
     }
@@ -205,29 +201,33 @@ impl Desk {
     }
 }
 
-/// Begins something whose answer comes as a message.
+/// Runs blocking work on files. A panic becomes an error.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> + Send + 'static) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(Problem::local(error.to_string())))
+}
+
+/// Starts a task whose answer is a message.
 fn begin(
     tasks: &mut JoinSet<()>,
     answers: UnboundedSender<TaskReport>,
     work: impl Future<Output = Msg> + Send + 'static,
 ) {
     tasks.spawn(async move {
-        // The desk is gone: nobody waits for the answer.
+        // At the end of the dashboard nobody receives it.
         let _ = answers.send(TaskReport::Msg(Box::new(work.await)));
     });
-    // Ended tasks are taken out, so that the set does not grow for as long as the dashboard runs.
+    // Finished tasks are removed, so that the set does not grow.
     while tasks.try_join_next().is_some() {}
 }
 
-/// Writes an export into a file.
 fn export(exported: &Exported) -> Result<PathBuf, Problem> {
     let Exported { name, format, title, query, made, rows } = exported;
     let content = crate::export::write(*format, &Export { rows, title, made: *made, query });
     calls::save(name, &content.map_err(|error| Problem::local(error.to_string()))?)
 }
 
-/// Waits for a signal that ends the dashboard while another program has the terminal. An interrupt is none: it was typed
-/// there and meant for that program.
+/// Waits for a signal that ends the dashboard while another program has the terminal. An interrupt does not: it was typed
+/// for that program.
 async fn ended(signals: &mut SignalStream) -> i32 {
     loop {
         match signals.next().await {

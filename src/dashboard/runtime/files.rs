@@ -1,5 +1,5 @@
-//! Files the dashboard writes for a person: into the current directory or the one that was typed, under a cleaned name,
-//! never over another, and closed to others, for findings and captures hold what others should not read.
+//! Files that the dashboard writes for a user: into the current or a typed directory, under a sanitised name, never over an
+//! existing file, and private, because findings and captures are confidential.
 
 use crate::client::Problem;
 use crate::text;
@@ -8,92 +8,86 @@ use std::io;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use tempfile::TempPath;
 
-/// How many numbered names are tried.
+/// Greatest number in a file name.
 const TRIES: u32 = 1000;
 
-/// A file being written. Unless it is kept, dropping it removes it.
+/// A file in progress. Dropping it deletes the file unless it is kept.
 #[derive(Debug)]
 pub struct NewFile {
-    file: Option<File>,
-    path: PathBuf,
+    file: File,
+    path: TempPath,
 }
 
 impl NewFile {
-    /// Makes a file that was not there: `name`, or `name-2`, `name-3` … before the ending.
+    /// Creates a file that did not exist: `name`, or `name-2`, `name-3` … before the ending.
     ///
     /// # Errors
-    /// When the directory takes no files.
+    /// When the directory cannot be written.
     pub fn create(directory: &Path, name: &str) -> Result<Self, Problem> {
         let name = text::file_name(name);
         for number in 1..=TRIES {
             let path = directory.join(numbered(&name, number));
             match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-                Ok(file) => return Ok(Self { file: Some(file), path }),
+                Ok(file) => {
+                    let path = TempPath::try_from_path(&path).map_err(|error| refused(&path, &error))?;
+                    return Ok(Self { file, path });
+                }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(refused(&path, &error)),
             }
         }
-        let message = format!("{} and {TRIES} names like it are taken", directory.join(name).display());
-        Err(Problem::local(message).with_hint("move the older ones away"))
+        let message = format!("{} and {TRIES} numbered names exist", directory.join(name).display());
+        Err(Problem::local(message).with_hint("move the older files away"))
     }
 
-    /// The current directory.
     ///
     /// # Errors
     /// When it no longer exists.
     pub fn here() -> Result<PathBuf, Problem> {
-        std::env::current_dir().map_err(|error| Problem::local(format!("there is no current directory: {error}")))
+        std::env::current_dir().map_err(|error| Problem::local(format!("no current directory: {error}")))
     }
 
-    /// Writes all of it and keeps it.
+    /// Writes the content and keeps the file.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// When the content cannot be written.
     pub fn write(mut self, content: &[u8]) -> Result<PathBuf, Problem> {
-        if let Some(file) = &mut self.file {
-            file.write_all(content).map_err(|error| refused(&self.path, &error))?;
-        }
+        self.file.write_all(content).map_err(|error| refused(&self.path, &error))?;
         Ok(self.keep())
     }
 
-    /// A second handle, for writing as the content arrives.
+    /// A second handle, for content that arrives in chunks.
     ///
     /// # Errors
-    /// When the system has no handles left.
+    /// When the system has no free handles.
     pub fn writer(&self) -> Result<tokio::fs::File, Problem> {
-        let clone = self.file.as_ref().map(File::try_clone).transpose().map_err(|error| refused(&self.path, &error))?;
-        clone.map(tokio::fs::File::from_std).ok_or_else(|| Problem::local("the file was closed"))
+        let clone = self.file.try_clone().map_err(|error| refused(&self.path, &error))?;
+        Ok(tokio::fs::File::from_std(clone))
     }
 
-    /// It is whole: it stays. Returns its full path.
-    pub fn keep(mut self) -> PathBuf {
-        self.file = None;
-        self.path.clone()
+    /// Keeps the complete file. Returns its path.
+    pub fn keep(self) -> PathBuf {
+        let path = self.path.to_path_buf();
+        // On Unix this only disarms the deletion and cannot fail.
+        let _ = self.path.keep();
+        path
     }
 }
 
-/// Writes a file into a directory, unless it is there already with this very content; another of its name stays.
+/// Writes a file into a directory, unless a file with this name and content exists.
 ///
 /// # Errors
-/// When the directory takes no files.
+/// When the directory cannot be written.
 pub fn write_once(directory: &Path, name: &str, content: &[u8]) -> Result<PathBuf, Problem> {
     let there = directory.join(text::file_name(name));
-    // Nothing but a plain file is read: a pipe would be waited for.
+    // Only regular files are read: a pipe would block.
     let is_alike = std::fs::symlink_metadata(&there).is_ok_and(|it| it.is_file() && it.len() == content.len() as u64);
     if is_alike && std::fs::read(&there).is_ok_and(|other| other == content) {
         return Ok(there);
     }
     NewFile::create(directory, name)?.write(content)
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if self.file.is_some() {
-            // Half a file would pass for a whole one.
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
 }
 
 /// `name`, `name-2`, `name-3` … before the ending.
@@ -109,8 +103,8 @@ pub(crate) fn numbered(name: &str, number: u32) -> String {
 
 fn refused(path: &Path, error: &io::Error) -> Problem {
     let hint = match error.kind() {
-        ErrorKind::NotFound => "make the directory first",
-        _ => "name a directory you can write to",
+        ErrorKind::NotFound => "create the directory first",
+        _ => "choose a writable directory",
     };
     Problem::local(format!("cannot write {}: {error}", path.display())).with_hint(hint)
 }
@@ -120,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_overwritten_and_names_cannot_leave_the_directory() {
+    fn new_file_never_overwrites_and_stays_in_directory() {
         let home = tempfile::tempdir().unwrap();
         let write =
             |name: &str, text: &str| NewFile::create(home.path(), name).unwrap().write(text.as_bytes()).unwrap();
@@ -135,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_already_is_not_written_again_and_another_file_of_its_name_stays() {
+    fn write_once_writes_same_content_once() {
         let home = tempfile::tempdir().unwrap();
         let write = |content: &[u8]| write_once(home.path(), "body.bin", content).unwrap();
         assert_eq!((write(b"\x00"), write(b"\x00")), (home.path().join("body.bin"), home.path().join("body.bin")));
@@ -144,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_not_finished_is_removed() {
+    fn unfinished_file_is_deleted() {
         let home = tempfile::tempdir().unwrap();
         drop(NewFile::create(home.path(), "half").unwrap());
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
     }
 
     #[test]
-    fn a_directory_that_takes_no_files_is_told() {
+    fn unwritable_directory_is_error_with_hint() {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("file"), "").unwrap();
         let problem = NewFile::create(&home.path().join("file"), "a").unwrap_err();

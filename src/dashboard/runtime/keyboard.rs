@@ -1,7 +1,7 @@
-//! The terminal's events, read by a task of their own while the dashboard has the terminal.
+//! The events of the terminal, read by a separate task while the dashboard has the terminal.
 //!
-//! The stream of crossterm wakes only the task that asked it first, so it cannot be polled both for waiting and for
-//! looking whether there is more. A channel can.
+//! The event stream of crossterm wakes only the task that polled it first, so it cannot be polled both to wait and to look
+//! for further events. A channel can.
 
 use crossterm::event::{Event, EventStream};
 use futures::StreamExt;
@@ -9,17 +9,17 @@ use std::io;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Events that may wait; beyond, they wait in the terminal.
+/// Events that wait in the channel; further ones wait in the terminal.
 const WAITING: usize = 1024;
 
-/// The reader of the terminal.
+/// The reader of terminal events.
 pub(crate) struct Keyboard {
     events: mpsc::Receiver<io::Result<Event>>,
     task: AbortOnDropHandle<()>,
 }
 
 impl Keyboard {
-    /// Begins to read.
+    /// Starts to read.
     pub fn open() -> Self {
         let (to, events) = mpsc::channel(WAITING);
         let task = AbortOnDropHandle::new(tokio::spawn(async move {
@@ -34,20 +34,20 @@ impl Keyboard {
         Self { events, task }
     }
 
-    /// The next event; nothing when the terminal is gone.
+    /// The next event, or `None` when the terminal is gone.
     pub async fn next(&mut self) -> Option<io::Result<Event>> {
         self.events.recv().await
     }
 
-    /// The next event, if it is there already.
+    /// The next event, if it has arrived.
     pub fn at_hand(&mut self) -> Option<io::Result<Event>> {
         self.events.try_recv().ok()
     }
 
-    /// Ends reading: when this returns, keys go to whoever reads next.
+    /// Stops reading. After this, another program receives the keys.
     pub async fn close(self) {
         self.task.abort();
-        // Cancelled is what it should be.
+        // The result is the cancellation.
         let _ = self.task.await;
     }
 }

@@ -1,12 +1,12 @@
-//! The local service: found by its lock and `service.json`, or started as a process of its own.
+//! The local service: found by its lock and `service.json`, or started as a separate process.
 //!
 //! ```text
 //!   lock held? ──yes──► service.json ─► address, key
 //!      └──no──► scandeck serve --detached ─► wait for both
 //! ```
 //!
-//! It goes on when the dashboard ends, so that no scan stops and no logger goes deaf. Besides `cli` this is the only
-//! file that knows both wings.
+//! It continues to run when the dashboard ends, so that scans and loggers are not interrupted. Besides `cli` this is the
+//! only file that knows both wings.
 
 use crate::client::BaseUrl;
 use crate::config::KeySource;
@@ -20,27 +20,20 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Longest a service may take to begin.
+/// Limit for the start of a service.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Between two looks.
+/// Interval of the checks for the started service.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// The local service as found.
 #[derive(Clone, Debug)]
 pub struct LocalService {
-    /// Where it listens.
+    /// The URL of its API.
     pub base: BaseUrl,
-    /// Its key.
     pub key: SecretString,
-    /// Its process.
-    pub pid: u32,
-    /// It was started now.
-    pub started: bool,
-    /// Something to know: the loggers have another address than last time.
+    /// A warning, for example that the URL of the loggers has changed.
     pub note: Option<String>,
 }
 
-/// Why there is no local service.
 #[derive(Debug, thiserror::Error)]
 #[error("the local service did not start: {why}")]
 pub struct LocalError {
@@ -62,7 +55,7 @@ impl LocalError {
 /// Finds the service of a data directory, or starts it.
 ///
 /// # Errors
-/// When it cannot be started, or does not begin within 20 s; with the last line it wrote.
+/// When it cannot be started or is not ready within 20 s; with the last line that it wrote.
 pub async fn find_or_start(data_dir: &Path) -> Result<LocalService, LocalError> {
     let try_by_hand = || format!("run `scandeck serve --data-dir {}` to see why", data_dir.display());
     let directory = DataDir::open(data_dir).map_err(|error| {
@@ -75,7 +68,7 @@ pub async fn find_or_start(data_dir: &Path) -> Result<LocalService, LocalError> 
     };
     let deadline = Instant::now() + PATIENCE;
     loop {
-        // Its file appears when it listens, not before.
+        // The file appears when the service listens, not before.
         if let Holder::Running(Some(info)) = held(&directory)? {
             return found(&directory, &info, child.is_some()).await;
         }
@@ -86,19 +79,19 @@ pub async fn find_or_start(data_dir: &Path) -> Result<LocalService, LocalError> 
             return Err(LocalError::new(started.last_words(), try_by_hand()));
         }
         if Instant::now() > deadline {
-            let why = format!("it is not ready after {} s", PATIENCE.as_secs());
+            let why = format!("not ready after {} s", PATIENCE.as_secs());
             return Err(LocalError::new(why, try_by_hand()));
         }
         tokio::time::sleep(LOOK).await;
     }
 }
 
-/// The service of a data directory if one runs, for commands that start nothing.
+/// Finds the running service of a data directory, for commands that do not start one.
 ///
 /// # Errors
-/// When one runs that cannot be spoken to.
+/// When a running service cannot be used.
 pub async fn find(data_dir: &Path) -> Result<Option<LocalService>, LocalError> {
-    let advice = "`scandeck status` tells more";
+    let advice = "run `scandeck status` for details";
     let existing = DataDir::existing(data_dir).map_err(|error| LocalError::new(error, advice))?;
     let Some(directory) = existing else { return Ok(None) };
     match directory.holder().map_err(|error| LocalError::new(error, advice))? {
@@ -113,21 +106,19 @@ async fn found(
     started: bool,
 ) -> Result<LocalService, LocalError> {
     let base = BaseUrl::parse(info.base_url.as_str(), false)
-        .map_err(|error| LocalError::new(&error, "stop it with `scandeck stop` and start it on 127.0.0.1"))?;
+        .map_err(|error| LocalError::new(&error, "stop it with `scandeck stop`, then start it on 127.0.0.1"))?;
     let key = KeySource::File(info.api_key_file.clone().unwrap_or_else(|| directory.key_file()))
         .read()
         .await
         .map_err(|error| LocalError::new(&error, error.hint().to_owned()))?;
     let note = info.previous_logger_url.as_ref().filter(|_| started).map(|old| {
-        format!(
-            "loggers are at {} now, no longer at {old}: URLs planted with the old address reach nobody",
-            info.logger_url
-        )
+        let new = &info.logger_url;
+        format!("logger URLs changed from {old} to {new}: URLs with the old address no longer record")
     });
-    Ok(LocalService { base, key, pid: info.pid, started, note })
+    Ok(LocalService { base, key, note })
 }
 
-/// A service process that was started and is not yet ready.
+/// A started process that is not ready yet.
 struct Started {
     child: Child,
     log: PathBuf,
@@ -137,7 +128,7 @@ impl Started {
     fn new(directory: &DataDir) -> std::io::Result<Self> {
         let log = directory.path().join("service.log");
         let output = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&log)?;
-        // The arguments hold no secret: everyone on the machine can read them.
+        // The arguments contain no secret, because all users of the machine can read them.
         let child = Command::new(std::env::current_exe()?)
             .args(["serve", "--detached", "--data-dir"])
             .arg(directory.path())
@@ -150,13 +141,13 @@ impl Started {
     }
 
     fn has_ended(&mut self) -> bool {
-        // An error means that it can no longer be waited for, which is an end too.
+        // An error means that the process cannot be waited for, so it has ended.
         self.child.try_wait().map_or(true, |status| status.is_some())
     }
 
     fn last_words(&self) -> String {
         let text = fs::read_to_string(&self.log).unwrap_or_default();
-        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a word");
+        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a message");
         crate::text::clean(last.trim()).into_owned()
     }
 }

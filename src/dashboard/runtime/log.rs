@@ -1,4 +1,4 @@
-//! Logging into a file of the state directory: the terminal belongs to the screen.
+//! Logging into a file of the state directory, because the terminal belongs to the screen.
 
 use crate::config::StateDir;
 use std::fs;
@@ -7,11 +7,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Mutex;
 use tracing_subscriber::EnvFilter;
 
-/// Above this the log of last time is put aside as `dashboard.log.old`.
+/// A larger log is renamed to `dashboard.log.old`.
 const LIMIT: u64 = 4 << 20;
 
-/// Begins to log, at the level of `SCANDECK_LOG` (default `info`). Where no file can be written there is no log: the
-/// dashboard works without one.
+/// Starts to log, at the level of `SCANDECK_LOG` (default `info`). Without a writable file there is no log, and the
+/// dashboard works without it.
 pub fn begin(state: &StateDir) {
     let path = state.log_file();
     if state.make().is_err() {
@@ -22,6 +22,6 @@ pub fn begin(state: &StateDir) {
     }
     let Ok(file) = OpenOptions::new().create(true).append(true).mode(0o600).open(&path) else { return };
     let filter = EnvFilter::try_from_env("SCANDECK_LOG").unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
-    // A second call (tests, an embedded demo) keeps the first log.
+    // A second call (tests, an embedded demo) keeps the first logger.
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Mutex::new(file)).with_ansi(false).try_init();
 }

@@ -1,5 +1,5 @@
-//! The shell of the dashboard: all I/O. It owns the terminal, the clock, the tasks and the files, and executes the
-//! effects that `core::update` returns.
+//! The shell of the dashboard: all I/O. It owns the terminal, the clock, the tasks and the files, and executes the effects
+//! that `core::update` returns.
 //!
 //! ```text
 //!   terminal, signals ─┐                                   ┌─► draw
@@ -8,8 +8,8 @@
 //!        └──────────────────────────── tasks ◄─────────────────────┘
 //! ```
 //!
-//! [`run`] shows the dashboard until it is left. Which service it is on comes from outside, at the start or, after the
-//! first-start question, from a [`Connector`].
+//! [`run`] shows the dashboard until it ends. The service comes from the caller at the start, or from a [`Connector`] after
+//! the question of the first start.
 
 pub mod archive;
 pub mod bundled;
@@ -25,6 +25,7 @@ pub mod keyboard;
 #[cfg(feature = "service")]
 pub mod local;
 pub mod log;
+pub mod process;
 pub mod signal;
 pub mod signals;
 pub mod spent;
@@ -52,53 +53,42 @@ use crate::triage::Bundle;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use std::any::Any;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::{fmt, io};
 use tokio_util::sync::CancellationToken;
 
-/// Who tells the lists.
+/// The source of the lists.
 #[derive(Debug)]
 pub enum ConnectionSource {
-    /// A service.
     Service(Client),
-    /// A bundle that was taken up here: nothing is asked, and nothing changed but decisions.
+    /// An imported bundle: nothing is requested, and only decisions can change.
     Bundle(Box<Bundle>),
 }
 
-/// A service to work on, or what stands in for one.
+/// A service to work on, or a bundle in its place.
+#[derive(Debug)]
 pub struct Connected {
-    /// Who tells the lists.
     pub source: ConnectionSource,
-    /// What the screen calls it, and where it begins.
+    /// Its display name and address, and the first view.
     pub session: Session,
-    /// Where decisions about it are kept, and in whose name.
+    /// The place of its decisions and captures.
     pub memory: Memory,
-    /// A sentence for the person, such as a changed address.
+    /// A notice for the user, such as a changed address.
     pub note: Option<String>,
-    /// What must live as long as the dashboard, and is handed back at its end: the demo's world.
+    /// A value that must live as long as the dashboard and is returned at its end, such as the demo service.
     pub keep_alive: Option<Box<dyn Any + Send>>,
 }
 
-impl fmt::Debug for Connected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connected")
-            .field("source", &self.source)
-            .field("session", &self.session)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Where decisions and last known data are kept.
+/// The place of decisions, captures and cached lists.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// The directory of the service.
     pub directory: PathBuf,
-    /// Where its lists are kept between two runs; nowhere for a throw-away world.
+    /// The directory of the cached lists; none for a temporary service.
     pub cache: Option<PathBuf>,
-    /// Who decides.
+    /// The author of decisions.
     pub who: String,
-    /// Captured requests are kept so many days; for ever without it.
+    /// Captures expire after so many days, or never.
     pub keep_days: Option<u16>,
 }
 
@@ -108,48 +98,48 @@ impl Memory {
         self.cache.as_ref().is_some_and(|directory| CachedLists::new(directory).exists())
     }
 
-    /// Captured requests from before this time are not kept any more.
+    /// The time before which captures have expired.
     pub fn oldest_kept(&self) -> Option<Stamp> {
         let age = SignedDuration::from_hours(24 * i64::from(self.keep_days?));
         Timestamp::now().checked_sub(age).ok().map(Stamp)
     }
 
-    /// The bundle of a workspace that was taken up here.
+    /// The file of the imported bundle of a workspace.
     pub fn bundle_of(&self, workspace: &str) -> PathBuf {
         self.directory.join(format!("{}.bundle", crate::config::state::file_name(workspace)))
     }
 }
 
-/// Carries out the answer to the first-start question.
+/// Connects as chosen at the first start.
 pub type Connector = Arc<dyn Fn(ConnectionChoice) -> BoxFuture<'static, Result<Connected, Problem>> + Send + Sync>;
 
-/// How the dashboard begins.
+/// The start of the dashboard.
 pub enum DashboardStart {
-    /// On a service.
+    /// On a connected service.
     On(Box<Connected>),
-    /// With the first-start question, and why the last answer to it did not work.
+    /// With the question of the first start, and the problem of the last attempt.
     Ask(Option<Problem>),
 }
 
-/// How the dashboard was left.
+/// The end of the dashboard.
 pub struct DashboardExit {
-    /// The signal that ended it; none when a person did.
+    /// The signal that ended it; none if a user did.
     pub signal: Option<i32>,
-    /// The service it was on last.
+    /// The last connected service.
     pub session: Option<Session>,
-    /// Scans that wait or run, as last known.
+    /// Scans that wait or run.
     pub active_scans: usize,
-    /// Loggers, as last known.
+    /// Number of loggers.
     pub loggers: usize,
-    /// What was kept for it.
+    /// The value of [`Connected::keep_alive`].
     pub keep_alive: Option<Box<dyn Any + Send>>,
 }
 
-/// Shows the dashboard until it is left: by its keys, a signal, the end of its terminal, or `shutdown`. The terminal
-/// is as it was when this returns. `notify_command` is the program, with its arguments, that is told of what comes in.
+/// Shows the dashboard until it ends: by its keys, a signal, the end of its terminal, or `shutdown`. The terminal is
+/// restored when this returns. `notify_command` is the program, with its arguments, that is run for each alert.
 ///
 /// # Errors
-/// When the terminal cannot be taken over.
+/// When the terminal cannot be used.
 pub async fn run(
     opening: DashboardStart,
     connect: Connector,

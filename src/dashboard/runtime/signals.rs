@@ -1,18 +1,16 @@
-//! SignalStream, turned into what they mean for the dashboard.
+//! The signals that the dashboard handles.
 
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What a signal means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaughtSignal {
-    /// Leave; the number tells the exit code.
+    /// End the dashboard; the number decides the exit code.
     End(i32),
-    /// Back after a stop: the terminal may be in any state.
+    /// Continue after a stop; the terminal can be in any state.
     Continued,
 }
 
-/// The signals the dashboard listens to.
 #[derive(Debug)]
 pub struct SignalStream {
     terminate: Signal,
@@ -22,10 +20,10 @@ pub struct SignalStream {
 }
 
 impl SignalStream {
-    /// Begins to listen.
+    /// Registers the handlers.
     ///
     /// # Errors
-    /// When the system refuses handlers.
+    /// When the system refuses a handler.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
@@ -35,7 +33,6 @@ impl SignalStream {
         })
     }
 
-    /// The next one.
     pub async fn next(&mut self) -> CaughtSignal {
         tokio::select! {
             _ = self.terminate.recv() => CaughtSignal::End(15),
@@ -50,13 +47,13 @@ fn continued() -> SignalKind {
     SignalKind::from_raw(rustix::process::Signal::CONT.as_raw())
 }
 
-/// Stops this process group, as ctrl-z does, and returns when it goes on. Where nobody could continue it (no shell
-/// above), the system ignores the stop, and this returns at once.
+/// Stops this process group, as ctrl-z does, and returns when it continues. Without a shell that could continue it, the
+/// system ignores the stop, and this returns at once.
 pub async fn stop_until_continued() -> io::Result<()> {
     let mut continued = signal(continued())?;
     rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
-    // The stop can take effect a moment after the call returned. Whether it was real or ignored, the first of these
-    // two ends only afterwards.
+    // The stop can take effect a moment after the call has returned. In both cases one of these two futures ends only
+    // afterwards.
     tokio::select! {
         _ = continued.recv() => {}
         () = tokio::time::sleep(std::time::Duration::from_millis(100)) => {}

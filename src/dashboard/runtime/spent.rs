@@ -1,16 +1,16 @@
-//! Large tables that were replaced are freed by another thread: to free 100,000 rows takes as long as many frames.
+//! Freeing large replaced tables on another thread: freeing 100,000 rows takes as long as many frames.
 
 use crate::dashboard::data::Data;
 use std::any::Any;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
-/// The large tables of the model, each held until nobody else holds it.
+/// The large tables of the model. Each is held until it is used nowhere else.
 #[derive(Default)]
 pub(crate) struct Spent(Vec<Arc<dyn Any + Send + Sync>>);
 
 impl Spent {
-    /// Takes hold of the tables in use, and hands those away that nobody uses any more.
+    /// Adds the tables in use, and frees those that are no longer used.
     pub fn sort_out(&mut self, data: &Data) {
         let findings = data.occurrences.value().map(|table| Arc::clone(table) as _);
         let cases = data.findings.value().map(|table| Arc::clone(table) as _);
@@ -33,7 +33,7 @@ mod tests {
     use crate::table::Table;
 
     #[tokio::test]
-    async fn a_table_is_held_until_nobody_else_does() {
+    async fn replaced_table_is_freed_when_unused() {
         let (mut data, mut spent) = (Data::default(), Spent::default());
         let table = Arc::new(Table::new([Finding::default()]));
         let (held, at) = (Arc::downgrade(&table), Stamp::parse("2026-11-21 12:00:00").unwrap());

@@ -1,9 +1,9 @@
-//! The terminal guard: takes the terminal over, and gives it back as it was, whatever ends the dashboard.
+//! The terminal guard: it takes over the terminal and restores it, whatever ends the dashboard.
 //!
 //! ```text
 //!   enter ─► raw mode, alternate screen, bracketed paste ─► draw … ─► restore
 //!                                                            drop ──────┤
-//!                                                            panic ─────┤   (the hook restores before it speaks)
+//!                                                            panic ─────┤   (the hook restores before the message)
 //!                                                            suspend ───┘ ─► resume
 //! ```
 //!
@@ -26,31 +26,30 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io, panic};
 
-/// The terminal is ours at present.
+/// Whether the dashboard has the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// The terminal while the dashboard has it.
 pub struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>,
 }
 
 impl Terminal {
-    /// Takes the terminal over.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// When it cannot be switched; then it is as it was.
+    /// When the terminal cannot be switched; it is then unchanged.
     pub fn enter() -> io::Result<Self> {
         restore_on_panic();
-        // NO_COLOR makes crossterm drop the attributes that show the selection too; the theme knows NO_COLOR itself.
+        // With NO_COLOR crossterm would also drop the attributes of the selection; the theme respects NO_COLOR itself.
         force_color_output(true);
         take()?;
-        // One write a frame: what is drawn is collected until it is flushed.
+        // A frame is one write: the output is collected until it is flushed.
         let inner = ratatui::Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(1 << 16, stdout())));
         inner.map(|inner| Self { inner }).inspect_err(|_| restore())
     }
 
-    /// Draws a frame, all of it at once for terminals that know synchronized output.
+    /// Draws a frame, atomically in terminals that support synchronized output.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -60,17 +59,17 @@ impl Terminal {
         execute!(self.inner.backend_mut(), EndSynchronizedUpdate)
     }
 
-    /// Forgets what was drawn: the next frame is written whole.
+    /// Discards the previous frame: the next one is written completely.
     ///
     /// # Errors
     /// When the terminal is gone.
     pub fn clear(&mut self) -> io::Result<()> {
-        // Not `clear`: that asks the terminal where its cursor is, and takes keys for the answer.
+        // Not `clear`, which queries the cursor position and takes keys for the answer.
         let Size { columns, rows } = Self::size();
         self.inner.resize(Rect::new(0, 0, columns, rows))
     }
 
-    /// Writes bytes that are no part of a frame: the bell, a copy.
+    /// Writes bytes beside the frames: the bell, a copy.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -80,21 +79,21 @@ impl Terminal {
         Write::flush(backend)
     }
 
-    /// Its size now; 80×24 where nobody knows.
+    /// The size of the terminal; 80×24 if it is unknown.
     pub fn size() -> Size {
         let (columns, rows) = size().unwrap_or((80, 24));
         Size { columns, rows }
     }
 
-    /// Gives the terminal to another program for a while.
+    /// Hands the terminal to another program.
     pub fn leave(&mut self) {
         restore();
     }
 
-    /// Takes it back.
+    /// Takes the terminal back.
     ///
     /// # Errors
-    /// When it cannot be switched.
+    /// When the terminal cannot be switched.
     pub fn resume(&mut self) -> io::Result<()> {
         take()?;
         self.clear()
@@ -113,10 +112,10 @@ fn take() -> io::Result<()> {
     execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste).inspect_err(|_| restore())
 }
 
-/// Gives the terminal back. Errors mean that it is gone, and then there is nothing to restore.
+/// Restores the terminal. Errors mean that it is gone, so there is nothing to restore.
 fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // The end of a synchronized update first: a panic while drawing leaves one open, and nothing would be shown.
+        // The synchronized update is ended first: a panic while drawing leaves it open, and the message would be hidden.
         let _ =
             execute!(stdout(), EndSynchronizedUpdate, DisableBracketedPaste, ResetColor, LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();

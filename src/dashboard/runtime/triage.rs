@@ -1,11 +1,11 @@
-//! The task that owns the store of decisions: opens it, keeps what it is told to, and hears of other instances.
+//! The task that owns the store of decisions: opens it, writes decisions, and reports those of other programs.
 //!
 //! ```text
-//!   open ─► fold ─► Opened          wish ─► transaction ─► nothing, or Failed          every two seconds ─► Events
+//!   open ─► fold ─► Opened          request ─► transaction ─► Failed on error          every two seconds ─► Events
 //! ```
 //!
-//! Wishes are carried out in their order, none is dropped: the end of the dashboard waits for them. The clock for others
-//! is slow because a look costs a wake-up, and what another person decides may take a moment to be seen.
+//! Requests are executed in their order, and none is dropped: the end of the dashboard waits for them. The interval for
+//! other programs is long, because each look wakes the process and their decisions are not urgent.
 
 use crate::client::Problem;
 use crate::contract::Shared;
@@ -20,12 +20,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
-/// How often others are looked for.
+/// Interval of the look at the decisions of other programs.
 const OTHERS: Duration = Duration::from_secs(2);
-/// How long the end waits for what is still to be written: longer than a lock of another is waited for.
+/// Limit for the remaining requests at the end: longer than the wait for the lock of another program.
 const GOODBYE: Duration = Duration::from_secs(8);
 
-/// One thing to keep.
 #[derive(Debug)]
 pub(crate) enum DecisionRequest {
     Record(Vec<Arc<Event>>),
@@ -33,14 +32,14 @@ pub(crate) enum DecisionRequest {
     MarkSeen { workspace: Shared, keys: Vec<FindingKey> },
 }
 
-/// The desk's hold on the task.
+/// The handle of the task.
 pub(crate) struct DecisionsHandle {
     wishes: UnboundedSender<DecisionRequest>,
     task: JoinHandle<()>,
 }
 
 impl DecisionsHandle {
-    /// Begins; what the store tells goes to `answers`.
+    /// Starts the task, which reports to `answers`.
     pub fn start(memory: Memory, answers: UnboundedSender<TaskReport>) -> Self {
         let (wishes, waiting) = mpsc::unbounded_channel();
         let tell = move |news| {
@@ -50,17 +49,16 @@ impl DecisionsHandle {
         Self { wishes, task: tokio::spawn(keep(memory, waiting, tell)) }
     }
 
-    /// Wishes something to be kept.
-    pub fn wish(&self, wish: DecisionRequest) {
-        // A task that has ended has said why.
-        let _ = self.wishes.send(wish);
+    pub fn send(&self, request: DecisionRequest) {
+        // A task that has ended has reported its error.
+        let _ = self.wishes.send(request);
     }
 
-    /// Waits until everything wished for is kept.
+    /// Waits until all requests are executed.
     pub async fn end(self) {
         drop(self.wishes);
         if timeout(GOODBYE, self.task).await.is_err() {
-            tracing::error!("left before every decision was kept");
+            tracing::error!("ended before all decisions were stored");
         }
     }
 }
@@ -80,7 +78,7 @@ async fn keep(memory: Memory, mut wishes: UnboundedReceiver<DecisionRequest>, te
     let mut others = interval_at(Instant::now() + OTHERS, OTHERS);
     others.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        // Wishes first: what a person decided is never behind a look at others.
+        // Requests first: a decision does not wait for the look at other programs.
         let done = tokio::select! {
             biased;
             wish = wishes.recv() => match wish {
@@ -94,8 +92,8 @@ async fn keep(memory: Memory, mut wishes: UnboundedReceiver<DecisionRequest>, te
             }),
         };
         if let Err(error) = done {
-            tracing::error!(%error, "decisions cannot be kept");
-            // Nothing is written behind a hole: what the screen shows from here on is told not to be kept.
+            tracing::error!(%error, "decisions not stored");
+            // Nothing is written after a gap. The screen reports that further decisions are not stored.
             return tell(TriageNews::Failed(Arc::new(problem(&error))));
         }
     }
@@ -177,14 +175,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_decided_is_kept_when_the_dashboard_is_left_at_once() {
+    async fn decisions_are_stored_before_end() {
         let temp = tempfile::tempdir().unwrap();
         let mut desk = Desk::open(temp.path(), "ann");
         let mut writer = desk.opened().await.writer.unwrap();
         assert_eq!(writer.who.as_str(), "ann");
-        desk.decisions.wish(DecisionRequest::Record(vec![decided(&mut writer)]));
-        desk.decisions.wish(DecisionRequest::MarkSeen { workspace: "acme".into(), keys: vec![FindingKey(7)] });
-        desk.decisions.wish(DecisionRequest::Remember {
+        desk.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
+        desk.decisions.send(DecisionRequest::MarkSeen { workspace: "acme".into(), keys: vec![FindingKey(7)] });
+        desk.decisions.send(DecisionRequest::Remember {
             key: "tabs".into(),
             workspace: "acme".into(),
             value: "[1]".into(),
@@ -196,13 +194,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn two_dashboards_hear_of_each_other() {
+    async fn decisions_of_other_dashboard_are_reported() {
         let temp = tempfile::tempdir().unwrap();
         let (mut ann, mut bob) = (Desk::open(temp.path(), "ann"), Desk::open(temp.path(), "bob"));
         let mut writer = ann.opened().await.writer.unwrap();
         bob.opened().await;
         let event = decided(&mut writer);
-        ann.decisions.wish(DecisionRequest::Record(vec![Arc::clone(&event)]));
+        ann.decisions.send(DecisionRequest::Record(vec![Arc::clone(&event)]));
         match bob.hears().await {
             TriageNews::Events(events) => assert_eq!(events, [event]),
             other => panic!("{other:?}"),
@@ -210,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_a_directory_there_is_no_pen_and_a_sentence() {
+    async fn unusable_directory_reports_problem_without_pen() {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("file"), "").unwrap();
         let mut desk = Desk::open(&temp.path().join("file/x"), "ann");
@@ -219,7 +217,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_store_that_fails_says_so_and_nothing_more_is_written() {
+    async fn failing_store_reports_problem() {
         let temp = tempfile::tempdir().unwrap();
         let mut desk = Desk::open(temp.path(), "ann");
         desk.opened().await;

@@ -1,16 +1,13 @@
-//! Scans: what runs with honest progress, what failed and why, what was found; and one scan from all sides.
+//! The list of scans with their progress, failures and findings, and the detail of a scan.
 
 use crate::contract::{ResourceType, Scan, ScanStatus, Test, Tool};
 use crate::dashboard::base::{Pane, RowRef, Tab};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::labels::fact;
-use crate::dashboard::ui::list::{draw_table, pane_of, problem_lines};
-use crate::dashboard::ui::widgets::bar::bar;
-use crate::dashboard::ui::widgets::tree::tree_lines;
-use crate::dashboard::ui::widgets::wrap::plain;
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, format};
+use crate::dashboard::input::action::ItemAction;
+use crate::dashboard::input::{Action, Context};
+use crate::dashboard::ui::{
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, bar, draw_table, fact, format, key,
+    pane_of, plain, problem_lines, tree_lines, words,
+};
 use crate::table::Remote;
 use crate::text;
 use ratatui::buffer::Buffer;
@@ -26,24 +23,24 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("FOUND", 8, 1).at_most(20),
 ];
 
-/// Columns of the percentage behind a bar, with the space before it.
+/// Columns of the percentage after a bar, with the blank before it.
 const PERCENT: u16 = 5;
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
     let remote = &cx.model.data.scans;
     let list = &cx.model.lists.scans;
-    let start = crate::dashboard::ui::labels::key(cx, Context::Targets, Action::Item(ItemAction::Scan));
-    let new = crate::dashboard::ui::labels::key(cx, Context::Scans, Action::Item(ItemAction::New));
+    let start = key(cx, Context::Targets, Action::Item(ItemAction::Scan));
+    let new = key(cx, Context::Scans, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
         note: counts(cx),
-        invitation: format!("No scan yet: {new} starts one, {start} on a target scans that."),
+        invitation: format!("no scans: {new} starts one, {start} on a target scans it"),
         ..pane_of(Pane::Scans, remote)
     };
     draw_table(cx, buf, slot, cache, pane, (remote, list), |scan, widths| cells(cx, scan, widths))
 }
 
-/// `✗ 2 failed  ▶ 12 running  … 4 waiting`, only what there is.
+/// `▶ 12 running  … 4 waiting`, without zeros.
 fn counts(cx: &Cx<'_>) -> Line<'static> {
     let (all, theme) = (cx.facts.scans(), cx.theme);
     let mut line = Line::default();
@@ -65,6 +62,7 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
     let target = Line::from(cx.short_target_name(scan.target_id));
     let found = Line::from(format::risk_counts_in(theme, scan.result_summary.by_risk(), widths[6]));
     let ended = || words(cx.age(scan.end_time), theme.dim());
+    let dim_tests = || words(tests(scan), theme.dim());
     match &scan.status_name {
         ScanStatus::Running => {
             let stalled = cx.stalled(scan);
@@ -73,22 +71,27 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
             let tests = words(tests(scan), theme.text());
             vec![words(glyph, style), tool, target, progress(theme, scan, widths[3]), time_left(cx, scan), tests, found]
         }
-        ScanStatus::Waiting => {
-            vec![words(glyphs.waiting, theme.dim()), tool, target, words("waiting", theme.dim())]
-        }
+        ScanStatus::Waiting => vec![words(glyphs.waiting, theme.dim()), tool, target, words("waiting", theme.dim())],
         ScanStatus::Finished => {
-            let tests = words(tests(scan), theme.dim());
-            vec![words(glyphs.done, theme.good()), tool, target, words("done", theme.dim()), ended(), tests, found]
+            vec![
+                words(glyphs.done, theme.good()),
+                tool,
+                target,
+                words("done", theme.dim()),
+                ended(),
+                dim_tests(),
+                found,
+            ]
         }
         ScanStatus::Stopped => {
-            let tests = words(tests(scan), theme.dim());
-            vec![words(glyphs.stopped, theme.dim()), tool, target, words("stopped", theme.dim()), ended(), tests, found]
+            let status = words("stopped", theme.dim());
+            vec![words(glyphs.stopped, theme.dim()), tool, target, status, ended(), dim_tests(), found]
         }
         status => {
             let failed = status.is_failure();
             let (glyph, style) = if failed { (glyphs.failed, theme.bad()) } else { ("?", theme.warn()) };
             let why = words(reason(scan), style);
-            // The words have the room of the other columns; when it was stands at the very end.
+            // The reason uses the room of the empty columns, so the age stands at the end of the last one.
             let age = format!("{:>1$}", cx.age(scan.end_time), usize::from(widths[6]));
             let none = Line::default;
             vec![words(glyph, style), tool, target, why, none(), none(), words(age, theme.dim())]
@@ -96,7 +99,7 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
     }
 }
 
-/// The status, and in whose words it came to be so.
+/// The status, with the message of the service.
 fn reason(scan: &Scan) -> String {
     let (status, message) = (text::clean(scan.status_name.as_str()), text::clean(&scan.status_message));
     if message.is_empty() { status.into_owned() } else { format!("{status}: {message}") }
@@ -109,7 +112,7 @@ fn progress(theme: Theme, scan: &Scan, columns: u16) -> Line<'static> {
     line
 }
 
-/// `~2m`, or for how long nothing moved.
+/// `~2m`, or the time without progress.
 fn time_left(cx: &Cx<'_>, scan: &Scan) -> Line<'static> {
     if let Some(still) = cx.stalled(scan) {
         return words(format!("!{}", format::duration(still.as_secs() as i64)), cx.theme.warn());
@@ -126,7 +129,7 @@ fn tests(scan: &Scan) -> String {
     }
 }
 
-/// For layouts that have one line for the scans: trouble first.
+/// A summary for layouts with one line for the scans.
 pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
     let mut line = counts(cx);
     let failed = cx.facts.scans().failed;
@@ -159,7 +162,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     Some(DetailPane { id: RowRef::Item(scan.id.0), head: head_lines(cx, scan), tabs, text })
 }
 
-/// The text of a part that is read while it is looked at.
+/// The text of a part of a scan that is loaded on demand.
 fn part_text<'a, T: Send + Sync + 'static>(
     cx: &Cx<'a>,
     part: Option<&'a Remote<std::sync::Arc<T>>>,
@@ -169,12 +172,10 @@ fn part_text<'a, T: Send + Sync + 'static>(
         Some((Some(value), _)) => DetailText::new(vec![value.clone()], move |theme, _, _| lines(theme, value)),
         Some((None, Some(problem))) => {
             let lines = problem_lines(cx, problem);
-            // The problem has no address of its own to be known by: a new value each time makes it anew.
+            // A problem has no address, so a new value makes the text again in each frame.
             DetailText::new(vec![std::sync::Arc::new(problem.clone())], move |_, _, _| lines)
         }
-        _ => {
-            DetailText::new(vec![std::sync::Arc::new(())], |theme, _, _| vec![words("asking the service", theme.dim())])
-        }
+        _ => DetailText::new(vec![std::sync::Arc::new(())], |theme, _, _| vec![words("loading", theme.dim())]),
     }
 }
 
@@ -232,7 +233,7 @@ fn summary_lines(theme: Theme, scan: &Scan) -> Vec<Line<'static>> {
         lines.push(fact(theme, "VPN", "yes"));
     }
     if scan.scan_original_url {
-        lines.push(fact(theme, "Original URL", "scanned as given, whatever it redirects to"));
+        lines.push(fact(theme, "Original URL", "scanned as given, without its redirect target"));
     }
     if !scan.info_text_lines.is_empty() {
         lines.push(Line::default());
@@ -248,7 +249,7 @@ fn summary_lines(theme: Theme, scan: &Scan) -> Vec<Line<'static>> {
 
 fn test_lines(theme: Theme, tests: &[Test]) -> Vec<Line<'static>> {
     if tests.is_empty() {
-        return vec![words("No test has ended yet.", theme.dim())];
+        return vec![words("no finished tests", theme.dim())];
     }
     let glyph = |test: &Test| match test.resource_type {
         ResourceType::Finding => Span::styled(theme.glyphs.risk[3], theme.warn()),

@@ -1,10 +1,11 @@
-//! The keys of the list of alert rules (`:alerts`): off and on, delete.
+//! The keys of the list of alert rules (`:alerts`): switch on and off, delete.
 
 use crate::dashboard::base::{Effect, Tone};
-use crate::dashboard::input::action::{Action, DecideAction, EditAction, ItemAction, MoveAction};
+use crate::dashboard::input::Action;
+use crate::dashboard::input::action::{DecideAction, EditAction, ItemAction, MoveAction};
 use crate::dashboard::model::{Modal, Model};
 
-/// A key while the list is up. It closes with its last rule, whoever took that away.
+/// Handles a key while the list is open. The list closes with its last rule, also when another dashboard deleted it.
 pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
     let rows = model.captures.signals.alerts.len();
     let Some(Modal::Alerts(list)) = model.overlay.modals.last_mut() else { return };
@@ -20,7 +21,7 @@ pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mu
         Some(Action::Decide(DecideAction::SwitchRule)) => model.keep_alert(&chosen.query, Some(!chosen.off), effects),
         Some(Action::Item(ItemAction::Delete)) => {
             model.keep_alert(&chosen.query, None, effects);
-            model.say(Tone::Plain, format!("no alert any more for {0}; :alert {0} brings it back", chosen.query));
+            model.say(Tone::Plain, format!("alert deleted: {}", chosen.query));
             if model.captures.signals.alerts.is_empty() {
                 model.overlay.modals.pop();
             }

@@ -1,5 +1,4 @@
-//! Settings that a person changes in the dashboard: the list of alert rules, and the line of changes since the last
-//! visit.
+//! Settings that a user changes in the dashboard: the alert rules, and the line of changes since the last visit.
 //!
 //! ```text
 //!   data::signals ─► alerts (keys) ─► effects        data::since ─► draw/since

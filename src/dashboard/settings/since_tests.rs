@@ -1,4 +1,4 @@
-//! What is told of the time since one last looked, and what is remembered for the next time.
+//! The line of changes since the last visit, and the time that is stored for the next visit.
 
 use crate::contract::{Risk, Scan, ScanStatus, Stamp};
 use crate::dashboard::base::Effect;
@@ -14,7 +14,7 @@ fn ago(seconds: i64) -> Stamp {
     Stamp(Timestamp::from_second(stamp().0.as_second() - seconds).unwrap())
 }
 
-/// A dashboard whose person looked an hour ago, if ever.
+/// A dashboard that was last visited an hour ago, or never.
 fn desk(looked: bool) -> Desk {
     let mut desk = Desk::new();
     let ended = |id: i64, status: ScanStatus, at: Stamp| Scan {
@@ -51,7 +51,7 @@ fn remembered(effects: &[Effect]) -> Vec<(&str, Stamp)> {
 }
 
 #[test]
-fn findings_by_risk_and_ended_scans_since_one_looked_are_told_until_esc() {
+fn findings_and_scans_since_last_visit_are_shown_until_esc() {
     let mut desk = desk(true);
     assert!(desk.model.settings.since.is_shown());
     let what = desk.model.settings.since.what;
@@ -63,7 +63,7 @@ fn findings_by_risk_and_ended_scans_since_one_looked_are_told_until_esc() {
 }
 
 #[test]
-fn a_decision_that_ends_within_a_week_is_told() {
+fn decision_expiring_within_week_is_shown() {
     let mut desk = desk(true);
     desk.keys("3 a");
     let scans = desk.model.data.scans.value().cloned().unwrap();
@@ -75,7 +75,7 @@ fn a_decision_that_ends_within_a_week_is_told() {
 }
 
 #[test]
-fn the_first_time_nothing_is_told_and_leaving_is_remembered() {
+fn first_visit_shows_no_changes_and_quit_stores_time() {
     let mut desk = desk(false);
     assert!(!desk.model.settings.since.is_shown());
     desk.at = std::time::Duration::from_secs(60);
@@ -86,7 +86,7 @@ fn the_first_time_nothing_is_told_and_leaving_is_remembered() {
 }
 
 #[test]
-fn what_was_seen_or_decided_is_remembered_at_once_and_another_workspace_is_leaving_this_one() {
+fn decision_or_change_of_workspace_stores_time() {
     let mut desk = desk(true);
     assert!(remembered(&desk.keys("3 j")).is_empty(), "moving is not looking");
     let effects = desk.keys("c");
@@ -97,7 +97,7 @@ fn what_was_seen_or_decided_is_remembered_at_once_and_another_workspace_is_leavi
 }
 
 #[test]
-fn captures_and_the_payloads_they_called_since_one_looked_are_told() {
+fn captures_and_payloads_since_last_visit_are_counted() {
     use crate::contract::Capture;
     use crate::dashboard::data::OobNews;
     use crate::dashboard::testing::{capture, caught};

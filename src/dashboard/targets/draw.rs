@@ -1,14 +1,13 @@
-//! Targets: what was found on each, and when it was last looked at.
+//! Targets: the findings on each, and the age of its last scan.
 
 use crate::contract::{ScanStatus, Target};
 use crate::dashboard::base::{Pane, RowRef};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::labels::{fact, key};
-use crate::dashboard::ui::list::{draw_table, pane_of};
-use crate::dashboard::ui::widgets::wrap::plain;
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, format};
+use crate::dashboard::input::action::ItemAction;
+use crate::dashboard::input::{Action, Context};
+use crate::dashboard::ui::{
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
+    plain, words,
+};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
@@ -28,7 +27,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let pane = ListPane {
         columns: COLUMNS,
         note: words(cx.facts.suffix().to_owned(), cx.theme.dim()),
-        invitation: format!("No target here yet: {new} adds one, or many by a paste."),
+        invitation: format!("no targets: {new} adds one, or many by paste"),
         ..pane_of(Pane::Targets, remote)
     };
     draw_table(cx, buf, slot, cache, pane, (remote, list), |target, widths| {
@@ -43,7 +42,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     })
 }
 
-/// How its scans stand: progress, age, or that there never was one. At most five columns.
+/// The state of its last scan: progress, age, or `never`. At most five columns.
 fn last(cx: &Cx<'_>, target: &Target) -> Line<'static> {
     let facts = cx.facts.target(target.id);
     let Some(scans) = cx.model.data.scans.value() else { return Line::default() };

@@ -4,7 +4,7 @@
 //!   data::snapshots ─► draw (columns, cells, detail)     keys: core/update     form
 //! ```
 //!
-//! Counts of findings and scans per target are computed in `ui/facts`.
+//! The findings and scans of a target are counted in `ui/facts`.
 
 pub mod draw;
 pub mod form;

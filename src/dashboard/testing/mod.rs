@@ -1,6 +1,6 @@
-//! Tests of the dashboard as scripts: state before, keys, state after.
+//! Scripted tests of the dashboard: state before, keys, state after.
 //!
-//! A [`Desk`] is a dashboard with data, a clock that moves 300 ms a key, and keys written as in the key table:
+//! A [`Desk`] is a dashboard with data and a clock that advances by 300 ms per key. Keys are written as in the key table:
 //! `desk.keys("4 j enter")`. Text between single quotes is typed letter by letter.
 
 pub(crate) use std::sync::Arc;
@@ -37,14 +37,14 @@ pub(crate) fn stamp() -> Stamp {
 }
 
 impl Desk {
-    /// Nothing is known yet.
+    /// A dashboard without data.
     pub fn blank(columns: u16, rows: u16) -> Self {
         let session =
             Session { name: "local".into(), base_url: "http://127.0.0.1:8765/api/v2".into(), ..Session::default() };
         Self { model: Model::new(session, Size { columns, rows }), at: Duration::ZERO }
     }
 
-    /// Two workspaces; the first with 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 word lists.
+    /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 word lists.
     pub fn new() -> Self {
         let mut desk = Self::blank(200, 60);
         desk.model.findings.triage.writer =
@@ -101,14 +101,14 @@ impl Desk {
         let wall = stamp().0.checked_add(jiff::SignedDuration::try_from(self.at).unwrap()).unwrap();
         let now = Now { mono: self.at, wall };
         let mut effects = update(&mut self.model, now, msg);
-        // Rows are made as the runtime does it, at once.
+        // The runtime arranges rows in a task; here they are arranged at once.
         while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Correlate(..))) {
             if let Effect::Correlate(generation, input) = effects.remove(at) {
                 let correlated = Box::new(crate::triage::correlate(&input));
                 effects.extend(update(&mut self.model, now, Msg::Correlated(generation, correlated)));
             }
         }
-        // So are random numbers: here they are counted, so that a test knows its tokens.
+        // Random numbers are counted up, so that tests know the tokens.
         while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Draw(_))) {
             if let Effect::Draw(payload_request) = effects.remove(at) {
                 let first = self.model.captures.oob.book.len() as u64 + 1;
@@ -116,12 +116,12 @@ impl Desk {
                 effects.extend(update(&mut self.model, now, Msg::Drawn(payload_request, numbers)));
             }
         }
-        // The captures are asked on until all were asked.
+        // Captures are evaluated to the last chunk.
         while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::AskOn)) {
             effects.remove(at);
             effects.extend(update(&mut self.model, now, Msg::AskOn));
         }
-        // A frame is drawn after each message, as the runtime does it when nothing more is queued.
+        // The runtime draws a frame when no message is queued.
         let row = self.model.selected_row(self.model.navigation.focus.pane);
         let measures = Measures { row, ..self.model.screen.measures };
         self.model.drawn(self.at, measures);
@@ -137,14 +137,14 @@ impl Desk {
         self.caught(logger, ids.map(capture).collect());
     }
 
-    /// Captures of a logger come from the archive.
+    /// Captures of a logger arrive from the archive.
     pub fn caught(&mut self, logger: i64, captures: Vec<Capture>) {
         let new = captures.into_iter().map(|capture| caught(logger, capture)).collect();
         let generation = self.model.connection.generation;
         self.send(Msg::Oob(OobNews::Captures { generation, new }));
     }
 
-    /// The archive counts how often the payloads of these numbers were called, and was looked through.
+    /// The archive reports the hits of payloads by their numbers, as a complete count.
     pub fn counted(&mut self, hits: &[(u64, u64)]) {
         let hits = hits
             .iter()
@@ -153,7 +153,7 @@ impl Desk {
         self.send(Msg::Oob(OobNews::Hits { generation, hits, all: true }));
     }
 
-    /// Presses keys, 300 ms apart; the effects of all.
+    /// Presses keys, 300 ms apart; returns the effects of all.
     pub fn keys(&mut self, script: &str) -> Vec<Effect> {
         let mut effects = Vec::new();
         for event in events(script) {
@@ -163,12 +163,12 @@ impl Desk {
         effects
     }
 
-    /// The calls that keys make.
+    /// The calls that the keys cause.
     pub fn calls(&mut self, script: &str) -> Vec<(Ticket, Call)> {
         calls(self.keys(script))
     }
 
-    /// Answers calls; what goes out because of that.
+    /// Answers calls; returns the effects of the answers.
     pub fn answer(
         &mut self,
         sent: &[(Ticket, Call)],
@@ -199,7 +199,7 @@ impl Desk {
         }
     }
 
-    /// Ids of a pane's rows, of a group header that of its last item; of findings those of the service.
+    /// Ids of the rows of a pane; for findings the ids of the service.
     pub fn shown(&mut self, pane: Pane) -> Vec<i64> {
         let cursor = self.model.cursor(pane);
         let ids: Vec<i64> = (0..cursor.len()).filter_map(|at| cursor.ids_at(at).pop()).collect();
@@ -207,16 +207,16 @@ impl Desk {
         ids.into_iter().map(|id| self.model.service_id(pane, id)).collect()
     }
 
-    /// Id of a pane's selected row; of a finding that of the service.
+    /// Id of the selected row of a pane; for a finding the id of the service.
     pub fn selected(&self, pane: Pane) -> Option<i64> {
         Some(self.model.service_id(pane, self.model.selected_id(pane)?))
     }
 
-    /// What an action is about: ids that are chosen and those that are marked but hidden; of findings as above.
+    /// The ids that an action applies to: chosen rows, and marked rows that are hidden.
     pub fn chosen(&mut self, pane: Pane) -> (Vec<i64>, Vec<i64>) {
         let chosen = self.model.cursor(pane).chosen();
-        let told = |ids: Vec<i64>| ids.into_iter().map(|id| self.model.service_id(pane, id)).collect();
-        (told(chosen.ids), told(chosen.hidden))
+        let service_ids = |ids: Vec<i64>| ids.into_iter().map(|id| self.model.service_id(pane, id)).collect();
+        (service_ids(chosen.ids), service_ids(chosen.hidden))
     }
 }
 

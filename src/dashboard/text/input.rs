@@ -1,10 +1,10 @@
-//! The text input: whatever is typed is typed into one of these. It has tui-textarea's keys, with `ctrl-u` as shells and
-//! vim have it.
+//! The text input of forms, filters and the command line. It has the keys of tui-textarea, with `ctrl-u` as in shells and
+//! vim.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_textarea::{CursorMove, DataCursor, TextArea};
 
-/// A text that is typed, with a cursor: one line, or several.
+/// A text with a cursor, of one line or several.
 #[derive(Clone, Default)]
 pub struct TextInput {
     area: TextArea<'static>,
@@ -12,26 +12,25 @@ pub struct TextInput {
 }
 
 impl TextInput {
-    /// One line, the cursor at its end.
+    /// One line, with the cursor at its end.
     pub fn line(text: &str) -> Self {
         let mut input = Self::default();
         input.set(text);
         input
     }
 
-    /// One line that is never shown.
+    /// One line that is shown masked.
     pub fn masked() -> Self {
         let mut input = Self::default();
         input.area.set_mask_char('•');
         input
     }
 
-    /// Several lines, the cursor at their beginning.
+    /// Several lines, with the cursor at their beginning.
     pub fn lines(text: &str) -> Self {
         Self { area: TextArea::from(text.lines()), is_multiline: true }
     }
 
-    /// What is typed.
     pub fn text(&self) -> String {
         match self.is_multiline {
             true => self.area.lines().join("\n"),
@@ -39,7 +38,7 @@ impl TextInput {
         }
     }
 
-    /// What is typed, line by line; never empty.
+    /// The lines of the text; never empty.
     pub fn rows(&self) -> &[String] {
         self.area.lines()
     }
@@ -50,28 +49,27 @@ impl TextInput {
         (row, column)
     }
 
-    /// The line with the cursor.
+    /// The line of the cursor.
     pub fn row(&self) -> &str {
         self.rows().get(self.cursor().0).map(String::as_str).unwrap_or_default()
     }
 
-    /// The line with the cursor, up to it.
+    /// The line of the cursor, up to the cursor.
     pub fn row_before_cursor(&self) -> &str {
         let row = self.row();
         row.char_indices().nth(self.cursor().1).map_or(row, |(at, _)| &row[..at])
     }
 
-    /// The character that is shown in place of each typed one.
+    /// The character that is shown for each typed character.
     pub fn mask(&self) -> Option<char> {
         self.area.mask_char()
     }
 
-    /// Whether it takes several lines.
     pub fn is_multiline(&self) -> bool {
         self.is_multiline
     }
 
-    /// Replaces the text, the cursor at its end. One line takes the first one.
+    /// Replaces the text and moves the cursor to its end. A one-line input takes the first line.
     pub fn set(&mut self, text: &str) {
         let mask = self.mask();
         self.area = TextArea::from(text.lines().take(if self.is_multiline { usize::MAX } else { 1 }));
@@ -82,14 +80,14 @@ impl TextInput {
         }
     }
 
-    /// Replaces the text by these two, the cursor between them.
+    /// Replaces the text by `before` and `after`, with the cursor between them.
     pub fn set_around_cursor(&mut self, before: &str, after: &str) {
         self.set(&[before, after].concat());
         let column = u16::try_from(before.chars().count()).unwrap_or(u16::MAX);
         self.area.move_cursor(CursorMove::Jump(0, column));
     }
 
-    /// Types a key; whether the text changed.
+    /// Types a key. Returns whether the text changed.
     pub fn type_key(&mut self, event: KeyEvent) -> bool {
         if event.code == KeyCode::Char('u') && event.modifiers == KeyModifiers::CONTROL {
             return self.area.delete_line_by_head();
@@ -97,13 +95,13 @@ impl TextInput {
         self.area.input(event)
     }
 
-    /// Puts pasted text in at the cursor, into one line with single blanks.
+    /// Inserts pasted text at the cursor; a one-line input joins its lines with single blanks.
     pub fn paste(&mut self, text: &str) {
         if self.is_multiline {
             self.area.insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
             return;
         }
-        // A blank before it keeps it apart from the word that it is put behind.
+        // A leading blank separates the pasted text from the word before it.
         let behind_word = self.row_before_cursor().ends_with(|letter: char| !letter.is_whitespace());
         if behind_word && text.starts_with(char::is_whitespace) {
             self.area.insert_char(' ');
@@ -111,7 +109,7 @@ impl TextInput {
         self.area.insert_str(text.split_whitespace().collect::<Vec<_>>().join(" "));
     }
 
-    /// Replaces the text by that of the editor.
+    /// Replaces the text by the text from the editor.
     pub fn set_edited(&mut self, text: &str) {
         self.set("");
         self.paste(text.trim_end_matches('\n'));
@@ -122,7 +120,7 @@ impl TextInput {
         self.area.insert_newline();
     }
 
-    /// Moves to the next line, or the one before; false at the last one, and in one line.
+    /// Moves to the next or the previous line. Returns false at the last line, and in a one-line input.
     pub fn walk_rows(&mut self, by: isize) -> bool {
         let before = self.cursor().0;
         if self.is_multiline {
@@ -135,7 +133,7 @@ impl TextInput {
 impl std::fmt::Debug for TextInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.mask() {
-            // What is masked is a secret.
+            // A masked text is a secret.
             Some(_) => f.write_str("TextInput(•••)"),
             None => f.debug_tuple("TextInput").field(&self.rows()).finish(),
         }
@@ -147,14 +145,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ctrl_u_clears_up_to_the_cursor() {
+    fn ctrl_u_deletes_up_to_cursor() {
         let mut input = TextInput::line("http://x");
         assert!(input.type_key(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)));
         assert_eq!(input.rows(), [""]);
     }
 
     #[test]
-    fn pasted_lines_stay_lines_only_where_lines_are_typed() {
+    fn pasted_lines_remain_only_in_multiline_input() {
         let pasted = |mut input: TextInput, text| {
             input.paste(text);
             input.text()
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn masked_text_is_never_printed() {
+    fn debug_output_of_masked_input_hides_text() {
         let mut input = TextInput::masked();
         input.set("secret");
         assert_eq!((format!("{input:?}").as_str(), input.text().as_str()), ("TextInput(•••)", "secret"));

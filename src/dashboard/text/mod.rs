@@ -1,11 +1,11 @@
-//! The state of the details: tab, scroll position, search and display mode of a text; and the text input.
+//! The state of the details (tab, scroll position, search, mode of the text), and the text input.
 //!
 //! ```text
 //!   key ─► Detail (tab, scroll, search) ─► ui/text wraps and draws ─► Measures ─► page size, position of a match
-//!   key, paste, completion ─► TextInput of a form, filter, menu or command line      Offers, Recall: walked beside it
+//!   key, paste, completion ─► TextInput of a form, filter, menu or command line      with Offers and Recall
 //! ```
 //!
-//! The lines of a text are made while it is drawn (`ui/text` and the `draw` files of the features), not here.
+//! The lines of a text are made while it is drawn (`ui/text` and the `draw` files of the features).
 
 pub mod input;
 pub mod offers;
@@ -15,25 +15,25 @@ pub use input::TextInput;
 pub use offers::{Ends, Offers, Recall};
 use std::collections::BTreeMap;
 
-/// A search in the detail's text. The view finds the matches, since it makes the lines. While `follow` holds it shows
-/// the part of the text where match number `at` (counted around) is, and tells in `Measures::detail_top` where that
-/// was; scrolling goes on from there.
+/// A search in the text of the detail. Drawing finds the matches, because it makes the lines. While `follow` is set it
+/// shows match number `at` (modulo the number of matches) and reports its position in `Measures::detail_top`, from which
+/// scrolling continues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
-    /// What is looked for, any case.
+    /// The searched text, in any case.
     pub words: String,
-    /// Which match is the present one; negative counts from the end.
+    /// Index of the current match; negative indices count from the end.
     pub at: i64,
-    /// The text is shown where the match is, not where it was scrolled to.
+    /// Whether the text is shown at the match instead of the scroll position.
     pub follow: bool,
 }
 
-/// The state of the details: a tab and a mode a pane, one scroll position for the one that is shown.
+/// The state of the details: a tab and a mode per pane, and the scroll position of the visible detail.
 #[derive(Clone, Debug, Default)]
 pub struct Detail {
     tabs: BTreeMap<Pane, Tab>,
     modes: BTreeMap<Tab, TextMode>,
-    /// What the scroll position belongs to: another row or tab starts at the top.
+    /// The row and tab of the scroll position; another row or tab starts at the top.
     pub of: Option<(Pane, RowRef, Tab)>,
     /// First visible line.
     pub scroll: u32,
@@ -44,17 +44,16 @@ pub struct Detail {
 }
 
 impl Detail {
-    /// The tab of a pane's detail.
     pub fn tab(&self, pane: Pane) -> Tab {
         self.tabs.get(&pane).copied().unwrap_or(Tab::of(pane)[0])
     }
 
-    /// How a tab's text is shown.
+    /// The mode in which the text of a tab is shown.
     pub fn mode(&self, tab: Tab) -> TextMode {
         self.modes.get(&tab).copied().unwrap_or(tab.modes()[0])
     }
 
-    /// Goes some tabs on; false when there is no further one in that direction.
+    /// Moves by some tabs. Returns false if there is no further tab in that direction.
     pub fn walk_tabs(&mut self, pane: Pane, by: isize) -> bool {
         let tabs = Tab::of(pane);
         let at = tabs.iter().position(|&tab| tab == self.tab(pane)).unwrap_or(0);
@@ -67,14 +66,13 @@ impl Detail {
         }
     }
 
-    /// Shows a tab.
     pub fn show_tab(&mut self, pane: Pane, tab: Tab) {
         if Tab::of(pane).contains(&tab) {
             self.tabs.insert(pane, tab);
         }
     }
 
-    /// The next mode to show a tab's text.
+    /// Switches to the next mode of the text of a tab.
     pub fn next_mode(&mut self, tab: Tab) -> TextMode {
         let modes = tab.modes();
         let at = modes.iter().position(|&mode| mode == self.mode(tab)).unwrap_or(0);
@@ -84,7 +82,7 @@ impl Detail {
         next
     }
 
-    /// Belongs to this row and tab from now on; another one than before starts at the top.
+    /// Sets the row and tab of the detail; a change scrolls to the top.
     pub fn belong_to(&mut self, of: Option<(Pane, RowRef, Tab)>) {
         if self.of != of {
             self.of = of;
@@ -100,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tabs_end_at_both_ends_and_another_row_starts_at_the_top() {
+    fn tabs_stop_at_both_ends_and_new_row_starts_at_top() {
         let mut detail = Detail::default();
         assert!(!detail.walk_tabs(Pane::Findings, -1));
         assert!(detail.walk_tabs(Pane::Findings, 1) && detail.walk_tabs(Pane::Findings, 1));
@@ -115,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_shown_decoded_raw_and_as_hex_in_turn() {
+    fn modes_of_body_are_raw_hex_decoded_in_turn() {
         let mut detail = Detail::default();
         let modes: Vec<_> = (0..3).map(|_| detail.next_mode(Tab::Body)).collect();
         assert_eq!(modes, [TextMode::Raw, TextMode::Hex, TextMode::Decoded]);

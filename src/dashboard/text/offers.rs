@@ -1,20 +1,19 @@
-//! What can be put into a text input, and the lines that were typed into it before.
+//! Suggestions for a text input, and the history of its lines.
 
-/// What can be put into an input, the best first, and which of it is selected.
+/// Suggestions for an input, the best first, and the selected one.
 #[derive(Clone, Debug)]
 pub struct Offers<T> {
-    /// All of it.
     pub all: Vec<T>,
-    /// The selected one; none while nothing was walked to.
+    /// The selected suggestion, if one was chosen.
     pub at: Option<usize>,
 }
 
-/// What lies beyond the last offer.
+/// The behaviour of the selection at the last suggestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// The first one.
+    /// It continues at the first one.
     Around,
-    /// Nothing.
+    /// It stops.
     Stop,
 }
 
@@ -25,22 +24,20 @@ impl<T> Default for Offers<T> {
 }
 
 impl<T> Offers<T> {
-    /// These, none selected.
     pub fn new(all: Vec<T>) -> Self {
         Self { all, at: None }
     }
 
-    /// The selected one.
     pub fn selected(&self) -> Option<&T> {
         self.all.get(self.at?)
     }
 
-    /// The selected one, else the best.
+    /// The selected suggestion, else the best one.
     pub fn selected_or_first(&self) -> Option<&T> {
         self.all.get(self.at.unwrap_or(0))
     }
 
-    /// Selects another; the first step goes to one of the ends.
+    /// Moves the selection; the first step selects the first or the last suggestion.
     pub fn walk(&mut self, by: isize, ends: Ends) {
         let count = self.all.len() as isize;
         if count > 0 {
@@ -53,29 +50,29 @@ impl<T> Offers<T> {
         }
     }
 
-    /// As many as fit into so many rows, the selected one among them; whether each is that one.
+    /// The suggestions that fit into so many rows around the selected one, each with whether it is selected.
     pub fn window(&self, rows: usize) -> impl Iterator<Item = (bool, &T)> {
         let first = self.at.map_or(0, |at| (at + 1).saturating_sub(rows));
         self.all.iter().enumerate().skip(first).take(rows).map(|(at, offer)| (self.at == Some(at), offer))
     }
 }
 
-/// Which of the lines typed before stands in an input.
+/// The position in the history of an input.
 #[derive(Clone, Debug, Default)]
 pub struct Recall {
-    /// Counted from the newest, which is 1; 0 while none does.
+    /// Counted from the newest line, which is 1; 0 for the typed line.
     back: usize,
-    /// What was typed until then.
+    /// The line that was typed before the first step.
     typed: String,
 }
 
 impl Recall {
-    /// Whether an earlier line stands in the input.
+    /// Whether the input shows a line of the history.
     pub fn is_active(&self) -> bool {
         self.back > 0
     }
 
-    /// Goes back by so many of the earlier lines (the newest last), or forth; what the input holds then.
+    /// Moves by so many lines of the history, which has the newest line last. Returns the new line of the input.
     pub fn walk(&mut self, earlier: &[String], typed: &str, by: isize) -> String {
         if !self.is_active() {
             typed.clone_into(&mut self.typed);
@@ -93,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn walk_begins_at_an_end_and_stops_or_goes_around() {
+    fn walk_starts_at_an_end_and_stops_or_wraps() {
         let walked = |steps: &[isize], ends| {
             let mut offers = Offers::new(vec!['a', 'b', 'c']);
             steps.iter().for_each(|&by| offers.walk(by, ends));
@@ -105,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn recall_returns_to_what_was_typed() {
+    fn recall_returns_to_typed_line() {
         let earlier = ["old".to_owned(), "new".to_owned()];
         let mut recall = Recall::default();
         let walked: Vec<String> = [1, 1, 1, -1, -1, -1].map(|by| recall.walk(&earlier, "own", by)).into();

@@ -1,13 +1,12 @@
-//! What drawing remembers from one frame to the next. Nothing here is knowledge: thrown away, it is made anew.
+//! The values that drawing keeps between frames: scroll anchors, and texts and counts that are expensive to compute. All of
+//! them can be computed again from the model.
 
-use crate::contract::Finding;
+use crate::contract::{Finding, Scan, Target};
 use crate::dashboard::base::{CaughtId, GroupId, Measures, Pane, RowRef, Tab, TextMode};
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
-use crate::dashboard::model::ReviewFacts as GroupFacts;
-use crate::dashboard::ui::facts::PaneFacts;
-use crate::dashboard::ui::theme::Theme;
-use crate::dashboard::ui::widgets::table::window;
+use crate::dashboard::model::ReviewFacts;
+use crate::dashboard::ui::{PaneFacts, Theme, window};
 use crate::table::{Item, Table};
 use crate::triage::Case;
 use ratatui::text::Line;
@@ -15,38 +14,72 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The memory of the view, with the theme it draws in.
+/// The cache of the view, with the theme in use.
 #[derive(Debug, Default)]
 pub struct ViewCache {
-    /// Colours and glyphs.
     pub theme: Theme,
-    pub(crate) facts: Arc<PaneFacts>,
+    pub(crate) facts: Memo<TableIds, Arc<PaneFacts>>,
     pub(crate) anchors: Anchors,
-    pub(crate) text: Option<WrappedText>,
-    /// Searched words with the lines they are in, for the text above.
-    pub(crate) matches: Option<(String, Vec<u32>)>,
-    pub(crate) pieces: Counted,
-    pub(crate) head: HeadFacts,
+    pub(crate) text: Memo<TextKey, WrappedText>,
+    /// The lines that contain the searched words.
+    pub(crate) matches: Memo<(String, ById<Vec<Line<'static>>>), Arc<Vec<u32>>>,
+    /// The number of pieces of evidence of the finding in the detail.
+    pub(crate) evidence_count: Memo<ById<Finding>, usize>,
+    /// The facts of the group whose header is selected: by table, filtered rows and number of events.
+    pub(crate) group: Memo<(GroupId, ById<Table<Case>>, ById<Vec<u32>>, usize), Arc<ReviewFacts>>,
     pub(crate) measures: Measures,
 }
 
+/// The tables from which [`PaneFacts`] are counted.
+type TableIds = (Option<ById<Table<Target>>>, Option<ById<Table<Scan>>>, Option<ById<Table<Case>>>);
+
 impl ViewCache {
-    /// An empty memory.
     pub fn new(theme: Theme) -> Self {
         Self { theme, ..Self::default() }
     }
 
-    /// What the last frame measured, to be put into the model.
+    /// The measures of the last frame, for the model.
     pub fn measures(&self) -> Measures {
         self.measures
     }
 
-    /// The derived numbers for this data, counted anew when its tables are others than before.
+    /// The counts of these tables, computed again when one of the tables was replaced.
     pub(crate) fn facts_of(&mut self, data: &Data) -> Arc<PaneFacts> {
-        if !self.facts.is_of(data) {
-            self.facts = Arc::new(PaneFacts::count(data));
+        let tables = (
+            data.targets.value().cloned().map(ById),
+            data.scans.value().cloned().map(ById),
+            data.findings.value().cloned().map(ById),
+        );
+        self.facts.get(tables, || Arc::new(PaneFacts::count(data)))
+    }
+}
+
+/// A value that is computed again when its key changes.
+#[derive(Debug)]
+pub(crate) struct Memo<K, V>(Option<(K, V)>);
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<K: PartialEq, V: Clone> Memo<K, V> {
+    pub fn get(&mut self, key: K, compute: impl FnOnce() -> V) -> V {
+        match &self.0 {
+            Some((known, value)) if *known == key => value.clone(),
+            _ => self.0.insert((key, compute())).1.clone(),
         }
-        Arc::clone(&self.facts)
+    }
+}
+
+/// A shared value that is compared by its address. A key that holds it prevents that the address is used again.
+#[derive(Debug)]
+pub(crate) struct ById<T: ?Sized>(pub Arc<T>);
+
+impl<T: ?Sized> PartialEq for ById<T> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::addr_eq(Arc::as_ptr(&self.0), Arc::as_ptr(&other.0))
     }
 }
 
@@ -58,14 +91,13 @@ pub(crate) struct Anchors {
 }
 
 impl Anchors {
-    /// That of a list of a table.
     pub fn of(&mut self, pane: Pane) -> &mut Anchor {
         self.lists.entry(pane).or_default()
     }
 }
 
-/// The first visible row by its id, so that rows which come or go above it do not move what is read. In another view
-/// of the list (filter, order, groups) nothing is held: the cursor is in the middle, or the list at its top.
+/// The first visible row by its id, so that rows that appear or disappear above it do not scroll the list. Another view of
+/// the list (filter, order, groups) has no anchor: the cursor is then in the middle, or the list is at its top.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Anchor {
     id: Option<RowRef>,
@@ -74,7 +106,7 @@ pub(crate) struct Anchor {
 }
 
 impl Anchor {
-    /// The first row to draw of `height` rows; `view` is a number for what the list shows and how.
+    /// The first of `height` rows to draw. `view` is a hash of the filter, order and scope of the list.
     pub fn resolve<T: Item>(&mut self, view: u64, list: &List<T>, table: &Table<T>, height: usize) -> usize {
         let row_at = |at: usize| list.row_at(table, at).map(|row| row.map(Into::into));
         let held = match self.id {
@@ -88,17 +120,17 @@ impl Anchor {
     }
 }
 
-/// The first visible capture of the stream; of a head its newest. It is an anchor of its own because the rows of a stream
-/// move with each request that comes: the place is always found by the capture, near which another one stands when it left.
+/// The first visible capture of the stream (the newest capture of a group header). Rows of the stream move with each new
+/// capture, so the row is always found by its capture, or by the nearest one when that capture was dropped.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StreamAnchor(Option<CaughtId>);
 
 impl StreamAnchor {
-    /// The place of the first row to draw of `height` rows.
+    /// The first of `height` rows to draw.
     pub fn resolve(&mut self, list: &StreamList, stream: &Stream, height: usize) -> usize {
         let held = self.0.map_or(0, |id| list.place_near(stream, id));
         let first = window(held, list.at, list.len(), height);
-        // As long as not everything was asked, it may still come.
+        // Until the filter has read all captures, the anchored one can still appear.
         if list.pending() == 0 {
             self.0 = list.id_at(stream, first);
         }
@@ -106,68 +138,22 @@ impl StreamAnchor {
     }
 }
 
-/// What a text is made of: the same key gives the same lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The inputs of the text of a detail: equal keys have equal lines.
+#[derive(Debug, PartialEq)]
 pub(crate) struct TextKey {
     pub pane: Pane,
     pub tab: Tab,
     pub id: RowRef,
-    pub shown: TextMode,
+    pub mode: TextMode,
     pub width: u16,
-    /// Addresses of the shared values it is made from; [`WrappedText::_held`] keeps them from being used again.
-    pub made_from: Vec<usize>,
-    /// What it depends on beside them, as a number.
+    pub sources: Vec<ById<dyn Any + Send + Sync>>,
+    /// A hash of the inputs that have no address.
     pub version: u64,
 }
 
-/// How many pieces of evidence the finding has whose detail was drawn last.
-#[derive(Debug, Default)]
-pub(crate) struct Counted(Option<(Arc<Finding>, usize)>);
-
-impl Counted {
-    /// The number, counted once a finding.
-    pub fn of(&mut self, finding: &Arc<Finding>, count: impl FnOnce() -> usize) -> usize {
-        match &self.0 {
-            Some((of, number)) if Arc::ptr_eq(of, finding) => *number,
-            _ => self.0.insert((Arc::clone(finding), count())).1,
-        }
-    }
-}
-
-/// What the members of the group have in common whose head was drawn last.
-#[derive(Debug, Default)]
-pub(crate) struct HeadFacts(Option<(HeadKey, Arc<GroupFacts>)>);
-
-/// What they are made of: the head, the table, the rows that the filter leaves, and how many events there are.
-#[derive(Debug)]
-struct HeadKey(GroupId, Arc<Table<Case>>, Arc<Vec<u32>>, usize);
-
-impl HeadFacts {
-    /// The same as in the frame before, where nothing they are made of is another.
-    pub fn of(
-        &mut self,
-        (id, table, rows, events): (GroupId, &Arc<Table<Case>>, &Arc<Vec<u32>>, usize),
-        make: impl FnOnce() -> GroupFacts,
-    ) -> Arc<GroupFacts> {
-        match &self.0 {
-            Some((key, facts))
-                if (key.0, key.3) == (id, events) && Arc::ptr_eq(&key.1, table) && Arc::ptr_eq(&key.2, rows) =>
-            {
-                Arc::clone(facts)
-            }
-            _ => {
-                let key = HeadKey(id, Arc::clone(table), Arc::clone(rows), events);
-                Arc::clone(&self.0.insert((key, Arc::new(make()))).1)
-            }
-        }
-    }
-}
-
-/// The lines of the detail that was drawn last.
-#[derive(Debug)]
+/// The wrapped lines of the detail that was drawn last.
+#[derive(Clone, Debug)]
 pub(crate) struct WrappedText {
-    pub key: TextKey,
-    pub _held: Vec<Arc<dyn Any + Send + Sync>>,
     pub lines: Arc<Vec<Line<'static>>>,
     /// Columns of the widest line.
     pub widest: u16,

@@ -1,11 +1,10 @@
-//! What every pane asks for while it is drawn: names behind ids, ages by the service's clock, the model and the theme.
+//! The drawing context: model, theme, names by id, and ages by the clock of the service.
 
 use crate::contract::{Finding, LoggerId, Scan, ScanId, Stamp, Target, TargetId, Tool};
 use crate::dashboard::base::Pane;
 use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::ui::facts::target_of;
-use crate::dashboard::ui::{PaneFacts, Theme, format};
-use crate::table::{Remote, Table};
+use crate::dashboard::ui::{PaneFacts, Theme, format, target_of};
+use crate::table::Remote;
 use crate::text;
 use jiff::Timestamp;
 use ratatui::style::Style;
@@ -14,13 +13,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The model with what drawing adds to it.
+/// The model with the values that drawing derives from it.
 #[derive(Clone)]
 pub(crate) struct Cx<'a> {
     pub model: &'a Model,
     pub theme: Theme,
     pub facts: Arc<PaneFacts>,
-    /// The service's clock, as far as it is known.
+    /// The time by the clock of the service, or by the local clock while the difference is unknown.
     pub now: Timestamp,
 }
 
@@ -31,21 +30,21 @@ impl<'a> Cx<'a> {
         Self { model, theme, facts, now }
     }
 
-    /// Whether the keys go to a pane's list (or detail).
+    /// Whether the list (or detail) of a pane has the keyboard.
     pub fn has_keys(&self, pane: Pane, in_detail: bool) -> bool {
         let own = if in_detail { self.model.detail_pane() } else { self.model.navigation.focus.pane };
         let over = self.model.overlay.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
         own == pane && self.model.navigation.focus.in_detail == in_detail && !over
     }
 
-    /// How long ago; with `~` while the service's clock is not known.
+    /// The age of a time stamp; with `~` while the clock of the service is unknown.
     pub fn age(&self, then: Option<Stamp>) -> String {
         let Some(then) = then else { return self.theme.glyphs.dash.to_owned() };
         let age = format::age(self.now, then);
         if self.model.connection.clock_offset.is_none() { format!("~{age}") } else { age }
     }
 
-    /// For how long a running scan has not moved, once that is long.
+    /// How long a running scan has made no progress, if it is stalled.
     pub fn stalled(&self, scan: &Scan) -> Option<Duration> {
         self.model.stalled_for(scan.id)
     }
@@ -58,7 +57,7 @@ impl<'a> Cx<'a> {
         self.model.data.scans.value()?.get(id).map(|scan| &**scan)
     }
 
-    /// A target's exact name.
+    /// The full name of a target.
     pub fn target_name(&self, id: TargetId) -> Cow<'a, str> {
         match self.target(id) {
             Some(target) => text::clean(&target.name),
@@ -66,7 +65,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// A target's name in a list: without scheme and the domain that all targets share.
+    /// The name of a target in lists: without scheme and without the domain that all targets share.
     pub fn short_target_name(&self, id: TargetId) -> Cow<'a, str> {
         match self.facts.short_name(id) {
             Some(name) => Cow::Owned(name.to_owned()),
@@ -74,10 +73,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The target of a finding, where it can be told.
     pub fn finding_target(&self, finding: &Finding) -> Option<TargetId> {
-        static NONE: std::sync::LazyLock<Table<Scan>> = std::sync::LazyLock::new(Table::default);
-        target_of(finding, self.model.data.scans.value().map_or(&NONE, |scans| scans))
+        target_of(finding, self.model.data.scans.value().map(|scans| &**scans))
     }
 
     /// `#118 Website` for a scan.
@@ -88,7 +85,6 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// A logger's label.
     pub fn logger_name(&self, id: LoggerId) -> Cow<'a, str> {
         match self.model.data.loggers.value().and_then(|loggers| loggers.get(id)) {
             Some(logger) => text::clean(&logger.label),
@@ -96,7 +92,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Dim where the knowledge is stale.
+    /// Dim for stale data.
     pub fn freshness<T>(&self, remote: &Remote<T>) -> Style {
         match remote {
             Remote::Stale { .. } => self.theme.dim(),
@@ -105,12 +101,12 @@ impl<'a> Cx<'a> {
     }
 }
 
-/// A cell of outside text.
+/// A cell with text from outside.
 pub(crate) fn cell<'a>(outside: &'a str) -> Line<'a> {
     Line::from(Span::raw(text::clean(outside)))
 }
 
-/// Own words in a style.
+/// A line of the program's own text.
 pub(crate) fn words(text: impl Into<Cow<'static, str>>, style: Style) -> Line<'static> {
     Line::from(Span::styled(text, style))
 }

@@ -1,26 +1,22 @@
-//! What the panes show about targets and scans that no single answer of the service tells: counted once when a table
-//! changes, looked up while drawing.
+//! Counts and short names that are derived from several lists: computed when a list changes, read in each frame.
 
 use crate::contract::{Finding, Scan, ScanStatus, Stamp, Target, TargetId};
 use crate::dashboard::data::Data;
 use crate::table::Table;
 use crate::text;
-use crate::triage::Case;
 use std::collections::HashMap;
-use std::sync::Arc;
 
-/// What is known about a target.
+/// The scans of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TargetFacts {
-    /// How many scans it has.
     pub scans: usize,
-    /// Position of the active scan that began first.
+    /// Position of the active scan that started first.
     pub active: Option<usize>,
     /// Position and end of the scan that ended last.
     pub last: Option<(usize, Option<Stamp>)>,
 }
 
-/// Counts of scans for the header.
+/// Counts of scans by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TargetScans {
     pub running: usize,
@@ -29,81 +25,63 @@ pub struct TargetScans {
     pub total: usize,
 }
 
-/// The derived numbers, and the tables they were counted from.
 #[derive(Debug, Default)]
 pub struct PaneFacts {
     by_target: HashMap<TargetId, TargetFacts>,
     counts: TargetScans,
     risks: [i64; 5],
     suffix: String,
-    /// Names for lists: without scheme and shared domain, as long as they stay apart.
+    /// Names for lists: without scheme and shared domain, where that is unambiguous.
     short: HashMap<TargetId, String>,
-    targets: Option<Arc<Table<Target>>>,
-    scans: Option<Arc<Table<Scan>>>,
-    findings: Option<Arc<Table<Case>>>,
 }
 
 impl PaneFacts {
-    /// Whether the tables are still those these facts were counted from.
-    pub fn is_of(&self, data: &Data) -> bool {
-        same(self.targets.as_ref(), data.targets.value())
-            && same(self.scans.as_ref(), data.scans.value())
-            && same(self.findings.as_ref(), data.findings.value())
-    }
-
-    /// Counts anew.
     pub fn count(data: &Data) -> Self {
-        let mut facts = Self {
-            targets: data.targets.value().cloned(),
-            scans: data.scans.value().cloned(),
-            findings: data.findings.value().cloned(),
-            ..Self::default()
-        };
-        facts.suffix = facts.targets.as_ref().map(|targets| common_suffix(targets)).unwrap_or_default();
-        facts.shorten_names();
-        let scans = facts.scans.clone().unwrap_or_default();
-        facts.count_scans(&scans);
-        facts.risks = facts.findings.as_ref().map(|findings| findings.risks().map(i64::from)).unwrap_or_default();
+        let mut facts = Self::default();
+        if let Some(targets) = data.targets.value() {
+            facts.suffix = common_suffix(targets);
+            facts.shorten_names(targets);
+        }
+        if let Some(scans) = data.scans.value() {
+            facts.count_scans(scans);
+        }
+        facts.risks = data.findings.value().map(|findings| findings.risks().map(i64::from)).unwrap_or_default();
         facts
     }
 
-    /// What is known about a target.
     pub fn target(&self, id: TargetId) -> TargetFacts {
         self.by_target.get(&id).copied().unwrap_or_default()
     }
 
-    /// Scans by state.
     pub fn scans(&self) -> TargetScans {
         self.counts
     }
 
-    /// All findings from critical down to info.
+    /// Numbers of findings from critical down to info.
     pub fn risks(&self) -> [i64; 5] {
         self.risks
     }
 
-    /// The domain that all targets share, with its dot; empty when there is none.
+    /// The domain that all targets share, with its leading dot; empty if there is none.
     pub fn suffix(&self) -> &str {
         &self.suffix
     }
 
-    /// A target's name for lists, where it is known.
     pub fn short_name(&self, id: TargetId) -> Option<&str> {
         self.short.get(&id).map(String::as_str)
     }
 
-    fn shorten_names(&mut self) {
-        let Some(targets) = &self.targets else { return };
-        let mut taken: HashMap<String, usize> = HashMap::new();
+    fn shorten_names(&mut self, targets: &Table<Target>) {
+        let mut uses: HashMap<String, usize> = HashMap::new();
         let short = |target: &Target| short_name(&text::clean(&target.name), &self.suffix).to_owned();
         for target in targets.items() {
-            *taken.entry(short(target)).or_default() += 1;
+            *uses.entry(short(target)).or_default() += 1;
         }
-        let own = |target: &Target| match short(target) {
-            name if taken.get(&name) == Some(&1) => name,
+        let unambiguous = |target: &Target| match short(target) {
+            name if uses.get(&name) == Some(&1) => name,
             _ => text::clean(&target.name).into_owned(),
         };
-        self.short = targets.items().iter().map(|target| (target.id, own(target))).collect();
+        self.short = targets.items().iter().map(|target| (target.id, unambiguous(target))).collect();
     }
 
     fn count_scans(&mut self, scans: &Table<Scan>) {
@@ -129,12 +107,12 @@ impl PaneFacts {
     }
 }
 
-/// The target a finding is on: as told, or that of its scan.
-pub fn target_of(finding: &Finding, scans: &Table<Scan>) -> Option<TargetId> {
-    finding.target_id.or_else(|| scans.get(finding.task_id?).map(|scan| scan.target_id))
+/// The target of a finding: as reported, else the target of its scan.
+pub fn target_of(finding: &Finding, scans: Option<&Table<Scan>>) -> Option<TargetId> {
+    finding.target_id.or_else(|| scans?.get(finding.task_id?).map(|scan| scan.target_id))
 }
 
-/// Without the scheme, the slash at the end and the domain that all share.
+/// A name without scheme, trailing slash and shared domain.
 fn short_name<'a>(name: &'a str, suffix: &str) -> &'a str {
     let plain = name.strip_prefix("https://").or_else(|| name.strip_prefix("http://")).unwrap_or(name);
     let plain = plain.strip_suffix('/').unwrap_or(plain);
@@ -144,15 +122,7 @@ fn short_name<'a>(name: &'a str, suffix: &str) -> &'a str {
     }
 }
 
-fn same<T>(held: Option<&Arc<T>>, now: Option<&Arc<T>>) -> bool {
-    match (held, now) {
-        (Some(held), Some(now)) => Arc::ptr_eq(held, now),
-        (None, None) => true,
-        _ => false,
-    }
-}
-
-/// The longest domain of two labels or more that all host names end in, when there are at least three of them.
+/// The longest domain of at least two labels in which all host names end, if there are at least three targets.
 fn common_suffix(targets: &Table<Target>) -> String {
     let names: Vec<&str> = targets.items().iter().map(|target| target.name.as_str()).collect();
     let is_host = |name: &&str| name.contains('.') && name.ends_with(|c: char| c.is_ascii_alphabetic());
@@ -174,6 +144,7 @@ fn common_suffix(targets: &Table<Target>) -> String {
 mod tests {
     use super::*;
     use crate::triage;
+    use std::sync::Arc;
 
     fn targets(names: &[&str]) -> Table<Target> {
         Table::new(names.iter().enumerate().map(|(i, &name)| Target {
@@ -184,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_shared_by_all_targets_is_found() {
+    fn targets_with_shared_domain_have_common_suffix() {
         assert_eq!(common_suffix(&targets(&["shop.acme.test", "api.acme.test", "a.b.acme.test"])), ".acme.test");
         assert_eq!(common_suffix(&targets(&["shop.acme.test", "acme.test", "api.acme.test"])), "");
         assert_eq!(common_suffix(&targets(&["127.0.0.1", "127.0.0.2", "127.0.0.3"])), "");
@@ -192,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_lists_are_short_as_long_as_they_stay_apart() {
+    fn short_names_that_are_ambiguous_keep_scheme() {
         let mut data = Data::default();
         let at = Stamp::parse("2026-11-21 10:00:00").unwrap();
         let names = ["https://shop.test:8443/", "http://api.test/", "https://api.test/"];
@@ -203,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_are_counted_and_scans_for_their_target() {
+    fn facts_count_findings_and_scans_of_target() {
         let mut data = Data::default();
         let at = Stamp::parse("2026-11-21 10:00:00").unwrap();
         let scan = |id: i64, status: ScanStatus| Scan {
@@ -230,6 +201,5 @@ mod tests {
         let target = facts.target(TargetId(1));
         assert_eq!((facts.risks(), target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));
         assert_eq!((facts.scans().running, facts.scans().failed, facts.scans().total), (1, 1, 3));
-        assert!(facts.is_of(&data));
     }
 }

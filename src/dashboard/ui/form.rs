@@ -1,25 +1,19 @@
-//! Forms: one line a field, label left, what it takes right, what is wrong with it below.
+//! Forms: a line per field with its label left and its value right; an error follows below.
 //!
 //! ```text
 //!   ▌ Tool          Website Scanner ‹170›
 //!     Time limit    240                                      1 to 1440 minutes
 //!                   ✗ max_scan_time: must be at most 1440
-//!              [ Start 58 scans ]     ctrl-o sends from anywhere
+//!              [ Start 58 scans ]     ctrl-o from anywhere
 //! ```
 
 use crate::dashboard::forms::{FieldValue, Form, FormField, LineNote};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, FormAction};
+use crate::dashboard::input::action::FormAction;
+use crate::dashboard::input::{Action, Context};
 use crate::dashboard::text::TextInput;
-use crate::dashboard::ui::Cx;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::labels::key;
-use crate::dashboard::ui::layout::popup;
-use crate::dashboard::ui::list::problem_lines;
-use crate::dashboard::ui::widgets::input::{input_spans_in, still};
-use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
-use crate::dashboard::ui::widgets::pop_up::draw_box;
-use crate::dashboard::ui::widgets::wrap::{plain, wrap};
+use crate::dashboard::ui::{
+    Cx, draw_box, draw_line, input_spans_in, key, plain, popup, problem_lines, row_of, still, words, wrap,
+};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -27,10 +21,10 @@ use ratatui::text::{Line, Span};
 
 /// Columns of the labels, with the selection bar.
 const LABEL: u16 = 18;
-/// Lines of a field of several lines that are shown at once.
+/// Visible lines of a multi-line field.
 const SHOWN_LINES: usize = 10;
 
-/// A row of the form with the place it belongs to.
+/// A line of the form, with the index of its field; the button follows the fields.
 struct FormRow {
     place: usize,
     line: Line<'static>,
@@ -48,7 +42,7 @@ pub(crate) fn draw_form(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, form: &Form) 
     }
 }
 
-/// The first row to show so that the focused place is visible whole, as far as it fits.
+/// The first visible row at which the focused field is visible, completely if it fits.
 fn first_row(rows: &[FormRow], place: usize, height: usize) -> usize {
     let begin = rows.iter().position(|row| row.place == place).unwrap_or(0);
     let end = rows.iter().rposition(|row| row.place == place).map_or(begin, |at| at + 1);
@@ -113,7 +107,7 @@ fn field_lines(cx: &Cx<'_>, field: &FormField, focused: bool, width: u16) -> Vec
     labelled(cx, field, focused, lines)
 }
 
-/// What a field takes, right of a short value.
+/// Draws the help of a field right of a short value.
 fn put_help(cx: &Cx<'_>, field: &FormField, line: &mut Line<'static>, room: u16) {
     let used = line.width() + text::width(field.help) + 2;
     if !field.help.is_empty() && used <= usize::from(room) {
@@ -137,7 +131,7 @@ fn labelled(cx: &Cx<'_>, field: &FormField, focused: bool, lines: Vec<Line<'stat
     lines.into_iter().enumerate().map(with_label).collect()
 }
 
-/// `‹ light ›` with the other options behind it, as far as they fit.
+/// The options with the chosen one marked, or `light  2 of 9` where they do not fit.
 fn choice(cx: &Cx<'_>, options: &[String], at: usize, focused: bool, room: u16) -> Line<'static> {
     let theme = cx.theme;
     let clean = |option: &String| text::clean(option).into_owned();
@@ -163,7 +157,7 @@ fn choice(cx: &Cx<'_>, options: &[String], at: usize, focused: bool, room: u16) 
     line
 }
 
-/// The lines around the cursor, each with what is said of it.
+/// The lines around the cursor, each with its note.
 fn several_lines(cx: &Cx<'_>, field: &FormField, input: &TextInput, focused: bool, room: u16) -> Vec<Line<'static>> {
     let all = input.rows();
     let cursor = input.cursor().0;
@@ -180,7 +174,7 @@ fn several_lines(cx: &Cx<'_>, field: &FormField, input: &TextInput, focused: boo
         }
         lines.push(line);
         if let (true, Some(LineNote::Refused(words))) = (at == cursor, field.notes.get(at)) {
-            // The server's words end with what to do, which the room beside the line is too small for.
+            // The message of the service ends with the remedy, which does not fit beside the line.
             lines.extend(wrap(plain(&text::clean(words), cx.theme.bad()), room));
         }
     }

@@ -1,4 +1,4 @@
-//! Numbers, times and risks as short text. Everything here has a known greatest width, so that columns can be fixed.
+//! Numbers, times and risks as short text. Every text has a known greatest width, so that columns can be fixed.
 
 use crate::contract::{Risk, Stamp};
 use crate::dashboard::ui::Theme;
@@ -8,14 +8,10 @@ use ratatui::text::Span;
 
 pub use crate::text::{plural, thousands};
 
-/// Greatest width of [`age`] and [`duration`].
-pub const AGE: u16 = 4;
-/// Greatest width of [`count`].
-pub const COUNT: u16 = 4;
 /// Width of [`risk_word`] with its glyph.
 pub const RISK: u16 = 6;
 
-/// How long ago, in one unit: `40s` `9m` `3h` `12d` `8w` `2y`. A stamp ahead of the clock is `now`.
+/// Age in one unit: `40s` `9m` `3h` `12d` `8w` `2y`. A time stamp ahead of the clock is `now`.
 pub fn age(now: Timestamp, then: Stamp) -> String {
     match now.as_second() - then.as_second() {
         ..=0 => "now".to_owned(),
@@ -23,7 +19,7 @@ pub fn age(now: Timestamp, then: Stamp) -> String {
     }
 }
 
-/// Seconds in one unit, rounded down: at most four columns up to 999 years.
+/// Seconds in one unit, rounded down: at most four columns.
 pub fn duration(seconds: i64) -> String {
     const MINUTE: i64 = 60;
     const HOUR: i64 = 60 * MINUTE;
@@ -49,7 +45,7 @@ pub fn long_duration(seconds: i64) -> String {
     }
 }
 
-/// Time left in seconds: an estimate, so with `~`, and never finer than ten seconds.
+/// Remaining time: an estimate, therefore with `~`, and in steps of at least ten seconds.
 pub fn time_left(seconds: u64) -> String {
     let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
     format!("~{}", duration(if seconds < 60 { (seconds + 9) / 10 * 10 } else { seconds }))
@@ -76,7 +72,7 @@ pub fn bytes(number: usize) -> String {
     }
 }
 
-/// Date and time in UTC, exact.
+/// Date and time in UTC.
 pub fn stamp(theme: Theme, stamp: Option<Stamp>) -> String {
     stamp.map_or_else(|| theme.glyphs.dash.to_owned(), |stamp| format!("{stamp} UTC"))
 }
@@ -86,7 +82,7 @@ pub fn clock(theme: Theme, stamp: Option<Stamp>) -> String {
     stamp.map_or_else(|| theme.glyphs.dash.to_owned(), |stamp| stamp.0.strftime("%H:%M:%S").to_string())
 }
 
-/// Four letters at the most.
+/// At most four letters.
 pub fn risk_word(risk: Risk) -> &'static str {
     match risk {
         Risk::Critical => "CRIT",
@@ -97,7 +93,6 @@ pub fn risk_word(risk: Risk) -> &'static str {
     }
 }
 
-/// The glyph of a risk.
 pub fn risk_glyph(theme: Theme, risk: Risk) -> &'static str {
     theme.glyphs.risk[risk.level() as usize]
 }
@@ -107,7 +102,7 @@ pub fn risk_span(theme: Theme, risk: Risk) -> Span<'static> {
     Span::styled(format!("{} {:<4}", risk_glyph(theme, risk), risk_word(risk)), theme.risk(risk))
 }
 
-/// `◆1 ▲4 ■9`, from critical down, only what there is. Nothing found is `–`; counts not told are left out.
+/// `◆1 ▲4 ■9`, from critical down, without zeros. `–` if there are no findings. Unknown counts are omitted.
 pub fn risk_counts(theme: Theme, counts: [Option<i64>; 5], apart: &'static str) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     for (risk, number) in Risk::DOWN.into_iter().zip(counts) {
@@ -123,12 +118,12 @@ pub fn risk_counts(theme: Theme, counts: [Option<i64>; 5], apart: &'static str) 
     spans
 }
 
-/// As [`risk_counts`], in at most `columns`: what has no room is left out from the least risk on.
+/// As [`risk_counts`], in at most `columns`: the counts of the lowest risks are omitted first.
 pub fn risk_counts_in(theme: Theme, counts: [Option<i64>; 5], columns: u16) -> Vec<Span<'static>> {
     let mut spans = risk_counts(theme, counts, " ");
     let width = |spans: &[Span<'_>]| spans.iter().map(|span| text::width(&span.content)).sum::<usize>();
     while spans.len() > 2 && width(&spans) > usize::from(columns) {
-        // A count and the space before it.
+        // Removes a count and the space before it.
         spans.truncate(spans.len() - 2);
     }
     spans
@@ -140,7 +135,7 @@ mod tests {
     use crate::text::width;
 
     #[test]
-    fn ages_and_durations_are_short_and_in_one_unit() {
+    fn durations_are_short_and_in_one_unit() {
         for (seconds, text) in
             [(0, "0s"), (59, "59s"), (60, "1m"), (3_599, "59m"), (7_200, "2h"), (172_800, "2d"), (8_640_000, "14w")]
         {
@@ -153,23 +148,23 @@ mod tests {
     }
 
     #[test]
-    fn counts_and_durations_never_need_more_than_their_columns() {
+    fn counts_and_durations_fit_into_four_columns() {
         for power in 0..18 {
             for n in [10i64.pow(power), 10i64.pow(power) * 9, 10i64.pow(power) - 1] {
-                assert!(width(&count(n)) <= COUNT as usize, "{}", count(n));
-                assert!(width(&duration(n)) <= AGE as usize, "{}", duration(n));
+                assert!(width(&count(n)) <= 4, "{}", count(n));
+                assert!(width(&duration(n)) <= 4, "{}", duration(n));
             }
         }
         assert_eq!((count(8_512), count(120_000), count(3_100_000)), ("8.5k".into(), "120k".into(), "3.1M".into()));
     }
 
     #[test]
-    fn time_left_is_an_estimate() {
+    fn time_left_is_rounded_estimate() {
         assert_eq!([time_left(200), time_left(12), time_left(55), time_left(0)], ["~3m", "~20s", "~1m", "~0s"]);
     }
 
     #[test]
-    fn unknown_counts_are_left_out_and_none_is_a_dash() {
+    fn risk_counts_without_known_counts_are_dash() {
         let text = |counts| {
             risk_counts(Theme::default(), counts, " ").iter().map(|span| span.content.clone()).collect::<String>()
         };

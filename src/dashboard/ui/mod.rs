@@ -1,4 +1,4 @@
-//! Drawing that belongs to no feature: layout (all numbers), theme (all colours and glyphs), widgets.
+//! Drawing shared by the features: layout (all numbers), theme (all colours and glyphs), widgets.
 //!
 //! ```text
 //!   draw of a feature ─► columns, cells, detail ─► list, text, form, prompt ─► widgets ─► cells of the buffer
@@ -6,32 +6,44 @@
 //!                               layout · theme · format · cache (scroll anchors, wrapped lines)
 //! ```
 //!
-//! Nothing here changes the model. Drawing of one feature is in its `draw.rs` or `draw/`.
+//! Nothing here changes the model. The drawing of a feature is in its `draw.rs` or `draw/`, which imports the names below
+//! from `ui` itself.
 
 pub mod cache;
 pub mod context;
 pub mod facts;
 pub mod form;
+pub mod format;
 pub mod labels;
+pub mod layout;
 pub mod list;
 pub mod prompt;
 pub mod text;
-
-pub mod format;
-pub mod layout;
 pub mod theme;
 pub mod widgets;
 
 pub use cache::ViewCache;
-pub(crate) use cache::{Counted, TextKey, WrappedText};
-pub(crate) use context::Cx;
+pub(crate) use cache::{ById, TextKey, WrappedText};
+pub(crate) use context::{Cx, cell, words};
 pub use facts::PaneFacts;
-pub use layout::{COMMAND_NAME, LEAST, Places, Slot, SlotPart, TABS_FROM};
-pub(crate) use list::{ListPane, ListState};
+pub(crate) use facts::target_of;
+pub(crate) use format::risk_counts;
+pub(crate) use labels::{chips, fact, key, numbered};
+pub use layout::{
+    COMMAND_NAME, LEAST, Places, Slot, SlotPart, TABS_FROM, indented, popup, sheet, take_bottom, take_top,
+};
+pub(crate) use list::{ListPane, ListState, draw_list_pane, draw_table, pane_of, problem_lines};
 pub(crate) use text::{DetailPane, DetailText};
 pub use theme::{Scheme, Theme, UNICODE};
-pub use widgets::frame::Edges;
+pub use widgets::bar::bar;
+pub use widgets::frame::{Edges, draw_frame};
+pub use widgets::hex::hex_lines;
 pub use widgets::hints::Hint;
-pub(crate) use widgets::pop_up::PopUp;
-pub use widgets::table::{GUTTER, TableColumn, TableRow};
+pub use widgets::input::{input_spans, input_spans_in, marked_spans, still};
+pub use widgets::lines::{draw_line, draw_sides, joined, parts_within, restyle, row_of, width_of};
+pub(crate) use widgets::pop_up::{PopUp, draw_box, draw_head};
+pub use widgets::table::{GUTTER, TableColumn, TableRow, draw_heads, draw_rows, widths, window};
+pub use widgets::tabs::tab_line;
 pub use widgets::toast::Toasts;
+pub use widgets::tree::tree_lines;
+pub use widgets::wrap::{plain, wrap, wrap_hanging};

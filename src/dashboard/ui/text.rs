@@ -1,51 +1,47 @@
-//! How every detail is drawn: a few head lines made anew each frame, the tabs, and a text that is made once.
+//! The drawing of details: a few heading lines in each frame, the tabs, and a text whose lines are cached.
 //!
 //! ```text
 //!   head    name, facts                      always visible, cheap
 //!   tabs    ▌Overview▐  Evidence  …
-//!   text    key ─► same as last frame? ─► its lines from the cache, from the scrolled one on
-//!               └► made and wrapped otherwise
+//!   text    key ─► same as in the last frame? ─► cached lines, from the scroll position
+//!               └► otherwise made and wrapped
 //! ```
 
 use crate::dashboard::base::{Pane, RowRef, Tab, TextMode};
 use crate::dashboard::model::{LinePurpose, Modal};
 use crate::dashboard::text::Search;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::layout::{indented, take_bottom, take_top};
-use crate::dashboard::ui::widgets::frame::draw_frame;
-use crate::dashboard::ui::widgets::input::input_spans;
-use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
-use crate::dashboard::ui::widgets::tabs::tab_line;
-use crate::dashboard::ui::widgets::wrap::wrap;
-use crate::dashboard::ui::{Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText};
+use crate::dashboard::ui::{
+    ById, Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText, draw_frame, draw_line, indented, input_spans,
+    row_of, tab_line, take_bottom, take_top, words, wrap,
+};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::Arc;
+use unicode_segmentation::UnicodeSegmentation;
 
-/// Most rows the head may take, as a share of the area: one in so many.
+/// The head takes at most one in so many rows of the area.
 const HEAD_SHARE: u16 = 3;
 
-/// What a pane's file says about the detail of its selected row.
+/// The detail of the selected row of a pane.
 pub(crate) struct DetailPane<'a> {
-    /// Of the row, for the cache.
+    /// The row, for the cache.
     pub id: RowRef,
-    /// Name and facts.
     pub head: Vec<Line<'static>>,
-    /// Heads of the tabs, with counts.
+    /// Titles of the tabs, with counts.
     pub tabs: Vec<String>,
-    /// The text of the present tab.
     pub text: DetailText<'a>,
 }
 
-/// A text, and what it is made from.
+/// The text of a tab, and the values from which it is made.
 pub(crate) struct DetailText<'a> {
-    /// The shared values it is made from: as long as they are the same ones, so is the text.
+    /// The text is made again when one of these shared values was replaced.
     pub made_from: Vec<Arc<dyn Any + Send + Sync>>,
-    /// The same for what has no address: another number, another text.
+    /// A hash of the other inputs: the text is made again when it changes.
     pub version: u64,
-    /// Makes it. Lines that must not be wrapped (dumps) are made for the width.
+    /// Makes the lines. Lines that must not be wrapped (dumps) are made for the width.
     pub make: Box<dyn FnOnce(Theme, u16, TextMode) -> Vec<Line<'static>> + 'a>,
 }
 
@@ -57,14 +53,12 @@ impl<'a> DetailText<'a> {
         Self { made_from, version: 0, make: Box::new(make) }
     }
 
-    /// The same, made anew when this number is another.
     pub fn with_version(mut self, version: u64) -> Self {
         self.version = version;
         self
     }
 }
 
-/// Draws the detail of the selected row.
 pub(crate) fn draw_detail<'a>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
@@ -96,10 +90,10 @@ pub(crate) fn draw_detail<'a>(
     area = draw_search_line(cx, buf, area);
     let first = draw_text(cx, buf, indented(area), slot.pane, tab, detail, cache);
     let measured = cache.measures;
-    draw_place(cx, buf, edge, tab, first, measured.detail_rows, measured.detail_lines);
+    draw_position(cx, buf, edge, tab, first, measured.detail_rows, measured.detail_lines);
 }
 
-/// The search that is being typed, in the last line. Returns what is left.
+/// Draws the search that is being typed in the last line. Returns the remaining area.
 pub(crate) fn draw_search_line(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Rect {
     match cx.model.overlay.modals.last() {
         Some(Modal::Line(typed)) if typed.purpose == LinePurpose::Search => {
@@ -113,7 +107,7 @@ pub(crate) fn draw_search_line(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Rec
     }
 }
 
-/// The upper edge of a detail without a frame: the tabs in a rule.
+/// Draws the upper edge of a detail without a frame: the tabs in a rule.
 fn draw_rule(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: Pane, titles: &[String], tab_at: usize) {
     let theme = cx.theme;
     let style = theme.border(cx.has_keys(pane, true));
@@ -137,8 +131,8 @@ fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, titles: &[String], tab
     draw_frame(buf, slot.area, cx.theme, focused, Edges { title, ..Edges::default() })
 }
 
-/// How the text is shown, and how far it goes on, at the right end of an edge.
-fn draw_place(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32, rows: u16, lines: u32) {
+/// Draws the text mode and the scroll position at the right end of an edge.
+fn draw_position(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32, rows: u16, lines: u32) {
     let mode = cx.model.detail.mode(tab);
     let mut note = if mode == tab.modes()[0] { String::new() } else { format!(" {} ", mode.title()) };
     let end = (first + u32::from(rows)).min(lines);
@@ -154,7 +148,7 @@ fn draw_place(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32, r
     draw_line(buf, Rect { x, width, ..edge }, &words(note, cx.theme.dim()));
 }
 
-/// The head, wrapped, over at most a third of the area. Returns what is left.
+/// Draws the wrapped head over at most a third of the area. Returns the remaining area.
 pub(crate) fn draw_head(buf: &mut Buffer, area: Rect, head: &[Line<'static>]) -> Rect {
     let lines = wrap(head.to_vec(), indented(area).width);
     let rows = (lines.len() as u16).min((area.height / HEAD_SHARE).max(1));
@@ -174,18 +168,15 @@ pub(crate) fn draw_text(
     detail: DetailPane<'_>,
     cache: &mut ViewCache,
 ) -> u32 {
-    let shown = cx.model.detail.mode(tab);
-    make_text(cx, area.width, pane, tab, shown, detail, cache);
-    let Some(text) = &cache.text else { return 0 };
-    let lines = Arc::clone(&text.lines);
+    let WrappedText { lines, widest } = wrapped_text(cx, area.width, pane, tab, detail, cache);
     cache.measures.detail_rows = area.height;
     cache.measures.detail_lines = lines.len() as u32;
-    cache.measures.detail_overhang = text.widest.saturating_sub(area.width);
+    cache.measures.detail_overhang = widest.saturating_sub(area.width);
     let last = (lines.len() as u32).saturating_sub(u32::from(area.height));
     let search = cx.model.detail.search.as_ref().filter(|search| !search.words.is_empty());
-    let present = search.and_then(|search| present_match(search, &lines, cache));
+    let current = search.and_then(|search| current_match(search, &lines, cache));
     let follows = search.is_some_and(|search| search.follow);
-    let scroll = match present.filter(|_| follows) {
+    let scroll = match current.filter(|_| follows) {
         Some(line) => scroll_to(line, cx.model.detail.scroll, area.height),
         None => cx.model.detail.scroll,
     };
@@ -194,66 +185,60 @@ pub(crate) fn draw_text(
     let sideways = usize::from(cx.model.detail.sideways.min(cache.measures.detail_overhang));
     for (y, line) in lines.iter().skip(first as usize).take(usize::from(area.height)).enumerate() {
         let row = row_of(area, y as u16);
-        if sideways > 0 {
-            draw_line(buf, row, &shifted(line, sideways));
-        } else {
-            draw_line(buf, row, line);
-        }
+        draw_line(buf, row, &shifted(line, sideways));
         if let Some(search) = search {
-            let present = present == Some(first + y as u32);
-            highlight(cx.theme, buf, row, &search.words.to_lowercase(), present);
+            let is_current = current == Some(first + y as u32);
+            highlight(cx.theme, buf, row, &search.words.to_lowercase(), is_current);
         }
     }
     first
 }
 
-/// Makes the text unless the last frame's is still the right one.
-fn make_text(
+fn wrapped_text(
     cx: &Cx<'_>,
     width: u16,
     pane: Pane,
     tab: Tab,
-    shown: TextMode,
     detail: DetailPane<'_>,
     cache: &mut ViewCache,
-) {
-    let made_from = detail.text.made_from.iter().map(|value| Arc::as_ptr(value).cast::<()>() as usize).collect();
-    let key = TextKey { pane, tab, id: detail.id, shown, width, made_from, version: detail.text.version };
-    if cache.text.as_ref().is_some_and(|text| text.key == key) {
-        return;
-    }
-    let made = (detail.text.make)(cx.theme, width, shown);
-    let lines = match shown {
-        TextMode::Wrapped | TextMode::Decoded | TextMode::Raw => wrap(made, width),
-        TextMode::Long | TextMode::Hex => made,
-    };
-    let widest = lines.iter().map(Line::width).max().unwrap_or(0).min(usize::from(u16::MAX)) as u16;
-    cache.matches = None;
-    cache.text = Some(WrappedText { key, _held: detail.text.made_from, lines: Arc::new(lines), widest });
+) -> WrappedText {
+    let mode = cx.model.detail.mode(tab);
+    let DetailText { made_from, version, make } = detail.text;
+    let sources = made_from.into_iter().map(ById).collect();
+    let key = TextKey { pane, tab, id: detail.id, mode, width, sources, version };
+    cache.text.get(key, || {
+        let made = make(cx.theme, width, mode);
+        let lines = match mode {
+            TextMode::Wrapped | TextMode::Decoded | TextMode::Raw => wrap(made, width),
+            TextMode::Long | TextMode::Hex => made,
+        };
+        let widest = lines.iter().map(Line::width).max().unwrap_or(0).min(usize::from(u16::MAX)) as u16;
+        WrappedText { lines: Arc::new(lines), widest }
+    })
 }
 
-/// The line of the present match; the lines with matches are looked up once a text and search.
-fn present_match(search: &Search, lines: &[Line<'static>], cache: &mut ViewCache) -> Option<u32> {
+/// The line of the current match. The matching lines are found once for a text and a search.
+fn current_match(search: &Search, lines: &Arc<Vec<Line<'static>>>, cache: &mut ViewCache) -> Option<u32> {
     let wanted = search.words.to_lowercase();
-    if cache.matches.as_ref().is_none_or(|(words, _)| *words != wanted) {
+    let found = cache.matches.get((wanted.clone(), ById(Arc::clone(lines))), || {
         let matching = |line: &Line<'_>| line.to_string().to_lowercase().contains(&wanted);
-        let found = (0u32..).zip(lines).filter(|(_, line)| matching(line)).map(|(at, _)| at).collect();
-        cache.matches = Some((wanted, found));
-    }
-    let (_, found) = cache.matches.as_ref()?;
+        Arc::new((0u32..).zip(&**lines).filter(|(_, line)| matching(line)).map(|(at, _)| at).collect())
+    });
     let count = i64::try_from(found.len()).ok().filter(|&count| count > 0)?;
     found.get(search.at.rem_euclid(count) as usize).copied()
 }
 
-/// The first line to show so that `line` is visible, moved as little as needed.
+/// The scroll position at which `line` is visible; unchanged when it already is.
 fn scroll_to(line: u32, scroll: u32, height: u16) -> u32 {
     let height = u32::from(height.max(1));
     if line < scroll || line >= scroll + height { line.saturating_sub(height / 2) } else { scroll }
 }
 
 /// A line without its first columns.
-fn shifted(line: &Line<'static>, columns: usize) -> Line<'static> {
-    use unicode_segmentation::UnicodeSegmentation;
+fn shifted<'a>(line: &'a Line<'static>, columns: usize) -> Cow<'a, Line<'static>> {
+    if columns == 0 {
+        return Cow::Borrowed(line);
+    }
     let mut skip = columns;
     let mut out = Line { style: line.style, ..Line::default() };
     for span in &line.spans {
@@ -267,11 +252,11 @@ fn shifted(line: &Line<'static>, columns: usize) -> Line<'static> {
         }
         out.push_span(Span::styled(span.content[bytes..].to_owned(), span.style));
     }
-    out
+    Cow::Owned(out)
 }
 
-/// Marks what a search found in a drawn row.
-fn highlight(theme: Theme, buf: &mut Buffer, row: Rect, wanted: &str, present: bool) {
+/// Highlights the matches in a drawn row.
+fn highlight(theme: Theme, buf: &mut Buffer, row: Rect, wanted: &str, is_current: bool) {
     let cells: Vec<String> = (row.left()..row.right()).map(|x| buf[(x, row.y)].symbol().to_lowercase()).collect();
     for start in 0..cells.len() {
         let mut rest = wanted;
@@ -285,7 +270,7 @@ fn highlight(theme: Theme, buf: &mut Buffer, row: Rect, wanted: &str, present: b
         }
         if rest.is_empty() {
             let area = Rect { x: row.x + start as u16, width: (end - start) as u16, ..row };
-            buf.set_style(area, if present { theme.chosen() } else { theme.found() });
+            buf.set_style(area, if is_current { theme.chosen() } else { theme.found() });
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Every colour and every glyph of the screen, by meaning.
 //!
-//! Colours are the terminal's own sixteen on its own background, and only where they mean something; nothing is told
-//! by colour alone. *Mono* (`NO_COLOR`, dumb terminals) says the same with bold, dim, underline and reverse. The
-//! risk colours differ in hue and in lightness, so that they stay apart for red-green colour blindness. Glyphs are
-//! one column wide, with an ASCII set for terminals that draw some of them otherwise.
+//! Colours are the sixteen colours of the terminal on its background. No fact is shown by colour alone. *Mono*
+//! (`NO_COLOR`, dumb terminals) uses bold, dim, underline and reverse instead. The risk colours differ in hue and in
+//! lightness, so that readers with red-green colour blindness can distinguish them. Glyphs are one column wide, with an
+//! ASCII set for terminals that cannot draw some of them.
 
 use crate::contract::Risk;
 use crate::triage::Presence;
 use ratatui::style::{Color, Modifier, Style};
 
-/// What background the colours are chosen for.
+/// The background for which the colours are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// Light text on a dark background.
@@ -24,118 +24,66 @@ pub enum Scheme {
 /// Colours and glyphs in use.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
-    /// The colours.
     pub scheme: Scheme,
-    /// The glyphs.
     pub glyphs: &'static Glyphs,
 }
 
-/// The glyphs that have an ASCII form.
-#[derive(Debug)]
-#[allow(missing_docs)] // the names say it
-pub struct Glyphs {
-    /// From info to critical.
-    pub risk: [&'static str; 5],
-    pub selected: &'static str,
-    pub marked: &'static str,
-    pub ellipsis: char,
-    /// Parts of a bar cell from one eighth to full.
-    pub eighths: &'static [&'static str],
-    pub empty: &'static str,
-    pub running: &'static str,
-    pub waiting: &'static str,
-    pub done: &'static str,
-    pub failed: &'static str,
-    pub stopped: &'static str,
-    pub stalled: &'static str,
-    /// Persons said different things.
-    pub conflict: &'static str,
-    pub link: &'static str,
-    pub more_below: &'static str,
-    pub more_above: &'static str,
-    pub separator: &'static str,
-    pub path: &'static str,
-    pub dash: &'static str,
-    /// Head of the column that tells what changed.
-    pub change: &'static str,
-    /// A finding that is back.
-    pub back: &'static str,
-    pub rule: &'static str,
-    pub tab_open: &'static str,
-    pub tab_close: &'static str,
-    /// So many times.
-    pub times: &'static str,
-    /// A group, folded and unfolded.
-    pub folds: [&'static str; 2],
-    /// Before what belongs to the line above.
-    pub branch: &'static str,
-    /// Whether frames are drawn with box characters.
-    pub boxes: bool,
+/// Declares [`Glyphs`] with its two sets: a line per glyph, with its Unicode and its ASCII form.
+macro_rules! glyphs {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $unicode:expr, $ascii:expr;)*) => {
+        /// The glyphs that have an ASCII form.
+        #[derive(Debug)]
+        pub struct Glyphs {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        /// One column each in every terminal that can draw them.
+        pub static UNICODE: Glyphs = Glyphs { $($name: $unicode,)* };
+
+        /// For terminals and locales without Unicode.
+        pub static ASCII: Glyphs = Glyphs { $($name: $ascii,)* };
+    };
 }
 
-/// One column each in every terminal that draws them at all.
-pub static UNICODE: Glyphs = Glyphs {
-    risk: ["·", "▽", "■", "▲", "◆"],
-    selected: "▌",
-    marked: "*",
-    ellipsis: '…',
-    eighths: &["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
-    empty: "░",
-    running: "▶",
-    waiting: "…",
-    done: "✓",
-    failed: "✗",
-    stopped: "■",
-    stalled: "!",
-    conflict: "≠",
-    link: "●",
-    more_below: "▼",
-    more_above: "▲",
-    separator: "·",
-    path: "›",
-    dash: "–",
-    change: "Δ",
-    back: "↺",
-    rule: "─",
-    tab_open: "▌",
-    tab_close: "▐",
-    times: "×",
-    folds: ["▸", "▾"],
-    branch: "└",
-    boxes: true,
-};
-
-/// For terminals and locales without them.
-pub static ASCII: Glyphs = Glyphs {
-    risk: [".", "v", "#", "^", "!"],
-    selected: ">",
-    marked: "*",
-    ellipsis: '~',
-    eighths: &["#"],
-    empty: "-",
-    running: ">",
-    waiting: ".",
-    done: "+",
-    failed: "x",
-    stopped: "s",
-    stalled: "!",
-    conflict: "/=",
-    link: "o",
-    more_below: "v",
-    more_above: "^",
-    separator: "-",
-    path: ">",
-    dash: "-",
-    change: "+",
-    back: "<",
-    rule: "-",
-    tab_open: "[",
-    tab_close: "]",
-    times: "x",
-    folds: ["+", "-"],
-    branch: "`",
-    boxes: false,
-};
+glyphs! {
+    /// From info to critical.
+    risk: [&'static str; 5] = ["·", "▽", "■", "▲", "◆"], [".", "v", "#", "^", "!"];
+    selected: &'static str = "▌", ">";
+    marked: &'static str = "*", "*";
+    ellipsis: char = '…', '~';
+    /// Parts of a bar cell from one eighth to full.
+    eighths: &'static [&'static str] = &["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"], &["#"];
+    empty: &'static str = "░", "-";
+    running: &'static str = "▶", ">";
+    waiting: &'static str = "…", ".";
+    done: &'static str = "✓", "+";
+    failed: &'static str = "✗", "x";
+    stopped: &'static str = "■", "s";
+    stalled: &'static str = "!", "!";
+    /// Analysts decided differently at the same time.
+    conflict: &'static str = "≠", "/=";
+    link: &'static str = "●", "o";
+    more_below: &'static str = "▼", "v";
+    more_above: &'static str = "▲", "^";
+    separator: &'static str = "·", "-";
+    path: &'static str = "›", ">";
+    dash: &'static str = "–", "-";
+    /// Header of the column of changes since the last scan.
+    change: &'static str = "Δ", "+";
+    /// A finding that reappeared.
+    back: &'static str = "↺", "<";
+    rule: &'static str = "─", "-";
+    tab_open: &'static str = "▌", "[";
+    tab_close: &'static str = "▐", "]";
+    /// Before a count of equal rows.
+    times: &'static str = "×", "x";
+    /// A folded and an unfolded group.
+    folds: [&'static str; 2] = ["▸", "▾"], ["+", "-"];
+    /// Before a line that belongs to the line above.
+    branch: &'static str = "└", "`";
+    /// Whether frames are drawn with box characters.
+    boxes: bool = true, false;
+}
 
 impl Default for Theme {
     fn default() -> Self {
@@ -144,18 +92,16 @@ impl Default for Theme {
 }
 
 impl Theme {
-    /// The theme for a scheme, with the Unicode glyphs.
     pub fn new(scheme: Scheme) -> Self {
         Self { scheme, glyphs: &UNICODE }
     }
 
-    /// The same in ASCII.
     pub fn with_ascii(self) -> Self {
         Self { glyphs: &ASCII, ..self }
     }
 
-    /// Chosen by the environment: `NO_COLOR` and `TERM=dumb` mean mono, `COLORFGBG` tells a light background, a
-    /// locale that is not UTF-8 (or `TERM=linux`) means ASCII.
+    /// Derives the theme from environment variables: mono by `NO_COLOR` and `TERM=dumb`, a light background by
+    /// `COLORFGBG`, ASCII by a locale that is not UTF-8 or by `TERM=linux`.
     pub fn from_env(var: impl Fn(&str) -> Option<String>) -> Self {
         let var = |name: &str| var(name).filter(|value| !value.is_empty());
         let term = var("TERM").unwrap_or_default();
@@ -197,17 +143,16 @@ impl Theme {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// Names and heads that stand out.
+    /// Emphasised names and titles.
     pub fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// Heads of columns.
+    /// Column headers.
     pub fn head(self) -> Style {
         self.dim()
     }
 
-    /// The colour of a risk.
     pub fn risk(self, risk: Risk) -> Style {
         match risk {
             Risk::Critical => self.colour(Color::LightMagenta, Color::Magenta).add_modifier(Modifier::BOLD),
@@ -218,7 +163,7 @@ impl Theme {
         }
     }
 
-    /// The sign of a presence in the column `Δ`.
+    /// The sign in the column `Δ`.
     pub fn presence_sign(self, presence: Presence) -> &'static str {
         match presence {
             Presence::Reappeared => self.glyphs.back,
@@ -226,73 +171,62 @@ impl Theme {
         }
     }
 
-    /// What was said and then taken back.
+    /// A decision that was undone.
     pub fn undone(self) -> Style {
         Style::new().add_modifier(Modifier::DIM | Modifier::CROSSED_OUT)
     }
 
-    /// Wrong: failed, refused, gone.
+    /// Failed, rejected or absent.
     pub fn bad(self) -> Style {
         self.colour(Color::LightRed, Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    /// Wants a look: stalled, stale, little left.
+    /// Stalled, stale or nearly used up.
     pub fn warn(self) -> Style {
         self.colour(Color::Yellow, Color::Magenta).patch(self.mono(Modifier::BOLD))
     }
 
-    /// Well: live, done.
+    /// Live or done.
     pub fn good(self) -> Style {
         self.colour(Color::Green, Color::Green)
     }
 
-    /// Under way.
+    /// In progress.
     pub fn active(self) -> Style {
         self.colour(Color::LightBlue, Color::Blue)
     }
 
-    /// The done part of a bar.
-    pub fn bar(self) -> Style {
-        self.colour(Color::LightBlue, Color::Blue)
-    }
-
-    /// A key in a hint.
     pub fn key(self) -> Style {
         self.colour(Color::LightCyan, Color::Blue).add_modifier(Modifier::BOLD)
     }
 
-    /// The frame of a pane.
     pub fn border(self, focused: bool) -> Style {
         if focused { self.colour(Color::LightCyan, Color::Blue).patch(self.mono(Modifier::BOLD)) } else { self.dim() }
     }
 
-    /// The title of a pane.
     pub fn title(self, focused: bool) -> Style {
         if focused { self.border(true).add_modifier(Modifier::BOLD) } else { self.text() }
     }
 
-    /// The selected row: reverse where the keys go, bold elsewhere.
+    /// The selected row: reverse in the focused pane, bold elsewhere.
     pub fn selection(self, focused: bool) -> Style {
         let plain = Style::new().fg(Color::Reset).bg(Color::Reset).remove_modifier(Modifier::DIM);
         plain.add_modifier(if focused { Modifier::REVERSED } else { Modifier::BOLD })
     }
 
-    /// The tab or choice in use.
+    /// The current tab or choice.
     pub fn chosen(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED)
     }
 
-    /// A word that the open search matches.
+    /// A match of the open search.
     pub fn found(self) -> Style {
-        self.colour(Color::Black, Color::Black)
-            .patch(match self.scheme {
-                Scheme::Mono => Style::new(),
-                Scheme::Dark | Scheme::Light => Style::new().bg(Color::Yellow),
-            })
-            .patch(self.mono(Modifier::UNDERLINED | Modifier::BOLD))
+        match self.scheme {
+            Scheme::Mono => Style::new().add_modifier(Modifier::UNDERLINED | Modifier::BOLD),
+            Scheme::Dark | Scheme::Light => Style::new().fg(Color::Black).bg(Color::Yellow),
+        }
     }
 
-    /// A field of a form.
     pub fn field(self, focused: bool) -> Style {
         if focused { Style::new().add_modifier(Modifier::UNDERLINED) } else { self.text() }
     }
@@ -314,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_chooses_colours_and_glyphs() {
+    fn theme_from_environment_has_colours_and_glyphs_of_terminal() {
         assert_eq!(themed(&[("LANG", "en_US.UTF-8")]), (Scheme::Dark, true));
         assert_eq!(themed(&[("NO_COLOR", "1"), ("LANG", "C.utf8")]), (Scheme::Mono, true));
         assert_eq!(themed(&[("NO_COLOR", "")]), (Scheme::Dark, true));
@@ -323,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn risks_differ_in_style_and_glyph_in_every_scheme() {
+    fn risks_in_every_scheme_differ_in_style_and_glyph() {
         for scheme in [Scheme::Dark, Scheme::Light] {
             let styles: HashSet<Style> = Risk::DOWN.iter().map(|&risk| Theme::new(scheme).risk(risk)).collect();
             assert_eq!(styles.len(), 5, "{scheme:?}");
@@ -334,10 +268,10 @@ mod tests {
     }
 
     #[test]
-    fn mono_uses_no_colour_at_all() {
+    fn mono_theme_has_no_colours() {
         let theme = Theme::new(Scheme::Mono);
         let mut styles = vec![theme.bad(), theme.warn(), theme.good(), theme.active(), theme.key(), theme.found()];
-        styles.extend([theme.border(true), theme.title(true), theme.chosen(), theme.bar(), theme.field(true)]);
+        styles.extend([theme.border(true), theme.title(true), theme.chosen(), theme.field(true)]);
         styles.extend(Risk::DOWN.map(|risk| theme.risk(risk)));
         for style in styles {
             assert!(style.fg.is_none() && style.bg.is_none(), "{style:?}");
@@ -345,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn every_glyph_is_one_column_wide() {
+    fn glyphs_are_one_column_wide() {
         for glyphs in [&UNICODE, &ASCII] {
             let g = glyphs;
             let mut all = vec![g.selected, g.marked, g.empty, g.running, g.waiting, g.done, g.failed, g.stopped];

@@ -1,14 +1,13 @@
-//! Word lists: what the guessing tools try.
+//! Word lists: the words that guessing tools try.
 
 use crate::contract::Wordlist;
 use crate::dashboard::base::{Pane, RowRef};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ItemAction, ListAction};
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::labels::fact;
-use crate::dashboard::ui::list::{draw_table, pane_of};
-use crate::dashboard::ui::widgets::wrap::plain;
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, format};
+use crate::dashboard::input::action::{ItemAction, ListAction};
+use crate::dashboard::input::{Action, Context};
+use crate::dashboard::ui::{
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
+    plain, words,
+};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::text::Line;
@@ -25,7 +24,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let list = &cx.model.lists.wordlists;
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: "No word list. The local service takes one with: scandeck wordlists import FILE".to_owned(),
+        invitation: "no word lists: `scandeck wordlists import FILE` adds one to the local service".to_owned(),
         ..pane_of(Pane::Wordlists, remote)
     };
     draw_table(cx, buf, slot, cache, pane, (remote, list), |wordlist, _| {
@@ -39,26 +38,26 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 }
 
 fn kind(wordlist: &Wordlist) -> &'static str {
-    if wordlist.predefined { "predefined" } else { "own" }
+    if wordlist.predefined { "predefined" } else { "custom" }
 }
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
     let table = cx.model.data.wordlists.value()?;
     let wordlist = table.get(cx.model.lists.wordlists.selected?)?;
     let theme = cx.theme;
-    let open = crate::dashboard::ui::labels::key(cx, Context::Lists, Action::List(ListAction::In));
-    let download = crate::dashboard::ui::labels::key(cx, Context::Wordlists, Action::Item(ItemAction::Download));
+    let open = key(cx, Context::Lists, Action::List(ListAction::In));
+    let download = key(cx, Context::Wordlists, Action::Item(ItemAction::Download));
     let head = vec![
         words(text::clean(&wordlist.name).into_owned(), theme.strong()),
         Line::default(),
         fact(theme, "Words", format::thousands(wordlist.num_words.max(0) as u64)),
-        fact(theme, "Kind", if wordlist.predefined { "predefined, cannot be deleted" } else { "own" }),
+        fact(theme, "Kind", if wordlist.predefined { "predefined, cannot be deleted" } else { "custom" }),
         fact(theme, "Id", wordlist.id.to_string()),
     ];
     let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
         let mut lines = plain(&text::clean_text(&wordlist.description), theme.text());
         lines.push(Line::default());
-        lines.push(words(format!("{open} shows the words, {download} downloads them."), theme.dim()));
+        lines.push(words(format!("{open} shows the words, {download} downloads them"), theme.dim()));
         lines
     });
     Some(DetailPane { id: RowRef::Item(wordlist.id.0), head, tabs: Vec::new(), text })

@@ -1,11 +1,9 @@
-//! Workspaces: the one worked in, and the others.
+//! The list of workspaces, with the current one marked.
 
 use crate::dashboard::base::Pane;
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::list::{draw_table, pane_of};
-use crate::dashboard::ui::{Cx, ListPane, Slot, TableColumn, ViewCache, format};
+use crate::dashboard::input::action::ItemAction;
+use crate::dashboard::input::{Action, Context};
+use crate::dashboard::ui::{Cx, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, format, key, pane_of, words};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
@@ -21,11 +19,11 @@ const COLUMNS: &[TableColumn] = &[
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
     let remote = &cx.model.data.workspaces;
     let list = &cx.model.lists.workspaces;
-    let new = crate::dashboard::ui::labels::key(cx, Context::Workspaces, Action::Item(ItemAction::New));
+    let new = key(cx, Context::Workspaces, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
         heads: slot.area.height > 8,
-        invitation: format!("No workspace yet. Targets, scans and loggers live in one: {new} makes it."),
+        invitation: format!("no workspaces: {new} creates one for targets, scans and loggers"),
         ..pane_of(Pane::Workspaces, remote)
     };
     draw_table(cx, buf, slot, cache, pane, (remote, list), |workspace, _| {

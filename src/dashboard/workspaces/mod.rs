@@ -1,10 +1,10 @@
-//! Workspaces: the list, with the workspace in use and its counts.
+//! Workspaces: the list, with the current workspace and its counts.
 //!
 //! ```text
 //!   data::snapshots ─► draw (columns, cells)        keys: core/update     form
 //! ```
 //!
-//! Which workspace is in use is `Scope` in `dashboard/base`; changing it is in `model/navigation`.
+//! The current workspace is in `Scope` (`dashboard/base`); it is changed in `model/navigation`.
 
 pub mod draw;
 pub mod form;

@@ -1,10 +1,9 @@
-//! The cells of a captured request in the list: what was planted where, how long after it came, what the target added.
+//! The cells of a capture in the list: the place of its payload, the delay, and the text that the target added.
 
 use crate::dashboard::base::Caught;
 use crate::dashboard::captures::draw::detail::known;
 use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, Group};
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::{Cx, TableColumn, format};
+use crate::dashboard::ui::{Cx, TableColumn, cell, format, words};
 use crate::oob::Agent;
 use crate::oob::request::body_size;
 use crate::oob::source::is_own;
@@ -23,32 +22,24 @@ pub(crate) const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("BODY", 8).right().from(100),
 ];
 
-/// Those of a capture.
+/// The cells of a single capture.
 pub(crate) fn of_one<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Vec<Line<'a>> {
     let planted = planted(cx, caught);
     of(cx, caught, planted)
 }
 
-/// Those of a head: what its captures have in common, how many they are, and the newest of them.
+/// The cells of a group header: the common value, the number of captures, and the newest capture.
 pub(crate) fn of_group<'a>(cx: &Cx<'a>, (group, by): (&Group, CaptureGroupBy), newest: &'a Caught) -> Vec<Line<'a>> {
     let (theme, count) = (cx.theme, format::thousands(group.rows.len() as u64));
     let fold = theme.glyphs.folds[usize::from(group.is_open)];
     let mut line = words(format!("{fold} "), theme.key());
-    match CaptureGroupKey::of(by, newest) {
-        CaptureGroupKey::Payload(_) => {
-            line.extend(planted(cx, newest).spans);
-            line.push_span(Span::styled(format!("  {}{count}", theme.glyphs.times), theme.strong()));
-        }
-        CaptureGroupKey::Unknown(_) => line.push_span(Span::styled(format!("unknown, {count} alike"), theme.dim())),
-        CaptureGroupKey::Source(from) => {
-            line.push_span(Span::styled(text::clean(&from).into_owned(), theme.text()));
-            line.push_span(Span::styled(format!("  {}{count}", theme.glyphs.times), theme.strong()));
-        }
-        CaptureGroupKey::Logger(_) => {
-            line.push_span(Span::styled(label(cx, newest).into_owned(), theme.text()));
-            line.push_span(Span::styled(format!("  {}{count}", theme.glyphs.times), theme.strong()));
-        }
-    }
+    line.extend(match CaptureGroupKey::of(by, newest) {
+        CaptureGroupKey::Payload(_) => planted(cx, newest),
+        CaptureGroupKey::Unknown(_) => words("no payload", theme.dim()),
+        CaptureGroupKey::Source(from) => Line::from(text::clean(&from).into_owned()),
+        CaptureGroupKey::Logger(_) => Line::from(label(cx, newest).into_owned()),
+    });
+    line.push_span(Span::styled(format!("  {}{count}", theme.glyphs.times), theme.strong()));
     of(cx, newest, line)
 }
 
@@ -65,14 +56,14 @@ fn of<'a>(cx: &Cx<'a>, caught: &'a Caught, planted: Line<'a>) -> Vec<Line<'a>> {
         Line::from(label(cx, caught)),
         words(if size == 0 { String::new() } else { format::bytes(size) }, theme.text()),
     ];
-    match stands_back(cx, caught) {
+    match is_noise(cx, caught) {
         true => cells.into_iter().map(|cell| dimmed(cx, cell)).collect(),
         false => cells,
     }
 }
 
-/// A bot that looks at every link, or one's own browser: likely no target.
-fn stands_back(cx: &Cx<'_>, caught: &Caught) -> bool {
+/// Whether the sender is a link preview bot or the analyst, and so hardly a target.
+fn is_noise(cx: &Cx<'_>, caught: &Caught) -> bool {
     Agent::of(&caught.capture.user_agent).is_some() || is_own(&caught.capture, &cx.model.session.own_addresses)
 }
 
@@ -81,7 +72,7 @@ fn dimmed<'a>(cx: &Cx<'_>, cell: Line<'a>) -> Line<'a> {
     Line::from(spans.collect::<Vec<_>>())
 }
 
-/// Where the payload was put, as far as anybody wrote that down; else why there is none.
+/// The place of the payload if known, else the reason why the capture has none.
 fn planted<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
     let theme = cx.theme;
     let Some((mention, payload)) = known(cx, caught) else {
@@ -89,8 +80,8 @@ fn planted<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
         let bot = Agent::of(&caught.capture.user_agent).map(|agent| agent.name.clone());
         let own = is_own(&caught.capture, cx.model.own_addresses()).then(|| "your own address".to_owned());
         let unknown = caught.mentions.first().map(|mention| format!("unknown {}", mention.token));
-        let said = bot.or(own).or(unknown).unwrap_or_default();
-        return words(format!("{dash} {said}"), theme.dim());
+        let reason = bot.or(own).or(unknown).unwrap_or_default();
+        return words(format!("{dash} {reason}"), theme.dim());
     };
     let place = match payload.place() {
         place if !place.is_empty() => text::clean(&place).into_owned(),
@@ -110,7 +101,7 @@ fn after<'a>(cx: &Cx<'a>, caught: &Caught) -> Line<'a> {
     words(delay.map(|delay| delay.to_string()).unwrap_or_default(), cx.theme.text())
 }
 
-/// Path and query, with what the target added behind the token shown apart.
+/// Path and query, with the text that the target added after the token highlighted.
 fn query<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
     let (theme, request) = (cx.theme, crate::dashboard::captures::draw::below_logger(cx, caught));
     let added = caught.known().map(|mention| mention.added.as_str()).filter(|added| !added.is_empty());
@@ -121,7 +112,7 @@ fn query<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
             Span::styled(request[at..at + added.len()].to_owned(), theme.warn()),
             Span::styled(request[at + added.len()..].to_owned(), theme.text()),
         ]),
-        // It stood elsewhere, or encoded.
+        // The text stands elsewhere, or is encoded.
         None => Line::from(vec![
             Span::styled(format!("{request}  "), theme.text()),
             Span::styled(format!("+{}", text::clean(added)), theme.warn()),
@@ -129,7 +120,7 @@ fn query<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
     }
 }
 
-/// The label as it is now, else as it was.
+/// The present label of the logger, else the label at the time of the capture.
 fn label<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Cow<'a, str> {
     match cx.model.data.loggers.value().is_some_and(|loggers| loggers.get(caught.logger).is_some()) {
         false if !caught.label.is_empty() => text::clean(&caught.label),

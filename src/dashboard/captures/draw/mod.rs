@@ -1,15 +1,15 @@
-//! Captures: the list of the requests that the loggers recorded, newest last. The detail of one request is in `detail`.
+//! The list of captures, newest last. The detail of one capture is in `detail`.
 
 pub mod cells;
 pub mod detail;
 
 use crate::dashboard::base::{Caught, Pane};
 use crate::dashboard::captures::HTTP_ONLY;
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ListAction};
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::list::{draw_list as draw_any_list, pane_of};
-use crate::dashboard::ui::{Cx, ListPane, ListState, Slot, TableRow, ViewCache, format};
+use crate::dashboard::input::action::ListAction;
+use crate::dashboard::input::{Action, Context};
+use crate::dashboard::ui::{
+    Cx, ListPane, ListState, Slot, TableRow, ViewCache, draw_list_pane, format, key, pane_of, words,
+};
 use crate::oob::{Reachability, request};
 use crate::text;
 use ratatui::buffer::Buffer;
@@ -22,9 +22,9 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         note: follow_note(cx),
         order: about(cx),
         invitation: invitation(cx),
-        known: ListState::of(&cx.model.data.loggers),
+        state: ListState::of(&cx.model.data.loggers),
         filter: &list.filter,
-        // What is folded under a head is not hidden.
+        // Captures in folded groups do not count as hidden.
         total: (list.len() + stream.caught.len()).saturating_sub(list.pending() + list.matches()),
         shown: list.len(),
         at: list.at,
@@ -47,7 +47,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             selected: at == list.at,
         })
     };
-    draw_any_list(cx, buf, slot, &pane, |height| cache.anchors.captures.resolve(list, stream, height), row)
+    draw_list_pane(cx, buf, slot, &pane, |height| cache.anchors.captures.resolve(list, stream, height), row)
 }
 
 /// `3 loggers · 41 captures · 6 payloads waiting`.
@@ -71,9 +71,9 @@ fn about(cx: &Cx<'_>) -> String {
     format!("{of} {separator} {}{older}{waiting}", format::plural(count, "capture"))
 }
 
-/// What an empty list says: what no logger tells, and from where its URL can be called at all.
+/// The text of an empty list, with the networks from which the loggers can be reached.
 fn invitation(cx: &Cx<'_>) -> String {
-    let out = crate::dashboard::ui::labels::key(cx, Context::Captures, Action::List(ListAction::Out));
+    let out = key(cx, Context::Captures, Action::List(ListAction::Out));
     let loggers = cx.model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
     let only = cx.model.navigation.scope.logger;
     let urls = loggers.iter().filter(|logger| only.is_none_or(|only| only == logger.id));
@@ -83,15 +83,12 @@ fn invitation(cx: &Cx<'_>) -> String {
     reaches.dedup();
     let reached = match reaches.is_empty() {
         true => String::new(),
-        false => format!(" They can be made {}.", text::clean(&reaches.join(", or "))),
+        false => format!("\nreachable {}", text::clean(&reaches.join(", or "))),
     };
-    format!(
-        "Nothing captured yet. Requests made to a logger's URL appear here by themselves; {out} shows the loggers.\
-         {reached}\n{HTTP_ONLY}"
-    )
+    format!("no captures yet: requests to a logger URL appear here, {out} shows the loggers{reached}\n{HTTP_ONLY}")
 }
 
-/// `following at the end`, `paused`, `▼ 37 new`; how far the filter was asked, else what fell out of memory.
+/// `following`, `paused`, `▼ 37 new`; before it the progress of the filter, or the number of captures not loaded.
 fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     let (theme, list) = (cx.theme, &cx.model.lists.captures);
     let mut line = Line::default();
@@ -100,9 +97,9 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     if list.pending() > 0 {
         let asked = format::thousands(held.saturating_sub(list.pending()) as u64);
         let held = format::thousands(held as u64);
-        line.push_span(Span::styled(format!("{asked} of {held} asked  "), theme.warn()));
+        line.push_span(Span::styled(format!("{asked} of {held} filtered  "), theme.warn()));
     } else if stream.dropped > 0 {
-        line.push_span(Span::styled(format!("{} older put away  ", format::thousands(stream.dropped)), theme.dim()));
+        line.push_span(Span::styled(format!("{} older not loaded  ", format::thousands(stream.dropped)), theme.dim()));
     }
     line.push_span(match (list.below(), list.paused, list.follow) {
         (new @ 1.., paused, _) => {
@@ -110,13 +107,13 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
             Span::styled(format!("{paused}{} {new} new", theme.glyphs.more_below), theme.warn())
         }
         (0, true, _) => Span::styled("paused", theme.warn()),
-        (0, false, true) if !list.is_empty() => Span::styled("following at the end", theme.dim()),
+        (0, false, true) if !list.is_empty() => Span::styled("following", theme.dim()),
         _ => Span::raw(""),
     });
     line
 }
 
-/// Path and query without the path of the logger itself, which every request to it begins with.
+/// Path and query without the path of the logger, with which every request to it begins.
 fn below_logger(cx: &Cx<'_>, caught: &Caught) -> String {
     let target = text::clean(&request::target(&caught.capture)).into_owned();
     let logger = cx.model.data.loggers.value().and_then(|loggers| loggers.get(caught.logger));
@@ -129,7 +126,7 @@ fn below_logger(cx: &Cx<'_>, caught: &Caught) -> String {
     }
 }
 
-/// For layouts that have one line for the captures: the newest.
+/// The newest capture, for layouts with one line for the captures.
 pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
     let theme = cx.theme;
     let Some(last) = cx.model.data.captures.caught.back() else { return words("none yet", theme.dim()) };

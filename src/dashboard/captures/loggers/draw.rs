@@ -1,13 +1,13 @@
-//! Loggers: their addresses, what they caught, and how long they go on.
+//! Loggers: their URLs, numbers of captures and remaining lifetimes.
 
 use crate::contract::Logger;
 use crate::dashboard::base::{Pane, RowRef};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ListAction};
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::labels::fact;
-use crate::dashboard::ui::list::{draw_table, pane_of};
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, format};
+use crate::dashboard::input::action::{CopyAction, ItemAction, ListAction};
+use crate::dashboard::input::{Action, Context};
+use crate::dashboard::ui::{
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
+    words,
+};
 use crate::oob::{LoggerExpiry, Reachability};
 use crate::text;
 use ratatui::buffer::Buffer;
@@ -24,10 +24,10 @@ const COLUMNS: &[TableColumn] = &[
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
     let remote = &cx.model.data.loggers;
     let list = &cx.model.lists.loggers;
-    let new = crate::dashboard::ui::labels::key(cx, Context::Loggers, Action::Item(ItemAction::New));
+    let new = key(cx, Context::Loggers, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: format!("No logger yet: {new} makes one, a URL that records every request made to it."),
+        invitation: format!("no loggers: {new} creates one, whose URL records every request"),
         ..pane_of(Pane::Loggers, remote)
     };
     draw_table(cx, buf, slot, cache, pane, (remote, list), |logger, _| {
@@ -41,8 +41,8 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     })
 }
 
-/// What no logger tells.
-pub(crate) const HTTP_ONLY: &str = "HTTP only: a target that merely looks the name up leaves nothing here.";
+/// The limit of loggers.
+pub(crate) const HTTP_ONLY: &str = "HTTP only: a DNS lookup alone is not recorded";
 
 fn left_style(cx: &Cx<'_>, logger: &Logger) -> ratatui::style::Style {
     match LoggerExpiry::of(logger) {
@@ -56,8 +56,8 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let table = cx.model.data.loggers.value()?;
     let logger: &Logger = table.get(cx.model.lists.loggers.selected?)?;
     let theme = cx.theme;
-    let open = crate::dashboard::ui::labels::key(cx, Context::Lists, Action::List(ListAction::In));
-    let copy = crate::dashboard::ui::labels::key(cx, Context::Copy, Action::Copy(CopyAction::Url));
+    let open = key(cx, Context::Lists, Action::List(ListAction::In));
+    let copy = key(cx, Context::Copy, Action::Copy(CopyAction::Url));
     let head = vec![
         words(text::clean(&logger.label).into_owned(), theme.strong()),
         words(text::clean(&logger.handler_url).into_owned(), theme.key()),
@@ -74,7 +74,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     ];
     let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
         vec![
-            words(format!("{open} shows what it caught, y{copy} copies its URL."), theme.dim()),
+            words(format!("{open} shows its captures, y{copy} copies its URL"), theme.dim()),
             words(HTTP_ONLY, theme.dim()),
         ]
     });

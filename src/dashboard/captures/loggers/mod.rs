@@ -7,5 +7,4 @@
 //! How long a logger still records is computed in the top-level module `oob` (`lifetime`).
 
 pub mod draw;
-pub mod ending;
 pub mod form;

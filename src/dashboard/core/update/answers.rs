@@ -36,7 +36,7 @@ pub(crate) fn handle_copied(model: &mut Model, result: Result<String, CopyFailed
 pub(crate) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, effects: &mut Vec<Effect>) {
     match result {
         Ok(path) => {
-            let what = crate::dashboard::payloads::keys::hear_of_sheet(model, &path, effects)
+            let what = crate::dashboard::payloads::keys::handle_sheet(model, &path, effects)
                 .unwrap_or_else(|| "saved to".to_owned());
             model.say(Tone::Good, format!("{what} {}", path.display()));
         }

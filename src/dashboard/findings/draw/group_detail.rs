@@ -16,6 +16,7 @@ use crate::dashboard::findings::draw::detail::{references, standing};
 use crate::dashboard::findings::review::draw::text as card;
 use crate::dashboard::list::{FindingGroupBy, Group};
 use crate::dashboard::model::ReviewFacts;
+use crate::dashboard::ui::cache::ById;
 use crate::dashboard::ui::context::{cell, words};
 use crate::dashboard::ui::labels::fact;
 use crate::dashboard::ui::{Cx, DetailPane, DetailText, ViewCache, format};
@@ -65,9 +66,10 @@ fn of_members<'a>(
     let table = cx.model.data.findings.value()?;
     let lists = &cx.model.lists;
     let rows = if pane == Pane::Board { &lists.board.rows } else { &lists.findings.rows };
-    let facts = cache.head.of((id, table, rows, cx.model.findings.triage.state.len()), || {
+    let events = cx.model.findings.triage.state.len();
+    let facts = cache.group.get((id, ById(Arc::clone(table)), ById(Arc::clone(rows)), events), || {
         let cases = members.iter().take(LOOKED_AT).filter_map(|&at| table.items().get(at as usize).cloned());
-        ReviewFacts::of_members(cases.collect(), &cx.model.findings.triage)
+        Arc::new(ReviewFacts::of_members(cases.collect(), &cx.model.findings.triage))
     });
     let first: &'a Arc<Case> = table.items().get(*members.first()? as usize)?;
     let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());

@@ -67,7 +67,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 pub(crate) fn detail_of_row<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
     match cx.model.lists.findings.header {
         Some(id) => group_detail::detail(cx, id, cache),
-        None => detail::detail(cx, Pane::Findings, cx.model.lists.findings.selected?, &mut cache.pieces),
+        None => detail::detail(cx, Pane::Findings, cx.model.lists.findings.selected?, cache),
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 /// The detail of the selected finding, or of the selected group.
 pub(crate) fn detail<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
     match cx.model.lists.board.selected {
-        Some(id) => draw::detail::detail(cx, Pane::Board, id, &mut cache.pieces),
+        Some(id) => draw::detail::detail(cx, Pane::Board, id, cache),
         None => draw::group_detail::on_board(cx, cache),
     }
 }

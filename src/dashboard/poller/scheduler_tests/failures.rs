@@ -1,9 +1,9 @@
-//! A service that is away, refuses, or fails: what is asked meanwhile, and what the screen is told.
+//! A service that is unreachable, refuses or fails: the requests meanwhile, and the events for the screen.
 
 use crate::dashboard::poller::scheduler_tests::*;
 
 #[test]
-fn a_service_that_went_away_is_told_once_and_everything_is_read_again_when_it_is_back() {
+fn unreachable_service_is_reported_once_and_polled_completely_when_back() {
     let mut hand = Hand::new(true);
     hand.scans = vec![scan(1, ScanStatus::Running, 0)];
     hand.settle();
@@ -31,12 +31,12 @@ fn a_service_that_went_away_is_told_once_and_everything_is_read_again_when_it_is
     }
     let events = hand.events();
     assert!(events.iter().any(|event| matches!(event, PollEvent::Link(Link::Live { .. }))));
-    // Told although unchanged: the screen must learn that it is fresh again.
+    // Reported although unchanged: the screen must mark the list as fresh.
     assert!(events.iter().any(|event| matches!(event, PollEvent::Snapshot(Snapshot::Findings(_)))));
 }
 
 #[test]
-fn a_wrong_key_ends_the_asking_until_refresh() {
+fn wrong_key_stops_polling_until_refresh() {
     let mut hand = Hand::new(true);
     hand.refusing = Some((FetchSlot::List(ListKind::Workspaces), ErrorKind::Unauthorized));
     hand.settle();
@@ -51,7 +51,7 @@ fn a_wrong_key_ends_the_asking_until_refresh() {
 }
 
 #[test]
-fn a_refused_list_rests_a_minute_and_leaves_the_others_alone() {
+fn refused_list_pauses_for_minute_without_others() {
     let mut hand = Hand::new(true);
     hand.refusing = Some((FetchSlot::List(ListKind::Reports), ErrorKind::Forbidden));
     let asked = hand.pass(Duration::from_secs(59));
@@ -66,7 +66,7 @@ fn a_refused_list_rests_a_minute_and_leaves_the_others_alone() {
 }
 
 #[test]
-fn a_part_that_is_out_of_budget_or_not_there_never_holds_up_the_lists() {
+fn refused_part_never_stops_lists() {
     let spent = ErrorKind::BudgetSpent { until: Timestamp::UNIX_EPOCH + Duration::from_secs(60) };
     for (kind, asked) in
         [(spent, 5..=11), (ErrorKind::RateLimited { retry_after: None }, 5..=11), (ErrorKind::NotAcceptable, 1..=1)]
@@ -90,7 +90,7 @@ fn a_part_that_is_out_of_budget_or_not_there_never_holds_up_the_lists() {
 }
 
 #[test]
-fn a_part_that_failed_is_told_as_that_part_also_when_another_is_shown_by_then() {
+fn failed_part_is_reported_after_change_of_part() {
     let mut hand = Hand::new(true);
     hand.scans = vec![scan(1, ScanStatus::Running, 0)];
     hand.settle();
@@ -106,11 +106,11 @@ fn a_part_that_failed_is_told_as_that_part_also_when_another_is_shown_by_then() 
     let refused = Err(Error::new(ErrorKind::NotAcceptable, "no such form"));
     hand.scheduler.absorb(fetches[0].slot(), refused, hand.now, Timestamp::UNIX_EPOCH);
     assert!(hand.events().iter().any(|event| matches!(event, PollEvent::PartFailed(_, ScanPart::Output, _))));
-    assert_eq!(count(&hand.settle(), FetchSlot::Part), 1, "the one shown now is read");
+    assert_eq!(count(&hand.settle(), FetchSlot::Part), 1, "the visible part is fetched");
 }
 
 #[test]
-fn captures_that_the_service_failed_to_send_are_asked_for_again() {
+fn captures_after_server_error_are_requested_again() {
     let mut hand = Hand::new(true);
     hand.loggers = vec![Logger { id: LoggerId(1), num_requests: 3, ..Logger::default() }];
     hand.refusing = Some((FetchSlot::Captures(LoggerId(1)), ErrorKind::Server));

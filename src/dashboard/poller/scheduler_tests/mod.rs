@@ -1,15 +1,9 @@
-//! The schedule, driven by hand: no service, no waiting. Each test puts the questions that are due and answers them.
+//! The schedule without a service and without waiting: each test takes the due requests and answers them.
 //!
-//! Here is the hand; what is asked and when stands in `rhythm`, what happens where the service fails in `failures`.
+//! `rhythm` tests the order and the intervals of requests, `failures` a failing service.
 
 mod failures;
 mod rhythm;
-
-use std::sync::Arc;
-use std::time::Duration;
-
-use jiff::Timestamp;
-use tokio::time::Instant;
 
 use crate::client::{Error, ErrorKind, RateBudget};
 use crate::contract::{
@@ -20,15 +14,19 @@ use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart};
 use crate::dashboard::poller::{Fetch, FetchSlot, Fetched, Scheduler};
 use crate::table::Table;
+use jiff::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// A service answered by hand.
+/// A scheduler whose requests are answered by the test.
 struct Hand {
     scheduler: Scheduler,
     now: Instant,
     scans: Vec<Scan>,
     loggers: Vec<Logger>,
     workspaces: Vec<Workspace>,
-    /// How often all scans were read.
+    /// Number of polls of all scans.
     whole: usize,
     refusing: Option<(FetchSlot, ErrorKind)>,
     silent: bool,
@@ -94,7 +92,7 @@ impl Hand {
         Ok(Fetched::List(list))
     }
 
-    /// Answers everything that is due now, until nothing is.
+    /// Answers all due requests, until none is due.
     fn settle(&mut self) -> Vec<FetchSlot> {
         let from = self.asked.len();
         loop {
@@ -111,7 +109,7 @@ impl Hand {
         }
     }
 
-    /// Lets time pass from one due moment to the next; returns what was asked.
+    /// Advances the time from one due request to the next. Returns the requested slots.
     fn pass(&mut self, time: Duration) -> Vec<FetchSlot> {
         let (from, end) = (self.asked.len(), self.now + time);
         self.settle();

@@ -1,9 +1,9 @@
-//! What is asked, in which order and how often, while the service answers.
+//! The order and the intervals of requests while the service answers.
 
 use crate::dashboard::poller::scheduler_tests::*;
 
 #[test]
-fn everything_is_read_once_at_the_start_and_findings_after_the_scans() {
+fn start_polls_each_list_once_and_findings_after_scans() {
     let mut hand = Hand::new(true);
     let asked = hand.settle();
     assert_eq!(asked.len(), 7, "{asked:?}");
@@ -14,14 +14,14 @@ fn everything_is_read_once_at_the_start_and_findings_after_the_scans() {
 }
 
 #[test]
-fn without_a_workspace_only_the_workspaces_are_read() {
+fn without_workspace_only_workspaces_are_polled() {
     let mut hand = Hand::new(true);
     hand.scheduler.set_plan(PollPlan { generation: 2, ..PollPlan::default() });
     assert_eq!(hand.pass(Duration::from_secs(30)), [FetchSlot::List(ListKind::Workspaces)]);
 }
 
 #[test]
-fn active_scans_are_followed_each_second_and_findings_only_when_their_scan_moved() {
+fn active_scans_are_polled_each_second_and_findings_when_scan_moved() {
     let mut hand = Hand::new(true);
     hand.scans = vec![scan(1, ScanStatus::Running, 0)];
     hand.settle();
@@ -33,11 +33,11 @@ fn active_scans_are_followed_each_second_and_findings_only_when_their_scan_moved
     hand.scans = vec![scan(1, ScanStatus::Finished, 2)];
     let ended = hand.pass(Duration::from_secs(20));
     assert_eq!(count(&ended, FINDINGS), 1);
-    assert!(count(&ended, SCANS) <= 6, "nothing moves any more: {}", count(&ended, SCANS));
+    assert!(count(&ended, SCANS) <= 6, "no scan is active: {}", count(&ended, SCANS));
 }
 
 #[test]
-fn a_hosted_service_never_sees_more_than_a_quarter_of_its_limit() {
+fn hosted_service_receives_quarter_of_its_limit() {
     let mut hand = Hand::new(false);
     let budget = RateBudget { limit: Some(250), remaining: Some(240), reset: None };
     hand.scheduler.learn_limits(budget, None, Timestamp::UNIX_EPOCH);
@@ -50,25 +50,25 @@ fn a_hosted_service_never_sees_more_than_a_quarter_of_its_limit() {
             calls += if slot == SCANS { 2 } else { 1 };
         }
     }
-    // Five minutes; a job of findings reads up to four scans and counts once here.
+    // Five minutes; a request for findings fetches up to four scans and counts once here.
     assert!(calls <= 5 * 62 + 16, "{calls}");
     assert!(calls > 100, "{calls}");
 }
 
 #[test]
-fn captures_are_read_when_a_count_moved_and_each_is_told_once() {
+fn captures_are_fetched_when_count_changed_and_reported_once() {
     let mut hand = Hand::new(true);
     hand.loggers = vec![Logger { id: LoggerId(7), num_requests: 0, ..Logger::default() }];
     hand.settle();
     assert_eq!(count(&hand.pass(Duration::from_secs(20)), FetchSlot::Captures(LoggerId(7))), 0);
     hand.loggers[0].num_requests = 1;
     assert_eq!(count(&hand.pass(Duration::from_secs(20)), FetchSlot::Captures(LoggerId(7))), 1);
-    let told = |event: &PollEvent| matches!(event, PollEvent::Captures { new, .. } if new.len() == 2);
-    assert_eq!(hand.events().iter().filter(|event| told(event)).count(), 1);
+    let reported = |event: &PollEvent| matches!(event, PollEvent::Captures { new, .. } if new.len() == 2);
+    assert_eq!(hand.events().iter().filter(|event| reported(event)).count(), 1);
 }
 
 #[test]
-fn shown_captures_are_looked_for_each_second_where_there_is_a_logger() {
+fn visible_captures_are_polled_each_second_if_there_is_logger() {
     let mut hand = Hand::new(true);
     hand.settle();
     let unseen = count(&hand.pass(Duration::from_secs(60)), LOGGERS);
@@ -83,7 +83,7 @@ fn shown_captures_are_looked_for_each_second_where_there_is_a_logger() {
 }
 
 #[test]
-fn refresh_reads_at_once_also_when_the_list_is_under_way() {
+fn refresh_polls_at_once_even_with_request_in_flight() {
     let mut hand = Hand::new(true);
     hand.settle();
     let plan = |count| PollPlan {
@@ -96,27 +96,27 @@ fn refresh_reads_at_once_also_when_the_list_is_under_way() {
     let fetches = hand.scheduler.due(hand.now);
     assert!(matches!(fetches.as_slice(), [Fetch::List { list: ListKind::Targets, .. }]));
     hand.scheduler.set_plan(plan(2));
-    assert!(hand.scheduler.due(hand.now).is_empty(), "never twice at a time");
+    assert!(hand.scheduler.due(hand.now).is_empty(), "one request per slot");
     let answer = hand.answer(&fetches[0]);
     hand.scheduler.absorb(fetches[0].slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
-    assert_eq!(hand.settle(), [FetchSlot::List(ListKind::Targets)], "the answer may be older than the wish");
+    assert_eq!(hand.settle(), [FetchSlot::List(ListKind::Targets)], "the response may be older than the refresh");
 }
 
 #[test]
-fn a_new_workspace_drops_what_was_known_and_starts_over() {
+fn new_workspace_drops_data_and_starts_over() {
     let mut hand = Hand::new(true);
     hand.scans = vec![scan(1, ScanStatus::Running, 0)];
     hand.settle();
     let plan = PollPlan { generation: 2, workspace: Some(WorkspaceId(2)), ..PollPlan::default() };
     assert!(hand.scheduler.set_plan(plan));
-    assert!(hand.events().is_empty(), "nothing of the old workspace is told");
+    assert!(hand.events().is_empty(), "no events of the old workspace");
     assert_eq!(hand.settle().len(), 7);
     let events = hand.events();
     assert!(events.iter().any(|event| matches!(event, PollEvent::Snapshot(Snapshot::Workspaces(_)))));
 }
 
 #[test]
-fn the_open_part_of_a_scan_is_read_again_when_the_scan_moved() {
+fn visible_part_is_fetched_again_when_scan_moved() {
     let mut hand = Hand::new(true);
     hand.scans = vec![scan(1, ScanStatus::Running, 0)];
     hand.settle();
@@ -129,7 +129,7 @@ fn the_open_part_of_a_scan_is_read_again_when_the_scan_moved() {
 }
 
 #[test]
-fn findings_that_do_not_tell_their_scan_are_asked_for_scan_by_scan() {
+fn findings_without_scan_are_fetched_per_scan() {
     let mut hand = Hand::new(true);
     hand.scans = (1..=10).map(|id| scan(id, ScanStatus::Finished, 1)).collect();
     let fetches = loop {
@@ -149,11 +149,11 @@ fn findings_that_do_not_tell_their_scan_are_asked_for_scan_by_scan() {
         };
         hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
     }
-    assert_eq!(count(&hand.pass(Duration::from_secs(3)), FINDINGS), 3, "ten scans, four a job");
+    assert_eq!(count(&hand.pass(Duration::from_secs(3)), FINDINGS), 3, "ten scans, four per request");
 }
 
 #[test]
-fn captures_wait_at_the_service_while_the_screen_takes_nothing() {
+fn captures_remain_at_service_while_screen_is_blocked() {
     let mut hand = Hand::new(true);
     for requests in 1..500 {
         hand.loggers = vec![Logger { id: LoggerId(1), num_requests: requests, ..Logger::default() }];
@@ -161,11 +161,11 @@ fn captures_wait_at_the_service_while_the_screen_takes_nothing() {
     }
     let waiting = hand.events().len();
     assert!(waiting < 100, "{waiting}");
-    assert_eq!(count(&hand.settle(), FetchSlot::Captures(LoggerId(1))), 1, "and are read when it does again");
+    assert_eq!(count(&hand.settle(), FetchSlot::Captures(LoggerId(1))), 1, "fetched when the screen reads again");
 }
 
 #[test]
-fn findings_that_could_not_be_paid_are_read_as_soon_as_they_can() {
+fn findings_without_budget_are_fetched_when_paid() {
     let mut hand = Hand::new(false);
     hand.scans = (1..=4).map(|id| scan(id, ScanStatus::Running, 0)).collect();
     hand.pass(Duration::from_secs(60));
@@ -177,40 +177,41 @@ fn findings_that_could_not_be_paid_are_read_as_soon_as_they_can() {
     assert_eq!(count(&asked, FINDINGS), 1, "{asked:?}");
 }
 
-/// A workspace that tells of so many scans.
+/// Sets the number of scans that the workspace reports.
 fn counting(hand: &mut Hand, scan_count: i64) {
     hand.workspaces = vec![Workspace { id: WorkspaceId(1), scan_count, ..Workspace::default() }];
 }
 
 #[test]
-fn a_scan_that_began_and_ended_between_two_looks_shows_within_seconds() {
+fn scan_that_ended_between_two_polls_appears_within_seconds() {
     for (here, most) in [(true, 6), (false, 11)] {
         let mut hand = Hand::new(here);
         hand.scans = vec![scan(1, ScanStatus::Finished, 0)];
         counting(&mut hand, 1);
         hand.pass(Duration::from_secs(15));
         hand.events();
-        // Somebody else's: never seen waiting or running.
+        // A scan of another user that was never seen waiting or running.
         hand.scans.push(scan(2, ScanStatus::Finished, 3));
         counting(&mut hand, 2);
         let asked = hand.pass(Duration::from_secs(most));
-        let told = |event: &PollEvent| matches!(event, PollEvent::Snapshot(Snapshot::Scans(scans)) if scans.len() == 2);
-        assert!(hand.events().iter().any(told), "{asked:?}");
-        assert_eq!(count(&asked, FINDINGS), 1, "its findings are read too");
+        let is_complete =
+            |event: &PollEvent| matches!(event, PollEvent::Snapshot(Snapshot::Scans(scans)) if scans.len() == 2);
+        assert!(hand.events().iter().any(is_complete), "{asked:?}");
+        assert_eq!(count(&asked, FINDINGS), 1, "its findings are fetched too");
     }
 }
 
 #[test]
-fn a_count_that_says_nothing_new_costs_no_list() {
+fn count_without_news_causes_no_poll() {
     let mut hand = Hand::new(true);
     hand.scans = vec![scan(1, ScanStatus::Finished, 0)];
-    // Of a service that counts otherwise: all are read once, then it is known.
+    // A service that counts differently: all scans are polled once.
     counting(&mut hand, 7);
     hand.pass(Duration::from_secs(15));
     hand.whole = 0;
     hand.pass(Duration::from_secs(30));
     assert_eq!(hand.whole, 0);
-    // A scan that is seen running needs no second list.
+    // A scan that was seen running needs no poll of all scans.
     hand.scans.push(scan(2, ScanStatus::Running, 0));
     counting(&mut hand, 2);
     hand.pass(Duration::from_secs(5));

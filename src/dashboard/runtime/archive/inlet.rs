@@ -1,7 +1,7 @@
-//! A way into the archive for calls that make the service forget captures: they go on only once everything is kept.
+//! Archiving before calls that delete captures of the service: the call is made only after everything is archived.
 //!
 //! ```text
-//!   /data, a look after the other ─► ArchiveRequest::Take ─► archived, recognised, told ─► kept? ─► the call
+//!   /data, a look after the other ─► ArchiveRequest::Take ─► archived, recognised, reported ─► archived? ─► the call
 //! ```
 
 use crate::client::{Client, Problem};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc::WeakUnboundedSender;
 use tokio::sync::oneshot;
 
-/// See the module. It keeps no dashboard that is left from ending.
+/// Archives the captures of loggers. It does not keep the archive task running at the end of the dashboard.
 #[derive(Clone)]
 pub(crate) struct Inlet {
     wishes: WeakUnboundedSender<ArchiveRequest>,
@@ -23,27 +23,26 @@ pub(crate) struct Inlet {
 }
 
 impl ArchiveHandle {
-    /// A way in for a call.
     pub fn inlet(&self) -> Inlet {
         Inlet { wishes: self.wishes.downgrade(), behind: Arc::clone(&self.behind) }
     }
 }
 
 impl Inlet {
-    /// Archives what a logger of the workspace of this name recorded.
+    /// Archives the captures of a logger of this workspace.
     ///
     /// # Errors
-    /// When it cannot be read or archived: then the logger is not to be cleared.
+    /// When they cannot be read or archived: the logger must then not be cleared.
     pub async fn empty(&self, client: &Client, workspace: &Shared, id: LoggerId) -> Result<ClearedRequests, Problem> {
         let logger = Arc::new(client.get_logger(id).await?);
         let archive = |captures| self.keep(workspace.clone(), Arc::clone(&logger), captures);
         client.archive_captures(id, archive).await.map_err(|why| unread(&logger, &why))
     }
 
-    /// The same of every logger of a workspace.
+    /// Archives the captures of all loggers of a workspace.
     ///
     /// # Errors
-    /// As for one.
+    /// As [`empty`](Self::empty).
     pub async fn empty_all(&self, client: &Client, id: WorkspaceId) -> Result<ClearedRequests, Problem> {
         let workspace = client.get_workspace(id).await?.name;
         let mut emptied = ClearedRequests::default();
@@ -53,12 +52,12 @@ impl Inlet {
         Ok(emptied)
     }
 
-    /// Waits until these are archived; how many were not too old.
+    /// Waits until the captures are archived. Returns the number of captures that have not expired.
     async fn keep(&self, workspace: Shared, logger: Arc<Logger>, captures: Vec<Capture>) -> Result<usize, Problem> {
         let (kept, answer) = oneshot::channel();
         let captures: Vec<_> = captures.into_iter().map(Arc::new).collect();
         let seen_at = Stamp(Timestamp::now());
-        let ended = || Problem::local("the dashboard was left");
+        let ended = || Problem::local("the dashboard has ended");
         let wishes = self.wishes.upgrade().ok_or_else(ended)?;
         self.behind.fetch_add(captures.len(), Ordering::Relaxed);
         wishes
@@ -70,7 +69,7 @@ impl Inlet {
 }
 
 impl Task {
-    /// Without what is too old: the service may have kept what left the archive for its age.
+    /// Removes expired captures, which the service may still have.
     pub(crate) fn young(&self, mut captures: Vec<ArchivedCapture>) -> Vec<ArchivedCapture> {
         let (all, oldest) = (captures.len(), self.memory.oldest_kept());
         captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
@@ -78,20 +77,20 @@ impl Task {
         captures
     }
 
-    /// Whether all that was taken so far is archived: after one piece that could not be the file is not used any more.
+    /// Whether all captures so far are archived: after an error the archive is no longer used.
     pub(crate) fn has_kept(&self) -> Result<(), Problem> {
         match &self.store {
             Some(store) if store.is_writable() => Ok(()),
             Some(store) => Err(Problem::local(format!("{} is read-only", store.path().display()))),
-            None => Err(Problem::local("the archive cannot be used").with_hint("start again")),
+            None => Err(Problem::local("the archive is not usable").with_hint("start again")),
         }
     }
 }
 
-/// Why a logger is not cleared, and how it is all the same.
+/// The reason why a logger is not cleared, and the command that clears it nevertheless.
 fn unread(logger: &Logger, why: &Problem) -> Problem {
     let hint = why.hint.as_deref().map(|hint| format!("{hint}; or ")).unwrap_or_default();
-    Problem::local(format!("not done, since its requests cannot be archived: {why}"))
+    Problem::local(format!("captures cannot be archived: {why}"))
         .with_hint(format!("{hint}without archiving: `scandeck api DELETE /http_loggers/{}/data`", logger.id))
 }
 
@@ -108,7 +107,7 @@ mod tests {
     use crate::dashboard::runtime::ArchiveRequest;
     use crate::dashboard::runtime::archive::tests::{Desk, capture, ids, payload};
 
-    /// A service whose logger had two requests when it was asked first, and a third came in meanwhile.
+    /// A service whose logger returns two captures, and a third one in the next response.
     async fn service() -> (MockServer, Client) {
         let server = MockServer::start().await;
         let answer = |data| ResponseTemplate::new(200).set_body_json(json!({ "data": data }));
@@ -127,11 +126,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_had_read_is_archived_told_and_counted_before_the_call_goes_on() {
+    async fn unread_captures_are_archived_and_counted_before_call() {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
         let mut desk = Desk::open(temp.path(), None);
         desk.opened().await;
-        desk.archive.wish(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
+        desk.archive.send(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
         desk.recalled().await;
         let emptied = desk.archive.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
         assert_eq!(emptied, ClearedRequests { requests: 3, archived: 3 });
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_another_workspace_recorded_is_archived_there_and_not_told_here() {
+    async fn captures_of_other_workspace_are_archived_there() {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
         let mut desk = Desk::open(temp.path(), None);
         desk.opened().await;
@@ -152,15 +151,15 @@ mod tests {
         desk.archive.inlet().empty(&client, &"Other".into(), LoggerId(1)).await.unwrap();
         desk.archive.inlet().keep("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))]).await.unwrap();
         assert_eq!(ids(&desk.caught().await), [9]);
-        desk.archive.wish(ArchiveRequest::Recall(1, "Other".into()));
+        desk.archive.send(ArchiveRequest::Recall(1, "Other".into()));
         assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
     }
 
     #[tokio::test]
-    async fn without_an_archive_or_an_answer_it_is_said_that_nothing_was_done_and_how_it_is() {
+    async fn call_without_archive_or_response_is_refused_with_hint() {
         let (temp, (server, client)) = (tempfile::tempdir().unwrap(), service().await);
         std::fs::write(temp.path().join("file"), "").unwrap();
-        let said = async |desk: &Desk| {
+        let refusal_of = async |desk: &Desk| {
             let problem = desk.archive.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
             assert!(
                 problem.hint.as_ref().unwrap().ends_with("`scandeck api DELETE /http_loggers/1/data`"),
@@ -169,16 +168,16 @@ mod tests {
             problem.message
         };
         let broken = Desk::open(&temp.path().join("file/x"), None);
-        assert_eq!(said(&broken).await, "not done, since its requests cannot be archived: the archive cannot be used");
+        assert_eq!(refusal_of(&broken).await, "captures cannot be archived: the archive is not usable");
         let mut desk = Desk::open(temp.path(), None);
         desk.opened().await;
         let refusal = ResponseTemplate::new(403).set_body_json(json!({ "status": 403, "message": "not this one" }));
         Mock::given(path("/api/v2/http_loggers/1/data")).respond_with(refusal).with_priority(1).mount(&server).await;
-        assert!(said(&desk).await.ends_with("cannot be archived: not this one (403)"));
+        assert!(refusal_of(&desk).await.ends_with("cannot be archived: not this one (403)"));
     }
 
     #[tokio::test]
-    async fn what_went_into_a_file_that_is_gone_does_not_count_as_kept() {
+    async fn replaced_archive_blocks_clear() {
         let temp = tempfile::tempdir().unwrap();
         let mut desk = Desk::open(temp.path(), None);
         desk.opened().await;
@@ -186,11 +185,11 @@ mod tests {
         std::fs::rename(temp.path().join("captures.db"), temp.path().join("elsewhere.db")).unwrap();
         let capture = vec![Capture::clone(&capture(9))];
         let kept = desk.archive.inlet().keep("Acme".into(), Arc::default(), capture).await;
-        assert_eq!(kept.unwrap_err().message, "the archive cannot be used");
+        assert_eq!(kept.unwrap_err().message, "the archive is not usable");
     }
 
     #[tokio::test]
-    async fn a_dashboard_that_is_left_has_nothing_cleared_any_more() {
+    async fn ended_dashboard_blocks_clear() {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
         let mut desk = Desk::open(temp.path(), Some(30));
         desk.opened().await;

@@ -1,15 +1,15 @@
-//! The task that owns the archive of captures and the payload book: every capture passes through it before it is shown.
+//! The task that owns the archive of captures and the payload book. It archives every capture before it is shown.
 //!
 //! ```text
-//!   captures of the poller ─► pieces, each ─► one synced transaction ─► recognised ─► Captures ─► hits kept ─► Hits
-//!   payloads ─► kept
-//!   another workspace ─► Hits, its newest captures ─► Recalled ─► older ones, a piece at a time
-//!   every second ─► what others wrote ─► Payloads, Captures, Hits
-//!   nothing else to do ─► what nobody looked through for payloads, a piece at a time ─► Hits
+//!   captures of the poller ─► chunks, each ─► one synced transaction ─► tokens recognised ─► Captures ─► hits stored ─► Hits
+//!   payloads ─► stored
+//!   another workspace ─► Hits, its newest captures ─► Recalled ─► older captures in chunks
+//!   every second ─► rows of other programs ─► Payloads, Captures, Hits
+//!   idle ─► captures that nobody has searched for payloads, in chunks ─► Hits
 //! ```
 //!
-//! Wishes are carried out in their order, none is dropped: the end of the dashboard waits for them. While another program
-//! holds the archive they wait; when it cannot be written that is told, and captures are shown all the same.
+//! Requests are executed in their order, and none is dropped: the end of the dashboard waits for them. They wait while
+//! another program locks the archive. If the archive cannot be written, that is reported and captures are still shown.
 
 pub mod hits;
 pub mod inlet;
@@ -24,9 +24,8 @@ use crate::dashboard::core::Msg;
 use crate::dashboard::data::{OobKept, OobNews};
 use crate::dashboard::model::Model;
 use crate::dashboard::runtime::{Memory, Recalling, TaskReport};
-use crate::oob::recognize::mentions;
 use crate::oob::store::pieces;
-use crate::oob::{ArchivedCapture, Hit, OpenedArchive, Payload, PayloadBook, RowRange, Store, StoreError};
+use crate::oob::{ArchivedCapture, Hit, OpenedArchive, Payload, PayloadBook, RowRange, Store, StoreError, mentions};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -35,34 +34,33 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, timeout};
 
-/// How often others are looked for.
+/// Interval of the look at the rows of other programs.
 const OTHERS: Duration = Duration::from_secs(1);
-/// How long after an attempt that found the archive held the next one follows; SQLite waited before it gave up.
+/// Pause before the next attempt on a locked archive; SQLite has waited before.
 const AGAIN: Duration = Duration::from_millis(100);
-/// How long the end waits for what is still to be written: longer than a lock of another is waited for.
+/// Limit for the remaining requests at the end: longer than the wait for the lock of another program.
 const GOODBYE: Duration = Duration::from_secs(8);
-/// Captures that may wait to be archived before no more are taken.
+/// While more captures wait to be archived, the dashboard accepts no updates of the poller.
 const MOST_BEHIND: usize = 20_000;
 
-/// One thing to do.
 #[derive(Debug)]
 pub(crate) enum ArchiveRequest {
-    /// Captures came in.
+    /// Archive these captures.
     Take {
         workspace: Shared,
         logger: Arc<Logger>,
         seen_at: Stamp,
         captures: Vec<Arc<Capture>>,
-        /// Who waits for them to be archived, and is told how many are.
+        /// Receives the number of archived captures.
         kept: Option<oneshot::Sender<Result<usize, Problem>>>,
     },
-    /// This is the workspace worked in.
+    /// Read the captures of this workspace.
     Recall(Generation, Shared),
-    /// Payloads were made or changed.
+    /// Store new or changed payloads.
     Plant(Vec<Arc<Payload>>),
 }
 
-/// The desk's hold on the task.
+/// The handle of the task.
 pub(crate) struct ArchiveHandle {
     wishes: UnboundedSender<ArchiveRequest>,
     task: JoinHandle<()>,
@@ -73,7 +71,7 @@ pub(crate) struct ArchiveHandle {
 }
 
 impl ArchiveHandle {
-    /// Begins; what the archive tells goes to `answers`.
+    /// Starts the task, which reports to `answers`.
     pub fn start(memory: &Memory, answers: UnboundedSender<TaskReport>) -> Self {
         let (wishes, waiting) = mpsc::unbounded_channel();
         let behind = Arc::<AtomicUsize>::default();
@@ -95,39 +93,38 @@ impl ArchiveHandle {
         Self { wishes, task, recalled: None, behind }
     }
 
-    /// Wishes something to be done.
-    pub fn wish(&self, wish: ArchiveRequest) {
-        // A task that has ended has said why.
-        let _ = self.wishes.send(wish);
+    pub fn send(&self, request: ArchiveRequest) {
+        // A task that has ended has reported its error.
+        let _ = self.wishes.send(request);
     }
 
-    /// The model may work in another workspace now: its captures are wanted.
+    /// Requests the captures of the current workspace of the model, if it has changed.
     pub fn recall(&mut self, model: &Model) {
         let Some(workspace) = model.workspace().map(|workspace| workspace.name.clone()) else { return };
         let here = (model.connection.generation, workspace);
         if self.recalled.as_ref() != Some(&here) {
-            self.wish(ArchiveRequest::Recall(here.0, here.1.clone()));
+            self.send(ArchiveRequest::Recall(here.0, here.1.clone()));
             self.recalled = Some(here);
         }
     }
 
-    /// Captures of a logger of the workspace worked in came in.
+    /// Archives captures of a logger of the current workspace.
     pub fn take(&self, logger: Arc<Logger>, seen_at: Stamp, captures: Vec<Arc<Capture>>) {
         let Some((_, workspace)) = &self.recalled else { return };
         self.behind.fetch_add(captures.len(), Ordering::Relaxed);
-        self.wish(ArchiveRequest::Take { workspace: workspace.clone(), logger, seen_at, captures, kept: None });
+        self.send(ArchiveRequest::Take { workspace: workspace.clone(), logger, seen_at, captures, kept: None });
     }
 
-    /// Enough waits to be archived: what else the poller has may wait there, and at the service.
+    /// Whether so many captures wait that the poller, and with it the service, should keep further ones.
     pub fn is_behind(&self) -> bool {
         self.behind.load(Ordering::Relaxed) > MOST_BEHIND
     }
 
-    /// Waits until everything wished for is kept.
+    /// Waits until all requests are executed.
     pub async fn end(self) {
         drop(self.wishes);
         if timeout(GOODBYE, self.task).await.is_err() {
-            tracing::error!("left before every capture and payload was kept");
+            tracing::error!("ended before all captures and payloads were stored");
         }
     }
 }
@@ -138,9 +135,9 @@ struct Task {
     book: PayloadBook,
     workspace: Option<(Generation, Shared)>,
     recalling: Option<Recalling>,
-    /// Something archived may not have been looked through for payloads.
+    /// Whether archived captures may not have been searched for payloads.
     looking: bool,
-    /// Another holds the archive, which was told.
+    /// Whether another program locks the archive, which was reported.
     held: bool,
     behind: Arc<AtomicUsize>,
     answers: UnboundedSender<TaskReport>,
@@ -158,7 +155,7 @@ impl Task {
             Ok((store, kept)) => {
                 self.book = kept.book.clone();
                 self.store = Some(store);
-                self.tell(OobNews::Opened(Box::new(kept)));
+                self.report(OobNews::Opened(Box::new(kept)));
             }
             Err(error) => self.fail(&error),
         }
@@ -167,19 +164,19 @@ impl Task {
     async fn run(&mut self, mut wishes: UnboundedReceiver<ArchiveRequest>) {
         let mut others = clock();
         loop {
-            // What came in is never behind what is recalled, nor that behind a look at others or at what is old.
+            // In this order: new captures, older captures of the workspace, rows of other programs, unsearched captures.
             let done = tokio::select! {
                 biased;
-                wish = wishes.recv() => match wish {
-                    Some(wish) => self.carry_out(wish).await,
+                request = wishes.recv() => match request {
+                    Some(request) => self.execute(request).await,
                     None => break,
                 },
                 () = std::future::ready(()), if self.recalling.is_some() => self.recall_more().await,
-                _ = others.tick(), if self.store.is_some() => self.look_for_others().await,
-                () = std::future::ready(()), if self.looking => self.look_through().await,
+                _ = others.tick(), if self.store.is_some() => self.read_others().await,
+                () = std::future::ready(()), if self.looking => self.search_chunk().await,
             };
             match done {
-                // What was asked for is asked again.
+                // The next round repeats the work.
                 Err(error) if self.is_held(Some(&error)).await => {}
                 Err(error) => self.fail(&error),
                 Ok(()) => {}
@@ -190,8 +187,8 @@ impl Task {
         }
     }
 
-    async fn carry_out(&mut self, wish: ArchiveRequest) -> Result<(), StoreError> {
-        match wish {
+    async fn execute(&mut self, request: ArchiveRequest) -> Result<(), StoreError> {
+        match request {
             ArchiveRequest::Take { workspace, logger, seen_at, captures, kept } => {
                 let archived = |capture| ArchivedCapture {
                     workspace: workspace.clone(),
@@ -205,10 +202,10 @@ impl Task {
                 let number = captures.len();
                 let mut taken = Ok(());
                 for piece in pieces(captures) {
-                    // Also after one that could not be kept: it is shown all the same.
+                    // A chunk that is not archived is still shown, so the loop continues after an error.
                     taken = taken.and(self.take(&workspace, piece).await);
                 }
-                // What went into a file that is gone, say, is not kept: told before anybody counts on it.
+                // Captures in a deleted file, for example, are not archived: reported before anybody relies on them.
                 let taken = match taken {
                     Err(error) if !matches!(error, StoreError::Held { .. }) => {
                         self.fail(&error);
@@ -217,7 +214,7 @@ impl Task {
                     taken => taken,
                 };
                 if let Some(kept) = kept {
-                    // Who waited has gone.
+                    // The receiver may have ended.
                     let _ = kept.send(self.has_kept().map(|()| number));
                 }
                 taken
@@ -225,7 +222,7 @@ impl Task {
             ArchiveRequest::Recall(generation, workspace) => {
                 self.workspace = Some((generation, workspace));
                 self.recalling = self.store.is_some().then(Recalling::default);
-                // Its hits are not told yet.
+                // Its hits are not reported yet.
                 self.looking = self.recalling.is_some();
                 Ok(())
             }
@@ -244,7 +241,7 @@ impl Task {
         }
     }
 
-    /// Archives a piece of what came in to a workspace, tells it, and keeps the hits in it.
+    /// Archives a chunk of new captures of a workspace, reports it, and stores its hits.
     async fn take(&mut self, workspace: &Shared, captures: Vec<ArchivedCapture>) -> Result<(), StoreError> {
         let number = captures.len();
         let kept = loop {
@@ -260,14 +257,14 @@ impl Task {
             self.fail(&error);
             RowRange::default()
         });
-        // A payload is kept before it is planted, so the book of now has whatever can be mentioned.
-        let others = self.look_for_others().await;
+        // A payload is stored before its URL is used, so the book contains every token that can occur.
+        let others = self.read_others().await;
         let new = self.recognised(captures.clone()).await;
         let hits: Vec<Hit> = captures.iter().zip(&new).flat_map(|(one, caught)| one.hits(&caught.mentions)).collect();
         let whole = others.is_ok() && new.len() == captures.len();
         self.behind.fetch_sub(number, Ordering::Relaxed);
         if let Some((generation, _)) = self.workspace.as_ref().filter(|(_, here)| here == workspace) {
-            self.tell(OobNews::Captures { generation: *generation, new });
+            self.report(OobNews::Captures { generation: *generation, new });
         }
         self.keep_hits(&hits, if whole { stretch } else { RowRange::default() }).await;
         self.looking |= !whole && self.writable().is_some();
@@ -278,43 +275,43 @@ impl Task {
         self.store.as_mut().filter(|store| store.is_writable())
     }
 
-    async fn look_for_others(&mut self) -> Result<(), StoreError> {
+    /// Reports the payloads, hits and captures that other programs wrote.
+    async fn read_others(&mut self) -> Result<(), StoreError> {
         let Some(store) = &mut self.store else { return Ok(()) };
         let news = store.news().await?;
         self.looking |= news.behind && store.is_writable();
-        self.hear_payloads(news.payloads);
-        self.tell_hits(news.counts, false);
+        self.take_payloads(news.payloads);
+        self.report_hits(news.counts, false);
         let Some((generation, workspace)) = self.workspace.clone() else { return Ok(()) };
         for piece in pieces(news.captures.into_iter().filter(|one| one.workspace == workspace).collect()) {
             let new = self.recognised(piece).await;
-            self.tell(OobNews::Captures { generation, new });
+            self.report(OobNews::Captures { generation, new });
         }
         Ok(())
     }
 
-    /// Others made payloads.
-    fn hear_payloads(&mut self, payloads: Vec<Arc<Payload>>) {
+    fn take_payloads(&mut self, payloads: Vec<Arc<Payload>>) {
         if !payloads.is_empty() {
             self.book.take(payloads.iter().cloned());
-            self.tell(OobNews::Payloads(payloads));
+            self.report(OobNews::Payloads(payloads));
         }
     }
 
-    /// What captures mention, off this thread.
+    /// Recognises the tokens in captures, on a blocking thread.
     async fn recognised(&self, captures: Vec<ArchivedCapture>) -> Vec<Caught> {
         let book = self.book.clone();
         let work = move || captures.iter().map(|one| Caught::new(one, mentions(&one.capture, &book).into())).collect();
-        // Only a panic or the end of the program takes an answer away.
+        // The task fails only with a panic or at the end of the program.
         tokio::task::spawn_blocking(work).await.unwrap_or_default()
     }
 
-    /// Whether another program holds the archive: then, after a moment, it is to be tried again.
+    /// Whether another program locks the archive. Then this waits a moment, and the caller tries again.
     async fn is_held(&mut self, error: Option<&StoreError>) -> bool {
         let held = error.filter(|error| matches!(error, StoreError::Held { .. }));
         if let Some(error) = held {
             if !self.held {
-                tracing::warn!(%error, "captures wait");
-                self.tell(OobNews::Waits(Arc::new(problem(error))));
+                tracing::warn!(%error, "archive locked, captures wait");
+                self.report(OobNews::Waits(Arc::new(problem(error))));
             }
             sleep(AGAIN).await;
         }
@@ -322,15 +319,15 @@ impl Task {
         self.held
     }
 
-    /// The archive is not used any more: what is shown from here on is told not to be kept.
+    /// Stops to use the archive, and reports that further captures are not archived.
     fn fail(&mut self, error: &StoreError) {
-        tracing::error!(%error, "captures cannot be kept");
+        tracing::error!(%error, "captures not archived");
         (self.store, self.recalling, self.looking) = (None, None, false);
-        self.tell(OobNews::Failed(Arc::new(problem(error))));
+        self.report(OobNews::Failed(Arc::new(problem(error))));
     }
 
-    fn tell(&self, news: OobNews) {
-        // The desk is gone: nobody waits for it.
+    fn report(&self, news: OobNews) {
+        // At the end of the dashboard nobody receives it.
         let _ = self.answers.send(TaskReport::Msg(Box::new(Msg::Oob(news))));
     }
 }
@@ -339,7 +336,7 @@ fn problem(error: &StoreError) -> Problem {
     Problem::local(error.to_string()).with_hint(error.hint())
 }
 
-/// Opens the archive; what is older than it is to be kept leaves it.
+/// Opens the archive and deletes expired captures.
 async fn open(memory: &Memory) -> Result<(Store, OobKept), StoreError> {
     let OpenedArchive { mut store, book, notes } = Store::open(&memory.directory).await?;
     let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
@@ -348,7 +345,7 @@ async fn open(memory: &Memory) -> Result<(Store, OobKept), StoreError> {
         None => 0,
     };
     if forgotten > 0 {
-        tracing::info!(forgotten, "captures left the archive for their age");
+        tracing::info!(forgotten, "expired captures deleted from the archive");
     }
     let writable = store.is_writable();
     Ok((store, OobKept { book, writable, problem, forgotten }))

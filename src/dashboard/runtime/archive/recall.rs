@@ -1,4 +1,4 @@
-//! The captures of the workspace worked in, read back a piece at a time, the newest first.
+//! Reading the archived captures of the current workspace in chunks, the newest first.
 
 use crate::dashboard::base::Caught;
 use crate::dashboard::data::{MOST, MOST_BYTES, OobNews, Recalled};
@@ -6,12 +6,12 @@ use crate::dashboard::runtime::archive::Task;
 use crate::oob::{ArchivePlace, StoreError};
 use std::sync::Arc;
 
-/// Captures recalled at first: a screen many times over, at once.
+/// Captures of the first chunk, which is shown at once.
 const FIRST: usize = 2_000;
-/// Captures of each further piece.
+/// Captures of each further chunk.
 const PIECE: usize = 5_000;
 
-/// A workspace whose older captures are still to be read.
+/// The progress in a workspace whose older captures are not read yet.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Recalling {
     before: Option<ArchivePlace>,
@@ -20,7 +20,7 @@ pub(crate) struct Recalling {
 }
 
 impl Task {
-    /// The next piece of the workspace's captures, the newest first.
+    /// Reads and reports the next chunk.
     pub(crate) async fn recall_more(&mut self) -> Result<(), StoreError> {
         let (Some(mut recalling), Some((generation, workspace))) = (self.recalling, self.workspace.clone()) else {
             return Ok(());
@@ -40,7 +40,7 @@ impl Task {
         recalling.bytes += captures.iter().map(Caught::bytes).sum::<usize>();
         let full = recalling.read >= MOST || recalling.bytes >= MOST_BYTES;
         let older = (ended || full).then_some(!ended);
-        self.tell(OobNews::Recalled(Box::new(Recalled { generation, captures, newest, older })));
+        self.report(OobNews::Recalled(Box::new(Recalled { generation, captures, newest, older })));
         self.recalling = older.is_none().then_some(recalling);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What the archive promises, each on an archive of its own.
+//! The guarantees of the archive task. Each test has its own archive.
 
 use crate::contract::{CaptureId, LoggerId};
 use crate::dashboard::data::Recalled;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Desk {
     pub archive: ArchiveHandle,
     answers: UnboundedReceiver<TaskReport>,
-    /// Hits of each payload by its number, as they were told last; and whether that is all.
+    /// The last reported hits of each payload by its number, and whether they are complete.
     hits: BTreeMap<u64, u64>,
     all: bool,
 }
@@ -21,11 +21,11 @@ impl Desk {
         let memory = memory(directory, keep_days);
         let mut archive = ArchiveHandle::start(&memory, sender);
         archive.recalled = Some((1, "Acme".into()));
-        archive.wish(ArchiveRequest::Recall(1, "Acme".into()));
+        archive.send(ArchiveRequest::Recall(1, "Acme".into()));
         Self { archive, answers, hits: BTreeMap::new(), all: false }
     }
 
-    /// The next news; what is told of hits is taken down.
+    /// The next report that is not about hits, which are collected.
     async fn hears(&mut self) -> OobNews {
         loop {
             match self.hears_any().await {
@@ -45,7 +45,7 @@ impl Desk {
         news
     }
 
-    /// Waits until these are all hits.
+    /// Waits until the complete hits are these.
     pub async fn counted(&mut self, hits: impl IntoIterator<Item = (u64, u64)>) {
         let hits = hits.into_iter().collect();
         while !(self.all && self.hits == hits) {
@@ -60,7 +60,7 @@ impl Desk {
         }
     }
 
-    /// Every piece that is recalled, up to the last.
+    /// All recalled chunks, up to the last.
     pub async fn recalled(&mut self) -> Vec<Recalled> {
         let mut pieces = Vec::new();
         loop {
@@ -91,7 +91,7 @@ fn memory(directory: &std::path::Path, keep_days: Option<u16>) -> Memory {
     Memory { directory: directory.to_owned(), cache: None, who: "ann".into(), keep_days }
 }
 
-/// One that calls a payload, a second after the one before it.
+/// A capture with the token of this number, one second after the previous one.
 pub(crate) fn capture(id: i64) -> Arc<Capture> {
     Arc::new(Capture {
         id: CaptureId(id),
@@ -110,7 +110,7 @@ pub(crate) fn ids(caught: &[Caught]) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn what_came_in_is_kept_when_the_dashboard_is_left_at_once_and_recalled_the_newest_first() {
+async fn captures_are_stored_before_end_and_recalled_newest_first() {
     let temp = tempfile::tempdir().unwrap();
     let mut desk = Desk::open(temp.path(), None);
     assert!(desk.opened().await.writable);
@@ -129,7 +129,7 @@ async fn what_came_in_is_kept_when_the_dashboard_is_left_at_once_and_recalled_th
 }
 
 #[tokio::test]
-async fn a_big_answer_is_told_a_piece_at_a_time_as_it_is_archived() {
+async fn large_response_is_reported_in_chunks() {
     let temp = tempfile::tempdir().unwrap();
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
@@ -141,12 +141,12 @@ async fn a_big_answer_is_told_a_piece_at_a_time_as_it_is_archived() {
 }
 
 #[tokio::test]
-async fn a_payload_that_a_command_made_is_known_to_the_capture_that_calls_it_at_once() {
+async fn payload_of_command_is_recognised_in_next_capture() {
     let temp = tempfile::tempdir().unwrap();
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
-    desk.archive.wish(ArchiveRequest::Plant(vec![payload(1)]));
+    desk.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.plant(&[payload(2)]).await.unwrap();
     desk.take(vec![capture(1), capture(2), capture(3)]);
@@ -161,7 +161,7 @@ async fn a_payload_that_a_command_made_is_known_to_the_capture_that_calls_it_at_
 }
 
 #[tokio::test]
-async fn what_another_dashboard_saw_and_the_service_forgot_is_shown_here_too() {
+async fn captures_of_other_dashboard_are_reported() {
     let temp = tempfile::tempdir().unwrap();
     let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
     for desk in [&mut ann, &mut bob] {
@@ -173,7 +173,7 @@ async fn what_another_dashboard_saw_and_the_service_forgot_is_shown_here_too() {
 }
 
 #[tokio::test]
-async fn without_an_archive_captures_are_shown_all_the_same_and_that_is_said() {
+async fn captures_without_archive_are_reported_with_problem() {
     let temp = tempfile::tempdir().unwrap();
     std::fs::write(temp.path().join("file"), "").unwrap();
     let mut desk = Desk::open(&temp.path().join("file/x"), None);
@@ -186,7 +186,7 @@ async fn without_an_archive_captures_are_shown_all_the_same_and_that_is_said() {
 }
 
 #[tokio::test]
-async fn captures_older_than_they_are_to_be_kept_leave_the_archive_and_that_is_said() {
+async fn expired_captures_are_deleted_and_counted() {
     let temp = tempfile::tempdir().unwrap();
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
@@ -198,7 +198,7 @@ async fn captures_older_than_they_are_to_be_kept_leave_the_archive_and_that_is_s
     let mut desk = Desk::open(temp.path(), Some(30));
     assert_eq!(desk.opened().await.forgotten, 1);
     assert_eq!(ids(&desk.recalled().await[0].captures), [8]);
-    // The service still has it, and tells it again.
+    // The service still has the expired capture, and sends it again.
     desk.take(vec![Arc::new(old), fresh(9)]);
     assert_eq!(ids(&desk.caught().await), [9]);
     desk.archive.end().await;
@@ -207,7 +207,7 @@ async fn captures_older_than_they_are_to_be_kept_leave_the_archive_and_that_is_s
 }
 
 #[tokio::test]
-async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_lost() {
+async fn captures_wait_while_archive_is_locked() {
     let temp = tempfile::tempdir().unwrap();
     let mut other = Store::open(temp.path()).await.unwrap().store;
     let store = Store::open(temp.path()).await.unwrap().store.with_no_patience().await;
@@ -229,26 +229,26 @@ async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_
     let mut desk = Desk { archive, answers: news, hits: BTreeMap::new(), all: false };
     other.hold().await;
     desk.take(vec![capture(1)]);
-    desk.archive.wish(ArchiveRequest::Plant(vec![payload(1)]));
+    desk.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
     match desk.hears().await {
         OobNews::Waits(problem) => assert!(problem.message.contains("locked by another"), "{problem}"),
         other => panic!("{other:?}"),
     }
     other.close().await;
-    assert_eq!(ids(&desk.caught().await), [1], "said once, and nothing failed");
+    assert_eq!(ids(&desk.caught().await), [1], "reported once, without a failure");
     desk.archive.end().await;
     let mut kept = Store::open(temp.path()).await.unwrap();
     assert_eq!((kept.store.captures_of("Acme").await.unwrap().len(), kept.book.len()), (1, 1));
 }
 
 #[tokio::test]
-async fn hits_are_told_before_the_captures_are_recalled_and_the_same_after_a_restart() {
+async fn hits_are_reported_before_recalled_captures_and_survive_restart() {
     let temp = tempfile::tempdir().unwrap();
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
     assert!(desk.all && desk.hits.is_empty());
-    desk.archive.wish(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
+    desk.archive.send(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
     desk.take(vec![capture(1), capture(2), capture(3)]);
     let again = Capture { id: CaptureId(9), ..(*capture(1)).clone() };
     desk.take(vec![capture(1), Arc::new(again)]);
@@ -262,14 +262,14 @@ async fn hits_are_told_before_the_captures_are_recalled_and_the_same_after_a_res
 }
 
 #[tokio::test]
-async fn two_dashboards_count_the_same_whoever_sees_a_capture_first_or_both() {
+async fn two_dashboards_count_same_hits() {
     let temp = tempfile::tempdir().unwrap();
     let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
     for desk in [&mut ann, &mut bob] {
         desk.opened().await;
         desk.recalled().await;
     }
-    ann.archive.wish(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
+    ann.archive.send(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
     let shift = |id, token| Arc::new(Capture { id: CaptureId(id), ..(*capture(token)).clone() });
     ann.take(vec![shift(1, 1), shift(2, 1), shift(3, 2)]);
     ann.counted([(1, 2), (2, 1)]).await;
@@ -280,7 +280,7 @@ async fn two_dashboards_count_the_same_whoever_sees_a_capture_first_or_both() {
 }
 
 #[tokio::test]
-async fn what_a_program_archived_that_ended_before_it_looked_for_payloads_is_made_good_after_the_recall() {
+async fn unsearched_captures_are_searched_after_recall() {
     let temp = tempfile::tempdir().unwrap();
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.plant(&[payload(1), payload(2_400)]).await.unwrap();
@@ -288,12 +288,12 @@ async fn what_a_program_archived_that_ended_before_it_looked_for_payloads_is_mad
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
-    assert!(!desk.all, "not before all was looked through");
+    assert!(!desk.all, "incomplete before all captures are searched");
     desk.counted([(1, 1), (2_400, 1)]).await;
-    // Another one, while this dashboard runs.
+    // A further capture, while this dashboard runs.
     command.archive(vec![of_acme(Arc::new(Capture { id: CaptureId(9_000), ..(*capture(1)).clone() }))]).await.unwrap();
     desk.counted([(1, 2), (2_400, 1)]).await;
-    // A bundle brings a payload of which there are captures here.
+    // A bundle contains a payload with captures in this archive.
     command.plant(&[payload(3)]).await.unwrap();
     command.look_again().await.unwrap();
     desk.counted([(1, 2), (3, 1), (2_400, 1)]).await;
@@ -304,15 +304,15 @@ fn of_acme(capture: Arc<Capture>) -> ArchivedCapture {
 }
 
 #[tokio::test]
-async fn a_payload_that_was_hit_stays_so_when_its_capture_is_too_old_to_be_kept() {
+async fn hits_of_expired_capture_remain_counted() {
     let temp = tempfile::tempdir().unwrap();
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
-    desk.archive.wish(ArchiveRequest::Plant(vec![payload(7)]));
+    desk.archive.send(ArchiveRequest::Plant(vec![payload(7)]));
     desk.take(vec![capture(7)]);
     desk.counted([(7, 1)]).await;
     desk.archive.end().await;
-    // They are of the year 2027.
+    // The other captures are of the year 2027.
     let later = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), id: CaptureId(8), ..(*capture(7)).clone() };
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.archive(vec![of_acme(Arc::new(later))]).await.unwrap();
@@ -322,18 +322,18 @@ async fn a_payload_that_was_hit_stays_so_when_its_capture_is_too_old_to_be_kept(
 }
 
 #[tokio::test]
-async fn when_hits_cannot_be_counted_that_is_said_and_captures_are_archived_on() {
+async fn failing_hits_are_reported_and_captures_still_archived() {
     let temp = tempfile::tempdir().unwrap();
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
-    desk.archive.wish(ArchiveRequest::Plant(vec![payload(1)]));
+    desk.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
     Store::open(temp.path()).await.unwrap().store.refuse_hits().await;
     desk.take(vec![capture(1)]);
     assert_eq!(ids(&desk.caught().await), [1]);
     let problem = loop {
         match desk.hears().await {
-            // What others wrote may hold it once more.
+            // The look at other programs can report the capture again.
             OobNews::Captures { .. } => {}
             OobNews::Uncounted(problem) => break problem,
             other => panic!("{other:?}"),
@@ -345,5 +345,5 @@ async fn when_hits_cannot_be_counted_that_is_said_and_captures_are_archived_on()
     desk.archive.end().await;
     let mut store = Store::open(temp.path()).await.unwrap().store;
     assert_eq!(store.captures_of("Acme").await.unwrap().len(), 2);
-    assert!(store.is_behind().await.unwrap(), "to be made good");
+    assert!(store.is_behind().await.unwrap(), "to be searched again");
 }

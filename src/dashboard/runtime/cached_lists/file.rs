@@ -1,4 +1,4 @@
-//! One file of a list: the number of its items, then each as the API sends it.
+//! The file of a list: the number of its items, then each item as the API sends it.
 
 use crate::contract::Stamp;
 use crate::contract::shared::interned;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
-/// Writes a list whole or not at all, with the time it was told as that of the file.
+/// Writes a list atomically. The modification time of the file is the time at which the service sent the list.
 pub(crate) fn write<T: Item + Serialize>(path: &Path, table: &Table<T>, at: Stamp) -> io::Result<()> {
     whole(path, |file| {
         let mut to = BufWriter::with_capacity(1 << 16, &mut *file);
@@ -29,7 +29,7 @@ pub(crate) fn write<T: Item + Serialize>(path: &Path, table: &Table<T>, at: Stam
     })
 }
 
-/// Makes a file beside and renames it; temporary files are made 0600.
+/// Writes a temporary file and renames it; temporary files have the mode 0600.
 pub(crate) fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
@@ -39,7 +39,7 @@ pub(crate) fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>)
     Ok(())
 }
 
-/// Equal texts are stored once, as when an answer of the service is decoded.
+/// Reads a list. Equal texts are stored once, as in responses of the service.
 pub(crate) fn read<T: Item + DeserializeOwned>(path: &Path) -> io::Result<Arc<Table<T>>> {
     let bytes = fs::read(path)?;
     let items = interned(|| -> serde_json::Result<Vec<T>> {
@@ -52,7 +52,7 @@ pub(crate) fn read<T: Item + DeserializeOwned>(path: &Path) -> io::Result<Arc<Ta
     Ok(Arc::new(Table::new(items)))
 }
 
-/// When the service told what a file holds.
+/// The time at which the service sent the list of a file.
 pub(crate) fn time_of(path: &Path) -> io::Result<Stamp> {
     Timestamp::try_from(fs::metadata(path)?.modified()?).map(Stamp).map_err(io::Error::other)
 }

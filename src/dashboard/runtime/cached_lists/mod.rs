@@ -1,12 +1,12 @@
-//! The files of the lists as they were read last: what a dashboard shows before the service has answered.
+//! The cached lists: files that a dashboard shows before the service has answered.
 //!
 //! ```text
 //!   last-known…/  workspaces.json   worked-in   of-ID/targets.json  scans.json  loggers.json  findings.json
 //! ```
 //!
-//! A file holds the number of its items, then each as the API sends it. It is closed to others (0600), written beside
-//! and renamed, so that it is whole whoever else writes; its time says when the service told it. A damaged file counts
-//! as none. Nothing here may wait on the UI thread.
+//! A file has the number of its items, then each item as the API sends it. It is private (0600) and written atomically; its
+//! modification time is the time at which the service sent the list. A damaged file counts as missing. These functions
+//! block, so they must not run on the UI thread.
 
 mod file;
 #[cfg(test)]
@@ -14,7 +14,7 @@ mod tests;
 
 use crate::contract::{Shared, Stamp, Workspace, WorkspaceId};
 use crate::dashboard::base::ListKind;
-use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::plan::{Snapshot, each_list};
 use crate::dashboard::runtime::cached_lists::file::{read, time_of, whole, write};
 use crate::table::Table;
 use std::fs::File;
@@ -23,23 +23,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-/// How the directories of last known data begin, below that of their service.
+/// Prefix of the cache directories below the directory of their service.
 pub const PREFIX: &str = "last-known";
 
-/// The directory of one service's lists.
+/// The cache directory of a service.
 #[derive(Clone, Debug)]
 pub struct CachedLists(PathBuf);
 
-/// Which file a list has: that of the workspaces belongs to none of them.
+/// The key of a cache file. The list of workspaces belongs to no workspace.
 pub type ListFile = (Option<WorkspaceId>, ListKind);
 
 impl CachedLists {
-    /// At a path; it is made when something is written.
+    /// A directory, which is created by the first write.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self(directory.into())
     }
 
-    /// Whether anything was kept.
+    /// Whether there are cached lists.
     pub fn exists(&self) -> bool {
         self.file((None, ListKind::Workspaces)).is_file()
     }
@@ -56,64 +56,46 @@ impl CachedLists {
         self.0.join(format!("of-{workspace}"))
     }
 
-    /// Writes a list whole or not at all, as read at a time. With the list of workspaces, what was kept about others
-    /// goes.
+    /// Writes a list atomically, with the time of its response. A list of workspaces also deletes the lists of other
+    /// workspaces.
     ///
     /// # Errors
     /// When the files cannot be written.
     pub fn write(&self, workspace: Option<WorkspaceId>, snapshot: &Snapshot, at: Stamp) -> io::Result<()> {
         let file = self.file((workspace, snapshot.list_kind()));
+        write_list(&file, snapshot, at)?;
         match snapshot {
-            Snapshot::Workspaces(table) => {
-                write(&file, table, at)?;
-                self.drop_others(table)
-            }
-            Snapshot::Targets(table) => write(&file, table, at),
-            Snapshot::Scans(table) => write(&file, table, at),
-            Snapshot::Findings(table) => write(&file, table, at),
-            Snapshot::Loggers(table) => write(&file, table, at),
-            Snapshot::Reports(table) => write(&file, table, at),
-            Snapshot::Wordlists(table) => write(&file, table, at),
+            Snapshot::Workspaces(table) => self.drop_others(table),
+            _ => Ok(()),
         }
     }
 
-    /// Reads a list and when it was read from the service; nothing where there is none, or a damaged one.
+    /// Reads a list with the time of its response; `None` if it is missing or damaged.
     pub fn read(&self, (workspace, list): ListFile) -> Option<(Snapshot, Stamp)> {
         let path = self.file((workspace, list));
-        let read = match list {
-            ListKind::Workspaces => read(&path).map(Snapshot::Workspaces),
-            ListKind::Targets => read(&path).map(Snapshot::Targets),
-            ListKind::Scans => read(&path).map(Snapshot::Scans),
-            ListKind::Findings => read(&path).map(Snapshot::Findings),
-            ListKind::Loggers => read(&path).map(Snapshot::Loggers),
-            ListKind::Reports => read(&path).map(Snapshot::Reports),
-            ListKind::Wordlists => read(&path).map(Snapshot::Wordlists),
-            // The archive has them.
-            ListKind::Captures => return None,
-        };
-        let read = read.and_then(|snapshot| Ok((snapshot, time_of(&path)?)));
+        let read = read_list(&path, list)?.and_then(|snapshot| Ok((snapshot, time_of(&path)?)));
         read.inspect_err(|error| {
             if error.kind() != ErrorKind::NotFound {
-                tracing::warn!(path = %path.display(), %error, "last known data cannot be read and is left out");
+                tracing::warn!(path = %path.display(), %error, "cached list ignored");
             }
         })
         .ok()
     }
 
-    /// Notes that a list is still as it was written.
+    /// Sets the time of a list that has not changed.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such file.
     pub fn confirm(&self, list: ListFile, at: Stamp) -> io::Result<()> {
         File::options().write(true).open(self.file(list))?.set_modified(at.0.into())
     }
 
-    /// The workspace worked in last.
+    /// The workspace that was opened last.
     pub fn worked_in(&self) -> Option<WorkspaceId> {
         fs::read_to_string(self.0.join("worked-in")).ok()?.trim().parse().ok()
     }
 
-    /// Notes the workspace worked in.
+    /// Stores the current workspace.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -133,12 +115,12 @@ impl CachedLists {
         Ok(())
     }
 
-    /// The workspaces that lists are kept of.
+    /// The workspaces with cached lists.
     fn workspaces(&self) -> io::Result<Arc<Table<Workspace>>> {
         read(&self.file((None, ListKind::Workspaces)))
     }
 
-    /// Removes everything about a workspace; a list of workspaces that cannot be read goes with all there is.
+    /// Deletes the lists of a workspace. If the list of workspaces cannot be read, all lists are deleted.
     fn purge(&self, workspace: &str) -> io::Result<bool> {
         let Ok(table) = self.workspaces() else { return fs::remove_dir_all(&self.0).map(|()| true) };
         let (gone, left): (Vec<_>, Vec<_>) = table.items().iter().cloned().partition(|it| it.is_called(workspace));
@@ -159,7 +141,27 @@ impl CachedLists {
     }
 }
 
-/// What is not there need not be removed.
+/// Writes the lists of [`Snapshot`], and reads them by their kind.
+macro_rules! list_files {
+    ($($list:ident($item:ty),)*) => {
+        fn write_list(path: &Path, snapshot: &Snapshot, at: Stamp) -> io::Result<()> {
+            match snapshot {
+                $(Snapshot::$list(table) => write(path, table, at),)*
+            }
+        }
+
+        fn read_list(path: &Path, list: ListKind) -> Option<io::Result<Snapshot>> {
+            match list {
+                $(ListKind::$list => Some(read(path).map(Snapshot::$list)),)*
+                // Captures are in the archive.
+                ListKind::Captures => None,
+            }
+        }
+    };
+}
+each_list!(list_files);
+
+/// Ignores that a file did not exist.
 fn gone_already(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -167,16 +169,16 @@ fn gone_already(removed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// What is last known of a workspace.
+/// The cached data of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CachedWorkspace {
-    /// Lists, under this name.
+    /// The lists of the workspace with this name.
     Lists(Shared),
-    /// All of a directory: its list of workspaces cannot be read, so nobody can tell whose it is.
+    /// A directory whose list of workspaces cannot be read, so that its workspaces are unknown.
     Perhaps(PathBuf),
 }
 
-/// What is last known about a workspace, named by id or name, below the directory of a service.
+/// The cached data of a workspace, given by id or name, below the directory of a service.
 ///
 /// # Errors
 /// When the directory cannot be read.
@@ -194,7 +196,7 @@ pub fn about(of_service: &Path, workspace: &str) -> io::Result<Vec<CachedWorkspa
     Ok(found)
 }
 
-/// The names of all workspaces of which something is last known.
+/// The names of all workspaces with cached lists.
 ///
 /// # Errors
 /// When the directory cannot be read.
@@ -203,11 +205,11 @@ pub fn names(of_service: &Path) -> io::Result<Vec<Shared>> {
     Ok(tables.flat_map(|table| table.items().iter().map(|it| it.name.clone()).collect::<Vec<_>>()).collect())
 }
 
-/// Removes the last known data about a workspace, named by id or name, from all that is kept below the directory of a
-/// service; tells whether there was any. A running dashboard would write it again.
+/// Deletes the cached data of a workspace, given by id or name, below the directory of a service. Returns whether there was
+/// any. A running dashboard would write it again.
 ///
 /// # Errors
-/// When something cannot be removed.
+/// When a file cannot be deleted.
 pub fn purge(of_service: &Path, workspace: &str) -> io::Result<bool> {
     let mut found = false;
     for files in directories(of_service)? {
@@ -216,7 +218,7 @@ pub fn purge(of_service: &Path, workspace: &str) -> io::Result<bool> {
     Ok(found)
 }
 
-/// A profile that came to name another service has several.
+/// The cache directories of a service; there are several if a profile has named different services.
 fn directories(of_service: &Path) -> io::Result<Vec<CachedLists>> {
     let entries = match fs::read_dir(of_service) {
         Ok(entries) => entries,

@@ -1,4 +1,4 @@
-//! What is kept is read again, and nothing else.
+//! The cached lists: what is written, read and deleted.
 
 use crate::contract::{Evidence, Finding, FindingId, Scan};
 use crate::dashboard::runtime::cached_lists::*;
@@ -25,7 +25,7 @@ fn findings() -> Vec<Finding> {
     vec![one(1), one(2)]
 }
 
-/// Two workspaces with findings.
+/// Two workspaces with cached findings.
 fn kept() -> (tempfile::TempDir, CachedLists) {
     let temp = tempfile::tempdir().unwrap();
     let files = CachedLists::new(temp.path().join("last-known-x"));
@@ -40,7 +40,7 @@ fn kept() -> (tempfile::TempDir, CachedLists) {
 const FINDINGS: ListFile = (Some(WorkspaceId(1)), ListKind::Findings);
 
 #[test]
-fn a_list_is_read_as_it_was_written_with_its_time_and_equal_texts_once() {
+fn list_is_read_as_written_with_time_and_shared_texts() {
     let (_temp, files) = kept();
     let Some((Snapshot::Findings(read), at)) = files.read(FINDINGS) else { panic!("nothing was kept") };
     assert_eq!(read.items().iter().map(|item| (**item).clone()).collect::<Vec<_>>(), findings());
@@ -52,7 +52,7 @@ fn a_list_is_read_as_it_was_written_with_its_time_and_equal_texts_once() {
 }
 
 #[test]
-fn the_workspace_worked_in_is_remembered() {
+fn current_workspace_is_stored() {
     let (_temp, files) = kept();
     assert_eq!(files.worked_in(), None);
     files.work_in(WorkspaceId(2)).unwrap();
@@ -60,7 +60,7 @@ fn the_workspace_worked_in_is_remembered() {
 }
 
 #[test]
-fn files_and_directories_are_closed_to_others() {
+fn files_and_directories_are_private() {
     let (_temp, files) = kept();
     files.work_in(WorkspaceId(1)).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -71,7 +71,7 @@ fn files_and_directories_are_closed_to_others() {
 }
 
 #[test]
-fn a_damaged_file_counts_as_none() {
+fn damaged_file_counts_as_missing() {
     let (_temp, files) = kept();
     let path = files.file(FINDINGS);
     let whole = fs::read(&path).unwrap();
@@ -85,7 +85,7 @@ fn a_damaged_file_counts_as_none() {
 }
 
 #[test]
-fn what_a_service_takes_in_confidence_is_not_written() {
+fn secret_parameters_are_not_written() {
     let (_temp, files) = kept();
     let scan: Scan = serde_json::from_str(r#"{"id":1,"tool_params":{"authentication":{"pw":"hunter2"}}}"#).unwrap();
     files.write(Some(WorkspaceId(1)), &Snapshot::Scans(Arc::new(Table::new([scan]))), stamp()).unwrap();
@@ -94,27 +94,27 @@ fn what_a_service_takes_in_confidence_is_not_written() {
 }
 
 #[test]
-fn a_workspace_that_does_not_exist_any_more_goes_with_the_next_list() {
+fn deleted_workspace_is_removed_with_next_list() {
     let (_temp, files) = kept();
     files.write(None, &workspaces(&[(2, "Lab")]), stamp()).unwrap();
     assert!(!files.of(WorkspaceId(1)).exists() && files.of(WorkspaceId(2)).exists());
 }
 
 #[test]
-fn a_purge_leaves_no_byte_about_the_workspace_and_all_about_others() {
+fn purge_removes_only_files_of_workspace() {
     for asked in ["1", "ACME"] {
         let (temp, files) = kept();
         assert!(purge(temp.path(), asked).unwrap());
         assert!(!files.of(WorkspaceId(1)).exists() && files.of(WorkspaceId(2)).exists());
         let left = fs::read_to_string(files.file((None, ListKind::Workspaces))).unwrap();
         assert!(left.contains("Lab") && !left.contains("Acme"), "{left}");
-        assert!(!purge(temp.path(), asked).unwrap(), "there is none any more");
+        assert!(!purge(temp.path(), asked).unwrap(), "already deleted");
         assert!(!purge(&temp.path().join("none"), asked).unwrap());
     }
 }
 
 #[test]
-fn what_is_known_is_named_before_it_goes_and_the_last_one_leaves_nothing() {
+fn purge_of_last_workspace_removes_directory() {
     let (temp, files) = kept();
     files.work_in(WorkspaceId(1)).unwrap();
     let all = |asked| about(temp.path(), asked).unwrap();
@@ -129,7 +129,7 @@ fn what_is_known_is_named_before_it_goes_and_the_last_one_leaves_nothing() {
 }
 
 #[test]
-fn a_purge_takes_all_where_nobody_can_tell_whose_it_is() {
+fn purge_removes_directory_with_unreadable_workspaces() {
     let (temp, files) = kept();
     fs::write(files.file((None, ListKind::Workspaces)), "damaged").unwrap();
     assert_eq!(about(temp.path(), "Acme").unwrap(), [CachedWorkspace::Perhaps(files.0.clone())]);

@@ -1,4 +1,4 @@
-//! The list of alert rules: whether each is on, and its query.
+//! The list of alert rules: the state and the query of each.
 
 use crate::dashboard::data::Alert;
 use crate::dashboard::list::PopUpList;
@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
-const POPUP: PopUp = PopUp { title: "Alerts", note: " a capture they take is heard ", columns: 72, lines: 4, below: 0 };
+const POPUP: PopUp = PopUp { title: "Alerts", note: " matching captures alert ", columns: 72, lines: 4, below: 0 };
 
 pub(crate) fn draw_alerts(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, list: PopUpList) {
     let alerts = &cx.model.captures.signals.alerts;

@@ -1,17 +1,13 @@
-//! The line that tells what changed since one last looked.
+//! The line of changes since the last visit.
 //!
 //! ```text
 //!  since Thu 18:40   +14 findings ◆2 ▲5   9 scans done, 2 failed   +12 captures of 3 payloads      < look   esc hide
 //! ```
 
 use crate::dashboard::base::Pane;
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ViewAction};
-use crate::dashboard::ui::Cx;
-use crate::dashboard::ui::format::risk_counts;
-use crate::dashboard::ui::labels::key;
-use crate::dashboard::ui::layout::indented;
-use crate::dashboard::ui::widgets::lines::{draw_sides, joined};
+use crate::dashboard::input::action::ViewAction;
+use crate::dashboard::input::{Action, Context};
+use crate::dashboard::ui::{Cx, draw_sides, indented, joined, key, risk_counts};
 use crate::text::plural;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
@@ -54,7 +50,7 @@ pub(crate) fn draw_since(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
         groups.push(vec![Span::styled(words, theme.warn())]);
     }
     let mut hints = Line::default();
-    // The tab before the first one is that of new findings.
+    // The tab before the first one has the new findings.
     if new > 0 && cx.model.navigation.focus.pane == Pane::Findings {
         hints.push_span(Span::styled(key(cx, Context::Findings, Action::View(ViewAction::PreviousTab)), theme.key()));
         hints.push_span(Span::styled(" look   ", theme.dim()));
@@ -62,7 +58,7 @@ pub(crate) fn draw_since(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     hints.push_span(Span::styled(key(cx, Context::Findings, Action::View(ViewAction::Back)), theme.key()));
     hints.push_span(Span::styled(" hide", theme.dim()));
     let line = joined(groups, "   ");
-    // What changed is more than how to put it away.
+    // The changes are more important than the key hints.
     let fits = line.width() + hints.width() + 3 <= usize::from(area.width);
     draw_sides(buf, indented(area), &line, &if fits { hints } else { Line::default() });
 }

@@ -1,9 +1,9 @@
-//! How every list is drawn: frame, filter line, heads, the visible rows, or why there are none.
+//! The drawing of lists: frame, filter line, column headers, visible rows, or the reason why there are none.
 //!
 //! ```text
-//!   ┏━ 3 Findings  stale 2m ━━━━━━━━ note ━┓      framed: numbers in the edges, a scope line only when there is one
+//!   ┏━ 3 Findings  stale 2m ━━━━━━━━ note ━┓      framed: numbers in the edges, a scope line only if there is a scope
 //!   ┃ target:shop  /words   2 marked       ┃
-//!   ┃   RISK   FINDING            TARGET   ┃      unframed: one line with scope left and numbers right
+//!   ┃   RISK   FINDING            TARGET   ┃      unframed: one line with the scope left and the numbers right
 //!   ┃▌ ◆ CRIT  …                           ┃
 //!   ┗━━━━━━━━━━━━━━━━━━━━━━━━━━━ 1 of 41 ━━┛
 //! ```
@@ -13,17 +13,13 @@ pub mod query_help;
 use crate::client::Problem;
 use crate::contract::Stamp;
 use crate::dashboard::base::Pane;
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ListAction};
+use crate::dashboard::input::action::ListAction;
+use crate::dashboard::input::{Action, Context};
 use crate::dashboard::list::{Group, GroupPlace, List};
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::layout::{Slot, TABS_FROM, indented, take_top};
-use crate::dashboard::ui::widgets::frame::{Edges, draw_frame};
-use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, parts_within, row_of};
-use crate::dashboard::ui::widgets::table::{draw_heads, draw_rows, widths};
-use crate::dashboard::ui::widgets::wrap::{plain, wrap};
-use crate::dashboard::ui::{GUTTER, TableColumn, TableRow, format};
+use crate::dashboard::ui::{
+    Cx, Edges, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, draw_frame, draw_heads, draw_line,
+    draw_rows, draw_sides, format, indented, key, numbered, parts_within, plain, row_of, take_top, widths, words, wrap,
+};
 use crate::query::ClauseEffect;
 use crate::table::{Item, Remote, Table};
 use crate::text;
@@ -34,63 +30,59 @@ use ratatui::text::{Line, Span};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// What is known of the rows.
+/// The state of the rows of a list.
 pub(crate) enum ListState<'a> {
-    /// The first answer is under way.
-    Asking,
-    /// Nothing could be read yet.
+    Loading,
+    /// No data, because the first attempt failed.
     Failed(&'a Problem),
-    /// There are rows, or none.
-    Read,
-    /// The same, as of some time ago.
+    Loaded,
+    /// Loaded at an earlier time.
     Stale(Stamp),
 }
 
 impl<'a> ListState<'a> {
     pub fn of<T>(remote: &'a Remote<T>) -> Self {
         match remote {
-            Remote::Unknown => Self::Asking,
+            Remote::Unknown => Self::Loading,
             Remote::Failed(problem) => Self::Failed(problem),
-            Remote::Fresh { .. } => Self::Read,
+            Remote::Fresh { .. } => Self::Loaded,
             Remote::Stale { at, .. } => Self::Stale(*at),
         }
     }
 }
 
-/// What a pane's file says about its list.
+/// The list of a pane, as its feature describes it.
 pub(crate) struct ListPane<'a> {
     pub pane: Pane,
-    pub known: ListState<'a>,
+    pub state: ListState<'a>,
     pub columns: &'static [TableColumn],
-    /// Left out in narrow side panes.
+    /// Whether column headers are drawn; narrow side panes have none.
     pub heads: bool,
-    /// What the rows sum up to, for the upper edge.
+    /// A summary of the rows, for the upper edge.
     pub note: Line<'a>,
-    /// The order in use, in a word.
+    /// The sort order, as a phrase.
     pub order: String,
-    /// What would be here, and the key that makes it.
+    /// The text of an empty list: its purpose and the key that creates a row.
     pub invitation: String,
-    /// The filter in use.
     pub filter: &'a str,
-    /// What each part of it hides.
+    /// The numbers of rows that each part of the filter hides.
     pub why: &'a [ClauseEffect],
-    /// Saved queries: the tabs over the rows, and the name of the one in use.
+    /// Saved queries: the tabs above the rows, and the name of the current one.
     pub tabs: Option<(Line<'a>, &'a str)>,
-    /// Rows there are, shown or not.
+    /// All rows, shown or not.
     pub total: usize,
-    /// Rows shown.
     pub shown: usize,
-    /// Place of the cursor among them.
+    /// The position of the cursor among the shown rows.
     pub at: usize,
-    /// Marked rows, and how many of them are not shown.
+    /// Marked rows, and the number of hidden rows among them.
     pub marks: (usize, usize),
-    /// Said of the rows instead of place and number.
+    /// A text in place of the position and the number of rows.
     pub place: Option<String>,
 }
 
-/// Draws a list into its slot. `first` resolves the first row for a height, `row` makes the row of a place for the
-/// widths of the columns. Returns how many rows were visible.
-pub(crate) fn draw_list<'a>(
+/// Draws a list into its slot. `first` returns the first visible row for a height, `row` the cells of a row for the
+/// widths of the columns. Returns the number of visible rows.
+pub(crate) fn draw_list_pane<'a>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
     slot: &Slot,
@@ -99,7 +91,7 @@ pub(crate) fn draw_list<'a>(
     row: impl Fn(usize, &[u16]) -> Option<TableRow<'a>>,
 ) -> u16 {
     let mut area = if slot.framed { draw_edges(cx, buf, slot.area, pane) } else { slot.area };
-    // Where there is room; elsewhere the scope line names the tab in use.
+    // Lists without room for tabs name the current tab in the scope line.
     if let Some((tabs, _)) = pane.tabs.as_ref().filter(|_| shows_tabs(slot)) {
         let (line, rest) = take_top(area, 1);
         draw_line(buf, indented(line), tabs);
@@ -129,7 +121,7 @@ pub(crate) fn draw_list<'a>(
     area.height
 }
 
-/// As [`draw_list`], for a list of a table: `cells` makes the cells of an item.
+/// As `draw_list_pane`, for a list of a table: `cells` returns the cells of an item.
 pub(crate) fn draw_table<'a, T: Item + 'static>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
@@ -170,7 +162,7 @@ pub(crate) fn draw_grouped<'a, T: Item + 'static>(
 ) -> u16 {
     let (remote, list) = source;
     let Some(table) = remote.value() else {
-        return draw_list(cx, buf, slot, &pane, |_| 0, |_, _| None);
+        return draw_list_pane(cx, buf, slot, &pane, |_| 0, |_, _| None);
     };
     let pane = filled(pane, table, list);
     let range = list.range_start(table).map(|from| from.min(list.at)..=from.max(list.at));
@@ -190,10 +182,10 @@ pub(crate) fn draw_grouped<'a, T: Item + 'static>(
     };
     let view = view_of(cx, list);
     let anchor = cache.anchors.of(pane.pane);
-    draw_list(cx, buf, slot, &pane, |height| anchor.resolve(view, list, table, height), row)
+    draw_list_pane(cx, buf, slot, &pane, |height| anchor.resolve(view, list, table, height), row)
 }
 
-/// A number that changes when the list shows other rows: its filter, order and scope, and how it is grouped.
+/// A hash of the filter, the order, the scope and the grouping of a list.
 fn view_of<T: Item>(cx: &Cx<'_>, list: &List<T>) -> u64 {
     let scope = &cx.model.navigation.scope;
     let grouped = (list.groups.is_on(), cx.model.lists.finding_groups.by);
@@ -203,7 +195,7 @@ fn view_of<T: Item>(cx: &Cx<'_>, list: &List<T>) -> u64 {
     hasher.finish()
 }
 
-/// With what a list tells of itself.
+/// Fills in the parts of a pane that follow from its list.
 fn filled<'a, T: Item>(pane: ListPane<'a>, table: &Table<T>, list: &'a List<T>) -> ListPane<'a> {
     ListPane {
         order: T::SORTS.get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
@@ -218,11 +210,11 @@ fn filled<'a, T: Item>(pane: ListPane<'a>, table: &Table<T>, list: &'a List<T>) 
     }
 }
 
-/// The parts of a [`ListPane`] that [`draw_table`] fills in itself.
+/// A pane without rows. [`draw_table`] fills in the parts that follow from the list.
 pub(crate) fn pane_of<'a, T: Item>(pane: Pane, remote: &'a Remote<Arc<Table<T>>>) -> ListPane<'a> {
     ListPane {
         pane,
-        known: ListState::of(remote),
+        state: ListState::of(remote),
         columns: &[],
         heads: true,
         note: Line::default(),
@@ -239,7 +231,7 @@ pub(crate) fn pane_of<'a, T: Item>(pane: Pane, remote: &'a Remote<Arc<Table<T>>>
     }
 }
 
-/// The name of an order as a phrase.
+/// The sort order as a phrase.
 fn order_words(name: &str) -> String {
     match name {
         "newest" => "newest first".to_owned(),
@@ -260,10 +252,10 @@ fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) ->
     draw_frame(buf, area, cx.theme, cx.has_keys(pane.pane, false), Edges { title: title(cx, pane), note, below })
 }
 
-/// ` 3 Findings ` with how old they are where that matters.
+/// ` 3 Findings `, with the age of stale rows.
 fn title(cx: &Cx<'_>, pane: &ListPane<'_>) -> Line<'static> {
     let style = cx.theme.title(cx.model.navigation.focus.pane == pane.pane);
-    let mut title = Line::from(Span::styled(format!(" {} ", crate::dashboard::ui::labels::numbered(pane.pane)), style));
+    let mut title = Line::from(Span::styled(format!(" {} ", numbered(pane.pane)), style));
     if let Some(stale) = stale_note(cx, pane) {
         title.push_span(stale);
         title.push_span(Span::raw(" "));
@@ -272,9 +264,9 @@ fn title(cx: &Cx<'_>, pane: &ListPane<'_>) -> Line<'static> {
 }
 
 fn stale_note(cx: &Cx<'_>, pane: &ListPane<'_>) -> Option<Span<'static>> {
-    match pane.known {
+    match pane.state {
         ListState::Stale(at) => Some(Span::styled(format!("stale {}", cx.age(Some(at))), cx.theme.warn())),
-        ListState::Asking | ListState::Failed(_) | ListState::Read => None,
+        ListState::Loading | ListState::Failed(_) | ListState::Loaded => None,
     }
 }
 
@@ -293,18 +285,18 @@ fn place(pane: &ListPane<'_>) -> String {
     }
 }
 
-/// A slot with a frame and room enough has a line for the tabs.
+/// Framed lists of sufficient height have a line of tabs.
 fn shows_tabs(slot: &Slot) -> bool {
     slot.framed && slot.area.height >= TABS_FROM
 }
 
-/// Scope, filter and marks: what decides which rows are here. Nothing when all are.
+/// Scope, filter and marks: everything that decides which rows are shown. `None` if there is no limit.
 fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot) -> Option<Line<'static>> {
     let mut line = Line::default();
     if let Some((_, name)) = pane.tabs.as_ref().filter(|(_, name)| !name.is_empty() && !shows_tabs(slot)) {
         line.push_span(Span::styled(format!("{}: ", text::clean(name)), cx.theme.text()));
     }
-    for chip in crate::dashboard::ui::labels::chips(cx, pane.pane) {
+    for chip in chips(cx, pane.pane) {
         line.push_span(Span::styled(format!(" {chip} "), cx.theme.chosen()));
         line.push_span(Span::raw(" "));
     }
@@ -329,7 +321,7 @@ fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot) -> Option<Line<'sta
     (!line.spans.is_empty()).then_some(line)
 }
 
-/// The line over the rows: scope left; unframed panes have their numbers right, since they have no edges.
+/// Draws the line above the rows: scope left; unframed lists, which have no edges, have their numbers right.
 fn draw_scope(
     cx: &Cx<'_>,
     buf: &mut Buffer,
@@ -341,9 +333,9 @@ fn draw_scope(
     let mut right = Line::default();
     let hidden = pane.total - pane.shown.min(pane.total);
     if framed && hidden > 0 && !pane.filter.is_empty() {
-        let key = crate::dashboard::ui::labels::key(cx, Context::Lists, Action::List(ListAction::Filter));
-        right
-            .push_span(Span::styled(format!("{} hidden  {key} why", format::thousands(hidden as u64)), cx.theme.dim()));
+        let key = key(cx, Context::Lists, Action::List(ListAction::Filter));
+        let hidden = format::thousands(hidden as u64);
+        right.push_span(Span::styled(format!("{hidden} hidden ({key} shows why)"), cx.theme.dim()));
     }
     if !framed {
         for part in stale_note(cx, pane).map(Line::from).into_iter().chain([pane.note.clone()]) {
@@ -361,19 +353,19 @@ fn draw_scope(
     draw_sides(buf, area, &left, &right);
 }
 
-/// Why there is no row: not asked yet, failed, none there, or all hidden.
+/// Draws the reason why there are no rows: not loaded, failed, none exist, or all hidden.
 fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) {
     let (area, theme) = (indented(area), cx.theme);
-    let lines = match pane.known {
-        ListState::Asking => vec![words("asking the service", theme.dim())],
+    let lines = match pane.state {
+        ListState::Loading => vec![words("loading", theme.dim())],
         ListState::Failed(problem) => problem_lines(cx, problem),
-        ListState::Read | ListState::Stale(_) if pane.total == 0 => plain(&pane.invitation, theme.text()),
-        ListState::Read | ListState::Stale(_) => {
-            let back = crate::dashboard::ui::labels::key(cx, Context::Lists, Action::List(ListAction::TakeBack));
-            let hidden = format!("Nothing matches: {} hidden.", format::thousands(pane.total as u64));
+        ListState::Loaded | ListState::Stale(_) if pane.total == 0 => plain(&pane.invitation, theme.text()),
+        ListState::Loaded | ListState::Stale(_) => {
+            let back = key(cx, Context::Lists, Action::List(ListAction::TakeBack));
+            let hidden = format!("no matches: {} rows hidden", format::thousands(pane.total as u64));
             let mut lines = vec![words(hidden, theme.text())];
             lines.extend(query_help::why_lines(cx, pane.why));
-            lines.push(words(format!("{back} takes the last step back."), theme.dim()));
+            lines.push(words(format!("{back} undoes the last filter step"), theme.dim()));
             lines
         }
     };
@@ -382,7 +374,7 @@ fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) 
     }
 }
 
-/// What happened, in whose words, and what to do next.
+/// A problem: message, details and next step.
 pub(crate) fn problem_lines(cx: &Cx<'_>, problem: &Problem) -> Vec<Line<'static>> {
     let mut lines = plain(&text::clean_text(&problem.to_string()), cx.theme.bad());
     for more in [&problem.details, &problem.hint].into_iter().flatten() {

@@ -1,12 +1,10 @@
-//! What helps with a query: the line it is typed in, under it why it is none, what can be written, or what each part of
-//! it hides; and for an empty list the parts that hide its rows.
+//! Help for a query while it is typed: its error, its completions, or the number of rows that each part hides; and the
+//! explanation of an empty list.
 
 use crate::dashboard::model::{Line as Typed, LinePurpose, Modal};
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::layout::indented;
-use crate::dashboard::ui::widgets::input::marked_spans;
-use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, restyle, row_of};
-use crate::dashboard::ui::{Cx, ListPane, Theme, format};
+use crate::dashboard::ui::{
+    Cx, ListPane, Theme, draw_line, draw_sides, format, indented, marked_spans, restyle, row_of, words,
+};
 use crate::query::ClauseEffect;
 use crate::text;
 use ratatui::buffer::Buffer;
@@ -16,7 +14,7 @@ use ratatui::text::{Line, Span};
 /// Most parts of a query that are explained.
 const PARTS: usize = 6;
 
-/// The line in which a pane's filter is being typed.
+/// The line in which the filter of a pane is being typed.
 pub(crate) fn typed<'a>(cx: &Cx<'a>, pane: &ListPane<'_>) -> Option<&'a Typed> {
     match cx.model.overlay.modals.last() {
         Some(Modal::Line(typed)) if typed.purpose == LinePurpose::Filter(pane.pane) => Some(typed),
@@ -24,13 +22,13 @@ pub(crate) fn typed<'a>(cx: &Cx<'a>, pane: &ListPane<'_>) -> Option<&'a Typed> {
     }
 }
 
-/// What is typed, with what is wrong in it marked: as much around the cursor as fits.
+/// The typed text around the cursor, with its error marked.
 pub(crate) fn typed_spans(theme: Theme, typed: &Typed, columns: u16) -> Vec<Span<'static>> {
     marked_spans(theme, &typed.input, typed.help.error.as_ref().map(|error| error.at.clone()), columns)
 }
 
-/// Draws what helps over the last rows of the list while its filter is typed; over the first where the selected row is
-/// among the last. `selected` is its place on the screen.
+/// Draws the help over the last rows of the list while its filter is typed, or over the first rows where the selected row
+/// is among the last. `selected` is its position on the screen.
 pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>, selected: usize) {
     let Some(typed) = typed(cx, pane) else { return };
     let (theme, help) = (cx.theme, &typed.help);
@@ -69,18 +67,16 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
     }
 }
 
-/// `risk>=high hides 12`
+/// `risk>=high hides 12`.
 fn hidden_by(why: &ClauseEffect) -> String {
     format!("{} hides {}", text::clean(&why.part), format::thousands(why.hides as u64))
 }
 
-/// What an empty list says of the parts of its query that hide rows which would be there without them.
+/// For an empty list: the parts of its query without which it would have rows.
 pub(crate) fn why_lines(cx: &Cx<'_>, why: &[ClauseEffect]) -> Vec<Line<'static>> {
     let alone = why.iter().filter(|why| why.hides > 0).take(PARTS);
-    alone
-        .map(|why| {
-            let rows = format::thousands(why.hides as u64);
-            words(format!("Without {} there would be {rows}.", text::clean(&why.part)), cx.theme.text())
-        })
-        .collect()
+    let line = |why: &ClauseEffect| {
+        format!("remove {} to show {}", text::clean(&why.part), format::thousands(why.hides as u64))
+    };
+    alone.map(|why| words(line(why), cx.theme.text())).collect()
 }

@@ -3,8 +3,7 @@
 use crate::dashboard::ui::Theme;
 use ratatui::text::Span;
 
-/// A bar of `width` columns at `percent` (clamped to 0..=100). A bar that has begun shows something, one that has
-/// not ended is never full.
+/// A bar of `width` columns at `percent` (clamped to 0..=100). It is empty only at 0 % and full only at 100 %.
 pub fn bar(theme: Theme, percent: i64, width: u16) -> [Span<'static>; 2] {
     let percent = percent.clamp(0, 100) as usize;
     let (glyphs, cells) = (theme.glyphs, width as usize);
@@ -21,7 +20,7 @@ pub fn bar(theme: Theme, percent: i64, width: u16) -> [Span<'static>; 2] {
         done.push_str(glyphs.eighths[filled % steps - 1]);
     }
     let left = cells - filled.div_ceil(steps);
-    [Span::styled(done, theme.bar()), Span::styled(glyphs.empty.repeat(left), theme.dim())]
+    [Span::styled(done, theme.active()), Span::styled(glyphs.empty.repeat(left), theme.dim())]
 }
 
 #[cfg(test)]
@@ -30,7 +29,7 @@ mod tests {
     use crate::text::width;
 
     #[test]
-    fn the_bar_has_its_width_whatever_the_percentage() {
+    fn bar_at_any_percentage_has_its_width() {
         for theme in [Theme::default(), Theme::default().with_ascii()] {
             for columns in 0..20 {
                 for percent in -5..110 {
@@ -42,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn eighths_show_small_steps_and_only_the_end_is_full() {
+    fn bar_shows_eighths_and_is_full_only_at_end() {
         let text = |percent| bar(Theme::default(), percent, 4).map(|span| span.content.into_owned()).concat();
         assert_eq!([text(0), text(1), text(50), text(61)], ["░░░░", "▏░░░", "██░░", "██▍░"]);
         assert_eq!([text(99), text(100)], ["███▉", "████"]);

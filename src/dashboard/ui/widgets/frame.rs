@@ -1,7 +1,6 @@
-//! Frames around panes: title left, a note right, a note in the lower edge. Heavy where the keys go.
+//! Frames around panes: title left, a note right, a note in the lower edge. The focused pane has a heavy frame.
 
-use crate::dashboard::ui::Theme;
-use crate::dashboard::ui::widgets::lines::{draw_line, width_of};
+use crate::dashboard::ui::{Theme, draw_line, width_of};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -22,7 +21,7 @@ const PLAIN_ASCII: border::Set<'static> = border::Set {
 const HEAVY_ASCII: border::Set<'static> =
     border::Set { vertical_left: "#", vertical_right: "#", horizontal_top: "=", horizontal_bottom: "=", ..PLAIN_ASCII };
 
-/// What stands in the edges of a frame.
+/// The texts in the edges of a frame.
 #[derive(Default)]
 pub struct Edges<'a> {
     /// Upper left.
@@ -33,7 +32,7 @@ pub struct Edges<'a> {
     pub below: Line<'a>,
 }
 
-/// Draws the frame and returns what is inside. A note that would meet the title is left out.
+/// Draws the frame and returns the area inside. A note that would overlap the title is omitted.
 pub fn draw_frame(buf: &mut Buffer, area: Rect, theme: Theme, focused: bool, edges: Edges<'_>) -> Rect {
     let set = match (theme.glyphs.boxes, focused) {
         (true, true) => border::THICK,
@@ -60,7 +59,7 @@ fn draw_right(buf: &mut Buffer, area: Rect, line: &Line<'_>) {
     draw_line(buf, Rect { x: area.right() - width, width, ..area }, line);
 }
 
-/// Ratatui's block would style all that is inside, too.
+/// Draws the border alone: the block of ratatui would also style the area inside.
 fn draw_border(buf: &mut Buffer, area: Rect, set: border::Set<'_>, style: Style) {
     if area.is_empty() {
         return;

@@ -1,20 +1,19 @@
-//! A small table inside running text, such as evidence: columns side by side, the widest wrapped where it has to be, a
-//! block a row where that leaves too little.
+//! A small table inside a text, such as evidence: columns side by side with the widest one wrapped if necessary, or a block
+//! per row where that leaves too little width.
 
-use crate::dashboard::ui::Theme;
-use crate::dashboard::ui::widgets::wrap::{plain, wrap};
+use crate::dashboard::ui::{Theme, plain, wrap};
 use crate::text;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// Columns between two cells.
+/// Blank columns between two cells.
 const GAP: usize = 2;
-/// Fewest columns the widest one is wrapped to.
+/// Least width to which the widest column is wrapped.
 const NARROWEST: usize = 24;
-/// Rows beyond which the columns' widths are measured on the first ones only.
+/// The widths are measured on at most so many rows.
 const MEASURED: usize = 2_000;
 
-/// The lines of a table in `width` columns. Rows may be ragged; cells may be of several lines.
+/// The lines of a table in `width` columns. Rows can be ragged, and cells can have several lines.
 pub fn grid_lines(theme: Theme, headers: &[String], rows: &[Vec<String>], width: u16) -> Vec<Line<'static>> {
     let columns = rows.iter().map(Vec::len).chain([headers.len()]).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(|i| column_width(headers, rows, i)).collect();
@@ -45,7 +44,7 @@ fn side_by_side(theme: Theme, headers: &[String], rows: &[Vec<String>], widths: 
     lines
 }
 
-/// The lines of one row: as many as its tallest cell has.
+/// The lines of one row, as many as its tallest cell has.
 fn row_lines(cells: &[String], widths: &[usize]) -> Vec<String> {
     let wrapped = |(cell, &width): (&String, &usize)| -> Vec<String> {
         let width = u16::try_from(width).unwrap_or(u16::MAX);
@@ -80,7 +79,7 @@ fn blocks(theme: Theme, headers: &[String], rows: &[Vec<String>], width: u16) ->
     wrap(lines, width)
 }
 
-/// A short cell beside its head, one of several lines below it.
+/// A cell of one line stands beside its header, a cell of several lines below it.
 fn put_cell(theme: Theme, head: &str, cell: &str, lines: &mut Vec<Line<'static>>) {
     let head = (!head.is_empty()).then(|| Span::styled(head.to_owned(), theme.head()));
     if !cell.contains('\n') {
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_stand_side_by_side_where_they_fit() {
+    fn table_that_fits_has_cells_side_by_side() {
         assert_eq!(
             text(&[&["/.env", "200"], &["/a", "404", "x"], &[]], 30),
             ["PATH   STATUS", "/.env  200", "/a     404     x", ""]
@@ -114,13 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_column_is_wrapped_where_that_leaves_enough() {
+    fn table_too_wide_wraps_widest_column() {
         let lines = text(&[&["/.env", "the file holds a password and a key\nand more"]], 34);
         assert_eq!(lines, ["PATH   STATUS", "/.env  the file holds a password", "       and a key", "       and more"]);
     }
 
     #[test]
-    fn rows_become_blocks_where_they_do_not() {
+    fn table_much_too_wide_becomes_blocks() {
         assert_eq!(
             text(&[&["/backup/site.tgz", "200"], &["/a\n/b", "404"]], 20),
             ["PATH  ", "/backup/site.tgz", "STATUS  200", "", "PATH", "  /a", "  /b", "STATUS  404"]

@@ -1,11 +1,11 @@
-//! Hex dumps, as wide as there is room: `00000000  50 4b 03 04  …  |PK..|`.
+//! Hex dumps in the available width: `00000000  50 4b 03 04  …  |PK..|`.
 
 use crate::dashboard::ui::Theme;
 use ratatui::text::{Line, Span};
 
-/// Bytes a line shows in `width` columns: 16, 8 or 4.
+/// Bytes per line in `width` columns: 16, 8 or 4.
 pub fn bytes_per_line(width: u16) -> usize {
-    // Offset 8 + 2, three columns a byte, a gap each eight bytes, and the text with its bars.
+    // Offset 8 + 2, three columns per byte, a gap after eight bytes, and the text between bars.
     match width {
         78.. => 16,
         45.. => 8,
@@ -13,7 +13,7 @@ pub fn bytes_per_line(width: u16) -> usize {
     }
 }
 
-/// The dump of `bytes`, one line each [`bytes_per_line`].
+/// The dump of `bytes`, with [`bytes_per_line`] on each line.
 pub fn hex_lines(theme: Theme, bytes: &[u8], width: u16) -> Vec<Line<'static>> {
     let per_line = bytes_per_line(width);
     bytes.chunks(per_line).enumerate().map(|(row, chunk)| hex_line(theme, row * per_line, chunk, per_line)).collect()
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dump_shows_offsets_bytes_and_text_and_fits() {
+    fn dump_in_any_width_fits_and_shows_offset_bytes_and_text() {
         let bytes: Vec<u8> = (0..=40).map(|i| i * 6).collect();
         for width in [30, 45, 78, 200] {
             let lines = hex_lines(Theme::default(), &bytes, width);

@@ -1,10 +1,10 @@
-//! The line of key hints: `s scan  n new  ? keys`. What has no room is left out whole, from the end.
+//! The line of key hints: `s scan  n new  ? keys`. Hints without room are omitted as a whole, from the end.
 
 use crate::dashboard::ui::Theme;
 use crate::text;
 use ratatui::text::{Line, Span};
 
-/// A key with what it does. `off` hints are dim: the action is known, and not possible now.
+/// A key with the label of its action. Hints that are `off` are dim: the action is not available now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     pub keys: String,
@@ -13,7 +13,7 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// A hint for something that can be done.
+    /// A hint for an available action.
     pub fn new(keys: impl Into<String>, does: impl Into<String>) -> Self {
         Self { keys: keys.into(), does: does.into(), off: false }
     }
@@ -23,31 +23,23 @@ impl Hint {
     }
 }
 
-/// As many hints as fit into `width` columns. `last` ones stand at the end and are given room first.
+/// As many hints as fit into `width` columns. The hints of `last` stand at the end and get room first.
 pub fn hint_line(theme: Theme, hints: &[Hint], last: &[Hint], width: u16) -> Line<'static> {
     const GAP: usize = 2;
-    let room = usize::from(width);
-    let fits = |taken: usize, hint: &Hint| taken + hint.width() + if taken == 0 { 0 } else { GAP } <= room;
     let mut used = 0;
-    let mut kept_last = Vec::new();
-    for hint in last {
-        if fits(used, hint) {
-            used += hint.width() + if used == 0 { 0 } else { GAP };
-            kept_last.push(hint);
+    let mut takes_room = |hint: &&Hint| {
+        let end = used + hint.width() + if used == 0 { 0 } else { GAP };
+        let fits = end <= usize::from(width);
+        if fits {
+            used = end;
         }
-    }
+        fits
+    };
+    let last: Vec<&Hint> = last.iter().filter(&mut takes_room).collect();
     let mut line = Line::default();
-    for hint in hints {
-        if !fits(used, hint) {
-            break;
-        }
-        used += hint.width() + if used == 0 { 0 } else { GAP };
-        push(theme, &mut line, hint);
-    }
-    kept_last.into_iter().for_each(|hint| push(theme, &mut line, hint));
+    hints.iter().take_while(takes_room).chain(last).for_each(|hint| push(theme, &mut line, hint));
     line
 }
-
 fn push(theme: Theme, line: &mut Line<'static>, hint: &Hint) {
     if !line.spans.is_empty() {
         line.push_span(Span::raw("  "));
@@ -62,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hints_are_left_out_whole_and_the_last_ones_stay() {
+    fn hints_without_room_are_omitted_but_last_ones_remain() {
         let hints = [Hint::new("s", "scan"), Hint::new("n", "new"), Hint::new("D", "delete")];
         let last = [Hint::new("?", "keys")];
         let text = |width| hint_line(Theme::default(), &hints, &last, width).to_string();

@@ -1,7 +1,7 @@
-//! A one-line input drawn by hand: the text around the cursor as far as it fits, the cursor reversed.
+//! A one-line input: the text around the cursor as far as it fits, with the cursor reversed.
 //!
-//! The text comes from a keyboard or a paste, so it is cleaned like any other before it is shown. Characters are
-//! cleaned one by one to know which cell the cursor stands on.
+//! The text comes from a keyboard or a paste, so it is sanitised before it is shown, character by character to know the
+//! cell of the cursor.
 
 use crate::dashboard::text::TextInput;
 use crate::dashboard::ui::Theme;
@@ -9,18 +9,23 @@ use crate::text;
 use ratatui::text::Span;
 use std::ops::Range;
 
-/// The spans of an input's present line with its cursor.
+/// The current line of an input with its cursor.
 pub fn input_spans(theme: Theme, input: &TextInput) -> Vec<Span<'static>> {
     input_spans_in(theme, input, u16::MAX)
 }
 
-/// As [`input_spans`], of at most `columns` columns: the beginning gives way so that the cursor stays visible.
+/// As [`input_spans`], in at most `columns` columns: the beginning is cut so that the cursor remains visible.
 pub fn input_spans_in(theme: Theme, input: &TextInput, columns: u16) -> Vec<Span<'static>> {
     marked_spans(theme, input, None, columns)
 }
 
-/// As [`input_spans_in`], with a part of the line marked as wrong.
-pub fn marked_spans(theme: Theme, input: &TextInput, wrong: Option<Range<usize>>, columns: u16) -> Vec<Span<'static>> {
+/// As [`input_spans_in`], with an invalid part marked.
+pub fn marked_spans(
+    theme: Theme,
+    input: &TextInput,
+    invalid: Option<Range<usize>>,
+    columns: u16,
+) -> Vec<Span<'static>> {
     let (line, cursor) = (input.row(), input.cursor().1);
     let shown = |letter: char| still(letter.encode_utf8(&mut [0; 4]), input.mask());
     let mut letters: Vec<(usize, String)> = line.char_indices().map(|(at, letter)| (at, shown(letter))).collect();
@@ -32,9 +37,9 @@ pub fn marked_spans(theme: Theme, input: &TextInput, wrong: Option<Range<usize>>
         used -= widths[first];
         first += 1;
     }
-    let style = |at: usize, byte: usize| match &wrong {
+    let style = |at: usize, byte: usize| match &invalid {
         _ if at == cursor => theme.chosen(),
-        Some(wrong) if wrong.contains(&byte) || wrong.is_empty() && wrong.start == byte => theme.bad(),
+        Some(invalid) if invalid.contains(&byte) || invalid.is_empty() && invalid.start == byte => theme.bad(),
         _ => theme.text(),
     };
     let mut spans: Vec<Span<'static>> = Vec::new();
@@ -48,7 +53,7 @@ pub fn marked_spans(theme: Theme, input: &TextInput, wrong: Option<Range<usize>>
     spans
 }
 
-/// Text without a cursor, masked where it must be.
+/// Text without a cursor, masked if the input is masked.
 pub fn still(line: &str, mask: Option<char>) -> String {
     match mask {
         Some(mask) => mask.to_string().repeat(line.chars().count()),
@@ -65,24 +70,24 @@ mod tests {
     }
 
     #[test]
-    fn the_end_with_the_cursor_stays_visible_and_hostile_letters_are_shown() {
+    fn long_input_shows_end_with_cursor_and_sanitised_letters() {
         assert_eq!(shown(&TextInput::line("abcdefgh"), 20), "abcdefgh ");
         assert_eq!(shown(&TextInput::line("abcdefgh"), 5), "efgh ");
         assert_eq!(shown(&TextInput::line("a\u{202e}b"), 20), "a<U+202E>b ");
     }
 
     #[test]
-    fn a_masked_input_shows_only_its_length() {
+    fn masked_input_shows_only_its_length() {
         let mut input = TextInput::masked();
         input.set("secret");
         assert_eq!(shown(&input, 20), "•••••• ");
     }
 
     #[test]
-    fn the_cursor_and_what_is_wrong_are_marked_and_the_end_stays_visible() {
+    fn invalid_part_and_cursor_are_marked() {
         let theme = Theme::default();
-        let marked = |text: &str, wrong: Option<Range<usize>>, columns| {
-            let spans = marked_spans(theme, &TextInput::line(text), wrong, columns);
+        let marked = |text: &str, invalid: Option<Range<usize>>, columns| {
+            let spans = marked_spans(theme, &TextInput::line(text), invalid, columns);
             spans.iter().map(|span| span.content.to_string()).collect::<Vec<_>>().join("|")
         };
         assert_eq!(marked("risc>1 x", Some(0..4), 40), "risc|>1 x| ");

@@ -1,4 +1,4 @@
-//! One-line drawing: left part, right part, never a cut word on the right.
+//! One-line drawing: a left and a right part.
 
 use crate::text;
 use ratatui::buffer::Buffer;
@@ -6,19 +6,19 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// Draws a line into the first row of an area, clipped to it.
+/// Draws a line into the first row of an area, clipped to the area.
 pub fn draw_line(buf: &mut Buffer, area: Rect, line: &Line<'_>) {
     if area.height > 0 && area.width > 0 {
         set_line(buf, area.x, area.y, line, area.width);
     }
 }
 
-/// Columns a line takes.
+/// The columns of a line.
 pub fn width_of(line: &Line<'_>) -> usize {
     line.spans.iter().map(|span| text::width(&span.content)).sum()
 }
 
-/// As ratatui's, which looks for clusters of characters in every text: most have a column a byte.
+/// As the function of ratatui, but without segmenting ASCII text into graphemes: most text is ASCII.
 fn set_line(buf: &mut Buffer, mut x: u16, y: u16, line: &Line<'_>, width: u16) {
     let end = x.saturating_add(width).min(buf.area.right());
     for span in line.spans.iter().filter(|span| !span.content.is_empty()) {
@@ -38,13 +38,12 @@ fn set_line(buf: &mut Buffer, mut x: u16, y: u16, line: &Line<'_>, width: u16) {
     }
 }
 
-/// The `row`th row of an area; empty when it has fewer.
+/// The row with this index; empty if the area has fewer rows.
 pub fn row_of(area: Rect, row: u16) -> Rect {
     if row < area.height { Rect::new(area.x, area.y + row, area.width, 1) } else { Rect::new(area.x, area.y, 0, 0) }
 }
 
-/// Draws `left` and `right` in one row. The right one keeps its width as long as the row has it; the left one ends
-/// before it.
+/// Draws `left` and `right` in one row. The right part keeps its width as long as the row has it; the left part is cut.
 pub fn draw_sides(buf: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_>) {
     if area.height == 0 || area.width == 0 {
         return;
@@ -63,7 +62,7 @@ pub fn restyle(buf: &mut Buffer, area: Rect, style: Style) {
     buf.set_style(area.intersection(buf.area), style);
 }
 
-/// Joins groups of spans with a separator between those that are there.
+/// Joins the groups that are not empty with a separator.
 pub fn joined<'a>(groups: impl IntoIterator<Item = Vec<Span<'a>>>, between: &'static str) -> Line<'a> {
     let mut line = Line::default();
     for group in groups.into_iter().filter(|group| !group.is_empty()) {
@@ -75,7 +74,7 @@ pub fn joined<'a>(groups: impl IntoIterator<Item = Vec<Span<'a>>>, between: &'st
     line
 }
 
-/// As many parts of a text as there is room for, from the left; the first one in any case.
+/// As many parts of a text as fit, from the left, but at least the first one.
 pub fn parts_within<'a>(text: &'a str, separator: &str, room: usize) -> &'a str {
     let between = format!(" {separator} ");
     let mut shown = text;
@@ -95,7 +94,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_line_is_drawn_as_ratatui_draws_it(texts in proptest::collection::vec("[a-z ~é漢👍🏽\u{300}]{0,9}", 0..4), width in 0u16..24) {
+        fn line_is_drawn_as_by_ratatui(texts in proptest::collection::vec("[a-z ~é漢👍🏽\u{300}]{0,9}", 0..4), width in 0u16..24) {
             let styles = [Style::new(), Style::new().bold(), Style::new().red().on_blue()];
             let spans = texts.iter().zip(styles.iter().cycle()).map(|(text, style)| Span::styled(text.as_str(), *style));
             let line = Line::from(spans.collect::<Vec<_>>()).dim();
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_without_room_are_left_out_whole_from_the_right() {
+    fn parts_without_room_are_omitted_from_right() {
         let text = "1 logger · 600 captures · 400 payloads waiting";
         let shown = |room| parts_within(text, "·", room);
         assert_eq!((shown(46), shown(45), shown(22)), (text, "1 logger · 600 captures", "1 logger"));

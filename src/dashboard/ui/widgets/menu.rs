@@ -1,10 +1,7 @@
-//! What can follow the first key of a two-key sequence, in a strip over the last rows.
+//! The keys that can follow the first key of a two-key sequence, in a strip over the last rows.
 
 use crate::dashboard::input::Prefix;
-use crate::dashboard::ui::Cx;
-use crate::dashboard::ui::layout::{sheet, take_top};
-use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
-use crate::dashboard::ui::widgets::pop_up::draw_head;
+use crate::dashboard::ui::{Cx, draw_head, draw_line, row_of, sheet, take_top};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

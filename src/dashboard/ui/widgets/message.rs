@@ -1,4 +1,4 @@
-//! HTTP messages inside running text: request line, status and names of headers stand out, bodies stay as they are.
+//! HTTP messages inside a text: request line, status line and header names stand out, bodies do not.
 //!
 //! ```text
 //!   GET /x HTTP/1.1      strong        HTTP/1.1 200 OK      by its class
@@ -9,22 +9,22 @@ use crate::dashboard::ui::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// Where in a message a line stands.
+/// The part of a message in which a line stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MessagePart {
-    /// Text that is no message, or its body.
+    /// A body, or text outside of messages.
     Body,
-    /// Headers, after a first line.
+    /// Headers.
     Head,
 }
 
-/// Whether a text begins as a message does.
+/// Whether a text begins with a request line or a status line.
 pub fn is_message(text: &str) -> bool {
     let first = text.trim_start().lines().next().unwrap_or_default();
     is_request(first) || status(first).is_some()
 }
 
-/// The lines of a text, already clean, with every message in it coloured.
+/// The lines of a text, already clean, with its messages coloured.
 pub fn message_lines(theme: Theme, text: &str) -> Vec<Line<'static>> {
     let mut part = MessagePart::Body;
     text.split('\n').map(|line| coloured(theme, line.trim_end_matches('\r'), &mut part)).collect()
@@ -51,7 +51,7 @@ fn coloured(theme: Theme, line: &str, part: &mut MessagePart) -> Line<'static> {
     }
 }
 
-/// `GET /path HTTP/1.1`: a method, a target, a version.
+/// Whether a line is a request line: `GET /path HTTP/1.1`.
 fn is_request(line: &str) -> bool {
     let mut words = line.trim().split(' ');
     let method = words.next().unwrap_or_default();
@@ -59,7 +59,7 @@ fn is_request(line: &str) -> bool {
     known && words.next().is_some_and(|target| !target.is_empty()) && words.next().is_some_and(is_version)
 }
 
-/// The status of a status line.
+/// The status code of a status line.
 fn status(line: &str) -> Option<u16> {
     let mut words = line.trim().split(' ');
     words.next().filter(|word| is_version(word))?;
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_lines_and_names_of_headers_stand_out_and_bodies_do_not() {
+    fn message_lines_style_first_lines_and_header_names() {
         let theme = Theme::default();
         let lines =
             message_lines(theme, "GET /a HTTP/1.1\nHost: a.test\n\nHTTP/1.1 404 Not Found\nServer: x\n\nA: body");
@@ -101,10 +101,10 @@ mod tests {
     }
 
     #[test]
-    fn no_letter_is_lost_and_prose_is_no_message() {
-        let text = "GET /a HTTP/1.1\r\nX: 1\n\nPOST office: closed\nHTTP/2 says nothing";
-        let told: Vec<String> = message_lines(Theme::default(), text).iter().map(Line::to_string).collect();
-        assert_eq!(told.join("\n"), text.replace('\r', ""));
+    fn message_lines_keep_every_letter_and_ignore_prose() {
+        let text = "GET /a HTTP/1.1\r\nX: 1\n\nPOST office: closed\nHTTP/2 is a version";
+        let lines: Vec<String> = message_lines(Theme::default(), text).iter().map(Line::to_string).collect();
+        assert_eq!(lines.join("\n"), text.replace('\r', ""));
         assert!(is_message("\nHTTP/2 200") && is_message("PUT /x HTTP/1.0"));
         assert!(!is_message("GET the keys HTTP") && !is_message("HTTP/2 is newer") && !is_message(""));
     }

@@ -1,4 +1,4 @@
-//! Things that are drawn in more than one place. Each takes plain values and an area, none knows the model.
+//! Elements that are drawn in more than one place. Most take plain values and an area.
 
 pub mod bar;
 pub mod frame;

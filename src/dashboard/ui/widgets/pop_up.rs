@@ -1,18 +1,14 @@
-//! The box of a pop-up, and a short list in one.
+//! The box of a pop-up, and a list in a pop-up.
 
 use crate::dashboard::list::PopUpList;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::layout::popup;
-use crate::dashboard::ui::widgets::frame::draw_frame;
-use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
-use crate::dashboard::ui::{Cx, Edges, Theme};
+use crate::dashboard::ui::{Cx, Edges, Theme, draw_frame, draw_line, popup, row_of, words};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
-/// Clears an area and frames it; on small screens without a frame, so that nothing is lost to it.
+/// Clears an area and frames it. Small pop-ups have no frame, so that it takes no room from their content.
 pub(crate) fn draw_box(buf: &mut Buffer, area: Rect, theme: Theme, title: &str, below: Line<'_>) -> Rect {
     Clear.render(area, buf);
     let title = words(format!(" {title} "), theme.title(true));
@@ -23,7 +19,7 @@ pub(crate) fn draw_box(buf: &mut Buffer, area: Rect, theme: Theme, title: &str, 
     Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner }
 }
 
-/// `─ decide 2 findings ─────`: the head of what lies over the lower rows.
+/// `─ decide 2 findings ─────`: the title of a strip over the lower rows.
 pub(crate) fn draw_head(buf: &mut Buffer, area: Rect, theme: Theme, title: &str) {
     let rule = theme.glyphs.rule;
     let fill = usize::from(area.width).saturating_sub(text::width(title) + 3);
@@ -35,22 +31,22 @@ pub(crate) fn draw_head(buf: &mut Buffer, area: Rect, theme: Theme, title: &str)
     draw_line(buf, area, &Line::from(parts));
 }
 
-/// A pop-up as it looks beside its rows.
+/// The appearance of a pop-up with a list.
 pub(crate) struct PopUp {
-    /// Its head, before the number of rows.
+    /// The title before the number of rows.
     pub title: &'static str,
-    /// On its lower edge.
+    /// The note in the lower edge.
     pub note: &'static str,
-    /// At most so many columns.
+    /// Greatest width.
     pub columns: u16,
-    /// Lines it has beside the rows, its frame among them.
+    /// Lines beside the rows, with the frame.
     pub lines: u16,
-    /// Those of them that the rows leave free at its end.
+    /// Lines below the rows, inside the frame.
     pub below: u16,
 }
 
 impl PopUp {
-    /// Draws it with its rows, each told by `spans` for so many columns. Returns the area within the frame.
+    /// Draws the pop-up with its rows; `spans` returns the content of a row for a width. Returns the area inside.
     pub(crate) fn draw<T>(
         &self,
         cx: &Cx<'_>,

@@ -1,128 +1,97 @@
-//! Tables that draw only the rows on the screen.
+//! Tables of which only the visible rows are drawn.
 //!
 //! ```text
-//!   columns ──► widths for this area: fixed ones keep theirs, the flexible ones share the rest
-//!   window  ──► first row, so that the selected one is visible and nothing moves without need
-//!   rows    ──► a closure makes the cells of one row; it is called for visible rows only
+//!   columns ──► widths for this area: fixed columns keep theirs, flexible columns share the rest
+//!   window  ──► first row, so that the selected row is visible and the list scrolls as little as possible
+//!   rows    ──► a closure returns the cells of a row; it is called for visible rows only
 //! ```
 //!
-//! Numbers, times and counts never give way; names do, in the middle. A column that has no room left is not drawn.
+//! Numbers, times and counts are never cut; names are cut in the middle. A column without room is not drawn.
 
-use crate::dashboard::ui::widgets::lines::{draw_line, row_of, width_of};
-use crate::dashboard::ui::{Theme, UNICODE};
+use crate::dashboard::ui::{Theme, UNICODE, draw_line, row_of, width_of};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// Columns left of the first cell: the selection bar and the mark.
+/// Columns left of the first cell, for the selection bar and the mark.
 pub const GUTTER: u16 = 2;
 
-/// A column.
+/// A column. Its width is fixed, or a share of the remaining width between `least` and `most`.
 #[derive(Clone, Copy, Debug)]
 pub struct TableColumn {
-    /// Its head.
     pub title: &'static str,
-    /// How wide it is.
-    pub width: Width,
-    /// Numbers stand right.
+    /// Smallest sensible width.
+    least: u16,
+    /// Greatest useful width.
+    most: u16,
+    /// Weight of the share of the remaining width; 0 for a fixed width.
+    share: u16,
+    /// Right-aligned, for numbers.
     pub right: bool,
-    /// Left out first when there is no room: higher goes earlier, 0 never goes.
+    /// Omitted if there is no room, higher ranks first; 0 is never omitted.
     pub expendable: u8,
     /// Shown only in tables of at least so many columns.
     pub from: u16,
-    /// Gives way at its end, as sentences do; names give way in the middle.
+    /// Cut at the end, as sentences are; names are cut in the middle.
     pub sentence: bool,
 }
 
-/// How wide a column is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
-    /// Columns.
-    Fixed(u16),
-    /// A share of what is left, at least so many columns.
-    Flex {
-        /// Smallest sensible width.
-        least: u16,
-        /// Weight of the share.
-        share: u16,
-        /// Greatest useful width.
-        most: u16,
-    },
-}
-
 impl TableColumn {
-    /// Of a fixed width, left-aligned.
+    /// A left-aligned column of a fixed width.
     pub const fn fixed(title: &'static str, width: u16) -> Self {
-        Self { title, width: Width::Fixed(width), right: false, expendable: 0, from: 0, sentence: false }
+        Self { most: width, ..Self::flex(title, width, 0) }
     }
 
-    /// Of a flexible width.
+    /// A left-aligned column of a flexible width.
     pub const fn flex(title: &'static str, least: u16, share: u16) -> Self {
-        let width = Width::Flex { least, share, most: u16::MAX };
-        Self { title, width, right: false, expendable: 0, from: 0, sentence: false }
+        Self { title, least, most: u16::MAX, share, right: false, expendable: 0, from: 0, sentence: false }
     }
 
-    /// Never wider than this.
-    pub const fn at_most(mut self, columns: u16) -> Self {
-        if let Width::Flex { least, share, .. } = self.width {
-            self.width = Width::Flex { least, share, most: columns };
-        }
-        self
+    /// Sets the greatest width of a flexible column.
+    pub const fn at_most(self, columns: u16) -> Self {
+        Self { most: columns, ..self }
     }
 
-    /// Right-aligned.
-    pub const fn right(mut self) -> Self {
-        self.right = true;
-        self
+    pub const fn right(self) -> Self {
+        Self { right: true, ..self }
     }
 
-    /// May be left out; higher goes earlier.
-    pub const fn expendable(mut self, rank: u8) -> Self {
-        self.expendable = rank;
-        self
+    pub const fn expendable(self, rank: u8) -> Self {
+        Self { expendable: rank, ..self }
     }
 
-    /// Shown only where the table is at least so wide: names matter more.
-    pub const fn from(mut self, columns: u16) -> Self {
-        self.from = columns;
-        self
+    pub const fn from(self, columns: u16) -> Self {
+        Self { from: columns, ..self }
     }
 
-    /// Gives way at its end.
-    pub const fn sentence(mut self) -> Self {
-        self.sentence = true;
-        self
+    pub const fn sentence(self) -> Self {
+        Self { sentence: true, ..self }
     }
 
-    fn least(&self) -> u16 {
-        match self.width {
-            Width::Fixed(width) => width,
-            Width::Flex { least, .. } => least,
-        }
+    fn is_flexible(&self) -> bool {
+        self.share > 0
     }
 }
 
-/// What a row shows.
+/// The cells of a row, and its state.
 #[derive(Debug, Default)]
 pub struct TableRow<'a> {
-    /// One line a column.
+    /// One line per column.
     pub cells: Vec<Line<'a>>,
-    /// Over all cells, such as dim for what is stale.
+    /// The style of the whole row, such as dim for stale data.
     pub style: Style,
-    /// Marked.
     pub marked: bool,
-    /// The row the cursor is on.
     pub selected: bool,
 }
 
-/// Widths of the columns in `width`, 0 for those left out. One column stands between two.
+/// The widths of the columns in `width`, with one blank column between them. Omitted columns have the width 0.
 pub fn widths(columns: &[TableColumn], width: u16) -> Vec<u16> {
     let mut shown: Vec<bool> = columns.iter().map(|column| column.from <= width).collect();
     let needed = |shown: &[bool]| -> u32 {
         let kept = columns.iter().zip(shown).filter(|(_, shown)| **shown);
-        kept.map(|(column, _)| u32::from(column.least()) + 1).sum::<u32>().saturating_sub(1)
+        kept.map(|(column, _)| u32::from(column.least) + 1).sum::<u32>().saturating_sub(1)
     };
     while needed(&shown) > u32::from(width) {
         let next = (0..columns.len()).filter(|&i| shown[i] && columns[i].expendable > 0);
@@ -130,45 +99,38 @@ pub fn widths(columns: &[TableColumn], width: u16) -> Vec<u16> {
         shown[out] = false;
     }
     let mut result: Vec<u16> =
-        columns.iter().zip(&shown).map(|(column, shown)| if *shown { column.least() } else { 0 }).collect();
+        columns.iter().zip(&shown).map(|(column, shown)| if *shown { column.least } else { 0 }).collect();
     let mut spare = u32::from(width).saturating_sub(needed(&shown));
     share_out(columns, &mut result, &mut spare);
     squeeze(columns, &mut result, u32::from(width));
     result
 }
 
-/// Gives spare columns to the flexible ones by their shares, until all are at their most.
+/// Distributes the spare columns over the flexible columns by their shares, up to their greatest widths.
 fn share_out(columns: &[TableColumn], widths: &mut [u16], spare: &mut u32) {
     loop {
-        let open: Vec<(usize, u32, u16)> = columns
-            .iter()
-            .enumerate()
-            .filter_map(|(i, column)| match column.width {
-                Width::Flex { share, most, .. } if widths[i] > 0 && widths[i] < most => {
-                    Some((i, u32::from(share), most))
-                }
-                _ => None,
-            })
-            .collect();
-        let total: u32 = open.iter().map(|column| column.1).sum();
+        let is_open = |&i: &usize| columns[i].is_flexible() && widths[i] > 0 && widths[i] < columns[i].most;
+        let open: Vec<usize> = (0..columns.len()).filter(is_open).collect();
+        let total: u32 = open.iter().map(|&i| u32::from(columns[i].share)).sum();
         if *spare == 0 || total == 0 {
             return;
         }
         let pot = *spare;
-        for (i, share, most) in open {
-            let more = (pot * share).div_ceil(total).min(*spare).min(u32::from(most - widths[i]));
+        for i in open {
+            let TableColumn { share, most, .. } = columns[i];
+            let more = (pot * u32::from(share)).div_ceil(total).min(*spare).min(u32::from(most - widths[i]));
             widths[i] += more as u16;
             *spare -= more;
         }
     }
 }
 
-/// Where even the least widths do not fit, the flexible columns give way first, then the last ones.
+/// Where even the least widths do not fit, cuts the flexible columns first, then the last ones.
 fn squeeze(columns: &[TableColumn], widths: &mut [u16], width: u32) {
     let total =
         |widths: &[u16]| widths.iter().filter(|&&w| w > 0).map(|&w| u32::from(w) + 1).sum::<u32>().saturating_sub(1);
-    let flexible = (0..columns.len()).filter(|&i| matches!(columns[i].width, Width::Flex { .. }));
-    let fixed = (0..columns.len()).rev().filter(|&i| matches!(columns[i].width, Width::Fixed(_)));
+    let flexible = (0..columns.len()).filter(|&i| columns[i].is_flexible());
+    let fixed = (0..columns.len()).rev().filter(|&i| !columns[i].is_flexible());
     for i in flexible.chain(fixed).collect::<Vec<_>>() {
         let over = total(widths).saturating_sub(width);
         if over == 0 {
@@ -179,14 +141,13 @@ fn squeeze(columns: &[TableColumn], widths: &mut [u16], width: u32) {
     }
 }
 
-/// Draws the heads of the columns.
 pub fn draw_heads(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[TableColumn], widths: &[u16]) {
     let title = |title: &'static str| if title == UNICODE.change { theme.glyphs.change } else { title };
     let cells = columns.iter().map(|column| Line::styled(title(column.title), theme.head())).collect();
     draw_cells(buf, area, theme, columns, widths, &TableRow { cells, ..TableRow::default() });
 }
 
-/// Draws rows from the top of the area until it or they end. `focused` tells how the selected one looks.
+/// Draws rows from the top of the area. `focused` decides the style of the selected row.
 pub fn draw_rows<'a>(
     buf: &mut Buffer,
     area: Rect,
@@ -226,7 +187,7 @@ fn draw_cells(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[TableColumn
     }
 }
 
-/// A left-aligned cell may use the room of empty cells to its right.
+/// A left-aligned cell can use the room of empty cells to its right.
 fn spill(column: &TableColumn, widths: &[u16], cells: &[Line<'_>]) -> u16 {
     let free = widths.iter().zip(cells).take_while(|(_, cell)| width_of(cell) == 0);
     if column.right { 0 } else { free.map(|(&width, _)| if width > 0 { width + 1 } else { 0 }).sum() }
@@ -234,16 +195,15 @@ fn spill(column: &TableColumn, widths: &[u16], cells: &[Line<'_>]) -> u16 {
 
 fn draw_cell(buf: &mut Buffer, area: Rect, theme: Theme, column: &TableColumn, cell: &Line<'_>) {
     let wanted = width_of(cell);
-    let is_name = matches!(column.width, Width::Flex { .. });
-    if wanted > area.width as usize && (is_name || cell.spans.len() == 1) {
+    if wanted > area.width as usize && (column.is_flexible() || cell.spans.len() == 1) {
         return draw_line(buf, area, &shortened(cell, area.width as usize, column.sentence, theme.glyphs.ellipsis));
     }
     let indent = if column.right { (area.width as usize).saturating_sub(wanted) as u16 } else { 0 };
     draw_line(buf, Rect { x: area.x + indent, width: area.width - indent, ..area }, cell);
 }
 
-/// A cell in fewer columns: of a sentence the beginning; a name gives way in the middle, of several parts the longest at
-/// its end.
+/// A cell in fewer columns. A sentence keeps its beginning; a name is cut in the middle; of several parts the longest is
+/// cut at its end.
 fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: char) -> Line<'a> {
     let over = width_of(cell).saturating_sub(columns);
     let longest = cell.spans.iter().map(|span| text::width(&span.content)).max().unwrap_or(0);
@@ -258,7 +218,7 @@ fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: c
                 let shorten = if cell.spans.len() == 1 { text::middle_with } else { text::start_with };
                 shorten(&span.content, longest.saturating_sub(over), ellipsis)
             }
-            // It fits, what follows does not: that shows here.
+            // This part fits and the following one does not: the ellipsis stands here.
             _ if columns == room && Some(at) != last => {
                 text::start_with(&format!("{}{ellipsis}", span.content), room, ellipsis).into_owned().into()
             }
@@ -270,8 +230,8 @@ fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: c
     Line::from(spans.collect::<Vec<_>>()).style(cell.style)
 }
 
-/// The first visible row: the earlier one when the selected row is visible from there, else as little moved as
-/// needed. Never leaves empty rows below while there are rows above.
+/// The first visible row: `top` if the selected row is visible from there, else moved as little as possible. Leaves no
+/// empty rows below while there are rows above.
 pub fn window(top: usize, selected: usize, total: usize, height: usize) -> usize {
     if height == 0 || total == 0 {
         return 0;
@@ -294,28 +254,28 @@ mod tests {
     ];
 
     #[test]
-    fn fixed_columns_keep_their_width_and_names_share_the_rest() {
+    fn fixed_columns_keep_width_and_flexible_ones_share_rest() {
         let shown = widths(COLUMNS, 78);
         assert_eq!((shown[0], shown[3], shown[4]), (6, 5, 4));
         assert_eq!(shown.iter().sum::<u16>() + 4, 78);
     }
 
     #[test]
-    fn expendable_columns_go_in_their_order() {
+    fn expendable_columns_are_omitted_by_rank() {
         assert_eq!(widths(COLUMNS, 30), [6, 11, 6, 0, 4]);
         assert_eq!(widths(COLUMNS, 24), [6, 10, 6, 0, 0]);
     }
 
     proptest! {
         #[test]
-        fn the_columns_never_need_more_than_there_is(width in 0u16..300) {
+        fn columns_never_exceed_width(width in 0u16..300) {
             let shown = widths(COLUMNS, width);
             let total: u32 = shown.iter().filter(|&&w| w > 0).map(|&w| u32::from(w) + 1).sum();
             prop_assert!(total.saturating_sub(1) <= u32::from(width), "{shown:?}");
         }
 
         #[test]
-        fn the_selected_row_is_always_in_the_window(
+        fn selected_row_is_always_in_window(
             top in 0usize..200, total in 1usize..200, at in 0usize..200, height in 1usize..60,
         ) {
             let selected = at % total;
@@ -326,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn words_run_into_the_empty_cells_behind_them() {
+    fn long_cell_extends_into_empty_cells() {
         let area = Rect::new(0, 0, 40, 1);
         let mut buf = Buffer::empty(area);
         let columns = [TableColumn::fixed("A", 5), TableColumn::fixed("B", 5).right(), TableColumn::fixed("C", 5)];
@@ -341,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_parts_the_longest_gives_way_and_of_a_sentence_the_end() {
+    fn long_cell_is_cut_in_longest_part_and_sentence_at_end() {
         let shown = |parts: &[&str], columns, sentence| -> String {
             let cell = Line::from(parts.iter().map(|part| Span::raw(*part)).collect::<Vec<_>>());
             shortened(&cell, columns, sentence, '…').spans.iter().map(|span| &*span.content).collect()
@@ -353,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_moves_as_little_as_needed() {
+    fn window_scrolls_as_little_as_possible() {
         assert_eq!(window(10, 12, 100, 10), 10);
         assert_eq!(window(10, 20, 100, 10), 11);
         assert_eq!(window(10, 9, 100, 10), 9);

@@ -1,20 +1,20 @@
-//! The tab line of a detail: `▌Overview▐  Evidence 2  References 3`.
+//! The line of tabs of a detail: `▌Overview▐  Evidence 2  References 3`.
 
 use crate::dashboard::ui::Theme;
 use ratatui::text::{Line, Span};
 
-/// The tabs with the chosen one, if any, between bars; each keeps its place whichever is chosen. When they are wider than
-/// `width`, those after the chosen one are left out first, then those before it.
+/// The tabs, with the chosen one between bars; each tab has the same position whichever is chosen. In less than the
+/// required width the tabs after the chosen one are omitted first, then those before it.
 pub fn tab_line(theme: Theme, titles: &[String], chosen: impl Into<Option<usize>>, width: u16) -> Line<'static> {
     let chosen = chosen.into();
-    let kept = chosen.unwrap_or(0);
+    let visible = chosen.unwrap_or(0);
     let widths: Vec<usize> = titles.iter().map(|title| crate::text::width(title) + 2).collect();
     let (mut first, mut end) = (0, titles.len());
     let room = width as usize;
-    while widths[first..end].iter().sum::<usize>() > room && end > kept + 1 {
+    while widths[first..end].iter().sum::<usize>() > room && end > visible + 1 {
         end -= 1;
     }
-    while widths[first..end].iter().sum::<usize>() > room && first < kept {
+    while widths[first..end].iter().sum::<usize>() > room && first < visible {
         first += 1;
     }
     let mut line = Line::default();
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chosen_tab_is_always_there() {
+    fn chosen_tab_is_always_visible() {
         let titles = ["Overview", "Evidence 2", "References 3"].map(String::from);
         let text = |chosen, width| tab_line(Theme::default(), &titles, chosen, width).to_string();
         assert_eq!(text(0, 60), "▌Overview▐ Evidence 2  References 3 ");

@@ -1,41 +1,39 @@
 //! Notices in the lower right corner, newest lowest, at most three.
 //!
 //! ```text
-//!   ▌ the row above goes up to make room            the service answers again
+//!   ▌ the rows above scroll up to make room         connected again
 //!    p payload  enter open  ? keys     payload hit: q, SSRF, +12s, GET from …
 //! ```
 
-use crate::dashboard::ui::layout::take_bottom;
-use crate::dashboard::ui::widgets::lines::draw_line;
-use crate::dashboard::ui::widgets::wrap::{plain, wrap};
+use crate::dashboard::ui::{draw_line, plain, take_bottom, wrap};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
-/// How many are shown at once.
+/// Notices on the screen at once.
 pub const MOST: usize = 3;
-/// Lines of one; what has no room in them is cut.
+/// Greatest number of lines of a notice; the rest is cut.
 const LINES: usize = 3;
-/// Columns between two.
+/// Columns between two notices.
 const GAP: u16 = 1;
-/// They take one of so many rows of a screen at most, but always one.
+/// Notices take at most one in so many rows of a screen, but at least one.
 const PART: u16 = 3;
 
-/// The rows of what is said.
+/// The rows of the notices.
 #[derive(Debug, Default)]
 pub struct Toasts {
     rows: Vec<Vec<Piece>>,
 }
 
-/// A line of a notice, with its style and the columns that it takes.
+/// A line of a notice, with its style and its width.
 #[derive(Debug)]
 struct Piece(Style, Line<'static>, u16);
 
 impl Toasts {
-    /// What there is to say, oldest first. Short ones stand beside each other. A long one is wrapped: what to do next
-    /// stands at its end.
+    /// Lays out notices, oldest first. Short notices stand side by side. Long ones are wrapped, because the next step stands
+    /// at their end.
     pub fn of(notices: &[(Style, String)], screen: Rect) -> Self {
         let newest = notices.len().saturating_sub(MOST);
         let mut rows: Vec<Vec<Piece>> = Vec::new();
@@ -55,17 +53,16 @@ impl Toasts {
         Self { rows }
     }
 
-    /// Rows that they take.
     pub fn rows(&self) -> u16 {
         self.rows.len() as u16
     }
 
-    /// Columns that they take of the last row.
+    /// Columns of the last row.
     pub fn columns(&self) -> u16 {
         self.rows.last().map_or(0, |row| columns(row))
     }
 
-    /// Draws them over the last rows of a screen.
+    /// Draws the notices over the last rows of a screen.
     pub fn draw(&self, buf: &mut Buffer, screen: Rect) {
         let (_, rows) = take_bottom(screen, self.rows());
         for (y, row) in (rows.y..).zip(&self.rows) {
@@ -81,13 +78,12 @@ impl Toasts {
     }
 }
 
-/// Columns of a row.
 fn columns(row: &[Piece]) -> u16 {
     let gaps = row.len().saturating_sub(1) as u16 * GAP;
     row.iter().map(|piece| piece.2).sum::<u16>() + gaps
 }
 
-/// A notice wrapped to a screen: all its lines are as wide as the longest.
+/// A notice wrapped to a screen; all its lines are as wide as the longest one.
 fn lines((style, notice): &(Style, String), columns: u16) -> Vec<Piece> {
     let mut lines = wrap(plain(notice, *style), columns.saturating_sub(2));
     lines.truncate(LINES);
@@ -109,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_newest_stand_at_the_end_the_newest_last_and_short_ones_side_by_side() {
+    fn newest_three_notices_are_shown_with_short_ones_side_by_side() {
         let lines = shown(&["one", "two", "three of it", "four"], 20, 9);
         assert_eq!(lines[6..], ["                two", "        three of it", "               four"]);
         assert!(lines[..6].iter().all(String::is_empty));
@@ -117,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_one_is_wrapped_so_that_its_end_is_read_and_leaves_most_of_the_screen() {
+    fn long_notice_is_wrapped_and_leaves_most_of_screen() {
         let long = "the disk is full: make room and start again";
         let lines = shown(&[long], 20, 9);
         assert_eq!(lines[6..], [" the disk is full:", " make room and", " start again"]);

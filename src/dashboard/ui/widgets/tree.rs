@@ -1,14 +1,14 @@
-//! Any JSON value as an indented tree, one line a value.
+//! A JSON value as an indented tree, one line per value.
 
 use crate::dashboard::ui::Theme;
 use crate::text;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-/// Deepest level drawn; below it a value is shown as JSON on its line.
+/// Deepest level of the tree; deeper values are shown as JSON on one line.
 const DEEPEST: usize = 12;
 
-/// The lines of a value. Strings of several lines keep them, indented below their key.
+/// The lines of a value. The lines of a multi-line string are indented below its key.
 pub fn tree_lines(theme: Theme, value: &Value) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     match value {
@@ -77,7 +77,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn objects_and_lists_are_indented_below_their_key() {
+    fn nested_values_are_indented_below_key() {
         let value =
             json!({"ip": "127.0.0.1", "ports": [{"number": 80, "state": "open"}, "a\nb"], "none": null, "e": []});
         let text: Vec<String> = tree_lines(Theme::default(), &value).iter().map(Line::to_string).collect();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn bottomless_values_end() {
+    fn deeply_nested_value_ends_at_deepest_level() {
         let mut value = json!("end");
         for _ in 0..100 {
             value = json!([value]);

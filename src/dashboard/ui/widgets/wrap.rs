@@ -1,21 +1,29 @@
-//! Wrapping styled lines to a width, with kept indents, and the cache of what was wrapped.
+//! Wrapping of styled lines to a width.
 //!
-//! Wrapping a body of 1 MB takes longer than a frame may: it is done once for a body and a width, and a frame draws
-//! only the lines on the screen.
+//! Wrapping a body of 1 MB takes longer than a frame, so details keep the wrapped lines (`ui/cache`) and a frame draws only
+//! the visible ones.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Wraps lines at word ends where there are some, anywhere where not. Following lines keep the indent of the first
-/// (up to half the width).
+/// Wraps lines at blanks, and longer words anywhere. Continuation lines keep the indent of the first line, up to half the
+/// width.
 pub fn wrap(lines: Vec<Line<'static>>, width: u16) -> Vec<Line<'static>> {
     let width = usize::from(width.max(1));
     let mut out = Vec::with_capacity(lines.len());
     for line in lines {
-        if line.width() <= width { out.push(line) } else { wrap_line(&line, width, &mut out) }
+        let indent = indent_of(&line).min(width / 2);
+        wrap_line(line, width, indent, &mut out);
     }
+    out
+}
+
+/// Wraps a line so that its continuation lines begin after `hang` columns.
+pub fn wrap_hanging(line: Line<'static>, width: u16, hang: usize) -> Vec<Line<'static>> {
+    let mut out = Vec::new();
+    wrap_line(line, usize::from(width.max(1)), hang, &mut out);
     out
 }
 
@@ -24,8 +32,11 @@ pub fn plain(text: &str, style: Style) -> Vec<Line<'static>> {
     text.split('\n').map(|line| Line::from(Span::styled(line.to_owned(), style))).collect()
 }
 
-fn wrap_line(line: &Line<'static>, width: usize, out: &mut Vec<Line<'static>>) {
-    let mut wrapped = Wrapped { width, indent: indent_of(line).min(width / 2), line: Line::default(), used: 0, out };
+fn wrap_line(line: Line<'static>, width: usize, indent: usize, out: &mut Vec<Line<'static>>) {
+    if line.width() <= width {
+        return out.push(line);
+    }
+    let mut wrapped = Wrapped { width, indent, line: Line::default(), used: 0, out };
     for span in &line.spans {
         for word in words_and_blanks(&span.content) {
             wrapped.word(word, line.style.patch(span.style));
@@ -34,7 +45,7 @@ fn wrap_line(line: &Line<'static>, width: usize, out: &mut Vec<Line<'static>>) {
     wrapped.end_line();
 }
 
-/// Runs of blanks and of anything else, in turn.
+/// Alternating runs of blanks and of other characters.
 fn words_and_blanks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -73,7 +84,7 @@ impl Wrapped<'_> {
             return self.put(word, columns, style);
         }
         if word.trim().is_empty() {
-            // Blanks at a break are not carried over.
+            // Blanks at a line break are dropped.
             return self.break_line();
         }
         if columns + self.indent <= self.width && self.used > self.indent {
@@ -120,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stay_whole_and_indents_are_kept() {
+    fn wrapped_lines_keep_words_and_indent() {
         assert_eq!(wrapped("the private key of a certificate", 12), ["the private ", "key of a ", "certificate"]);
         assert_eq!(wrapped("  indented words here", 12), ["  indented ", "  words here"]);
         assert_eq!(wrapped("abcdefghij", 4), ["abcd", "efgh", "ij"]);
@@ -129,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_survive_the_break() {
+    fn wrapped_lines_keep_styles() {
         let bold = Style::new().bold();
         let line = Line::from(vec![Span::raw("one "), Span::styled("two three", bold)]);
         let lines = wrap(vec![line], 8);
@@ -139,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_wider_than_asked_and_no_letter_is_lost(text in any::<String>(), width in 2u16..60) {
+        fn wrapped_lines_fit_and_keep_every_letter(text in any::<String>(), width in 2u16..60) {
             let text = crate::text::clean_text(&text).into_owned();
             let lines = wrap(plain(&text, Style::new()), width);
             prop_assert!(lines.iter().all(|line| line.width() <= usize::from(width)));

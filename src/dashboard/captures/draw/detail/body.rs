@@ -1,12 +1,9 @@
-//! The body: decoded step by step, as it came, or its bytes.
+//! The body of a capture: decoded step by step, raw, or as a hex dump.
 
 use crate::contract::Capture;
 use crate::dashboard::base::TextMode;
 use crate::dashboard::captures::draw::detail::steps;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::widgets::hex::hex_lines;
-use crate::dashboard::ui::widgets::wrap::plain;
-use crate::dashboard::ui::{Theme, format};
+use crate::dashboard::ui::{Theme, format, hex_lines, plain, words};
 use crate::oob::BodyHints;
 use crate::oob::decode::chain;
 use crate::oob::request::{content_type, header};
@@ -15,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ratatui::text::Line;
 
-/// Bytes shown of a body; of the rest its size is told. Saved and copied it is whole.
+/// Bytes of a body that are shown, followed by the size of the rest. Copies and files contain the whole body.
 const SHOWN: usize = 1 << 20;
 
 pub(crate) fn lines(theme: Theme, capture: &Capture, width: u16, shown: TextMode) -> Vec<Line<'static>> {
@@ -23,15 +20,12 @@ pub(crate) fn lines(theme: Theme, capture: &Capture, width: u16, shown: TextMode
     if encoded.is_empty() {
         let announced = header(capture, "content-length").and_then(|length| length.trim().parse::<usize>().ok());
         return vec![match announced {
-            Some(1..) => words(
-                "The service kept no body of what the request announced: it was too large, or broke off.",
-                theme.warn(),
-            ),
-            _ => words("The request had no body.", theme.dim()),
+            Some(1..) => words("body not recorded: too large or interrupted", theme.warn()),
+            _ => words("no body", theme.dim()),
         }];
     }
     let Ok(bytes) = STANDARD.decode(encoded.as_bytes()) else {
-        let mut lines = vec![words("The service sent a body that is no base64:", theme.warn())];
+        let mut lines = vec![words("body is not valid base64:", theme.warn())];
         lines.extend(plain(&text::clean_text(encoded), theme.text()));
         return lines;
     };
@@ -47,7 +41,7 @@ pub(crate) fn lines(theme: Theme, capture: &Capture, width: u16, shown: TextMode
     lines
 }
 
-/// `text/plain, 1.2 kB`, and what is left out.
+/// `text/plain, 1.2 kB`, and the size of the part that is not shown.
 fn sizes(capture: &Capture, bytes: &[u8]) -> String {
     let kind = match content_type(capture) {
         "" => "no content type".to_owned(),
@@ -61,11 +55,8 @@ fn sizes(capture: &Capture, bytes: &[u8]) -> String {
 }
 
 fn decoded(theme: Theme, capture: &Capture, bytes: &[u8], width: u16) -> Vec<Line<'static>> {
-    let told = BodyHints {
-        content_type: content_type(capture),
-        encoding: header(capture, "content-encoding").unwrap_or_default(),
-    };
-    let steps = chain(bytes, told);
+    let encoding = header(capture, "content-encoding").unwrap_or_default();
+    let steps = chain(bytes, BodyHints { content_type: content_type(capture), encoding });
     let seen = &bytes[..bytes.len().min(SHOWN)];
     match steps.is_empty() {
         false => steps::lines(theme, &steps, 0),
@@ -74,7 +65,7 @@ fn decoded(theme: Theme, capture: &Capture, bytes: &[u8], width: u16) -> Vec<Lin
     }
 }
 
-/// More than one byte in ten of the beginning is no text.
+/// Whether more than one byte in ten of the beginning is not text.
 fn is_binary(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(1_000)];
     let odd = |byte: &&u8| (**byte < b' ' && !matches!(**byte, b'\n' | b'\r' | b'\t')) || **byte >= 0x80;
@@ -91,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_told_by_their_size_and_decoded_step_by_step() {
+    fn body_shows_size_and_decoded_steps() {
         let json = shown(br#"{"b":1,"a":"b%2Fc"}"#, TextMode::Decoded);
         assert_eq!(json[0], "no content type, 19 B");
         assert!(json[1].contains("json   it parses"), "{json:?}");
@@ -101,31 +92,31 @@ mod tests {
         assert_eq!(shown(br#"{"b":1,"a":[2]}"#, TextMode::Raw)[1..], [r#"{"b":1,"a":[2]}"#]);
         assert_eq!(shown(b"some words\nand more", TextMode::Decoded)[1..], ["some words", "and more"]);
         assert!(shown(b"\x00\x01\xff\xfe", TextMode::Decoded)[1].starts_with("00000000  00 01 ff fe"));
-        assert_eq!(shown(b"", TextMode::Decoded), ["The request had no body."]);
+        assert_eq!(shown(b"", TextMode::Decoded), ["no body"]);
         let cut = Capture { http_headers: vec!["Content-Length: 3000000".into()], ..Capture::default() };
-        let told = lines(Theme::default(), &cut, 60, TextMode::Decoded)[0].to_string();
-        assert!(told.contains("kept no body"), "{told}");
+        let line = lines(Theme::default(), &cut, 60, TextMode::Decoded)[0].to_string();
+        assert!(line.contains("body not recorded"), "{line}");
     }
 
     #[test]
-    fn of_a_body_beyond_the_limit_the_rest_is_told() {
+    fn body_beyond_limit_shows_size_of_rest() {
         let lines = shown(&vec![b'a'; SHOWN + 10_000], TextMode::Raw);
         assert_eq!(lines[0], "no content type, 1.1 MB, the last 10.0 kB not shown");
     }
 
     #[test]
-    fn of_what_a_body_stands_for_no_more_is_shown_than_is_read() {
+    fn decoded_body_beyond_limit_is_cut() {
         let long = format!("{{\"a\":\"{}\",\"b\":\"x%2Fy\"}}", "ä".repeat(SHOWN));
         let lines = shown(long.as_bytes(), TextMode::Decoded);
         assert!(lines.iter().map(String::len).sum::<usize>() < 300_000);
         assert!(lines.last().is_some_and(|last| last.trim_start().starts_with("the last 1.8 MB not shown")));
-        assert!(!lines.iter().any(|line| line.contains("has 1 %XX escape")), "strings of so much are not looked into");
+        assert!(!lines.iter().any(|line| line.contains("has 1 %XX escape")), "strings of this length are not decoded");
         let percent = shown(format!("{}%20", "a".repeat(SHOWN)).as_bytes(), TextMode::Decoded);
         assert!(percent.iter().map(String::len).sum::<usize>() < 300_000);
     }
 
     #[test]
-    fn a_web_token_is_never_said_to_be_good() {
+    fn decoded_web_token_is_never_called_verified() {
         let part = |json: &str| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(json);
         let token = format!("{}.{}.c2ln", part(r#"{"alg":"HS256"}"#), part(r#"{"sub":"ann"}"#));
         let text = shown(token.as_bytes(), TextMode::Decoded).join("\n");

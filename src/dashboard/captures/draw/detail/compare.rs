@@ -1,9 +1,7 @@
-//! A capture beside another one.
+//! The comparison of two captures.
 
 use crate::dashboard::base::Caught;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::labels::fact;
-use crate::dashboard::ui::{Theme, format};
+use crate::dashboard::ui::{Theme, fact, format, words};
 use crate::oob::compare::{compare, differing};
 use crate::oob::{ComparedPart, PartChange, RequestPart};
 use crate::text;
@@ -12,16 +10,15 @@ use ratatui::text::{Line, Span};
 /// Differing lines shown of a body.
 const LINES: usize = 40;
 /// Spans before a value.
-pub(crate) const LEADS: usize = 3;
-/// Columns before a value: the name, and what became of it.
+pub(crate) const NAME_SPANS: usize = 3;
+/// Columns before a value: the name, and its fate.
 const NAME: usize = 22;
 const FATE: usize = 11;
 
-/// The two part by part, the earlier one first; what differs stands before what does not.
+/// The parts of both captures, the earlier capture first. Differing parts stand before equal ones.
 pub(crate) fn lines(theme: Theme, other: Option<&Caught>, caught: &Caught) -> Vec<Line<'static>> {
     let Some(other) = other else {
-        let how = "Nothing earlier in memory came from the same address or payload: mark two captures to compare them.";
-        return vec![words(how, theme.dim())];
+        return vec![words("no earlier capture of this address or payload: mark two to compare", theme.dim())];
     };
     let when = |caught: &Caught| (caught.capture.request_date, caught.capture.id);
     let (before, after) = if when(other) <= when(caught) { (other, caught) } else { (caught, other) };
@@ -34,7 +31,7 @@ pub(crate) fn lines(theme: Theme, other: Option<&Caught>, caught: &Caught) -> Ve
         parts.iter().partition(|part| part.fate() == PartChange::Same);
     let mut lines = vec![fact(theme, "Before", named(before)), fact(theme, "After", named(after)), Line::default()];
     if differ.is_empty() {
-        lines.push(words("No part differs.", theme.good()));
+        lines.push(words("no differences", theme.good()));
     }
     differ.iter().for_each(|part| part_lines(theme, part, &mut lines));
     if !differ.is_empty() && !same.is_empty() {
@@ -84,7 +81,7 @@ fn part_lines(theme: Theme, one: &ComparedPart, lines: &mut Vec<Line<'static>>) 
             }
         }
         (true, _, _) => {
-            row(name, fate, "", &format!("{} as it is read", format::bytes(before.or(after).map_or(0, str::len))))
+            row(name, fate, "", &format!("{} decoded", format::bytes(before.or(after).map_or(0, str::len))))
         }
         (false, Some(before), Some(after)) if before != after => {
             row(name, fate, "- ", before);

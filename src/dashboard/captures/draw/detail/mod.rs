@@ -1,11 +1,11 @@
-//! One captured request, looked at from all sides.
+//! The detail of one captured request.
 //!
 //! ```text
-//!   head      when, how, from whom, with what · which capture, how many, the payload and its delay    each frame
-//!   Request   planted where, query and path decoded, who sent it, what else came from there
-//!   Headers   in their order, duplicates kept
+//!   head      time, method, sender, user agent · capture, position, payload and its delay    in each frame
+//!   Request   place of the payload, decoded path and query, sender, other captures of the sender
+//!   Headers   in their order, with duplicates
 //!   Body      decoded step by step, raw, hex
-//!   Compare   beside another one, part by part
+//!   Compare   beside another capture, part by part
 //! ```
 
 pub mod body;
@@ -14,12 +14,7 @@ pub mod request;
 pub mod steps;
 
 use crate::dashboard::base::{Caught, Pane, RowRef, Tab};
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::text::{DetailPane, DetailText};
-use crate::dashboard::ui::theme::Theme;
-use crate::dashboard::ui::widgets::wrap::wrap;
+use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, ViewCache, format, words, wrap_hanging};
 use crate::oob::request::{body_size, headers};
 use crate::oob::{Mention, Payload};
 use crate::text;
@@ -28,7 +23,6 @@ use std::any::Any;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
-/// The detail of the selected capture.
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
     let caught = cx.model.lists.captures.current(&cx.model.data.captures)?;
     let capture = &caught.capture;
@@ -46,19 +40,19 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
             let other = cx.model.compared_capture();
             made_from.extend(other.map(|other| other.capture.clone() as _));
             DetailText::new(made_from, move |theme, width, _| {
-                hung(compare::lines(theme, other, caught), compare::LEADS, width)
+                hung(compare::lines(theme, other, caught), compare::NAME_SPANS, width)
             })
         }
         _ => {
             let (cx, model) = (cx.clone(), cx.model);
             made_from.extend(known(&cx, caught).map(|(_, payload)| Arc::clone(payload) as _));
             made_from.extend(model.data.targets.value().map(|targets| Arc::clone(targets) as _));
-            // What else came from there, what it proves, whose addresses are one's own, and what is said of its tokens.
-            let about = (
+            // Numbers that change with the other inputs: captures of the sender, proven findings, own addresses, tokens.
+            let inputs = (
                 (model.data.captures.end(), model.findings.triage.state.len()),
                 (model.own_addresses().len(), caught.mentions.len(), model.connection.clock_offset),
             );
-            let version = BuildHasherDefault::<DefaultHasher>::default().hash_one(about);
+            let version = BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs);
             let make = move |theme, width, _| hung(request::Page::new(&cx, caught).lines(theme), 1, width);
             DetailText::new(made_from, make).with_version(version)
         }
@@ -81,12 +75,7 @@ fn head_lines(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
                 first.push_span(Span::raw(format!(" {delay}")));
             }
         }
-        None => first.extend(
-            caught
-                .mentions
-                .first()
-                .map(|unknown| Span::styled(format!("   token {}, of no payload here", unknown.token), theme.warn())),
-        ),
+        None => first.extend(unknown_token(caught).map(|token| Span::styled(format!("   {token}"), theme.warn()))),
     }
     first.push_span(Span::raw(format!("   {}", clean(&capture.user_agent))));
     let list = &cx.model.lists.captures;
@@ -96,55 +85,38 @@ fn head_lines(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
     vec![first, words(second, theme.dim())]
 }
 
-/// The first payload of the book that a capture carries, with where it stood.
+/// `unknown token aaaaaaaaaaab`, for a capture with a token of no known payload.
+fn unknown_token(caught: &Caught) -> Option<String> {
+    caught.mentions.first().map(|mention| format!("unknown token {}", mention.token))
+}
+
+/// The first known payload of which a capture contains the token, with the place of the token.
 pub(crate) fn known<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Option<(&'a Mention, &'a Arc<Payload>)> {
     let mentions = caught.mentions.iter().filter(|mention| mention.known);
     mentions.filter_map(|mention| Some((mention, cx.model.captures.oob.book.get(mention.token)?))).next()
 }
 
-/// Lines that are too long go on below their value and not below their name: the first `leads` spans are the name.
-fn hung(lines: Vec<Line<'static>>, leads: usize, width: u16) -> Vec<Line<'static>> {
+/// Wraps long lines so that they continue below their value; the first `names` spans are the name before it.
+fn hung(lines: Vec<Line<'static>>, names: usize, width: u16) -> Vec<Line<'static>> {
     let hang = |line: Line<'static>| {
-        let columns: usize = line.spans.iter().take(leads).map(Span::width).sum();
-        if line.width() <= usize::from(width) || columns > usize::from(width) / 2 || line.spans.len() <= leads {
-            return vec![line];
+        let columns: usize = line.spans.iter().take(names).map(Span::width).sum();
+        match columns > usize::from(width) / 2 || line.spans.len() <= names {
+            true => vec![line],
+            false => wrap_hanging(line, width, columns),
         }
-        let mut spans = line.spans;
-        let value = spans.split_off(leads);
-        // Wrapped behind blanks in the name's place, which then takes them.
-        let blank = Line::from_iter(std::iter::once(Span::raw(" ".repeat(columns))).chain(value));
-        let mut wrapped = wrap(vec![blank], width);
-        if let Some(first) = wrapped.first_mut() {
-            let behind: Vec<Span<'static>> = without_columns(std::mem::take(&mut first.spans), columns);
-            first.spans = spans.into_iter().chain(behind).collect();
-        }
-        wrapped
     };
     lines.into_iter().flat_map(hang).collect()
 }
 
-/// Spans without their first columns, which are blanks.
-fn without_columns(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
-    let mut left = columns;
-    let cut = |mut span: Span<'static>| {
-        let blanks = span.content.len() - span.content.trim_start_matches(' ').len();
-        let taken = blanks.min(left);
-        left -= taken;
-        span.content = span.content[taken..].to_owned().into();
-        span
-    };
-    spans.into_iter().map(cut).filter(|span| !span.content.is_empty()).collect()
-}
-
 fn header_lines(theme: Theme, caught: &Caught) -> Vec<Line<'static>> {
     if caught.capture.http_headers.is_empty() {
-        return vec![words("The service sent no headers.", theme.dim())];
+        return vec![words("no headers", theme.dim())];
     }
     let line = |(name, value): (&str, &str)| header_line(theme, name, value);
     headers(&caught.capture).map(line).collect()
 }
 
-/// A header; one without a name is all value.
+/// A header, or a line without a name.
 fn header_line(theme: Theme, name: &str, value: &str) -> Line<'static> {
     let value = text::clean(value).into_owned();
     match name {

@@ -1,20 +1,18 @@
-//! What a request says: where its payload was planted, its target decoded, who sent it.
+//! The tab `Request`: the place of the payload, the decoded path and query, and the sender.
 
 use crate::dashboard::base::Caught;
-use crate::dashboard::captures::draw::detail::{header_line, known, steps};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ItemAction, PayloadAction};
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::labels::{fact, key};
-use crate::dashboard::ui::{Cx, Theme, format};
+use crate::dashboard::captures::draw::detail::{header_line, known, steps, unknown_token};
+use crate::dashboard::input::action::{ItemAction, PayloadAction};
+use crate::dashboard::input::{Action, Context};
+use crate::dashboard::ui::{Cx, Theme, fact, format, key, words};
 use crate::oob::decode::{chain, percent};
 use crate::oob::{BodyHints, CaptureSource, Mention, MentionPlace, Payload, request};
 use crate::text;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
 
-/// Headers that tell who asked for it, shown beside the request itself.
-const TELLING: &[&str] = &[
+/// Headers that identify the sender.
+const SENDER_HEADERS: &[&str] = &[
     "x-forwarded-for",
     "forwarded",
     "x-real-ip",
@@ -27,19 +25,18 @@ const TELLING: &[&str] = &[
     "metadata-flavor",
     "x-aws-ec2-metadata-token",
 ];
-/// Times of others from the same address.
+/// Times shown of other captures from the same address.
 const ALSO: usize = 3;
 
-/// The page, with what it takes from the model: made once a text, for much of it is searched for.
+/// The page with its values from the model. They are computed when the text is made, because most need a search.
 pub(crate) struct Page<'a> {
     caught: &'a Caught,
-    /// The payload it carries.
     payload: Option<Arc<Payload>>,
     delay: Option<String>,
     source: CaptureSource,
-    /// Name of the finding it is the evidence of.
+    /// Name of the finding of which this capture is evidence.
     proves: Option<String>,
-    own_key: String,
+    new_key: String,
     edit_key: String,
     also: Option<String>,
 }
@@ -55,7 +52,7 @@ impl<'a> Page<'a> {
             delay: delay.map(|delay| delay.to_string()),
             source: CaptureSource::of(&caught.capture, cx.model.own_addresses(), &cx.model.captures.oob.hosts),
             proves: cx.model.proven_by(&caught.capture).map(|name| text::clean(name).into_owned()),
-            own_key: key(cx, Context::Captures, Action::Item(ItemAction::New)),
+            new_key: key(cx, Context::Captures, Action::Item(ItemAction::New)),
             edit_key: key(cx, Context::Captures, Action::Payload(PayloadAction::EditPlace)),
             also: also_from(cx, caught),
         }
@@ -65,9 +62,7 @@ impl<'a> Page<'a> {
         let mut lines = self.planted(theme);
         lines.push(match &self.proves {
             Some(name) => fact(theme, "Finding", name.clone()),
-            None => {
-                aside(theme, "Finding", format!("none yet   {} makes your own, with this as evidence", self.own_key))
-            }
+            None => aside(theme, "Finding", format!("none   {} creates one with this as evidence", self.new_key)),
         });
         lines.push(Line::default());
         self.target(theme, &mut lines);
@@ -81,14 +76,12 @@ impl<'a> Page<'a> {
         lines
     }
 
-    /// Where its payload went, and the finding that it proves.
+    /// The place of the payload.
     fn planted(&self, theme: Theme) -> Vec<Line<'static>> {
         let Some(payload) = &self.payload else {
-            let unknown = self.caught.mentions.first();
-            let said = unknown.map_or("no token in it".to_owned(), |mention| {
-                format!("token {}, of no payload here{}", mention.token, added(mention))
-            });
-            return vec![fact(theme, "Planted", said)];
+            let added = self.caught.mentions.first().map(added).unwrap_or_default();
+            let token = unknown_token(self.caught).unwrap_or_else(|| "no token".to_owned());
+            return vec![fact(theme, "Planted", format!("{token}{added}"))];
         };
         let clean = |outside: &str| text::clean(outside).into_owned();
         let mut parts: Vec<String> = [payload.place(), payload.technique.to_string(), payload.finding_name.to_string()]
@@ -97,19 +90,19 @@ impl<'a> Page<'a> {
             .map(|part| clean(part))
             .collect();
         if parts.is_empty() {
-            parts.push("somewhere: nothing was written about it".to_owned());
+            parts.push("unknown place".to_owned());
         }
         parts.push(format::stamp(theme, payload.at));
-        parts.extend(self.delay.as_ref().map(|delay| format!("came {delay}")));
+        parts.extend(self.delay.as_ref().map(|delay| format!("hit {delay}")));
         let mut lines = vec![fact(theme, "Planted", parts.join(", "))];
         if !payload.note.is_empty() {
             lines.push(fact(theme, "", format!("\"{}\"", clean(&payload.note))));
         }
-        lines.push(aside(theme, "", format!("{} writes down where it went", self.edit_key)));
+        lines.push(aside(theme, "", format!("{} edits the place", self.edit_key)));
         lines
     }
 
-    /// Path and query, with what the values stand for.
+    /// Path and query with their decoded values.
     fn target(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let capture = &*self.caught.capture;
         match &capture.path {
@@ -121,7 +114,7 @@ impl<'a> Page<'a> {
                 }
                 self.mentioned(theme, &MentionPlace::Path, lines);
             }
-            None => lines.push(aside(theme, "Path", "unknown: the service does not tell it".to_owned())),
+            None => lines.push(aside(theme, "Path", "not reported by the service".to_owned())),
         }
         if capture.url_params.is_empty() {
             return lines.push(aside(theme, "Query", "none".to_owned()));
@@ -142,7 +135,6 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The tokens at a place.
     fn mentioned(&self, theme: Theme, place: &MentionPlace, lines: &mut Vec<Line<'static>>) {
         for mention in self.caught.mentions.iter().filter(|mention| mention.place == *place) {
             lines.push(token_line(theme, mention, ""));
@@ -162,7 +154,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Who sent it, and what tells so.
+    /// The sender, and the headers that identify it.
     fn sender(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let capture = &*self.caught.capture;
         let clean = |outside: &str| text::clean(outside).into_owned();
@@ -184,25 +176,21 @@ impl<'a> Page<'a> {
         }
         for (name, value) in request::headers(capture) {
             let named = self.named(&MentionPlace::Header(clean(name).as_str().into()));
-            if named.is_none() && !TELLING.iter().any(|telling| telling.eq_ignore_ascii_case(name)) {
+            if named.is_none() && !SENDER_HEADERS.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 continue;
             }
             let mut line = header_line(theme, name, value);
             line.extend(named.map(|words| Span::styled(words, theme.good())));
             lines.push(line);
         }
-        for named in self
-            .source
-            .targets
-            .iter()
-            .filter(|named| matches!(named.place, Some(MentionPlace::Query(_) | MentionPlace::Body)))
-        {
-            let place = if named.place == Some(MentionPlace::Body) { "the body" } else { "the query" };
-            lines.push(fact(
-                theme,
-                "Names",
-                format!("{}, a target of this workspace, in {place}", clean(&named.target)),
-            ));
+        for named in &self.source.targets {
+            let place = match named.place {
+                Some(MentionPlace::Body) => "the body",
+                Some(MentionPlace::Query(_)) => "the query",
+                _ => continue,
+            };
+            let target = format!("{}, a target of this workspace, in {place}", clean(&named.target));
+            lines.push(fact(theme, "Names", target));
         }
         let version = capture.http_version.as_deref().unwrap_or_default();
         for (name, value) in [("System", capture.os.as_str()), ("Version", version)] {
@@ -213,7 +201,7 @@ impl<'a> Page<'a> {
         lines.push(fact(theme, "Exact time", format::stamp(theme, capture.request_date)));
     }
 
-    /// The targets named at a place, in words.
+    /// The targets that are named at a place.
     fn named(&self, place: &MentionPlace) -> Option<String> {
         let targets = self.source.targets.iter().filter(|named| named.place.as_ref() == Some(place));
         let names: Vec<String> = targets.map(|named| text::clean(&named.target).into_owned()).collect();
@@ -221,7 +209,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// What else came from the same address, as far as it is in memory.
+/// The other loaded captures from the same address.
 fn also_from(cx: &Cx<'_>, caught: &Caught) -> Option<String> {
     let (stream, from) = (&cx.model.data.captures, &caught.capture.ip_address);
     let others = stream.count_from(from).saturating_sub(1);
@@ -237,13 +225,13 @@ fn also_from(cx: &Cx<'_>, caught: &Caught) -> Option<String> {
 fn token_line(theme: Theme, mention: &Mention, place: &str) -> Line<'static> {
     let wrapped =
         if mention.wrapped.is_empty() { String::new() } else { format!(" in {}", mention.wrapped.join(" in ")) };
-    let unknown = if mention.known { "" } else { ", of no payload here" };
-    let said = format!("{place}token {}{wrapped}{unknown}{}", mention.token, added(mention));
+    let unknown = if mention.known { "" } else { "unknown " };
+    let said = format!("{place}{unknown}token {}{wrapped}{}", mention.token, added(mention));
     let style = if mention.known { theme.good() } else { theme.warn() };
     Line::from(vec![Span::styled("      ", theme.dim()), Span::styled(said, style)])
 }
 
-/// What the target put behind it.
+/// The text that the target added after the token.
 fn added(mention: &Mention) -> String {
     match mention.added.as_str() {
         "" => String::new(),
@@ -251,13 +239,13 @@ fn added(mention: &Mention) -> String {
     }
 }
 
-/// A line below a fact.
+/// A line that belongs to the fact above.
 fn branch(theme: Theme, name: &str, value: String) -> Line<'static> {
     let name = if name.is_empty() { String::new() } else { format!("{name}  ") };
     Line::from(vec![Span::styled(format!("  {} {name}", theme.glyphs.branch), theme.dim()), Span::raw(value)])
 }
 
-/// A fact of ours rather than of the request.
+/// A dim fact, for what is not part of the request.
 fn aside(theme: Theme, name: &'static str, value: String) -> Line<'static> {
     Line::from(vec![Span::styled(format!("{name:<14}"), theme.dim()), Span::styled(value, theme.dim())])
 }

@@ -1,51 +1,41 @@
-//! A chain of decoding as lines: what each step was, why it was taken for that, and what came out at the end.
+//! The lines of a decoding chain: each step with its reason, and the result of the last step.
 
-use crate::dashboard::ui::widgets::hex::hex_lines;
-use crate::dashboard::ui::{Theme, format};
-use crate::oob::decode::is_text;
-use crate::oob::{DecodeStep, DecodedPart};
+use crate::dashboard::ui::{Theme, format, hex_lines};
+use crate::oob::DecodeStep;
+use crate::oob::decode::{Layer, is_text};
 use crate::text;
 use ratatui::text::{Line, Span};
 
-/// Lines shown of what no text came out of.
+/// Lines of the hex dump of a binary result.
 const DUMPED: usize = 8;
-/// Columns of such a dump, and bytes on a line of it.
+/// Columns of the dump, and bytes on each line.
 const DUMP: u16 = 60;
 const DUMPED_A_LINE: usize = 8;
-/// Bytes shown of each text that came out: it is cleaned and wrapped whole. The body as it came is there beside it.
+/// Bytes shown of each text result, which is sanitised and wrapped as a whole.
 const SHOWN: usize = 256 << 10;
 
-/// A chain, indented; nothing where there is none.
+/// An indented chain.
 pub(crate) fn lines(theme: Theme, steps: &[DecodeStep], indent: usize) -> Vec<Line<'static>> {
-    let mut lines = Vec::new();
-    for step in steps {
-        lines.push(head(theme, step, indent));
+    let mut out: Vec<_> = steps.iter().map(|step| head(theme, step, indent)).collect();
+    let Some(last) = steps.last() else { return out };
+    if last.layer != Layer::Multipart {
+        out.extend(result(theme, &last.result, indent + 2));
     }
-    let Some(last) = steps.last() else { return lines };
-    if last.layer != crate::oob::decode::Layer::Multipart {
-        lines.extend(result(theme, &last.result, indent + 2));
-    }
-    for part in last.parts.iter().filter(|part| shown_by_itself(last, part)) {
+    // The parts of a multipart body are always shown, other parts where they are encoded themselves.
+    for part in last.parts.iter().filter(|part| last.layer == Layer::Multipart || !part.steps.is_empty()) {
         let name = text::clean(&part.name).into_owned();
         let size = format::bytes(part.value.len());
-        lines.push(Line::from(vec![
+        out.push(Line::from(vec![
             Span::raw(" ".repeat(indent + 2)),
             Span::styled(name, theme.key()),
             Span::styled(format!("   {size}"), theme.dim()),
         ]));
-        match part.steps.is_empty() {
-            true => lines.extend(result(theme, &part.value, indent + 4)),
-            false => {
-                lines.extend(crate::dashboard::captures::draw::detail::steps::lines(theme, &part.steps, indent + 4))
-            }
-        }
+        out.extend(match part.steps.is_empty() {
+            true => result(theme, &part.value, indent + 4),
+            false => lines(theme, &part.steps, indent + 4),
+        });
     }
-    lines
-}
-
-/// Parts of a multipart body always, of others where they stand for something else than what is laid out.
-fn shown_by_itself(step: &DecodeStep, part: &DecodedPart) -> bool {
-    step.layer == crate::oob::decode::Layer::Multipart || !part.steps.is_empty()
+    out
 }
 
 fn head(theme: Theme, step: &DecodeStep, indent: usize) -> Line<'static> {
@@ -58,7 +48,7 @@ fn head(theme: Theme, step: &DecodeStep, indent: usize) -> Line<'static> {
     line
 }
 
-/// What came out: text, or the beginning of a dump.
+/// The result of a step: its text, or the beginning of a dump.
 fn result(theme: Theme, bytes: &[u8], indent: usize) -> Vec<Line<'static>> {
     let space = " ".repeat(indent);
     let shifted = |mut line: Line<'static>| {
@@ -83,7 +73,7 @@ fn result(theme: Theme, bytes: &[u8], indent: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// As much of a text as is shown; no character of it is split.
+/// The beginning of a text, up to the limit and without splitting a character.
 fn beginning(text: &[u8]) -> &[u8] {
     let mut end = text.len().min(SHOWN);
     while end < text.len() && text[end] & 0xc0 == 0x80 {

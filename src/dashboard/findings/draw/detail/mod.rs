@@ -16,8 +16,9 @@ pub mod standing;
 
 use crate::contract::Finding;
 use crate::dashboard::base::{Pane, RowRef, Tab};
+use crate::dashboard::ui::cache::{ById, ViewCache};
 use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::{Counted, Cx, DetailPane, DetailText, Theme, format};
+use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, format};
 use crate::text;
 use crate::triage::{Case, CaseId};
 use ratatui::text::{Line, Span};
@@ -25,14 +26,17 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// The detail of a finding, in the list of findings or on the board.
-pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: CaseId, pieces: &mut Counted) -> Option<DetailPane<'a>> {
+pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: CaseId, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
     let table = cx.model.data.findings.value()?;
     let case: &'a Arc<Case> = table.get(id)?;
     let tab = cx.model.detail.tab(pane);
     let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
     let tabs = vec![
         Tab::Overview.title().to_owned(),
-        number(Tab::Evidence, pieces.of(&case.finding, || evidence::pieces(&case.finding))),
+        number(
+            Tab::Evidence,
+            cache.evidence_count.get(ById(Arc::clone(&case.finding)), || evidence::pieces(&case.finding)),
+        ),
         number(Tab::References, case.references.len() + case.cve.len()),
         number(Tab::History, cx.model.findings.triage.state.history(case.key()).len()),
     ];

@@ -1,4 +1,4 @@
-//! Messages of the archive of captures and payloads, taken into the model.
+//! The messages of the archive: new and recalled captures, payloads, hits and problems.
 
 use crate::contract::Stamp;
 use crate::dashboard::base::{Caught, Effect, Tone};
@@ -9,22 +9,20 @@ use crate::text::plural;
 use jiff::Timestamp;
 use std::sync::Arc;
 
-/// In seconds: clocks differ by less.
+/// In seconds; the clocks of service and dashboard differ by less.
 const DAY: i64 = 24 * 3600;
 
 impl Model {
-    /// The archive tells something. What belongs to a workspace that is no longer shown is dropped: it is kept.
+    /// Handles a message of the archive. Captures of a workspace that is no longer shown are ignored; they are archived.
     pub(crate) fn handle_oob(&mut self, news: OobNews, effects: &mut Vec<Effect>) {
         match news {
             OobNews::Opened(kept) => {
                 let OobKept { book, writable, problem, forgotten } = *kept;
-                (self.captures.oob.book, self.captures.oob.writable, self.captures.oob.problem) =
-                    (book, writable, problem);
+                let oob = &mut self.captures.oob;
+                (oob.book, oob.writable, oob.problem) = (book, writable, problem);
                 if forgotten > 0 {
-                    self.say(
-                        Tone::Plain,
-                        format!("{} left the archive: older than is kept", plural(forgotten as usize, "capture")),
-                    );
+                    let expired = plural(forgotten as usize, "expired capture");
+                    self.say(Tone::Plain, format!("{expired} deleted from the archive"));
                 }
                 self.list_payloads();
                 self.say_oob_problem();
@@ -48,11 +46,10 @@ impl Model {
                 self.filter_captures(|list, asking| list.refilter(asking, &rows));
             }
             OobNews::Waits(problem) => self.say_problem("captures", &problem),
-            OobNews::Uncounted(problem) => self.say_problem("what payloads brought in", &problem),
+            OobNews::Uncounted(problem) => self.say_problem("hits", &problem),
             OobNews::Failed(problem) => {
-                self.captures.oob.archive = Archive::Broken;
-                self.captures.oob.writable = false;
-                self.captures.oob.problem = Some(problem);
+                let oob = &mut self.captures.oob;
+                (oob.archive, oob.writable, oob.problem) = (Archive::Broken, false, Some(problem));
                 self.say_oob_problem();
             }
         }
@@ -64,8 +61,8 @@ impl Model {
         }
     }
 
-    /// Another dashboard or command made payloads. Captures that came before we knew of them are looked through again;
-    /// of a payload none can have come a day before it was made.
+    /// Handles payloads of another dashboard or command. Captures that arrived before them are searched again, from one day
+    /// before the creation of the first payload.
     fn handle_payloads(&mut self, payloads: Vec<Arc<Payload>>, effects: &mut Vec<Effect>) {
         let mut grown = PayloadBook::default();
         grown.take(payloads.iter().filter(|payload| self.captures.oob.book.get(payload.token).is_none()).cloned());
