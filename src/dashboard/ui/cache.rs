@@ -22,16 +22,22 @@ pub struct ViewCache {
     pub(crate) anchors: Anchors,
     pub(crate) text: Memo<TextKey, WrappedText>,
     /// The lines that contain the searched words.
-    pub(crate) matches: Memo<(String, ById<Vec<Line<'static>>>), Arc<Vec<u32>>>,
+    pub(crate) matches: Memo<SearchKey, Arc<Vec<u32>>>,
     /// The number of pieces of evidence of the finding in the detail.
     pub(crate) evidence_count: Memo<ById<Finding>, usize>,
     /// The facts of the group whose header is selected: by table, filtered rows and number of events.
-    pub(crate) group: Memo<(GroupId, ById<Table<Case>>, ById<Vec<u32>>, usize), Arc<ReviewFacts>>,
+    pub(crate) group: Memo<GroupKey, Arc<ReviewFacts>>,
     pub(crate) measures: Measures,
 }
 
 /// The tables from which [`PaneFacts`] are counted.
 type TableIds = (Option<ById<Table<Target>>>, Option<ById<Table<Scan>>>, Option<ById<Table<Case>>>);
+
+/// The searched words, and the lines in which they are searched.
+type SearchKey = (String, ById<Vec<Line<'static>>>);
+
+/// The group, the table, the filtered rows and the number of events from which group facts are computed.
+type GroupKey = (GroupId, ById<Table<Case>>, ById<Vec<u32>>, usize);
 
 impl ViewCache {
     pub fn new(theme: Theme) -> Self {
