@@ -318,7 +318,7 @@ fn measure_large_response(mut terminal: Terminal) {
     }
     print_figure("100 MB of captures: archived and shown", ms(terminal.until(&newest)));
     // The pane reports that older captures are not loaded.
-    terminal.until("put away");
+    terminal.until("not loaded");
     let longest = times.iter().max().copied().unwrap_or_default();
     print_figure(
         "100 MB of captures: cursor down while reading",

@@ -88,7 +88,7 @@ async fn bulk_triage_of_400_findings_survives_restart_and_rescan() {
     assert!(person.pressed < 350, "{} keys", person.pressed);
     println!("{} keys for {FINDINGS} findings in {CLASSES} classes", person.pressed);
     person.press("r");
-    person.session.until(&format!("{FINDINGS} hidden")).await;
+    person.session.until(&format!("{FINDINGS} rows hidden")).await;
     person.leave().await;
 
     // A restart keeps every decision; a scan with other ids, dates and request ids shows only what is new. What was
