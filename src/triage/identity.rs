@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_identity_part_changes_fingerprint() {
+    fn identity_part_change_changes_fingerprint() {
         let same = identify(&finding(), "a.test");
         let other = |finding: Finding| identify(&finding, "a.test").f1 != same.f1;
         assert!(other(Finding { vuln_id: "web.csp".into(), ..finding() }));

@@ -87,7 +87,7 @@ fn taken(text: &str) -> String {
 }
 
 #[test]
-fn every_value_kind_compares_as_documented() {
+fn value_kinds_compare_as_documented() {
     for (text, wanted) in [
         ("", "PTÜ"),
         ("risk>=high", "P"),
@@ -198,7 +198,7 @@ fn clause_result_is_cached_until_invalidated() {
 }
 
 #[test]
-fn every_field_builds_column_of_its_kind() {
+fn field_columns_match_their_kind() {
     for spec in FIELDS.iter().filter(|spec| spec.lists.contains(&QueryKind::Findings)) {
         let all = findings();
         let rows: Vec<AssessedFinding> =

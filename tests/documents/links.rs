@@ -38,7 +38,7 @@ fn links_lead_to_files_and_headings_that_exist() {
 }
 
 #[test]
-fn every_page_is_linked_from_the_readme() {
+fn readme_links_every_page() {
     let readme = read("README.md");
     let linked = links(&readme);
     let pages: Vec<String> = documents().into_iter().filter(|page| page != "README.md").collect();

@@ -128,7 +128,7 @@ async fn unsearched_archive(directory: &Path, captures: i64) -> Store {
 }
 
 #[tokio::test]
-async fn only_payload_lists_wait_for_the_search_of_the_archive() {
+async fn archive_search_delays_only_payload_lists() {
     let service = MockService::new(json!([])).await;
     assert_eq!(service.run(&["captures", "list"]).await.code, 0);
     let of = service.home.path().join(".local/state/scandeck/of");

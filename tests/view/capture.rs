@@ -1,4 +1,4 @@
-//! A captured request that carries a planted token, from all sides.
+//! All views of a captured request that contains a planted token.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 use scandeck::oob::{ArchivedCapture, Payload, PayloadBook, mentions};
 use scandeck::table::Table;
 
-use super::fixtures::{ago, learn, press, tell, world};
+use super::fixtures::{ago, learn, press, send, world};
 use super::{drawn, lines, text};
 
 const TOKEN: &str = "k7f2aaaabbbb";
-/// JSON with a URL and a web token in it, compressed.
+/// Compressed JSON that contains a URL and a web token.
 const SQUEEZED: &str = "H4sIAAAAAAACAxWL0QqCMBhG32XQXTgdpCWEF4LjH2QQqOGdTsPhHJK/lUbv3jzn8jvfl8xPTULSIY4hpR4LHNfqhcfA96mmHxrhuQ8erLLUlh1LdIXthGRPqhk7+20X0dVcqqsSkK3gpQomMLeDjMGHfrznsTg5NlqbArZobYYLyiGfS54voN5KsvQlebZtS1kkPRjXkUwb8vsDLc9Oo58AAAA=";
 
-/// The world with a payload and two requests that it brought in.
+/// The sample data with a payload and two requests that it caused.
 fn planted(columns: u16, rows: u16) -> Model {
     let mut model = world(columns, rows);
     let payload = Payload {
@@ -79,7 +79,7 @@ fn planted(columns: u16, rows: u16) -> Model {
     model.captures.oob.book = book.clone();
     let mono = model.now.mono.as_millis() as u64;
     let generation = model.connection.generation;
-    tell(&mut model, mono, Msg::Oob(OobNews::Captures { generation, new }));
+    send(&mut model, mono, Msg::Oob(OobNews::Captures { generation, new }));
     model
 }
 
@@ -94,24 +94,24 @@ fn hold(name: &str, keys: &str) {
 }
 
 #[test]
-fn a_hit_says_what_planted_it_what_was_added_and_who_sent_it() {
+fn hit_shows_payload_additions_and_sender() {
     hold("hit_request", "5 G k enter");
     hold("hit_sender", "5 G : m i n e enter enter");
 }
 
 #[test]
-fn a_body_is_laid_out_step_by_step_and_raw_one_key_away() {
+fn hit_body_shows_decoding_steps_and_raw_view() {
     hold("hit_body", "5 G enter > >");
     hold("hit_body_raw", "5 G enter > > ,");
 }
 
 #[test]
-fn two_hits_of_a_payload_stand_part_by_part() {
+fn hits_of_one_payload_are_compared_by_part() {
     hold("hit_compare", "5 G d");
 }
 
 #[test]
-fn a_target_that_comes_after_a_request_was_looked_at_is_named_too() {
+fn sender_is_named_when_target_arrives_later() {
     let mut model = planted(200, 60);
     press(&mut model, "5 G k enter");
     let mut cache = ViewCache::new(Theme::new(Scheme::Dark));
@@ -135,7 +135,7 @@ fn notices_cover_no_row_and_no_field() {
     let large = [(200, 60, "5 G", "+2s"), (200, 60, "2 n", "[ Add"), (200, 60, "5 G : m i n e", ":mine")];
     for (columns, rows, keys, seen) in small.into_iter().chain(large) {
         let mut model = planted(columns, rows);
-        // What came in is said too, and is over.
+        // Removes the notice about the new captures.
         model.overlay.notices.expire(std::time::Duration::MAX);
         press(&mut model, keys);
         let line = |model: &mut Model| {

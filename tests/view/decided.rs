@@ -1,4 +1,4 @@
-//! What is said about findings, and what became of them, held as text: the detail, the board.
+//! Text snapshots of decisions on findings and of their results: the detail and the board.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use scandeck::triage::{
     Verdict,
 };
 
-use super::fixtures::{ago, findings, learn, press, scans, tell, world};
+use super::fixtures::{ago, findings, learn, press, scans, send, world};
 use super::text;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (90, 50), (200, 60)];
@@ -27,8 +27,8 @@ fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
     }
 }
 
-/// Anna and Ben decide about the selected finding without knowing of each other; Anna takes a note back.
-fn quarrel(model: &mut Model) {
+/// Anna and Ben decide the selected finding concurrently; Anna undoes a note.
+fn add_conflict(model: &mut Model) {
     let case = model.lists.findings.selected.and_then(|id| model.data.findings.value()?.get(id)).unwrap();
     let subject = Subject::Finding(Identity::clone(&case.identity));
     let writer =
@@ -51,10 +51,10 @@ fn quarrel(model: &mut Model) {
     write(&mut anna, 5, &subject, tags);
     write(&mut anna, 6, &subject, Change::Severity(Some(Risk::Medium)));
     let events = events.into_iter().map(Arc::new).collect();
-    tell(model, 80_000, Msg::Triage(TriageNews::Events(events)));
+    send(model, 80_000, Msg::Triage(TriageNews::Events(events)));
 }
 
-/// The first finding was told by an earlier scan too, and its kind is found elsewhere.
+/// An earlier scan also reported the first finding, and another target has a finding of the same class.
 fn with_earlier(columns: u16, rows: u16) -> Model {
     let mut model = world(columns, rows);
     let mut all = findings();
@@ -90,16 +90,16 @@ fn finished(id: i64, target: i64) -> Scan {
 }
 
 #[test]
-fn both_sides_of_a_conflict_what_was_undone_and_earlier_scans_are_told() {
+fn conflicting_decisions_undo_and_earlier_scans_are_shown() {
     hold("finding_conflict", &SIZES, |columns, rows| {
         let mut model = with_earlier(columns, rows);
-        quarrel(&mut model);
+        add_conflict(&mut model);
         press(&mut model, "enter");
         model
     });
     hold("finding_history", &SIZES[..2], |columns, rows| {
         let mut model = with_earlier(columns, rows);
-        quarrel(&mut model);
+        add_conflict(&mut model);
         press(&mut model, "enter > > >");
         model
     });
@@ -129,7 +129,7 @@ fn retested(columns: u16, rows: u16) -> Model {
     model.navigation.focus.pane = Pane::Board;
     let mut scanned = scans(false);
     for scan in &mut scanned {
-        // What is scanned again had ended.
+        // The original scans of the retest have ended.
         if [115, 114].contains(&scan.id.0) {
             scan.status_name = ScanStatus::Finished;
             scan.num_finished_tests = 0;
@@ -142,18 +142,18 @@ fn retested(columns: u16, rows: u16) -> Model {
     all.push(Finding { id: 600.into(), task_id: Some(ScanId(130)), ..all[2].clone() });
     learn(&mut model, 72_000, Snapshot::Scans(Arc::new(Table::new(scanned))));
     learn(&mut model, 72_000, Snapshot::Findings(Arc::new(Table::new(all))));
-    // Long enough for the words about the failed scans to have gone.
-    tell(&mut model, 100_000, Msg::Woke);
+    // Late enough for the notices of the failed scans to have expired.
+    send(&mut model, 100_000, Msg::Woke);
     model
 }
 
 #[test]
-fn the_board_tells_what_was_and_what_is_now() {
+fn board_shows_previous_and_current_state() {
     hold("board_retest", &SIZES, retested);
     hold("board_by_now", &SIZES[..1], |columns, rows| {
         let mut model = retested(columns, rows);
         press(&mut model, ",");
-        tell(&mut model, 200_000, Msg::Woke);
+        send(&mut model, 200_000, Msg::Woke);
         model
     });
     hold("board_compare", &SIZES, |columns, rows| {
@@ -168,7 +168,7 @@ fn the_board_tells_what_was_and_what_is_now() {
         let mut all = findings();
         all.push(Finding { id: 90.into(), task_id: Some(ScanId(100)), risk_level: Risk::High, ..all[0].clone() });
         learn(&mut model, 72_000, Snapshot::Findings(Arc::new(Table::new(all))));
-        tell(&mut model, 100_000, Msg::Woke);
+        send(&mut model, 100_000, Msg::Woke);
         model
     });
 }

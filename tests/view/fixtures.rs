@@ -1,4 +1,4 @@
-//! A small world for drawing, told to a model the way the poller tells it.
+//! Sample data for drawing, sent to a model as the poller sends it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub fn ago(seconds: i64) -> Stamp {
     Stamp(Timestamp::from_second(NOW - seconds).unwrap())
 }
 
-pub fn tell(model: &mut Model, mono: u64, msg: Msg) {
+pub fn send(model: &mut Model, mono: u64, msg: Msg) {
     let now = Now { mono: Duration::from_millis(mono), wall: Timestamp::from_second(NOW).unwrap() };
     let mut effects = update(model, now, msg);
     // Rows are made as the runtime does it, at once.
@@ -39,7 +39,7 @@ pub fn tell(model: &mut Model, mono: u64, msg: Msg) {
 
 pub fn learn(model: &mut Model, mono: u64, event: impl Into<PollEvent>) {
     let generation = model.connection.generation;
-    tell(model, mono, Msg::Update(Update { generation, at: ago(2), event: event.into() }));
+    send(model, mono, Msg::Update(Update { generation, at: ago(2), event: event.into() }));
 }
 
 /// Captures of a logger come from the archive.
@@ -53,7 +53,7 @@ pub fn catch(model: &mut Model, mono: u64, logger: i64, captures: Vec<Capture>) 
         capture: Arc::new(capture),
     };
     let new = captures.into_iter().map(|capture| Caught::new(&archived(capture), Arc::default())).collect();
-    tell(model, mono, Msg::Oob(OobNews::Captures { generation: model.connection.generation, new }));
+    send(model, mono, Msg::Oob(OobNews::Captures { generation: model.connection.generation, new }));
 }
 
 /// Presses keys, 300 ms apart: `"4 j enter"`.
@@ -68,7 +68,7 @@ pub fn press(model: &mut Model, keys: &str) {
             other => (KeyCode::Char(other.chars().next().unwrap()), KeyModifiers::NONE),
         };
         mono += 300;
-        tell(model, mono, Msg::Key(KeyEvent::new(code, modifiers)));
+        send(model, mono, Msg::Key(KeyEvent::new(code, modifiers)));
     }
 }
 
@@ -97,7 +97,7 @@ pub fn world(columns: u16, rows: u16) -> Model {
     learn(&mut model, 50_000, Snapshot::Wordlists(Arc::new(Table::new(wordlists()))));
     let mut after = model.now.mono.as_millis() as u64;
     after += 20_000;
-    tell(&mut model, after, Msg::Woke);
+    send(&mut model, after, Msg::Woke);
     model
 }
 
@@ -243,7 +243,7 @@ pub fn findings() -> Vec<Finding> {
     all
 }
 
-/// The finding with everything a service can tell.
+/// A finding with every field that a service can report.
 fn detailed(finding: Finding) -> Finding {
     Finding {
         vuln_description: "The file /backup/s.key is served to anyone who asks for it.".into(),

@@ -75,7 +75,7 @@ fn assert_clean(model: &mut Model, cache: &mut ViewCache, what: &str) {
 }
 
 #[test]
-fn no_cell_of_any_pane_holds_anything_invisible() {
+fn cells_with_hostile_data_hold_no_invisible_characters() {
     for (columns, rows) in [(80, 24), (120, 40), (90, 50), (200, 60)] {
         let mut cache = ViewCache::new(Theme::default());
         let mut model = world(columns, rows);
@@ -99,7 +99,7 @@ fn no_cell_of_any_pane_holds_anything_invisible() {
 }
 
 #[test]
-fn parts_of_a_scan_are_cleaned_too() {
+fn scan_parts_with_hostile_data_are_cleaned() {
     let mut model = world(100, 30);
     press(&mut model, "4 enter >");
     let scan = model.lists.scans.selected.unwrap_or(ScanId(0));

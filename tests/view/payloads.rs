@@ -1,4 +1,4 @@
-//! The payload book: what was planted where, what came of it, what is waited for.
+//! The payload list: places, hits and pending waits.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme};
 use scandeck::oob::{Hits, Payload, PayloadBook, Token};
 
-use super::fixtures::{ago, press, tell, world};
+use super::fixtures::{ago, press, send, world};
 use super::text;
 
 fn payload(number: u64, place: [&str; 3], made: i64) -> Payload {
@@ -53,7 +53,7 @@ fn book(columns: u16, rows: u16) -> Model {
     let mut book = PayloadBook::default();
     book.take(payloads().into_iter().map(Arc::new));
     let kept = OobKept { book, writable: true, ..OobKept::default() };
-    tell(&mut model, 10_000, Msg::Oob(OobNews::Opened(Box::new(kept))));
+    send(&mut model, 10_000, Msg::Oob(OobNews::Opened(Box::new(kept))));
     let [first, second, third] = [0, 1, 2].map(|at: usize| payloads()[at].token);
     let came = |made: i64, after: i64| -> Option<Stamp> { Some(ago(made - after)) };
     let hits = vec![
@@ -61,7 +61,7 @@ fn book(columns: u16, rows: u16) -> Model {
         (payloads()[4].token, Hits { count: 1, first: came(400, 380), last: came(400, 380) }),
     ];
     let generation = model.connection.generation;
-    tell(&mut model, 10_000, Msg::Oob(OobNews::Hits { generation, hits, all: true }));
+    send(&mut model, 10_000, Msg::Oob(OobNews::Hits { generation, hits, all: true }));
     model.captures.signals.waits = vec![
         Wait { token: second, until: Some(model.now.mono + std::time::Duration::from_secs(600)) },
         Wait { token: third, until: None },
@@ -80,7 +80,7 @@ fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
 const SIZES: [(u16, u16); 3] = [(80, 24), (90, 50), (200, 60)];
 
 #[test]
-fn the_book_tells_where_each_payload_went_and_what_came() {
+fn payload_list_shows_places_and_hits() {
     hold("payloads", &SIZES, book);
     hold("payloads_none", &SIZES[..1], |columns, rows| {
         let mut model = world(columns, rows);
@@ -91,7 +91,7 @@ fn the_book_tells_where_each_payload_went_and_what_came() {
 }
 
 #[test]
-fn until_the_archive_was_looked_through_nothing_is_said_to_wait() {
+fn unsearched_archive_shows_unknown_instead_of_waiting() {
     let mut model = book(80, 24);
     let waits = |model: &mut Model| {
         let shown = text(model, Theme::new(Scheme::Dark));
@@ -103,7 +103,7 @@ fn until_the_archive_was_looked_through_nothing_is_said_to_wait() {
 }
 
 #[test]
-fn where_it_went_is_written_into_a_form() {
+fn payload_place_is_edited_in_form() {
     hold("payload_place", &SIZES, |columns, rows| {
         let mut model = book(columns, rows);
         press(&mut model, "e");
@@ -112,7 +112,7 @@ fn where_it_went_is_written_into_a_form() {
 }
 
 #[test]
-fn the_shapes_stand_in_the_menu_of_the_third_key() {
+fn payload_shapes_are_listed_in_copy_menu() {
     hold("payload_shapes", &SIZES[..1], |columns, rows| {
         let mut model = book(columns, rows);
         press(&mut model, "y p");
@@ -132,7 +132,7 @@ fn alert_rules_are_listed() {
 }
 
 #[test]
-fn the_header_names_known_payloads() {
+fn header_counts_known_payloads() {
     for (columns, words) in [(80, "2 hits"), (200, "2 known payloads")] {
         let mut model = world(columns, 30);
         model.captures.new_captures = 3;

@@ -1,11 +1,11 @@
-//! Whatever the size, the keys and the data: something is drawn, nothing panics, the selection is in sight.
+//! For any size, keys and data: content is drawn, nothing panics, and the selection is visible.
 
 use proptest::prelude::*;
 use scandeck::dashboard::base::Size;
 use scandeck::dashboard::core::Msg;
 use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 
-use super::fixtures::{press, tell, world};
+use super::fixtures::{press, send, world};
 use super::{drawn, lines};
 
 const KEYS: &str = "j k g G h l z 1 2 3 4 5 6 7 enter esc space v * ! , / a < > J K y ? n s D R tab q = - d e x o";
@@ -18,7 +18,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_size_draws_after_any_keys(
+    fn any_keys_at_any_size_draw_content(
         columns in 1u16..=500, rows in 1u16..=200, keys in prop::collection::vec(0usize..40, 0..24), look in 0usize..4,
     ) {
         let all: Vec<&str> = KEYS.split(' ').collect();
@@ -32,7 +32,7 @@ proptest! {
     }
 
     #[test]
-    fn in_another_view_of_a_list_what_is_above_the_cursor_is_in_sight(
+    fn changed_view_keeps_row_above_cursor_visible(
         rows in 8u16..16, down in 0usize..14, keys in prop::sample::select(vec!["b c", "b t", "b c b b", ", ,", "/ e enter", "<"]),
     ) {
         let mut model = world(80, rows);
@@ -48,12 +48,12 @@ proptest! {
     }
 
     #[test]
-    fn a_resize_storm_keeps_the_selected_row_in_sight(sizes in prop::collection::vec((20u16..220, 5u16..70), 1..12)) {
+    fn repeated_resizes_keep_selected_row_visible(sizes in prop::collection::vec((20u16..220, 5u16..70), 1..12)) {
         let mut model = world(80, 24);
         press(&mut model, "3 j j j");
         let mut cache = ViewCache::new(Theme::default());
         for (columns, rows) in sizes {
-            tell(&mut model, 90_000, Msg::Resize(Size { columns, rows }));
+            send(&mut model, 90_000, Msg::Resize(Size { columns, rows }));
             let buffer = drawn(&mut model, &mut cache);
             let shown = lines(&buffer);
             prop_assert!(shown.iter().any(|line| line.contains('▌')), "{columns}x{rows}\n{}", shown.join("\n"));

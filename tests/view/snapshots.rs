@@ -1,4 +1,4 @@
-//! What each size shows, held as text. Colours are held apart: risks, selection and focus have their own tests.
+//! Text snapshots of the screens at each size. Colours of risks, selection and focus have their own tests.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 use scandeck::table::Table;
 
-use super::fixtures::{ago, blank, findings, learn, parts, press, tell, world};
+use super::fixtures::{ago, blank, findings, learn, parts, press, send, world};
 use super::{drawn, lines, text};
 
 const SIZES: [(u16, u16); 7] = [(80, 24), (80, 23), (90, 50), (120, 40), (200, 60), (40, 10), (1, 1)];
 const FEW: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
-/// One snapshot a size; the text is the same in every colour scheme.
+/// Asserts one snapshot per size, with the same text in every colour scheme.
 fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
     for &(columns, rows) in sizes {
         let mut model = make(columns, rows);
@@ -42,7 +42,7 @@ fn at(pane: Pane) -> impl Fn(u16, u16) -> Model {
 }
 
 #[test]
-fn the_five_panes_and_the_loggers_at_every_size() {
+fn panes_and_loggers_match_snapshots_at_every_size() {
     hold("workspaces", &SIZES, at(Pane::Workspaces));
     hold("targets", &SIZES, at(Pane::Targets));
     hold("findings", &SIZES, at(Pane::Findings));
@@ -54,7 +54,7 @@ fn the_five_panes_and_the_loggers_at_every_size() {
 }
 
 #[test]
-fn the_help_at_every_size() {
+fn help_matches_snapshots_at_every_size() {
     hold("help", &SIZES, |columns, rows| {
         let mut model = world(columns, rows);
         press(&mut model, "?");
@@ -68,7 +68,7 @@ fn the_help_at_every_size() {
 }
 
 #[test]
-fn the_command_line_shows_what_could_be_meant_and_what_is_wrong() {
+fn command_line_shows_completions_and_errors() {
     for (name, keys) in [
         ("command_open", ":"),
         ("command_typed", ": r e p"),
@@ -88,7 +88,7 @@ fn the_command_line_shows_what_could_be_meant_and_what_is_wrong() {
 }
 
 #[test]
-fn details_have_the_whole_screen_where_there_is_one_pane() {
+fn details_fill_screen_with_one_pane() {
     let details = [
         ("finding_overview", "3 g g enter"),
         ("finding_evidence", "3 g g enter >"),
@@ -116,7 +116,7 @@ fn details_have_the_whole_screen_where_there_is_one_pane() {
 }
 
 #[test]
-fn parts_of_a_scan_are_shown_as_they_are_read() {
+fn scan_parts_are_shown_after_loading() {
     for (name, keys) in [("scan_tests", ">"), ("scan_output", "> >"), ("scan_raw", "> > >")] {
         hold(name, &FEW[..1], |columns, rows| {
             let mut model = world(columns, rows);
@@ -130,7 +130,7 @@ fn parts_of_a_scan_are_shown_as_they_are_read() {
 }
 
 #[test]
-fn forms_prompts_and_menus() {
+fn forms_prompts_and_menus_match_snapshots() {
     let cases = [
         ("form_workspace", "1 n"),
         ("form_targets", "2 n"),
@@ -156,12 +156,12 @@ fn forms_prompts_and_menus() {
 }
 
 #[test]
-fn the_first_start_asks_before_anything_is_sent() {
+fn first_start_shows_connection_choices() {
     hold("setup", &SIZES[..6], |columns, rows| blank(columns, rows).with_setup(None));
 }
 
 #[test]
-fn a_fresh_dashboard_says_that_it_waits_and_an_empty_one_what_to_do() {
+fn connecting_and_empty_dashboards_match_snapshots() {
     hold("connecting", &FEW, blank);
     for (name, keys) in [("empty_targets", "2"), ("empty_scans", "4"), ("empty_findings", "3"), ("empty_fifth", "5")] {
         hold(name, &FEW[..1], |columns, rows| {
@@ -190,17 +190,17 @@ fn broken(columns: u16, rows: u16) -> Model {
     for list in [ListKind::Findings, ListKind::Scans, ListKind::Targets] {
         learn(&mut model, 71_000, PollEvent::Failed(list, problem.clone()));
     }
-    tell(&mut model, 100_000, Msg::Woke);
+    send(&mut model, 100_000, Msg::Woke);
     model
 }
 
 #[test]
-fn data_stays_dimmed_with_its_age_while_the_service_is_away() {
+fn stale_data_is_dimmed_with_age_while_service_is_unreachable() {
     hold("stale", &FEW, broken);
 }
 
 #[test]
-fn the_ascii_set_draws_nothing_outside_ascii() {
+fn ascii_theme_draws_only_ascii() {
     for (columns, rows) in SIZES {
         for pane in Pane::ALL {
             let mut model = at(pane)(columns, rows);
@@ -212,7 +212,7 @@ fn the_ascii_set_draws_nothing_outside_ascii() {
 }
 
 #[test]
-fn the_selected_row_is_seen_without_colours() {
+fn selected_row_is_reversed_without_colours() {
     use ratatui::style::Modifier;
     let mut model = world(80, 24);
     let buffer = drawn(&mut model, &mut ViewCache::new(Theme::new(Scheme::Mono)));
@@ -221,7 +221,7 @@ fn the_selected_row_is_seen_without_colours() {
 }
 
 #[test]
-fn no_list_loses_its_last_column() {
+fn lists_keep_last_column_at_every_size() {
     for (columns, rows) in SIZES.into_iter().filter(|size| size.0 >= 80) {
         let mut model = at(Pane::Findings)(columns, rows);
         let shown = text(&mut model, Theme::default());
@@ -235,7 +235,7 @@ fn no_list_loses_its_last_column() {
 }
 
 #[test]
-fn findings_in_groups() {
+fn grouped_findings_match_snapshots() {
     let some = [(80, 24), (90, 50), (200, 60)];
     hold("groups", &some, |columns, rows| {
         let mut model = with_a_class(columns, rows);
@@ -254,7 +254,7 @@ fn findings_in_groups() {
     });
 }
 
-/// The world with a class on seven targets, whose evidence differs on one.
+/// The sample data with one finding class on seven targets; the evidence of one target differs.
 fn with_a_class(columns: u16, rows: u16) -> Model {
     let mut model = world(columns, rows);
     let missing = |target: i64| Finding {
@@ -287,7 +287,7 @@ fn with_a_class(columns: u16, rows: u16) -> Model {
 }
 
 #[test]
-fn a_review_card_and_its_summary() {
+fn review_card_and_summary_match_snapshots() {
     let some = [(80, 24), (90, 50), (200, 60)];
     let last_class = "3 b c / C o n t e n t enter B";
     hold("review", &some, |columns, rows| {

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn no_flags_give_the_default_settings() {
+    fn settings_without_flags_are_defaults() {
         let (given, expected) = (settings("--data-dir /x"), Settings::new("/x"));
         assert_eq!(format!("{given:?}"), format!("{expected:?}"));
     }

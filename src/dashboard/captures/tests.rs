@@ -65,7 +65,7 @@ fn selected_capture_is_compared_with_previous_of_payload_or_address() {
 }
 
 #[test]
-fn two_marked_captures_are_compared_at_any_cursor() {
+fn marked_pair_is_compared_at_any_cursor() {
     let mut desk = desk();
     select(&mut desk, 10);
     desk.keys("space");

@@ -87,8 +87,7 @@ impl Poller {
             // A panic in the task would leave its slot in flight forever, so it becomes a response.
             let fetching = AssertUnwindSafe(async move { fetch.run(&client).await }).catch_unwind();
             self.in_flight.spawn(async move {
-                let broken =
-                    |_| Err(Error::new(ErrorKind::Decode, "reading the answer broke off; the log tells where"));
+                let broken = |_| Err(Error::new(ErrorKind::Decode, "response incomplete; details are in the log"));
                 (slot, fetching.await.unwrap_or_else(broken))
             });
         }

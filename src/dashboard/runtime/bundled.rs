@@ -119,13 +119,13 @@ mod tests {
     #[tokio::test]
     async fn bundle_lists_are_stale_and_link_is_down() {
         let (plans, receiver) = watch::channel(PollPlan::default());
-        let (updates, mut told) = mpsc::channel(4);
+        let (updates, mut received) = mpsc::channel(4);
         let (answers, mut cached) = mpsc::unbounded_channel();
         let task = tokio::spawn(serve(bundle(), receiver, updates, answers));
         let mut model = Model::new(Session::default(), Size { columns: 80, rows: 24 });
         while !(model.data.occurrences.value().is_some() && model.data.reports.problem().is_some()) {
             let msg = tokio::select! {
-                Some(update) = told.recv() => Msg::Update(update),
+                Some(update) = received.recv() => Msg::Update(update),
                 Some(TaskReport::Msg(msg)) = cached.recv() => *msg,
             };
             update(&mut model, Now { mono: std::time::Duration::ZERO, wall: Timestamp::now() }, msg);
@@ -138,7 +138,7 @@ mod tests {
             ("2026-11-21 12:00:00", "bundle of 2026-11-21 12:00, no service")
         );
         assert!(matches!(&model.connection.link, Link::Down { problem } if problem.message.starts_with("bundle of")));
-        drop((plans, told, cached));
+        drop((plans, received, cached));
         task.await.unwrap();
     }
 }

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn two_spellings_of_a_target_are_equal() {
+    fn target_spellings_are_canonicalized() {
         assert_eq!(canonical("HTTP://Shop.test:80"), canonical("http://shop.test/"));
         assert_eq!(canonical("Shop.Test."), canonical("shop.test"));
     }

@@ -95,7 +95,7 @@ fn field_lines(cx: &Cx<'_>, field: &FormField, focused: bool, width: u16) -> Vec
             vec![Line::raw(text::start(&still(&input.text(), input.mask()), usize::from(room)).into_owned())]
         }
         FieldValue::Choice { options, at } => vec![choice(cx, options, *at, focused, room)],
-        FieldValue::Info(told) => wrap(plain(&text::clean_text(told), theme.text()), room),
+        FieldValue::Info(info) => wrap(plain(&text::clean_text(info), theme.text()), room),
     };
     if let Some(first) = lines.first_mut() {
         put_help(cx, field, first, room);

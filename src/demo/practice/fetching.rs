@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mode_has_its_own_path() {
+    fn fetch_modes_have_distinct_paths() {
         for (mode, id, description) in FetchMode::ALL {
             assert_eq!(FetchMode::at(&format!("/fetch/{id}")), Some(mode));
             assert!(description.ends_with('.'));

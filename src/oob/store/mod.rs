@@ -88,11 +88,11 @@ impl Store {
         directory.join(KIND.name).exists()
     }
 
-    /// Archives captures, a piece after the other. Those that are there already are left as they are, so what failed can
-    /// be asked for again. Tells where the new ones stand, as far as nobody else archived between two pieces.
+    /// Archives captures in chunks. Captures that are already archived remain unchanged, so a failed call can be
+    /// repeated. Returns the rows of the new captures, provided no other process archived between two chunks.
     ///
     /// # Errors
-    /// If the file cannot be written; nothing of the piece in question was kept then.
+    /// If the file cannot be written; nothing of the failed chunk is archived then.
     pub async fn archive(&mut self, captures: Vec<ArchivedCapture>) -> Result<RowRange, StoreError> {
         let mut all: Option<RowRange> = None;
         for piece in pieces(captures) {

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_are_those_of_the_contract() {
+    fn form_choices_match_contract() {
         assert_eq!(FORMATS, ReportFormat::KNOWN.iter().map(ReportFormat::as_str).collect::<Vec<_>>());
         assert_eq!(RISKS, Risk::DOWN.map(Risk::as_str));
     }

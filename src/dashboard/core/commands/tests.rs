@@ -1,4 +1,4 @@
-//! The command line: typed, completed, recalled, run.
+//! The command line: input, completion, history and execution.
 
 pub(crate) use crate::dashboard::core::Msg;
 use crate::dashboard::core::commands::table;
@@ -6,7 +6,7 @@ pub(crate) use crate::dashboard::model::CommandLine;
 pub(crate) use crate::dashboard::testing::*;
 pub(crate) use crate::triage::{Baseline, Change, EventWriter};
 
-/// A dashboard whose decisions are kept.
+/// A dashboard with a writable decision store.
 pub(crate) fn desk() -> Desk {
     let mut desk = Desk::new();
     desk.model.findings.triage.writer =
@@ -17,7 +17,7 @@ pub(crate) fn desk() -> Desk {
 pub(crate) fn line(desk: &Desk) -> &CommandLine {
     match desk.model.overlay.modals.last() {
         Some(Modal::Command(line)) => line,
-        other => panic!("no command line but {other:?}; told: {}", desk.notices()),
+        other => panic!("expected a command line, got {other:?}; notices: {}", desk.notices()),
     }
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn run(desk: &mut Desk, command: &str) -> Vec<Effect> {
     let effects = desk.keys(&format!(": '{command}' enter"));
     assert!(
         desk.model.overlay.modals.is_empty(),
-        "{command} was not run: {:?}; told: {}",
+        "{command} did not run: {:?}; notices: {}",
         desk.model.overlay.modals,
         desk.notices()
     );
@@ -37,7 +37,7 @@ pub(crate) fn run(desk: &mut Desk, command: &str) -> Vec<Effect> {
 }
 
 #[test]
-pub(crate) fn both_keys_open_it_and_esc_closes_it_without_a_trace() {
+pub(crate) fn command_line_opens_with_both_keys_and_esc_leaves_no_history() {
     for key in [":", "ctrl-p"] {
         let mut desk = desk();
         desk.keys(key);
@@ -51,7 +51,7 @@ pub(crate) fn both_keys_open_it_and_esc_closes_it_without_a_trace() {
 }
 
 #[test]
-pub(crate) fn views_are_shown_by_name_with_a_query() {
+pub(crate) fn views_open_by_name_with_query() {
     let mut desk = desk();
     run(&mut desk, "targets t2");
     assert_eq!((desk.model.navigation.focus.pane, desk.shown(Pane::Targets)), (Pane::Targets, vec![2]));
@@ -61,11 +61,11 @@ pub(crate) fn views_are_shown_by_name_with_a_query() {
     assert_eq!((desk.model.navigation.focus.pane, desk.shown(Pane::Findings)), (Pane::Findings, vec![2, 3]));
     run(&mut desk, "findings key");
     desk.keys("backspace");
-    assert_eq!(desk.shown(Pane::Findings), [2, 3], "the query before comes back");
+    assert_eq!(desk.shown(Pane::Findings), [2, 3], "backspace restores the previous query");
 }
 
 #[test]
-pub(crate) fn single_things_are_opened_by_name_or_id() {
+pub(crate) fn single_rows_open_by_name_or_id() {
     let mut desk = desk();
     run(&mut desk, "finding repo");
     assert_eq!((desk.selected(Pane::Findings), desk.model.navigation.focus.in_detail), (Some(2), true));
@@ -102,14 +102,14 @@ pub(crate) fn remembered((_, value): (&(crate::contract::Shared, crate::contract
 }
 
 #[test]
-pub(crate) fn letters_in_order_find_a_name_and_enter_runs_the_first() {
+pub(crate) fn letters_in_order_match_name_and_enter_runs_first_match() {
     let mut desk = desk();
     desk.keys(": 'zm'");
     assert_eq!(offered(&desk)[0], "zoom");
     desk.keys("enter");
     assert!(desk.model.navigation.focus.zoomed && desk.model.overlay.modals.is_empty());
     desk.keys(": 'wrksp' down enter");
-    assert_eq!(line(&desk).input.text(), "workspace ", "what needs an argument waits for it");
+    assert_eq!(line(&desk).input.text(), "workspace ", "a command with an argument waits for input");
 }
 
 #[test]
@@ -125,7 +125,7 @@ pub(crate) fn tab_completes_names_and_values() {
 }
 
 #[test]
-pub(crate) fn tab_completes_queries_with_what_occurs_and_fields_of_an_order() {
+pub(crate) fn tab_completes_query_values_and_sort_fields() {
     let mut desk = desk();
     desk.keys(": 'findings ris' tab");
     assert_eq!(line(&desk).input.text(), "findings risk>=");
@@ -138,7 +138,7 @@ pub(crate) fn tab_completes_queries_with_what_occurs_and_fields_of_an_order() {
 }
 
 #[test]
-pub(crate) fn rows_are_marked_by_a_query_and_filters_saved_as_tabs() {
+pub(crate) fn rows_are_marked_by_query_and_filters_saved_as_tabs() {
     let mut desk = desk();
     run(&mut desk, "findings");
     run(&mut desk, "mark risk>=high");
@@ -159,20 +159,20 @@ pub(crate) fn rows_are_marked_by_a_query_and_filters_saved_as_tabs() {
 }
 
 #[test]
-pub(crate) fn what_cannot_be_run_stays_with_its_reason() {
+pub(crate) fn invalid_command_remains_with_error() {
     let mut desk = desk();
     desk.keys(": 'findings risk>=hihg'");
     let fault = line(&desk).fault.clone().unwrap();
     assert_eq!(&line(&desk).input.text()[fault.at], "hihg");
     desk.keys("enter");
     assert_eq!(line(&desk).input.text(), "findings risk>=hihg");
-    assert_eq!(desk.model.lists.findings.filter, "is:undecided", "a query with an error changes nothing");
+    assert_eq!(desk.model.lists.findings.filter, "is:undecided", "an invalid query changes nothing");
     desk.keys("esc 4 : 'report'");
     assert!(line(&desk).fault.is_none());
 }
 
 #[test]
-pub(crate) fn what_is_off_stays_visible_with_the_reason() {
+pub(crate) fn disabled_command_is_listed_with_reason() {
     let mut desk = desk();
     desk.model.session.read_only = true;
     desk.keys(": 'report'");
@@ -189,7 +189,7 @@ pub(crate) fn what_is_off_stays_visible_with_the_reason() {
 }
 
 #[test]
-pub(crate) fn up_brings_back_what_was_run_once_each_and_the_profile_keeps_it() {
+pub(crate) fn up_recalls_each_command_once() {
     let mut desk = desk();
     for command in ["scans", "findings git", "scans"] {
         run(&mut desk, command);
@@ -215,7 +215,7 @@ pub(crate) fn pasted_text_is_one_line_and_never_runs() {
 }
 
 #[test]
-pub(crate) fn a_baseline_is_an_event_of_the_workspace_and_needs_a_store() {
+pub(crate) fn baseline_is_recorded_and_requires_store() {
     let mut desk = desk();
     let effects = run(&mut desk, "baseline 2026-10-01");
     let day = Baseline::Day(jiff::civil::date(2026, 10, 1));
@@ -230,7 +230,7 @@ pub(crate) fn a_baseline_is_an_event_of_the_workspace_and_needs_a_store() {
 }
 
 #[test]
-pub(crate) fn every_example_of_the_table_can_be_run() {
+pub(crate) fn every_documented_example_runs() {
     for command in table::all().iter().filter(|command| command.run.is_some()) {
         let mut desk = desk();
         let token = "k7f2aaaaaaaa".parse().unwrap();
@@ -250,7 +250,7 @@ pub(crate) fn every_example_of_the_table_can_be_run() {
 }
 
 #[test]
-pub(crate) fn the_command_of_a_view_is_the_one_that_lists_it_without_a_screen() {
+pub(crate) fn view_command_lists_same_rows_on_command_line() {
     let mut desk = desk();
     let mut copied = |keys: &str| {
         let copy = desk.keys(&format!("{keys} y v")).into_iter().find_map(|effect| match effect {

@@ -1,5 +1,4 @@
-//! Every action in every place: a table of what each does, made by pressing one key that stands for the action
-//! everywhere.
+//! The outcome of every action in every place, recorded as a table. One test key is bound to each action in turn.
 
 use crate::dashboard::base::{Focus, ListKind, RowRef};
 use crate::dashboard::core::Msg;
@@ -10,14 +9,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-/// Keys that lead to the places of the table.
+/// Keys that open the places of the table.
 const PLACES: &[&str] = &[
     // marks, a search, a chip
     "3 space space",
     "3 enter / 'key' enter",
     "2 enter",
     "5 home j space space",
-    // groups: on a folded head, an unfolded one, a member
+    // groups: a folded header, an unfolded header, a group row
     "3 b t",
     "3 b t enter",
     "3 b t enter enter",
@@ -30,7 +29,7 @@ const PLACES: &[&str] = &[
     "3 b t B ] ]",
     "3 b t B c",
     "3 b t B c S",
-    // what lies over the panes
+    // overlays
     "?",
     "3 / 'risk'",
     "3 enter / 'k'",
@@ -47,21 +46,21 @@ const PLACES: &[&str] = &[
     "2 D wait",
 ];
 
-/// A key that no table has.
+/// A key without a binding.
 const KEY: &str = "f12";
 
 #[test]
-fn every_action_in_every_pane_has_the_recorded_outcome() {
+fn actions_in_every_pane_match_snapshot() {
     insta::assert_snapshot!("every_action_in_every_pane", matrix(&panes()));
 }
 
 #[test]
-fn every_action_after_every_script_has_the_recorded_outcome() {
+fn actions_after_every_script_match_snapshot() {
     insta::assert_snapshot!("every_action_after_every_script", matrix(&scripts()));
 }
 
-/// A row for each action and a column for each place: `.` where the action has no use, `=` where it does nothing, else
-/// a digest of the outcome.
+/// A row per action and a column per place: `.` if the action has no effect, `=` if it changes nothing, otherwise a
+/// digest of the outcome.
 fn matrix(places: &[Place]) -> String {
     let mut legend = String::new();
     let mut rows: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -103,7 +102,7 @@ fn panes() -> Vec<Place> {
     places
 }
 
-/// What lies over the panes without keys that open it, and where the scripts lead.
+/// Overlays that no key opens, and the places that the scripts open.
 fn scripts() -> Vec<Place> {
     let setup = || {
         let mut desk = Desk::blank(200, 60);

@@ -1,21 +1,21 @@
-//! What an earlier dashboard read: shown at once, marked stale, and never in the place of what the service told.
+//! Cached lists: shown at once, marked stale, and never in place of fresh data.
 
 use crate::dashboard::base::CachedList;
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::testing::*;
 use crate::table::Remote;
 
-fn read_before() -> Stamp {
+fn cached_at() -> Stamp {
     Stamp(stamp().0 - jiff::SignedDuration::from_mins(2))
 }
 
 impl Desk {
-    fn recalls(&mut self, snapshot: Snapshot) {
+    fn load_cached(&mut self, snapshot: Snapshot) {
         let generation = self.model.connection.generation;
-        self.send(Msg::Cached(CachedList { generation, at: read_before(), worked_in: None, snapshot }));
+        self.send(Msg::Cached(CachedList { generation, at: cached_at(), worked_in: None, snapshot }));
     }
 
-    fn recalls_workspaces(&mut self, worked_in: Option<i64>) {
+    fn load_cached_workspaces(&mut self, worked_in: Option<i64>) {
         let workspace = |id: i64, name: &str, target_count| Workspace {
             id: WorkspaceId(id),
             name: name.into(),
@@ -24,10 +24,10 @@ impl Desk {
         };
         let snapshot = Snapshot::Workspaces(table([workspace(1, "Acme", 5), workspace(2, "Lab", 0)]));
         let worked_in = worked_in.map(WorkspaceId);
-        self.send(Msg::Cached(CachedList { generation: 0, at: read_before(), worked_in, snapshot }));
+        self.send(Msg::Cached(CachedList { generation: 0, at: cached_at(), worked_in, snapshot }));
     }
 
-    fn worked_in(&self) -> Option<i64> {
+    fn active_workspace(&self) -> Option<i64> {
         self.model.navigation.scope.workspace.map(|id| id.0)
     }
 }
@@ -37,8 +37,8 @@ fn findings() -> Arc<Table<Finding>> {
 }
 
 #[test]
-fn the_workspace_worked_in_last_is_worked_in_before_any_answer() {
-    for (worked_in, asked, found) in [
+fn last_workspace_is_selected_before_first_response() {
+    for (worked_in, requested, selected) in [
         (Some(2), None, Some(2)),
         (None, None, Some(1)),
         (Some(9), None, Some(1)),
@@ -46,22 +46,22 @@ fn the_workspace_worked_in_last_is_worked_in_before_any_answer() {
         (Some(2), Some("New"), None),
     ] {
         let mut desk = Desk::blank(200, 60);
-        desk.model.session.workspace = asked.map(str::to_owned);
-        desk.recalls_workspaces(worked_in);
-        assert_eq!(desk.worked_in(), found, "{worked_in:?} {asked:?}");
-        assert_eq!(desk.notices(), "", "only the service's answer tells what there is");
+        desk.model.session.workspace = requested.map(str::to_owned);
+        desk.load_cached_workspaces(worked_in);
+        assert_eq!(desk.active_workspace(), selected, "{worked_in:?} {requested:?}");
+        assert_eq!(desk.notices(), "", "the cache must not report a missing workspace");
     }
 }
 
 #[test]
-fn findings_are_shown_stale_until_the_service_answers_and_the_cursor_stays() {
+fn cached_findings_are_stale_until_response_and_cursor_remains() {
     let mut desk = Desk::blank(200, 60);
-    desk.recalls_workspaces(Some(1));
-    desk.recalls(Snapshot::Targets(table([target(1, "t1.acme.test")])));
-    desk.recalls(Snapshot::Findings(findings()));
+    desk.load_cached_workspaces(Some(1));
+    desk.load_cached(Snapshot::Targets(table([target(1, "t1.acme.test")])));
+    desk.load_cached(Snapshot::Findings(findings()));
     assert_eq!(desk.shown(Pane::Findings), [1, 2]);
     let Remote::Stale { at, .. } = &desk.model.data.findings else { panic!("{:?}", desk.model.data.findings) };
-    assert_eq!(*at, read_before());
+    assert_eq!(*at, cached_at());
     desk.keys("j");
     let more = [finding(3, 1, "Backup", Risk::Critical), finding(2, 1, "Git repository", Risk::High)];
     desk.feed(Snapshot::Findings(table(more)));
@@ -70,39 +70,39 @@ fn findings_are_shown_stale_until_the_service_answers_and_the_cursor_stays() {
 }
 
 #[test]
-fn what_the_service_told_is_never_replaced() {
+fn fresh_lists_are_not_replaced_by_cache() {
     let mut desk = Desk::new();
-    let told = desk.shown(Pane::Findings);
-    desk.recalls_workspaces(Some(2));
-    desk.recalls(Snapshot::Targets(table([target(9, "gone.acme.test")])));
-    desk.recalls(Snapshot::Scans(table([scan(9, 9, ScanStatus::Finished, 100)])));
-    desk.recalls(Snapshot::Loggers(table([])));
-    desk.recalls(Snapshot::Findings(table([finding(9, 9, "Gone", Risk::Critical)])));
-    assert_eq!(desk.worked_in(), Some(1));
-    assert_eq!(desk.shown(Pane::Findings), told);
+    let fresh = desk.shown(Pane::Findings);
+    desk.load_cached_workspaces(Some(2));
+    desk.load_cached(Snapshot::Targets(table([target(9, "gone.acme.test")])));
+    desk.load_cached(Snapshot::Scans(table([scan(9, 9, ScanStatus::Finished, 100)])));
+    desk.load_cached(Snapshot::Loggers(table([])));
+    desk.load_cached(Snapshot::Findings(table([finding(9, 9, "Gone", Risk::Critical)])));
+    assert_eq!(desk.active_workspace(), Some(1));
+    assert_eq!(desk.shown(Pane::Findings), fresh);
     assert!(matches!(desk.model.data.targets, Remote::Fresh { .. }));
     assert_eq!((desk.shown(Pane::Targets).len(), desk.shown(Pane::Scans).len()), (5, 4));
     assert_eq!(desk.shown(Pane::Loggers), [1]);
 }
 
 #[test]
-fn what_could_not_be_read_from_the_service_is_recalled_with_the_reason() {
+fn failed_list_shows_cache_with_error() {
     let mut desk = Desk::blank(200, 60);
-    desk.recalls_workspaces(Some(1));
+    desk.load_cached_workspaces(Some(1));
     let problem = Arc::new(Problem::local("refused"));
     desk.feed(PollEvent::Failed(crate::dashboard::base::ListKind::Findings, Arc::clone(&problem)));
-    desk.recalls(Snapshot::Findings(findings()));
+    desk.load_cached(Snapshot::Findings(findings()));
     assert_eq!(desk.model.data.findings.problem(), Some(&*problem));
     assert_eq!(desk.shown(Pane::Findings), [1, 2]);
 }
 
 #[test]
-fn lists_of_a_workspace_that_was_left_are_dropped() {
+fn cached_lists_of_previous_workspace_are_dropped() {
     let mut desk = Desk::blank(200, 60);
-    desk.recalls_workspaces(Some(1));
+    desk.load_cached_workspaces(Some(1));
     let late = CachedList {
         generation: desk.model.connection.generation,
-        at: read_before(),
+        at: cached_at(),
         worked_in: None,
         snapshot: Snapshot::Findings(findings()),
     };
@@ -112,15 +112,15 @@ fn lists_of_a_workspace_that_was_left_are_dropped() {
 }
 
 #[test]
-fn what_failed_or_was_recorded_since_then_is_news() {
+fn changes_since_cache_count_as_new() {
     let mut desk = Desk::blank(80, 24);
-    desk.recalls_workspaces(Some(1));
+    desk.load_cached_workspaces(Some(1));
     let logger = |num_requests| Logger { id: LoggerId(1), num_requests, ..Logger::default() };
-    desk.recalls(Snapshot::Scans(table([
+    desk.load_cached(Snapshot::Scans(table([
         scan(1, 1, ScanStatus::FailedToStart, 0),
         scan(2, 1, ScanStatus::Running, 5),
     ])));
-    desk.recalls(Snapshot::Loggers(table([logger(3)])));
+    desk.load_cached(Snapshot::Loggers(table([logger(3)])));
     assert_eq!((desk.model.scans.tally.failed, desk.model.captures.new_captures), (0, 0));
     desk.feed(Snapshot::Scans(table([
         scan(1, 1, ScanStatus::FailedToStart, 0),

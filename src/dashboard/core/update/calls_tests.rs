@@ -1,11 +1,11 @@
-//! Prompts and the calls they guard.
+//! Prompts and the calls that they confirm.
 
 use crate::dashboard::base::ListKind;
 use crate::dashboard::testing::*;
 use crate::oob::ClearedRequests;
 
 #[test]
-fn deleting_a_target_names_it_and_what_goes_with_it() {
+fn target_deletion_prompt_names_target_and_dependents() {
     let mut desk = Desk::new();
     desk.keys("2 D");
     assert_eq!(desk.prompt().question, "Delete target t1.acme.test on local?");
@@ -18,7 +18,7 @@ fn deleting_a_target_names_it_and_what_goes_with_it() {
 }
 
 #[test]
-fn the_ids_of_a_prompt_are_those_of_the_moment_it_was_opened() {
+fn prompt_keeps_ids_after_update() {
     let mut desk = Desk::new();
     desk.keys("2 D");
     desk.feed(Snapshot::Targets(table([target(9, "a.first.test"), target(1, "t1.acme.test")])));
@@ -26,7 +26,7 @@ fn the_ids_of_a_prompt_are_those_of_the_moment_it_was_opened() {
 }
 
 #[test]
-fn anything_but_y_is_no() {
+fn prompt_cancels_on_any_key_but_y() {
     for key in ["n", "Y", "enter", "esc", "space"] {
         let mut desk = Desk::new();
         assert_eq!(desk.calls(&format!("2 D {key}")), [], "{key}");
@@ -35,7 +35,7 @@ fn anything_but_y_is_no() {
 }
 
 #[test]
-fn marked_rows_that_are_hidden_go_only_when_asked_for() {
+fn hidden_marked_rows_are_deleted_only_on_request() {
     let mut desk = Desk::new();
     desk.keys("2 space space / 't2' enter D");
     assert!(desk.prompt().lines.iter().any(|line| line.contains("1 marked but not shown")), "{:?}", desk.prompt());
@@ -46,14 +46,14 @@ fn marked_rows_that_are_hidden_go_only_when_asked_for() {
 }
 
 #[test]
-fn over_twenty_things_take_their_number_instead_of_y() {
+fn deletion_of_over_20_targets_requires_typed_count() {
     let mut desk = Desk::new();
     desk.feed(Snapshot::Targets(table((1..=25).map(|id| target(id, &format!("t{id}.test"))))));
     desk.keys("2 * D");
     assert_eq!(desk.calls("y enter"), []);
     assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))));
     let first = desk.calls("backspace '25' enter");
-    assert_eq!(first.len(), 4, "four at a time");
+    assert_eq!(first.len(), 4, "four calls run at a time");
     let mut sent = first;
     let mut total = 0;
     while !sent.is_empty() {
@@ -65,7 +65,7 @@ fn over_twenty_things_take_their_number_instead_of_y() {
 }
 
 #[test]
-fn a_workspace_takes_its_name() {
+fn workspace_deletion_requires_typed_name() {
     let mut desk = Desk::new();
     desk.keys("1 D");
     assert!(desk.prompt().lines[0].contains("5 targets, 4 scans"), "{:?}", desk.prompt().lines);
@@ -74,7 +74,7 @@ fn a_workspace_takes_its_name() {
 }
 
 #[test]
-fn active_scans_are_stopped_and_ended_ones_deleted_never_the_other_way_round() {
+fn only_active_scans_stop_and_only_ended_scans_are_deleted() {
     let mut desk = Desk::new();
     desk.keys("4 D");
     assert!(desk.notices().contains("stop first"), "{}", desk.notices());
@@ -87,7 +87,7 @@ fn active_scans_are_stopped_and_ended_ones_deleted_never_the_other_way_round() {
 }
 
 #[test]
-fn clearing_a_logger_says_that_the_service_forgets_and_how_much_is_archived() {
+fn logger_clear_prompt_describes_deletion_and_archive() {
     let mut desk = Desk::new();
     desk.keys("5 D");
     assert_eq!(
@@ -105,7 +105,7 @@ fn clearing_a_logger_says_that_the_service_forgets_and_how_much_is_archived() {
 }
 
 #[test]
-fn predefined_word_lists_are_not_offered_for_deletion() {
+fn predefined_word_list_cannot_be_deleted() {
     let mut desk = Desk::new();
     desk.keys("7 D");
     assert!(desk.notices().contains("cannot be deleted"), "{}", desk.notices());
@@ -113,7 +113,7 @@ fn predefined_word_lists_are_not_offered_for_deletion() {
 }
 
 #[test]
-fn words_are_looked_at_and_reports_downloaded_under_their_name() {
+fn word_list_opens_and_report_downloads_under_its_name() {
     let mut desk = Desk::new();
     let sent = desk.calls("7 enter");
     assert_eq!(sent[0].1, Call::WordlistContents(WordlistId(1)));
@@ -129,7 +129,7 @@ fn words_are_looked_at_and_reports_downloaded_under_their_name() {
 }
 
 #[test]
-fn a_refused_call_says_the_words_of_the_service() {
+fn refused_call_shows_service_message() {
     let mut desk = Desk::new();
     let sent = desk.calls("2 j D y");
     let refused = Problem { status: Some(409), message: "the target has running scans".into(), ..Problem::default() };
@@ -138,7 +138,7 @@ fn a_refused_call_says_the_words_of_the_service() {
 }
 
 #[test]
-fn the_same_scan_again_has_the_same_tool_target_and_parameters() {
+fn repeated_scan_reuses_tool_target_and_parameters() {
     let mut desk = Desk::new();
     let params = serde_json::json!({"scan_type": "deep"});
     let done = Scan { tool_params: Some(params.clone()), ..scan(8, 3, ScanStatus::Finished, 100) };
@@ -152,7 +152,7 @@ fn the_same_scan_again_has_the_same_tool_target_and_parameters() {
 }
 
 #[test]
-fn a_read_only_session_changes_nothing_and_says_why() {
+fn read_only_session_refuses_changes_with_reason() {
     let mut desk = Desk::new();
     desk.model.session.read_only = true;
     for keys in ["2 n", "2 D", "2 s", "4 S", "4 s", "5 D", "5 s", "6 D", "1 e", "3 R"] {
@@ -163,14 +163,14 @@ fn a_read_only_session_changes_nothing_and_says_why() {
 }
 
 #[test]
-fn marks_that_are_all_hidden_delete_nothing() {
+fn deletion_with_all_marks_hidden_is_refused() {
     let mut desk = Desk::new();
     desk.keys("2 space / 't5' enter D");
     assert!(desk.model.overlay.modals.is_empty() && desk.notices().contains("none shown"), "{}", desk.notices());
 }
 
 #[test]
-fn a_chip_goes_with_what_was_deleted_here_without_a_word() {
+fn deleted_target_clears_scope_without_notice() {
     let mut desk = Desk::new();
     let sent = desk.calls("2 enter 2 D y");
     desk.answer(&sent, |_| Ok(CallAnswer::Done));

@@ -1,11 +1,11 @@
-//! Forms from the first key to the answer.
+//! Forms, from the first key to the response of the service.
 
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::forms::{FieldId, LineNote};
 use crate::dashboard::testing::*;
 
 #[test]
-fn a_workspace_is_made_and_the_form_closes() {
+fn created_workspace_closes_form() {
     let mut desk = Desk::new();
     let sent = desk.calls("1 n 'Gate' tab 'Release' ctrl-o");
     match &sent[0].1 {
@@ -19,7 +19,7 @@ fn a_workspace_is_made_and_the_form_closes() {
 }
 
 #[test]
-fn what_is_missing_is_said_when_sending_is_tried_and_nothing_is_sent() {
+fn missing_name_is_reported_on_submit_and_nothing_is_sent() {
     let mut desk = Desk::new();
     desk.keys("1 n");
     assert_eq!(desk.form().field(FieldId::Name).unwrap().error, None);
@@ -31,7 +31,7 @@ fn what_is_missing_is_said_when_sending_is_tried_and_nothing_is_sent() {
 }
 
 #[test]
-fn a_refusal_lands_on_its_field_in_the_words_of_the_service_until_the_text_is_another() {
+fn refused_field_shows_service_message_until_text_changes() {
     let mut desk = Desk::new();
     let sent = desk.calls("5 h n 'probe2' ctrl-o");
     let refused = Problem { status: Some(422), message: "invalid label".into(), ..Problem::default() };
@@ -41,11 +41,11 @@ fn a_refusal_lands_on_its_field_in_the_words_of_the_service_until_the_text_is_an
     desk.keys("'x'");
     assert_eq!(label(&desk).error, None);
     desk.keys("backspace");
-    assert_eq!(label(&desk).error.as_deref(), Some("invalid label"), "the same text was refused");
+    assert_eq!(label(&desk).error.as_deref(), Some("invalid label"), "the refused text was typed again");
 }
 
 #[test]
-fn a_refusal_lands_on_the_field_of_the_longest_whole_name() {
+fn refusal_is_assigned_to_field_with_longest_matching_name() {
     for (words, field) in [
         ("resources: unknown ids 7, 9", Some(FieldId::Resources)),
         ("source must be scans or findings", Some(FieldId::Source)),
@@ -63,7 +63,7 @@ fn a_refusal_lands_on_the_field_of_the_longest_whole_name() {
 }
 
 #[test]
-fn a_refused_key_is_remembered_and_never_printed() {
+fn refused_api_key_is_stored_but_absent_from_debug_output() {
     let mut desk = Desk::blank(120, 40);
     desk.model = desk.model.with_setup(None);
     desk.keys("h '127.0.0.1' tab 'k-123' ctrl-o");
@@ -75,17 +75,17 @@ fn a_refused_key_is_remembered_and_never_printed() {
 }
 
 #[test]
-fn one_choice_of_the_first_start_at_a_time() {
+fn first_start_with_pending_choice_ignores_second_choice() {
     let mut desk = Desk::blank(120, 40);
     desk.model = desk.model.with_setup(None);
     assert_eq!(desk.keys("h '127.0.0.1' tab 'k' ctrl-o esc").len(), 1);
-    assert_eq!(desk.keys("d"), [], "the first is still under way");
+    assert_eq!(desk.keys("d"), [], "the first choice is still pending");
     desk.send(Msg::Connected(Err(Problem::local("refused"))));
     assert_eq!(desk.keys("d").len(), 1);
 }
 
 #[test]
-fn a_refusal_about_no_field_stands_over_the_form() {
+fn refusal_without_field_is_shown_above_form() {
     let mut desk = Desk::new();
     let sent = desk.calls("1 n 'Gate' ctrl-o");
     let refused = Problem { status: Some(500), message: "internal error".into(), ..Problem::default() };
@@ -95,7 +95,7 @@ fn a_refusal_about_no_field_stands_over_the_form() {
 }
 
 #[test]
-fn the_label_of_a_logger_follows_its_rule() {
+fn invalid_logger_label_is_reported() {
     for (typed, word) in [("a b", "' '"), ("probe", "already exists"), ("x/y", "'/'")] {
         let mut desk = Desk::new();
         desk.keys(&format!("5 h n '{typed}'"));
@@ -105,7 +105,7 @@ fn the_label_of_a_logger_follows_its_rule() {
 }
 
 #[test]
-fn esc_keeps_the_draft_and_n_brings_it_back() {
+fn esc_keeps_draft_and_n_restores_it() {
     let mut desk = Desk::new();
     desk.keys("1 n 'Half' esc");
     assert!(desk.model.overlay.modals.is_empty());
@@ -114,7 +114,7 @@ fn esc_keeps_the_draft_and_n_brings_it_back() {
 }
 
 #[test]
-fn sixty_pasted_lines_are_sixty_targets_four_at_a_time() {
+fn sixty_pasted_lines_create_targets_four_at_a_time() {
     let mut desk = Desk::new();
     desk.keys("2 n");
     let lines: Vec<String> = (1..=60).map(|n| format!("127.0.0.{n}")).collect();
@@ -138,7 +138,7 @@ fn sixty_pasted_lines_are_sixty_targets_four_at_a_time() {
 }
 
 #[test]
-fn each_line_is_checked_as_it_is_typed() {
+fn target_lines_are_validated_while_typing() {
     let mut desk = Desk::new();
     desk.keys("2 n 'a.test' enter 'a.test' enter 'T1.acme.test' enter '10.0.0.0/8' enter enter '10.1.1.1'");
     let notes = &desk.form().field(FieldId::Names).unwrap().notes;
@@ -152,7 +152,7 @@ fn each_line_is_checked_as_it_is_typed() {
 }
 
 #[test]
-fn refused_lines_stay_with_their_words_and_the_rest_goes_ahead() {
+fn refused_lines_remain_with_reason_and_others_are_created() {
     let mut desk = Desk::new();
     let sent = desk.calls("2 n 'a.test' enter 'b.test' enter 'c.test' enter 'not a name' ctrl-o");
     assert_eq!(sent.len(), 3);
@@ -170,7 +170,7 @@ fn refused_lines_stay_with_their_words_and_the_rest_goes_ahead() {
 }
 
 #[test]
-fn one_form_scans_every_marked_target() {
+fn scan_form_starts_scan_for_each_marked_target() {
     let mut desk = Desk::new();
     desk.keys("2 * s");
     assert_eq!(desk.form().button, "Start 5 scans");
@@ -181,11 +181,11 @@ fn one_form_scans_every_marked_target() {
         sent = calls(desk.answer(&sent, |_| Ok(CallAnswer::Scan(Default::default()))));
     }
     assert_eq!(started, 5);
-    assert_eq!(desk.model.lists.targets.marks.len(), 0, "the marks were used");
+    assert_eq!(desk.model.lists.targets.marks.len(), 0, "sending the form clears the marks");
 }
 
 #[test]
-fn scans_that_were_refused_stay_in_the_form() {
+fn refused_scans_remain_in_form() {
     let mut desk = Desk::new();
     let sent = desk.calls("2 space space s ctrl-o");
     desk.answer(&sent, |call| match call {
@@ -200,7 +200,7 @@ fn scans_that_were_refused_stay_in_the_form() {
 }
 
 #[test]
-fn a_new_scan_without_a_target_takes_a_typed_name() {
+fn new_scan_without_target_uses_typed_name() {
     let mut desk = Desk::blank(80, 24);
     let workspace = Workspace { id: WorkspaceId(1), name: "Acme".into(), ..Workspace::default() };
     desk.feed(Snapshot::Workspaces(table([workspace])));
@@ -213,7 +213,7 @@ fn a_new_scan_without_a_target_takes_a_typed_name() {
 }
 
 #[test]
-fn a_report_is_about_the_marked_findings_first() {
+fn report_prefers_marked_findings() {
     let mut desk = Desk::new();
     match &desk.calls("space space R ctrl-o")[0].1 {
         Call::CreateReport(report) => assert_eq!(report.resources, [1, 2]),
@@ -227,7 +227,7 @@ fn a_report_is_about_the_marked_findings_first() {
 }
 
 #[test]
-fn enter_walks_the_fields_and_sends_on_the_button() {
+fn enter_moves_through_fields_and_submits_on_button() {
     let mut desk = Desk::new();
     desk.keys("1 n 'Gate' enter enter");
     assert!(desk.form().focused().is_none());
@@ -235,7 +235,7 @@ fn enter_walks_the_fields_and_sends_on_the_button() {
 }
 
 #[test]
-fn the_editor_gets_a_field_and_gives_it_back() {
+fn external_editor_replaces_field_text() {
     let mut desk = Desk::new();
     assert_eq!(desk.keys("2 n 'a.test' ctrl-x"), [Effect::Edit("a.test".into())]);
     desk.send(Msg::Edited(Ok("a.test\nb.test\n".into())));
@@ -243,7 +243,7 @@ fn the_editor_gets_a_field_and_gives_it_back() {
 }
 
 #[test]
-fn no_letter_typed_into_a_form_is_a_key() {
+fn letters_typed_in_form_are_text() {
     let mut desk = Desk::new();
     desk.keys("1 n 'qDy?:123gz-' tab 'SRn'");
     assert_eq!(desk.form().text(FieldId::Name), "qDy?:123gz-");

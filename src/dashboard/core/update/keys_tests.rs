@@ -1,4 +1,4 @@
-//! Keys that move between views, close layers, copy, and leave.
+//! Keys that move between views, close layers, copy and quit.
 
 use crate::dashboard::base::{ConnectionChoice, ListKind, ScanPart, Tab};
 use crate::dashboard::core::update::Msg;
@@ -6,7 +6,7 @@ use crate::dashboard::input::Context;
 use crate::dashboard::testing::*;
 
 #[test]
-fn numbers_and_tab_go_to_the_panes_and_z_zooms() {
+fn numbers_and_tab_focus_panes_and_z_zooms() {
     let mut desk = Desk::new();
     for (key, pane) in [
         ("1", Pane::Workspaces),
@@ -27,7 +27,7 @@ fn numbers_and_tab_go_to_the_panes_and_z_zooms() {
 }
 
 #[test]
-fn the_fifth_pane_is_the_loggers_while_there_is_none() {
+fn pane_five_without_loggers_shows_logger_list() {
     let mut desk = Desk::new();
     desk.keys("5 h");
     assert_eq!(desk.model.navigation.focus.pane, Pane::Loggers);
@@ -63,11 +63,11 @@ fn esc_closes_search_range_zoom_and_detail_one_at_a_time() {
     }
     desk.keys("esc");
     assert!(desk.notices().contains("q quits"));
-    assert_eq!(desk.model.cursor(Pane::Findings).marked().0, 1, "marks stay");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked().0, 1, "esc keeps marks");
 }
 
 #[test]
-fn h_and_l_walk_the_tabs_of_a_detail_and_h_on_the_first_goes_out() {
+fn h_and_l_switch_detail_tabs_and_h_on_first_tab_leaves() {
     let mut desk = Desk::new();
     desk.keys("4 enter l l");
     assert_eq!(desk.model.shown_detail(), Some((Pane::Scans, crate::dashboard::base::RowRef::Item(2), Tab::Output)));
@@ -77,11 +77,11 @@ fn h_and_l_walk_the_tabs_of_a_detail_and_h_on_the_first_goes_out() {
     desk.keys("h");
     assert!(!desk.model.navigation.focus.in_detail);
     desk.keys("> >");
-    assert_eq!(desk.model.detail.tab(Pane::Scans), Tab::Output, "from the list too");
+    assert_eq!(desk.model.detail.tab(Pane::Scans), Tab::Output, "> switches tabs from the list too");
 }
 
 #[test]
-fn j_scrolls_a_detail_within_its_length_and_upper_case_j_walks_the_list() {
+fn j_scrolls_detail_and_upper_case_j_selects_next_row() {
     let mut desk = Desk::new();
     desk.model.screen.measures.detail_lines = 12;
     desk.keys("enter j j j j");
@@ -93,7 +93,7 @@ fn j_scrolls_a_detail_within_its_length_and_upper_case_j_walks_the_list() {
 }
 
 #[test]
-fn a_key_without_use_says_so_and_changes_nothing() {
+fn unbound_key_shows_notice_and_changes_nothing() {
     let mut desk = Desk::new();
     desk.keys("8");
     assert!(desk.notices().contains("8 does nothing here"), "{}", desk.notices());
@@ -105,7 +105,7 @@ fn a_key_without_use_says_so_and_changes_nothing() {
 }
 
 #[test]
-fn the_keys_belong_to_what_lies_on_top() {
+fn top_layer_receives_keys() {
     let mut desk = Desk::new();
     assert_eq!(desk.model.contexts()[0], Context::Findings);
     desk.keys("g");
@@ -129,7 +129,7 @@ fn pasted_text_never_runs_keys() {
 }
 
 #[test]
-fn ctrl_c_closes_what_is_open_and_twice_in_a_second_leaves() {
+fn ctrl_c_closes_form_and_twice_within_a_second_quits() {
     let mut desk = Desk::new();
     assert_eq!(desk.keys("2 n ctrl-c"), []);
     assert!(desk.model.overlay.modals.is_empty());
@@ -139,7 +139,7 @@ fn ctrl_c_closes_what_is_open_and_twice_in_a_second_leaves() {
 }
 
 #[test]
-fn q_leaves_the_detail_then_scandeck_and_the_demo_asks_first() {
+fn q_leaves_detail_then_quits_and_demo_confirms() {
     let mut desk = Desk::new();
     assert_eq!(desk.keys("enter q"), []);
     assert_eq!(desk.keys("q"), [Effect::Quit]);
@@ -151,7 +151,7 @@ fn q_leaves_the_detail_then_scandeck_and_the_demo_asks_first() {
 }
 
 #[test]
-fn r_asks_the_poller_for_what_is_on_the_screen() {
+fn r_refreshes_lists_on_screen() {
     let mut desk = Desk::new();
     desk.model.screen.size = Size { columns: 80, rows: 24 };
     desk.keys("6 r");
@@ -160,7 +160,7 @@ fn r_asks_the_poller_for_what_is_on_the_screen() {
 }
 
 #[test]
-fn y_copies_without_the_key_of_the_service() {
+fn y_copies_without_api_key() {
     let mut desk = Desk::new();
     let copied = |desk: &mut Desk, keys: &str| match desk.keys(keys).remove(0) {
         Effect::Copy { text, .. } => text,
@@ -179,7 +179,7 @@ fn y_copies_without_the_key_of_the_service() {
 }
 
 #[test]
-fn a_captured_request_as_curl_reads_no_file_and_asks_for_one_url() {
+fn curl_of_hostile_capture_reads_no_file_and_requests_one_url() {
     let mut desk = Desk::new();
     let mut curl = |id: i64, header: &str, body: &str| {
         use base64::Engine;
@@ -204,7 +204,7 @@ fn a_captured_request_as_curl_reads_no_file_and_asks_for_one_url() {
 }
 
 #[test]
-fn y_f_writes_the_marked_rows_into_one_file() {
+fn y_f_saves_marked_rows_to_one_file() {
     let mut desk = Desk::new();
     match desk.keys("space space y f").remove(0) {
         Effect::Save { name, content } => {
@@ -216,7 +216,7 @@ fn y_f_writes_the_marked_rows_into_one_file() {
 }
 
 #[test]
-fn what_a_capture_holds_cannot_act_on_a_shell_it_is_pasted_into() {
+fn curl_of_hostile_capture_is_quoted_for_shell() {
     let mut desk = Desk::new();
     let hostile = Capture {
         http_headers: vec!["X: '$(rm -rf /)'\u{1b}]52;c;eA\u{7}".into()],
@@ -235,7 +235,7 @@ fn what_a_capture_holds_cannot_act_on_a_shell_it_is_pasted_into() {
 }
 
 #[test]
-fn a_copy_that_cannot_leave_shows_its_text() {
+fn failed_copy_shows_text() {
     let mut desk = Desk::new();
     let failed = crate::dashboard::base::CopyFailed { why: "no way out".into(), text: "abc".into() };
     desk.send(Msg::Copied(Err(failed)));
@@ -245,13 +245,13 @@ fn a_copy_that_cannot_leave_shows_its_text() {
 }
 
 #[test]
-fn the_first_start_asks_once_and_sends_nothing_before_the_choice() {
+fn first_start_connects_once_and_only_after_choice() {
     let mut desk = Desk::blank(80, 24);
     desk.model = desk.model.with_setup(None);
     assert!(desk.model.on_screen().is_empty());
     assert_eq!(desk.keys("esc j k"), []);
     assert_eq!(desk.keys("l"), [Effect::Connect(ConnectionChoice::Here)]);
-    assert_eq!(desk.keys("d"), [], "one choice at a time");
+    assert_eq!(desk.keys("d"), [], "the first choice is still pending");
     desk.send(Msg::Connected(Err(Problem::local("no port"))));
     let effects = desk.keys("h backspace 'x.test/' tab 'k1' ctrl-o");
     match effects.as_slice() {
@@ -265,12 +265,12 @@ fn the_first_start_asks_once_and_sends_nothing_before_the_choice() {
 }
 
 #[test]
-fn something_will_wake_the_screen_when_it_changes_by_itself() {
+fn notice_expiry_schedules_wakeup() {
     let mut desk = Desk::new();
     desk.model.findings.triage.writer = None;
     desk.keys("Q");
     let wake = desk.model.wake_at().unwrap();
-    assert!(wake <= desk.at + Duration::from_secs(3), "the notice leaves");
+    assert!(wake <= desk.at + Duration::from_secs(3), "the notice expires");
     desk.at = wake;
     desk.send(Msg::Woke);
     assert_eq!(desk.notices(), "");
@@ -278,7 +278,7 @@ fn something_will_wake_the_screen_when_it_changes_by_itself() {
 }
 
 #[test]
-fn ctrl_z_suspends_and_ctrl_l_draws_anew_even_while_something_is_typed() {
+fn ctrl_z_suspends_and_ctrl_l_redraws_in_every_context() {
     for keys in ["", "1 n", "/", "2 D", "?"] {
         let mut desk = Desk::new();
         desk.keys(keys);
@@ -287,7 +287,7 @@ fn ctrl_z_suspends_and_ctrl_l_draws_anew_even_while_something_is_typed() {
 }
 
 #[test]
-fn pane_five_turns_to_the_captures_when_the_first_logger_is_there() {
+fn pane_five_switches_to_captures_on_first_logger() {
     let mut desk = Desk::blank(200, 60);
     desk.feed(Snapshot::Loggers(table([])));
     assert_eq!(desk.model.navigation.fifth, Pane::Loggers);
@@ -297,7 +297,7 @@ fn pane_five_turns_to_the_captures_when_the_first_logger_is_there() {
 }
 
 #[test]
-fn y_u_copies_the_url_of_a_logger_that_has_caught_nothing_yet() {
+fn y_u_copies_url_of_logger_without_captures() {
     let mut desk = Desk::new();
     desk.keys("5 h n");
     let probe = |id, label: &str| Logger {
@@ -313,7 +313,7 @@ fn y_u_copies_the_url_of_a_logger_that_has_caught_nothing_yet() {
 }
 
 #[test]
-fn a_typed_key_is_not_printed_with_its_form() {
+fn typed_api_key_is_absent_from_debug_output() {
     let mut desk = Desk::blank(80, 24);
     desk.model = desk.model.with_setup(None);
     desk.keys("h tab 'hush-hush'");
@@ -322,7 +322,7 @@ fn a_typed_key_is_not_printed_with_its_form() {
 }
 
 #[test]
-fn a_text_over_the_panes_is_scrolled_to_its_end_and_not_beyond() {
+fn text_overlay_scroll_stops_at_end() {
     let mut desk = Desk::new();
     let body = (0..200).map(|n| n.to_string()).collect::<Vec<_>>().join("\n");
     let failed = crate::dashboard::base::CopyFailed { why: "no way out".into(), text: body };

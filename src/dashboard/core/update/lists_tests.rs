@@ -1,20 +1,20 @@
-//! Selection, filter, marks, scope, and what updates leave alone.
+//! Selection, filter, marks and scope, and how updates preserve them.
 
 use crate::dashboard::base::{Link, ListKind};
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::testing::*;
 
 #[test]
-fn the_first_workspace_with_targets_is_worked_in_and_findings_have_the_keys() {
+fn first_workspace_with_targets_is_selected_and_findings_focused() {
     let mut desk = Desk::new();
     assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(1)));
     assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
-    assert_eq!(desk.shown(Pane::Findings), [1, 2, 3, 4, 6, 5], "by risk, then the newest first");
+    assert_eq!(desk.shown(Pane::Findings), [1, 2, 3, 4, 6, 5], "sorted by risk, then newest first");
     assert_eq!(desk.model.plan().workspace, Some(WorkspaceId(1)));
 }
 
 #[test]
-fn a_refresh_leaves_the_selection_on_its_id_wherever_that_is_now() {
+fn refresh_keeps_selected_id_at_new_position() {
     let mut desk = Desk::new();
     desk.keys("j j");
     assert_eq!(desk.selected(Pane::Findings), Some(3));
@@ -22,11 +22,11 @@ fn a_refresh_leaves_the_selection_on_its_id_wherever_that_is_now() {
     desk.feed(Snapshot::Findings(table(more.chain([finding(3, 2, "Git ignored", Risk::Medium)]))));
     assert_eq!((desk.selected(Pane::Findings), desk.model.lists.findings.at), (Some(3), 13));
     desk.feed(Snapshot::Findings(table([finding(1, 1, "a", Risk::Low), finding(2, 1, "b", Risk::Low)])));
-    assert_eq!(desk.selected(Pane::Findings), Some(1), "its place is taken when the id has gone");
+    assert_eq!(desk.selected(Pane::Findings), Some(1), "an absent id yields to the row in its place");
 }
 
 #[test]
-fn the_filter_holds_with_every_key_and_knows_the_names_of_targets() {
+fn filter_applies_on_each_key_and_matches_target_names() {
     let mut desk = Desk::new();
     desk.keys("/ 'git'");
     assert_eq!(desk.shown(Pane::Findings), [2, 3]);
@@ -37,13 +37,13 @@ fn the_filter_holds_with_every_key_and_knows_the_names_of_targets() {
     desk.keys("/ backspace backspace backspace backspace backspace backspace enter");
     assert_eq!(desk.shown(Pane::Findings), [2, 3]);
     desk.keys("backspace");
-    assert_eq!(desk.shown(Pane::Findings), [3], "backspace takes the last step back");
+    assert_eq!(desk.shown(Pane::Findings), [3], "backspace undoes the last filter step");
     desk.keys("backspace");
     assert_eq!(desk.shown(Pane::Findings).len(), 6);
 }
 
 #[test]
-fn esc_while_a_filter_is_typed_brings_the_one_before_back() {
+fn esc_in_filter_line_restores_previous_filter() {
     let mut desk = Desk::new();
     desk.keys("/ 'git' enter / 'x'");
     assert_eq!(desk.shown(Pane::Findings), [0i64; 0]);
@@ -53,7 +53,7 @@ fn esc_while_a_filter_is_typed_brings_the_one_before_back() {
 }
 
 #[test]
-fn enter_on_a_target_is_a_chip_that_backspace_takes_off() {
+fn enter_on_target_sets_scope_and_backspace_removes_it() {
     let mut desk = Desk::new();
     desk.keys("2 j enter");
     assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
@@ -65,7 +65,7 @@ fn enter_on_a_target_is_a_chip_that_backspace_takes_off() {
 }
 
 #[test]
-fn enter_on_a_workspace_works_in_it_and_late_answers_for_the_old_one_are_dropped() {
+fn workspace_switch_drops_late_responses_of_previous_workspace() {
     let mut desk = Desk::new();
     let old = desk.model.connection.generation;
     desk.keys("1 j enter");
@@ -82,7 +82,7 @@ fn enter_on_a_workspace_works_in_it_and_late_answers_for_the_old_one_are_dropped
 }
 
 #[test]
-fn targets_sort_by_their_worst_findings_and_scans_by_need() {
+fn targets_sort_by_worst_finding_and_scans_by_urgency() {
     let mut desk = Desk::new();
     assert_eq!(desk.shown(Pane::Targets), [1, 2, 3, 4, 5]);
     assert_eq!(desk.shown(Pane::Scans), [2, 3, 4, 1]);
@@ -91,16 +91,16 @@ fn targets_sort_by_their_worst_findings_and_scans_by_need() {
         scan(2, 2, ScanStatus::Running, 50),
         scan(3, 2, ScanStatus::ConnectionError, 0),
     ])));
-    assert_eq!(desk.shown(Pane::Scans), [3, 2, 1], "failed and not yet looked at is first");
+    assert_eq!(desk.shown(Pane::Scans), [3, 2, 1], "failed scans that were not viewed sort first");
     assert_eq!(desk.model.scans.tally.failed, 1);
     desk.keys("4 home");
     desk.at += Duration::from_millis(1_100);
     desk.send(Msg::Woke);
-    assert_eq!(desk.model.scans.tally.failed, 0, "its detail was on the screen for a second");
+    assert_eq!(desk.model.scans.tally.failed, 0, "its detail was visible for a second");
 }
 
 #[test]
-fn marks_stay_on_their_ids_and_those_not_shown_are_counted() {
+fn marks_follow_ids_and_hidden_marks_are_counted() {
     let mut desk = Desk::new();
     desk.keys("space space / 'git' enter");
     assert_eq!(desk.model.cursor(Pane::Findings).marked(), (2, 1));
@@ -112,18 +112,18 @@ fn marks_stay_on_their_ids_and_those_not_shown_are_counted() {
 }
 
 #[test]
-fn a_range_is_chosen_while_it_is_open_and_marked_when_it_ends() {
+fn open_range_is_chosen_and_marked_when_closed() {
     let mut desk = Desk::new();
     desk.keys("v j j");
     assert_eq!(desk.chosen(Pane::Findings).0, [1, 2, 3]);
     desk.keys("v");
     assert_eq!(desk.model.cursor(Pane::Findings).marked(), (3, 0));
     desk.keys("v j esc");
-    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (3, 0), "esc ends a range, never marks");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (3, 0), "esc closes a range and keeps marks");
 }
 
 #[test]
-fn a_stream_follows_its_end_only_from_there() {
+fn stream_follows_end_only_from_last_row() {
     let mut desk = Desk::new();
     desk.keys("5");
     assert_eq!(desk.model.selected_id(Pane::Captures), Some(3));
@@ -142,14 +142,14 @@ fn a_stream_follows_its_end_only_from_there() {
 }
 
 #[test]
-fn two_loggers_are_one_stream_in_the_order_of_time() {
+fn captures_of_two_loggers_merge_in_time_order() {
     let mut desk = Desk::new();
     desk.capture(1, 10..=10);
     desk.capture(2, 5..=6);
     assert_eq!(desk.shown(Pane::Captures), [1, 2, 3, 5, 6, 10]);
 }
 
-/// The list of loggers 1, 2, … with these counts of requests.
+/// Loggers 1, 2, … with these request counts.
 fn loggers(counts: &[i64]) -> Snapshot {
     let logger = |(id, &count): (i64, &i64)| Logger {
         id: LoggerId(id),
@@ -162,10 +162,10 @@ fn loggers(counts: &[i64]) -> Snapshot {
 }
 
 #[test]
-fn only_what_the_loggers_caught_since_one_looked_counts_as_new() {
+fn captures_since_last_view_count_as_new() {
     let mut desk = Desk::new();
     desk.model.screen.size = Size { columns: 120, rows: 40 };
-    assert_eq!(desk.model.captures.new_captures, 0, "what was there at the start is no news");
+    assert_eq!(desk.model.captures.new_captures, 0, "captures present at the start are not new");
     for (counts, new) in [(&[5, 1][..], 3), (&[5, 2], 4), (&[1, 2], 2), (&[2, 2], 3)] {
         desk.feed(loggers(counts));
         assert_eq!(desk.model.captures.new_captures, new, "{counts:?}");
@@ -173,32 +173,32 @@ fn only_what_the_loggers_caught_since_one_looked_counts_as_new() {
     desk.keys("5");
     assert_eq!(desk.model.captures.new_captures, 0);
     desk.feed(loggers(&[3, 2]));
-    assert_eq!(desk.model.captures.new_captures, 0, "one is looking");
+    assert_eq!(desk.model.captures.new_captures, 0, "the captures are focused");
     desk.keys("3");
     desk.feed(loggers(&[4, 2]));
     assert_eq!(desk.model.captures.new_captures, 1);
 }
 
 #[test]
-fn what_comes_into_a_stream_that_is_seen_and_follows_is_not_new() {
+fn captures_in_visible_following_stream_are_not_new() {
     let mut desk = Desk::new();
     desk.feed(loggers(&[5, 1]));
     assert_eq!(desk.model.captures.new_captures, 0, "all five panes are on the screen");
     desk.keys("5 = 3");
     desk.feed(loggers(&[9, 1]));
-    assert_eq!(desk.model.captures.new_captures, 4, "paused: nobody sees it come");
+    assert_eq!(desk.model.captures.new_captures, 4, "a paused stream counts new captures");
     desk.keys("5 G");
     assert_eq!(desk.model.captures.new_captures, 0);
     desk.keys("g l enter");
     desk.feed(loggers(&[9, 3]));
-    assert_eq!(desk.model.captures.new_captures, 2, "the chip shows another logger");
+    assert_eq!(desk.model.captures.new_captures, 2, "the scope shows another logger");
     desk.keys("3 z");
     desk.feed(loggers(&[10, 3]));
-    assert_eq!(desk.model.captures.new_captures, 3, "zoomed: the stream is not on the screen");
+    assert_eq!(desk.model.captures.new_captures, 3, "the zoomed pane hides the stream");
 }
 
 #[test]
-fn captures_that_belong_between_older_ones_count_below_too() {
+fn captures_inserted_between_older_ones_count_as_below() {
     let mut desk = Desk::new();
     desk.capture(1, 10..=10);
     desk.keys("5 k k");
@@ -207,7 +207,7 @@ fn captures_that_belong_between_older_ones_count_below_too() {
 }
 
 #[test]
-fn a_scan_that_stalls_moves_up_though_nothing_is_heard_of_it() {
+fn stalled_scan_moves_up_without_update() {
     let mut desk = Desk::new();
     let running = |id, progress| scan(id, 1, ScanStatus::Running, progress);
     desk.feed(Snapshot::Scans(table([running(1, 90), running(2, 10)])));
@@ -220,7 +220,7 @@ fn a_scan_that_stalls_moves_up_though_nothing_is_heard_of_it() {
 }
 
 #[test]
-fn a_workspace_asked_for_that_is_not_there_is_told() {
+fn unknown_requested_workspace_is_reported() {
     let mut desk = Desk::blank(120, 40);
     desk.model.session.workspace = Some("Prod".into());
     let lab = Workspace { id: WorkspaceId(2), name: "Lab".into(), ..Workspace::default() };
@@ -230,7 +230,7 @@ fn a_workspace_asked_for_that_is_not_there_is_told() {
 }
 
 #[test]
-fn what_the_service_failed_to_tell_stays_as_it_was() {
+fn failed_poll_keeps_list_and_records_error() {
     let mut desk = Desk::new();
     desk.feed(PollEvent::Failed(ListKind::Findings, Arc::new(Problem::local("down"))));
     assert_eq!(desk.shown(Pane::Findings).len(), 6);
@@ -238,7 +238,7 @@ fn what_the_service_failed_to_tell_stays_as_it_was() {
 }
 
 #[test]
-fn a_chip_of_a_target_that_has_gone_falls_off() {
+fn scope_of_absent_target_is_removed() {
     let mut desk = Desk::new();
     desk.keys("2 j enter");
     desk.feed(Snapshot::Targets(table([target(1, "t1.acme.test")])));
@@ -246,7 +246,7 @@ fn a_chip_of_a_target_that_has_gone_falls_off() {
 }
 
 #[test]
-fn g_leads_from_a_row_to_what_belongs_to_it() {
+fn g_jumps_from_row_to_related_rows() {
     let mut desk = Desk::new();
     desk.keys("j j g t");
     assert_eq!((desk.model.navigation.focus.pane, desk.model.selected_id(Pane::Targets)), (Pane::Targets, Some(2)));
@@ -261,7 +261,7 @@ fn g_leads_from_a_row_to_what_belongs_to_it() {
 }
 
 #[test]
-fn going_to_a_row_that_the_filter_hides_takes_the_filter_off_and_says_so() {
+fn jump_to_hidden_row_removes_filter_with_notice() {
     let mut desk = Desk::new();
     desk.keys("2 / 't5' enter 3 g t");
     assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
@@ -269,7 +269,7 @@ fn going_to_a_row_that_the_filter_hides_takes_the_filter_off_and_says_so() {
 }
 
 #[test]
-fn what_was_made_here_is_selected_when_it_arrives_unless_the_cursor_moved_on() {
+fn created_target_is_selected_unless_cursor_moved() {
     for (moved, expected) in [("", 6), ("2 j", 2)] {
         let mut desk = Desk::new();
         let sent = desk.calls("2 n 'new.acme.test' ctrl-o");
@@ -282,7 +282,7 @@ fn what_was_made_here_is_selected_when_it_arrives_unless_the_cursor_moved_on() {
 }
 
 #[test]
-fn a_report_that_is_ready_says_so_once() {
+fn finished_report_shows_notice_once() {
     let mut desk = Desk::new();
     let report = |status: &str| Report {
         id: ReportId(2),
@@ -290,14 +290,14 @@ fn a_report_that_is_ready_says_so_once() {
         status: status.into(),
         ..Report::default()
     };
-    for (status, said) in [("waiting", false), ("finished", true)] {
+    for (status, has_notice) in [("waiting", false), ("finished", true)] {
         desk.feed(Snapshot::Reports(table([report(status)])));
-        assert_eq!(desk.notices().contains("lab.html is ready"), said, "{status}");
+        assert_eq!(desk.notices().contains("lab.html is ready"), has_notice, "{status}");
     }
 }
 
 #[test]
-fn a_list_that_nobody_has_been_in_stays_at_its_top() {
+fn unused_list_remains_at_top() {
     let mut desk = Desk::blank(200, 60);
     let workspace = Workspace { id: WorkspaceId(1), name: "Acme".into(), ..Workspace::default() };
     desk.feed(Snapshot::Workspaces(table([workspace])));
@@ -306,14 +306,14 @@ fn a_list_that_nobody_has_been_in_stays_at_its_top() {
     };
     desk.feed(some(1..=1));
     desk.feed(some(1..=3));
-    assert_eq!(desk.selected(Pane::Findings), Some(3), "the worst is seen first");
+    assert_eq!(desk.selected(Pane::Findings), Some(3), "the highest risk is selected first");
     desk.keys("z");
     desk.feed(some(1..=4));
-    assert_eq!(desk.selected(Pane::Findings), Some(3), "from the first key on it is a person's");
+    assert_eq!(desk.selected(Pane::Findings), Some(3), "the first key pins the selection");
 }
 
 #[test]
-fn of_many_that_were_made_none_takes_the_selection() {
+fn several_created_targets_leave_selection() {
     let mut desk = Desk::new();
     let sent = desk.calls("2 n 'a.test' enter 'b.test' ctrl-o");
     desk.answer(&sent, |_| Ok(CallAnswer::Created(7)));
@@ -323,7 +323,7 @@ fn of_many_that_were_made_none_takes_the_selection() {
 }
 
 #[test]
-fn no_scan_stalls_while_the_service_is_not_heard() {
+fn scans_do_not_stall_while_service_is_unreachable() {
     let mut desk = Desk::new();
     let live = || PollEvent::Link(Link::Live { at: stamp() });
     desk.feed(live());
@@ -336,7 +336,7 @@ fn no_scan_stalls_while_the_service_is_not_heard() {
     desk.feed(live());
     desk.at += Duration::from_secs(9);
     desk.send(Msg::Woke);
-    assert_eq!(desk.model.scans.tally.stalled, 0, "39 s of it were heard");
+    assert_eq!(desk.model.scans.tally.stalled, 0, "the service was reachable for 39 s");
     desk.at += Duration::from_secs(2);
     desk.send(Msg::Woke);
     assert_eq!(desk.model.scans.tally.stalled, 1);

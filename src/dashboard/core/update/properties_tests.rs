@@ -1,4 +1,4 @@
-//! What holds for any sequence of keys, answers and updates, at any size.
+//! Invariants for any sequence of keys, responses and updates, at any size.
 
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::model::Model;
@@ -6,7 +6,7 @@ use crate::dashboard::prompts::Then;
 use crate::dashboard::testing::*;
 use proptest::prelude::*;
 
-/// One thing that happens.
+/// One event of a generated sequence.
 #[derive(Clone, Debug)]
 enum Step {
     Key(usize),
@@ -42,14 +42,14 @@ const KEYS: &str = "j k down up G home end ctrl-d ctrl-u pgdn pgup enter l h lef
     shift-tab 1 2 3 4 5 6 7 8 < > [ ] J K z - r g y t s f w n e D S R d = esc q ? f1 u U p m H L N c : ctrl-o ctrl-x \
     ctrl-l delete y a";
 
-struct World {
+struct Driver {
     desk: Desk,
     sent: Vec<(Ticket, Call)>,
     captures: i64,
 }
 
-impl World {
-    fn take(&mut self, step: &Step) {
+impl Driver {
+    fn apply(&mut self, step: &Step) {
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
         let desk = &mut self.desk;
         desk.at += Duration::from_millis(50);
@@ -100,8 +100,8 @@ impl World {
     }
 }
 
-/// Every list's place, rows and selection agree.
-fn assert_sound(model: &mut Model) {
+/// Asserts that the position, rows and selection of every list agree.
+fn assert_consistent(model: &mut Model) {
     for pane in Pane::ALL {
         let cursor = model.cursor(pane);
         let (rows, at, selected) = (cursor.len(), cursor.at(), cursor.selected_row());
@@ -120,28 +120,28 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn any_sequence_of_keys_and_polls_keeps_the_lists_sound(steps in proptest::collection::vec(step(), 1..120)) {
-        let mut world = World { desk: Desk::new(), sent: vec![], captures: 100 };
+    fn any_keys_and_polls_keep_lists_consistent(steps in proptest::collection::vec(step(), 1..120)) {
+        let mut driver = Driver { desk: Desk::new(), sent: vec![], captures: 100 };
         for step in &steps {
-            world.take(step);
-            assert_sound(&mut world.desk.model);
+            driver.apply(step);
+            assert_consistent(&mut driver.desk.model);
         }
     }
 
     #[test]
-    fn a_poll_keeps_the_selected_id_as_long_as_it_is_shown(
+    fn poll_keeps_selected_id_while_shown(
         before in proptest::collection::vec(step(), 0..60),
         ids in proptest::collection::vec(1..40i64, 0..40),
     ) {
-        let mut world = World { desk: Desk::new(), sent: vec![], captures: 100 };
-        world.desk.keys("down");
-        before.iter().for_each(|step| world.take(step));
-        let selected = world.desk.model.selected_id(Pane::Findings);
-        world.take(&Step::Findings(ids));
-        let shown = world.desk.model.cursor(Pane::Findings).shown_ids();
-        let now = world.desk.model.selected_id(Pane::Findings);
-        // Another workspace begins with lists that nobody has been in: those show their top.
-        if !world.desk.model.lists.findings.held {
+        let mut driver = Driver { desk: Desk::new(), sent: vec![], captures: 100 };
+        driver.desk.keys("down");
+        before.iter().for_each(|step| driver.apply(step));
+        let selected = driver.desk.model.selected_id(Pane::Findings);
+        driver.apply(&Step::Findings(ids));
+        let shown = driver.desk.model.cursor(Pane::Findings).shown_ids();
+        let now = driver.desk.model.selected_id(Pane::Findings);
+        // Lists of another workspace start unused, so they show their top.
+        if !driver.desk.model.lists.findings.held {
             prop_assert_eq!(now, shown.first().copied());
         } else if let Some(id) = selected.filter(|id| shown.contains(id)) {
             prop_assert_eq!(now, Some(id));
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn upper_case_letters_alone_never_change_anything_at_the_service(
+    fn upper_case_letters_send_no_calls(
         letters in proptest::collection::vec(proptest::char::range('A', 'Z'), 1..60),
     ) {
         let mut desk = Desk::new();
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn keys_typed_ahead_of_a_prompt_are_taken_by_none(
+    fn keys_typed_ahead_of_prompt_are_ignored(
         typed in proptest::collection::vec(proptest::char::range(' ', '~'), 1..20),
     ) {
         let mut desk = Desk::new();
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn a_prompt_acts_only_on_what_was_chosen_when_it_opened(
+    fn prompt_acts_only_on_rows_chosen_at_opening(
         marks in proptest::collection::vec(any::<bool>(), 5),
         filter in "[1-5t]?",
         arrives in proptest::collection::vec(1..12i64, 0..12),

@@ -1,4 +1,4 @@
-//! Queries typed in a list: what an error does, completion, history; saved queries as tabs; orders by several fields.
+//! Queries typed in a list: errors, completion, history, saved queries as tabs, and orders by several fields.
 
 use crate::contract::Shared;
 use crate::dashboard::core::update::Msg;
@@ -7,7 +7,7 @@ use crate::dashboard::testing::*;
 fn line(desk: &Desk) -> (String, Option<String>) {
     match desk.model.overlay.modals.last() {
         Some(Modal::Line(line)) => (line.input.text(), line.help.error.as_ref().map(ToString::to_string)),
-        other => panic!("no line but {other:?}"),
+        other => panic!("expected a query line, got {other:?}"),
     }
 }
 
@@ -17,7 +17,7 @@ fn tabs(desk: &Desk) -> Vec<(String, usize)> {
 }
 
 #[test]
-fn a_text_that_is_no_query_changes_nothing_but_the_line_which_says_why() {
+fn invalid_query_shows_error_and_keeps_list() {
     let mut desk = Desk::new();
     desk.keys("/ 'risk>=high' space");
     assert_eq!(desk.shown(Pane::Findings), [1, 2]);
@@ -31,7 +31,7 @@ fn a_text_that_is_no_query_changes_nothing_but_the_line_which_says_why() {
 }
 
 #[test]
-fn tab_completes_fields_and_values_one_after_the_other() {
+fn tab_completes_fields_then_cycles_values() {
     let mut desk = Desk::new();
     desk.keys("/ 'ri' tab");
     assert_eq!(line(&desk).0, "is:undecided risk>=");
@@ -46,7 +46,7 @@ fn tab_completes_fields_and_values_one_after_the_other() {
 }
 
 #[test]
-fn up_brings_typed_queries_back_and_down_what_was_being_typed() {
+fn up_recalls_queries_and_down_restores_draft() {
     let mut desk = Desk::new();
     desk.keys("4 / 'is:active' enter / ctrl-u 'tool:170' enter");
     desk.keys("/ ctrl-u 'x' up");
@@ -58,7 +58,7 @@ fn up_brings_typed_queries_back_and_down_what_was_being_typed() {
 }
 
 #[test]
-fn every_pane_takes_a_query_of_its_own_fields() {
+fn every_pane_filters_by_its_own_fields() {
     for (keys, pane, shown) in [
         ("2 / 'is:unscanned'", Pane::Targets, vec![4, 5]),
         ("2 / 'risk:medium'", Pane::Targets, vec![2]),
@@ -78,7 +78,7 @@ fn every_pane_takes_a_query_of_its_own_fields() {
 }
 
 #[test]
-fn an_empty_list_knows_which_part_of_the_query_hides_its_rows() {
+fn empty_list_counts_rows_hidden_by_each_term() {
     let mut desk = Desk::new();
     desk.keys("/ 'risk>=high target:t2*'");
     let why = |desk: &Desk| {
@@ -89,7 +89,7 @@ fn an_empty_list_knows_which_part_of_the_query_hides_its_rows() {
 }
 
 #[test]
-fn the_list_of_the_findings_has_saved_queries_to_walk_and_opens_undecided() {
+fn findings_open_undecided_and_keys_switch_saved_queries() {
     let mut desk = Desk::new();
     assert_eq!(desk.model.lists.findings.filter, "is:undecided");
     assert_eq!(tabs(&desk)[1..4], [("Undecided".to_owned(), 6), ("High+".to_owned(), 2), ("Confirmed".to_owned(), 0)]);
@@ -98,7 +98,7 @@ fn the_list_of_the_findings_has_saved_queries_to_walk_and_opens_undecided() {
     assert_eq!(desk.model.lists.findings.filter, "risk>=high");
     desk.keys("/ 'git' enter");
     assert_eq!(desk.model.settings.tabs.chosen("risk>=high git"), Some(2));
-    // In the detail they walk its tabs.
+    // In the detail, `>` and `<` switch its tabs.
     desk.keys("enter > <");
     assert_eq!(desk.model.lists.findings.filter, "risk>=high git");
     desk.keys("h backspace < <");
@@ -106,7 +106,7 @@ fn the_list_of_the_findings_has_saved_queries_to_walk_and_opens_undecided() {
 }
 
 #[test]
-fn a_query_is_saved_renamed_and_deleted_and_remembered_for_its_workspace() {
+fn saved_query_is_renamed_deleted_and_stored_per_workspace() {
     let mut desk = Desk::new();
     desk.keys("/ 'port:0 or git' enter");
     let mut effects = Vec::new();
@@ -114,7 +114,7 @@ fn a_query_is_saved_renamed_and_deleted_and_remembered_for_its_workspace() {
     desk.model.rename_tab("Repositories", &mut effects).unwrap();
     assert_eq!(desk.model.rename_tab("new", &mut effects), Err("tab new already exists".to_owned()));
     let Some(Effect::Remember { key: "tabs", workspace, value }) = effects.pop() else {
-        panic!("nothing is remembered")
+        panic!("no Remember effect for the tabs")
     };
     assert_eq!(workspace, "Acme");
     assert!(value.contains(r#"{"name":"Repositories","query":"is:undecided port:0 or git"}"#), "{value}");
@@ -130,7 +130,7 @@ fn a_query_is_saved_renamed_and_deleted_and_remembered_for_its_workspace() {
 }
 
 #[test]
-fn several_fields_order_a_list_until_comma_goes_back_to_the_named_orders() {
+fn multi_field_order_applies_until_comma_restores_named_order() {
     let mut desk = Desk::new();
     let before = desk.shown(Pane::Findings);
     desk.model.set_order(Pane::Findings, "target,name").unwrap();

@@ -58,7 +58,7 @@ fn upper_case_selects_next_row_and_dot_repeats() {
 }
 
 #[test]
-fn a_risk_is_accepted_for_90_days() {
+fn accepted_risk_expires_after_90_days() {
     let mut desk = Desk::new();
     let events = recorded(&desk.keys("j a"));
     let Change::Decide(decision) = &events[0].change else { panic!() };
@@ -264,7 +264,7 @@ fn now(at: Duration) -> Now {
 }
 
 #[test]
-fn a_verdict_key_held_for_two_seconds_decides_one_finding_and_at_most_14_when_it_goes_on() {
+fn held_verdict_key_decides_one_finding_or_at_most_14_when_advancing() {
     for key in ["c", "f", "a", "w", "x", "i", "o"] {
         let mut desk = many(60);
         desk.keys("j");

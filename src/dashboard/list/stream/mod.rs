@@ -127,10 +127,10 @@ impl StreamList {
 
     /// Marks the shown captures without a mark and removes the marks of the others.
     pub fn invert_marks(&mut self, stream: &Stream) {
-        for taken in &mut self.rows {
-            let Some(caught) = stream.get(taken.row) else { continue };
-            taken.marked = !taken.marked;
-            set_mark(&mut self.marks, caught.id(), taken.marked);
+        for entry in &mut self.rows {
+            let Some(caught) = stream.get(entry.row) else { continue };
+            entry.marked = !entry.marked;
+            set_mark(&mut self.marks, caught.id(), entry.marked);
         }
     }
 
@@ -252,10 +252,10 @@ impl StreamList {
         let Some(&first) = new.first() else { return };
         let moved = self.rows.split_off(self.rows.partition_point(|taken| taken.row < first));
         moved.iter().rev().for_each(|taken| self.groups.remove(taken.group, taken.row));
-        for taken in moved {
-            let row = shifted(taken.row, new);
-            self.groups.add_to(taken.group, row);
-            self.rows.push_back(Taken { row, ..taken });
+        for entry in moved {
+            let row = shifted(entry.row, new);
+            self.groups.add_to(entry.group, row);
+            self.rows.push_back(Taken { row, ..entry });
         }
     }
 

@@ -14,7 +14,7 @@ fn start_polls_each_list_once_and_findings_after_scans() {
 }
 
 #[test]
-fn without_workspace_only_workspaces_are_polled() {
+fn plan_without_workspace_polls_only_workspaces() {
     let mut hand = Hand::new(true);
     hand.scheduler.set_plan(PollPlan { generation: 2, ..PollPlan::default() });
     assert_eq!(hand.pass(Duration::from_secs(30)), [FetchSlot::List(ListKind::Workspaces)]);

@@ -262,7 +262,7 @@ async fn hits_are_reported_before_recalled_captures_and_survive_restart() {
 }
 
 #[tokio::test]
-async fn two_dashboards_count_same_hits() {
+async fn parallel_dashboards_count_same_hits() {
     let temp = tempfile::tempdir().unwrap();
     let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
     for desk in [&mut ann, &mut bob] {
