@@ -63,7 +63,7 @@ impl Client {
 
     /// Passes all captures of a logger to `archive`, which returns how many it archived, before the logger is cleared.
     /// Reads until there is nothing new, so only captures that arrive between the last read and the clear can be lost.
-    /// A logger that receives requests without pause is read [`MOST_READS`] times.
+    /// A logger that receives requests without pause is read at most five times.
     ///
     /// # Errors
     /// Those of [`Client::list_captures`] and of `archive`.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use url::{Host, Url};
 
-/// A captured request with the logger and workspace it belongs to.
+/// The hosts that can reach a logger URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reachability {
     /// A loopback address.

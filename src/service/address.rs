@@ -6,7 +6,7 @@
 //!   "Bücher.example."           ─parse─►  hostname    xn--bcher-kva.example
 //! ```
 //!
-//! Targets with equal canonical names are the same target. [`rails`](super::rails) decide whether it may be scanned.
+//! Targets with equal canonical names are the same target. [`scope_check`](super::scope_check) decides whether it may be scanned.
 
 use std::net::IpAddr;
 

@@ -6,7 +6,7 @@
 //!     └────── 3 s later, 5 attempts ─────────────┘
 //! ```
 //!
-//! The service must not give access to networks outside the scope. The rails check the name, every address it resolves
+//! The service must not give access to networks outside the scope. The scope check checks the name, every address it resolves
 //! to, and each redirect; the connection goes to the checked address. Each delivery is signed:
 //! `X-Scandeck-Signature: sha256=<hex HMAC-SHA256 of the body>` with the key in `callback.key` of the data directory;
 //! `X-Scandeck-Subject` names the scan or report.
@@ -122,7 +122,7 @@ async fn follow(app: &App, key: &str, delivery: &Delivery) -> anyhow::Result<()>
 
 async fn post(app: &App, key: &str, delivery: &Delivery, url: &Url) -> anyhow::Result<Response> {
     let address = Address::parse(url.as_str())?;
-    app.rails.check_name(&address)?;
+    app.scope_check.check_name(&address)?;
     let socket = resolve(app, &address).await?;
     let mut client = Client::builder().no_proxy().redirect(redirect::Policy::none()).timeout(TIMEOUT);
     if address.ip().is_none() {
@@ -150,7 +150,7 @@ async fn resolve(app: &App, address: &Address) -> anyhow::Result<SocketAddr> {
         None => tokio::net::lookup_host((host.as_str(), port)).await?.collect(),
     };
     for found in &all {
-        app.rails.check_ip(&host, found.ip())?;
+        app.scope_check.check_ip(&host, found.ip())?;
     }
     all.first().copied().context("the name has no address")
 }

@@ -107,7 +107,7 @@ impl DataDir {
         self.0.join("scandeck.db")
     }
 
-    /// The scope file, which the rails read again after every change.
+    /// The scope file, which the scope check reads again after every change.
     pub fn scope_file(&self) -> PathBuf {
         self.0.join("scope.toml")
     }

@@ -35,7 +35,7 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// 403: refused by the rails or by a limit.
+    /// 403: refused by the scope check or by a limit.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, message)
     }

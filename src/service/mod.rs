@@ -1,7 +1,7 @@
 //! The service wing: a local implementation of the scanning service's HTTP API v2.
 //!
 //! ```text
-//!   client ─HTTP─► router ─► guard ─► routes ─► store ◄─ worker ◄─ engine ─► targets that the rails allow
+//!   client ─HTTP─► router ─► guard ─► routes ─► store ◄─ worker ◄─ engine ─► targets that the scope check allows
 //!   any sender ─HTTP─► loggers ──────────────►   │
 //!                                                └─► reports, callbacks
 //! ```
@@ -24,13 +24,13 @@ pub mod import;
 mod limits;
 mod loggers;
 mod openapi;
-pub mod rails;
 mod recorder;
 mod report_maker;
 mod request;
 mod router;
 mod routes;
 pub mod scope;
+pub mod scope_check;
 mod settings;
 mod start;
 mod state;

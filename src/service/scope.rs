@@ -1,10 +1,10 @@
 //! The scope file: targets beyond this machine that may be scanned, who added them, and their last day.
 //!
 //! ```text
-//!   scandeck scope add ──► ScopeFile::add ──► scope.toml (0600, replaced atomically) ──► Rails, at the next check
+//!   scandeck scope add ──► ScopeFile::add ──► scope.toml (0600, replaced atomically) ──► ScopeCheck, at the next check
 //! ```
 //!
-//! This module reads and writes the file; [`rails`](super::rails) decide. Users may also edit `scope.toml` by hand; changes
+//! This module reads and writes the file; [`scope_check`](super::scope_check) decides. Users may also edit `scope.toml` by hand; changes
 //! apply immediately. The commands keep all entries but no comments.
 
 use std::fmt;

@@ -24,9 +24,9 @@ use super::data_dir::{DataDir, DirLock, ServiceInfo, secret};
 use super::engine::{Engine, EngineSettings, OwnPorts};
 use super::errors::StartError;
 use super::limits::Limiter;
-use super::rails::{Rails, RailsSettings};
 use super::recorder::Recorder;
 use super::scope::Pattern;
+use super::scope_check::{ScopeCheck, ScopeCheckSettings};
 use super::settings::Settings;
 use super::state::{App, AppState};
 use super::store::{OpenedStore, Store};
@@ -98,7 +98,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         return Err(StartError::Held { dir: dir.path().to_owned(), info: dir.info().map(Box::new) });
     };
     let last = dir.take_last_info();
-    let rails = Arc::new(Rails::new(rails_settings(&settings, &dir)?));
+    let scope_check = Arc::new(ScopeCheck::new(rails_settings(&settings, &dir)?));
     let OpenedStore { store, mut notes } = Store::open(&dir.database()).await?;
     prepare(&store, &settings, parts.clock.now()).await?;
     let key_file = settings.api_key_file.clone().unwrap_or_else(|| dir.key_file());
@@ -106,11 +106,11 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let callback_key = secret(&dir.callback_key_file()).map_err(files(&dir.callback_key_file()))?;
     let sockets = Sockets::open(&settings, last.as_ref()).await?;
     let (base_url, logger_base) = (api_url(sockets.api_address)?, sockets.logger_base(&settings)?);
-    let runner = parts.runner.unwrap_or_else(|| engine(&settings, &rails, &sockets));
+    let runner = parts.runner.unwrap_or_else(|| engine(&settings, &scope_check, &sockets));
 
     let app = App::new(AppState {
         store: store.clone(),
-        rails,
+        scope_check,
         limiter: Limiter::new(settings.rate_limit),
         key_hash: guard::hash(&api_key),
         logger_base: logger_base.clone(),
@@ -205,12 +205,12 @@ async fn listen(address: SocketAddr, flag: &'static str, any: bool) -> Result<(T
     Ok((listener, address))
 }
 
-fn engine(settings: &Settings, rails: &Arc<Rails>, sockets: &Sockets) -> Arc<dyn Runner> {
+fn engine(settings: &Settings, scope_check: &Arc<ScopeCheck>, sockets: &Sockets) -> Arc<dyn Runner> {
     let own_ports = OwnPorts::default();
     own_ports.add(sockets.api_address);
     own_ports.add(sockets.logger_address);
-    let (rails, trust_anchors) = (Arc::clone(rails), settings.trust_anchors.clone());
-    Arc::new(Engine::new(EngineSettings { rails, trust_anchors, own_ports }))
+    let (scope_check, trust_anchors) = (Arc::clone(scope_check), settings.trust_anchors.clone());
+    Arc::new(Engine::new(EngineSettings { scope_check, trust_anchors, own_ports }))
 }
 
 /// Prepares the store before the first request: current workspace, predefined word lists, interrupted scans.
@@ -232,7 +232,7 @@ fn files(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> StartError + 
     move |source| StartError::Files { path, source }
 }
 
-fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<RailsSettings, StartError> {
+fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettings, StartError> {
     let pattern = |text: &String| {
         text.parse::<Pattern>().map_err(|error| StartError::Settings(format!("--allow-target {text}: {error}")))
     };
@@ -240,7 +240,7 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<RailsSettings, S
         Ok(default) if default == dir.path() => String::new(),
         _ => format!(" --data-dir {}", dir.path().display()),
     };
-    Ok(RailsSettings {
+    Ok(ScopeCheckSettings {
         scope_file: dir.scope_file(),
         allow_private: settings.allow_private,
         allow_targets: settings.allow_targets.iter().map(pattern).collect::<Result<_, _>>()?,

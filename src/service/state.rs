@@ -10,7 +10,7 @@ use url::Url;
 
 use super::clock::Clock;
 use super::limits::Limiter;
-use super::rails::Rails;
+use super::scope_check::ScopeCheck;
 use super::settings::Settings;
 use super::store::Store;
 use super::worker::Worker;
@@ -22,7 +22,7 @@ pub struct App(Arc<AppState>);
 pub struct AppState {
     pub settings: Settings,
     pub store: Store,
-    pub rails: Arc<Rails>,
+    pub scope_check: Arc<ScopeCheck>,
     pub clock: Arc<dyn Clock>,
     pub limiter: Limiter,
     /// SHA-256 of the API key; the key itself is not stored.

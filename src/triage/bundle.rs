@@ -24,7 +24,7 @@ const FORMAT: &str = "scandeck-bundle";
 /// The version written, and the greatest read.
 const VERSION: u32 = 2;
 
-/// A captured request with the logger and workspace it belongs to.
+/// The contents of a bundle file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bundle {
     pub manifest: Manifest,

@@ -67,7 +67,7 @@ impl QueryCache {
     }
 }
 
-/// A table as one of those compared by [`QueryCache::meet`].
+/// A table as one of those compared by `QueryCache`.
 pub(crate) fn any<T: Item>(table: Option<&Arc<Table<T>>>) -> AnyTable {
     table.map(|table| Arc::clone(table) as Arc<dyn Any + Send + Sync>)
 }

@@ -122,12 +122,12 @@ impl Model {
 
     /// The ETA of a running scan; none before its speed is known.
     pub fn time_left(&self, scan: ScanId) -> Option<Duration> {
-        self.scans.watch.time_left(self.now.mono, scan)
+        self.scans.progress.time_left(self.now.mono, scan)
     }
 
     /// How long a running scan has been stalled.
     pub fn stalled_for(&self, scan: ScanId) -> Option<Duration> {
-        self.scans.watch.stalled_for(self.now.mono, scan)
+        self.scans.progress.stalled_for(self.now.mono, scan)
     }
 
     /// Findings of a target by risk, from critical down to info.

@@ -137,7 +137,7 @@ impl PaneItem for Scan {
 
     fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
         if order == sort::BY_NEED {
-            rows.sort_by_key(|&row| model.scans.watch.need(model.now.mono, &table.items()[row as usize]));
+            rows.sort_by_key(|&row| model.scans.progress.need(model.now.mono, &table.items()[row as usize]));
         }
     }
 }

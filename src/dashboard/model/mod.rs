@@ -51,7 +51,9 @@ use crate::dashboard::base::{
     Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, Measures, Notices, Now, PollBudget, Scope, Session,
     Size, Ticket,
 };
-use crate::dashboard::data::{AlertState, Board, Data, Guards, Oob, Payloads, Since, Tabs, Tally, Triage, Watch};
+use crate::dashboard::data::{
+    AlertState, Board, Data, Guards, Oob, Payloads, ScanProgress, Since, Tabs, Tally, Triage,
+};
 use crate::dashboard::forms::Form;
 use crate::dashboard::input::{Keymap, Prefix};
 use crate::dashboard::list::{CaptureExport, Lists};
@@ -136,7 +138,7 @@ pub struct CapturesState {
 /// Progress of scans.
 #[derive(Debug, Default)]
 pub struct ScansState {
-    pub watch: Watch,
+    pub progress: ScanProgress,
     /// Numbers of scans by state, for the header.
     pub tally: Tally,
 }

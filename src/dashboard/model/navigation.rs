@@ -77,7 +77,7 @@ impl Model {
         self.captures.payloads.counted = false;
         self.list_payloads();
         self.show_rows(Pane::Workspaces);
-        self.scans.watch = Default::default();
+        self.scans.progress = Default::default();
         self.scans.tally = Default::default();
         self.captures.new_captures = 0;
         self.captures.seen_requests.clear();

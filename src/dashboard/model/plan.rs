@@ -63,12 +63,12 @@ impl Model {
     pub fn wake_at(&self) -> Option<Duration> {
         let now = self.now.mono;
         let next_second = Duration::from_secs(now.as_secs() + 1);
-        let counts = matches!(self.connection.link, Link::Retrying { .. }) || self.scans.watch.any_stalled(now);
+        let counts = matches!(self.connection.link, Link::Retrying { .. }) || self.scans.progress.any_stalled(now);
         // Ages are shown in minutes after the first one, so an update every ten seconds is enough.
         let ages = (!self.on_screen().is_empty()).then_some(now + Duration::from_secs(10));
         let times = [
             self.overlay.notices.next_expiry(),
-            self.scans.watch.next_stall(now),
+            self.scans.progress.next_stall(now),
             self.seen_at(),
             self.captures.signals.next(),
             counts.then_some(next_second),

@@ -72,7 +72,7 @@ impl Model {
     /// Counts the scans by state, as of now: a scan stalls when nothing is reported about it.
     pub(crate) fn tally_scans(&mut self) {
         if let Some(scans) = self.data.scans.value() {
-            self.scans.tally = self.scans.watch.tally(self.now.mono, scans);
+            self.scans.tally = self.scans.progress.tally(self.now.mono, scans);
         }
     }
 

@@ -20,7 +20,7 @@ impl Scheduler {
     /// Takes the rate budget and the clock difference of the last response.
     pub fn learn_limits(&mut self, budget: client::RateBudget, offset: Option<SignedDuration>, wall: Timestamp) {
         self.pace = PollPace::of(budget.limit, self.here);
-        self.purse.set_limit(budget.limit, self.here);
+        self.call_budget.set_limit(budget.limit, self.here);
         self.scarce = budget.share_left().is_some_and(|share| share < 0.3);
         let announced = budget.limit.zip(budget.remaining).map(|(limit, remaining)| PollBudget {
             limit,

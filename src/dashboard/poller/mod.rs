@@ -12,10 +12,10 @@
 //! the future of the task cancels every request in flight.
 
 mod absorb;
+mod changed_scans;
 mod counts;
 mod fetch;
 mod link;
-mod moved;
 mod on_demand;
 mod outbox;
 mod pace;
@@ -23,13 +23,13 @@ mod scheduler;
 #[cfg(test)]
 mod scheduler_tests;
 
+pub(crate) use changed_scans::ChangedScans;
 pub(crate) use counts::ScanCounts;
 pub(crate) use fetch::{Fetch, FetchSlot, Fetched};
 pub(crate) use link::{FailureScope, LinkState};
-pub(crate) use moved::Moved;
 pub(crate) use on_demand::OnDemand;
 pub(crate) use outbox::Outbox;
-pub(crate) use pace::{Demand, PollPace, Purse};
+pub(crate) use pace::{CallBudget, Demand, PollPace};
 pub(crate) use scheduler::{InFlight, ORDER, Scheduler};
 
 use crate::client::{Client, Error, ErrorKind, Lane};

@@ -1,7 +1,7 @@
 //! The polling intervals and the call budget.
 //!
 //! Two paces (`quality.md`, polling): *brisk* for a service without a limit or with at least 1000 calls a minute, *sparing*
-//! for the rest. In addition the purse spends at most a quarter of the announced budget, so that other users of the account
+//! for the rest. In addition the call_budget spends at most a quarter of the announced budget, so that other users of the account
 //! and the actions of this user have calls left.
 
 use crate::dashboard::base::ListKind;
@@ -76,7 +76,7 @@ impl PollPace {
 
 /// A token bucket over all calls of the poller.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Purse {
+pub(crate) struct CallBudget {
     per_minute: u32,
     tokens: f64,
     filled: Instant,
@@ -84,7 +84,7 @@ pub(crate) struct Purse {
     refused: u32,
 }
 
-impl Purse {
+impl CallBudget {
     pub fn new(now: Instant) -> Self {
         Self { per_minute: ASSUMED_LIMIT / 4, tokens: BURST, filled: now, refused: 1 }
     }
@@ -144,11 +144,11 @@ mod tests {
     #[test]
     fn purse_spends_quarter_of_limit() {
         let start = Instant::now();
-        let mut purse = Purse::new(start);
-        purse.set_limit(Some(250), false);
+        let mut call_budget = CallBudget::new(start);
+        call_budget.set_limit(Some(250), false);
         let mut made = 0;
         for millisecond in 0..120_000 {
-            if purse.spend(1, start + Duration::from_millis(millisecond)) {
+            if call_budget.spend(1, start + Duration::from_millis(millisecond)) {
                 made += 1;
             }
         }
@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn empty_purse_returns_time_of_next_call() {
         let start = Instant::now();
-        let mut purse = Purse::new(start);
-        assert!(purse.spend(16, start) && !purse.spend(2, start));
-        let next = purse.next();
-        assert!(purse.spend(2, next), "{:?}", next - start);
+        let mut call_budget = CallBudget::new(start);
+        assert!(call_budget.spend(16, start) && !call_budget.spend(2, start));
+        let next = call_budget.next();
+        assert!(call_budget.spend(2, next), "{:?}", next - start);
     }
 }

@@ -13,7 +13,7 @@ use crate::contract::{CaptureId, Finding, Logger, LoggerId, Report, ReportStatus
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
 use crate::dashboard::poller::{
-    Demand, Fetch, FetchSlot, LinkState, Moved, OnDemand, Outbox, PollPace, Purse, ScanCounts,
+    CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace, ScanCounts,
 };
 use crate::table::Table;
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ pub(crate) struct Scheduler {
     pub plan: PollPlan,
     pub link: LinkState,
     pub pace: PollPace,
-    pub purse: Purse,
+    pub call_budget: CallBudget,
     pub budget: Option<PollBudget>,
     pub scarce: bool,
     pub offset: Option<i64>,
@@ -69,7 +69,7 @@ pub(crate) struct Scheduler {
     pub scans_read_whole: Option<Instant>,
     /// The lists as last fetched.
     pub known: BTreeMap<ListKind, Snapshot>,
-    pub moved: Moved,
+    pub moved: ChangedScans,
     pub counts: ScanCounts,
     pub on_demand: OnDemand,
     pub in_flight: BTreeMap<FetchSlot, InFlight>,
@@ -79,21 +79,21 @@ pub(crate) struct Scheduler {
 impl Scheduler {
     /// A scheduler; `here` means that the service runs on this machine.
     pub fn new(here: bool, now: Instant) -> Self {
-        let mut purse = Purse::new(now);
-        purse.set_limit(None, here);
+        let mut call_budget = CallBudget::new(now);
+        call_budget.set_limit(None, here);
         Self {
             here,
             plan: PollPlan::default(),
             link: LinkState::new(here),
             pace: PollPace::of(None, here),
-            purse,
+            call_budget,
             budget: None,
             scarce: false,
             offset: None,
             schedules: BTreeMap::new(),
             scans_read_whole: None,
             known: BTreeMap::new(),
-            moved: Moved::default(),
+            moved: ChangedScans::default(),
             counts: ScanCounts::default(),
             on_demand: OnDemand::default(),
             in_flight: BTreeMap::new(),
@@ -136,7 +136,7 @@ impl Scheduler {
         self.schedules.retain(|list, _| *list == ListKind::Workspaces);
         self.scans_read_whole = None;
         self.known.retain(|list, _| *list == ListKind::Workspaces);
-        self.moved = Moved::default();
+        self.moved = ChangedScans::default();
         self.counts = ScanCounts::default();
         self.on_demand = OnDemand::default();
         // A new generation has no data, so the list of workspaces is reported again too.
@@ -180,7 +180,7 @@ impl Scheduler {
         let most = if self.link.is_failing() { 1 } else { AT_ONCE };
         while self.in_flight.len() < most {
             let Some(fetch) = self.next_fetch(now) else { break };
-            if !self.purse.spend(fetch.calls(), now) {
+            if !self.call_budget.spend(fetch.calls(), now) {
                 if let Fetch::FindingsOf { scans, gone, .. } = fetch {
                     self.moved.untake(scans.into_iter().map(|(id, _)| id), gone);
                 }
@@ -329,8 +329,8 @@ impl Scheduler {
         if self.in_flight.len() >= AT_ONCE {
             return None;
         }
-        // A due request that was not sent waits for the purse.
-        Some(if next <= now { self.purse.next().max(now + Duration::from_millis(1)) } else { next })
+        // A due request that was not sent waits for the call_budget.
+        Some(if next <= now { self.call_budget.next().max(now + Duration::from_millis(1)) } else { next })
     }
 }
 

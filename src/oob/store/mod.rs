@@ -47,7 +47,7 @@ const KIND: FileKind = FileKind {
 /// Rows a statement may carry; SQLite takes 32,766 bound values.
 const CHUNK: usize = 500;
 
-/// A captured request with the logger and workspace it belongs to.
+/// The archive of captures and payloads.
 #[derive(Debug)]
 pub struct Store {
     file: SharedFile,

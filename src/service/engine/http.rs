@@ -1,7 +1,7 @@
-//! The HTTP client of the scanner: safe methods only, with rails, rate limit, budgets and raw log.
+//! The HTTP client of the scanner: safe methods only, with scope check, rate limit, budgets and raw log.
 //!
 //! ```text
-//!   send ──► budget ──► rate ──► host resolved? ──no──► resolve, rails ──► a client bound to the addresses
+//!   send ──► budget ──► rate ──► host resolved? ──no──► resolve, scope check ──► a client bound to the addresses
 //!                                     └──────yes──────────────┴──► request ──► body, truncated ──► HttpPage, raw log
 //! ```
 //!
@@ -24,7 +24,7 @@ use super::pace::{HostLane, RequestPace};
 use super::params::Authentication;
 use super::run::ScanRun;
 use super::{PRODUCT, ScanOutcome};
-use crate::service::rails::is_this_host;
+use crate::service::scope_check::is_this_host;
 
 /// Bytes of a body that are read.
 const MAX_BODY: usize = 512 * 1024;

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::address::Address;
-use super::rails::Rails;
+use super::scope_check::ScopeCheck;
 use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Tool};
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ pub const PRODUCT: &str = concat!("scandeck/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone)]
 pub struct EngineSettings {
     /// Decides which targets may be scanned; checked after each name resolution and at each redirect.
-    pub rails: Arc<Rails>,
+    pub scope_check: Arc<ScopeCheck>,
     /// Certificates trusted in addition to those of the system.
     pub trust_anchors: Vec<CertificateDer<'static>>,
     /// Listeners of the service itself, which are never findings.
@@ -82,7 +82,7 @@ impl Engine {
             Ok(address) => address,
             Err(error) => return ScanOutcome::FailedToStart(error.to_string()),
         };
-        if let Err(refusal) = self.settings.rails.check_name(&address) {
+        if let Err(refusal) = self.settings.scope_check.check_name(&address) {
             return ScanOutcome::FailedToStart(refusal.to_string());
         }
         let run = ScanRun::new(job, address, &self.settings, &self.lanes, events);

@@ -1,4 +1,4 @@
-//! Rate limits of scans, by the location of the target (`service.md`, Rails).
+//! Rate limits of scans, by the location of the target (`service.md`, ScopeCheck).
 //!
 //! ```text
 //!                 requests/s   connections   port probes
@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::service::rails::is_this_host;
+use crate::service::scope_check::is_this_host;
 
 /// Limits of one scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

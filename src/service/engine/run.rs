@@ -83,7 +83,7 @@ impl<'a> ScanRun<'a> {
         self.output("finding_list", fields).await;
     }
 
-    /// Resolves `host`; returns the addresses that the rails allow, in the order to try them.
+    /// Resolves `host`; returns the addresses that the scope check allows, in the order to try them.
     ///
     /// # Errors
     /// `FailedToStart` when the name does not resolve or no address is allowed.
@@ -92,7 +92,7 @@ impl<'a> ScanRun<'a> {
         let mut refused = None;
         let mut allowed = Vec::new();
         for ip in all {
-            match self.settings.rails.check_ip(host, ip) {
+            match self.settings.scope_check.check_ip(host, ip) {
                 Ok(()) => allowed.push(ip),
                 Err(refusal) => refused = refused.or(Some(refusal)),
             }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Engine, EngineSettings, NewFinding, OwnPorts, ScanEvent, ScanJob, ScanOutcome, TestDone, check_params};
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
-use crate::service::rails::{Rails, RailsSettings};
+use crate::service::scope_check::{ScopeCheck, ScopeCheckSettings};
 
 /// The events and the outcome of a scan.
 pub struct ScanResult {
@@ -78,12 +78,14 @@ impl TestScan {
         Self { job, own_ports: OwnPorts::default(), trust_anchors: Vec::new(), stop: CancellationToken::new() }
     }
 
-    /// Runs the scan with rails that allow this machine only.
+    /// Runs the scan with a scope check that allows this machine only.
     pub async fn run(self) -> ScanResult {
-        let rails =
-            Rails::new(RailsSettings { scope_file: PathBuf::from("/nonexistent/scope.toml"), ..Default::default() });
+        let scope_check = ScopeCheck::new(ScopeCheckSettings {
+            scope_file: PathBuf::from("/nonexistent/scope.toml"),
+            ..Default::default()
+        });
         let engine = Engine::new(EngineSettings {
-            rails: Arc::new(rails),
+            scope_check: Arc::new(scope_check),
             trust_anchors: self.trust_anchors,
             own_ports: self.own_ports,
         });

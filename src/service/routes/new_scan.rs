@@ -1,6 +1,6 @@
 //! `POST /scans`: validates the body and queues the scan.
 //!
-//! 422 for a wrong JSON type, 400 for an invalid value, 403 for a target that the rails refuse, 404 for an unknown
+//! 422 for a wrong JSON type, 400 for an invalid value, 403 for a target that the scope check refuses, 404 for an unknown
 //! target or workspace (`hosted-service.md`, Errors).
 
 use axum::extract::State;
@@ -65,7 +65,7 @@ async fn queue_existing(
     check_workspace(app, &target, workspace).await?;
     // The scope may have changed since the target was created.
     let address = Address::parse(&target.name).map_err(|error| ApiError::bad_request(error.to_string()))?;
-    app.rails.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
+    app.scope_check.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
     app.store.add_scan(ScanTarget::Existing(id), scan, app.now()).await?.map_err(|_| missing())
 }
 

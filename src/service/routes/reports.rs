@@ -129,14 +129,14 @@ pub(super) fn check_format(field: &str, format: &str) -> RouteResult<ReportForma
     choice(field, format, FORMATS)
 }
 
-/// Checks the URL of a callback: 400 when it is not a web address, 403 when the rails refuse it. The rails check it
+/// Checks the URL of a callback: 400 when it is not a web address, 403 when the scope check refuses it. The scope check checks it
 /// again when the callback is sent, after name resolution and at each redirect.
 pub(super) fn check_callback_url(app: &App, field: &str, url: &str) -> RouteResult<()> {
     let address = Address::parse(url).map_err(|error| ApiError::bad_request(format!("{field}: {error}")))?;
     if address.url().is_none() {
         return Err(ApiError::bad_request(format!("{field}: `{url}` is not an http or https URL")));
     }
-    app.rails.check_name(&address).map_err(|refusal| ApiError::forbidden(format!("{field}: {refusal}")))
+    app.scope_check.check_name(&address).map_err(|refusal| ApiError::forbidden(format!("{field}: {refusal}")))
 }
 
 #[cfg(test)]

@@ -66,10 +66,10 @@ async fn delete(State(app): State<App>, Id(id): Id<TargetId>) -> RouteResult<Sta
     }
 }
 
-/// The address of a new target: 400 when it is invalid, 403 when the rails refuse it.
+/// The address of a new target: 400 when it is invalid, 403 when the scope check refuses it.
 pub(super) fn allowed_address(app: &App, field: &str, name: &str) -> RouteResult<Address> {
     let address = Address::parse(name).map_err(|error| ApiError::bad_request(format!("{field}: {error}")))?;
-    app.rails.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
+    app.scope_check.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
     Ok(address)
 }
 

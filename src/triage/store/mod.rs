@@ -32,7 +32,7 @@ const CHUNK: usize = 1000;
 const KIND: FileKind =
     FileKind { name: "decisions.db", contents: "decisions", opening: "opening.lock", in_use: "in-use.lock" };
 
-/// A captured request with the logger and workspace it belongs to.
+/// The store of decisions: events, seen findings and settings.
 #[derive(Debug)]
 pub struct Store {
     file: SharedFile,

@@ -43,7 +43,7 @@ fn recall_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp,
 /// Failures in the cached list are not reported as new.
 fn recall_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
     if model.data.scans.recall(Arc::clone(&table), at) {
-        model.scans.watch.take(model.now.mono, &table);
+        model.scans.progress.take(model.now.mono, &table);
     }
 }
 

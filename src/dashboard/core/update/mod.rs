@@ -126,7 +126,7 @@ fn settle(model: &mut Model) {
         Some((pane, id)) => match model.findings.looking {
             Some((was_pane, was_id, since)) if (was_pane, was_id) == (pane, id) => {
                 if pane == Pane::Scans && now >= since + SEEN_AFTER {
-                    model.scans.watch.see(ScanId(id));
+                    model.scans.progress.see(ScanId(id));
                 }
             }
             _ => model.findings.looking = Some((pane, id, now)),

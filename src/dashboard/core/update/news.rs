@@ -42,7 +42,7 @@ fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
         Snapshot::Workspaces(table) => handle_workspaces(model, table, at),
         Snapshot::Targets(table) => model.data.targets.succeed(table, at),
         Snapshot::Scans(table) => {
-            model.scans.watch.take(model.now.mono, &table);
+            model.scans.progress.take(model.now.mono, &table);
             model.data.scans.succeed(table, at);
         }
         // The rows follow when they are made.
@@ -70,7 +70,7 @@ fn handle_link(model: &mut Model, link: Link) {
         }
         _ => {}
     }
-    model.scans.watch.hear(model.now.mono, matches!(link, Link::Live { .. }));
+    model.scans.progress.hear(model.now.mono, matches!(link, Link::Live { .. }));
     model.connection.link = link;
 }
 

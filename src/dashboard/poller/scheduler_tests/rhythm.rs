@@ -172,7 +172,7 @@ fn findings_without_budget_are_fetched_when_paid() {
     for scan in &mut hand.scans {
         scan.result_summary.high = Some(1);
     }
-    while hand.scheduler.purse.spend(1, hand.now) {}
+    while hand.scheduler.call_budget.spend(1, hand.now) {}
     let asked = hand.pass(Duration::from_secs(14));
     assert_eq!(count(&asked, FINDINGS), 1, "{asked:?}");
 }

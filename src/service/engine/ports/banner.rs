@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::top;
 use crate::service::engine::PRODUCT;
-use crate::service::rails::is_this_host;
+use crate::service::scope_check::is_this_host;
 
 /// Bytes of a banner that are read.
 const MAX_BYTES: usize = 1024;

@@ -20,7 +20,7 @@ use tokio::time::{sleep, timeout};
 use super::pace::HostLane;
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
-use crate::service::rails::is_this_host;
+use crate::service::scope_check::is_this_host;
 
 pub mod banner;
 pub mod select;

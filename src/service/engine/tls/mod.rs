@@ -21,7 +21,7 @@ use super::kinds::FindingKind;
 use super::pace::Limits;
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
-use crate::service::rails::is_this_host;
+use crate::service::scope_check::is_this_host;
 
 mod certificate;
 mod hello;

@@ -33,14 +33,14 @@ impl Mark {
 
 /// The scans as last seen, and the scans to be fetched.
 #[derive(Debug, Default)]
-pub(crate) struct Moved {
+pub(crate) struct ChangedScans {
     marks: Option<BTreeMap<ScanId, Mark>>,
     waiting: BTreeSet<ScanId>,
     gone: BTreeSet<ScanId>,
     read: BTreeMap<ScanId, Instant>,
 }
 
-impl Moved {
+impl ChangedScans {
     /// Compares with the known scans. The first list only sets the marks, because all findings are fetched after it.
     pub fn learn(&mut self, scans: &Table<Scan>) {
         let fresh: BTreeMap<ScanId, Mark> = scans.items().iter().map(|scan| (scan.id, Mark::of(scan))).collect();
@@ -155,13 +155,13 @@ mod tests {
         }
     }
 
-    fn due(moved: &mut Moved, now: Instant) -> Vec<i64> {
+    fn due(moved: &mut ChangedScans, now: Instant) -> Vec<i64> {
         moved.take(now, GAP, 8).0.iter().map(|(id, _)| id.0).collect()
     }
 
     #[test]
     fn scan_is_fetched_when_counts_change_and_when_it_ends() {
-        let (mut moved, now) = (Moved::default(), Instant::now());
+        let (mut moved, now) = (ChangedScans::default(), Instant::now());
         moved.learn(&Table::new([scan(1, ScanStatus::Running, Some(0), 1), scan(2, ScanStatus::Finished, Some(3), 9)]));
         assert!(moved.is_primed() && due(&mut moved, now).is_empty());
         moved.learn(&Table::new([scan(1, ScanStatus::Running, Some(0), 5), scan(2, ScanStatus::Finished, Some(3), 9)]));
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn scan_without_counts_is_fetched_when_tests_finish() {
-        let (mut moved, now) = (Moved::default(), Instant::now());
+        let (mut moved, now) = (ChangedScans::default(), Instant::now());
         moved.learn(&Table::new([scan(1, ScanStatus::Running, None, 1)]));
         moved.learn(&Table::new([scan(1, ScanStatus::Running, None, 2)]));
         assert_eq!(due(&mut moved, now), [1]);
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn blank_scan_is_not_fetched_and_deleted_scan_is_dropped() {
-        let (mut moved, now) = (Moved::default(), Instant::now());
+        let (mut moved, now) = (ChangedScans::default(), Instant::now());
         moved.learn(&Table::new([scan(1, ScanStatus::Finished, Some(1), 9)]));
         moved.learn(&Table::new([scan(2, ScanStatus::Waiting, Some(0), 0), scan(3, ScanStatus::Finished, Some(1), 9)]));
         let (scans, gone) = moved.take(now, GAP, 8);

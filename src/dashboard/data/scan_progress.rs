@@ -18,7 +18,7 @@ type Sample = (Duration, f64);
 
 /// One running scan.
 #[derive(Clone, Debug)]
-struct Watched {
+struct TrackedScan {
     samples: VecDeque<Sample>,
     /// Progress, finished tests, findings.
     stood: (i64, i64, i64),
@@ -27,8 +27,8 @@ struct Watched {
 
 /// All running scans.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
-    running: HashMap<ScanId, Watched>,
+pub struct ScanProgress {
+    running: HashMap<ScanId, TrackedScan>,
     /// Failed scans that a person has seen.
     seen: BTreeSet<ScanId>,
     begun: bool,
@@ -47,7 +47,7 @@ pub struct Tally {
     pub waiting: usize,
 }
 
-impl Watch {
+impl ScanProgress {
     /// Takes a new list of scans. Failures in the first list count as seen.
     pub fn take(&mut self, now: Duration, scans: &Table<Scan>) {
         if !std::mem::replace(&mut self.begun, true) {
@@ -58,7 +58,7 @@ impl Watch {
         for scan in scans.items().iter().filter(|scan| scan.status_name == ScanStatus::Running) {
             let found = scan.result_summary.by_risk().into_iter().flatten().sum();
             let stood = (scan.progress, scan.num_finished_tests, found);
-            let fresh = || Watched { samples: VecDeque::from([(now, portion(scan))]), stood, moved: now };
+            let fresh = || TrackedScan { samples: VecDeque::from([(now, portion(scan))]), stood, moved: now };
             let watched = self.running.entry(scan.id).or_insert_with(fresh);
             if watched.stood != stood {
                 watched.stood = stood;
@@ -195,36 +195,36 @@ mod tests {
 
     #[test]
     fn scan_without_progress_for_40_seconds_is_stalled() {
-        let mut watch = Watch::default();
-        watch.take(secs(0), &scans(ScanStatus::Running, 10));
-        watch.take(secs(39), &scans(ScanStatus::Running, 10));
-        assert_eq!((watch.stalled_for(secs(39), ScanId(1)), watch.next_stall(secs(39))), (None, Some(secs(40))));
-        assert_eq!(watch.stalled_for(secs(45), ScanId(1)), Some(secs(45)));
-        watch.take(secs(46), &scans(ScanStatus::Running, 11));
-        assert_eq!(watch.stalled_for(secs(46), ScanId(1)), None);
+        let mut progress = ScanProgress::default();
+        progress.take(secs(0), &scans(ScanStatus::Running, 10));
+        progress.take(secs(39), &scans(ScanStatus::Running, 10));
+        assert_eq!((progress.stalled_for(secs(39), ScanId(1)), progress.next_stall(secs(39))), (None, Some(secs(40))));
+        assert_eq!(progress.stalled_for(secs(45), ScanId(1)), Some(secs(45)));
+        progress.take(secs(46), &scans(ScanStatus::Running, 11));
+        assert_eq!(progress.stalled_for(secs(46), ScanId(1)), None);
     }
 
     #[test]
     fn eta_follows_speed_once_speed_is_known() {
-        let mut watch = Watch::default();
-        watch.take(secs(0), &scans(ScanStatus::Running, 0));
-        assert_eq!(watch.time_left(secs(0), ScanId(1)), None);
-        watch.take(secs(10), &scans(ScanStatus::Running, 20));
-        assert_eq!(watch.time_left(secs(10), ScanId(1)), Some(secs(40)));
-        assert_eq!(watch.time_left(secs(20), ScanId(1)), Some(secs(30)));
+        let mut progress = ScanProgress::default();
+        progress.take(secs(0), &scans(ScanStatus::Running, 0));
+        assert_eq!(progress.time_left(secs(0), ScanId(1)), None);
+        progress.take(secs(10), &scans(ScanStatus::Running, 20));
+        assert_eq!(progress.time_left(secs(10), ScanId(1)), Some(secs(40)));
+        assert_eq!(progress.time_left(secs(20), ScanId(1)), Some(secs(30)));
     }
 
     #[test]
     fn failures_of_first_list_count_as_seen() {
-        let mut watch = Watch::default();
+        let mut progress = ScanProgress::default();
         let failed = scans(ScanStatus::ConnectionError, 0);
-        watch.take(secs(0), &failed);
-        assert_eq!(watch.tally(secs(0), &failed).failed, 0);
-        let mut watch = Watch::default();
-        watch.take(secs(0), &scans(ScanStatus::Running, 0));
-        watch.take(secs(1), &failed);
-        assert_eq!(watch.tally(secs(1), &failed).failed, 1);
-        watch.see(ScanId(1));
-        assert_eq!(watch.tally(secs(1), &failed).failed, 0);
+        progress.take(secs(0), &failed);
+        assert_eq!(progress.tally(secs(0), &failed).failed, 0);
+        let mut progress = ScanProgress::default();
+        progress.take(secs(0), &scans(ScanStatus::Running, 0));
+        progress.take(secs(1), &failed);
+        assert_eq!(progress.tally(secs(1), &failed).failed, 1);
+        progress.see(ScanId(1));
+        assert_eq!(progress.tally(secs(1), &failed).failed, 0);
     }
 }

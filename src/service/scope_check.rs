@@ -1,4 +1,4 @@
-//! The rails: guard rails that decide which targets the service may scan.
+//! The scope check: decides which targets the service may scan.
 //!
 //! ```text
 //!   POST /targets ──► check_name(address) ─┐
@@ -41,7 +41,7 @@ const METADATA: &[IpAddr] = &[
 ];
 
 #[derive(Clone, Debug, Default)]
-pub struct RailsSettings {
+pub struct ScopeCheckSettings {
     /// The scope file, which may be missing.
     pub scope_file: PathBuf,
     /// Allows RFC 1918 and unique local addresses (`--allow-private`).
@@ -53,8 +53,8 @@ pub struct RailsSettings {
 }
 
 /// Decides which targets may be scanned.
-pub struct Rails {
-    settings: RailsSettings,
+pub struct ScopeCheck {
+    settings: ScopeCheckSettings,
     file: ScopeFile,
     host_name: Option<String>,
     cached: Mutex<Option<CachedScope>>,
@@ -67,8 +67,8 @@ struct CachedScope {
     scope: Result<Arc<ScanScope>, String>,
 }
 
-impl Rails {
-    pub fn new(settings: RailsSettings) -> Self {
+impl ScopeCheck {
+    pub fn new(settings: ScopeCheckSettings) -> Self {
         let file = ScopeFile::new(&settings.scope_file);
         Self { settings, file, host_name: host_name(), cached: Mutex::new(None), clock: Timestamp::now }
     }
@@ -242,47 +242,48 @@ fn host_name() -> Option<String> {
 mod tests {
     use super::*;
 
-    struct TestRails {
+    struct TestScopeCheck {
         _folder: tempfile::TempDir,
-        rails: Rails,
+        scope_check: ScopeCheck,
     }
 
-    fn rails(scope: &str, change: impl FnOnce(&mut RailsSettings)) -> TestRails {
+    fn scope_check(scope: &str, change: impl FnOnce(&mut ScopeCheckSettings)) -> TestScopeCheck {
         let folder = tempfile::tempdir().unwrap();
         let scope_file = folder.path().join("scope.toml");
         if !scope.is_empty() {
             fs::write(&scope_file, scope).unwrap();
         }
-        let mut settings = RailsSettings { scope_file, ..RailsSettings::default() };
+        let mut settings = ScopeCheckSettings { scope_file, ..ScopeCheckSettings::default() };
         change(&mut settings);
-        let mut rails = Rails::new(settings);
-        rails.clock = || "2026-11-21T12:00:00Z".parse().unwrap();
-        TestRails { _folder: folder, rails }
+        let mut scope_check = ScopeCheck::new(settings);
+        scope_check.clock = || "2026-11-21T12:00:00Z".parse().unwrap();
+        TestScopeCheck { _folder: folder, scope_check }
     }
 
-    fn refused(rails: &Rails, target: &str) -> Option<String> {
-        rails.check_name(&Address::parse(target).unwrap()).err().map(|refusal| refusal.to_string())
+    fn refused(scope_check: &ScopeCheck, target: &str) -> Option<String> {
+        scope_check.check_name(&Address::parse(target).unwrap()).err().map(|refusal| refusal.to_string())
     }
 
     #[test]
     fn empty_scope_allows_only_this_machine() {
-        let TestRails { rails, .. } = &rails("", |_| {});
+        let TestScopeCheck { scope_check, .. } = &scope_check("", |_| {});
         for allowed in ["127.0.0.1", "127.8.9.1", "::1", "http://localhost:8080/", "a.localhost", "[::ffff:127.0.0.1]"]
         {
-            assert_eq!(refused(rails, allowed), None, "{allowed}");
+            assert_eq!(refused(scope_check, allowed), None, "{allowed}");
         }
         for denied in
             ["192.168.1.10", "8.8.8.8", "shop.acme.test", "2001:db8::1", "0.0.0.0", "255.255.255.255", "224.0.0.1"]
         {
-            assert!(refused(rails, denied).is_some(), "{denied}");
+            assert!(refused(scope_check, denied).is_some(), "{denied}");
         }
     }
 
     #[test]
     fn refusal_names_the_remedy() {
-        let TestRails { rails, .. } = &rails("", |settings| settings.command_suffix = " --data-dir /srv/sd".into());
+        let TestScopeCheck { scope_check, .. } =
+            &scope_check("", |settings| settings.command_suffix = " --data-dir /srv/sd".into());
         assert_eq!(
-            refused(rails, "192.168.1.10").unwrap(),
+            refused(scope_check, "192.168.1.10").unwrap(),
             "192.168.1.10 is not in scope; allowed here: loopback. To add it: `scandeck scope add 192.168.1.10 \
              --data-dir /srv/sd`; scan only targets you are authorised to scan"
         );
@@ -290,7 +291,7 @@ mod tests {
 
     #[test]
     fn scope_entries_allow_deny_and_expire() {
-        let TestRails { rails, .. } = &rails(
+        let TestScopeCheck { scope_check, .. } = &scope_check(
             r#"
             allow = [
                 { target = "10.0.4.0/24", note = "SOW 114" },
@@ -301,58 +302,59 @@ mod tests {
             "#,
             |_| {},
         );
-        assert_eq!(refused(rails, "10.0.4.7"), None);
-        assert_eq!(refused(rails, "https://a.shop.acme.test/"), None);
-        assert!(refused(rails, "10.0.5.7").unwrap().contains("allowed here: loopback, 10.0.4.0/24"));
-        assert!(refused(rails, "old.acme.test").unwrap().contains("until 2026-11-20"));
-        let denied = refused(rails, "10.0.4.9").unwrap();
+        assert_eq!(refused(scope_check, "10.0.4.7"), None);
+        assert_eq!(refused(scope_check, "https://a.shop.acme.test/"), None);
+        assert!(refused(scope_check, "10.0.5.7").unwrap().contains("allowed here: loopback, 10.0.4.0/24"));
+        assert!(refused(scope_check, "old.acme.test").unwrap().contains("until 2026-11-20"));
+        let denied = refused(scope_check, "10.0.4.9").unwrap();
         assert!(denied.contains("10.0.4.9, printer, ana@box") && denied.contains("scope remove 10.0.4.9"), "{denied}");
     }
 
     #[test]
     fn denial_overrides_loopback_and_an_allowed_name_that_resolves_to_it() {
-        let TestRails { rails, .. } =
-            &rails("allow = [{ target = 'a.test' }]\ndeny = [{ target = '127.0.0.5' }]", |_| {});
-        assert!(refused(rails, "127.0.0.5").is_some());
-        assert!(rails.check_ip("a.test", "127.0.0.5".parse().unwrap()).is_err());
-        assert!(rails.check_ip("a.test", "192.0.2.1".parse().unwrap()).is_ok());
-        assert!(rails.check_ip("b.test", "192.0.2.1".parse().unwrap()).is_err());
-        let TestRails { rails, .. } = &self::rails("deny = [{ target = '*.a.test' }]", |_| {});
-        assert!(refused(rails, "x.a.test").unwrap().contains("`scandeck scope remove *.a.test`"));
+        let TestScopeCheck { scope_check, .. } =
+            &scope_check("allow = [{ target = 'a.test' }]\ndeny = [{ target = '127.0.0.5' }]", |_| {});
+        assert!(refused(scope_check, "127.0.0.5").is_some());
+        assert!(scope_check.check_ip("a.test", "127.0.0.5".parse().unwrap()).is_err());
+        assert!(scope_check.check_ip("a.test", "192.0.2.1".parse().unwrap()).is_ok());
+        assert!(scope_check.check_ip("b.test", "192.0.2.1".parse().unwrap()).is_err());
+        let TestScopeCheck { scope_check, .. } = &self::scope_check("deny = [{ target = '*.a.test' }]", |_| {});
+        assert!(refused(scope_check, "x.a.test").unwrap().contains("`scandeck scope remove *.a.test`"));
     }
 
     #[test]
     fn metadata_address_needs_its_own_entry() {
-        let TestRails { rails, .. } = &rails("allow = [{ target = '169.254.0.0/16' }, { target = 'a.test' }]", |_| {});
-        assert_eq!(refused(rails, "169.254.1.1"), None);
+        let TestScopeCheck { scope_check, .. } =
+            &scope_check("allow = [{ target = '169.254.0.0/16' }, { target = 'a.test' }]", |_| {});
+        assert_eq!(refused(scope_check, "169.254.1.1"), None);
         for ip in ["169.254.169.254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe"] {
-            assert!(rails.check_ip("a.test", ip.parse().unwrap()).is_err(), "{ip}");
+            assert!(scope_check.check_ip("a.test", ip.parse().unwrap()).is_err(), "{ip}");
         }
-        let TestRails { rails, .. } = &self::rails("allow = [{ target = '169.254.169.254' }]", |_| {});
-        assert_eq!(refused(rails, "http://169.254.169.254/"), None);
+        let TestScopeCheck { scope_check, .. } = &self::scope_check("allow = [{ target = '169.254.169.254' }]", |_| {});
+        assert_eq!(refused(scope_check, "http://169.254.169.254/"), None);
     }
 
     #[test]
     fn flags_allow_private_addresses_and_single_targets() {
-        let TestRails { rails, .. } = &rails("", |settings| {
+        let TestScopeCheck { scope_check, .. } = &scope_check("", |settings| {
             settings.allow_private = true;
             settings.allow_targets = vec!["shop.acme.test".parse().unwrap()];
         });
         for allowed in ["10.1.2.3", "172.16.0.1", "192.168.1.1", "fd12::1", "shop.acme.test"] {
-            assert_eq!(refused(rails, allowed), None, "{allowed}");
+            assert_eq!(refused(scope_check, allowed), None, "{allowed}");
         }
-        assert!(refused(rails, "172.32.0.1").is_some() && refused(rails, "fd00:ec2::254").is_some());
+        assert!(refused(scope_check, "172.32.0.1").is_some() && refused(scope_check, "fd00:ec2::254").is_some());
     }
 
     #[test]
     fn changed_file_applies_and_invalid_one_allows_nothing() {
-        let TestRails { rails, .. } = &rails("", |_| {});
-        assert!(refused(rails, "192.0.2.1").is_some());
-        fs::write(rails.file.path(), "allow = [{ target = '192.0.2.1' }]").unwrap();
-        assert_eq!(refused(rails, "192.0.2.1"), None);
-        fs::write(rails.file.path(), "allow = [{ target = ").unwrap();
-        assert!(refused(rails, "127.0.0.1").unwrap().contains("scope.toml is fixed"));
-        fs::remove_file(rails.file.path()).unwrap();
-        assert_eq!(refused(rails, "127.0.0.1"), None);
+        let TestScopeCheck { scope_check, .. } = &scope_check("", |_| {});
+        assert!(refused(scope_check, "192.0.2.1").is_some());
+        fs::write(scope_check.file.path(), "allow = [{ target = '192.0.2.1' }]").unwrap();
+        assert_eq!(refused(scope_check, "192.0.2.1"), None);
+        fs::write(scope_check.file.path(), "allow = [{ target = ").unwrap();
+        assert!(refused(scope_check, "127.0.0.1").unwrap().contains("scope.toml is fixed"));
+        fs::remove_file(scope_check.file.path()).unwrap();
+        assert_eq!(refused(scope_check, "127.0.0.1"), None);
     }
 }

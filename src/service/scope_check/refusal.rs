@@ -1,4 +1,4 @@
-//! Refusals of the rails: target, reason, allowed targets, and the command that would allow it.
+//! Refusals of the scope check: target, reason, allowed targets, and the command that would allow it.
 
 use std::fmt;
 
