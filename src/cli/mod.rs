@@ -48,7 +48,7 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum CliCommand {
-    /// Show everything on a temporary service with a practice target
+    /// Try the dashboard on a temporary service with a practice target
     #[cfg(all(feature = "dashboard", feature = "service"))]
     Demo(demo::DemoArgs),
     #[cfg(feature = "service")]
@@ -57,7 +57,7 @@ enum CliCommand {
     #[cfg(feature = "dashboard")]
     #[command(flatten)]
     Headless(headless::HeadlessCommand),
-    /// Word lists: list, show, contents, delete, import
+    /// Wordlists: list, show, contents, delete, import
     Wordlists(wordlists::WordlistsArgs),
 }
 

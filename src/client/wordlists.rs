@@ -1,4 +1,4 @@
-//! Word lists: list, look up, delete, contents (`api-v2.md §4`).
+//! Wordlists: list, look up, delete, contents (`api-v2.md §4`).
 
 use super::request::ApiRequest;
 use super::{Client, ClientResult, Error, ErrorKind};

@@ -1,4 +1,4 @@
-//! Word lists of the brute-force tools.
+//! Wordlists of the brute-force tools.
 
 use serde::{Deserialize, Serialize};
 

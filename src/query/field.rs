@@ -8,7 +8,7 @@ use crate::finding::{Presence, Reason, Verdict};
 /// The kind of the values of a field, which determines how clauses compare them.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueKind {
-    /// The text that bare words search.
+    /// The text searched by words without a field.
     Search,
     /// Flags by name.
     Flags,
@@ -122,7 +122,7 @@ macro_rules! fields {
 }
 
 fields! {
-    Text "text" &[], Search, ALL, "text that bare words search", r#"text:"sql inj""#;
+    Text "text" &[], Search, ALL, "text searched by words without a field", r#"text:"sql inj""#;
     Is "is" &[], Flags, ALL, "the flags listed below", "is:new";
     Id "id" &[], Number, NUMBERED, "id at the service; of a finding, the ids of all occurrences", "id:118";
     Name "name" &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces], "name or label", "name:\"private key\"";
@@ -133,7 +133,7 @@ fields! {
     By "by" &["who", "decided_by"], Word, &[Findings, Payloads], "who decided; of payloads, who created it", "by:ann*";
     Source "source" &[], Choice(sources), &[Findings], "origin of the verdict", "source:rule";
     Decided "decided" &["decided_at"], Time, &[Findings], "time of the decision", "decided<1w";
-    Until "until" &[], Deadline, &[Findings], "last day of the decision", "until<7d";
+    Until "until" &[], Deadline, &[Findings], "expiry date of the decision", "until<7d";
     Tag "tag" &["tags"], Word, &[Findings], "tags", "tag:client-*";
     Note "note" &["notes"], Prose, &[Findings, Payloads], "notes", "note:waf";
     Duplicate "duplicate_of" &["duplicate"], Word, &[Findings], "fingerprint of the original", "duplicate_of:5f*";
@@ -141,7 +141,7 @@ fields! {
     First "first" &["first_seen", "age"], Time, &[Findings], "start of the first scan that found it", "age>1w";
     Seen "seen" &["last_seen"], Time, &[Findings, Payloads], "start of the last scan that found it; of payloads, the last hit", "seen>=2026-10-01";
     Changed "changed" &[], Time, &[Findings], "when it appeared, changed, reappeared or was decided", "changed<2d";
-    Target "target" &["target_name", "host"], Prose, &[Findings, Scans, Captures, Payloads], "target name; of captures, of the payload, the sender or any target named", "target:shop*";
+    Target "target" &["target_name", "host"], Prose, &[Findings, Scans, Captures, Payloads], "target name; for captures, the target of the payload, the sender, or any target mentioned in the request", "target:shop*";
     TargetId "target_id" &[], Number, &[Findings, Scans], "id of the target", "target_id:7";
     Workspace "workspace" &["ws"], Prose, &[Findings, Scans, Targets], "name of the workspace", "workspace:acme";
     Scan "scan" &["task_id", "scan_id"], Number, &[Findings], "ids of the scans that found it", "scan:118";
@@ -181,7 +181,7 @@ fields! {
     High "high" &[], Number, &[Scans], "high findings", "high>=3";
     Medium "medium" &[], Number, &[Scans], "medium findings", "medium>0";
     Low "low" &[], Number, &[Scans], "low findings", "low>0";
-    Info "info" &[], Number, &[Scans], "findings of no risk", "info>0";
+    Info "info" &[], Number, &[Scans], "informational findings", "info>0";
     Type "type" &["kind"], Word, &[Targets], "`hostname`, `ip_address` or `url`", "type:url";
     From "from" &["ip_address", "ip"], Word, &[Captures], "address of the sender", "from:203.0.113.*";
     Method "method" &["request_method"], Word, &[Captures], "HTTP method", "method:post";

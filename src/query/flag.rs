@@ -78,7 +78,7 @@ flags! {
     NotRetested "not_retested" &[], &[Findings], "the newer scan failed or covered less";
     Absent "absent" &["gone"], &[Findings], "not found by the last scan";
     Kev "kev" &["exploited"], &[Findings], "in CISA's catalogue of exploited vulnerabilities";
-    Proven "proven" &[], &[Findings], "proven by the scanner (its `confirmed`)";
+    Proven "proven" &[], &[Findings], "proven by the scanner (`confirmed` in the API)";
     Verified "verified" &[], &[Findings], "verified by a person at the service";
     Manual "own" &["mine"], &[Findings, Captures], "manual finding; of captures, sent from one of your addresses";
     Offered "offered" &[], &[Findings], "an earlier decision on another port can be reused";

@@ -19,7 +19,7 @@ pub trait RowSource {
     }
     /// Writes the values of a field of a row.
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder);
-    /// Rows that contain a lower-case text in the text that bare words search.
+    /// Rows that contain a lower-case text in the text searched by words without a field.
     fn with_text(&self, text: &str) -> RowSet;
     /// Present time in seconds since 1970, from which ages are computed.
     fn now(&self) -> i64;

@@ -40,7 +40,7 @@ pub struct DecideArgs {
     /// Note to add; empty for none
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Last day of the decision
+    /// Expiry date of the decision
     #[arg(long, value_name = "YYYY-MM-DD", requires = "verdict")]
     until: Option<Date>,
     /// Severity override: critical, high, medium, low, info; `scanner` removes it

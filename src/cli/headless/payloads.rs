@@ -67,7 +67,7 @@ struct NewArgs {
     /// Write to this new file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Purpose of the payloads [default: name of the file]
+    /// Name of the batch [default: name of the file]
     #[arg(long, value_name = "TEXT")]
     batch: Option<String>,
     /// Target in which they are planted
@@ -209,7 +209,7 @@ async fn list(session: &HeadlessSession, query: Option<&Query>, hit: bool) -> an
 }
 
 fn table(payloads: &[Arc<Payload>], others: &PayloadHits<'_>) -> PrintTable {
-    let header = ["TOKEN", "MADE", "LOGGER", "PLANTED", "TECHNIQUE", "NOTE", "HITS", "AFTER", "LAST"];
+    let header = ["TOKEN", "CREATED", "LOGGER", "PLANTED", "TECHNIQUE", "NOTE", "HITS", "DELAY", "LAST"];
     PrintTable::of(header, payloads, |one| {
         let hits = others.hits.get(&one.token).copied().unwrap_or_default();
         let after = hits.delay(one, others.clock_offset()).map(|delay| delay.to_string()).unwrap_or_default();

@@ -22,7 +22,7 @@ use crate::dashboard::runtime::NewFile;
 #[command(after_help = "Example:
   id=$(scandeck reports create --format html --scan 12 --scan 14 --filter include_info=false)
 
-Reports of the service contain no decisions; `scandeck findings export` does.")]
+Reports by the service contain no decisions; `scandeck findings export` includes them.")]
 pub struct ReportsArgs {
     #[command(flatten)]
     service: ServiceArgs,
@@ -129,7 +129,7 @@ pub async fn run(args: ReportsArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn table(all: &[Report]) -> PrintTable {
-    PrintTable::of(["ID", "NAME", "STATUS", "FORMAT", "MADE", "EXPIRES"], all, |one| {
+    PrintTable::of(["ID", "NAME", "STATUS", "FORMAT", "CREATED", "EXPIRES"], all, |one| {
         let (made, expires) = (or_dash(one.generation_date), or_dash(one.expiration_date));
         cells![one.id, one.download_name, one.status, one.format, made, expires]
     })

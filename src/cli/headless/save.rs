@@ -13,7 +13,7 @@ use crate::dashboard::runtime::files::numbered;
 /// The output of an export.
 #[derive(Args, Clone, Debug)]
 pub struct Destination {
-    /// Write to this file, also over an existing one [default: standard output]
+    /// Write to this file; overwrites an existing file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -17,19 +17,19 @@ pub enum WordlistsCall {
     /// Show one word list without its words
     #[command(after_help = "Example:\n  scandeck wordlists show 3")]
     Show {
-        /// Word list id
+        /// Wordlist id
         id: WordlistId,
     },
     /// Print the words, one per line
     #[command(after_help = "Example:\n  scandeck wordlists contents 3 > words.txt")]
     Contents {
-        /// Word list id
+        /// Wordlist id
         id: WordlistId,
     },
     /// Delete a word list
     #[command(after_help = "Example:\n  scandeck wordlists delete 3 --yes")]
     Delete {
-        /// Word list id
+        /// Wordlist id
         id: WordlistId,
         /// Confirm the deletion
         #[arg(long)]

@@ -67,7 +67,7 @@ pub struct ServeArgs {
     /// Workspace of requests without workspace_id
     #[arg(long, value_name = "ID")]
     current_workspace: Option<WorkspaceId>,
-    /// Started by the dashboard: its own session, the previous or free ports, ends when unused
+    /// Used by the dashboard: runs in its own session, reuses its ports or picks free ones, exits when unused
     #[arg(long, hide = true)]
     detached: bool,
 }

@@ -120,7 +120,7 @@ static PANES: [PaneSpec; Pane::ALL.len()] = [
     pane("Captures", 5, Context::Captures, ListKind::Captures, QueryKind::Captures),
     pane("Loggers", 5, Context::Loggers, ListKind::Loggers, QueryKind::Loggers),
     full_view("Reports", Some(6), Context::Reports, ListKind::Reports, QueryKind::Reports),
-    full_view("Word lists", Some(7), Context::Wordlists, ListKind::Wordlists, QueryKind::Wordlists),
+    full_view("Wordlists", Some(7), Context::Wordlists, ListKind::Wordlists, QueryKind::Wordlists),
     full_view("Board", None, Context::Board, ListKind::Findings, QueryKind::Findings),
     // The book is kept here; what its payloads bring in, the loggers report.
     full_view("Payloads", None, Context::Payloads, ListKind::Loggers, QueryKind::Payloads),

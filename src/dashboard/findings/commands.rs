@@ -19,7 +19,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::after("of", ArgumentShape::Finding),
             ArgumentSlot::after("on", ArgumentShape::Findings),
         ],
-        "decide the chosen findings or those of a query; without arguments: open the menu",
+        "decide the selected or marked findings or those of a query; without arguments: open the menu",
         "verdict false_positive reason=not_reproducible note=\"two tries\" on name:git",
         verdict,
     )
@@ -28,7 +28,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "take over",
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
-        "reuse earlier decisions where a port moved: for the chosen findings or those of a query",
+        "reuse earlier decisions where a port moved: for the selected or marked findings or those of a query",
         "take over is:offered",
         take_over,
     )
@@ -41,7 +41,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::optional(ArgumentShape::Details),
             ArgumentSlot::lead("on", ArgumentShape::Findings),
         ],
-        "decide all findings of a query, now and later; decisions of persons override it",
+        "decide all findings of a query, now and later; manual decisions override it",
         "rule not_applicable reason=test_system on target:t2*",
         rule,
     )
@@ -49,7 +49,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "note",
         &[ArgumentSlot::needed(ArgumentShape::Text("TEXT"))],
-        "add a note to the chosen findings; without text: open the editor",
+        "add a note to the selected or marked findings; without text: open the editor",
         "note asked the owner",
         |model, args, effects| {
             let note = DraftValue::Set(args.text().unwrap_or_default().as_str().into());
@@ -61,7 +61,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "tag",
         &[ArgumentSlot::needed(ArgumentShape::Tags)],
-        "add tags to the chosen findings, or remove them",
+        "add tags to the selected or marked findings, or remove them",
         "tag +client -later",
         |model, args, effects| {
             let (tag, untag) = args.tags().unwrap_or_default();
@@ -72,7 +72,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "seen",
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
-        "mark the chosen findings or those of a query as seen",
+        "mark the selected or marked findings or those of a query as seen",
         "seen risk:info",
         seen,
     )
@@ -80,14 +80,14 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "baseline",
         &[ArgumentSlot::needed(ArgumentShape::Baseline)],
-        "count findings as new since a day or since scans; none: since the previous scan",
+        "compare new findings with a date or scans; none: with the previous scan",
         "baseline 2026-10-01",
         baseline,
     )
     .off_when(Model::cannot_decide),
 ];
 
-/// Refuses a command on the chosen findings while another list has the focus.
+/// Refuses a command on the selected or marked findings while another list has the focus.
 fn in_findings(model: &Model) -> Result<(), String> {
     match model.navigation.focus.pane {
         Pane::Findings => Ok(()),

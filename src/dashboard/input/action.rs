@@ -44,10 +44,10 @@ actions! {
         Scans "scans" "" "go to Scans";
         Captures "captures" "" "go to Captures";
         Reports "reports" "" "go to Reports";
-        Wordlists "wordlists" "" "go to Word lists";
+        Wordlists "wordlists" "" "go to Wordlists";
         PreviousTab "previous_tab" "" "previous tab of the detail; in the list of findings, previous saved query";
         NextTab "next_tab" "" "next tab of the detail; in the list of findings, next saved query";
-        OtherDown "other_down" "" "down on the other side: scroll the detail from a list, move in the list from a detail";
+        OtherDown "other_down" "" "scroll the other side down: the detail from a list, the list from a detail";
         OtherUp "other_up" "" "up on the other side";
         Zoom "zoom" "zoom" "maximize the focused pane, or restore it";
         PreviousView "previous_view" "" "previous view";
@@ -66,7 +66,7 @@ actions! {
     /// Payloads.
     PayloadAction(Payload) {
         Plant "payload" "payload" "create and copy a payload of the current logger; then e records its placement";
-        EditPlace "edit_place" "where it went" "edit parameter, technique and note of the selected or the latest payload";
+        EditPlace "edit_place" "placement" "edit parameter, technique and note of the selected or the latest payload";
     }
     /// `g`, then where to: from a row to what belongs to it.
     GoAction(Go) {
@@ -80,7 +80,7 @@ actions! {
     }
     /// `y`, then what.
     CopyAction(Copy) {
-        Obvious "copy_obvious" "the obvious" "id, name or URL, whichever fits the row";
+        Obvious "copy_obvious" "id or URL" "id, name or URL, whichever fits the row";
         Url "copy_url" "URL" "URL";
         Curl "copy_curl" "curl" "API call as curl, with the key from $SCANDECK_API_KEY";
         Json "copy_json" "JSON" "JSON";
@@ -151,12 +151,12 @@ actions! {
     }
     /// What is under the cursor, or marked.
     ItemAction(Item) {
-        New "new" "new" "create an object; in captures and findings, a manual finding";
+        New "new" "new" "create a new item; in captures and findings, a manual finding";
         Edit "edit" "edit" "edit";
-        Delete "delete" "delete" "delete, after a prompt that lists what is deleted with it";
+        Delete "delete" "delete" "delete, after a confirmation that lists everything that is deleted";
         Scan "scan" "scan" "scan this target, or every marked one";
         Retest "retest" "retest" "retest: repeat the scans that found this, or all marked findings";
-        Compare "compare" "compare" "compare two marked scans or captures, one with the previous one, or a finding across its last two scans";
+        Compare "compare" "compare" "compare two marked scans or captures, the selected one with the previous one, or a finding between its last two scans";
         ScanAgain "scan_again" "again" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a prompt";
         Report "report" "report" "create a report on this row, or on all marked rows";
@@ -174,25 +174,25 @@ actions! {
         Fix "fix" "" "fixed";
         InReview "in_review" "" "in review";
         Reopen "reopen" "" "open again";
-        ConfirmNext "confirm_next" "" "confirmed, and next";
-        FalsePositiveNext "false_positive_next" "" "false positive, and next";
-        AcceptRiskNext "accept_risk_next" "" "risk accepted, and next";
-        NotApplicableNext "not_applicable_next" "" "not applicable, and next";
-        FixNext "fix_next" "" "fixed, and next";
-        InReviewNext "in_review_next" "" "in review, and next";
-        ReopenNext "reopen_next" "" "open again, and next";
+        ConfirmNext "confirm_next" "" "confirmed, then go to the next row";
+        FalsePositiveNext "false_positive_next" "" "false positive, then go to the next row";
+        AcceptRiskNext "accept_risk_next" "" "risk accepted, then go to the next row";
+        NotApplicableNext "not_applicable_next" "" "not applicable, then go to the next row";
+        FixNext "fix_next" "" "fixed, then go to the next row";
+        InReviewNext "in_review_next" "" "in review, then go to the next row";
+        ReopenNext "reopen_next" "" "open again, then go to the next row";
     }
     /// Decisions beside the verdict keys, with the options of the menu.
     DecideAction(Decide) {
-        TakeOver "take_over" "" "reuse the earlier decisions from before its port changed";
+        TakeOver "take_over" "" "reuse the decisions made before its port changed";
         More "decide_more" "more" "decide with details: reason, note, severity, tags, duplicate of, until, scope";
         Note "note" "" "add a note";
         Tags "tags" "" "add tags; -tag removes one";
         Reason "reason" "" "reason of the verdict";
         Severity "severity" "" "severity override, beside the severity of the scanner";
         DuplicateOf "duplicate_of" "" "duplicate of another finding";
-        Until "until" "" "last day of the decision";
-        Again "decide_again" "again" "repeat the last decision, and next";
+        Until "until" "" "expiry date of the decision";
+        Again "decide_again" "again" "repeat the last decision, then go to the next row";
         PreviousChanged "previous_changed" "" "previous row that a scan changed: new, changed, absent, reappeared, not retested";
         NextChanged "next_changed" "" "next row that a scan changed";
         Rules "rules" "rules" "list of rules";
@@ -216,7 +216,7 @@ actions! {
         FieldDown "field_down" "" "down in a field of several lines, else the next field";
         FieldUp "field_up" "" "up in a field of several lines, else the previous field";
         Enter "enter" "" "next field; in a text of several lines, a new line; on the button, send";
-        Send "send" "send" "send the form";
+        Send "send" "send" "submit the form";
         ChoiceLeft "choice_left" "" "previous choice; in a text: left";
         ChoiceRight "choice_right" "" "next choice; in a text: right";
         ChoiceNext "choice_next" "choose" "next choice; in a text: a space";

@@ -31,7 +31,7 @@ pub enum Context {
     Captures,
     /// Reports.
     Reports,
-    /// Word lists.
+    /// Wordlists.
     Wordlists,
     /// The payload book.
     Payloads,
@@ -141,7 +141,7 @@ impl Context {
             Self::Loggers => "Loggers",
             Self::Captures => "Captures",
             Self::Reports => "Reports",
-            Self::Wordlists => "Word lists",
+            Self::Wordlists => "Wordlists",
             Self::Payloads => "Payloads",
             Self::Board => "Board of a retest, or of two scans",
             Self::Review => "Review",

@@ -145,7 +145,7 @@ impl Model {
             return None;
         }
         let names: Vec<&str> = places.iter().map(|place| place.title()).collect();
-        Some(format!("not here: in {}", names.join(", ")))
+        Some(format!("only available in {}", names.join(", ")))
     }
 
     /// The key of the same action, as printed; of a sequence, both keys.

@@ -23,7 +23,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "payload",
         &[ArgumentSlot::needed(ArgumentShape::Choice(FORMS, "query|path"))],
-        "create a payload of the current logger and copy it; later tokens stand in the same part of the URL",
+        "create a payload of the current logger and copy it; later payloads use the same part of the URL",
         "payload path",
         payload,
     )
@@ -31,7 +31,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "payloads",
         &[ArgumentSlot::optional(ArgumentShape::PayloadBook)],
-        "open the payload book, filtered by a query; or write so many new payloads to a file, one per line",
+        "open the payload book, filtered by a query; or write COUNT new payloads to a file, one per line",
         "payloads 200 urls.txt shape=xxe",
         book,
     )

@@ -160,7 +160,7 @@ pub(crate) fn handle_drawn(
             let key = model.keyboard.keymap.key_of(Context::Payloads, edit).unwrap_or_default();
             let about = [&first.finding_name, &first.target].into_iter().find(|text| !text.is_empty());
             let about = about.map(|text| format!("payload for {text} created; ")).unwrap_or_default();
-            model.say(Tone::Plain, format!("{about}{key} edits its place"));
+            model.say(Tone::Plain, format!("{about}{key} edits its placement"));
         }
         Some(name) => {
             let lines: String =

@@ -32,7 +32,7 @@ fn new_payload_is_copied_and_stores_finding_and_target() {
         ("Acme", "ann@test", "probe")
     );
     assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_some());
-    assert!(desk.notices().contains("payload for Private key created; e edits its place"), "{}", desk.notices());
+    assert!(desk.notices().contains("payload for Private key created; e edits its placement"), "{}", desk.notices());
     assert_eq!(desk.model.captures.oob.book.len(), 1);
 }
 

@@ -17,7 +17,7 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("REPORT", 12, 3),
     TableColumn::fixed("FORMAT", 6),
     TableColumn::fixed("STATUS", 9),
-    TableColumn::fixed("MADE", 5).right(),
+    TableColumn::fixed("CREATED", 7).right(),
     TableColumn::fixed("EXPIRES", 7).right().expendable(1),
 ];
 

@@ -34,7 +34,7 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
         FormField::choice(FieldId::Source, "About", ReportSource::KNOWN.iter().map(ReportSource::as_str), source),
         FormField::choice(FieldId::Resources, "Which", Vec::<String>::new(), 0),
         FormField::choice(FieldId::Format, "Format", ReportFormat::KNOWN.iter().map(ReportFormat::as_str), 1),
-        FormField::choice(FieldId::GroupBy, "Chapter per", GroupBy::KNOWN.iter().map(GroupBy::as_str), 0),
+        FormField::choice(FieldId::GroupBy, "Group by", GroupBy::KNOWN.iter().map(GroupBy::as_str), 0),
         FormField::line(FieldId::Webhook, "Webhook URL", "").with_help("requested when the report is ready; optional"),
     ];
     let mut defaults = ReportFilters::default();

@@ -19,7 +19,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "compare",
         &[ArgumentSlot::needed(ArgumentShape::Scan), ArgumentSlot::needed(ArgumentShape::Scan)],
-        "compare two scans: new, absent, changed, same, not covered; without ids as the key",
+        "compare two scans: new, absent, changed, unchanged, not covered; without ids: same as the d key",
         "compare 1 4",
         compare,
     )

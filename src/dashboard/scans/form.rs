@@ -26,7 +26,7 @@ const A_VPN: usize = 2;
 /// Groups of targets, each with its label for the choice; a target name can always be typed.
 pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: WorkspaceId) -> Form {
     let mut options: Vec<String> = sets.iter().map(|(label, _)| label.clone()).collect();
-    options.push("the name below".to_owned());
+    options.push("names entered below".to_owned());
     let tools = TOOLS.iter().map(|tool| format!("{} ({})", tool.name().unwrap_or_default(), tool.0));
     let redirects = RedirectLevel::KNOWN.iter().map(|level| level.as_str());
     let same_domain = RedirectLevel::KNOWN.iter().position(|level| *level == RedirectLevel::SameDomain);
@@ -54,7 +54,7 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: Work
         FormField::toggle(FieldId::OriginalUrl, "Original URL", false).with_help("scan it even if it redirects"),
         FormField::choice(FieldId::Vpn, "VPN", ["of the workspace", "none", "profile"], 0),
         FormField::line(FieldId::VpnUuid, "VPN profile", "").with_help("UUID"),
-        FormField::line(FieldId::CallbackUrl, "Report to", "").with_help("URL that receives the report; optional"),
+        FormField::line(FieldId::CallbackUrl, "Callback URL", "").with_help("URL that receives the report; optional"),
         FormField::choice(
             FieldId::CallbackFormat,
             "Report as",

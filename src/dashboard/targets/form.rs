@@ -13,7 +13,7 @@ static KIND: FormKind = FormKind { check, jobs, keep_refused, ..FormKind::new("a
 pub(crate) fn open(workspace: WorkspaceId, name: &str) -> Form {
     let fields = vec![
         FormField::lines(FieldId::Names, "Targets", "").with_help("host name, IP address or URL; one per line"),
-        FormField::line(FieldId::Description, "Description", "").with_help("of all of them; optional"),
+        FormField::line(FieldId::Description, "Description", "").with_help("applied to every new target; optional"),
     ];
     let title = format!("New targets in {name}");
     Form::new(FormTag::NewTargets, &KIND, title, "Add", fields).in_workspace(Some(workspace))

@@ -1,4 +1,4 @@
-//! Word lists: the words that guessing tools try.
+//! Wordlists: the words that guessing tools try.
 
 use crate::contract::Wordlist;
 use crate::dashboard::base::{Pane, RowRef};

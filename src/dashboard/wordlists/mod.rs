@@ -1,4 +1,4 @@
-//! Word lists: their list and detail.
+//! Wordlists: their list and detail.
 //!
 //! ```text
 //!   data::snapshots ─► draw (columns, cells, detail)     keys: core/update

@@ -146,7 +146,7 @@ fn multipart_step(bytes: &[u8], hints: BodyHints<'_>) -> Option<DecodeStep> {
 
 fn json_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
     let laid_out = json::laid_out(text, LIMIT)?;
-    let why = if hints.type_says("json") { "Content-Type says so, and it parses" } else { "it parses" };
+    let why = if hints.type_says("json") { "valid JSON, declared by Content-Type" } else { "it parses" };
     let parts = if text.len() <= LOOKED_INTO { json::strings(text) } else { Vec::new() };
     let note = (text.len() > LOOKED_INTO).then_some("large: its strings are not looked into");
     Some(DecodeStep { parts, note, ..step(Layer::Json, why, laid_out) })
@@ -154,7 +154,7 @@ fn json_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
 
 fn jwt_step(text: &str) -> Option<DecodeStep> {
     let (laid_out, parts) = jwt::read(text)?;
-    let why = "two parts in base64url between dots, the first names an algorithm";
+    let why = "base64url header and payload; the header names an algorithm";
     Some(DecodeStep { parts, note: Some("signature not checked"), ..step(Layer::Jwt, why, laid_out) })
 }
 
@@ -201,7 +201,7 @@ fn base64_step(text: &str) -> Option<DecodeStep> {
         return None;
     }
     let layer = if run.for_urls { Layer::Base64Url } else { Layer::Base64 };
-    let stands_for = if readable { "stand for text" } else { "are of its alphabet" };
+    let stands_for = if readable { "decode to printable text" } else { "are of its alphabet" };
     Some(step(layer, format!("all {} characters {stands_for}", run.len()), plain))
 }
 

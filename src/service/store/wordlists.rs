@@ -1,4 +1,4 @@
-//! Word lists in the store: one word per line, without duplicates.
+//! Wordlists in the store: one word per line, without duplicates.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row};

@@ -14,9 +14,9 @@ use std::borrow::Cow;
 pub(crate) const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("TIME", 8),
     TableColumn::flex("PLANTED IN", 14, 2).at_most(60),
-    TableColumn::fixed("AFTER", 6).right(),
+    TableColumn::fixed("DELAY", 6).right(),
     TableColumn::flex("FROM", 13, 1).at_most(39),
-    TableColumn::fixed("HOW", 6),
+    TableColumn::fixed("METHOD", 6),
     TableColumn::flex("QUERY", 12, 3).sentence(),
     TableColumn::flex("LOGGER", 8, 1).at_most(24).from(100),
     TableColumn::fixed("BODY", 8).right().from(100),

@@ -28,7 +28,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::after("by", ArgumentShape::Choice(MAKERS, "service|scandeck")),
             ArgumentSlot::after("on", ArgumentShape::Findings),
         ],
-        "open the form of a report in this format, on the findings of the query or the chosen rows; by scandeck it includes decisions",
+        "open the report form with this format, for the findings that match the query or the selected rows; a report by scandeck includes decisions",
         "report html by scandeck on risk>=high",
         report,
     )

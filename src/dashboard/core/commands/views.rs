@@ -35,7 +35,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     view!("loggers", Loggers, "go to the loggers; with a query, filter it", "loggers label:probe"),
     view!("reports", Reports, "go to Reports; with a query, filter it", "reports format:html")
         .or(Action::View(ViewAction::Reports)),
-    view!("wordlists", Wordlists, "go to Word lists; with a query, filter it", "wordlists words>100")
+    view!("wordlists", Wordlists, "go to Wordlists; with a query, filter it", "wordlists words>100")
         .or(Action::View(ViewAction::Wordlists)),
     Command::new(
         "workspace",

@@ -107,7 +107,7 @@ fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
     let keys: Vec<String> = verdicts.filter_map(|entry| Some(entry.keys.first()?.to_string())).collect();
     let mut all = vec![Hint::new(keys.join(" "), "decide and next")];
     if review.tab == Tab::Where {
-        all.push(Hint::new(key(Action::Review(ReviewAction::Exclude)), "leave out, take in"));
+        all.push(Hint::new(key(Action::Review(ReviewAction::Exclude)), "exclude or include"));
     }
     all.extend(
         own_hints(cx, Context::Review).into_iter().filter(|hint| hint.keys != key(Action::Review(ReviewAction::Open))),

@@ -127,7 +127,7 @@ fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
         Link::Live { .. } => vec![Span::styled(format!("{dot} live"), theme.good())],
         Link::Retrying { next, .. } => {
             let wait = (next.as_second() - cx.model.now.wall.as_second()).max(0);
-            vec![Span::styled(format!("{dot} no answer {} retry in {wait}s", theme.glyphs.separator), theme.bad())]
+            vec![Span::styled(format!("{dot} no response {} retry in {wait}s", theme.glyphs.separator), theme.bad())]
         }
         Link::Down { problem } => {
             let why = text::clean(&problem.message).into_owned();

@@ -165,7 +165,7 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
     let active = active_scans(model, |target| ids.contains(&target));
     if active > 0 {
         lines.push(format!(
-            "{} still active: the service refuses until they end.",
+            "{} still active: the service refuses to delete it until every scan has ended.",
             plural(active.max(0) as usize, "scan")
         ));
     }

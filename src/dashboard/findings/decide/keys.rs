@@ -65,7 +65,7 @@ fn again(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// Decides the chosen findings, with a prompt where one is needed.
+/// Decides the selected or marked findings, with a prompt where one is needed.
 pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut Vec<Effect>) {
     if let Some(why) = model.cannot_decide() {
         return model.say(Tone::Bad, why);

@@ -52,8 +52,8 @@ fn part_lines(theme: Theme, one: &ComparedPart, lines: &mut Vec<Line<'static>>) 
     let (fate, style) = match one.fate() {
         PartChange::Same => ("same", theme.dim()),
         PartChange::Changed => ("changed", theme.warn()),
-        PartChange::OnlyBefore => ("only before", theme.bad()),
-        PartChange::OnlyAfter => ("only after", theme.good()),
+        PartChange::OnlyBefore => ("removed", theme.bad()),
+        PartChange::OnlyAfter => ("added", theme.good()),
     };
     let name = format!("{} ", text::start(&name, NAME - 1));
     let mut row = |name: String, fate: &'static str, sign: &'static str, value: &str| {

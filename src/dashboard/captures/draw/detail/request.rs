@@ -98,7 +98,7 @@ impl<'a> Page<'a> {
         if !payload.note.is_empty() {
             lines.push(fact(theme, "", format!("\"{}\"", clean(&payload.note))));
         }
-        lines.push(aside(theme, "", format!("{} edits the place", self.edit_key)));
+        lines.push(aside(theme, "", format!("{} edits the placement", self.edit_key)));
         lines
     }
 

@@ -16,7 +16,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
 const CHOICES: [(Action, &str); 3] = [
-    (Action::Setup(SetupAction::Here), "run the service on this machine; it keeps running when you leave"),
+    (Action::Setup(SetupAction::Here), "run the service on this machine; it keeps running when you quit"),
     (Action::Setup(SetupAction::Hosted), "I have a base URL and an API key"),
     (Action::Setup(SetupAction::Demo), "temporary demo on loopback, deleted when you quit"),
 ];
