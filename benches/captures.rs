@@ -98,7 +98,7 @@ impl Desk {
                     Some(letter) => _ = self.key(KeyCode::Char(letter)),
                     None => return steps,
                 },
-                _ => _ = self.send(Msg::AskOn),
+                _ => _ = self.send(Msg::NextChunk),
             }
             self.draw();
             steps.push(started.elapsed());
@@ -107,7 +107,7 @@ impl Desk {
 
     fn finish_query(&mut self) {
         while self.model.lists.captures.pending() > 0 {
-            self.send(Msg::AskOn);
+            self.send(Msg::NextChunk);
         }
     }
 }

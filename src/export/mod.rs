@@ -1,7 +1,7 @@
 //! Exports: findings with their decisions in the formats of other tools.
 //!
 //! ```text
-//!   Case + Stance + State + names ─► ExportRow ─► csv        a spreadsheet
+//!   Case + Assessment + TriageState + names ─► ExportRow ─► csv        a spreadsheet
 //!                                                 markdown    a hand-over for people
 //!                                                 jsonl       one object per finding
 //!                                                 defectdojo  Generic Findings Import

@@ -1,11 +1,11 @@
 //! Out-of-band testing: payloads, captured requests and the hits between them. Pure except for the archive.
 //!
 //! ```text
-//!   random number ─► Token ─► Payload ─► Book ──┐
-//!                                               ▼
-//!   Capture ─► decode chain ─► texts ─► recognition ─► Mention: which payload, where it stood, what was added
+//!   random number ─► Token ─► Payload ─► PayloadBook ──┐
+//!                                                      ▼
+//!   Capture ─► decode chain ─► texts ─► recognition ─► Mention: payload, position, added text
 //!
-//!   store   every capture as it was seen, and the payload book: one SQLite file a service
+//!   store   captures as received, and the payload book: one SQLite file per service
 //! ```
 
 pub mod archived;

@@ -1,7 +1,7 @@
 //! Correlation of occurrences into cases with assessments.
 //!
 //! ```text
-//!   occurrences ─► identity ─► matched with what was decided ─► one Case an identity ─► presence ─► Stance
+//!   occurrences ─► identity ─► matched with decisions ─► one Case per identity ─► presence ─► Assessment
 //!                  identity.rs  matching.rs                                              presence.rs  stance.rs, rules.rs
 //! ```
 //!

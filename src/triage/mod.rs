@@ -1,10 +1,10 @@
 //! Decisions about findings, stored beside the service under fingerprints.
 //!
 //! ```text
-//!   occurrences (contract::Finding) ─► identity ─► arrange ─► Case, one a row ─┐
-//!   Event ─► State (their fold) ─────────────────────────────────────────────► Stance: what the row says
-//!     ▲ Pen                                                                    │
-//!   a key pressed                                                              └─► undecided? regression? conflict?
+//!   occurrences (contract::Finding) ─► identity ─► correlate ─► Case, one per row ─┐
+//!   Event ─► TriageState (folded events) ─────────────────────────────────────────► Assessment: verdict, presence,
+//!     ▲ EventWriter                                                                 conflict, regression
+//!   key press or command
 //! ```
 //!
 //! The module is pure (no I/O, no clock) except for `store`. Events are append-only; the state is their fold, and any

@@ -143,7 +143,7 @@ fn retested(columns: u16, rows: u16) -> Model {
     learn(&mut model, 72_000, Snapshot::Scans(Arc::new(Table::new(scanned))));
     learn(&mut model, 72_000, Snapshot::Findings(Arc::new(Table::new(all))));
     // Late enough for the notices of the failed scans to have expired.
-    send(&mut model, 100_000, Msg::Woke);
+    send(&mut model, 100_000, Msg::Wake);
     model
 }
 
@@ -153,7 +153,7 @@ fn board_shows_previous_and_current_state() {
     hold("board_by_now", &SIZES[..1], |columns, rows| {
         let mut model = retested(columns, rows);
         press(&mut model, ",");
-        send(&mut model, 200_000, Msg::Woke);
+        send(&mut model, 200_000, Msg::Wake);
         model
     });
     hold("board_compare", &SIZES, |columns, rows| {
@@ -168,7 +168,7 @@ fn board_shows_previous_and_current_state() {
         let mut all = findings();
         all.push(Finding { id: 90.into(), task_id: Some(ScanId(100)), risk_level: Risk::High, ..all[0].clone() });
         learn(&mut model, 72_000, Snapshot::Findings(Arc::new(Table::new(all))));
-        send(&mut model, 100_000, Msg::Woke);
+        send(&mut model, 100_000, Msg::Wake);
         model
     });
 }

@@ -97,7 +97,7 @@ pub fn world(columns: u16, rows: u16) -> Model {
     learn(&mut model, 50_000, Snapshot::Wordlists(Arc::new(Table::new(wordlists()))));
     let mut after = model.now.mono.as_millis() as u64;
     after += 20_000;
-    send(&mut model, after, Msg::Woke);
+    send(&mut model, after, Msg::Wake);
     model
 }
 

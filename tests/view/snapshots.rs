@@ -190,7 +190,7 @@ fn broken(columns: u16, rows: u16) -> Model {
     for list in [ListKind::Findings, ListKind::Scans, ListKind::Targets] {
         learn(&mut model, 71_000, PollEvent::Failed(list, problem.clone()));
     }
-    send(&mut model, 100_000, Msg::Woke);
+    send(&mut model, 100_000, Msg::Wake);
     model
 }
 

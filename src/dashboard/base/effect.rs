@@ -59,8 +59,8 @@ pub enum Effect {
     Connect(ConnectionChoice),
     /// Make the rows of the findings, off the UI thread; answered by `Msg::Correlated`.
     Correlate(Generation, Box<triage::CorrelationInput>),
-    /// Draw random numbers for payloads; answered by `Msg::Drawn`.
-    Draw(Box<PayloadRequest>),
+    /// Draw random numbers for payloads; answered by `Msg::PayloadNumbers`.
+    DrawPayloadNumbers(Box<PayloadRequest>),
     /// Alert the user: the bell, a notification, the configured command.
     Signal(Box<Signal>),
     /// Store decisions: one batch.
@@ -83,8 +83,8 @@ pub enum Effect {
         /// The new tokens.
         grown: PayloadBook,
     },
-    /// Send `Msg::AskOn` after the keys that are queued.
-    AskOn,
+    /// Send `Msg::NextChunk` after the keys that are queued.
+    NextChunk,
     /// Store one of several settings of a kind, without changing the others that another dashboard stored.
     RememberOne {
         /// The kind, such as `alert`.

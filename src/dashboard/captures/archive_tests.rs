@@ -184,7 +184,7 @@ fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
         events(script).into_iter().flat_map(|event| update(model, now, Msg::Key(event))).collect()
     };
     let effects = presses(model, "/ 'body:even'");
-    assert_eq!(effects, [Effect::AskOn], "one chunk is in progress after any number of keys");
+    assert_eq!(effects, [Effect::NextChunk], "one chunk is in progress after any number of keys");
     let before = shown(model);
     assert!(before.len() < 5 && before.ends_with(&[18]), "{before:?}");
     presses(model, "ctrl-u");
@@ -193,7 +193,7 @@ fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
     assert!(model.lists.captures.marks().is_empty() && refused.is_empty(), "not on a part");
     assert!(model.overlay.notices.iter().any(|notice| notice.text.contains("still being filtered")));
     let mut pieces = 0;
-    while !update(model, now, Msg::AskOn).is_empty() {
+    while !update(model, now, Msg::NextChunk).is_empty() {
         pieces += 1;
     }
     assert!(pieces > 2, "{pieces}");
@@ -257,11 +257,11 @@ fn header_is_not_actionable_before_filter_is_complete() {
         events(script).into_iter().for_each(|event| _ = update(model, now, Msg::Key(event)));
     };
     presses(model, "/ 'body:even' enter");
-    update(model, now, Msg::AskOn);
+    update(model, now, Msg::NextChunk);
     assert!(model.lists.captures.pending() > 0 && model.lists.captures.header_at(0).is_some());
     presses(model, "space n y j");
     assert!(model.lists.captures.marks().is_empty() && model.overlay.modals.is_empty());
-    while !update(model, now, Msg::AskOn).is_empty() {}
+    while !update(model, now, Msg::NextChunk).is_empty() {}
     presses(model, "space");
     assert_eq!(model.lists.captures.marks().len(), 5);
 }

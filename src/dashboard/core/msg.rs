@@ -43,11 +43,11 @@ pub enum Msg {
     /// News from the archive of captures and payloads.
     Oob(OobNews),
     /// Random numbers for new payloads: several for each, in case a token exists already.
-    Drawn(Box<PayloadRequest>, Vec<u64>),
+    PayloadNumbers(Box<PayloadRequest>, Vec<u64>),
     /// The command of an alert failed.
     SignalFailed(Problem),
     /// The next chunk of captures is to be queried.
-    AskOn,
+    NextChunk,
     /// The time [`Model::wake_at`](super::Model::wake_at) named has come.
-    Woke,
+    Wake,
 }

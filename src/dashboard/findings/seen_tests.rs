@@ -23,7 +23,7 @@ fn key(desk: &Desk, row: usize) -> FindingKey {
 /// What is kept as seen when this much time has passed.
 fn seen_after(desk: &mut Desk, time: Duration) -> Vec<FindingKey> {
     desk.at += time;
-    let effects = desk.send(Msg::Woke);
+    let effects = desk.send(Msg::Wake);
     let seen = effects.into_iter().filter_map(|effect| match effect {
         Effect::MarkSeen { workspace, keys } if workspace.as_str() == "Acme" => Some(keys),
         _ => None,

@@ -131,7 +131,7 @@ pub struct CapturesState {
     pub(crate) seen_requests: BTreeMap<LoggerId, i64>,
     /// Exports of captures in progress.
     pub(crate) exports: VecDeque<(ExportedCaptures, CaptureExport)>,
-    /// `Effect::AskOn` is under way.
+    /// `Effect::NextChunk` is under way.
     pub(crate) is_chunk_requested: bool,
 }
 

@@ -78,7 +78,7 @@ impl Model {
         let more = self.lists.captures.pending() > 0 || !self.captures.exports.is_empty();
         if more && !self.captures.is_chunk_requested {
             self.captures.is_chunk_requested = true;
-            effects.push(Effect::AskOn);
+            effects.push(Effect::NextChunk);
         }
     }
 

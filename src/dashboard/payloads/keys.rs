@@ -64,7 +64,7 @@ pub(crate) fn plant(model: &mut Model, form: UrlForm, effects: &mut Vec<Effect>)
         finding_name: finding.map(|(_, name)| name).unwrap_or_default(),
         ..about
     };
-    effects.push(Effect::Draw(Box::new(payload_request)));
+    effects.push(Effect::DrawPayloadNumbers(Box::new(payload_request)));
     Ok(())
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn plant_many(model: &mut Model, many: Many, effects: &mut Vec<Effect
     let Many { count, file, shape } = many;
     let payload_request =
         PayloadRequest { count, shape, into: Some(file), ..payload_request(model, model.url_form())? };
-    effects.push(Effect::Draw(Box::new(payload_request)));
+    effects.push(Effect::DrawPayloadNumbers(Box::new(payload_request)));
     Ok(())
 }
 

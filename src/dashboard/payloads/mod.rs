@@ -1,7 +1,7 @@
 //! Payloads: the payload book, the creation of payloads, and their hits.
 //!
 //! ```text
-//!   p ─► Effect::Draw(Planting) ─► Msg::Drawn(Planting, random numbers) ─► Payload ─► Effect::Plant, Effect::Copy
+//!   p ─► Effect::DrawPayloadNumbers(request) ─► Msg::PayloadNumbers(request, numbers) ─► Payload ─► Effect::Plant, Effect::Copy
 //!   captures ─► Mentions ─► signals, waits          archive ─► hits ─► Payloads pane
 //! ```
 //!

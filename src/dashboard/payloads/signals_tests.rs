@@ -18,7 +18,7 @@ impl Desk {
     /// Lets time pass; returns the alerts.
     fn pass(&mut self, seconds: u64) -> Vec<Signal> {
         self.at += Duration::from_secs(seconds);
-        signals(self.send(Msg::Woke))
+        signals(self.send(Msg::Wake))
     }
 }
 

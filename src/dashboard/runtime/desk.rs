@@ -44,7 +44,7 @@ enum Inbound {
     Signal(CaughtSignal),
     Update(Update),
     Answer(TaskReport),
-    Woke,
+    Wake,
     FrameDue,
     Shutdown,
 }
@@ -210,7 +210,7 @@ impl Desk {
             Some(answer) = self.answers.1.recv() => Inbound::Answer(answer),
             Some(update) = self.updates.1.recv(), if !behind => Inbound::Update(update),
             () = sleep_until(frame), if is_dirty => Inbound::FrameDue,
-            () = sleep_until(wake.unwrap_or(frame)), if wake.is_some() => Inbound::Woke,
+            () = sleep_until(wake.unwrap_or(frame)), if wake.is_some() => Inbound::Wake,
         }
     }
 
@@ -239,9 +239,9 @@ impl Desk {
                 let session = self.take_service(*connected);
                 self.queue.push_back(Msg::Connected(Ok(session)));
             }
-            Inbound::Woke => {
+            Inbound::Wake => {
                 self.woken = Some(Instant::now());
-                self.queue.push_back(Msg::Woke);
+                self.queue.push_back(Msg::Wake);
             }
             Inbound::FrameDue => {}
             Inbound::Shutdown => self.left = Some(None),

@@ -66,12 +66,12 @@ impl Desk {
                 Msg::Oob(OobNews::Recognised(changed))
             }),
             // Sent as an answer and not queued, because the queue is handled before the next key.
-            Effect::AskOn => _ = self.answers.0.send(TaskReport::Msg(Box::new(Msg::AskOn))),
+            Effect::NextChunk => _ = self.answers.0.send(TaskReport::Msg(Box::new(Msg::NextChunk))),
             Effect::Signal(alert) => self.signal(*alert),
-            Effect::Draw(payload_request) => {
+            Effect::DrawPayloadNumbers(payload_request) => {
                 // Some spare numbers, because tokens in use are skipped.
                 let numbers = (0..payload_request.count + SPARE).map(|_| rand::random()).collect();
-                self.queue.push_back(Msg::Drawn(payload_request, numbers));
+                self.queue.push_back(Msg::PayloadNumbers(payload_request, numbers));
             }
             Effect::Record(events) => self.keep(DecisionRequest::Record(events)),
             Effect::Remember { key, workspace, value } => {

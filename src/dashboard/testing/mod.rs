@@ -109,17 +109,17 @@ impl Desk {
             }
         }
         // Random numbers are counted up, so that tests know the tokens.
-        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Draw(_))) {
-            if let Effect::Draw(payload_request) = effects.remove(at) {
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::DrawPayloadNumbers(_))) {
+            if let Effect::DrawPayloadNumbers(payload_request) = effects.remove(at) {
                 let first = self.model.captures.oob.book.len() as u64 + 1;
                 let numbers = (first..).take(payload_request.count).collect();
-                effects.extend(update(&mut self.model, now, Msg::Drawn(payload_request, numbers)));
+                effects.extend(update(&mut self.model, now, Msg::PayloadNumbers(payload_request, numbers)));
             }
         }
         // Captures are evaluated to the last chunk.
-        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::AskOn)) {
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::NextChunk)) {
             effects.remove(at);
-            effects.extend(update(&mut self.model, now, Msg::AskOn));
+            effects.extend(update(&mut self.model, now, Msg::NextChunk));
         }
         // The runtime draws a frame when no message is queued.
         let row = self.model.selected_row(self.model.navigation.focus.pane);

@@ -145,7 +145,7 @@ fn focused(pane: Pane, in_detail: bool) -> Desk {
     }
     desk.model.navigation.focus = Focus { pane, in_detail, zoomed: false };
     desk.at += Duration::from_secs(20);
-    desk.send(Msg::Woke);
+    desk.send(Msg::Wake);
     desk
 }
 
@@ -156,7 +156,7 @@ fn press(desk: &mut Desk, script: &str) {
         desk.keys(part.trim_end_matches(" wait"));
     }
     desk.at += Duration::from_secs(20);
-    desk.send(Msg::Woke);
+    desk.send(Msg::Wake);
 }
 
 /// What each action does in a place: what is said, the effects, and how the state changes.
@@ -186,7 +186,7 @@ fn outcomes_at(place: &dyn Fn() -> Desk) -> Vec<(&'static str, String)> {
         if is_same {
             // Its notice leaves, and the next action is tried on it.
             desk.at += Duration::from_secs(20);
-            desk.send(Msg::Woke);
+            desk.send(Msg::Wake);
             unchanged = Some(desk);
         }
     }

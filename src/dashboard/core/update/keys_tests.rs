@@ -272,7 +272,7 @@ fn notice_expiry_schedules_wakeup() {
     let wake = desk.model.wake_at().unwrap();
     assert!(wake <= desk.at + Duration::from_secs(3), "the notice expires");
     desk.at = wake;
-    desk.send(Msg::Woke);
+    desk.send(Msg::Wake);
     assert_eq!(desk.notices(), "");
     assert!(desk.model.wake_at().unwrap() > desk.at);
 }

@@ -95,7 +95,7 @@ fn targets_sort_by_worst_finding_and_scans_by_urgency() {
     assert_eq!(desk.model.scans.tally.failed, 1);
     desk.keys("4 home");
     desk.at += Duration::from_millis(1_100);
-    desk.send(Msg::Woke);
+    desk.send(Msg::Wake);
     assert_eq!(desk.model.scans.tally.failed, 0, "its detail was visible for a second");
 }
 
@@ -215,7 +215,7 @@ fn stalled_scan_moves_up_without_update() {
     desk.feed(Snapshot::Scans(table([running(1, 95), running(2, 10)])));
     assert_eq!(desk.shown(Pane::Scans), [1, 2]);
     desk.at += Duration::from_secs(15);
-    desk.send(Msg::Woke);
+    desk.send(Msg::Wake);
     assert_eq!(desk.shown(Pane::Scans), [2, 1]);
 }
 
@@ -331,13 +331,13 @@ fn scans_do_not_stall_while_service_is_unreachable() {
     let problem = Arc::new(Problem::local("refused"));
     desk.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
     desk.at += Duration::from_secs(600);
-    desk.send(Msg::Woke);
+    desk.send(Msg::Wake);
     assert_eq!((desk.model.scans.tally.stalled, desk.model.stalled_for(ScanId(2))), (0, None));
     desk.feed(live());
     desk.at += Duration::from_secs(9);
-    desk.send(Msg::Woke);
+    desk.send(Msg::Wake);
     assert_eq!(desk.model.scans.tally.stalled, 0, "the service was reachable for 39 s");
     desk.at += Duration::from_secs(2);
-    desk.send(Msg::Woke);
+    desk.send(Msg::Wake);
     assert_eq!(desk.model.scans.tally.stalled, 1);
 }

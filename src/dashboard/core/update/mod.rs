@@ -75,18 +75,18 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Correlated(generation, correlated) => model.handle_correlated(generation, *correlated),
         Msg::Triage(news) => model.handle_triage(news),
         Msg::Oob(news) => model.handle_oob(news, &mut effects),
-        Msg::Drawn(payload_request, numbers) => {
+        Msg::PayloadNumbers(payload_request, numbers) => {
             crate::dashboard::payloads::keys::handle_drawn(model, &payload_request, &numbers, &mut effects)
         }
         Msg::SignalFailed(problem) => model.say_problem("signal command", &problem),
-        Msg::AskOn => {
+        Msg::NextChunk => {
             model.captures.is_chunk_requested = false;
             match model.lists.captures.pending() {
                 0 => model.gather(&mut effects),
                 _ => model.filter_captures(StreamList::next_chunk),
             }
         }
-        Msg::Woke => {}
+        Msg::Wake => {}
     }
     model.refresh();
     crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);

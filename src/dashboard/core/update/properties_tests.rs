@@ -91,7 +91,7 @@ impl Driver {
             },
             Step::Wait(ms) => {
                 desk.at += Duration::from_millis(*ms);
-                desk.send(Msg::Woke)
+                desk.send(Msg::Wake)
             }
             Step::Resize(columns, rows) => desk.send(Msg::Resize(Size { columns: *columns, rows: *rows })),
             Step::Paste(text) => desk.send(Msg::Paste(text.clone())),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   new, recalled, changed ─► pending ─► chunk ─► rows that match
-//!                               ▲          └─ more? ─► Effect::AskOn ─► queued keys ─► Msg::AskOn ─┐
+//!                               ▲          └─ more? ─► Effect::NextChunk ─► queued keys ─► Msg::NextChunk ─┐
 //!                               └──────────────────────────────────────────────────────────────────┘
 //! ```
 //!

@@ -13,7 +13,7 @@ use std::fmt::Debug;
 enum Step {
     Take(Vec<i64>),
     Recall(Vec<i64>),
-    AskOn,
+    NextChunk,
     Filter(usize),
     Group(usize),
     Fold(bool),
@@ -29,7 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
             Step::Take(by.iter().map(|by| from + by).collect())
         }),
         2 => proptest::collection::vec(-20..50i64, 0..8).prop_map(Step::Recall),
-        4 => Just(Step::AskOn),
+        4 => Just(Step::NextChunk),
         2 => (0..FILTERS.len()).prop_map(Step::Filter),
         2 => (0..4usize).prop_map(Step::Group),
         2 => any::<bool>().prop_map(Step::Fold),
@@ -71,7 +71,7 @@ impl World {
                 let new = self.stream.recall(ids.into_iter().map(one).collect());
                 self.ask(|list, asking| list.extend(asking, &new));
             }
-            Step::AskOn => self.ask(StreamList::next_chunk),
+            Step::NextChunk => self.ask(StreamList::next_chunk),
             Step::Filter(at) => {
                 self.query = Query::parse(FILTERS[at], QueryKind::Captures).unwrap();
                 self.ask(StreamList::show);
