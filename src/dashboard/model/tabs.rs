@@ -163,7 +163,7 @@ impl Model {
         self.load_since();
     }
 
-    /// Counts the findings of the tabs, if the counts are out of date.
+    /// Counts the findings of the tabs.
     pub(crate) fn count_tabs(&mut self) {
         let Some(table) = self.data.findings.value().cloned() else {
             self.settings.tabs.counts.clear();

@@ -52,16 +52,16 @@ fn put(
         return Err(Fault::new(at, format!("{key}= is empty")));
     }
     match key {
-        "reason" => draft.reason = wish(value, || reason(verdict, value, &at))?,
-        "until" => draft.until = wish(value, || day(value, &at))?,
-        "severity" => draft.severity = wish(value, || risk(value, &at))?,
+        "reason" => draft.reason = draft_value(value, || reason(verdict, value, &at))?,
+        "until" => draft.until = draft_value(value, || day(value, &at))?,
+        "severity" => draft.severity = draft_value(value, || risk(value, &at))?,
         "note" => draft.note = DraftValue::Set(value.into()),
         _ => draft.tag.extend(value.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(Shared::from)),
     }
     Ok(())
 }
 
-fn wish<T>(value: &str, read: impl FnOnce() -> Result<T, Fault>) -> Result<DraftValue<T>, Fault> {
+fn draft_value<T>(value: &str, read: impl FnOnce() -> Result<T, Fault>) -> Result<DraftValue<T>, Fault> {
     if value == "none" { Ok(DraftValue::Empty) } else { read().map(DraftValue::Set) }
 }
 

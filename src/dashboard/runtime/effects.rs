@@ -4,7 +4,7 @@ use crate::client::Problem;
 use crate::dashboard::base::{Call, ConnectionChoice, CopyFailed, Effect, Exported, Signal, Ticket};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
-use crate::dashboard::runtime::desk::Desk;
+use crate::dashboard::runtime::event_loop::EventLoop;
 use crate::dashboard::runtime::signals::stop_until_continued;
 use crate::dashboard::runtime::{
     CaughtSignal, CopyMethod, DecisionRequest, Keyboard, SignalStream, TaskReport, Terminal, archive, calls, clipboard,
@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 /// Random numbers beyond the requested ones.
 const SPARE: usize = 8;
 
-impl Desk {
+impl EventLoop {
     pub async fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::Quit => self.left = Some(None),

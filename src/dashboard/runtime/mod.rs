@@ -17,9 +17,9 @@ pub mod cache;
 pub mod cached_lists;
 pub mod calls;
 pub mod clipboard;
-pub mod desk;
 pub mod editor;
 pub mod effects;
+pub mod event_loop;
 pub mod files;
 pub mod keyboard;
 #[cfg(feature = "service")]
@@ -38,7 +38,7 @@ pub(crate) use archive::{ArchiveHandle, ArchiveRequest};
 pub(crate) use cache::Cache;
 pub use cached_lists::{CachedLists, CachedWorkspace, ListFile};
 pub use clipboard::CopyMethod;
-pub(crate) use desk::TaskReport;
+pub(crate) use event_loop::TaskReport;
 pub use files::NewFile;
 pub(crate) use keyboard::Keyboard;
 pub use signals::{CaughtSignal, SignalStream};
@@ -146,5 +146,5 @@ pub async fn run(
     notify_command: Vec<String>,
     shutdown: CancellationToken,
 ) -> io::Result<DashboardExit> {
-    desk::Desk::open(opening, connect, notify_command, shutdown)?.run().await
+    event_loop::EventLoop::open(opening, connect, notify_command, shutdown)?.run().await
 }

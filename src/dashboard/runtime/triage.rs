@@ -34,36 +34,36 @@ pub(crate) enum DecisionRequest {
 
 /// The handle of the task.
 pub(crate) struct DecisionsHandle {
-    wishes: UnboundedSender<DecisionRequest>,
+    requests: UnboundedSender<DecisionRequest>,
     task: JoinHandle<()>,
 }
 
 impl DecisionsHandle {
     /// Starts the task, which reports to `answers`.
     pub fn start(memory: Memory, answers: UnboundedSender<TaskReport>) -> Self {
-        let (wishes, waiting) = mpsc::unbounded_channel();
+        let (requests, waiting) = mpsc::unbounded_channel();
         let tell = move |news| {
             // The desk is gone: nobody waits for it.
             let _ = answers.send(TaskReport::Msg(Box::new(Msg::Triage(news))));
         };
-        Self { wishes, task: tokio::spawn(keep(memory, waiting, tell)) }
+        Self { requests, task: tokio::spawn(keep(memory, waiting, tell)) }
     }
 
     pub fn send(&self, request: DecisionRequest) {
         // A task that has ended has reported its error.
-        let _ = self.wishes.send(request);
+        let _ = self.requests.send(request);
     }
 
     /// Waits until all requests are executed.
     pub async fn end(self) {
-        drop(self.wishes);
+        drop(self.requests);
         if timeout(GOODBYE, self.task).await.is_err() {
             tracing::error!("ended before all decisions were stored");
         }
     }
 }
 
-async fn keep(memory: Memory, mut wishes: UnboundedReceiver<DecisionRequest>, tell: impl Fn(TriageNews) + Send) {
+async fn keep(memory: Memory, mut requests: UnboundedReceiver<DecisionRequest>, tell: impl Fn(TriageNews) + Send) {
     let (mut store, instance) = match open(&memory).await {
         Ok((store, kept)) => {
             let instance = kept.writer.as_ref().map(|writer| writer.instance);
@@ -81,8 +81,8 @@ async fn keep(memory: Memory, mut wishes: UnboundedReceiver<DecisionRequest>, te
         // Requests first: a decision does not wait for the look at other programs.
         let done = tokio::select! {
             biased;
-            wish = wishes.recv() => match wish {
-                Some(wish) => carry_out(&mut store, wish).await,
+            request = requests.recv() => match request {
+                Some(request) => carry_out(&mut store, request).await,
                 None => break,
             },
             _ = others.tick() => store.news(instance).await.map(|events| {
@@ -100,11 +100,11 @@ async fn keep(memory: Memory, mut wishes: UnboundedReceiver<DecisionRequest>, te
     store.close().await;
 }
 
-async fn carry_out(store: &mut Store, wish: DecisionRequest) -> Result<(), StoreError> {
+async fn carry_out(store: &mut Store, request: DecisionRequest) -> Result<(), StoreError> {
     if !store.is_writable() {
         return Ok(());
     }
-    match wish {
+    match request {
         DecisionRequest::Record(events) => store.record(&events).await,
         DecisionRequest::Remember { key, workspace, value } => store.put_setting(&key, &workspace, &value).await,
         DecisionRequest::MarkSeen { workspace, keys } => store.mark_seen(&workspace, &keys).await,

@@ -18,13 +18,13 @@ use tokio::sync::oneshot;
 /// Archives the captures of loggers. It does not keep the archive task running at the end of the dashboard.
 #[derive(Clone)]
 pub(crate) struct Inlet {
-    wishes: WeakUnboundedSender<ArchiveRequest>,
+    requests: WeakUnboundedSender<ArchiveRequest>,
     behind: Arc<AtomicUsize>,
 }
 
 impl ArchiveHandle {
     pub fn inlet(&self) -> Inlet {
-        Inlet { wishes: self.wishes.downgrade(), behind: Arc::clone(&self.behind) }
+        Inlet { requests: self.requests.downgrade(), behind: Arc::clone(&self.behind) }
     }
 }
 
@@ -58,12 +58,12 @@ impl Inlet {
         let captures: Vec<_> = captures.into_iter().map(Arc::new).collect();
         let seen_at = Stamp(Timestamp::now());
         let ended = || Problem::local("the dashboard has ended");
-        let wishes = self.wishes.upgrade().ok_or_else(ended)?;
+        let requests = self.requests.upgrade().ok_or_else(ended)?;
         self.behind.fetch_add(captures.len(), Ordering::Relaxed);
-        wishes
+        requests
             .send(ArchiveRequest::Take { workspace, logger, seen_at, captures, kept: Some(kept) })
             .map_err(|_| ended())?;
-        drop(wishes);
+        drop(requests);
         answer.await.map_err(|_| ended())?
     }
 }

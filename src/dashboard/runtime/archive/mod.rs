@@ -62,7 +62,7 @@ pub(crate) enum ArchiveRequest {
 
 /// The handle of the task.
 pub(crate) struct ArchiveHandle {
-    wishes: UnboundedSender<ArchiveRequest>,
+    requests: UnboundedSender<ArchiveRequest>,
     task: JoinHandle<()>,
     /// The workspace that was recalled last.
     recalled: Option<(Generation, Shared)>,
@@ -73,7 +73,7 @@ pub(crate) struct ArchiveHandle {
 impl ArchiveHandle {
     /// Starts the task, which reports to `answers`.
     pub fn start(memory: &Memory, answers: UnboundedSender<TaskReport>) -> Self {
-        let (wishes, waiting) = mpsc::unbounded_channel();
+        let (requests, waiting) = mpsc::unbounded_channel();
         let behind = Arc::<AtomicUsize>::default();
         let mut task = Task {
             memory: memory.clone(),
@@ -90,12 +90,12 @@ impl ArchiveHandle {
             task.open().await;
             task.run(waiting).await;
         });
-        Self { wishes, task, recalled: None, behind }
+        Self { requests, task, recalled: None, behind }
     }
 
     pub fn send(&self, request: ArchiveRequest) {
         // A task that has ended has reported its error.
-        let _ = self.wishes.send(request);
+        let _ = self.requests.send(request);
     }
 
     /// Requests the captures of the current workspace of the model, if it has changed.
@@ -122,7 +122,7 @@ impl ArchiveHandle {
 
     /// Waits until all requests are executed.
     pub async fn end(self) {
-        drop(self.wishes);
+        drop(self.requests);
         if timeout(GOODBYE, self.task).await.is_err() {
             tracing::error!("ended before all captures and payloads were stored");
         }
@@ -161,13 +161,13 @@ impl Task {
         }
     }
 
-    async fn run(&mut self, mut wishes: UnboundedReceiver<ArchiveRequest>) {
+    async fn run(&mut self, mut requests: UnboundedReceiver<ArchiveRequest>) {
         let mut others = clock();
         loop {
             // In this order: new captures, older captures of the workspace, rows of other programs, unsearched captures.
             let done = tokio::select! {
                 biased;
-                request = wishes.recv() => match request {
+                request = requests.recv() => match request {
                     Some(request) => self.execute(request).await,
                     None => break,
                 },

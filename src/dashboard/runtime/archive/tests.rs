@@ -212,7 +212,7 @@ async fn captures_wait_while_archive_is_locked() {
     let mut other = Store::open(temp.path()).await.unwrap().store;
     let store = Store::open(temp.path()).await.unwrap().store.with_no_patience().await;
     let (answers, news) = mpsc::unbounded_channel();
-    let (wishes, waiting) = mpsc::unbounded_channel();
+    let (requests, waiting) = mpsc::unbounded_channel();
     let mut task = Task {
         memory: memory(temp.path(), None),
         store: Some(store),
@@ -225,7 +225,7 @@ async fn captures_wait_while_archive_is_locked() {
         answers,
     };
     let task = tokio::spawn(async move { task.run(waiting).await });
-    let archive = ArchiveHandle { wishes, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
+    let archive = ArchiveHandle { requests, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
     let mut desk = Desk { archive, answers: news, hits: BTreeMap::new(), all: false };
     other.hold().await;
     desk.take(vec![capture(1)]);

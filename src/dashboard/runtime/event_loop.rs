@@ -67,7 +67,7 @@ pub(crate) struct Backend {
 }
 
 /// The state of the event loop.
-pub(crate) struct Desk {
+pub(crate) struct EventLoop {
     pub model: Model,
     pub cache: ViewCache,
     pub terminal: Terminal,
@@ -97,7 +97,7 @@ pub(crate) struct Desk {
     pub spent: Spent,
 }
 
-impl Desk {
+impl EventLoop {
     /// Takes over the terminal; nothing is requested or drawn yet.
     pub fn open(
         opening: DashboardStart,
