@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
+use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -27,7 +28,6 @@ mod own_ports;
 pub mod pace;
 pub mod params;
 pub mod ports;
-pub mod risks;
 mod run;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -144,12 +144,25 @@ pub struct TestDone {
     pub findings: Vec<NewFinding>,
 }
 
+impl TestDone {
+    /// A test that counts as one.
+    fn new(
+        uid: impl Into<String>,
+        description: impl Into<String>,
+        metadata: Value,
+        findings: Vec<NewFinding>,
+    ) -> Self {
+        Self { uid: uid.into(), description: description.into(), metadata, weight: 1, findings }
+    }
+}
+
 /// A finding of the engine; the store adds id, scan, target and status.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct NewFinding {
     /// Stable name of the kind of finding.
     pub vuln_id: String,
     pub name: String,
+    #[serde(rename = "risk_level")]
     pub risk: Risk,
     /// Proven by the response.
     pub confirmed: bool,
@@ -165,9 +178,11 @@ pub struct NewFinding {
     pub port: u16,
     pub protocol: String,
     pub service: String,
+    #[serde(rename = "vuln_evidence")]
     pub evidence: Evidence,
     /// Distinguishes findings of one kind on one target: method and path template, parameter, header or cookie name;
     /// empty for a kind that occurs once.
+    #[serde(skip)]
     pub place: String,
 }
 

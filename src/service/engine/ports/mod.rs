@@ -90,14 +90,9 @@ impl PortTally {
         match probe {
             Probe::Open(banner) => {
                 run.raw(format!("{port}/tcp open {} {}", banner.service, banner.text)).await;
-                let test = TestDone {
-                    uid: format!("port.{port}"),
-                    description: format!("TCP port {port} is open"),
-                    metadata: json!({"port": port, "state": "open"}),
-                    weight: 1,
-                    findings: vec![finding(port, &banner)],
-                };
-                run.tested(test).await;
+                let (uid, description) = (format!("port.{port}"), format!("TCP port {port} is open"));
+                let metadata = json!({"port": port, "state": "open"});
+                run.tested(TestDone::new(uid, description, metadata, vec![finding(port, &banner)])).await;
                 self.open.insert(port, banner);
                 run.output("port_scanner", output(run, ip, &self.open)).await;
                 return;
@@ -115,14 +110,10 @@ impl PortTally {
     async fn flush(&mut self, run: &ScanRun<'_>) {
         let batch = std::mem::take(&mut self.batch);
         let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else { return };
-        let test = TestDone {
-            uid: format!("port.{first}-{last}"),
-            description: format!("{} TCP ports between {first} and {last} are not open", batch.len()),
-            metadata: json!({"first": first, "last": last, "ports": batch.len()}),
-            weight: u32::try_from(batch.len()).unwrap_or(u32::MAX),
-            findings: Vec::new(),
-        };
-        run.tested(test).await;
+        let description = format!("{} TCP ports between {first} and {last} are not open", batch.len());
+        let metadata = json!({"first": first, "last": last, "ports": batch.len()});
+        let test = TestDone::new(format!("port.{first}-{last}"), description, metadata, Vec::new());
+        run.tested(TestDone { weight: u32::try_from(batch.len()).unwrap_or(u32::MAX), ..test }).await;
     }
 
     fn summary(&self, total: usize) -> String {
@@ -189,16 +180,16 @@ async fn is_alive(ip: IpAddr, lane: &HostLane) -> bool {
 }
 
 fn finding(port: u16, banner: &Banner) -> NewFinding {
-    let kind = kinds::ports::OPEN;
+    let finding = kinds::ports::OPEN.finding();
     let row =
         [port.to_string(), "open".to_owned(), banner.service.clone(), banner.source.to_owned(), banner.text.clone()];
     NewFinding {
-        name: format!("{}: {port}/tcp {}", kind.name, banner.service),
+        name: format!("{}: {port}/tcp {}", finding.name, banner.service),
         confirmed: true,
         port,
         service: banner.service.clone(),
         evidence: kinds::table(&["Port", "State", "Service", "Known by", "Banner"], vec![row.to_vec()]),
-        ..kind.finding()
+        ..finding
     }
 }
 

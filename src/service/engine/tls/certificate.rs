@@ -61,7 +61,7 @@ struct CertificateFacts {
 /// The failed checks of a chain.
 pub struct ChainFindings {
     chain: Vec<CertificateFacts>,
-    failed: Vec<(usize, &'static FindingKind, String)>,
+    failed: Vec<(usize, FindingKind, String)>,
     /// Lines for the raw log.
     pub lines: Vec<String>,
     /// A notice about the scan.
@@ -81,15 +81,15 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
     checked.failed.extend(check_days(&leaf, now).map(|(kind, why)| (0, kind, why)));
     if !is_valid_for(host, &chain[0]) {
         let names = if leaf.names.is_empty() { "no name".to_owned() } else { leaf.names.join(", ") };
-        checked.failed.push((1, &tls::WRONG_NAME, format!("asked for {host}; it names {names}")));
+        checked.failed.push((1, tls::WRONG_NAME, format!("asked for {host}; it names {names}")));
     }
     let within = now.clamp(leaf.not_before, leaf.not_after.max(leaf.not_before));
     match trust::verify(chain, host, u64::try_from(within).unwrap_or(0), &run.settings.trust_anchors) {
         Trust::Trusted => {}
         Trust::Untrusted(_) if leaf.is_self_issued => {
-            checked.failed.push((2, &tls::SELF_SIGNED, "issuer and subject are the same".to_owned()));
+            checked.failed.push((2, tls::SELF_SIGNED, "issuer and subject are the same".to_owned()));
         }
-        Trust::Untrusted(why) => checked.failed.push((2, &tls::UNTRUSTED, why)),
+        Trust::Untrusted(why) => checked.failed.push((2, tls::UNTRUSTED, why)),
         Trust::Unknown => {
             checked.note = Some("Trust was not checked: this machine has no trusted authorities.".to_owned())
         }
@@ -101,8 +101,8 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
     let keys = weak(|one| one.weak_key.then(|| format!("{}: {}", one.subject, one.key)));
     let signatures =
         weak(|one| (one.weak_signature && !one.is_self_issued).then(|| format!("{}: {}", one.subject, one.signature)));
-    checked.failed.extend(keys.map(|why| (3, &tls::WEAK_KEY, why)));
-    checked.failed.extend(signatures.map(|why| (4, &tls::WEAK_SIGNATURE, why)));
+    checked.failed.extend(keys.map(|why| (3, tls::WEAK_KEY, why)));
+    checked.failed.extend(signatures.map(|why| (4, tls::WEAK_SIGNATURE, why)));
     checked
 }
 
@@ -114,15 +114,10 @@ impl ChainFindings {
             let findings = failed.map(|(_, kind, why)| {
                 let mut rows = vec![vec!["Reason".to_owned(), why.clone()]];
                 rows.extend(self.chain.iter().enumerate().flat_map(|(depth, one)| one.rows(depth)));
-                finding(kind, port, &["What", "Value"], rows)
+                finding(*kind, port, &["What", "Value"], rows)
             });
-            TestDone {
-                uid: (*uid).to_owned(),
-                description: (*description).to_owned(),
-                metadata: json!({"subject": self.chain.first().map(|one| one.subject.as_str()).unwrap_or_default()}),
-                weight: 1,
-                findings: findings.collect(),
-            }
+            let subject = self.chain.first().map(|one| one.subject.as_str()).unwrap_or_default();
+            TestDone::new(*uid, *description, json!({"subject": subject}), findings.collect())
         })
     }
 
@@ -144,7 +139,7 @@ impl ChainFindings {
             None => "no readable certificate".to_owned(),
             Some(leaf) if self.failed.is_empty() => format!("certificate valid until {}", stamp(leaf.not_after)),
             Some(_) => {
-                let names: Vec<String> = self.failed.iter().map(|(_, kind, _)| kind.name.to_lowercase()).collect();
+                let names: Vec<String> = self.failed.iter().map(|(_, kind, _)| kind.name().to_lowercase()).collect();
                 names.join(", ")
             }
         }
@@ -190,12 +185,12 @@ impl CertificateFacts {
     }
 }
 
-fn check_days(leaf: &CertificateFacts, now: i64) -> Option<(&'static FindingKind, String)> {
+fn check_days(leaf: &CertificateFacts, now: i64) -> Option<(FindingKind, String)> {
     let (from, to) = (stamp(leaf.not_before), stamp(leaf.not_after));
     match () {
-        () if now > leaf.not_after => Some((&tls::EXPIRED, format!("expired {to}"))),
-        () if now < leaf.not_before => Some((&tls::NOT_YET_VALID, format!("valid from {from}"))),
-        () if leaf.not_after - now <= SOON * DAY => Some((&tls::EXPIRES_SOON, format!("expires {to}"))),
+        () if now > leaf.not_after => Some((tls::EXPIRED, format!("expired {to}"))),
+        () if now < leaf.not_before => Some((tls::NOT_YET_VALID, format!("valid from {from}"))),
+        () if leaf.not_after - now <= SOON * DAY => Some((tls::EXPIRES_SOON, format!("expires {to}"))),
         () => None,
     }
 }

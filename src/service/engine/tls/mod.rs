@@ -41,10 +41,6 @@ pub struct TlsAnswer {
     pub chain: Vec<Vec<u8>>,
 }
 
-/// Versions that are findings when accepted.
-const OLD: &[(Version, &FindingKind)] =
-    &[(Version::Ssl3, &kinds::tls::SSL3), (Version::Tls10, &kinds::tls::TLS10), (Version::Tls11, &kinds::tls::TLS11)];
-
 /// The scanned server.
 struct Server<'a> {
     run: &'a ScanRun<'a>,
@@ -136,12 +132,12 @@ impl Server<'_> {
 
     fn protocol_test(&self, version: Version, answer: &TlsAnswer, all: &[(Version, TlsAnswer)]) -> TestDone {
         let accepts = |wanted: Version| all.iter().any(|(version, answer)| *version == wanted && answer.accepted);
-        let old = OLD.iter().find(|(old, _)| *old == version && answer.accepted).map(|(_, kind)| *kind);
-        let kind = match old {
-            None if version == Version::Tls13 && !answer.accepted && accepts(Version::Tls12) => {
-                Some(&kinds::tls::NO_TLS13)
-            }
-            old => old,
+        let kind = match (version, answer.accepted) {
+            (Version::Ssl3, true) => Some(kinds::tls::SSL3),
+            (Version::Tls10, true) => Some(kinds::tls::TLS10),
+            (Version::Tls11, true) => Some(kinds::tls::TLS11),
+            (Version::Tls13, false) if accepts(Version::Tls12) => Some(kinds::tls::NO_TLS13),
+            _ => None,
         };
         let findings = kind.map(|kind| {
             let row = |(version, answer): &(Version, TlsAnswer)| {
@@ -149,14 +145,10 @@ impl Server<'_> {
             };
             finding(kind, self.address.port(), &["Version", "Answer", "Cipher suite"], all.iter().map(row).collect())
         });
-        TestDone {
-            // Such as `tls.protocol.tls10`.
-            uid: format!("tls.protocol.{version:?}").to_ascii_lowercase(),
-            description: format!("Support of {}", version.name()),
-            metadata: json!({"version": version.name(), "accepted": answer.accepted, "cipher": answer.cipher}),
-            weight: 1,
-            findings: findings.into_iter().collect(),
-        }
+        // Such as `tls.protocol.tls10`.
+        let uid = format!("tls.protocol.{version:?}").to_ascii_lowercase();
+        let metadata = json!({"version": version.name(), "accepted": answer.accepted, "cipher": answer.cipher});
+        TestDone::new(uid, format!("Support of {}", version.name()), metadata, findings.into_iter().collect())
     }
 
     fn output(&self, answers: &[(Version, TlsAnswer)], checked: &certificate::ChainFindings) -> Value {
@@ -173,7 +165,7 @@ impl Server<'_> {
     }
 }
 
-fn finding(kind: &FindingKind, port: u16, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
+fn finding(kind: FindingKind, port: u16, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
     let evidence = kinds::table(headers, rows);
     NewFinding { port, service: "tls".to_owned(), confirmed: true, evidence, ..kind.finding() }
 }

@@ -61,8 +61,8 @@ pub async fn cors(site: &Site<'_>) -> Vec<NewFinding> {
         if credentials { with_credentials.push(row) } else { without.push(row) }
     }
     let heads = &["Request", "Origin sent", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"];
-    let mut found = site.finding_of_rows(&web::CORS_CREDENTIALS, heads, with_credentials);
-    found.extend(site.finding_of_rows(&web::CORS_REFLECTED, heads, without));
+    let mut found = site.finding_of_rows(web::CORS_CREDENTIALS, heads, with_credentials);
+    found.extend(site.finding_of_rows(web::CORS_REFLECTED, heads, without));
     found
 }
 
@@ -75,10 +75,10 @@ pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
     let heads = &["Request", "Status", "Allow"];
     let mut found = Vec::new();
     if allowed.iter().any(|method| method == "TRACE") {
-        found.push(site.finding(&web::METHOD_TRACE, heads, vec![row()]));
+        found.push(site.finding(web::METHOD_TRACE, heads, vec![row()]));
     }
     if allowed.iter().any(|method| WRITING.contains(&method.as_str())) {
-        found.push(site.finding(&web::METHOD_WRITE, heads, vec![row()]));
+        found.push(site.finding(web::METHOD_WRITE, heads, vec![row()]));
     }
     // A header does not prove that the server supports the method.
     found.into_iter().map(|finding| NewFinding { confirmed: false, ..finding }).collect()
@@ -93,7 +93,7 @@ pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
             rows.extend(internals(&page));
         }
     }
-    site.finding_of_rows(&web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows)
+    site.finding_of_rows(web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows)
 }
 
 fn internals(page: &HttpPage) -> Option<Vec<String>> {
@@ -110,7 +110,7 @@ pub async fn robots(site: &Site<'_>) -> Vec<NewFinding> {
     let Some(page) = text_file(site, "/robots.txt").await else { return Vec::new() };
     let text = page.text();
     let rows = sensitive_paths(&text).map(|path| vec![page.url.to_string(), "Disallow".to_owned(), path]).collect();
-    site.finding_of_rows(&web::ROBOTS_PATHS, &["URL", "Rule", "Path"], rows)
+    site.finding_of_rows(web::ROBOTS_PATHS, &["URL", "Rule", "Path"], rows)
 }
 
 fn sensitive_paths(robots: &str) -> impl Iterator<Item = String> {
@@ -138,7 +138,7 @@ pub async fn security_txt(site: &Site<'_>) -> Vec<NewFinding> {
         }
         rows.push(vec![url.to_string(), page.status.to_string(), "no Contact line".to_owned()]);
     }
-    site.finding_of_rows(&web::SECURITY_TXT, &["URL", "Status", "What"], rows)
+    site.finding_of_rows(web::SECURITY_TXT, &["URL", "Status", "What"], rows)
 }
 
 /// A file that exists and is not a web page.

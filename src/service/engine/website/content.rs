@@ -28,7 +28,7 @@ pub fn mixed(site: &Site) -> Vec<NewFinding> {
     }
     let upgraded = |page: &&HttpPage| !page.header("content-security-policy").contains("upgrade-insecure-requests");
     let rows = site.html().filter(upgraded).flat_map(plain_parts).collect();
-    site.finding_of_rows(&web::MIXED_CONTENT, &["Page", "Element", "Address"], rows)
+    site.finding_of_rows(web::MIXED_CONTENT, &["Page", "Element", "Address"], rows)
 }
 
 /// The start page is delivered over plain HTTP.
@@ -37,7 +37,7 @@ pub fn plain_http(site: &Site) -> Vec<NewFinding> {
         return Vec::new();
     }
     let row = vec![site.start.url.to_string(), site.start.status.to_string(), "no redirect to https".to_owned()];
-    vec![site.finding(&web::PLAIN_HTTP, &["URL", "Status", "Redirect"], vec![row])]
+    vec![site.finding(web::PLAIN_HTTP, &["URL", "Status", "Redirect"], vec![row])]
 }
 
 fn plain_parts(page: &HttpPage) -> Vec<Vec<String>> {

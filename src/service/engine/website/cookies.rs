@@ -21,12 +21,12 @@ pub fn secure(site: &Site) -> Vec<NewFinding> {
     if !site.is_https() {
         return Vec::new();
     }
-    without(site, &web::COOKIE_SECURE, "Secure", |cookie| cookie.secure)
+    without(site, web::COOKIE_SECURE, "Secure", |cookie| cookie.secure)
 }
 
 /// Cookies that scripts can read, except CSRF tokens, which scripts must read.
 pub fn http_only(site: &Site) -> Vec<NewFinding> {
-    without(site, &web::COOKIE_HTTP_ONLY, "HttpOnly", |cookie| {
+    without(site, web::COOKIE_HTTP_ONLY, "HttpOnly", |cookie| {
         let name = cookie.name.to_ascii_lowercase();
         cookie.http_only || name.contains("csrf") || name.contains("xsrf")
     })
@@ -34,10 +34,10 @@ pub fn http_only(site: &Site) -> Vec<NewFinding> {
 
 /// Cookies that browsers send with cross-site requests.
 pub fn same_site(site: &Site) -> Vec<NewFinding> {
-    without(site, &web::COOKIE_SAME_SITE, "SameSite", |cookie| matches!(cookie.same_site.as_str(), "lax" | "strict"))
+    without(site, web::COOKIE_SAME_SITE, "SameSite", |cookie| matches!(cookie.same_site.as_str(), "lax" | "strict"))
 }
 
-fn without(site: &Site, kind: &FindingKind, attribute: &str, has: impl Fn(&Cookie) -> bool) -> Vec<NewFinding> {
+fn without(site: &Site, kind: FindingKind, attribute: &str, has: impl Fn(&Cookie) -> bool) -> Vec<NewFinding> {
     let mut rows: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
     for page in &site.pages {
         for cookie in page.all("set-cookie").filter_map(parse).filter(|cookie| !cookie.removed && !has(cookie)) {
@@ -47,7 +47,7 @@ fn without(site: &Site, kind: &FindingKind, attribute: &str, has: impl Fn(&Cooki
     }
     let findings = rows.into_iter().map(|(name, rows)| {
         let finding = site.finding(kind, &["URL", "Cookie", "Missing", "Attributes"], rows);
-        NewFinding { place: format!("cookie {name}"), name: format!("{}: {name}", kind.name), ..finding }
+        NewFinding { place: format!("cookie {name}"), name: format!("{}: {name}", finding.name), ..finding }
     });
     findings.collect()
 }

@@ -13,12 +13,12 @@ use crate::service::engine::kinds::{FindingKind, exposed};
 /// The files of a kind of finding, with the function that recognises them. Paths are relative to a base directory;
 /// `{host}` is replaced by the host name.
 pub struct ExposedFiles {
-    kind: &'static FindingKind,
+    kind: FindingKind,
     files: &'static [(Recognizer, &'static [&'static str])],
 }
 
 pub const GIT: ExposedFiles = ExposedFiles {
-    kind: &exposed::GIT,
+    kind: exposed::GIT,
     files: &[
         (recognize::git_head, &[".git/HEAD"]),
         (recognize::git_config, &[".git/config"]),
@@ -27,24 +27,24 @@ pub const GIT: ExposedFiles = ExposedFiles {
 };
 
 pub const SVN: ExposedFiles =
-    ExposedFiles { kind: &exposed::SVN, files: &[(recognize::svn, &[".svn/entries", ".svn/wc.db"])] };
+    ExposedFiles { kind: exposed::SVN, files: &[(recognize::svn, &[".svn/entries", ".svn/wc.db"])] };
 
 pub const MERCURIAL: ExposedFiles =
-    ExposedFiles { kind: &exposed::MERCURIAL, files: &[(recognize::mercurial, &[".hg/requires"])] };
+    ExposedFiles { kind: exposed::MERCURIAL, files: &[(recognize::mercurial, &[".hg/requires"])] };
 
 pub const ENVIRONMENT: ExposedFiles = ExposedFiles {
-    kind: &exposed::ENVIRONMENT,
+    kind: exposed::ENVIRONMENT,
     files: &[(recognize::environment, &[".env", ".env.local", ".env.production", ".env.bak"])],
 };
 
 pub const CREDENTIALS: ExposedFiles = ExposedFiles {
-    kind: &exposed::CREDENTIALS,
+    kind: exposed::CREDENTIALS,
     files: &[(recognize::credentials, &[".htpasswd", ".aws/credentials", ".npmrc", ".git-credentials"])],
 };
 
 #[rustfmt::skip]
 pub const BACKUP: ExposedFiles = ExposedFiles {
-    kind: &exposed::BACKUP,
+    kind: exposed::BACKUP,
     files: &[(recognize::backup, &[
         "backup.zip", "backup.tar.gz", "backup.tar", "site.zip", "www.zip", "{host}.zip", "{host}.tar.gz",
         "index.php.bak", "config.php.bak", "config.php~", "wp-config.php.bak", "web.config.bak",
@@ -53,7 +53,7 @@ pub const BACKUP: ExposedFiles = ExposedFiles {
 
 #[rustfmt::skip]
 pub const DATABASE: ExposedFiles = ExposedFiles {
-    kind: &exposed::DATABASE,
+    kind: exposed::DATABASE,
     files: &[(recognize::database, &[
         "dump.sql", "backup.sql", "database.sql", "db.sql", "{host}.sql", "db.sqlite", "database.sqlite3",
     ])],
@@ -61,7 +61,7 @@ pub const DATABASE: ExposedFiles = ExposedFiles {
 
 #[rustfmt::skip]
 pub const PRIVATE_KEY: ExposedFiles = ExposedFiles {
-    kind: &exposed::PRIVATE_KEY,
+    kind: exposed::PRIVATE_KEY,
     files: &[(recognize::private_key, &[
         "server.key", "private.key", "privkey.pem", "key.pem", "{host}.key", "id_rsa", ".ssh/id_rsa", "ssl/server.key",
     ])],

@@ -14,7 +14,7 @@ const HEADS: &[&str] = &["URL", "Header", "Value"];
 /// Content-Security-Policy missing, or without effect on scripts.
 pub fn csp(site: &Site) -> Vec<NewFinding> {
     let name = "content-security-policy";
-    let mut found = missing(site, &web::CSP_MISSING, site.html(), name, |page| policies(page).is_empty());
+    let mut found = missing(site, web::CSP_MISSING, site.html(), name, |page| policies(page).is_empty());
     let weak: Vec<Vec<String>> = site
         .html()
         .filter_map(|page| {
@@ -25,7 +25,7 @@ pub fn csp(site: &Site) -> Vec<NewFinding> {
             weak.then(|| vec![page.url.to_string(), format!("{name} ({why})"), policies.join(", ")])
         })
         .collect();
-    found.extend(site.finding_of_rows(&web::CSP_WEAK, HEADS, weak));
+    found.extend(site.finding_of_rows(web::CSP_WEAK, HEADS, weak));
     found
 }
 
@@ -36,10 +36,10 @@ pub fn hsts(site: &Site) -> Vec<NewFinding> {
     if !site.is_https() || !matches!(site.start.url.host(), Some(Host::Domain(_))) {
         return Vec::new();
     }
-    let mut found = missing(site, &web::HSTS_MISSING, site.pages.iter(), name, |page| page.header(name).is_empty());
+    let mut found = missing(site, web::HSTS_MISSING, site.pages.iter(), name, |page| page.header(name).is_empty());
     let short = site.pages.iter().filter(|page| !page.header(name).is_empty());
     let short = short.filter(|page| max_age(page.header(name)).unwrap_or(0) < MIN_HSTS);
-    found.extend(site.finding_of_rows(&web::HSTS_WEAK, HEADS, short.map(|page| row(page, name)).collect()));
+    found.extend(site.finding_of_rows(web::HSTS_WEAK, HEADS, short.map(|page| row(page, name)).collect()));
     found
 }
 
@@ -47,13 +47,13 @@ pub fn hsts(site: &Site) -> Vec<NewFinding> {
 pub fn nosniff(site: &Site) -> Vec<NewFinding> {
     let name = "x-content-type-options";
     let pages = site.pages.iter().filter(|page| page.is_success());
-    missing(site, &web::NOSNIFF_MISSING, pages, name, |page| !page.header(name).eq_ignore_ascii_case("nosniff"))
+    missing(site, web::NOSNIFF_MISSING, pages, name, |page| !page.header(name).eq_ignore_ascii_case("nosniff"))
 }
 
 /// Referrer-Policy missing or unsafe.
 pub fn referrer(site: &Site) -> Vec<NewFinding> {
     let name = "referrer-policy";
-    missing(site, &web::REFERRER_MISSING, site.html(), name, |page| {
+    missing(site, web::REFERRER_MISSING, site.html(), name, |page| {
         // The last value counts (Referrer Policy §8.1).
         let last = page.header(name).rsplit(',').next().unwrap_or_default().trim().to_ascii_lowercase();
         last.is_empty() || last == "unsafe-url"
@@ -62,7 +62,7 @@ pub fn referrer(site: &Site) -> Vec<NewFinding> {
 
 /// Neither frame-ancestors nor X-Frame-Options.
 pub fn frames(site: &Site) -> Vec<NewFinding> {
-    missing(site, &web::FRAMES_OPEN, site.html(), "x-frame-options", |page| {
+    missing(site, web::FRAMES_OPEN, site.html(), "x-frame-options", |page| {
         let by_policy = policies(page).iter().any(|policy| directive(policy, "frame-ancestors").is_some());
         let by_header = page.header("x-frame-options").trim().to_ascii_lowercase();
         !by_policy && by_header != "deny" && by_header != "sameorigin"
@@ -71,7 +71,7 @@ pub fn frames(site: &Site) -> Vec<NewFinding> {
 
 fn missing<'p>(
     site: &Site,
-    kind: &FindingKind,
+    kind: FindingKind,
     pages: impl Iterator<Item = &'p HttpPage>,
     name: &str,
     lacks: impl Fn(&HttpPage) -> bool,

@@ -39,7 +39,7 @@ pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
             rows.push(vec![url.to_string(), files.len().to_string(), shown]);
         }
     }
-    site.finding_of_rows(&exposed::LISTING, &["Folder", "Files", "Among them"], rows)
+    site.finding_of_rows(exposed::LISTING, &["Folder", "Files", "Among them"], rows)
 }
 
 /// The files in a listing; empty when the page is not a listing.

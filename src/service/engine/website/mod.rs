@@ -125,14 +125,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         let why = format!("{} responds with {} to the given authentication", start.url, start.status);
         return Err(ScanOutcome::AuthFailed(why));
     }
-    let start_test = TestDone {
-        uid: "web.start".to_owned(),
-        description: "Start page".to_owned(),
-        metadata: json!({"url": start.url.as_str(), "status": start.status}),
-        weight: 1,
-        findings: Vec::new(),
-    };
-    run.tested(start_test).await;
+    let metadata = json!({"url": start.url.as_str(), "status": start.status});
+    run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
 
     let site = Site::new(&web, start, reach.pages).await;
     let site = &site;
@@ -142,14 +136,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let mut count = 0;
     while let Some((check, findings)) = checks.next().await {
         count += findings.len();
-        let test = TestDone {
-            uid: check.uid.to_owned(),
-            description: check.description.to_owned(),
-            metadata: json!({"start": site.start.url.as_str(), "findings": findings.len()}),
-            weight: 1,
-            findings,
-        };
-        run.tested(test).await;
+        let metadata = json!({"start": site.start.url.as_str(), "findings": findings.len()});
+        run.tested(TestDone::new(check.uid, check.description, metadata, findings)).await;
         run.output_findings(json!({})).await;
     }
     let mut summary = format!("{} pages read, {count} findings", site.pages.len());

@@ -55,7 +55,7 @@ impl<'a> Site<'a> {
     }
 
     /// A finding of `kind` on the port of this site.
-    pub fn finding(&self, kind: &FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
+    pub fn finding(&self, kind: FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
         NewFinding {
             port: self.start.url.port_or_known_default().unwrap_or_default(),
             service: self.start.url.scheme().to_owned(),
@@ -66,7 +66,7 @@ impl<'a> Site<'a> {
     }
 
     /// A finding, or none if there are no rows.
-    pub fn finding_of_rows(&self, kind: &FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> Vec<NewFinding> {
+    pub fn finding_of_rows(&self, kind: FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> Vec<NewFinding> {
         if rows.is_empty() { Vec::new() } else { vec![self.finding(kind, headers, rows)] }
     }
 }

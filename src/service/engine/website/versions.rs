@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::Deserialize;
 
 use super::site::Site;
 use crate::service::engine::NewFinding;
@@ -14,35 +15,22 @@ use crate::service::engine::kinds::web;
 /// Headers that contain the name of the software.
 const HEADERS: &[&str] = &["server", "x-powered-by", "x-aspnet-version", "x-aspnetmvc-version", "x-generator"];
 
-/// A published vulnerability.
+/// A published vulnerability, as described in `assets/engine/vulnerabilities.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Vulnerability {
-    /// The name before the slash, in lower case.
-    product: &'static str,
-    /// The first vulnerable version.
+    product: String,
     from: [u32; 3],
-    /// The first fixed version.
     below: [u32; 3],
-    cve: &'static str,
-    /// Listed in CISA's catalogue of known exploited vulnerabilities.
+    cve: String,
     exploited: bool,
-    what: &'static str,
+    what: String,
 }
 
-#[rustfmt::skip]
-const VULNERABILITIES: &[Vulnerability] = &[
-    Vulnerability { product: "apache", from: [2, 4, 49], below: [2, 4, 50], cve: "CVE-2021-41773", exploited: true, what: "path traversal, files and commands" },
-    Vulnerability { product: "apache", from: [2, 4, 49], below: [2, 4, 51], cve: "CVE-2021-42013", exploited: true, what: "path traversal, files and commands" },
-    Vulnerability { product: "apache", from: [2, 4, 17], below: [2, 4, 39], cve: "CVE-2019-0211", exploited: true, what: "local users become root" },
-    Vulnerability { product: "nginx", from: [0, 6, 18], below: [1, 20, 1], cve: "CVE-2021-23017", exploited: false, what: "memory overwrite by DNS answers" },
-    Vulnerability { product: "microsoft-iis", from: [6, 0, 0], below: [6, 1, 0], cve: "CVE-2017-7269", exploited: true, what: "buffer overflow in WebDAV" },
-    Vulnerability { product: "openssl", from: [1, 0, 1], below: [1, 0, 2], cve: "CVE-2014-0160", exploited: true, what: "memory of the server readable (up to 1.0.1f)" },
-    Vulnerability { product: "php", from: [7, 1, 0], below: [7, 1, 33], cve: "CVE-2019-11043", exploited: true, what: "commands through PHP-FPM with nginx" },
-    Vulnerability { product: "php", from: [7, 2, 0], below: [7, 2, 24], cve: "CVE-2019-11043", exploited: true, what: "commands through PHP-FPM with nginx" },
-    Vulnerability { product: "php", from: [7, 3, 0], below: [7, 3, 11], cve: "CVE-2019-11043", exploited: true, what: "commands through PHP-FPM with nginx" },
-    Vulnerability { product: "php", from: [8, 1, 0], below: [8, 1, 29], cve: "CVE-2024-4577", exploited: true, what: "commands through PHP-CGI on Windows" },
-    Vulnerability { product: "php", from: [8, 2, 0], below: [8, 2, 20], cve: "CVE-2024-4577", exploited: true, what: "commands through PHP-CGI on Windows" },
-    Vulnerability { product: "php", from: [8, 3, 0], below: [8, 3, 8], cve: "CVE-2024-4577", exploited: true, what: "commands through PHP-CGI on Windows" },
-];
+static VULNERABILITIES: LazyLock<Vec<Vulnerability>> = LazyLock::new(|| {
+    let file = toml::from_str(include_str!("../../../../assets/engine/vulnerabilities.toml"));
+    file.map(|mut file: BTreeMap<String, _>| file.remove("vulnerabilities")).ok().flatten().unwrap_or_default()
+});
 
 /// `name/1.2.3`, as in RFC 9110 §10.2.4.
 static PRODUCT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([A-Za-z][\w.-]*)/v?(\d+(?:\.\d+)*\w*)").ok());
@@ -54,7 +42,7 @@ pub fn disclosed(site: &Site) -> Vec<NewFinding> {
     with_version
         .map(|(header, values)| {
             let rows = values.into_iter().map(|(value, url)| vec![url, header.to_owned(), value]).collect();
-            let finding = site.finding(&web::SERVER_VERSION, &["URL", "Header", "Value"], rows);
+            let finding = site.finding(web::SERVER_VERSION, &["URL", "Header", "Value"], rows);
             NewFinding { place: format!("header {header}"), ..finding }
         })
         .collect()
@@ -68,7 +56,7 @@ pub fn outdated(site: &Site) -> Vec<NewFinding> {
             for one in VULNERABILITIES.iter().filter(|one| affects(one, &product, &version)) {
                 let (rows, vulnerabilities) = found.entry(product.clone()).or_default();
                 let software = format!("{product} {version}");
-                rows.push(vec![header.to_owned(), software, one.cve.to_owned(), one.what.to_owned()]);
+                rows.push(vec![header.to_owned(), software, one.cve.clone(), one.what.clone()]);
                 vulnerabilities.push(one);
             }
         }
@@ -76,11 +64,11 @@ pub fn outdated(site: &Site) -> Vec<NewFinding> {
     found
         .into_iter()
         .map(|(product, (rows, vulnerabilities))| {
-            let mut cve: Vec<String> = vulnerabilities.iter().map(|one| one.cve.to_owned()).collect();
+            let mut cve: Vec<String> = vulnerabilities.iter().map(|one| one.cve.clone()).collect();
             cve.sort();
             cve.dedup();
             let links = cve.iter().map(|cve| format!("https://nvd.nist.gov/vuln/detail/{cve}"));
-            let finding = site.finding(&web::SERVER_OUTDATED, &["Header", "Software", "CVE", "What"], rows);
+            let finding = site.finding(web::SERVER_OUTDATED, &["Header", "Software", "CVE", "What"], rows);
             NewFinding {
                 place: product.clone(),
                 name: format!("{}: {product}", finding.name),
@@ -138,7 +126,7 @@ mod tests {
     fn cves(value: &str) -> Vec<&'static str> {
         let products = products(value);
         let affected = |one: &&Vulnerability| products.iter().any(|(product, version)| affects(one, product, version));
-        VULNERABILITIES.iter().filter(affected).map(|one| one.cve).collect()
+        VULNERABILITIES.iter().filter(affected).map(|one| one.cve.as_str()).collect()
     }
 
     #[test]

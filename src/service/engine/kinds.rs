@@ -1,0 +1,189 @@
+//! The kinds of finding. `assets/engine/findings.toml` has the texts, classification and risk of each.
+//!
+//! ```text
+//!   check ──► FindingKind::finding() ──► NewFinding with all texts ──► the check adds place and evidence
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::NewFinding;
+use crate::contract::{Evidence, Owasp, Risk, Shared};
+
+/// Largest number of rows in an evidence table; further rows are counted (`service.md`, Scans).
+pub const MAX_ROWS: usize = 50;
+
+/// A kind of finding by its `vuln_id`, which never changes: decisions depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FindingKind(&'static str);
+
+/// Declares the kinds by module, and a list of them for tests.
+macro_rules! kinds {
+    ($($module:ident { $($name:ident = $id:literal;)+ })+) => {
+        $(pub mod $module {
+            use super::FindingKind;
+            $(pub const $name: FindingKind = FindingKind($id);)+
+        })+
+        #[cfg(test)]
+        const ALL: &[FindingKind] = &[$($($module::$name),+),+];
+    };
+}
+
+kinds! {
+    web {
+        CSP_MISSING = "web.header.csp_missing";
+        CSP_WEAK = "web.header.csp_weak";
+        HSTS_MISSING = "web.header.hsts_missing";
+        HSTS_WEAK = "web.header.hsts_weak";
+        NOSNIFF_MISSING = "web.header.nosniff_missing";
+        REFERRER_MISSING = "web.header.referrer_missing";
+        FRAMES_OPEN = "web.header.frames_open";
+        COOKIE_SECURE = "web.cookie.secure";
+        COOKIE_HTTP_ONLY = "web.cookie.http_only";
+        COOKIE_SAME_SITE = "web.cookie.same_site";
+        CORS_CREDENTIALS = "web.cors.credentials";
+        CORS_REFLECTED = "web.cors.reflected";
+        METHOD_TRACE = "web.method.trace";
+        METHOD_WRITE = "web.method.write";
+        MIXED_CONTENT = "web.mixed_content";
+        PLAIN_HTTP = "web.plain_http";
+        ERROR_PAGE = "web.error_page";
+        SERVER_VERSION = "web.server.version";
+        SERVER_OUTDATED = "web.server.outdated";
+        ROBOTS_PATHS = "web.robots";
+        SECURITY_TXT = "web.security_txt";
+    }
+    exposed {
+        GIT = "web.exposed.git";
+        SVN = "web.exposed.svn";
+        MERCURIAL = "web.exposed.hg";
+        ENVIRONMENT = "web.exposed.env";
+        CREDENTIALS = "web.exposed.credentials";
+        BACKUP = "web.exposed.backup";
+        DATABASE = "web.exposed.database";
+        PRIVATE_KEY = "web.exposed.private_key";
+        LISTING = "web.listing";
+    }
+    tls {
+        SSL3 = "tls.protocol.ssl3";
+        TLS10 = "tls.protocol.tls10";
+        TLS11 = "tls.protocol.tls11";
+        NO_TLS13 = "tls.protocol.no_tls13";
+        EXPIRED = "tls.certificate.expired";
+        NOT_YET_VALID = "tls.certificate.not_yet_valid";
+        EXPIRES_SOON = "tls.certificate.expires_soon";
+        WRONG_NAME = "tls.certificate.wrong_name";
+        SELF_SIGNED = "tls.certificate.self_signed";
+        UNTRUSTED = "tls.certificate.untrusted";
+        WEAK_KEY = "tls.certificate.weak_key";
+        WEAK_SIGNATURE = "tls.certificate.weak_signature";
+    }
+    ports {
+        OPEN = "port.open";
+    }
+}
+
+/// The file with the texts of all kinds.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Catalogue {
+    /// By risk level: the names of risks, each with its reason.
+    risks: BTreeMap<String, BTreeMap<String, String>>,
+    /// OWASP Top Ten categories of 2017, 2021 and 2025.
+    owasp: BTreeMap<String, [Shared; 3]>,
+    kinds: BTreeMap<String, KindTexts>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KindTexts {
+    name: String,
+    risk: String,
+    cwe: String,
+    owasp: String,
+    description: String,
+    risk_description: String,
+    recommendation: String,
+    references: Vec<String>,
+}
+
+static CATALOGUE: LazyLock<Catalogue> =
+    LazyLock::new(|| toml::from_str(include_str!("../../../assets/engine/findings.toml")).unwrap_or_default());
+
+impl Catalogue {
+    fn risk(&self, name: &str) -> Option<Risk> {
+        Risk::DOWN.into_iter().find(|risk| self.risks.get(risk.as_str()).is_some_and(|all| all.contains_key(name)))
+    }
+}
+
+impl FindingKind {
+    pub fn name(self) -> &'static str {
+        CATALOGUE.kinds.get(self.0).map_or(self.0, |texts| &texts.name)
+    }
+
+    /// A finding of this kind with all texts; the check adds place and evidence.
+    pub fn finding(self) -> NewFinding {
+        let finding =
+            NewFinding { vuln_id: self.0.to_owned(), protocol: "tcp".to_owned(), ..NewFinding::default() };
+        let Some(texts) = CATALOGUE.kinds.get(self.0) else { return finding };
+        let [owasp_2017, owasp_2021, owasp_2025] = CATALOGUE.owasp.get(&texts.owasp).cloned().unwrap_or_default();
+        NewFinding {
+            name: texts.name.clone(),
+            risk: CATALOGUE.risk(&texts.risk).unwrap_or_default(),
+            vuln_description: texts.description.clone(),
+            risk_description: texts.risk_description.clone(),
+            recommendation: texts.recommendation.clone(),
+            references: texts.references.clone(),
+            owasp: Owasp { owasp_2017, owasp_2021, owasp_2025 },
+            cwe: texts.cwe.clone(),
+            ..finding
+        }
+    }
+}
+
+/// Evidence as a table of at most [`MAX_ROWS`] rows; a last row counts the omitted ones. Cells contain HTML entities
+/// (`hosted-service.md`, Findings): clients decode them, which would damage a bare `&copy=1` in a URL.
+pub fn table(headers: &[&str], mut rows: Vec<Vec<String>>) -> Evidence {
+    let more = rows.len().saturating_sub(MAX_ROWS);
+    rows.truncate(MAX_ROWS);
+    if more > 0 {
+        rows.push(vec![format!("and {more} more")]);
+    }
+    let encoded = |cell: String| cell.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    Evidence::table(headers, rows.into_iter().map(|row| row.into_iter().map(encoded).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::contract::EvidenceView;
+
+    #[test]
+    fn kinds_are_complete_and_have_unique_ids() {
+        let file: Catalogue = toml::from_str(include_str!("../../../assets/engine/findings.toml")).unwrap();
+        let ids: BTreeSet<&str> = ALL.iter().map(|kind| kind.0).collect();
+        assert!(ids.len() == ALL.len() && ids.len() > 30);
+        assert!(file.kinds.keys().map(String::as_str).eq(ids), "each kind of the file has a name in the code");
+        for (id, kind) in &file.kinds {
+            assert!(file.risk(&kind.risk).is_some() && file.owasp.contains_key(&kind.owasp), "{id}");
+            assert!(kind.cwe.starts_with("CWE-"), "{id}");
+            assert!(kind.references.iter().all(|url| url.starts_with("https://")) && !kind.references.is_empty());
+            for text in [&kind.name, &kind.description, &kind.risk_description, &kind.recommendation] {
+                assert!(text.len() > 3 && text.trim() == text, "{id}: {text:?}");
+            }
+        }
+        let levels: BTreeSet<&str> = Risk::DOWN.iter().map(|risk| risk.as_str()).collect();
+        assert!(file.risks.keys().map(String::as_str).eq(levels));
+    }
+
+    #[test]
+    fn evidence_table_counts_omitted_rows() {
+        let rows = (0..70).map(|n| vec![n.to_string()]).collect();
+        let EvidenceView::Table { rows, .. } = table(&["n"], rows).view() else { panic!("a table") };
+        assert_eq!((rows.len(), rows[50][0].as_str()), (51, "and 20 more"));
+    }
+}
