@@ -28,7 +28,7 @@ pub use self::{
     broken::BrokenFile,
     error::StoreError,
     opening::{Opening, open},
-    shared::{FileKind, OpeningLock, SharedFile, beside},
+    shared::{FileKind, OpeningLock, SharedFile, StoredRows, WorkspaceRows, beside},
 };
 
 /// Options of every connection: a timeout for locks of other processes, no statement log.

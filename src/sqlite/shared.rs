@@ -33,6 +33,19 @@ pub struct FileKind {
     pub in_use: &'static str,
 }
 
+/// A table with a condition on a workspace, `?1`, and the noun of its rows if users count them. Rows that others refer to
+/// come first.
+pub type WorkspaceRows = (Option<&'static str>, &'static str);
+
+/// Stored rows about a workspace.
+#[derive(Debug)]
+pub struct StoredRows {
+    /// Nouns with the number of their rows.
+    pub counts: Vec<(&'static str, i64)>,
+    /// Backups before migrations and broken files: they are deleted whole, whatever workspaces they contain.
+    pub copies: Vec<PathBuf>,
+}
+
 /// An open database file.
 #[derive(Debug)]
 pub struct SharedFile {
@@ -227,7 +240,7 @@ impl SharedFile {
     ///
     /// # Errors
     /// [`StoreError::InUse`] while another process has it open.
-    pub fn lock_exclusively(&self) -> Result<(), StoreError> {
+    fn lock_exclusively(&self) -> Result<(), StoreError> {
         match &self.in_use {
             Some(lock) if flock(lock, FlockOperation::NonBlockingLockExclusive).is_err() => {
                 Err(StoreError::InUse { path: self.path.clone() })
@@ -236,14 +249,16 @@ impl SharedFile {
         }
     }
 
-    /// Deletes rows without a trace in the file. Each text is a table with a condition on a workspace, `?1`.
+    /// Deletes everything about a workspace, without a trace in the file. No other instance may have the file open,
+    /// because it would write its data again.
     ///
     /// # Errors
-    /// When the file cannot be written.
-    pub async fn wipe(&mut self, rows: &[&str], workspace: &str) -> Result<(), StoreError> {
+    /// [`StoreError::InUse`] while another instance has it open; an error when the file cannot be written.
+    pub async fn purge(mut self, tables: &[WorkspaceRows], workspace: &str) -> Result<(), StoreError> {
+        self.lock_exclusively()?;
         let failed = self.failed();
         let mut change = self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
-        for rows in rows {
+        for (_, rows) in tables.iter().rev() {
             let query = sqlx::AssertSqlSafe(format!("DELETE FROM {rows}"));
             sqlx::query(query).bind(workspace).execute(&mut *change).await.map_err(&failed)?;
         }
@@ -255,21 +270,23 @@ impl SharedFile {
         for copy in self.copies() {
             fs::remove_file(&copy).map_err(Self::unwritable(self.contents, &copy))?;
         }
+        self.close().await;
         Ok(())
     }
 
-    /// Counts rows, selected as in [`wipe`](Self::wipe).
+    /// Counts everything about a workspace.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn count<const N: usize>(&mut self, rows: [&str; N], workspace: &str) -> Result<[i64; N], StoreError> {
-        let mut counts = [0; N];
-        for (count, rows) in counts.iter_mut().zip(rows) {
-            let failed = self.failed();
+    pub async fn stored_rows(&mut self, tables: &[WorkspaceRows], workspace: &str) -> Result<StoredRows, StoreError> {
+        let mut counts = Vec::new();
+        for (noun, rows) in tables {
             let query = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {rows}"));
-            *count = sqlx::query_scalar(query).bind(workspace).fetch_one(&mut self.connection).await.map_err(failed)?;
+            let query = sqlx::query_scalar(query).bind(workspace);
+            let count: i64 = query.fetch_one(&mut self.connection).await.map_err(self.failed())?;
+            counts.extend(noun.map(|noun| (noun, count)));
         }
-        Ok(counts)
+        Ok(StoredRows { counts, copies: self.copies() })
     }
 
     /// Backups and set-aside files next to the database.

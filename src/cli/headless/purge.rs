@@ -97,16 +97,16 @@ impl PurgeSummary {
     ) -> anyhow::Result<Self> {
         let (mut counts, mut copies) = (Vec::new(), Vec::new());
         if let Some(store) = &mut stores.decisions {
-            let data = store.kept_about(workspace).await?;
-            counts.extend([(data.events, "event"), (data.settings, "setting"), (data.seen, "seen mark")]);
+            let data = store.stored_rows(workspace).await?;
+            counts.extend(data.counts);
             copies.extend(data.copies);
         }
         if let Some(archive) = &mut stores.archive {
-            let data = archive.kept_about(workspace).await?;
-            counts.extend([(data.captures, "capture"), (data.payloads, "payload"), (data.hits, "hit")]);
+            let data = archive.stored_rows(workspace).await?;
+            counts.extend(data.counts);
             copies.extend(data.copies);
         }
-        let counted = |(count, noun): (i64, &str)| (count > 0).then(|| plural(count as usize, noun));
+        let counted = |(noun, count): (&str, i64)| (count > 0).then(|| plural(count as usize, noun));
         let mut parts: Vec<String> = counts.into_iter().filter_map(counted).collect();
         let mut files: Vec<String> = copies.iter().chain(files).map(|file| file.display().to_string()).collect();
         for one in cached {

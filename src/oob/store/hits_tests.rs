@@ -226,8 +226,8 @@ async fn purge_deletes_hits_of_workspace_and_its_payloads_only() {
     let astray = Hit { workspace: "Lab".into(), ..hit_of(&calls("Lab", 3, 1), &book) };
     store.keep_hits(&[astray], RowRange::default()).await.unwrap();
     assert_eq!(store.workspaces().await.unwrap(), ["Lab", "Topsecret"]);
-    let kept = store.kept_about("Topsecret").await.unwrap();
-    assert_eq!((kept.captures, kept.payloads, kept.hits), (0, 1, 3));
+    let kept = store.stored_rows("Topsecret").await.unwrap();
+    assert_eq!(kept.counts, [("capture", 0), ("payload", 1), ("hit", 3)]);
     store.close().await;
     open(temp.path()).await.store.purge("Topsecret").await.unwrap();
     assert!(!holds(temp.path(), "Topsecret") && !holds(temp.path(), &Token::of(1).to_string()));

@@ -35,7 +35,6 @@ pub use archived::{ArchivePage, ArchivePlace};
 pub use hits::{HitCount, RowRange, SearchedCaptures};
 pub use open::OpenedArchive;
 pub use pieces::pieces;
-pub use purge::ArchivedCounts;
 
 const KIND: FileKind = FileKind {
     name: "captures.db",

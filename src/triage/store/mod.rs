@@ -8,7 +8,7 @@
 //! Every batch is one synced transaction.
 
 mod open;
-pub mod purge;
+mod purge;
 #[cfg(test)]
 mod tests;
 
