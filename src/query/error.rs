@@ -1,10 +1,10 @@
 //! Parse errors: position, reason and hint.
 
-use std::fmt;
 use std::ops::Range;
 
 /// Parse error of a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}{}", hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default())]
 pub struct ParseError {
     /// Byte range of the error; empty at the end if something is missing.
     pub at: Range<usize>,
@@ -28,38 +28,20 @@ impl ParseError {
     }
 }
 
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)?;
-        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, " ({hint})"))
-    }
-}
-
-impl std::error::Error for ParseError {}
+/// Longest text that is compared with names.
+const LONGEST: usize = 40;
 
 /// The nearest name: a prefix match, or at most two edits away.
 pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
-    let far = |name: &str| if name.starts_with(&typed) { 0 } else { distance(&typed, name) };
+    if typed.len() > LONGEST {
+        return None;
+    }
+    let far = |name: &str| match name.starts_with(&typed) {
+        true => 0,
+        false => strsim::levenshtein(&typed, name),
+    };
     names.map(|name| (far(name), name)).filter(|(far, name)| *far <= 2.min(name.len() / 2)).min().map(|(_, name)| name)
-}
-
-/// Edit distance of two texts.
-fn distance(a: &str, b: &str) -> usize {
-    if a.len() > 40 {
-        return usize::MAX;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for (row, letter) in a.chars().enumerate() {
-        let mut present = vec![row + 1];
-        for (column, other) in b.iter().enumerate() {
-            let kept = above[column] + usize::from(letter != *other);
-            present.push(kept.min(above[column + 1] + 1).min(present[column] + 1));
-        }
-        above = present;
-    }
-    above.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base64::Engine as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 const INFO_FILE: &str = "service.json";
@@ -31,10 +31,8 @@ pub struct DataDir(PathBuf);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceInfo {
     /// Base URL of the API, `http://ADDR:PORT/api/v2`.
-    #[serde(serialize_with = "url_to_text", deserialize_with = "url_from_text")]
     pub base_url: Url,
     /// Base of every `handler_url`.
-    #[serde(serialize_with = "url_to_text", deserialize_with = "url_from_text")]
     pub logger_url: Url,
     /// The base of the last service if it differs: handler URLs planted then no longer work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,14 +44,6 @@ pub struct ServiceInfo {
     pub api_key_file: Option<PathBuf>,
     /// Days a logger records.
     pub logger_days: i64,
-}
-
-fn url_to_text<S: Serializer>(url: &Url, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(url.as_str())
-}
-
-fn url_from_text<'de, D: Deserializer<'de>>(from: D) -> Result<Url, D::Error> {
-    String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
 }
 
 /// The lock of a data directory; released when dropped, and when the process dies.

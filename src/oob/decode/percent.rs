@@ -4,23 +4,7 @@ use std::borrow::Cow;
 
 /// The text with `%XX` decoded; borrowed if it has none.
 pub fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
-    let Some(first) = (0..text.len()).find(|&at| escape(&text[at..]).is_some()) else { return Cow::Borrowed(text) };
-    let mut out = Vec::with_capacity(text.len());
-    out.extend_from_slice(&text[..first]);
-    let mut rest = &text[first..];
-    while let Some((&byte, behind)) = rest.split_first() {
-        match escape(rest) {
-            Some(escaped) => {
-                out.push(escaped);
-                rest = &rest[3..];
-            }
-            None => {
-                out.push(byte);
-                rest = behind;
-            }
-        }
-    }
-    Cow::Owned(out)
+    percent_encoding::percent_decode(text).into()
 }
 
 /// Like [`decoded`], with `+` as a space, as in forms and queries.
@@ -30,14 +14,6 @@ pub fn decoded_value(text: &[u8]) -> Cow<'_, [u8]> {
     }
     let spaced: Vec<u8> = text.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
     Cow::Owned(decoded(&spaced).into_owned())
-}
-
-/// The byte of a `%XX` at the start of a text.
-fn escape(text: &[u8]) -> Option<u8> {
-    match text {
-        [b'%', high, low, ..] => super::hex::byte(*high, *low),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
