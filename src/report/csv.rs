@@ -2,83 +2,68 @@
 
 use csv::{Terminator, WriterBuilder};
 
-use super::{Document, RenderError, ReportFinding, entities};
+use super::{Document, RenderError, ReportDecision, ReportFinding, evidence_cell};
 use crate::contract::EvidenceView;
 
-#[rustfmt::skip]
-const HEADERS: [&str; 21] = [
-    "group", "id", "target", "risk", "name", "status", "confirmed", "verified", "port", "protocol", "service",
-    "vuln_id", "cve", "cwe", "owasp_2021", "tool", "found_at", "description", "recommendation", "evidence",
-    "references",
+type FindingColumn = (&'static str, fn(&ReportFinding) -> String);
+type DecisionColumn = (&'static str, fn(&ReportDecision) -> String);
+
+/// The columns after the group.
+const COLUMNS: [FindingColumn; 20] = [
+    ("id", |found| found.finding.id.to_string()),
+    ("target", |found| found.target.clone()),
+    ("risk", |found| found.finding.risk_level.to_string()),
+    ("name", |found| found.finding.name.to_string()),
+    ("status", |found| found.finding.status.to_string()),
+    ("confirmed", |found| found.finding.confirmed.to_string()),
+    ("verified", |found| found.finding.verified.to_string()),
+    ("port", |found| found.finding.port.to_string()),
+    ("protocol", |found| found.finding.protocol.to_string()),
+    ("service", |found| found.finding.service.to_string()),
+    ("vuln_id", |found| found.finding.vuln_id.to_string()),
+    ("cve", |found| found.finding.cve.join(" ")),
+    ("cwe", |found| found.finding.cwe.to_string()),
+    ("owasp_2021", |found| found.finding.owasp.owasp_2021.to_string()),
+    ("tool", |found| found.tool.to_string()),
+    ("found_at", |found| found.found_at.map(|at| at.to_string()).unwrap_or_default()),
+    ("description", |found| found.finding.vuln_description.to_string()),
+    ("recommendation", |found| found.finding.recommendation.to_string()),
+    ("evidence", |found| evidence_cell(&found.finding.vuln_evidence)),
+    ("references", |found| found.finding.references.join(" ")),
 ];
 
-/// Headers of decisions, after the others in a report with decisions.
-#[rustfmt::skip]
-const DECISION_HEADERS: [&str; 14] = [
-    "verdict", "again", "reason", "until", "decided_by", "decided_at", "own_severity", "now", "retest_before",
-    "retest_now", "retested_at", "tags", "notes", "fingerprint",
+/// The columns of decisions, after the others in a report with decisions.
+const DECISION_COLUMNS: [DecisionColumn; 14] = [
+    ("verdict", |decided| decided.verdict.clone()),
+    ("again", |decided| decided.again.clone()),
+    ("reason", |decided| decided.reason.clone()),
+    ("until", |decided| decided.until.clone()),
+    ("decided_by", |decided| decided.who.clone()),
+    ("decided_at", |decided| decided.at.clone()),
+    ("own_severity", |decided| decided.severity.map(|risk| risk.to_string()).unwrap_or_default()),
+    ("now", |decided| decided.now.clone()),
+    ("retest_before", |decided| decided.retest.clone().unwrap_or_default().before),
+    ("retest_now", |decided| decided.retest.clone().unwrap_or_default().now),
+    ("retested_at", |decided| decided.retest.clone().unwrap_or_default().at),
+    ("tags", |decided| decided.tags.join(" ")),
+    ("notes", |decided| decided.notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>().join("\n")),
+    ("fingerprint", |decided| decided.fingerprint.clone()),
 ];
 
 pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
-    let more: &[&str] = if document.with_decisions { &DECISION_HEADERS } else { &[] };
-    writer.write_record(HEADERS.iter().chain(more))?;
+    let decisions: &[DecisionColumn] = if document.with_decisions { &DECISION_COLUMNS } else { &[] };
+    let headers = COLUMNS.iter().map(|(name, _)| *name).chain(decisions.iter().map(|(name, _)| *name));
+    writer.write_record(["group"].into_iter().chain(headers))?;
     for group in &document.groups {
         for found in &group.findings {
-            let decided = if document.with_decisions { decided(found).to_vec() } else { Vec::new() };
-            writer.write_record(row(&group.name, found).iter().chain(&decided).map(|cell| neutral(cell)))?;
+            let decided = found.decided.clone().unwrap_or_default();
+            let cells = COLUMNS.iter().map(|(_, cell)| cell(found));
+            let cells = cells.chain(decisions.iter().map(|(_, cell)| cell(&decided)));
+            writer.write_record([group.name.clone()].into_iter().chain(cells).map(|cell| neutral(&cell)))?;
         }
     }
     writer.into_inner().map_err(|error| RenderError::Table(csv::Error::from(error.into_error())))
-}
-
-fn row(group: &str, found: &ReportFinding) -> [String; HEADERS.len()] {
-    let finding = &found.finding;
-    [
-        group.to_owned(),
-        finding.id.to_string(),
-        found.target.clone(),
-        finding.risk_level.to_string(),
-        finding.name.to_string(),
-        finding.status.to_string(),
-        finding.confirmed.to_string(),
-        finding.verified.to_string(),
-        finding.port.to_string(),
-        finding.protocol.to_string(),
-        finding.service.to_string(),
-        finding.vuln_id.to_string(),
-        finding.cve.join(" "),
-        finding.cwe.to_string(),
-        finding.owasp.owasp_2021.to_string(),
-        found.tool.to_string(),
-        found.found_at.map(|at| at.to_string()).unwrap_or_default(),
-        finding.vuln_description.to_string(),
-        finding.recommendation.to_string(),
-        evidence(&entities::decoded(finding.vuln_evidence.view())),
-        finding.references.join(" "),
-    ]
-}
-
-fn decided(found: &ReportFinding) -> [String; DECISION_HEADERS.len()] {
-    let decided = found.decided.clone().unwrap_or_default();
-    let retest = decided.retest.unwrap_or_default();
-    let notes: Vec<String> = decided.notes.into_iter().map(|note| note.text).collect();
-    [
-        decided.verdict,
-        decided.again,
-        decided.reason,
-        decided.until,
-        decided.who,
-        decided.at,
-        decided.severity.map(|risk| risk.to_string()).unwrap_or_default(),
-        decided.now,
-        retest.before,
-        retest.now,
-        retest.at,
-        decided.tags.join(" "),
-        notes.join("\n"),
-        decided.fingerprint,
-    ]
 }
 
 /// Evidence in one cell: one line per row, `header: cell` pairs.
