@@ -172,8 +172,15 @@ impl Fields {
         self.map.get(name).filter(|value| !value.is_null())
     }
 
-    fn wrong(&self, name: &str, expected: &str) -> ApiError {
-        ApiError::new(self.wrong_type, format!("{name} must be {expected}"))
+    /// The value that was read, or an error when it has another type.
+    fn typed<T>(&self, name: &str, expected: &str, value: Option<Option<T>>) -> Result<Option<T>, ApiError> {
+        let wrong = || ApiError::new(self.wrong_type, format!("{name} must be {expected}"));
+        value.map(|value| value.ok_or_else(wrong)).transpose()
+    }
+
+    /// The value of a field; a field of a form without text counts as absent.
+    fn filled(&self, name: &str) -> Option<&Value> {
+        self.value(name).filter(|value| !self.form || *value != "")
     }
 
     /// A string.
@@ -181,11 +188,7 @@ impl Fields {
     /// # Errors
     /// When the value has another type.
     pub fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(self.wrong(name, "a string")),
-        }
+        self.typed(name, "a string", self.value(name).map(Value::as_str))
     }
 
     /// An integer.
@@ -193,11 +196,7 @@ impl Fields {
     /// # Errors
     /// When the value has another type.
     pub fn integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
-        match self.value(name) {
-            Some(Value::String(text)) if self.form && text.is_empty() => Ok(None),
-            Some(value) => self.number(value).map(Some).ok_or_else(|| self.wrong(name, "an integer")),
-            None => Ok(None),
-        }
+        self.typed(name, "an integer", self.filled(name).map(|value| self.number(value)))
     }
 
     /// A boolean.
@@ -205,12 +204,11 @@ impl Fields {
     /// # Errors
     /// When the value has another type.
     pub fn boolean(&self, name: &str) -> Result<Option<bool>, ApiError> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        let read = match value {
+        let read = self.value(name).map(|value| match value {
             Value::String(text) if self.form => boolean(text),
             other => other.as_bool(),
-        };
-        read.map(Some).ok_or_else(|| self.wrong(name, "true or false"))
+        });
+        self.typed(name, "true or false", read)
     }
 
     /// An object; in a form, JSON text.
@@ -218,16 +216,11 @@ impl Fields {
     /// # Errors
     /// When the value has another type.
     pub fn object(&self, name: &str) -> Result<Option<Map<String, Value>>, ApiError> {
-        let value = match self.value(name) {
-            Some(Value::String(text)) if self.form && text.is_empty() => None,
-            Some(Value::String(text)) if self.form => Some(serde_json::from_str(text).unwrap_or_default()),
-            other => other.cloned(),
-        };
-        match value {
-            None => Ok(None),
-            Some(Value::Object(object)) => Ok(Some(object)),
-            Some(_) => Err(self.wrong(name, "an object")),
-        }
+        let read = self.filled(name).map(|value| match value {
+            Value::String(text) if self.form => serde_json::from_str(text).ok(),
+            other => other.as_object().cloned(),
+        });
+        self.typed(name, "an object", read)
     }
 
     /// A list of integers; in a form, a repeated field (also `name[]`), or one value with commas.
@@ -236,19 +229,16 @@ impl Fields {
     /// When the value has another type.
     pub fn integers(&self, name: &str) -> Result<Option<Vec<i64>>, ApiError> {
         let value = self.value(name).or_else(|| self.value(&format!("{name}[]")));
-        let wrong = || self.wrong(name, "a list of integers");
-        match value {
-            None => Ok(None),
-            Some(Value::Array(items)) => {
-                items.iter().map(|item| self.number(item)).collect::<Option<_>>().map(Some).ok_or_else(wrong)
-            }
-            Some(Value::String(text)) if self.form => {
+        let read = value.map(|value| match value {
+            Value::Array(items) => items.iter().map(|item| self.number(item)).collect(),
+            Value::String(text) if self.form => {
                 let text = text.trim().trim_start_matches('[').trim_end_matches(']');
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-                parts.map(|part| part.parse().ok()).collect::<Option<_>>().map(Some).ok_or_else(wrong)
+                parts.map(|part| part.parse().ok()).collect()
             }
-            Some(_) => Err(wrong()),
-        }
+            _ => None,
+        });
+        self.typed(name, "a list of integers", read)
     }
 
     fn number(&self, value: &Value) -> Option<i64> {

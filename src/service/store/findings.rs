@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
 
-use super::{Store, StoreResult};
+use super::{Store, StoreResult, push_condition};
 use crate::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
 use crate::service::engine::NewFinding;
 
@@ -54,15 +54,9 @@ pub struct FindingFilter {
 impl FindingFilter {
     fn push(&self, query: &mut QueryBuilder<Sqlite>) {
         query.push("1");
-        if let Some(workspace) = self.workspace {
-            query.push(" AND findings.workspace_id = ").push_bind(workspace.0);
-        }
-        if let Some(target) = self.target {
-            query.push(" AND findings.target_id = ").push_bind(target.0);
-        }
-        if let Some(scan) = self.scan {
-            query.push(" AND findings.scan_id = ").push_bind(scan.0);
-        }
+        push_condition(query, "findings.workspace_id =", self.workspace.map(|id| id.0));
+        push_condition(query, "findings.target_id =", self.target.map(|id| id.0));
+        push_condition(query, "findings.scan_id =", self.scan.map(|id| id.0));
         if let Some(ids) = &self.ids {
             let ids = serde_json::to_string(ids).unwrap_or_else(|_| "[]".to_owned());
             query.push(" AND findings.id IN (SELECT value FROM json_each(").push_bind(ids).push("))");
@@ -153,24 +147,7 @@ pub(super) async fn write(
 
 /// The fields of the contract that have no column.
 fn body(finding: &NewFinding) -> Value {
-    json!({
-        "name": finding.name,
-        "test_description": finding.test_description,
-        "test_finished": true,
-        "confirmed": finding.confirmed,
-        "in_cisa_catalog": finding.in_cisa_catalog,
-        "cve": finding.cve,
-        "vuln_description": finding.vuln_description,
-        "vuln_evidence": finding.evidence,
-        "risk_description": finding.risk_description,
-        "risk_level": finding.risk,
-        "recommendation": finding.recommendation,
-        "references": finding.references,
-        "vuln_id": finding.vuln_id,
-        "owasp": finding.owasp,
-        "cwe": finding.cwe,
-        "port": finding.port,
-        "protocol": finding.protocol,
-        "service": finding.service,
-    })
+    let mut body = serde_json::to_value(finding).unwrap_or_default();
+    body["test_finished"] = true.into();
+    body
 }

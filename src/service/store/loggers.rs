@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use sqlx::{FromRow, QueryBuilder};
 
-use super::{Store, StoreResult, is_duplicate, millis};
+use super::{Store, StoreResult, is_duplicate, millis, push_condition};
 use crate::contract::{LoggerId, WorkspaceId};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -41,10 +41,7 @@ impl Store {
     /// Loggers in the order of their ids.
     pub async fn loggers(&self, workspace: Option<WorkspaceId>) -> StoreResult<Vec<LoggerRow>> {
         let mut query = QueryBuilder::new(SELECT);
-        match workspace {
-            Some(workspace) => query.push("workspace_id = ").push_bind(workspace.0),
-            None => query.push("1"),
-        };
+        push_condition(query.push("1"), "workspace_id =", workspace.map(|id| id.0));
         query.push(" ORDER BY id").build_query_as().fetch_all(self.read()).await
     }
 

@@ -31,7 +31,7 @@ use jiff::Timestamp;
 use sqlx::pool::PoolConnection;
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sqlx::{Row, Sqlite, SqliteConnection, SqlitePool};
+use sqlx::{Encode, QueryBuilder, Row, Sqlite, SqliteConnection, SqlitePool, Type};
 
 use crate::contract::{Shared, Stamp};
 
@@ -134,6 +134,16 @@ pub(super) fn stamp(millis: i64) -> Stamp {
 /// Parses JSON that the service wrote; invalid text becomes null.
 pub(super) fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_default()
+}
+
+/// Adds a condition with its value, such as `target_id =`, when there is a value.
+pub(super) fn push_condition<'t, T>(query: &mut QueryBuilder<Sqlite>, condition: &str, value: Option<T>)
+where
+    T: Encode<'t, Sqlite> + Type<Sqlite>,
+{
+    if let Some(value) = value {
+        query.push(" AND ").push(condition).push(" ").push_bind(value);
+    }
 }
 
 /// Reads a text column.

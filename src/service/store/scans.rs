@@ -8,7 +8,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row};
 
 use super::targets::{AddedTarget, Deletion, TargetToAdd, add_target};
-use super::{Store, StoreResult, json, millis, stamp, text};
+use super::{Store, StoreResult, json, millis, push_condition, stamp, text};
 use crate::contract::{
     RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanOutput, ScanStatus, TargetId, WorkspaceId,
 };
@@ -106,25 +106,13 @@ impl Store {
     /// Scans, newest first.
     pub async fn scans(&self, filter: &ScanFilter, now: Timestamp) -> StoreResult<Vec<Scan>> {
         let mut query = QueryBuilder::new(SELECT);
-        if let Some(workspace) = filter.workspace {
-            query.push(" AND workspace_id = ").push_bind(workspace.0);
-        }
-        if let Some(target) = filter.target {
-            query.push(" AND target_id = ").push_bind(target.0);
-        }
-        if let Some(tool) = filter.tool {
-            query.push(" AND tool_id = ").push_bind(tool);
-        }
-        if let Some(status) = &filter.status {
-            query.push(" AND status = ").push_bind(status.as_str().to_owned());
-        }
+        push_condition(&mut query, "workspace_id =", filter.workspace.map(|id| id.0));
+        push_condition(&mut query, "target_id =", filter.target.map(|id| id.0));
+        push_condition(&mut query, "tool_id =", filter.tool);
+        push_condition(&mut query, "status =", filter.status.as_ref().map(|status| status.as_str().to_owned()));
         // In seconds, as clients receive times: an interval includes the scan that starts in its last second.
-        if let Some(from) = filter.from {
-            query.push(" AND coalesce(started_at, created_at) / 1000 >= ").push_bind(from.as_second());
-        }
-        if let Some(to) = filter.to {
-            query.push(" AND coalesce(started_at, created_at) / 1000 <= ").push_bind(to.as_second());
-        }
+        push_condition(&mut query, "coalesce(started_at, created_at) / 1000 >=", filter.from.map(|at| at.as_second()));
+        push_condition(&mut query, "coalesce(started_at, created_at) / 1000 <=", filter.to.map(|at| at.as_second()));
         query.push(" ORDER BY id DESC LIMIT ").push_bind(filter.limit).push(" OFFSET ").push_bind(filter.offset);
         let rows = query.build().fetch_all(self.read()).await?;
         rows.iter().map(|row| scan_of(row, now)).collect()

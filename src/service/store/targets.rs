@@ -3,7 +3,7 @@
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, QueryBuilder, Row, SqliteConnection};
 
-use super::{Store, StoreResult, text};
+use super::{Store, StoreResult, push_condition, text};
 use crate::contract::{Target, TargetId, TargetType, WorkspaceId};
 
 impl FromRow<'_, SqliteRow> for Target {
@@ -60,12 +60,8 @@ impl Store {
     /// Targets in the order of their ids.
     pub async fn targets(&self, filter: &TargetFilter) -> StoreResult<Vec<Target>> {
         let mut query = QueryBuilder::new(SELECT);
-        if let Some(workspace) = filter.workspace {
-            query.push(" AND workspace_id = ").push_bind(workspace.0);
-        }
-        if let Some(kind) = &filter.kind {
-            query.push(" AND type = ").push_bind(kind.as_str().to_owned());
-        }
+        push_condition(&mut query, "workspace_id =", filter.workspace.map(|id| id.0));
+        push_condition(&mut query, "type =", filter.kind.as_ref().map(|kind| kind.as_str().to_owned()));
         query.push(" ORDER BY id LIMIT ").push_bind(filter.limit).push(" OFFSET ").push_bind(filter.offset);
         query.build_query_as().fetch_all(self.read()).await
     }
