@@ -2,19 +2,17 @@
 //! reaches a cell, the clipboard, a file name or an export.
 //!
 //! ```text
-//!  outside text ──► entities (only where the source encodes them) ──► clean_line / clean_text ──► plain visible text
+//!  outside text ──► entities (only where the source encodes them: contract/entities.rs) ──► clean_line / clean_text ──► plain visible text
 //! ```
 //!
 //! Controls, escape sequences, bidi controls and zero-width characters become *visible* instead of vanishing, because
 //! somebody inserted them on purpose. Excessive combining marks are cut and counted. The result contains only printable
 //! characters (and `\n` in [`clean_text`]), so later code needs no care.
 
-mod entities;
 mod fit;
 mod plural;
 mod quote;
 
-pub use entities::decode_entities;
 pub use fit::{middle_with, start, start_with, width};
 pub use plural::{plural, thousands};
 pub use quote::quoted;
@@ -251,6 +249,7 @@ fn is_hidden(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::entities::decode_entities;
     use proptest::prelude::*;
 
     #[test]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::entities::decode_entities;
 use super::shared::wide;
 use super::{FindingId, ScanId, Shared, TargetId, lenient};
 
@@ -213,6 +214,21 @@ impl Evidence {
             }
             Value::Object(fields) if fields.is_empty() => EvidenceView::Nothing,
             other => EvidenceView::Tree(other),
+        }
+    }
+}
+
+impl EvidenceView {
+    /// The evidence with the HTML entities of table cells decoded: escaping them again would show `&amp;` instead of
+    /// `&`. Evidence that is one text is unchanged, because entities may be part of the proof.
+    #[must_use]
+    pub fn decoded(self) -> Self {
+        let all = |cells: Vec<String>| cells.iter().map(|cell| decode_entities(cell).into_owned()).collect::<Vec<_>>();
+        match self {
+            Self::Table { headers, rows } => {
+                Self::Table { headers: all(headers), rows: rows.into_iter().map(all).collect() }
+            }
+            other => other,
         }
     }
 }

@@ -4,7 +4,7 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value};
 use serde_json::json;
 
-use super::{Document, Earlier, RenderError, ReportFinding, ReportScan, entities};
+use super::{Document, Earlier, RenderError, ReportFinding, ReportScan};
 use crate::contract::{EvidenceView, Finding, Risk, Stamp, Tool};
 
 const TEMPLATE: &str = include_str!("../../assets/reports/report.html");
@@ -73,7 +73,7 @@ fn entry(found: &ReportFinding) -> serde_json::Value {
         "risk_description": finding.risk_description,
         "recommendation": finding.recommendation,
         "classification": classes.filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" · "),
-        "evidence": evidence(entities::decoded(finding.vuln_evidence.view())),
+        "evidence": evidence(finding.vuln_evidence.view().decoded()),
         "links": links,
         "other_references": other_references,
         "history": found.history.iter().map(earlier).collect::<Vec<_>>(),

@@ -10,7 +10,6 @@
 mod arrange;
 mod csv;
 mod decided;
-mod entities;
 mod html;
 mod json;
 
@@ -106,7 +105,7 @@ pub fn render(document: &Document, format: &ReportFormat) -> Result<Vec<u8>, Ren
 
 /// Evidence as the text of one cell: one line per row, `header: cell` pairs.
 pub fn evidence_cell(evidence: &Evidence) -> String {
-    csv::evidence(&entities::decoded(evidence.view()))
+    csv::evidence(&evidence.view().decoded())
 }
 
 /// Prefixes a cell that a spreadsheet would read as a formula with an apostrophe.

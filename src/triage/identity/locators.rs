@@ -13,6 +13,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::class;
+use crate::contract::entities::decode_entities;
 use crate::contract::{Evidence, EvidenceView};
 use crate::text;
 
@@ -87,7 +88,7 @@ impl Found {
         for row in rows {
             for (at, (cell, &column)) in row.iter().zip(&columns).enumerate() {
                 if column != EvidenceColumn::Route || route == Some(at) {
-                    self.read_cell(column, &text::decode_entities(cell));
+                    self.read_cell(column, &decode_entities(cell));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Evidence: tables aligned, texts as they are, HTTP messages coloured.
 
+use crate::contract::entities::decode_entities;
 use crate::contract::{EvidenceView, Finding};
 use crate::dashboard::findings::draw::detail::indent;
 use crate::dashboard::ui::Theme;
@@ -26,7 +27,7 @@ pub(crate) fn lines(theme: Theme, finding: &Finding, width: u16) -> Vec<Line<'st
         EvidenceView::Text(words) => message_lines(theme, &text::clean_text(&words)),
         EvidenceView::Table { headers, rows } => {
             let clean = |cells: Vec<String>| -> Vec<String> {
-                cells.iter().map(|cell| text::clean_text(&text::decode_entities(cell)).into_owned()).collect()
+                cells.iter().map(|cell| text::clean_text(&decode_entities(cell)).into_owned()).collect()
             };
             table_lines(theme, &clean(headers), &rows.into_iter().map(clean).collect::<Vec<_>>(), width)
         }
