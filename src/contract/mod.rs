@@ -35,10 +35,13 @@ macro_rules! string_enum {
             }
 
             /// The value of the contract with this string.
-            pub fn known(text: &str) -> Option<Self> {
+            ///
+            /// # Errors
+            /// The strings of the contract, when it is none of them.
+            pub fn known(text: &str) -> Result<Self, String> {
                 match text {
-                    $($text => Some($name::$variant),)+
-                    _ => None,
+                    $($text => Ok($name::$variant),)+
+                    _ => Err([$($text),+].join(", ")),
                 }
             }
         }
@@ -51,7 +54,7 @@ macro_rules! string_enum {
 
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
-                Self::known(text).unwrap_or_else(|| $name::Other(text.into()))
+                Self::known(text).unwrap_or_else(|_| $name::Other(text.into()))
             }
         }
 
@@ -75,6 +78,7 @@ macro_rules! string_enum {
     };
 }
 
+pub mod entities;
 pub mod envelope;
 pub mod error;
 pub mod finding;
@@ -107,6 +111,24 @@ pub use time::Stamp;
 pub use tool::Tool;
 pub use wordlist::Wordlist;
 pub use workspace::{EditWorkspace, NewWorkspace, Workspace};
+
+/// Implements serialisation as text for types with `Display` and `FromStr`.
+macro_rules! serde_as_text {
+    ($name:ident) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                <String as serde::Deserialize>::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+pub(crate) use serde_as_text;
 
 /// Declares id types, so that ids of different resources cannot be mixed up.
 macro_rules! ids {
@@ -143,11 +165,12 @@ macro_rules! ids {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                lenient::integer(from).map(Self)
+                $crate::contract::lenient::integer(from).map(Self)
             }
         }
     )+};
 }
+pub(crate) use ids;
 
 ids! {
     /// Identifies a workspace.

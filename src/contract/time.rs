@@ -12,7 +12,7 @@ use super::{Shared, lenient};
 const FORM: &str = "%Y-%m-%d %H:%M:%S";
 
 /// A timestamp, serialised in seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(pub Timestamp);
 
 impl Stamp {

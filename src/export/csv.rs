@@ -20,7 +20,7 @@ const COLUMNS: [CsvColumn; 37] = [
     ("name", |row| row.case.name.to_string()),
     ("verdict", |row| row.assessment.verdict.to_string()),
     ("undecided", |row| row.assessment.is_undecided().to_string()),
-    ("again", |row| or_empty(row.assessment.reopened.map(json::again))),
+    ("again", |row| or_empty(row.assessment.reopened)),
     ("reason", |row| or_empty(row.assessment.reason)),
     ("until", |row| or_empty(row.assessment.until)),
     ("decided_by", |row| or_empty(row.assessment.who.as_ref())),

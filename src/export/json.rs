@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::ExportRow;
 use crate::contract::Stamp;
-use crate::triage::{ReopenCause, RetestStatus, VerdictSource};
+use crate::triage::{ReopenCause, RetestStatus};
 
 /// The object of a row.
 pub fn row(row: &ExportRow) -> Value {
@@ -25,9 +25,9 @@ pub fn row(row: &ExportRow) -> Value {
         "own": case.own.is_some(),
         "verdict": assessment.verdict.as_str(),
         "undecided": assessment.is_undecided(),
-        "again": assessment.reopened.map(again),
+        "again": assessment.reopened.map(ReopenCause::as_str),
         "recheck": assessment.recheck,
-        "decided_through": source(assessment.source),
+        "decided_through": assessment.source.as_str(),
         "reason": assessment.reason.map(|reason| reason.as_str()),
         "until": assessment.until.map(|day| day.to_string()),
         "decided_at": stamp(assessment.at),
@@ -55,20 +55,3 @@ pub(super) fn retest_status(status: RetestStatus) -> String {
     status.word().replace(' ', "_")
 }
 
-/// The reason why a decision is no longer valid.
-pub(super) fn again(again: ReopenCause) -> &'static str {
-    match again {
-        ReopenCause::Regression => "regression",
-        ReopenCause::Expired => "expired",
-        ReopenCause::Conflict => "conflict",
-    }
-}
-
-fn source(source: VerdictSource) -> &'static str {
-    match source {
-        VerdictSource::Person => "person",
-        VerdictSource::Rule(_) => "rule",
-        VerdictSource::Service => "service",
-        VerdictSource::Nobody => "nobody",
-    }
-}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::{Export, ExportRow, json};
+use super::{Export, ExportRow};
 use crate::contract::Risk;
 use crate::report::evidence_cell;
 use crate::text;
@@ -69,7 +69,7 @@ fn verdict(row: &ExportRow) -> String {
             if decisions.is_empty() {
                 decisions.push(format!("{} by {}", assessment.verdict, who(row)));
             }
-            format!("{} ({})", json::again(again), decisions.join(", "))
+            format!("{again} ({})", decisions.join(", "))
         }
     }
 }

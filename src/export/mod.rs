@@ -28,59 +28,33 @@ use thiserror::Error;
 pub use row::ExportRow;
 
 use crate::contract::{ReportFormat, Stamp};
+use crate::finding::named_enum;
 use crate::report::RenderError;
 use crate::text;
 
-/// The format of an export.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportFormat {
-    Csv,
-    Markdown,
-    Jsonl,
-    DefectDojo,
-    Sarif,
-    Vex,
-    Html,
-    Json,
+named_enum! {
+    /// The format of an export, with its name on command lines.
+    ExportFormat {
+        Csv "csv",
+        Markdown "markdown",
+        Jsonl "jsonl",
+        DefectDojo "defectdojo",
+        Sarif "sarif",
+        Vex "vex",
+        Html "html",
+        Json "json",
+    }
 }
 
-/// Name on command lines and file extension of every format, in the order of the variants.
-const FORMATS: [(&str, &str); 8] = [
-    ("csv", "csv"),
-    ("markdown", "md"),
-    ("jsonl", "jsonl"),
-    ("defectdojo", "defectdojo.json"),
-    ("sarif", "sarif"),
-    ("vex", "cdx.json"),
-    ("html", "html"),
-    ("json", "json"),
-];
-
 impl ExportFormat {
-    pub const ALL: [ExportFormat; 8] = [
-        ExportFormat::Csv,
-        ExportFormat::Markdown,
-        ExportFormat::Jsonl,
-        ExportFormat::DefectDojo,
-        ExportFormat::Sarif,
-        ExportFormat::Vex,
-        ExportFormat::Html,
-        ExportFormat::Json,
-    ];
-
-    /// The name on command lines.
-    pub fn as_str(self) -> &'static str {
-        FORMATS[self as usize].0
-    }
-
-    /// The format of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.as_str() == name)
-    }
-
     /// The file extension, without the leading dot.
     pub fn ending(self) -> &'static str {
-        FORMATS[self as usize].1
+        match self {
+            Self::Markdown => "md",
+            Self::DefectDojo => "defectdojo.json",
+            Self::Vex => "cdx.json",
+            _ => self.as_str(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The report with decisions, by the writers that the service uses too.
 
-use super::{Export, ExportRow, json};
+use super::{Export, ExportRow};
 use crate::contract::{GroupBy, ReportFilters, ReportFormat, Tool};
 use crate::report::{
     Document, Earlier, Remark, RenderError, ReportData, ReportDecision, ReportFinding, ReportRetest, render,
@@ -55,7 +55,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
     });
     ReportDecision {
         verdict: assessment.verdict.phrase(),
-        again: assessment.reopened.map(|again| format!("open again: {}", json::again(again))).unwrap_or_default(),
+        again: assessment.reopened.map(|again| format!("open again: {again}")).unwrap_or_default(),
         reason: assessment.reason.map(Reason::phrase).unwrap_or_default(),
         until: assessment.until.map(|day| day.to_string()).unwrap_or_default(),
         who: assessment.who.as_ref().map(ToString::to_string).unwrap_or_default(),

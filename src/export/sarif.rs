@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Export, ExportRow, json as plain, without_empty};
 use crate::contract::Risk;
 use crate::report::evidence_cell;
-use crate::triage::{Case, Presence, Verdict};
+use crate::triage::{Case, Presence, ReopenCause, Verdict};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -112,7 +112,7 @@ fn result(row: &ExportRow, rule: usize) -> Value {
             "security-severity": severity(row.risk()),
             "verdict": row.assessment.verdict.as_str(),
             "undecided": row.assessment.is_undecided(),
-            "again": row.assessment.reopened.map(plain::again),
+            "again": row.assessment.reopened.map(ReopenCause::as_str),
             "presence": case.presence.as_str(),
             "retest": plain::retest(row),
             "scannerRisk": case.risk_level.as_str(),

@@ -28,9 +28,17 @@ macro_rules! named_enum {
                 }
             }
 
+            /// The stable names, in the same order.
+            pub const NAMES: &[&'static str] = &[$($text),+];
+
             /// The value with this stable name.
             pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.as_str() == name)
+            }
+
+            /// The value with this stable name, or all names as the error of a command line.
+            pub fn from_name(name: &str) -> Result<Self, String> {
+                Self::named(name).ok_or_else(|| Self::NAMES.join(", "))
             }
         }
 

@@ -10,7 +10,7 @@ use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::text::plural;
 
 /// A captured request with the logger and workspace it belongs to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArchivedCapture {
     /// Name of the workspace.
     pub workspace: Shared,
@@ -20,19 +20,6 @@ pub struct ArchivedCapture {
     /// By this machine's clock.
     pub seen_at: Stamp,
     pub capture: Arc<Capture>,
-}
-
-impl Default for ArchivedCapture {
-    fn default() -> Self {
-        Self {
-            workspace: Shared::default(),
-            logger: LoggerId::default(),
-            label: Shared::default(),
-            handler_url: Shared::default(),
-            seen_at: Stamp(jiff::Timestamp::UNIX_EPOCH),
-            capture: Arc::default(),
-        }
-    }
 }
 
 impl ArchivedCapture {

@@ -7,11 +7,11 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::decode::percent::decoded_value;
 use super::{MentionPlace, request};
-use crate::contract::{Capture, Shared};
+use crate::contract::{Capture, Shared, serde_as_text};
 use crate::text;
 
 /// A program that fetches URLs automatically.
@@ -126,11 +126,7 @@ impl FromStr for Network {
     }
 }
 
-impl<'de> Deserialize<'de> for Network {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+serde_as_text!(Network);
 
 impl std::fmt::Display for Network {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

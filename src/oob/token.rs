@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::contract::serde_as_text;
 
 /// Characters of a token.
 pub const LENGTH: usize = 12;
@@ -85,17 +85,7 @@ impl FromStr for Token {
     }
 }
 
-impl Serialize for Token {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Token {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+serde_as_text!(Token);
 
 #[cfg(test)]
 mod tests {

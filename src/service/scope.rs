@@ -21,7 +21,7 @@ use thiserror::Error;
 use url::Host;
 
 use super::address::check_dns_name;
-use crate::contract::Stamp;
+use crate::contract::{Stamp, serde_as_text};
 
 /// Suffixes under which anyone can register names; a wildcard below them is refused. Single labels need no list.
 #[rustfmt::skip]
@@ -121,17 +121,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-impl Serialize for Pattern {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Pattern {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+serde_as_text!(Pattern);
 
 /// An entry of the scope file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,7 +25,7 @@ const FORMAT: &str = "scandeck-bundle";
 const VERSION: u32 = 2;
 
 /// The contents of a bundle file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bundle {
     pub manifest: Manifest,
     pub events: Vec<Arc<Event>>,
@@ -43,7 +43,7 @@ pub struct Bundle {
 }
 
 /// Contents of a bundle.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     format: String,
     version: u32,
@@ -90,27 +90,15 @@ enum BundleLine {
 impl Manifest {
     /// Of a bundle that holds nothing yet.
     pub fn new(workspace: Shared, alias: Shared, service: Shared, (who, made): (Shared, Stamp)) -> Self {
-        Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            workspace,
-            alias,
-            service,
-            who,
-            made,
-            reached: false,
-            lines: 0,
-        }
+        let format = FORMAT.to_owned();
+        Self { format, version: VERSION, workspace, alias, service, who, made, ..Self::default() }
     }
 }
 
 impl Bundle {
     /// One that holds nothing yet.
     pub fn new(manifest: Manifest) -> Self {
-        let (events, settings, seen) = (Vec::new(), Vec::new(), Vec::new());
-        let (payloads, hits, captures) = (Vec::new(), Vec::new(), Vec::new());
-        let (targets, scans, findings) = (Vec::new(), Vec::new(), Vec::new());
-        Self { manifest, events, settings, seen, payloads, hits, captures, targets, scans, findings }
+        Self { manifest, ..Self::default() }
     }
 
     /// How much it holds, for people.

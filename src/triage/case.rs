@@ -8,7 +8,7 @@ use jiff::civil::Date;
 
 use super::event::{EventId, Identity, Sighting};
 use crate::contract::{Finding, FindingId, Risk, Shared, Stamp};
-use crate::finding::{FindingKey, Presence, Reason, Verdict};
+use crate::finding::{FindingKey, Presence, Reason, Verdict, named_enum};
 
 /// Stable id of a case: the low 62 bits of its key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,15 +122,28 @@ pub enum VerdictSource {
     Nobody,
 }
 
-/// Reason why a decided finding is undecided again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ReopenCause {
-    /// Fixed, but a later scan found it.
-    Regression,
-    /// The decision has expired.
-    Expired,
-    /// Concurrent decisions differ.
-    Conflict,
+impl VerdictSource {
+    /// Its name in queries and exports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Rule(_) => "rule",
+            Self::Service => "service",
+            Self::Nobody => "nobody",
+        }
+    }
+}
+
+named_enum! {
+    /// Reason why a decided finding is undecided again.
+    ReopenCause {
+        /// Fixed, but a later scan found it.
+        Regression "regression",
+        /// The decision has expired.
+        Expired "expired",
+        /// Concurrent decisions differ.
+        Conflict "conflict",
+    }
 }
 
 /// The effective decision about a finding.

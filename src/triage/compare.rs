@@ -13,29 +13,18 @@ use super::case::Case;
 use super::presence::covers;
 use super::steady;
 use crate::contract::{Finding, Scan, ScanId, ScanStatus};
+use crate::finding::named_enum;
 use crate::table::Table;
 
-/// Outcome of a finding in a later scan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Outcome {
-    New,
-    Gone,
-    Changed,
-    Same,
-    /// The later scan did not find it but covered less than the earlier one, so its absence is not conclusive.
-    CoveredLess,
-}
-
-impl Outcome {
-    /// Its name in exports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Gone => "gone",
-            Self::Changed => "changed",
-            Self::Same => "same",
-            Self::CoveredLess => "covered_less",
-        }
+named_enum! {
+    /// Outcome of a finding in a later scan, with its name in exports.
+    Outcome {
+        New "new",
+        Gone "gone",
+        Changed "changed",
+        Same "same",
+        /// The later scan did not find it but covered less than the earlier one, so its absence is not conclusive.
+        CoveredLess "covered_less",
     }
 }
 

@@ -7,9 +7,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::civil::Date;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::contract::{FindingId, Risk, ScanId, Shared, Stamp};
+use crate::contract::{FindingId, Risk, ScanId, Shared, Stamp, serde_as_text};
 use crate::finding::{FindingKey, Reason, Verdict};
 
 /// Names an event everywhere: the instance that made it, and its number there. Printed `5f…-12`.
@@ -37,17 +37,7 @@ impl FromStr for EventId {
     }
 }
 
-impl Serialize for EventId {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for EventId {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+serde_as_text!(EventId);
 
 /// Identity of a finding, independent of service ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

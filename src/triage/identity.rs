@@ -32,6 +32,7 @@ const MAX_PLACE: usize = 300;
 const SEPARATOR: &str = "\u{1f}";
 
 /// Makes identities of many findings: what repeats is worked out once.
+#[derive(Default)]
 pub struct Identifier {
     alias: Shared,
     classes: HashMap<(Shared, Shared), Shared>,
@@ -50,13 +51,7 @@ struct EvidencePlace {
 impl Identifier {
     /// `alias` stands for the workspace and is usually empty.
     pub fn new(alias: &Shared) -> Self {
-        Self {
-            alias: alias.clone(),
-            classes: HashMap::new(),
-            services: HashMap::new(),
-            places: HashMap::new(),
-            by_locators: HashMap::new(),
-        }
+        Self { alias: alias.clone(), ..Self::default() }
     }
 
     /// The identity of a finding on an asset in canonical form (see [`asset`]).

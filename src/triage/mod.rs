@@ -54,7 +54,6 @@ pub use event::ManualFinding;
 pub use jsonl::BadLine;
 pub use retest::{KEPT_AS, Retest, RetestFinding, RetestResult, RetestScan, RetestStatus};
 pub use settings::{OWN_ADDRESSES, StoredSettings};
-pub use store::purge::DecisionCounts;
 pub use store::{OpenedDecisions, Store, StoreError};
 
 pub use crate::finding::{FindingKey, Presence, Reason, Verdict};

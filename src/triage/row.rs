@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse, max};
 
 use jiff::tz::TimeZone;
 
-use super::case::{ReopenCause, VerdictSource};
+use super::case::ReopenCause;
 use super::{Assessment, Case, CaseId, Presence};
 use crate::contract::{Risk, Stamp, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
@@ -114,12 +114,7 @@ impl Row for AssessedFinding<'_> {
             Field::Verdict => to.text(assessment.verdict.as_str()),
             Field::Reason => assessment.reason.into_iter().for_each(|reason| to.text(reason.as_str())),
             Field::By => shared(to, assessment.who.as_ref()),
-            Field::Source => to.text(match assessment.source {
-                VerdictSource::Person => "person",
-                VerdictSource::Rule(_) => "rule",
-                VerdictSource::Service => "service",
-                VerdictSource::Nobody => "nobody",
-            }),
+            Field::Source => to.text(assessment.source.as_str()),
             Field::Decided => to.time(assessment.at),
             Field::Until => to.time(assessment.until.and_then(|day| {
                 // A decision holds until the end of its last day.

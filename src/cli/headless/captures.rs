@@ -11,7 +11,7 @@ use super::archive::ArchiveReader;
 use super::print::{cells, or_dash};
 use super::save::Destination;
 use super::watch::{pause, poll_delays};
-use super::{HeadlessSession, PrintTable, ServiceArgs, bundles, exit, or_names, save};
+use super::{HeadlessSession, PrintTable, ServiceArgs, bundles, exit, save};
 use crate::cli::error::CliError;
 use crate::contract::{CaptureId, Shared};
 use crate::oob::{CaptureFormat, CaptureRecord, PayloadBook, Token, out, request};
@@ -61,7 +61,7 @@ enum CapturesCommand {
         #[command(flatten)]
         choice: CaptureChoice,
         /// har, jsonl
-        #[arg(long, value_parser = |name: &str| or_names(CaptureFormat::named(name), &CaptureFormat::NAMES.join(", ")))]
+        #[arg(long, value_parser = CaptureFormat::from_name)]
         format: CaptureFormat,
         #[command(flatten)]
         to: Destination,
@@ -112,7 +112,7 @@ struct CaptureChoice {
 
 fn duration(text: &str) -> Result<Duration, String> {
     let seconds = crate::query::value::span(text).and_then(|seconds| u64::try_from(seconds).ok());
-    or_names(seconds.map(Duration::from_secs), "expected 90s, 10m, 2h or 1h30m")
+    seconds.map(Duration::from_secs).ok_or_else(|| "expected 90s, 10m, 2h or 1h30m".to_owned())
 }
 
 /// Runs the command.

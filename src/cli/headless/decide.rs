@@ -7,7 +7,7 @@ use clap::Args;
 use jiff::civil::Date;
 
 use super::rows::{FindingRows, today};
-use super::{HeadlessSession, decisions, findings, or_names};
+use super::{HeadlessSession, decisions, findings};
 use crate::cli::error::CliError;
 use crate::contract::{Risk, Shared};
 use crate::export::ExportRow;
@@ -31,7 +31,7 @@ pub struct DecideArgs {
     query: Option<Query>,
     /// open, in_review, confirmed, false_positive, risk_accepted, not_applicable, fixed, duplicate
     #[arg(long, value_name = "VERDICT",
-          value_parser = |name: &str| or_names(Verdict::named(name), &Verdict::ALL.map(Verdict::as_str).join(", ")),
+          value_parser = Verdict::from_name,
           required_unless_present_any = ["note", "severity", "tag", "untag"])]
     verdict: Option<Verdict>,
     /// Reason of the verdict, such as not_reproducible or will_not_fix; or none
@@ -61,8 +61,7 @@ fn reason(text: &str) -> Result<DraftValue<Reason>, String> {
     if text == "none" {
         return Ok(DraftValue::Empty);
     }
-    let names = format!("{} or none", Reason::ALL.map(Reason::as_str).join(", "));
-    or_names(Reason::named(text).map(DraftValue::Set), &names)
+    Reason::from_name(text).map(DraftValue::Set).map_err(|names| format!("{names} or none"))
 }
 
 fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
@@ -70,7 +69,7 @@ fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
         return Ok(DraftValue::Empty);
     }
     let named = Risk::DOWN.into_iter().find(|risk| risk.as_str() == text);
-    or_names(named.map(DraftValue::Set), "critical, high, medium, low, info or scanner")
+    named.map(DraftValue::Set).ok_or_else(|| "critical, high, medium, low, info or scanner".to_owned())
 }
 
 /// Writes the decisions.

@@ -10,7 +10,7 @@ use super::decide::{self, DecideArgs};
 use super::print::{cells, or_dash};
 use super::rows::FindingRows;
 use super::save::Destination;
-use super::{HeadlessSession, PrintTable, ServiceArgs, or_names};
+use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
 use crate::contract::{FindingId, Stamp};
 use crate::export;
@@ -59,14 +59,10 @@ struct ExportArgs {
     #[command(flatten)]
     choice: FindingChoice,
     /// csv, markdown (hand-over), jsonl, defectdojo (Generic Findings Import), sarif (2.1.0), vex (CycloneDX 1.6), html, json
-    #[arg(long, value_parser = format)]
+    #[arg(long, value_parser = ExportFormat::from_name)]
     format: ExportFormat,
     #[command(flatten)]
     to: Destination,
-}
-
-fn format(text: &str) -> Result<ExportFormat, String> {
-    or_names(ExportFormat::named(text), &ExportFormat::ALL.map(ExportFormat::as_str).join(", "))
 }
 
 /// Selects findings.

@@ -113,7 +113,3 @@ fn query(text: &str, kind: QueryKind) -> Result<Query, String> {
     Query::parse(text, kind).map_err(|error| error.to_string())
 }
 
-/// The value of a named constant, or the valid names as an error.
-fn or_names<T>(value: Option<T>, names: &str) -> Result<T, String> {
-    value.ok_or_else(|| names.to_owned())
-}

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::archive::{ArchiveReader, PayloadHits};
 use super::logger::{self, WorkspaceLogger};
 use super::print::{cells, or_dash};
-use super::{HeadlessSession, PrintTable, ServiceArgs, or_names, save};
+use super::{HeadlessSession, PrintTable, ServiceArgs, save};
 use crate::cli::error::CliError;
 use crate::contract::{Shared, Stamp};
 use crate::oob::lifetime::over;
@@ -85,7 +85,7 @@ struct NewArgs {
 }
 
 fn count(text: &str) -> Result<usize, String> {
-    or_names(text.parse().ok().filter(|count| (1..=MOST).contains(count)), &format!("expected 1 to {MOST}"))
+    text.parse().ok().filter(|count| (1..=MOST).contains(count)).ok_or_else(|| format!("expected 1 to {MOST}"))
 }
 
 /// Runs the command.

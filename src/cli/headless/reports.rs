@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::print::{cells, or_dash};
 use super::watch::{pause, poll_delays};
-use super::{HeadlessSession, PrintTable, ServiceArgs, or_names, save};
+use super::{HeadlessSession, PrintTable, ServiceArgs, save};
 use crate::cli::error::CliError;
 use crate::client::{Download, ReportFile};
 use crate::contract::{
@@ -71,11 +71,10 @@ enum ReportsCommand {
 #[command(group = ArgGroup::new("source").required(true).args(["scan", "finding"]))]
 struct CreateArgs {
     /// pdf, html, json, csv, xlsx, docx, as far as the service supports them
-    #[arg(long, value_parser = |name: &str| or_names(ReportFormat::known(name), "pdf, html, json, csv, xlsx or docx"))]
+    #[arg(long, value_parser = ReportFormat::known)]
     format: ReportFormat,
     /// target or vulnerability
-    #[arg(long, default_value = "target",
-          value_parser = |name: &str| or_names(GroupBy::known(name), "target or vulnerability"))]
+    #[arg(long, default_value = "target", value_parser = GroupBy::known)]
     group_by: GroupBy,
     /// Findings of this scan; repeatable
     #[arg(long, value_name = "ID")]

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::print::{cells, or_dash};
 use super::start::StartArgs;
-use super::{HeadlessSession, PrintTable, ServiceArgs, diff, or_names, start, targets, watch};
+use super::{HeadlessSession, PrintTable, ServiceArgs, diff, start, targets, watch};
 use crate::cli::error::CliError;
 use crate::client::{Interval, ScanQuery, TargetQuery, TestQuery};
 use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool};
@@ -97,8 +97,7 @@ enum ScansCommand {
         /// Scan id
         id: ScanId,
         /// `finding`: only tests with a finding; `scan`: only tests without one
-        #[arg(long, value_name = "KIND",
-              value_parser = |name: &str| or_names(ResourceType::known(name), "scan or finding"))]
+        #[arg(long, value_name = "KIND", value_parser = ResourceType::known)]
         resource_type: Option<ResourceType>,
         /// Only of this scan or finding, depending on --resource-type
         #[arg(long, value_name = "ID", requires = "resource_type")]
@@ -115,7 +114,7 @@ struct ListArgs {
     #[arg(long, value_name = "NAME|ID")]
     target: Option<String>,
     /// Only in this state, such as running, finished, "failed to start"
-    #[arg(long, value_name = "STATUS", value_parser = status)]
+    #[arg(long, value_name = "STATUS", value_parser = ScanStatus::known)]
     status: Option<ScanStatus>,
     /// Only scans that started at this time (UTC) or later
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -125,14 +124,9 @@ struct ListArgs {
     to: Option<Stamp>,
 }
 
-fn status(text: &str) -> Result<ScanStatus, String> {
-    let names: Vec<&str> = ScanStatus::KNOWN.iter().map(ScanStatus::as_str).collect();
-    or_names(ScanStatus::known(text), &names.join(", "))
-}
-
 fn time(text: &str) -> Result<Stamp, String> {
     let day = || Stamp::parse(&format!("{text} 00:00:00"));
-    or_names(Stamp::parse(text).or_else(day), "expected 2026-11-21 or \"2026-11-21 13:00:00\"")
+    Stamp::parse(text).or_else(day).ok_or_else(|| "expected 2026-11-21 or \"2026-11-21 13:00:00\"".to_owned())
 }
 
 /// A scan with the names of its tool and target.

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::findings::table;
 use super::rows::FindingRows;
-use super::{HeadlessSession, api, exit, or_names, scans, targets, watch};
+use super::{HeadlessSession, api, exit, scans, targets, watch};
 use crate::cli::error::CliError;
 use crate::contract::{NewScan, RedirectLevel, ReportCallback, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool};
 use crate::query::{Query, QueryKind};
@@ -29,7 +29,7 @@ pub struct StartArgs {
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(i64).range(SCAN_MINUTES))]
     max_scan_time: Option<i64>,
     /// none, check_accessibility, same_host, same_domain, allow_all
-    #[arg(long, value_name = "LEVEL", value_parser = redirect_level)]
+    #[arg(long, value_name = "LEVEL", value_parser = RedirectLevel::known)]
     redirect_level: Option<RedirectLevel>,
     /// Scan the URL as given, even if it redirects
     #[arg(long)]
@@ -49,10 +49,6 @@ pub struct StartArgs {
     /// Wait; exit code 3 when a finding of this scan matches
     #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Findings))]
     fail_on: Option<Query>,
-}
-
-fn redirect_level(text: &str) -> Result<RedirectLevel, String> {
-    or_names(RedirectLevel::known(text), "none, check_accessibility, same_host, same_domain or allow_all")
 }
 
 /// Starts the scan.

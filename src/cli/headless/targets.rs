@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::print::cells;
-use super::{HeadlessSession, PrintTable, ServiceArgs, or_names};
+use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
 use crate::client::TargetQuery;
 use crate::contract::{NewTarget, Target, TargetId, TargetType};
@@ -27,8 +27,7 @@ enum TargetsCommand {
     #[command(after_help = "Example:\n  scandeck targets list --type url --json")]
     List {
         /// Only of this type: hostname, ip_address, url
-        #[arg(long = "type", value_name = "TYPE",
-              value_parser = |name: &str| or_names(TargetType::known(name), "hostname, ip_address or url"))]
+        #[arg(long = "type", value_name = "TYPE", value_parser = TargetType::known)]
         kind: Option<TargetType>,
     },
     /// Show one target

@@ -14,6 +14,7 @@ use url::Url;
 
 use super::Mention;
 use crate::contract::{Capture, LoggerId, Shared};
+use crate::finding::named_enum;
 
 pub use curl::{body_file, curl};
 pub use har::har;
@@ -64,36 +65,17 @@ impl CaptureRecord {
     }
 }
 
-/// Export format for several captures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaptureFormat {
-    /// HTTP Archive 1.2.
-    Har,
-    /// JSON lines with the fields of the service.
-    Jsonl,
+named_enum! {
+    /// Export format for several captures.
+    CaptureFormat {
+        /// HTTP Archive 1.2.
+        Har "har",
+        /// JSON lines with the fields of the service.
+        Jsonl "jsonl",
+    }
 }
 
 impl CaptureFormat {
-    /// Names of all formats.
-    pub const NAMES: &'static [&'static str] = &["har", "jsonl"];
-
-    /// The format of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "har" => Some(Self::Har),
-            "jsonl" => Some(Self::Jsonl),
-            _ => None,
-        }
-    }
-
-    /// File extension.
-    pub fn ending(self) -> &'static str {
-        match self {
-            Self::Har => "har",
-            Self::Jsonl => "jsonl",
-        }
-    }
-
     /// Captures in this format.
     pub fn written(self, sent: &[CaptureRecord]) -> String {
         match self {
@@ -105,18 +87,10 @@ impl CaptureFormat {
 
 /// True for headers of one connection (RFC 9110 §7.6.1) and headers that the sender computes: they are not replayed.
 fn is_hop_by_hop(name: &str, capture: &Capture) -> bool {
+    #[rustfmt::skip]
     const OWN: &[&str] = &[
-        "host",
-        "content-length",
-        "connection",
-        "keep-alive",
-        "proxy-connection",
-        "proxy-authorization",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "expect",
+        "host", "content-length", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te",
+        "trailer", "transfer-encoding", "upgrade", "expect",
     ];
     let named = super::request::header(capture, "connection").unwrap_or_default();
     OWN.iter().any(|own| own.eq_ignore_ascii_case(name))
