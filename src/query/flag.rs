@@ -81,7 +81,7 @@ flags! {
     Proven "proven" &[], &[Findings], "proven by the scanner (`confirmed` in the API)";
     Verified "verified" &[], &[Findings], "verified by a person at the service";
     Manual "own" &["mine"], &[Findings, Captures], "manual finding; of captures, sent from one of your addresses";
-    Offered "offered" &[], &[Findings], "an earlier decision on another port can be reused";
+    Reusable "offered" &[], &[Findings], "an earlier decision on another port can be reused";
     Nothing "nothing" &[], &[Findings], "tested, nothing found";
     Active "active" &["running"], &[Scans, Targets], "waiting or running; of targets, being scanned";
     Ended "ended" &["done"], &[Scans], "finished, failed or stopped";

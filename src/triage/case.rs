@@ -66,7 +66,7 @@ pub struct Case {
     pub last_seen: Option<Stamp>,
     /// Key of an earlier decision on the same asset and class, whose port has changed. It can be reused but is not
     /// inherited.
-    pub offered: Option<Box<FindingKey>>,
+    pub earlier_decision: Option<Box<FindingKey>>,
     /// Creating event of a manual finding.
     pub own: Option<Box<EventId>>,
 }

@@ -143,7 +143,7 @@ fn case(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) ->
         presence,
         first_seen,
         last_seen: latest.at,
-        offered: row.offered.map(Box::new),
+        earlier_decision: row.earlier_decision.map(Box::new),
         own: None,
     }
 }

@@ -59,7 +59,7 @@ fn other_cookie_is_other_finding_with_offered_decision() {
     world.decide(FalsePositive);
     world.found(2, "cookie", "session");
     let (case, assessment) = world.last();
-    assert_eq!((assessment.verdict, case.offered.as_deref()), (Open, Some(&key)));
+    assert_eq!((assessment.verdict, case.earlier_decision.as_deref()), (Open, Some(&key)));
 }
 
 #[test]
@@ -72,10 +72,10 @@ fn moved_port_offers_decision_without_inheriting() {
     world.decide(FalsePositive);
     world.found(2, "tls10", "").port = 8443;
     let (case, assessment) = world.last();
-    assert_eq!((assessment.source, case.offered.as_deref()), (VerdictSource::Nobody, Some(&key)));
+    assert_eq!((assessment.source, case.earlier_decision.as_deref()), (VerdictSource::Nobody, Some(&key)));
     world.ann.does(Subject::Finding((*case.identity).clone()), Change::Inherit(key));
     let (case, assessment) = world.last();
-    assert_eq!((assessment.verdict, case.offered.as_deref()), (FalsePositive, None));
+    assert_eq!((assessment.verdict, case.earlier_decision.as_deref()), (FalsePositive, None));
 }
 
 #[test]
@@ -87,11 +87,11 @@ fn ambiguous_or_present_port_offers_no_decision() {
     world.decide(FalsePositive);
     world.found(2, "tls10", "");
     world.found(2, "tls10", "").port = 8443;
-    assert_eq!(world.last().0.offered, None);
+    assert_eq!(world.last().0.earlier_decision, None);
     world.findings.remove(1);
-    assert!(world.last().0.offered.is_some());
+    assert!(world.last().0.earlier_decision.is_some());
     world.found(2, "tls10", "").port = 9443;
-    assert_eq!(world.last().0.offered, None);
+    assert_eq!(world.last().0.earlier_decision, None);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn same_class_on_two_targets_is_two_rows() {
     world.decide(Confirmed);
     world.found(2, "tls10", "");
     assert_eq!((world.rows().cases.len(), world.last().1.verdict), (2, Open));
-    assert_eq!(world.last().0.offered, None);
+    assert_eq!(world.last().0.earlier_decision, None);
 }
 
 #[test]
@@ -265,7 +265,7 @@ proptest! {
         }
         let rows = |world: &World| {
             let mut rows: Vec<_> = world.rows().cases.items().iter()
-                .map(|case| (case.key(), case.finding.id, case.presence, case.offered.clone())).collect();
+                .map(|case| (case.key(), case.finding.id, case.presence, case.earlier_decision.clone())).collect();
             rows.sort();
             rows
         };

@@ -79,7 +79,7 @@ pub struct Draft {
     /// The field or flag described.
     pub scope: DecisionScope,
     /// True to reuse the offered earlier decision.
-    pub take_over: bool,
+    pub reuses_earlier: bool,
 }
 
 impl Draft {
@@ -89,8 +89,8 @@ impl Draft {
     }
 
     /// Reuses the offered earlier decision.
-    pub fn taking_over() -> Self {
-        Self { take_over: true, ..Self::default() }
+    pub fn reusing_earlier() -> Self {
+        Self { reuses_earlier: true, ..Self::default() }
     }
 
     /// The changes for one finding; empty if nothing changes.
@@ -102,9 +102,9 @@ impl Draft {
         today: Date,
     ) -> Vec<Change> {
         let mut changes: Vec<Change> = case
-            .offered
+            .earlier_decision
             .as_deref()
-            .filter(|_| self.take_over && assessment.source != VerdictSource::Person)
+            .filter(|_| self.reuses_earlier && assessment.source != VerdictSource::Person)
             .map(|&key| Change::Inherit(key))
             .into_iter()
             .collect();

@@ -27,8 +27,8 @@ pub(super) struct MatchedFinding {
     pub stand_ins: Vec<usize>,
     /// A sibling of an older scan with siblings in a newer scan: which one it is cannot be determined.
     pub lost: bool,
-    /// See [`Case::offered`](super::case::Case::offered).
-    pub offered: Option<FindingKey>,
+    /// See [`Case::earlier_decision`](super::case::Case::earlier_decision).
+    pub earlier_decision: Option<FindingKey>,
 }
 
 /// Groups all occurrences.
@@ -220,13 +220,13 @@ impl<'a> Matching<'a> {
 
     fn add(&mut self, identity: Arc<Identity>, at: usize) {
         self.by_key.insert(identity.key, self.rows.len());
-        self.rows.push(MatchedFinding { identity, seen: vec![at], stand_ins: Vec::new(), lost: false, offered: None });
+        self.rows.push(MatchedFinding { identity, seen: vec![at], stand_ins: Vec::new(), lost: false, earlier_decision: None });
     }
 
     fn finish(mut self) -> Vec<MatchedFinding> {
         self.settle_siblings();
         let mut rows = std::mem::take(&mut self.rows);
-        self.offer(&mut rows);
+        self.find_earlier_decisions(&mut rows);
         rows
     }
 
@@ -251,7 +251,7 @@ impl<'a> Matching<'a> {
         });
     }
 
-    fn offer(&self, rows: &mut [MatchedFinding]) {
+    fn find_earlier_decisions(&self, rows: &mut [MatchedFinding]) {
         let decided = |key: FindingKey| {
             self.input.state.finding_state(key).is_some_and(|finding_state| !finding_state.heads.is_empty())
         };
@@ -274,7 +274,7 @@ impl<'a> Matching<'a> {
                 .collect();
             for &(key, row) in &pairs {
                 let alone = pairs.iter().filter(|pair| pair.0 == key || pair.1 == row).count() == 1;
-                rows[row].offered = alone.then_some(key).or(rows[row].offered);
+                rows[row].earlier_decision = alone.then_some(key).or(rows[row].earlier_decision);
             }
         }
     }

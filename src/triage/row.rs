@@ -51,7 +51,7 @@ impl Row for Case {
                     Presence::Absent => Flag::Absent,
                 };
                 let own = self.own.is_some();
-                flags(to, &[(presence, true), (Flag::Manual, own), (Flag::Offered, self.offered.is_some())]);
+                flags(to, &[(presence, true), (Flag::Manual, own), (Flag::Reusable, self.earlier_decision.is_some())]);
             }
             _ => self.finding.write_field(field, others, to),
         }

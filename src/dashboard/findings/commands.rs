@@ -5,7 +5,7 @@ use crate::dashboard::findings::decide::keys::decide;
 use crate::dashboard::input::action::{Action, DecideAction};
 use crate::dashboard::model::Model;
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command, RULED, VERDICTS};
-use crate::dashboard::prompts::{Deed, Prompt, Then};
+use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
 use crate::triage::{Baseline, CaseId, Change, Draft, DraftValue, Subject, Verdict};
 
@@ -30,9 +30,9 @@ pub(crate) static COMMANDS: &[Command] = &[
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
         "reuse earlier decisions where a port moved: for the selected or marked findings or those of a query",
         "take over is:offered",
-        take_over,
+        reuse_earlier,
     )
-    .or(Action::Decide(DecideAction::TakeOver))
+    .or(Action::Decide(DecideAction::ReuseEarlier))
     .off_when(Model::cannot_decide),
     Command::new(
         "rule",
@@ -126,23 +126,23 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
     // The findings of a query are not all on the screen, so a prompt names their number first.
     let words = draft.verdict.map(Verdict::phrase).unwrap_or_default();
     let question = format!("{} become {words}: {query}", plural(ids.len(), "finding"));
-    let deed = Deed { draft, ids, next: false };
-    model.open_prompt(Prompt::new(question, Then::Decide(Box::new(deed))).with_enter());
+    let pending = PendingDecision { draft, ids, next: false };
+    model.open_prompt(Prompt::new(question, Then::Decide(Box::new(pending))).with_enter());
     Ok(())
 }
 
-fn take_over(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let draft = Draft::taking_over();
+fn reuse_earlier(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let draft = Draft::reusing_earlier();
     let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
     let mut ids = cases(model, &query)?;
-    ids.retain(|&id| model.offered(id).is_some());
+    ids.retain(|&id| model.earlier_decision(id).is_some());
     if ids.is_empty() {
         model.say(Tone::Plain, format!("no earlier decision to reuse on {query}"));
         return Ok(());
     }
     let question = format!("Reuse the earlier decision on {}: {query}?", plural(ids.len(), "finding"));
-    let deed = Deed { draft, ids, next: false };
-    model.open_prompt(Prompt::new(question, Then::Decide(Box::new(deed))).with_enter());
+    let pending = PendingDecision { draft, ids, next: false };
+    model.open_prompt(Prompt::new(question, Then::Decide(Box::new(pending))).with_enter());
     Ok(())
 }
 

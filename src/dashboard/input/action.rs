@@ -184,7 +184,7 @@ actions! {
     }
     /// Decisions beside the verdict keys, with the options of the menu.
     DecideAction(Decide) {
-        TakeOver "take_over" "" "reuse the decisions made before its port changed";
+        ReuseEarlier "take_over" "" "reuse the decisions made before its port changed";
         More "decide_more" "more" "decide with details: reason, note, severity, tags, duplicate of, until, scope";
         Note "note" "" "add a note";
         Tags "tags" "" "add tags; -tag removes one";

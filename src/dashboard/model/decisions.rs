@@ -120,10 +120,10 @@ impl Model {
     }
 
     /// The earlier decision on a finding whose port moved, as long as no person decided the finding.
-    pub fn offered(&self, id: CaseId) -> Option<&FindingState> {
+    pub fn earlier_decision(&self, id: CaseId) -> Option<&FindingState> {
         let case = self.data.findings.value()?.get(id)?;
         let decided = self.assessment(id).is_some_and(|assessment| assessment.source == VerdictSource::Person);
-        let before = self.findings.triage.state.finding_state(*case.offered.as_deref().filter(|_| !decided)?)?;
+        let before = self.findings.triage.state.finding_state(*case.earlier_decision.as_deref().filter(|_| !decided)?)?;
         before.shown().map(|_| before)
     }
 

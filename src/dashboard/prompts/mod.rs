@@ -75,11 +75,11 @@ pub enum Then {
     /// Leaves the dashboard.
     Quit,
     /// Decides.
-    Decide(Box<Deed>),
+    Decide(Box<PendingDecision>),
     /// Undoes all of these batches.
     UndoAll(Vec<EventId>),
     /// Undoes a batch, or redoes it.
-    Turn {
+    UndoOrRedo {
         /// Which.
         batch: EventId,
         /// Undo, not redo.
@@ -187,7 +187,7 @@ impl Prompt {
 
 /// A draft with its findings, captured when the key was pressed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Deed {
+pub struct PendingDecision {
     pub draft: Draft,
     pub ids: Vec<CaseId>,
     /// The cursor moves to the next row.

@@ -64,11 +64,11 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
         if cx.model.can_undo() {
             all.insert(2, everywhere(cx, Action::Decide(DecideAction::Undo)));
         }
-        if cx.model.lists.findings.selected.is_some_and(|id| cx.model.offered(id).is_some()) {
+        if cx.model.lists.findings.selected.is_some_and(|id| cx.model.earlier_decision(id).is_some()) {
             all.insert(
                 1,
                 Hint::new(
-                    crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Decide(DecideAction::TakeOver)),
+                    crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Decide(DecideAction::ReuseEarlier)),
                     "take over",
                 ),
             );

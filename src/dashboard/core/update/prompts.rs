@@ -51,9 +51,9 @@ pub(crate) fn handle_key(
 fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
     match then {
         Then::Quit => effects.push(Effect::Quit),
-        Then::Decide(deed) => model.carry_out(*deed, effects),
+        Then::Decide(pending) => model.carry_out(*pending, effects),
         Then::UndoAll(batches) => model.undo_all(batches, effects),
-        Then::Turn { batch, undo } => model.turn(batch, undo, effects),
+        Then::UndoOrRedo { batch, undo } => model.undo_or_redo(batch, undo, effects),
         Then::Record(drafts) => match model.record(drafts, effects) {
             Some(batch) => {
                 let done = format!("{}; {} undoes", model.described(batch), model.undo_key());

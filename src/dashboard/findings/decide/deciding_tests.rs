@@ -32,8 +32,8 @@ fn step() -> impl Strategy<Value = Step> {
 /// under the cursor.
 fn allowed(model: &mut Model) -> BTreeSet<CaseId> {
     fn named(prompt: &Prompt, ids: &mut BTreeSet<CaseId>) {
-        if let Then::Decide(deed) = &prompt.then {
-            ids.extend(deed.ids.iter().copied());
+        if let Then::Decide(pending) = &prompt.then {
+            ids.extend(pending.ids.iter().copied());
         }
         prompt.wider.iter().for_each(|wider| named(wider, ids));
     }

@@ -16,7 +16,7 @@ use crate::dashboard::findings::decide::{menu_keys, rules_keys, undo};
 use crate::dashboard::findings::retest::keys as board;
 use crate::dashboard::input::action::{Action, DecideAction, VerdictAction};
 use crate::dashboard::model::{MenuChoice, Model};
-use crate::dashboard::prompts::{Deed, Prompt, Then};
+use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
 use crate::triage::{
     Case, CaseId, Change, DecisionDefault, DecisionScope, Draft, EventId, RuleState, Subject, Verdict,
@@ -38,7 +38,7 @@ pub(crate) fn handle_verdict(model: &mut Model, action: VerdictAction, effects: 
 
 pub(crate) fn handle_decide(model: &mut Model, action: DecideAction, effects: &mut Vec<Effect>) {
     match action {
-        DecideAction::TakeOver => decide(model, Draft::taking_over(), false, effects),
+        DecideAction::ReuseEarlier => decide(model, Draft::reusing_earlier(), false, effects),
         DecideAction::More => menu_keys::open(model, None),
         DecideAction::Note => menu_keys::open(model, Some(MenuChoice::Note)),
         DecideAction::Tags => menu_keys::open(model, Some(MenuChoice::Tags)),
@@ -79,24 +79,24 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
     if shown.is_empty() && hidden.is_empty() {
         return model.say(Tone::Plain, "nothing selected");
     }
-    ask_or_carry_out(model, Deed { draft, ids: shown, next }, hidden, effects);
+    ask_or_carry_out(model, PendingDecision { draft, ids: shown, next }, hidden, effects);
 }
 
 /// Prompts for more than 20 findings, and where marked findings are hidden; otherwise decides at once.
-pub(crate) fn ask_or_carry_out(model: &mut Model, mut deed: Deed, mut hidden: Vec<CaseId>, effects: &mut Vec<Effect>) {
-    if deed.draft.take_over {
-        let is_offered = |&id: &CaseId| model.offered(id).is_some();
-        deed.ids.retain(is_offered);
-        hidden.retain(is_offered);
-        if deed.ids.is_empty() && hidden.is_empty() {
+pub(crate) fn ask_or_carry_out(model: &mut Model, mut pending: PendingDecision, mut hidden: Vec<CaseId>, effects: &mut Vec<Effect>) {
+    if pending.draft.reuses_earlier {
+        let has_earlier = |&id: &CaseId| model.earlier_decision(id).is_some();
+        pending.ids.retain(has_earlier);
+        hidden.retain(has_earlier);
+        if pending.ids.is_empty() && hidden.is_empty() {
             return model.say(Tone::Plain, "no earlier decision to reuse");
         }
     }
-    let asks = deed.ids.len() > UNASKED && deed.draft.scope == DecisionScope::Findings;
+    let asks = pending.ids.len() > UNASKED && pending.draft.scope == DecisionScope::Findings;
     match !asks && hidden.is_empty() {
-        true => model.carry_out(deed, effects),
+        true => model.carry_out(pending, effects),
         false => {
-            let prompt = question(model, deed, hidden);
+            let prompt = question(model, pending, hidden);
             model.open_prompt(prompt);
         }
     }
@@ -118,26 +118,26 @@ pub(crate) fn is_early(model: &mut Model, pane: Pane) -> bool {
     early
 }
 
-fn question(model: &Model, deed: Deed, hidden: Vec<CaseId>) -> Prompt {
-    let becomes = |many: bool| match deed.draft.verdict {
+fn question(model: &Model, pending: PendingDecision, hidden: Vec<CaseId>) -> Prompt {
+    let becomes = |many: bool| match pending.draft.verdict {
         Some(verdict) => format!("become{} {}", if many { "" } else { "s" }, verdict.phrase()),
-        None if deed.draft.take_over => format!("reuse{} the earlier decision", if many { "" } else { "s" }),
+        None if pending.draft.reuses_earlier => format!("reuse{} the earlier decision", if many { "" } else { "s" }),
         None => format!("{} changed", if many { "are" } else { "is" }),
     };
-    let kinds = kinds(model, if deed.ids.is_empty() { &hidden } else { &deed.ids });
-    let count = deed.ids.len();
+    let kinds = kinds(model, if pending.ids.is_empty() { &hidden } else { &pending.ids });
+    let count = pending.ids.len();
     if hidden.is_empty() {
         let question = format!("{} {}: {kinds}", plural(count, "finding"), becomes(count != 1));
-        let prompt = Prompt::new(question, Then::Decide(Box::new(deed))).with_enter();
+        let prompt = Prompt::new(question, Then::Decide(Box::new(pending))).with_enter();
         return match model.reviewing() {
             Some(_) => prompt.with_line("space picks some of them first."),
             None => prompt,
         };
     }
-    let (many, all) = (hidden.len(), [deed.ids.clone(), hidden].concat());
-    let wider = Prompt::new("", Then::Decide(Box::new(Deed { ids: all.clone(), ..deed.clone() })));
+    let (many, all) = (hidden.len(), [pending.ids.clone(), hidden].concat());
+    let wider = Prompt::new("", Then::Decide(Box::new(PendingDecision { ids: all.clone(), ..pending.clone() })));
     let question = format!("The {} marked and shown {}: {kinds}", plural(count, "finding"), becomes(count != 1));
-    let mut prompt = Prompt::new(question, Then::Decide(Box::new(deed)))
+    let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending)))
         .with_line(format!("{many} more are marked but not shown; a takes all {}.", all.len()))
         .with_enter();
     prompt.wider = Some(Box::new(wider));
@@ -235,8 +235,8 @@ impl Model {
     }
 
     /// Decides, then removes the used marks and selects the next row. Decided rows keep their places.
-    pub(crate) fn carry_out(&mut self, deed: Deed, effects: &mut Vec<Effect>) {
-        let Deed { draft, ids, next } = deed;
+    pub(crate) fn carry_out(&mut self, pending: PendingDecision, effects: &mut Vec<Effect>) {
+        let PendingDecision { draft, ids, next } = pending;
         if let Some(why) = self.cannot_decide() {
             return self.say(Tone::Bad, why);
         }
@@ -246,7 +246,7 @@ impl Model {
             Some(batch) => {
                 self.use_marks(batch, &ids);
                 self.use_board_marks(&ids);
-                if ids.len() > 1 || draft.take_over {
+                if ids.len() > 1 || draft.reuses_earlier {
                     let what = self.described(batch);
                     self.say(Tone::Good, format!("{what}; {} undoes", self.undo_key()));
                 }

@@ -6,7 +6,7 @@ use crate::dashboard::findings::decide::keys as decide;
 use crate::dashboard::input::KeyEvent;
 use crate::dashboard::input::action::{Action, DecideAction, EditAction, FormAction, ListAction, MoveAction};
 use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue, Modal, Model};
-use crate::dashboard::prompts::Deed;
+use crate::dashboard::prompts::PendingDecision;
 use crate::dashboard::text::Ends;
 use crate::query::{Query, QueryKind, RowSet};
 use crate::triage::{CaseId, DecisionScope, FindingKey, Verdict, VerdictSource};
@@ -63,8 +63,8 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
             return preview(model);
         }
         Some(Action::Edit(EditAction::Accept)) => return finish(model, None, effects),
-        Some(Action::Decide(DecideAction::TakeOver)) => {
-            menu.choose(|draft| (draft.take_over, draft.scope) = (true, DecisionScope::Findings));
+        Some(Action::Decide(DecideAction::ReuseEarlier)) => {
+            menu.choose(|draft| (draft.reuses_earlier, draft.scope) = (true, DecisionScope::Findings));
             return finish(model, None, effects);
         }
         Some(Action::Decide(DecideAction::Reason)) => MenuChoice::Reason,
@@ -154,7 +154,7 @@ fn finish(model: &mut Model, verdict: Option<Verdict>, effects: &mut Vec<Effect>
         let why = if draft.scope == DecisionScope::Findings { "nothing chosen" } else { "a rule needs a verdict" };
         return model.say(Tone::Plain, format!("cancelled: {why}"));
     }
-    decide::ask_or_carry_out(model, Deed { draft, ids, next: false }, hidden, effects);
+    decide::ask_or_carry_out(model, PendingDecision { draft, ids, next: false }, hidden, effects);
 }
 
 fn walk_scope(model: &mut Model, by: isize) {

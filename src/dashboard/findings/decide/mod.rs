@@ -10,7 +10,7 @@ pub mod menu_keys;
 mod menu_tests;
 pub mod rules_keys;
 #[cfg(test)]
-mod take_over_tests;
+mod reuse_tests;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod undo;

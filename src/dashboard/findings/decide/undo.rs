@@ -26,16 +26,16 @@ pub(crate) fn ask(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
     let here = model.workspace_name();
     let there = state.event(batch).map(|event| event.workspace.clone()).unwrap_or_default();
     if there.is_empty() || there == here {
-        return model.turn(batch, undo, effects);
+        return model.undo_or_redo(batch, undo, effects);
     }
     let verb = if undo { "Undo" } else { "Redo" };
     let question = format!("{verb} in workspace {there}: {}?", model.described(batch));
-    model.open_prompt(Prompt::new(question, Then::Turn { batch, undo }));
+    model.open_prompt(Prompt::new(question, Then::UndoOrRedo { batch, undo }));
 }
 
 impl Model {
     /// Undoes or redoes a batch, restores its marks and selects its finding.
-    pub(crate) fn turn(&mut self, batch: EventId, undo: bool, effects: &mut Vec<Effect>) {
+    pub(crate) fn undo_or_redo(&mut self, batch: EventId, undo: bool, effects: &mut Vec<Effect>) {
         let change = if undo { Change::Undo } else { Change::Redo };
         if self.record(vec![(Subject::Batch(batch), change)], effects).is_none() {
             let why = self.cannot_decide().unwrap_or_default();

@@ -122,7 +122,7 @@ fn overview(cx: &Cx<'_>, table: &Table<Case>, members: &[u32], facts: &ReviewFac
         fact(cx.theme, "Scans", present(cases().map(|case| case.presence)).join(&separator)),
         fact(cx.theme, "Where", places(cx, cases().map(|case| &**case))),
     ];
-    let offered = cases().filter(|case| case.offered.is_some() && cx.model.offered(case.id).is_some()).count();
+    let offered = cases().filter(|case| case.earlier_decision.is_some() && cx.model.earlier_decision(case.id).is_some()).count();
     if offered > 0 {
         let moved = format!("{} moved here from another port", format::plural(offered, "finding"));
         lines.push(fact(cx.theme, "Reusable", moved));

@@ -116,7 +116,7 @@ fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
 
 /// The decision on a finding; an earlier decision that can be reused has a question mark.
 pub(crate) fn decision_cell<'a>(cx: &Cx<'a>, case: &Case, assessment: Option<&'a Assessment>) -> Line<'a> {
-    match cx.model.offered(case.id).and_then(|before| before.shown()) {
+    match cx.model.earlier_decision(case.id).and_then(|before| before.shown()) {
         Some((_, offered)) => words(format!("{}?", offered.verdict.word()), cx.theme.warn()),
         None => decision(cx, assessment),
     }

@@ -5,7 +5,7 @@ use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, Job, JobState, Pan
 use crate::dashboard::data::{BY_NOW, Board};
 use crate::dashboard::findings::decide::keys::{ask_or_carry_out, is_early};
 use crate::dashboard::model::{Model, navigation};
-use crate::dashboard::prompts::{Deed, Plan, Prompt, Then};
+use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
 use crate::text::plural;
 use crate::triage::compare::{differences, occurrences};
 use crate::triage::{
@@ -40,7 +40,7 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
         }
         return;
     }
-    ask_or_carry_out(model, Deed { draft: Draft::of(verdict), ids, next: false }, hidden, effects);
+    ask_or_carry_out(model, PendingDecision { draft: Draft::of(verdict), ids, next: false }, hidden, effects);
 }
 
 /// `s`: opens the prompt with the number of findings and scans, and the findings that cannot be retested.

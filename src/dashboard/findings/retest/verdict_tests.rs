@@ -157,7 +157,7 @@ fn case_ids(ids: &[i64]) -> Vec<CaseId> {
 fn named(prompt: &Prompt) -> Vec<CaseId> {
     let wider = prompt.wider.iter().flat_map(|wider| named(wider));
     let ids = match &prompt.then {
-        Then::Decide(deed) => deed.ids.clone(),
+        Then::Decide(pending) => pending.ids.clone(),
         _ => Vec::new(),
     };
     wider.chain(ids).collect()

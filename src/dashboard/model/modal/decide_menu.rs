@@ -4,7 +4,7 @@
 //! ```text
 //!   t ─► DecideMenu ─┬─ r n s T d e ─► MenuEntry (a line with offers) ─► the draft
 //!                    ├─ j k ─► scope          backspace undoes the last choice
-//!                    └─ c f a w x i o, or enter without a verdict ─► Deed
+//!                    └─ c f a w x i o, or enter without a verdict ─► PendingDecision
 //! ```
 
 use crate::contract::{Risk, Shared};

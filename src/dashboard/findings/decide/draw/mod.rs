@@ -129,11 +129,11 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
         line(DecideAction::DuplicateOf, "duplicate of", None, ""),
         line(DecideAction::Until, "until", chosen(draft.until, |day| day.to_string()), "accepted: 90 days"),
     ];
-    let offers: Vec<_> = menu.ids.iter().filter_map(|&id| cx.model.offered(id)?.shown()).collect();
+    let offers: Vec<_> = menu.ids.iter().filter_map(|&id| cx.model.earlier_decision(id)?.shown()).collect();
     if let Some((_, first)) = offers.first() {
         let more = if offers.len() > 1 { format!(" and {} more", offers.len() - 1) } else { String::new() };
         let offered = format!("{}{more}", first.verdict.phrase());
-        lines.push(line(DecideAction::TakeOver, "reuse", Some(offered), ""));
+        lines.push(line(DecideAction::ReuseEarlier, "reuse", Some(offered), ""));
     }
     lines
 }

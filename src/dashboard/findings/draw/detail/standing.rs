@@ -51,7 +51,7 @@ pub(crate) fn counted<'s>(assessments: impl Iterator<Item = Option<&'s Assessmen
 
 /// `was at tcp/8443: false positive by anna 3d ago   = reuses it`, if the port of a finding seems to have moved.
 pub(crate) fn offer_line(cx: &Cx<'_>, case: &Case) -> Option<Line<'static>> {
-    let before = cx.model.offered(case.id)?;
+    let before = cx.model.earlier_decision(case.id)?;
     let (event, decision) = before.shown()?;
     let mut words = decision.verdict.phrase();
     if let Some(reason) = decision.reason {
@@ -59,7 +59,7 @@ pub(crate) fn offer_line(cx: &Cx<'_>, case: &Case) -> Option<Line<'static>> {
     }
     let place = if before.identity.service == case.identity.service { "elsewhere" } else { &before.identity.service };
     let earlier = format!("was at {place}: {words} by {} {}", event.who, ago(cx, Some(event.at)));
-    let key = crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Decide(DecideAction::TakeOver));
+    let key = crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Decide(DecideAction::ReuseEarlier));
     Some(Line::from(vec![
         Span::styled(text::clean(&earlier).into_owned(), cx.theme.warn()),
         Span::raw("   "),

@@ -175,13 +175,13 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         let text = format!("already {}", decisions.join(&format!(" {} ", theme.glyphs.separator)));
         parts.push(vec![Span::styled(text, theme.warn())]);
     }
-    let offered = facts.cases.iter().filter(|case| cx.model.offered(case.id).is_some()).count();
+    let offered = facts.cases.iter().filter(|case| cx.model.earlier_decision(case.id).is_some()).count();
     if offered > 0 {
         let key = cx
             .model
             .keyboard
             .keymap
-            .key_of(Context::Review, Action::Decide(DecideAction::TakeOver))
+            .key_of(Context::Review, Action::Decide(DecideAction::ReuseEarlier))
             .unwrap_or_default();
         let text = format!("{offered} moved here from another port · {key} reuses the earlier decision");
         parts.push(vec![Span::styled(text, theme.warn())]);

@@ -45,18 +45,18 @@ fn verdicts(desk: &Desk) -> [Option<Verdict>; 3] {
 fn offered_decision_applies_only_after_reuse() {
     let mut desk = desk();
     assert_eq!(verdicts(&desk), [None; 3]);
-    assert!(desk.model.offered(row(&desk, 11)).is_some() && desk.model.offered(row(&desk, 13)).is_none());
+    assert!(desk.model.earlier_decision(row(&desk, 11)).is_some() && desk.model.earlier_decision(row(&desk, 13)).is_none());
     select(&mut desk, 11);
     let effects = desk.keys("=");
     let events = crate::dashboard::findings::decide::tests::recorded(&effects);
     assert!(matches!(events[..], [ref event] if matches!(event.change, Change::Inherit(_))), "{events:?}");
     assert_eq!(verdicts(&desk), [Some(Verdict::FalsePositive), None, None]);
-    assert!(desk.model.offered(row(&desk, 11)).is_none());
+    assert!(desk.model.earlier_decision(row(&desk, 11)).is_none());
     assert!(desk.notices().contains("earlier decision reused on hsts"), "{}", desk.notices());
     assert_eq!(desk.selected(Pane::Findings), Some(11), "the row stays where it is");
     desk.keys("u");
     assert_eq!(verdicts(&desk), [None; 3]);
-    assert!(desk.model.offered(row(&desk, 11)).is_some());
+    assert!(desk.model.earlier_decision(row(&desk, 11)).is_some());
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn new_decision_ends_offer_of_earlier_one() {
     let mut desk = desk();
     select(&mut desk, 11);
     desk.keys("c");
-    assert!(desk.model.offered(row(&desk, 11)).is_none());
+    assert!(desk.model.earlier_decision(row(&desk, 11)).is_none());
     desk.keys("=");
     assert_eq!(verdicts(&desk)[0], Some(Verdict::Confirmed));
 }
