@@ -215,13 +215,13 @@ impl TriageState {
         self.known.insert(event.id, Arc::clone(event));
         self.clock = self.clock.max(event.clock);
         match (&event.subject, &event.change) {
-            (&Subject::Batch(batch), Change::Undo) => self.turn(event, batch, true),
-            (&Subject::Batch(batch), Change::Redo) => self.turn(event, batch, false),
+            (&Subject::Batch(batch), Change::Undo) => self.set_undone(event, batch, true),
+            (&Subject::Batch(batch), Change::Redo) => self.set_undone(event, batch, false),
             _ => self.file(event),
         }
     }
 
-    fn turn(&mut self, event: &Event, batch: EventId, undo: bool) -> Vec<Topic> {
+    fn set_undone(&mut self, event: &Event, batch: EventId, undo: bool) -> Vec<Topic> {
         let step = if undo { UndoStep::Undid(batch) } else { UndoStep::Redid(batch) };
         self.step(event, step);
         let turned = Arc::make_mut(self.batches.entry(batch).or_default());

@@ -193,7 +193,7 @@ fn baseline_applies_to_its_workspace() {
 
 /// A step of one of three authors, including received events.
 #[derive(Clone, Debug)]
-enum Deed {
+enum Step {
     Decide(usize, u128, Verdict),
     Note(usize, u128),
     Tag(usize, u128, bool),
@@ -207,64 +207,64 @@ enum Deed {
     Hear(usize),
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn step() -> impl Strategy<Value = Step> {
     let (who, key) = (0..3usize, 1..5u128);
     prop_oneof![
-        4 => (who.clone(), key.clone(), proptest::sample::select(&Verdict::ALL[..])).prop_map(|(w, k, v)| Deed::Decide(w, k, v)),
-        1 => (who.clone(), key.clone()).prop_map(|(w, k)| Deed::Note(w, k)),
-        1 => (who.clone(), key.clone(), any::<bool>()).prop_map(|(w, k, add)| Deed::Tag(w, k, add)),
-        1 => (who.clone(), key.clone(), key).prop_map(|(w, k, from)| Deed::Inherit(w, k, from)),
-        1 => (who.clone(), any::<bool>()).prop_map(|(w, off)| Deed::Rule(w, off)),
-        1 => who.clone().prop_map(Deed::Own),
-        1 => (who.clone(), any::<bool>()).prop_map(|(w, pin)| Deed::Baseline(w, pin)),
-        2 => who.clone().prop_map(Deed::Undo),
-        1 => (who.clone(), 0..40usize).prop_map(|(w, which)| Deed::UndoAny(w, which)),
-        2 => who.clone().prop_map(Deed::Redo),
-        3 => who.prop_map(Deed::Hear),
+        4 => (who.clone(), key.clone(), proptest::sample::select(&Verdict::ALL[..])).prop_map(|(w, k, v)| Step::Decide(w, k, v)),
+        1 => (who.clone(), key.clone()).prop_map(|(w, k)| Step::Note(w, k)),
+        1 => (who.clone(), key.clone(), any::<bool>()).prop_map(|(w, k, add)| Step::Tag(w, k, add)),
+        1 => (who.clone(), key.clone(), key).prop_map(|(w, k, from)| Step::Inherit(w, k, from)),
+        1 => (who.clone(), any::<bool>()).prop_map(|(w, off)| Step::Rule(w, off)),
+        1 => who.clone().prop_map(Step::Own),
+        1 => (who.clone(), any::<bool>()).prop_map(|(w, pin)| Step::Baseline(w, pin)),
+        2 => who.clone().prop_map(Step::Undo),
+        1 => (who.clone(), 0..40usize).prop_map(|(w, which)| Step::UndoAny(w, which)),
+        2 => who.clone().prop_map(Step::Redo),
+        3 => who.prop_map(Step::Hear),
     ]
 }
 
-/// Plays the deeds; all events in the order in which they were made.
-fn played(deeds: Vec<Deed>) -> Vec<Arc<Event>> {
+/// Plays the steps; all events in the order in which they were made.
+fn played(steps: Vec<Step>) -> Vec<Arc<Event>> {
     // Two of the three are one person at two dashboards.
     let mut desks = [Desk::new("ann", 1), Desk::new("bob", 2), Desk::new("ann", 3)];
     let mut made: Vec<Arc<Event>> = Vec::new();
-    for deed in deeds {
-        let event = match deed {
-            Deed::Decide(who, key, verdict) => desks[who].decides(key, verdict),
-            Deed::Note(who, key) => desks[who].does(finding(key), Change::Note("note".into())),
-            Deed::Tag(who, key, add) => {
+    for step in steps {
+        let event = match step {
+            Step::Decide(who, key, verdict) => desks[who].decides(key, verdict),
+            Step::Note(who, key) => desks[who].does(finding(key), Change::Note("note".into())),
+            Step::Tag(who, key, add) => {
                 let (add, remove) = if add { (vec!["t".into()], vec![]) } else { (vec![], vec!["t".into()]) };
                 desks[who].does(finding(key), Change::Tag { add, remove })
             }
-            Deed::Inherit(who, key, from) => desks[who].does(finding(key), Change::Inherit(FindingKey(from))),
-            Deed::Rule(who, off) => {
+            Step::Inherit(who, key, from) => desks[who].does(finding(key), Change::Inherit(FindingKey(from))),
+            Step::Rule(who, off) => {
                 let known = desks[who].state.rules().first().map(|rule| rule.id);
                 let id = known.unwrap_or_else(|| desks[who].writer.next());
                 let change = if off { Change::Off(true) } else { rule("port:1", Fixed) };
                 desks[who].does(Subject::Rule(id), change)
             }
-            Deed::Own(who) => {
+            Step::Own(who) => {
                 let id = desks[who].writer.next();
                 desks[who].does(Subject::Manual(id), Change::Manual(Box::default()))
             }
-            Deed::Baseline(who, pin) => {
+            Step::Baseline(who, pin) => {
                 let baseline = pin.then(|| Baseline::Scans(vec![]));
                 desks[who].does(Subject::Workspace, Change::Baseline(baseline))
             }
-            Deed::Undo(who) => match desks[who].state.last_done(&desks[who].writer.who) {
+            Step::Undo(who) => match desks[who].state.last_done(&desks[who].writer.who) {
                 Some(batch) => desks[who].undoes(batch),
                 None => continue,
             },
-            Deed::UndoAny(who, which) => match made.get(which) {
+            Step::UndoAny(who, which) => match made.get(which) {
                 Some(event) => desks[who].undoes(event.batch),
                 None => continue,
             },
-            Deed::Redo(who) => match desks[who].state.last_undone(&desks[who].writer.who) {
+            Step::Redo(who) => match desks[who].state.last_undone(&desks[who].writer.who) {
                 Some(batch) => desks[who].redoes(batch),
                 None => continue,
             },
-            Deed::Hear(who) => {
+            Step::Hear(who) => {
                 desks[who].hears(&made);
                 continue;
             }
@@ -277,7 +277,7 @@ fn played(deeds: Vec<Deed>) -> Vec<Arc<Event>> {
 proptest! {
     #[test]
     fn events_in_any_order_give_one_state(
-        (made, mixed) in proptest::collection::vec(deed(), 0..40).prop_map(played).prop_flat_map(|made| {
+        (made, mixed) in proptest::collection::vec(step(), 0..40).prop_map(played).prop_flat_map(|made| {
             let twice: Vec<_> = made.iter().chain(made.iter().step_by(2)).cloned().collect();
             (Just(made), Just(twice).prop_shuffle())
         })
@@ -320,7 +320,7 @@ proptest! {
     }
 
     #[test]
-    fn apply_reports_every_changed_key(made in proptest::collection::vec(deed(), 0..40).prop_map(played)) {
+    fn apply_reports_every_changed_key(made in proptest::collection::vec(step(), 0..40).prop_map(played)) {
         let mut state = TriageState::default();
         for event in made {
             let before = state.clone();
