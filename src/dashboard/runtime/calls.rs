@@ -3,21 +3,21 @@
 use crate::client::{Client, Download, Problem, replay};
 use crate::contract::{ReportId, Shared};
 use crate::dashboard::base::{Call, CallAnswer};
-use crate::dashboard::runtime::{Inlet, NewFile, files};
+use crate::dashboard::runtime::{CaptureArchiver, NewFile, files};
 use crate::text;
 
 /// Makes a call.
 ///
 /// # Errors
 /// When the service, the connection or this machine refuses the call.
-pub(crate) async fn make(client: &Client, archive: &Inlet, call: Call) -> Result<CallAnswer, Problem> {
+pub(crate) async fn make(client: &Client, archive: &CaptureArchiver, call: Call) -> Result<CallAnswer, Problem> {
     let done = |()| CallAnswer::Done;
     Ok(match call {
         Call::CreateWorkspace(new) => CallAnswer::Created(client.create_workspace(&new).await?.0),
         Call::EditWorkspace(id, edit) => client.edit_workspace(id, &edit).await.map(done)?,
         // Captures that the service would delete are archived first; if that fails, the call is not made.
         Call::DeleteWorkspace(id) => {
-            let emptied = archive.empty_all(client, id).await?;
+            let emptied = archive.archive_workspace(client, id).await?;
             client.delete_workspace(id).await.map(|()| CallAnswer::Emptied(emptied))?
         }
         Call::CreateTarget(new) => CallAnswer::Created(client.create_target(&new).await?.0),
@@ -29,11 +29,11 @@ pub(crate) async fn make(client: &Client, archive: &Inlet, call: Call) -> Result
             CallAnswer::Created(client.create_logger(&label, workspace).await?.0)
         }
         Call::DeleteLogger { logger, workspace } => {
-            let emptied = archive.empty(client, &workspace, logger).await?;
+            let emptied = archive.archive_logger(client, &workspace, logger).await?;
             client.delete_logger(logger).await.map(|()| CallAnswer::Emptied(emptied))?
         }
         Call::ClearLogger { logger, workspace } => {
-            let emptied = archive.empty(client, &workspace, logger).await?;
+            let emptied = archive.archive_logger(client, &workspace, logger).await?;
             client.clear_captures(logger).await.map(|()| CallAnswer::Emptied(emptied))?
         }
         Call::CreateReport(new) => CallAnswer::Report(client.create_report(&new).await?),

@@ -102,7 +102,7 @@ impl EventLoop {
 
     fn call(&mut self, ticket: Ticket, call: Call) {
         let backend = self.backend.as_ref();
-        let service = backend.and_then(|backend| Some((backend.client.clone()?, backend.archive.inlet())));
+        let service = backend.and_then(|backend| Some((backend.client.clone()?, backend.archive.archiver())));
         self.spawn(async move {
             let result = match service {
                 Some((client, archive)) => calls::make(&client, &archive, call).await,

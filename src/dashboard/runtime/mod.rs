@@ -32,7 +32,7 @@ pub mod spent;
 pub mod terminal;
 pub mod triage;
 
-pub(crate) use archive::inlet::Inlet;
+pub(crate) use archive::archiver::CaptureArchiver;
 pub(crate) use archive::recall::Recalling;
 pub(crate) use archive::{ArchiveHandle, ArchiveRequest};
 pub(crate) use cache::Cache;

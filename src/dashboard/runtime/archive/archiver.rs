@@ -17,43 +17,43 @@ use tokio::sync::oneshot;
 
 /// Archives the captures of loggers. It does not keep the archive task running at the end of the dashboard.
 #[derive(Clone)]
-pub(crate) struct Inlet {
+pub(crate) struct CaptureArchiver {
     requests: WeakUnboundedSender<ArchiveRequest>,
     behind: Arc<AtomicUsize>,
 }
 
 impl ArchiveHandle {
-    pub fn inlet(&self) -> Inlet {
-        Inlet { requests: self.requests.downgrade(), behind: Arc::clone(&self.behind) }
+    pub fn archiver(&self) -> CaptureArchiver {
+        CaptureArchiver { requests: self.requests.downgrade(), behind: Arc::clone(&self.behind) }
     }
 }
 
-impl Inlet {
+impl CaptureArchiver {
     /// Archives the captures of a logger of this workspace.
     ///
     /// # Errors
     /// When they cannot be read or archived: the logger must then not be cleared.
-    pub async fn empty(&self, client: &Client, workspace: &Shared, id: LoggerId) -> Result<ClearedRequests, Problem> {
+    pub async fn archive_logger(&self, client: &Client, workspace: &Shared, id: LoggerId) -> Result<ClearedRequests, Problem> {
         let logger = Arc::new(client.get_logger(id).await?);
-        let archive = |captures| self.keep(workspace.clone(), Arc::clone(&logger), captures);
+        let archive = |captures| self.archive(workspace.clone(), Arc::clone(&logger), captures);
         client.archive_captures(id, archive).await.map_err(|why| unread(&logger, &why))
     }
 
     /// Archives the captures of all loggers of a workspace.
     ///
     /// # Errors
-    /// As [`empty`](Self::empty).
-    pub async fn empty_all(&self, client: &Client, id: WorkspaceId) -> Result<ClearedRequests, Problem> {
+    /// As [`archive_logger`](Self::archive_logger).
+    pub async fn archive_workspace(&self, client: &Client, id: WorkspaceId) -> Result<ClearedRequests, Problem> {
         let workspace = client.get_workspace(id).await?.name;
         let mut emptied = ClearedRequests::default();
         for logger in client.list_loggers(Some(id)).await? {
-            emptied += self.empty(client, &workspace, logger.id).await?;
+            emptied += self.archive_logger(client, &workspace, logger.id).await?;
         }
         Ok(emptied)
     }
 
     /// Waits until the captures are archived. Returns the number of captures that have not expired.
-    async fn keep(&self, workspace: Shared, logger: Arc<Logger>, captures: Vec<Capture>) -> Result<usize, Problem> {
+    async fn archive(&self, workspace: Shared, logger: Arc<Logger>, captures: Vec<Capture>) -> Result<usize, Problem> {
         let (kept, answer) = oneshot::channel();
         let captures: Vec<_> = captures.into_iter().map(Arc::new).collect();
         let seen_at = Stamp(Timestamp::now());
@@ -132,7 +132,7 @@ mod tests {
         desk.opened().await;
         desk.archive.send(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
         desk.recalled().await;
-        let emptied = desk.archive.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
+        let emptied = desk.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
         assert_eq!(emptied, ClearedRequests { requests: 3, archived: 3 });
         assert_eq!([ids(&desk.caught().await), ids(&desk.caught().await)], [vec![1, 2], vec![3]]);
         desk.counted([(2, 1), (3, 1)]).await;
@@ -148,8 +148,8 @@ mod tests {
         let mut desk = Desk::open(temp.path(), None);
         desk.opened().await;
         desk.recalled().await;
-        desk.archive.inlet().empty(&client, &"Other".into(), LoggerId(1)).await.unwrap();
-        desk.archive.inlet().keep("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))]).await.unwrap();
+        desk.archive.archiver().archive_logger(&client, &"Other".into(), LoggerId(1)).await.unwrap();
+        desk.archive.archiver().archive("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))]).await.unwrap();
         assert_eq!(ids(&desk.caught().await), [9]);
         desk.archive.send(ArchiveRequest::Recall(1, "Other".into()));
         assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
@@ -160,7 +160,7 @@ mod tests {
         let (temp, (server, client)) = (tempfile::tempdir().unwrap(), service().await);
         std::fs::write(temp.path().join("file"), "").unwrap();
         let refusal_of = async |desk: &Desk| {
-            let problem = desk.archive.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
+            let problem = desk.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
             assert!(
                 problem.hint.as_ref().unwrap().ends_with("`scandeck api DELETE /http_loggers/1/data`"),
                 "{problem:?}"
@@ -184,7 +184,7 @@ mod tests {
         desk.recalled().await;
         std::fs::rename(temp.path().join("captures.db"), temp.path().join("elsewhere.db")).unwrap();
         let capture = vec![Capture::clone(&capture(9))];
-        let kept = desk.archive.inlet().keep("Acme".into(), Arc::default(), capture).await;
+        let kept = desk.archive.archiver().archive("Acme".into(), Arc::default(), capture).await;
         assert_eq!(kept.unwrap_err().message, "the archive is not usable");
     }
 
@@ -193,11 +193,11 @@ mod tests {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
         let mut desk = Desk::open(temp.path(), Some(30));
         desk.opened().await;
-        let inlet = desk.archive.inlet();
+        let archiver = desk.archive.archiver();
         let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..Capture::default() };
         let both = vec![old, Capture { request_date: Some(Stamp(Timestamp::now())), ..Capture::default() }];
-        assert_eq!(inlet.keep("Acme".into(), Arc::default(), both).await, Ok(1), "the other is too old");
+        assert_eq!(archiver.archive("Acme".into(), Arc::default(), both).await, Ok(1), "the other is too old");
         desk.archive.end().await;
-        assert!(inlet.empty(&client, &"Acme".into(), LoggerId(1)).await.is_err());
+        assert!(archiver.archive_logger(&client, &"Acme".into(), LoggerId(1)).await.is_err());
     }
 }
