@@ -69,8 +69,8 @@ fn parse_error_has_position_reason_and_hint() {
 }
 
 /// Fragments of queries in any order.
-fn pieces() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![
+fn fragments() -> impl Strategy<Value = String> {
+    let fragment = prop_oneof![
         Just("("),
         Just(")"),
         Just("-"),
@@ -102,14 +102,14 @@ fn pieces() -> impl Strategy<Value = String> {
         Just("<"),
         Just("1e9"),
     ];
-    proptest::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
+    proptest::collection::vec(fragment, 0..16).prop_map(|fragments| fragments.concat())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn any_text_parses_or_fails_with_position(text in "\\PC{0,60}", made in pieces()) {
+    fn any_text_parses_or_fails_with_position(text in "\\PC{0,60}", made in fragments()) {
         for text in [text, made] {
             for kind in [QueryKind::Findings, QueryKind::Captures] {
                 match Query::parse(&text, kind) {

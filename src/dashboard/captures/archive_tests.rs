@@ -192,11 +192,11 @@ fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
     let refused = presses(model, "*");
     assert!(model.lists.captures.marks().is_empty() && refused.is_empty(), "not on a part");
     assert!(model.overlay.notices.iter().any(|notice| notice.text.contains("still being filtered")));
-    let mut pieces = 0;
+    let mut chunks = 0;
     while !update(model, now, Msg::NextChunk).is_empty() {
-        pieces += 1;
+        chunks += 1;
     }
-    assert!(pieces > 2, "{pieces}");
+    assert!(chunks > 2, "{chunks}");
     assert_eq!(shown(model), [11, 13, 15, 17, 19]);
     assert_eq!(model.selected_id(Pane::Captures), Some(19), "the end was followed throughout");
     presses(model, "*");

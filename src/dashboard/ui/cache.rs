@@ -23,7 +23,7 @@ pub struct ViewCache {
     pub(crate) text: Memo<TextKey, WrappedText>,
     /// The lines that contain the searched words.
     pub(crate) matches: Memo<SearchKey, Arc<Vec<u32>>>,
-    /// The number of pieces of evidence of the finding in the detail.
+    /// The number of evidence rows of the finding in the detail.
     pub(crate) evidence_count: Memo<ById<Finding>, usize>,
     /// The facts of the group whose header is selected: by table, filtered rows and number of events.
     pub(crate) group: Memo<GroupKey, Arc<ReviewFacts>>,

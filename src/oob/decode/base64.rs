@@ -29,13 +29,13 @@ impl Base64Run {
 
     /// Every run of at least `least` characters in a text.
     pub fn all(text: &[u8], least: usize) -> impl Iterator<Item = Self> + '_ {
-        let stretches = text.split(|&byte| !is_digit(byte) && !is_break(byte));
-        stretches.filter(move |stretch| stretch.len() >= least).map(Self::taken)
+        let runs = text.split(|&byte| !is_digit(byte) && !is_break(byte));
+        runs.filter(move |run| run.len() >= least).map(Self::taken)
     }
 
-    fn taken(stretch: &[u8]) -> Self {
-        let for_urls = stretch.iter().any(|byte| matches!(byte, b'-' | b'_'));
-        let digits = stretch.iter().filter(|&&byte| !is_break(byte)).map(|&byte| match byte {
+    fn taken(run: &[u8]) -> Self {
+        let for_urls = run.iter().any(|byte| matches!(byte, b'-' | b'_'));
+        let digits = run.iter().filter(|&&byte| !is_break(byte)).map(|&byte| match byte {
             b'-' => b'+',
             b'_' => b'/',
             byte => byte,

@@ -8,9 +8,9 @@ const LIMIT: usize = 64 << 10;
 
 /// Header and payload, formatted and as parts.
 pub fn read(text: &str) -> Option<(String, Vec<DecodedPart>)> {
-    let mut pieces = text.split('.');
-    let (header, payload, signature) = (pieces.next()?, pieces.next()?, pieces.next()?);
-    if pieces.next().is_some() {
+    let mut segments = text.split('.');
+    let (header, payload, signature) = (segments.next()?, segments.next()?, segments.next()?);
+    if segments.next().is_some() {
         return None;
     }
     let header = object(header).filter(|header| header.contains("\"alg\""))?;
@@ -23,8 +23,8 @@ pub fn read(text: &str) -> Option<(String, Vec<DecodedPart>)> {
 }
 
 /// A part that is a JSON object, formatted.
-fn object(piece: &str) -> Option<String> {
-    let bytes = Base64Run::of(piece.as_bytes())?.decoded(0)?;
+fn object(segment: &str) -> Option<String> {
+    let bytes = Base64Run::of(segment.as_bytes())?.decoded(0)?;
     json::laid_out(std::str::from_utf8(&bytes).ok()?, LIMIT)
 }
 

@@ -16,21 +16,21 @@ pub fn laid_out(text: &str, limit: usize) -> Option<String> {
     let mut elements = 0_usize;
     let mut rest = text;
     while !rest.is_empty() && out.len() <= limit {
-        let (piece, behind) = next(rest)?;
+        let (node, behind) = next(rest)?;
         rest = behind;
-        let closes = piece.starts_with("</");
+        let closes = node.starts_with("</");
         depth = depth.saturating_sub(usize::from(closes));
-        let piece = piece.trim();
-        if !piece.is_empty() {
+        let node = node.trim();
+        if !node.is_empty() {
             if !out.is_empty() {
                 out.push('\n');
             }
             out.push_str(&"  ".repeat(depth.min(INDENTED)));
-            out.push_str(piece);
+            out.push_str(node);
         }
-        let is_element = piece.starts_with('<') && !closes && !piece.starts_with("<!") && !piece.starts_with("<?");
+        let is_element = node.starts_with('<') && !closes && !node.starts_with("<!") && !node.starts_with("<?");
         elements += usize::from(is_element);
-        depth += usize::from(is_element && !piece.ends_with("/>"));
+        depth += usize::from(is_element && !node.ends_with("/>"));
     }
     (elements > 0).then_some(out)
 }

@@ -9,7 +9,7 @@ use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Row as _, Sqlite};
 
-use super::pieces::{MOST, MOST_BYTES};
+use super::chunks::{MOST, MOST_BYTES};
 use super::{Store, StoreError};
 use crate::contract::{Capture, LoggerId, Shared, Stamp};
 use crate::oob::{ArchivedCapture, PayloadBook};
@@ -122,7 +122,7 @@ impl Store {
         let query = "SELECT * FROM captures WHERE workspace = ? AND (at, row) < (?, ?)
             ORDER BY at DESC, row DESC LIMIT ?";
         let query = sqlx::query(query).bind(workspace.to_owned()).bind(at).bind(row).bind(most as i64);
-        let (rows, ended) = self.piece_of(query).await?;
+        let (rows, ended) = self.read_chunk(query).await?;
         let older = if ended && rows.len() < most { None } else { rows.last().and_then(ArchivePlace::from_row) };
         Ok(ArchivePage { captures: read(rows).await?, older })
     }
@@ -151,7 +151,7 @@ impl Store {
         let mut gone = 0;
         // By workspace, to use the index.
         for workspace in self.workspaces().await? {
-            gone += self.look_and_forget(&workspace, time, book).await?;
+            gone += self.search_and_delete(&workspace, time, book).await?;
             loop {
                 // Captures archived by others in the meantime have not been searched yet.
                 let query = "DELETE FROM captures WHERE row IN (
@@ -172,7 +172,7 @@ impl Store {
     }
 
     /// Rows of captures up to one chunk, and whether these were all rows.
-    pub(super) async fn piece_of(
+    pub(super) async fn read_chunk(
         &mut self,
         query: Query<'_, Sqlite, SqliteArguments>,
     ) -> Result<(Vec<SqliteRow>, bool), StoreError> {

@@ -1,11 +1,11 @@
 //! Hits of payloads, stored separately because captures are deleted by age.
 //!
 //! ```text
-//!   captures ─► recognised ─► hits ─► counts, by a trigger          looked: up to here captures were looked through
+//!   captures ─► recognised ─► hits ─► counts, by a trigger          looked: up to here captures were searched
 //! ```
 //!
 //! Whoever archives keeps the hits in them right after. What was archived without, by an older program, one that ended in
-//! between, or before its payload was known, lies behind `looked` and is made good by [`Store::look_through`]. A hit is
+//! between, or before its payload was known, lies behind `looked` and is made good by [`Store::search_chunk`]. A hit is
 //! kept once, whoever finds it and however often.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, QueryBuilder, Row as _, Sqlite};
 
 use super::archived::{digest, read};
-use super::pieces::MOST;
+use super::chunks::MOST;
 use super::{CHUNK, Store, StoreError};
 use crate::contract::{CaptureId, LoggerId, Shared, Stamp};
 use crate::oob::{ArchivedCapture, Hit, Hits, Mention, Payload, PayloadBook, Token, mentions};
@@ -46,7 +46,7 @@ pub struct HitCount {
 /// Result of searching one chunk of the archive.
 #[derive(Debug, Default)]
 pub struct SearchedCaptures {
-    /// Payloads that others made; they were looked for too.
+    /// Payloads that others made; they were searched for too.
     pub payloads: Vec<Arc<Payload>>,
     /// The end was reached.
     pub ended: bool,
@@ -97,7 +97,7 @@ impl HitCount {
 }
 
 impl Store {
-    /// Keeps hits, and that these captures were looked through: both or none. They do not count as looked through while
+    /// Keeps hits, and that these captures were searched: both or none. They do not count as searched while
     /// others have still to look before them, or when somebody made a payload that was not read here yet: then it is false.
     ///
     /// # Errors
@@ -127,23 +127,23 @@ impl Store {
         Ok(none || counts)
     }
 
-    /// Looks through a piece of what was archived and not looked through; the book takes what others made.
+    /// Searches the next chunk of unsearched captures for payloads. The book takes the payloads of other programs.
     ///
     /// # Errors
-    /// When the file cannot be read or written; the piece is to be looked through once more then.
-    pub async fn look_through(&mut self, book: &mut PayloadBook) -> Result<SearchedCaptures, StoreError> {
+    /// When the file cannot be read or written; the chunk is then searched again.
+    pub async fn search_chunk(&mut self, book: &mut PayloadBook) -> Result<SearchedCaptures, StoreError> {
         let before = self.last_payload;
-        let looked = self.look_through_piece(book).await;
+        let looked = self.search_next_chunk(book).await;
         if looked.is_err() {
             self.last_payload = before;
         }
         looked
     }
 
-    async fn look_through_piece(&mut self, book: &mut PayloadBook) -> Result<SearchedCaptures, StoreError> {
-        let after = self.looked().await?;
+    async fn search_next_chunk(&mut self, book: &mut PayloadBook) -> Result<SearchedCaptures, StoreError> {
+        let after = self.searched().await?;
         let query = sqlx::query("SELECT * FROM captures WHERE row > ? ORDER BY row LIMIT ?");
-        let (rows, _) = self.piece_of(query.bind(after).bind(MOST as i64)).await?;
+        let (rows, _) = self.read_chunk(query.bind(after).bind(MOST as i64)).await?;
         let Some(last) = last_of(&rows) else {
             return Ok(SearchedCaptures { ended: true, ..SearchedCaptures::default() });
         };
@@ -155,8 +155,8 @@ impl Store {
         Ok(SearchedCaptures { payloads, ended: !self.is_behind().await? })
     }
 
-    /// Looks through those captures of a workspace from before a time that nobody did, and deletes them; how many.
-    pub(super) async fn look_and_forget(
+    /// Searches the unsearched captures of a workspace before a time and deletes them. Returns their number.
+    pub(super) async fn search_and_delete(
         &mut self,
         workspace: &str,
         time: Stamp,
@@ -165,10 +165,10 @@ impl Store {
         let failed = self.file.failed();
         let mut gone = 0;
         loop {
-            let looked = self.looked().await?;
+            let looked = self.searched().await?;
             let query = "SELECT * FROM captures WHERE workspace = ? AND at < ? AND row > ? LIMIT ?";
             let query = sqlx::query(query).bind(workspace.to_owned()).bind(time.0.as_microsecond()).bind(looked);
-            let (rows, _) = self.piece_of(query.bind(MOST as i64)).await?;
+            let (rows, _) = self.read_chunk(query.bind(MOST as i64)).await?;
             if rows.is_empty() {
                 return Ok(gone);
             }
@@ -250,7 +250,7 @@ impl Store {
         Ok(rows.iter().filter_map(Hit::from_row).collect())
     }
 
-    pub(super) async fn looked(&mut self) -> Result<i64, StoreError> {
+    pub(super) async fn searched(&mut self) -> Result<i64, StoreError> {
         let failed = self.file.failed();
         sqlx::query_scalar("SELECT row FROM looked").fetch_one(&mut self.file.connection).await.map_err(failed)
     }

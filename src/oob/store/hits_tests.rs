@@ -40,13 +40,13 @@ impl Store {
         self.keep_hits(&hits, rows).await.unwrap();
     }
 
-    /// Looks through everything; in how many pieces.
-    async fn look_through_all(&mut self, book: &mut PayloadBook) -> usize {
-        let mut pieces = 1;
-        while !self.look_through(book).await.unwrap().ended {
-            pieces += 1;
+    /// Searches everything and returns the number of chunks.
+    async fn search_all(&mut self, book: &mut PayloadBook) -> usize {
+        let mut chunks = 1;
+        while !self.search_chunk(book).await.unwrap().ended {
+            chunks += 1;
         }
-        pieces
+        chunks
     }
 }
 
@@ -118,7 +118,7 @@ async fn older_file_without_hits_is_migrated_and_searched_in_chunks() {
     let OpenedArchive { mut store, mut book, notes } = open(temp.path()).await;
     assert!(notes[0].contains("from schema 1 to 2") && temp.path().join("captures.db.bak-1").exists(), "{notes:?}");
     assert!(store.is_behind().await.unwrap() && counts(&mut store, "Acme").await.is_empty());
-    assert_eq!(store.look_through_all(&mut book).await, 3);
+    assert_eq!(store.search_all(&mut book).await, 3);
     assert_eq!(counts(&mut store, "Acme").await, [(1, 1_250)]);
     assert!(!store.is_behind().await.unwrap());
     store.close().await;
@@ -135,8 +135,8 @@ async fn interrupted_archiving_gets_hits_from_next_instance() {
     assert!(bob.news().await.unwrap().behind);
     bob.take(vec![calls("Acme", 3, 1)], &book).await;
     assert_eq!(counts(&mut bob, "Acme").await, [(1, 1)]);
-    assert!(bob.is_behind().await.unwrap(), "what is before these is not looked through");
-    bob.look_through_all(&mut book).await;
+    assert!(bob.is_behind().await.unwrap(), "what is before these is not searched");
+    bob.search_all(&mut book).await;
     assert_eq!(counts(&mut bob, "Acme").await, [(1, 3)]);
     assert!(!bob.is_behind().await.unwrap());
 }
@@ -148,7 +148,7 @@ async fn payload_of_other_instance_is_searched_and_reported() {
     let mut other = open(temp.path()).await.store;
     other.plant(&[payload(7, "Acme", 1, "")]).await.unwrap();
     other.archive(vec![calls("Acme", 1, 7)]).await.unwrap();
-    let looked = store.look_through(&mut book).await.unwrap();
+    let looked = store.search_chunk(&mut book).await.unwrap();
     assert_eq!((looked.payloads.len(), looked.ended, book.len()), (1, true, 1));
     assert_eq!(counts(&mut store, "Acme").await, [(7, 1)]);
 }
@@ -161,7 +161,7 @@ async fn payload_imported_after_captures_gets_hits() {
     open(temp.path()).await.store.plant(&[payload(7, "Acme", 1, "")]).await.unwrap();
     assert!(!store.is_behind().await.unwrap() && counts(&mut store, "Acme").await.is_empty());
     store.look_again().await.unwrap();
-    store.look_through_all(&mut book).await;
+    store.search_all(&mut book).await;
     assert_eq!(counts(&mut store, "Acme").await, [(7, 1)]);
 }
 
@@ -171,16 +171,16 @@ async fn search_with_outdated_payloads_is_discarded() {
     let OpenedArchive { mut store, mut book, .. } = open(temp.path()).await;
     let (mut unbundle, mut other) = (open(temp.path()).await.store, open(temp.path()).await);
     unbundle.archive(vec![calls("Acme", 1, 7), calls("Acme", 2, 8)]).await.unwrap();
-    let begun = RowRange { after: store.looked().await.unwrap(), last: 2 };
+    let begun = RowRange { after: store.searched().await.unwrap(), last: 2 };
     for number in [7, 8] {
         unbundle.plant(&[payload(number, "Acme", 1, "")]).await.unwrap();
         unbundle.look_again().await.unwrap();
         // Somebody else is through meanwhile, and the order to look again is given once more.
-        other.store.look_through_all(&mut other.book).await;
+        other.store.search_all(&mut other.book).await;
         unbundle.look_again().await.unwrap();
     }
     assert!(!store.keep_hits(&[], begun).await.unwrap() && store.is_behind().await.unwrap());
-    store.look_through_all(&mut book).await;
+    store.search_all(&mut book).await;
     assert_eq!((book.len(), counts(&mut store, "Acme").await), (2, vec![(7, 1), (8, 1)]));
     // One that made the payload itself knows of it.
     store.plant(&[payload(9, "Acme", 1, "")]).await.unwrap();
@@ -196,7 +196,7 @@ async fn deleted_captures_keep_their_hits() {
     store.take(vec![calls("Acme", 1, 1), calls("Acme", 90, 1)], &book).await;
     store.archive(vec![calls("Acme", 2, 2), calls("Acme", 91, 2)]).await.unwrap();
     assert_eq!(store.forget_before(stamp(50), &book).await.unwrap(), 2);
-    store.look_through_all(&mut book).await;
+    store.search_all(&mut book).await;
     assert_eq!(store.captures_of("Acme").await.unwrap().len(), 2);
     assert_eq!(counts(&mut store, "Acme").await, [(1, 2), (2, 2)]);
 }

@@ -14,7 +14,7 @@ mod archived;
 mod hits;
 mod open;
 mod payloads;
-mod pieces;
+mod chunks;
 mod purge;
 #[cfg(test)]
 mod tests;
@@ -34,7 +34,7 @@ pub use crate::sqlite::StoreError;
 pub use archived::{ArchivePage, ArchivePlace};
 pub use hits::{HitCount, RowRange, SearchedCaptures};
 pub use open::OpenedArchive;
-pub use pieces::pieces;
+pub use chunks::chunks;
 
 const KIND: FileKind = FileKind {
     name: "captures.db",
@@ -94,14 +94,14 @@ impl Store {
     /// If the file cannot be written; nothing of the failed chunk is archived then.
     pub async fn archive(&mut self, captures: Vec<ArchivedCapture>) -> Result<RowRange, StoreError> {
         let mut all: Option<RowRange> = None;
-        for piece in pieces(captures) {
-            let stretch = self.archive_piece(piece).await?;
-            all = Some(all.map_or(stretch, |before| before.and(stretch)));
+        for chunk in chunks(captures) {
+            let range = self.archive_chunk(chunk).await?;
+            all = Some(all.map_or(range, |before| before.and(range)));
         }
         Ok(all.unwrap_or_default())
     }
 
-    async fn archive_piece(&mut self, captures: Vec<ArchivedCapture>) -> Result<RowRange, StoreError> {
+    async fn archive_chunk(&mut self, captures: Vec<ArchivedCapture>) -> Result<RowRange, StoreError> {
         let rows =
             tokio::task::spawn_blocking(move || captures.iter().map(ArchivedCapture::to_row).collect::<Vec<_>>());
         let rows = rows.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;

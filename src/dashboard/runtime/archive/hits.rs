@@ -44,7 +44,7 @@ impl Task {
     /// Searches the next chunk of captures that nobody has searched for payloads.
     pub(crate) async fn search_chunk(&mut self) -> Result<(), StoreError> {
         let Some(store) = &mut self.store else { return Ok(()) };
-        let reported = match store.look_through(&mut self.book).await {
+        let reported = match store.search_chunk(&mut self.book).await {
             Ok(looked) => {
                 self.looking = !looked.ended;
                 self.take_payloads(looked.payloads);

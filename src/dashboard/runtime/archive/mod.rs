@@ -12,7 +12,7 @@
 //! another program locks the archive. If the archive cannot be written, that is reported and captures are still shown.
 
 pub mod hits;
-pub mod inlet;
+pub mod archiver;
 pub mod recall;
 #[cfg(test)]
 mod tests;
@@ -24,7 +24,7 @@ use crate::dashboard::core::Msg;
 use crate::dashboard::data::{OobKept, OobNews};
 use crate::dashboard::model::Model;
 use crate::dashboard::runtime::{Memory, Recalling, TaskReport};
-use crate::oob::store::pieces;
+use crate::oob::store::chunks;
 use crate::oob::{ArchivedCapture, Hit, OpenedArchive, Payload, PayloadBook, RowRange, Store, StoreError, mentions};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -201,9 +201,9 @@ impl Task {
                 let captures = self.young(captures.into_iter().map(archived).collect());
                 let number = captures.len();
                 let mut taken = Ok(());
-                for piece in pieces(captures) {
+                for chunk in chunks(captures) {
                     // A chunk that is not archived is still shown, so the loop continues after an error.
-                    taken = taken.and(self.take(&workspace, piece).await);
+                    taken = taken.and(self.take(&workspace, chunk).await);
                 }
                 // Captures in a deleted file, for example, are not archived: reported before anybody relies on them.
                 let taken = match taken {
@@ -253,7 +253,7 @@ impl Task {
                 break kept;
             }
         };
-        let stretch = kept.unwrap_or_else(|error| {
+        let range = kept.unwrap_or_else(|error| {
             self.fail(&error);
             RowRange::default()
         });
@@ -266,7 +266,7 @@ impl Task {
         if let Some((generation, _)) = self.workspace.as_ref().filter(|(_, here)| here == workspace) {
             self.report(OobNews::Captures { generation: *generation, new });
         }
-        self.keep_hits(&hits, if whole { stretch } else { RowRange::default() }).await;
+        self.keep_hits(&hits, if whole { range } else { RowRange::default() }).await;
         self.looking |= !whole && self.writable().is_some();
         others
     }
@@ -283,8 +283,8 @@ impl Task {
         self.take_payloads(news.payloads);
         self.report_hits(news.counts, false);
         let Some((generation, workspace)) = self.workspace.clone() else { return Ok(()) };
-        for piece in pieces(news.captures.into_iter().filter(|one| one.workspace == workspace).collect()) {
-            let new = self.recognised(piece).await;
+        for chunk in chunks(news.captures.into_iter().filter(|one| one.workspace == workspace).collect()) {
+            let new = self.recognised(chunk).await;
             self.report(OobNews::Captures { generation, new });
         }
         Ok(())

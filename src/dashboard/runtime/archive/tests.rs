@@ -62,14 +62,14 @@ impl Desk {
 
     /// All recalled chunks, up to the last.
     pub async fn recalled(&mut self) -> Vec<Recalled> {
-        let mut pieces = Vec::new();
+        let mut chunks = Vec::new();
         loop {
             match self.hears().await {
-                OobNews::Recalled(piece) => pieces.push(*piece),
+                OobNews::Recalled(chunk) => chunks.push(*chunk),
                 other => panic!("{other:?}"),
             }
-            if pieces.last().is_some_and(|piece| piece.older.is_some()) {
-                return pieces;
+            if chunks.last().is_some_and(|chunk| chunk.older.is_some()) {
+                return chunks;
             }
         }
     }
@@ -120,12 +120,12 @@ async fn captures_are_stored_before_end_and_recalled_newest_first() {
     desk.archive.end().await;
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
-    let pieces = desk.recalled().await;
-    let newest = pieces[0].newest.as_ref().unwrap();
+    let chunks = desk.recalled().await;
+    let newest = chunks[0].newest.as_ref().unwrap();
     assert_eq!(newest[&LoggerId(1)].0, CaptureId(2_501));
-    assert_eq!(ids(&pieces[0].captures), (502..=2_501).collect::<Vec<_>>());
-    assert_eq!(ids(&pieces[1].captures), (1..=501).collect::<Vec<_>>());
-    assert_eq!((pieces.len(), pieces[1].older), (2, Some(false)));
+    assert_eq!(ids(&chunks[0].captures), (502..=2_501).collect::<Vec<_>>());
+    assert_eq!(ids(&chunks[1].captures), (1..=501).collect::<Vec<_>>());
+    assert_eq!((chunks.len(), chunks[1].older), (2, Some(false)));
 }
 
 #[tokio::test]
@@ -135,8 +135,8 @@ async fn large_response_is_reported_in_chunks() {
     desk.opened().await;
     desk.recalled().await;
     desk.take((1..=2_500).map(capture).collect());
-    for ids_of_piece in [1..=1_000, 1_001..=2_000, 2_001..=2_500] {
-        assert_eq!(ids(&desk.caught().await), ids_of_piece.collect::<Vec<_>>());
+    for ids_of_chunk in [1..=1_000, 1_001..=2_000, 2_001..=2_500] {
+        assert_eq!(ids(&desk.caught().await), ids_of_chunk.collect::<Vec<_>>());
     }
 }
 

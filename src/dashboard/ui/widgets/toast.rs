@@ -24,22 +24,22 @@ const PART: u16 = 3;
 /// The rows of the notices.
 #[derive(Debug, Default)]
 pub struct Toasts {
-    rows: Vec<Vec<Piece>>,
+    rows: Vec<Vec<ToastLine>>,
 }
 
 /// A line of a notice, with its style and its width.
 #[derive(Debug)]
-struct Piece(Style, Line<'static>, u16);
+struct ToastLine(Style, Line<'static>, u16);
 
 impl Toasts {
     /// Lays out notices, oldest first. Short notices stand side by side. Long ones are wrapped, because the next step stands
     /// at their end.
     pub fn of(notices: &[(Style, String)], screen: Rect) -> Self {
         let newest = notices.len().saturating_sub(MOST);
-        let mut rows: Vec<Vec<Piece>> = Vec::new();
+        let mut rows: Vec<Vec<ToastLine>> = Vec::new();
         for notice in &notices[newest..] {
             let mut lines = lines(notice, screen.width);
-            let beside = |row: &&mut Vec<Piece>| {
+            let beside = |row: &&mut Vec<ToastLine>| {
                 let taken = columns(row) + lines.iter().map(|line| line.2).sum::<u16>();
                 lines.len() == 1 && taken < screen.width / 3 * 2
             };
@@ -67,7 +67,7 @@ impl Toasts {
         let (_, rows) = take_bottom(screen, self.rows());
         for (y, row) in (rows.y..).zip(&self.rows) {
             let mut right = rows.right();
-            for Piece(style, line, columns) in row.iter().rev() {
+            for ToastLine(style, line, columns) in row.iter().rev() {
                 let spot = Rect { x: right - columns, y, width: *columns, height: 1 };
                 Clear.render(spot, buf);
                 buf.set_style(spot, *style);
@@ -78,17 +78,17 @@ impl Toasts {
     }
 }
 
-fn columns(row: &[Piece]) -> u16 {
+fn columns(row: &[ToastLine]) -> u16 {
     let gaps = row.len().saturating_sub(1) as u16 * GAP;
-    row.iter().map(|piece| piece.2).sum::<u16>() + gaps
+    row.iter().map(|line| line.2).sum::<u16>() + gaps
 }
 
 /// A notice wrapped to a screen; all its lines are as wide as the longest one.
-fn lines((style, notice): &(Style, String), columns: u16) -> Vec<Piece> {
+fn lines((style, notice): &(Style, String), columns: u16) -> Vec<ToastLine> {
     let mut lines = wrap(plain(notice, *style), columns.saturating_sub(2));
     lines.truncate(LINES);
     let widest = lines.iter().map(Line::width).max().unwrap_or(0) as u16 + 2;
-    lines.into_iter().map(|line| Piece(*style, line, widest.min(columns))).collect()
+    lines.into_iter().map(|line| ToastLine(*style, line, widest.min(columns))).collect()
 }
 
 #[cfg(test)]

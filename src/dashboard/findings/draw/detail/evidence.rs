@@ -11,8 +11,8 @@ use crate::dashboard::ui::widgets::tree::tree_lines;
 use crate::text;
 use ratatui::text::Line;
 
-/// The number of pieces: rows of a table, else one.
-pub(crate) fn pieces(finding: &Finding) -> usize {
+/// The number of rows of a table; 1 for other evidence, 0 for none.
+pub(crate) fn row_count(finding: &Finding) -> usize {
     match finding.vuln_evidence.view() {
         EvidenceView::Nothing => 0,
         EvidenceView::Table { rows, .. } => rows.len(),

@@ -35,7 +35,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: CaseId, cache: &mut ViewCa
         Tab::Overview.title().to_owned(),
         number(
             Tab::Evidence,
-            cache.evidence_count.get(ById(Arc::clone(&case.finding)), || evidence::pieces(&case.finding)),
+            cache.evidence_count.get(ById(Arc::clone(&case.finding)), || evidence::row_count(&case.finding)),
         ),
         number(Tab::References, case.references.len() + case.cve.len()),
         number(Tab::History, cx.model.findings.triage.state.history(case.key()).len()),

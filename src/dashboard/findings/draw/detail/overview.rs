@@ -68,11 +68,11 @@ impl<'a> Overview<'a> {
     }
 
     fn evidence(&self, theme: Theme, width: u16, lines: &mut Vec<Line<'static>>) {
-        let pieces = evidence::pieces(self.case);
-        if pieces == 0 {
+        let rows = evidence::row_count(self.case);
+        if rows == 0 {
             return;
         }
-        heading(theme, if pieces > 1 { format!("Evidence   {pieces} pieces") } else { "Evidence".to_owned() }, lines);
+        heading(theme, if rows > 1 { format!("Evidence   {rows} rows") } else { "Evidence".to_owned() }, lines);
         let evidence = evidence::lines(theme, self.case, width.saturating_sub(2));
         let more = evidence.len().saturating_sub(EXCERPT);
         lines.extend(evidence.into_iter().take(EXCERPT).map(indent));

@@ -6,14 +6,14 @@ use crate::dashboard::list::{CaptureExport, StreamList};
 use crate::oob::{Mention, Token};
 use std::sync::Arc;
 
-/// Twenty captures; four of them are a piece, more or less.
+/// Twenty captures; four of them are a chunk, more or less.
 fn full() -> Stream {
     let mut stream = Stream::default();
     stream.take(some(1..=20));
     stream
 }
 
-fn piece<'a>(stream: &'a Stream, query: &'a Query) -> ChunkQuery<'a> {
+fn chunk<'a>(stream: &'a Stream, query: &'a Query) -> ChunkQuery<'a> {
     ChunkQuery { bytes: 4 * stream.caught[0].bytes(), ..asking(stream, query) }
 }
 
@@ -24,13 +24,13 @@ fn shown(list: &StreamList, stream: &Stream) -> Vec<i64> {
 #[test]
 fn newest_chunk_runs_first_and_end_is_followed() {
     let (stream, query, mut list) = (full(), even(), StreamList::default());
-    list.show(&piece(&stream, &query));
+    list.show(&chunk(&stream, &query));
     assert_eq!((shown(&list, &stream), list.pending()), (vec![18, 20], 16));
-    list.next_chunk(&piece(&stream, &query));
+    list.next_chunk(&chunk(&stream, &query));
     assert_eq!((shown(&list, &stream), list.pending()), (vec![14, 16, 18, 20], 12));
     assert_eq!((list.at, list.is_following(), list.below()), (3, true, 0));
     while list.pending() > 0 {
-        list.next_chunk(&piece(&stream, &query));
+        list.next_chunk(&chunk(&stream, &query));
     }
     assert_eq!(shown(&list, &stream), (1..=10).map(|half| 2 * half).collect::<Vec<_>>());
     assert_eq!((list.at, list.is_following()), (9, true));
@@ -43,12 +43,12 @@ fn selected_capture_is_in_first_chunk() {
     list.show(&asking(&stream, &everything));
     list.select_at(&stream, 5);
     list.mark(&stream, 5, true);
-    list.show(&piece(&stream, &query));
+    list.show(&chunk(&stream, &query));
     assert_eq!(shown(&list, &stream), [6, 18, 20]);
     assert_eq!((list.at, list.current(&stream).unwrap().capture.id.0), (0, 6));
     assert_eq!((list.marks().len(), list.marks_hidden()), (1, 0));
     while list.pending() > 0 {
-        list.next_chunk(&piece(&stream, &query));
+        list.next_chunk(&chunk(&stream, &query));
         assert_eq!(list.current(&stream).unwrap().capture.id.0, 6);
     }
     assert_eq!((list.at, list.len(), list.follow), (2, 10, false));
@@ -57,12 +57,12 @@ fn selected_capture_is_in_first_chunk() {
 #[test]
 fn new_query_discards_results_of_previous_one() {
     let (stream, query, mut list) = (full(), even(), StreamList::default());
-    list.show(&piece(&stream, &query));
+    list.show(&chunk(&stream, &query));
     let odd = Query::parse("odd", QueryKind::Captures).unwrap();
-    list.show(&piece(&stream, &odd));
+    list.show(&chunk(&stream, &odd));
     assert_eq!((shown(&list, &stream), list.pending()), (vec![17, 19], 16));
     while list.pending() > 0 {
-        list.next_chunk(&piece(&stream, &odd));
+        list.next_chunk(&chunk(&stream, &odd));
     }
     assert_eq!(shown(&list, &stream), (0..10).map(|half| 2 * half + 1).collect::<Vec<_>>());
 }
@@ -70,14 +70,14 @@ fn new_query_discards_results_of_previous_one() {
 #[test]
 fn captures_that_arrive_during_query_are_counted() {
     let (mut stream, query, mut list) = (full(), even(), StreamList::default());
-    list.show(&piece(&stream, &query));
+    list.show(&chunk(&stream, &query));
     (list.paused, list.follow) = (true, false);
     let new = stream.take(some([21, 22, 24]));
-    list.extend(&piece(&stream, &query), &new);
+    list.extend(&chunk(&stream, &query), &new);
     let new = stream.recall(some([-4, -2]));
-    list.extend(&piece(&stream, &query), &new);
+    list.extend(&chunk(&stream, &query), &new);
     while list.pending() > 0 {
-        list.next_chunk(&piece(&stream, &query));
+        list.next_chunk(&chunk(&stream, &query));
     }
     assert_eq!((shown(&list, &stream)[0], list.len(), list.below()), (-4, 14, 2));
     assert_eq!(list.current(&stream).unwrap().capture.id.0, 20);
@@ -109,11 +109,11 @@ fn changed_captures_are_filtered_again() {
 fn export_is_complete_while_captures_arrive() {
     let (mut stream, query) = (full(), even());
     let mut gathering = CaptureExport::new(query.clone(), None);
-    assert!(gathering.next_chunk(&piece(&stream, &query)).is_none());
+    assert!(gathering.next_chunk(&chunk(&stream, &query)).is_none());
     stream.take(some([21, 22]));
     stream.recall(some([0]));
     let found = loop {
-        if let Some(found) = gathering.next_chunk(&piece(&stream, &query)) {
+        if let Some(found) = gathering.next_chunk(&chunk(&stream, &query)) {
             break found;
         }
     };
@@ -140,7 +140,7 @@ fn late_captures_keep_results_of_moved_rows() {
 #[test]
 fn unfiltered_captures_need_no_chunks() {
     let (stream, mut list) = (full(), StreamList::default());
-    list.show(&piece(&stream, &Query::everything(QueryKind::Captures)));
+    list.show(&chunk(&stream, &Query::everything(QueryKind::Captures)));
     assert_eq!((list.len(), list.pending()), (20, 0));
 }
 
@@ -152,23 +152,23 @@ fn selection_moves_to_next_match_without_following() {
     list.select_at(&stream, 4);
     for (query, at) in [("even", 6), ("odd", 7)] {
         let query = Query::parse(query, QueryKind::Captures).unwrap();
-        list.show(&piece(&stream, &query));
+        list.show(&chunk(&stream, &query));
         assert!(!list.follow, "it is not where it is to be yet");
         while list.pending() > 0 {
-            list.next_chunk(&piece(&stream, &query));
+            list.next_chunk(&chunk(&stream, &query));
         }
         assert_eq!((list.current(&stream).unwrap().capture.id.0, list.follow), (at, false));
     }
-    // The only one that matches is in the last piece.
+    // The only one that matches is in the last chunk.
     let mut stream = Stream::default();
     stream.take(some((1..=19).filter(|id| id % 2 == 1).chain([2])));
     list = StreamList::default();
     list.show(&asking(&stream, &everything));
     list.select_at(&stream, 3);
-    list.show(&piece(&stream, &even()));
+    list.show(&chunk(&stream, &even()));
     assert!(list.is_empty() && !list.follow);
     while list.pending() > 0 {
-        list.next_chunk(&piece(&stream, &even()));
+        list.next_chunk(&chunk(&stream, &even()));
     }
     assert_eq!((shown(&list, &stream), list.at, list.follow), (vec![2], 0, false));
 }

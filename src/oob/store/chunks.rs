@@ -8,18 +8,18 @@ pub(super) const MOST: usize = 1_000;
 pub(super) const MOST_BYTES: usize = 4 << 20;
 
 /// The captures in order, in chunks.
-pub fn pieces(captures: Vec<ArchivedCapture>) -> impl Iterator<Item = Vec<ArchivedCapture>> {
+pub fn chunks(captures: Vec<ArchivedCapture>) -> impl Iterator<Item = Vec<ArchivedCapture>> {
     let mut rest = captures.into_iter().peekable();
     std::iter::from_fn(move || {
-        let (mut piece, mut bytes) = (Vec::new(), 0);
-        while let Some(next) = rest.next_if(|next| piece.is_empty() || bytes + size(next) <= MOST_BYTES) {
+        let (mut chunk, mut bytes) = (Vec::new(), 0);
+        while let Some(next) = rest.next_if(|next| chunk.is_empty() || bytes + size(next) <= MOST_BYTES) {
             bytes += size(&next);
-            piece.push(next);
-            if piece.len() == MOST {
+            chunk.push(next);
+            if chunk.len() == MOST {
                 break;
             }
         }
-        (!piece.is_empty()).then_some(piece)
+        (!chunk.is_empty()).then_some(chunk)
     })
 }
 
@@ -45,11 +45,11 @@ mod tests {
 
     #[test]
     fn chunks_respect_limits_and_keep_every_capture() {
-        let lengths = |all: &[ArchivedCapture]| pieces(all.to_vec()).map(|piece| piece.len()).collect::<Vec<_>>();
+        let lengths = |all: &[ArchivedCapture]| chunks(all.to_vec()).map(|chunk| chunk.len()).collect::<Vec<_>>();
         assert_eq!(lengths(&with_bodies([0; 2_001])), [1_000, 1_000, 1]);
         let big = with_bodies([1 << 20, 3 << 20, 1, 9 << 20, 1]);
         assert_eq!(lengths(&big), [2, 1, 1, 1]);
-        assert_eq!(pieces(big.clone()).flatten().collect::<Vec<_>>(), big);
-        assert!(pieces(Vec::new()).next().is_none());
+        assert_eq!(chunks(big.clone()).flatten().collect::<Vec<_>>(), big);
+        assert!(chunks(Vec::new()).next().is_none());
     }
 }
