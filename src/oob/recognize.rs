@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use super::decode::{Squeezed, base64 as base64_runs, hex, percent};
+use super::decode::{CompressionFormat, base64 as base64_runs, hex, percent};
 use super::token::LENGTH;
 use super::{Mention, MentionPlace, PayloadBook, Token, request};
 use crate::contract::{Capture, Shared};
@@ -75,8 +75,8 @@ impl TokenSearch<'_> {
             self.value(MentionPlace::Header("User-Agent".into()), capture.user_agent.as_bytes());
         }
         self.value(MentionPlace::Body, body);
-        if Squeezed::of(body).is_none() && says_deflate(capture) {
-            self.unwrap_squeezed(Squeezed::Deflate, body, &[]);
+        if CompressionFormat::of(body).is_none() && says_deflate(capture) {
+            self.unwrap_compressed(CompressionFormat::Deflate, body, &[]);
         }
     }
 
@@ -94,8 +94,8 @@ impl TokenSearch<'_> {
         if wrapped.len() == DEEPEST {
             return;
         }
-        if let Some(how) = Squeezed::of(text) {
-            self.unwrap_squeezed(how, text, wrapped);
+        if let Some(how) = CompressionFormat::of(text) {
+            self.unwrap_compressed(how, text, wrapped);
         }
         if let Cow::Owned(plain) = percent::decoded(text) {
             // Further encodings are complete only in the decoded text.
@@ -120,7 +120,7 @@ impl TokenSearch<'_> {
         }
     }
 
-    fn unwrap_squeezed(&mut self, how: Squeezed, bytes: &[u8], wrapped: &[&'static str]) {
+    fn unwrap_compressed(&mut self, how: CompressionFormat, bytes: &[u8], wrapped: &[&'static str]) {
         if let Some(inflated) = how.inflated(bytes, self.work) {
             self.inside(how.name(), &inflated.bytes, wrapped);
         }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::testing::{base64 as base64_body, book};
 use super::*;
-use crate::oob::decode::squeezed::testing::squeeze;
+use crate::oob::decode::compression::testing::compress;
 
 const TOKEN: &str = "k7f2aaaabbbb";
 
@@ -96,15 +96,15 @@ fn bodies_are_searched_plain_and_decoded() {
     assert_eq!(found(&body(json.as_bytes())), in_body("", "/a"));
     assert_eq!(found(&body(format!("a=1&u={TOKEN}%26x&b=2").as_bytes())), in_body("", "&x"));
     assert_eq!(found(&body(format!("<u>{TOKEN}</u>").as_bytes())), in_body("", ""));
-    assert_eq!(found(&body(&squeeze(Squeezed::Gzip, json.as_bytes()))), in_body("gzip", "/a"));
-    assert_eq!(found(&body(&squeeze(Squeezed::Zlib, json.as_bytes()))), in_body("deflate", "/a"));
+    assert_eq!(found(&body(&compress(CompressionFormat::Gzip, json.as_bytes()))), in_body("gzip", "/a"));
+    assert_eq!(found(&body(&compress(CompressionFormat::Zlib, json.as_bytes()))), in_body("deflate", "/a"));
     let escaped: String = TOKEN.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
     assert_eq!(found(&body(format!(r#"["{escaped}"]"#).as_bytes())), in_body("json", ""));
-    let packed = STANDARD.encode(squeeze(Squeezed::Gzip, json.as_bytes()));
+    let packed = STANDARD.encode(compress(CompressionFormat::Gzip, json.as_bytes()));
     assert_eq!(found(&body(packed.as_bytes())), in_body("base64 gzip", "/a"));
     let bare = Capture {
         http_headers: vec!["content-encoding: deflate".into()],
-        ..body(&squeeze(Squeezed::Deflate, json.as_bytes()))
+        ..body(&compress(CompressionFormat::Deflate, json.as_bytes()))
     };
     assert_eq!(found(&bare), in_body("deflate", "/a"));
     let no_base64 = Capture { request_body_base64: format!("{TOKEN}!").into(), ..Capture::default() };
@@ -146,8 +146,8 @@ fn unknown_token_is_reported_only_at_token_positions() {
 
 #[test]
 fn decode_work_is_bounded_by_request_size() {
-    let bomb = squeeze(Squeezed::Gzip, &vec![b'a'; 50 << 20]);
-    let nested = STANDARD.encode(squeeze(Squeezed::Gzip, &bomb)).repeat(20);
+    let bomb = compress(CompressionFormat::Gzip, &vec![b'a'; 50 << 20]);
+    let nested = STANDARD.encode(compress(CompressionFormat::Gzip, &bomb)).repeat(20);
     assert_eq!(mentions(&body(nested.as_bytes()), &book([token()])), []);
 }
 
@@ -168,7 +168,7 @@ proptest! {
                 0 => bytes.iter().flat_map(|byte| format!("%{byte:02x}").into_bytes()).collect(),
                 1 => STANDARD.encode(&bytes).into_bytes(),
                 2 => URL_SAFE_NO_PAD.encode(&bytes).into_bytes(),
-                3 => squeeze(Squeezed::Gzip, &bytes),
+                3 => compress(CompressionFormat::Gzip, &bytes),
                 _ => bytes.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
             };
         }

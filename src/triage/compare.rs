@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::case::Case;
 use super::presence::covers;
-use super::steady;
+use super::change_detection;
 use crate::contract::{Finding, Scan, ScanId, ScanStatus};
 use crate::finding::named_enum;
 use crate::table::Table;
@@ -56,7 +56,7 @@ pub fn outcome(before: Option<&Finding>, after: Option<&Finding>, covers: bool) 
     match (before, after) {
         (None, None) => None,
         (None, Some(_)) => Some(Outcome::New),
-        (Some(before), Some(after)) if steady::is_changed(before, after) => Some(Outcome::Changed),
+        (Some(before), Some(after)) if change_detection::is_changed(before, after) => Some(Outcome::Changed),
         (Some(_), Some(_)) => Some(Outcome::Same),
         (Some(_), None) if covers => Some(Outcome::Gone),
         (Some(_), None) => Some(Outcome::CoveredLess),
@@ -109,7 +109,7 @@ pub fn differences(before: &Finding, after: &Finding) -> Vec<String> {
     if before.port != after.port {
         all.push(format!("port {}, was {}", after.port, before.port));
     }
-    if !steady::same(before.vuln_evidence.as_json(), after.vuln_evidence.as_json()) {
+    if !change_detection::is_same_text(before.vuln_evidence.as_json(), after.vuln_evidence.as_json()) {
         all.push("other evidence".to_owned());
     }
     all

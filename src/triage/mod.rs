@@ -10,7 +10,7 @@
 //! The module is pure (no I/O, no clock) except for `store`. Events are append-only; the state is their fold, and any
 //! order and repetition of the same events gives the same state.
 
-pub mod alike;
+pub mod evidence_digest;
 pub mod assessment;
 #[cfg(test)]
 mod assessment_tests;
@@ -40,7 +40,7 @@ pub mod settings;
 pub mod state;
 #[cfg(test)]
 mod state_tests;
-pub mod steady;
+pub mod change_detection;
 pub mod store;
 #[cfg(test)]
 pub(crate) mod testing;

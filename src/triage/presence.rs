@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use super::correlate::CorrelationInput;
 use super::event::Baseline;
 use super::matching::MatchedFinding;
-use super::steady;
+use super::change_detection;
 use crate::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
 use crate::finding::Presence;
 
@@ -119,7 +119,7 @@ impl<'a> Presences<'a> {
 
     fn against(&self, series: &Series, seen: &[SeriesSighting], last: usize, now: usize) -> Presence {
         let findings = self.input.findings.items();
-        let compared = |before: usize| match steady::is_changed(&findings[before], &findings[now]) {
+        let compared = |before: usize| match change_detection::is_changed(&findings[before], &findings[now]) {
             true => Presence::Updated,
             false => Presence::Unchanged,
         };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::base64::Base64Run;
-use super::{DecodeStep, Layer, Squeezed, form, hex, is_text, json, jwt, multipart, percent, xml};
+use super::{DecodeStep, Layer, CompressionFormat, form, hex, is_text, json, jwt, multipart, percent, xml};
 use crate::text::plural;
 
 /// Maximum nesting depth of steps.
@@ -111,13 +111,13 @@ impl Chain {
 
     fn inflated(&self, bytes: &[u8], hints: BodyHints<'_>) -> Option<DecodeStep> {
         let says_deflate = hints.encoding.to_ascii_lowercase().contains("deflate");
-        let (how, why) = match Squeezed::of(bytes) {
+        let (how, why) = match CompressionFormat::of(bytes) {
             Some(how) => (how, format!("begins with {:02x} {:02x}", bytes[0], bytes[1])),
-            None if says_deflate => (Squeezed::Deflate, "Content-Encoding says so".to_owned()),
+            None if says_deflate => (CompressionFormat::Deflate, "Content-Encoding says so".to_owned()),
             None => return None,
         };
         let inflated = how.inflated(bytes, self.left)?;
-        let layer = if how == Squeezed::Gzip { Layer::Gzip } else { Layer::Deflate };
+        let layer = if how == CompressionFormat::Gzip { Layer::Gzip } else { Layer::Deflate };
         let note = match (inflated.more, inflated.broken) {
             (true, _) => Some("cut: it is larger than what is decoded"),
             (false, true) => Some("it ends in the middle or is damaged"),
@@ -185,14 +185,14 @@ fn hex_step(text: &str) -> Option<DecodeStep> {
     if text.len() < LEAST_ENCODED || !text.len().is_multiple_of(2) {
         return None;
     }
-    let plain = hex::decoded(text.as_bytes()).filter(|plain| is_text(plain) || Squeezed::of(plain).is_some())?;
+    let plain = hex::decoded(text.as_bytes()).filter(|plain| is_text(plain) || CompressionFormat::of(plain).is_some())?;
     Some(step(Layer::Hex, format!("all {} characters are hexadecimal digits of text", text.len()), plain))
 }
 
 fn base64_step(text: &str) -> Option<DecodeStep> {
     let run = Base64Run::of(text.as_bytes()).filter(|run| run.len() >= LEAST_ENCODED)?;
     let plain = run.decoded(0)?;
-    let readable = is_text(&plain) || Squeezed::of(&plain).is_some();
+    let readable = is_text(&plain) || CompressionFormat::of(&plain).is_some();
     let has = |kind: fn(&u8) -> bool| text.bytes().any(|byte| kind(&byte));
     let of_all_kinds = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
     let whole = text.ends_with('=') || run.len().is_multiple_of(4);

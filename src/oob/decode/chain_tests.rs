@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
 
-use super::super::squeezed::testing::squeeze;
+use super::super::compression::testing::compress;
 use super::*;
 
 fn names(steps: &[DecodeStep]) -> Vec<&'static str> {
@@ -25,7 +25,7 @@ fn last(steps: &[DecodeStep]) -> String {
 
 #[test]
 fn nested_encodings_decode_in_order_with_reasons() {
-    let wrapped = STANDARD.encode(squeeze(Squeezed::Gzip, br#"{"a":"b%2Fc"}"#)).replace('+', "%2B").replace('=', "%3D");
+    let wrapped = STANDARD.encode(compress(CompressionFormat::Gzip, br#"{"a":"b%2Fc"}"#)).replace('+', "%2B").replace('=', "%3D");
     let steps = plain(format!("%20{wrapped}"));
     assert_eq!(names(&steps), ["url", "base64", "gzip", "json"]);
     assert_eq!(steps[2].why, "begins with 1f 8b");
@@ -70,7 +70,7 @@ fn matching_content_headers_are_trusted() {
     assert_eq!(last(&form), "a = 1\nu = http://h/?x=%41\n");
     assert_eq!(names(&form[0].parts[1].steps), ["url"]);
     assert_eq!(names(&chain(b"a=1", of_type("text/plain"))), Vec::<&str>::new());
-    let bare = squeeze(Squeezed::Deflate, b"<a><b/></a>");
+    let bare = compress(CompressionFormat::Deflate, b"<a><b/></a>");
     let hints = BodyHints { content_type: "text/xml", encoding: "deflate" };
     let steps = chain(&bare, hints);
     assert_eq!(names(&steps), ["deflate", "xml"]);
@@ -94,7 +94,7 @@ fn jwt_is_shown_without_verification() {
 
 #[test]
 fn bombs_and_deep_nesting_are_cut() {
-    let bomb = squeeze(Squeezed::Gzip, &vec![b' '; 30 << 20]);
+    let bomb = compress(CompressionFormat::Gzip, &vec![b' '; 30 << 20]);
     let steps = plain(&bomb);
     assert_eq!(steps[0].result.len(), LIMIT);
     assert!(steps[0].note.unwrap().starts_with("cut"));

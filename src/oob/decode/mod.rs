@@ -16,13 +16,13 @@ mod json;
 mod jwt;
 mod multipart;
 pub mod percent;
-pub mod squeezed;
+pub mod compression;
 mod xml;
 
 use crate::finding::named_enum;
 
 pub use chain::{BodyHints, LIMIT, chain};
-pub use squeezed::Squeezed;
+pub use compression::CompressionFormat;
 
 named_enum! {
     /// An encoding that a step removes, or a structure that it formats.

@@ -111,11 +111,11 @@ impl Found {
                 self.name("header", &cell.split(':').next().unwrap_or_default().to_ascii_lowercase())
             }
             EvidenceColumn::Software => self.name("software", &software(cell)),
-            EvidenceColumn::Method => _ = self.methods.insert(steady(&cell.trim().to_ascii_uppercase())),
+            EvidenceColumn::Method => _ = self.methods.insert(normalized(&cell.trim().to_ascii_uppercase())),
             EvidenceColumn::Route => self.read_route(cell),
             EvidenceColumn::Parameter => {
                 let names = cell.split([',', ';', '&', ' ', '\n']).filter_map(|name| name.split('=').next());
-                self.parameters.extend(names.map(str::trim).filter(|name| !name.is_empty()).map(steady));
+                self.parameters.extend(names.map(str::trim).filter(|name| !name.is_empty()).map(normalized));
             }
             EvidenceColumn::Other => {}
         }
@@ -156,7 +156,7 @@ impl Found {
     }
 
     fn name(&mut self, kind: &str, name: &str) {
-        let name = steady(name.trim());
+        let name = normalized(name.trim());
         if !name.is_empty() {
             self.names.insert(format!("{kind}:{name}"));
         }
@@ -222,11 +222,11 @@ fn template(place: &str) -> String {
 fn segment(segment: &str) -> String {
     let digits = segment.bytes().filter(u8::is_ascii_digit).count();
     let token = segment.len() >= 16 && digits >= 2 && !segment.contains('.');
-    if token { "<n>".to_owned() } else { steady(segment) }
+    if token { "<n>".to_owned() } else { normalized(segment) }
 }
 
 /// A name in which numbers and hex are replaced; no blanks, so that places can be joined by them.
-fn steady(name: &str) -> String {
+fn normalized(name: &str) -> String {
     class::of_name(name).replace(' ', "_").chars().take(MAX_NAME).collect()
 }
 
@@ -238,7 +238,7 @@ fn software(cell: &str) -> String {
 
 fn query_names(query: &str) -> impl Iterator<Item = String> {
     let names = query.split('&').filter_map(|pair| pair.split('=').next());
-    names.filter(|name| !name.is_empty()).map(steady)
+    names.filter(|name| !name.is_empty()).map(normalized)
 }
 
 /// Parameters of a form that a request carries.

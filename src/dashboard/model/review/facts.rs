@@ -6,7 +6,7 @@ use crate::dashboard::list::finding_groups::belongs;
 use crate::dashboard::model::{Card, Review};
 use crate::table::Table;
 use crate::triage::defaults::note_beside;
-use crate::triage::{Case, CaseId, Change, Event, EventId, Presence, Reason, Subject, TriageState, Verdict, alike};
+use crate::triage::{Case, CaseId, Change, Event, EventId, Presence, Reason, Subject, TriageState, Verdict, evidence_digest};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -181,8 +181,8 @@ fn evidence(cases: &[Arc<Case>]) -> ReviewEvidence {
             break;
         }
         looked_at += 1;
-        let lines = alike::lines(case);
-        kinds.entry(alike::digest(&lines)).or_insert_with(|| (lines, Vec::new())).1.push(case);
+        let lines = evidence_digest::normalized_lines(case);
+        kinds.entry(evidence_digest::digest(&lines)).or_insert_with(|| (lines, Vec::new())).1.push(case);
     }
     let mut kinds: Vec<_> = kinds.into_values().collect();
     let place = |cases: &[&Arc<Case>]| cases.first().map(|case| case.id);

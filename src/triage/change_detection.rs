@@ -10,17 +10,17 @@ const NAMES_OF_TIME: [&str; 20] = [
 const LONG: usize = 24;
 
 /// The stable words of a text.
-pub fn words(text: &str) -> impl Iterator<Item = &str> {
+pub fn stable_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && !varies(word))
 }
 
 /// True if two texts differ only in volatile words.
-pub fn same(a: &str, b: &str) -> bool {
+pub fn is_same_text(a: &str, b: &str) -> bool {
     if a == b {
         return true;
     }
     let (a, b) = differing(a, b);
-    words(a).eq(words(b))
+    stable_words(a).eq(stable_words(b))
 }
 
 /// The differing middle parts of two texts: most of two responses is equal.
@@ -39,7 +39,7 @@ pub fn is_changed(before: &Finding, now: &Finding) -> bool {
     (before.risk_level, before.confirmed, before.in_cisa_catalog)
         != (now.risk_level, now.confirmed, now.in_cisa_catalog)
         || before.cve != now.cve
-        || !same(before.vuln_evidence.as_json(), now.vuln_evidence.as_json())
+        || !is_same_text(before.vuln_evidence.as_json(), now.vuln_evidence.as_json())
 }
 
 /// True for bytes that end a word in every script.
@@ -64,8 +64,8 @@ mod tests {
             format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nX-Request-Id: {id}\r\nServer: {server}\r\n")
         };
         let before = answer("Mon, 02 Nov 2026 10:00:00 GMT", "4f9a-17", "nginx");
-        assert!(same(&before, &answer("Tue, 03 Dec 2026 11:30:01 GMT", "9c-2b", "nginx")));
-        assert!(!same(&before, &answer("Mon, 02 Nov 2026 10:00:00 GMT", "4f9a-17", "apache")));
+        assert!(is_same_text(&before, &answer("Tue, 03 Dec 2026 11:30:01 GMT", "9c-2b", "nginx")));
+        assert!(!is_same_text(&before, &answer("Mon, 02 Nov 2026 10:00:00 GMT", "4f9a-17", "apache")));
     }
 
     proptest::proptest! {
@@ -74,7 +74,7 @@ mod tests {
             (begin, a, b, end) in ("[ab1é ]{0,6}", "[ab1é ]{0,6}", "[ab1é ]{0,6}", "[ab1é ]{0,6}"),
         ) {
             let (a, b) = (format!("{begin}{a}{end}"), format!("{begin}{b}{end}"));
-            proptest::prop_assert_eq!(same(&a, &b), words(&a).eq(words(&b)));
+            proptest::prop_assert_eq!(is_same_text(&a, &b), stable_words(&a).eq(stable_words(&b)));
         }
     }
 

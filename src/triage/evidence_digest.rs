@@ -57,7 +57,7 @@ static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The normalized lines of the evidence of a finding.
-pub fn lines(finding: &Finding) -> Vec<String> {
+pub fn normalized_lines(finding: &Finding) -> Vec<String> {
     let mut lines = Vec::new();
     let mut room = MOST;
     let mut put = |text: &str| {
@@ -66,7 +66,7 @@ pub fn lines(finding: &Finding) -> Vec<String> {
                 return;
             }
             room = room.saturating_sub(line.len());
-            lines.push(steady(line));
+            lines.push(normalized(line));
         }
     };
     match finding.vuln_evidence.view() {
@@ -88,7 +88,7 @@ pub fn digest(lines: &[String]) -> u64 {
     hasher.finish()
 }
 
-fn steady(line: &str) -> String {
+fn normalized(line: &str) -> String {
     if let Some((name, value)) = line.split_once(':') {
         let name = name.trim();
         if STAMPED.iter().any(|stamped| name.eq_ignore_ascii_case(stamped)) {
@@ -124,7 +124,7 @@ mod tests {
     use crate::contract::Evidence;
 
     fn of(text: &str) -> u64 {
-        digest(&lines(&Finding { vuln_evidence: Evidence::from_value(&text.into()), ..Finding::default() }))
+        digest(&normalized_lines(&Finding { vuln_evidence: Evidence::from_value(&text.into()), ..Finding::default() }))
     }
 
     const ANSWER: &str = "GET https://shop.acme.test/login HTTP/1.1\r\n\r\nHTTP/1.1 200 OK\r\n\
@@ -170,7 +170,7 @@ mod tests {
         let table = |host: &str| {
             let cells = [vec![format!("https://{host}/db.sql").as_str().into(), "200".into()]];
             let evidence = Evidence::table(&["URL", "Status"], cells);
-            digest(&lines(&Finding { vuln_evidence: evidence, ..Finding::default() }))
+            digest(&normalized_lines(&Finding { vuln_evidence: evidence, ..Finding::default() }))
         };
         assert_eq!(table("a.test"), table("b.test"));
     }

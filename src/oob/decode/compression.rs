@@ -6,7 +6,7 @@ use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Squeezed {
+pub enum CompressionFormat {
     /// RFC 1952.
     Gzip,
     /// RFC 1950, called deflate in HTTP.
@@ -26,7 +26,7 @@ pub struct Inflated {
     pub broken: bool,
 }
 
-impl Squeezed {
+impl CompressionFormat {
     /// The format that the first bytes indicate.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match *bytes {
@@ -70,18 +70,18 @@ pub(in crate::oob) mod testing {
     use flate2::Compression;
     use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
-    use super::Squeezed;
+    use super::CompressionFormat;
 
     /// Compresses.
-    pub fn squeeze(how: Squeezed, bytes: &[u8]) -> Vec<u8> {
+    pub fn compress(how: CompressionFormat, bytes: &[u8]) -> Vec<u8> {
         fn written<W: Write>(mut encoder: W, bytes: &[u8]) -> W {
             encoder.write_all(bytes).unwrap();
             encoder
         }
         match how {
-            Squeezed::Gzip => written(GzEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap(),
-            Squeezed::Zlib => written(ZlibEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap(),
-            Squeezed::Deflate => {
+            CompressionFormat::Gzip => written(GzEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap(),
+            CompressionFormat::Zlib => written(ZlibEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap(),
+            CompressionFormat::Deflate => {
                 written(DeflateEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap()
             }
         }
@@ -92,19 +92,19 @@ pub(in crate::oob) mod testing {
 mod tests {
     use proptest::prelude::*;
 
-    use super::testing::squeeze;
+    use super::testing::compress;
     use super::*;
 
-    const ALL: [Squeezed; 3] = [Squeezed::Gzip, Squeezed::Zlib, Squeezed::Deflate];
+    const ALL: [CompressionFormat; 3] = [CompressionFormat::Gzip, CompressionFormat::Zlib, CompressionFormat::Deflate];
 
     proptest! {
         #[test]
         fn compression_round_trips(bytes in prop::collection::vec(any::<u8>(), 1..500)) {
             for how in ALL {
-                let squeezed = squeeze(how, &bytes);
-                let inflated = how.inflated(&squeezed, 500).unwrap();
+                let compressed = compress(how, &bytes);
+                let inflated = how.inflated(&compressed, 500).unwrap();
                 prop_assert_eq!((&inflated.bytes, inflated.more, inflated.broken), (&bytes, false, false));
-                prop_assert!(how == Squeezed::Deflate || Squeezed::of(&squeezed) == Some(how));
+                prop_assert!(how == CompressionFormat::Deflate || CompressionFormat::of(&compressed) == Some(how));
             }
         }
 
@@ -118,12 +118,12 @@ mod tests {
 
     #[test]
     fn bomb_is_cut_and_damaged_stream_is_decoded_partly() {
-        let bomb = squeeze(Squeezed::Gzip, &vec![0; 10 << 20]);
-        let inflated = Squeezed::Gzip.inflated(&bomb, 1 << 16).unwrap();
+        let bomb = compress(CompressionFormat::Gzip, &vec![0; 10 << 20]);
+        let inflated = CompressionFormat::Gzip.inflated(&bomb, 1 << 16).unwrap();
         assert_eq!((inflated.bytes.len(), inflated.more), (1 << 16, true));
         let text: Vec<u8> = (0..50_000_u32).flat_map(u32::to_le_bytes).collect();
-        let whole = squeeze(Squeezed::Gzip, &text);
-        let inflated = Squeezed::Gzip.inflated(&whole[..whole.len() / 2], 1 << 20).unwrap();
+        let whole = compress(CompressionFormat::Gzip, &text);
+        let inflated = CompressionFormat::Gzip.inflated(&whole[..whole.len() / 2], 1 << 20).unwrap();
         assert!(inflated.broken && text.starts_with(&inflated.bytes) && inflated.bytes.len() > 1_000);
     }
 }
