@@ -125,7 +125,7 @@ impl Row for AssessedFinding<'_> {
             Field::Note => others.notes(self.case.key()).into_iter().for_each(|note| to.shared(note)),
             Field::Duplicate => assessment.duplicate_of.into_iter().for_each(|key| to.text(&key.to_string())),
             Field::Changed => to.time(self.changed()),
-            Field::Decision => self.tell_flags(to),
+            Field::Decision => self.write_flags(to),
             _ => self.case.write_field(field, others, to),
         }
     }
@@ -139,7 +139,7 @@ impl AssessedFinding<'_> {
         max(seen, self.assessment.at)
     }
 
-    fn tell_flags(&self, to: &mut ColumnBuilder) {
+    fn write_flags(&self, to: &mut ColumnBuilder) {
         let assessment = self.assessment;
         flags(
             to,

@@ -24,10 +24,10 @@ pub fn body_file(sent: &CaptureRecord) -> Option<String> {
 /// The command; `file` contains the body if [`body_file`] returns a name.
 pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
     let capture = &*sent.capture;
-    let went = sent.went();
+    let request_url = sent.request_url();
     let mut words: Vec<String> = Vec::new();
-    if !went.path_known {
-        words.push(": 'path unknown: the service does not tell it, this is the path of the logger';".to_owned());
+    if !request_url.path_known {
+        words.push(": 'path unknown: the service does not report it; this is the path of the logger';".to_owned());
     }
     let body = request::body(capture);
     // curl must not expand `[1-9]` in the URL or normalize `/a/../b`.
@@ -53,7 +53,7 @@ pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
         (None, Ok(body)) if !body.is_empty() => words.extend(["--data-raw".to_owned(), quoted(body)]),
         (None, _) => {}
     }
-    words.push(quoted(&went.url));
+    words.push(quoted(&request_url.url));
     words.join(" ")
 }
 

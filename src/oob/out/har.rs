@@ -54,8 +54,8 @@ fn entry(sent: &CaptureRecord) -> Value {
         "_payload": token,
         "_captureId": capture.id,
     });
-    if !sent.went().path_known {
-        entry["comment"] = json!("the service does not tell the path: that of the logger stands for it");
+    if !sent.request_url().path_known {
+        entry["comment"] = json!("the service does not report the path; this is the path of the logger");
     }
     entry
 }
@@ -90,7 +90,7 @@ fn request(sent: &CaptureRecord) -> Value {
 /// The request URL as a URI: invalid characters are percent-encoded, everything else remains, because `%2e%2e` and `..`
 /// differ for an analyst. A placeholder host is used if the URL of the logger is unknown.
 fn url(sent: &CaptureRecord) -> String {
-    let url: String = uri(&sent.went().url);
+    let url: String = uri(&sent.request_url().url);
     match Url::parse(&url) {
         Ok(_) => url,
         Err(_) => format!("http://{UNKNOWN}/{}", url.trim_start_matches('/').replace("//", "/%2F")),
@@ -159,7 +159,7 @@ mod tests {
         let archive = read(&[bare, with(|capture| capture.path = None)]);
         let entries = &archive["log"]["entries"];
         assert_eq!(entries[0]["request"]["postData"]["_base64"], "/wA=");
-        assert!(entries[1]["comment"].as_str().unwrap().contains("does not tell the path"));
+        assert!(entries[1]["comment"].as_str().unwrap().contains("does not report the path"));
         assert_eq!(entries[0]["startedDateTime"], "1970-01-01T00:00:00.000Z");
         assert_eq!(read(&[])["log"]["entries"], json!([]));
     }

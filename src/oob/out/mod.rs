@@ -38,7 +38,7 @@ pub struct CaptureRecord {
 
 /// Request URL of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Went {
+pub struct RequestUrl {
     /// The URL of the logger with path and query of the request. Only path and query if the URL of the logger is
     /// invalid.
     pub url: String,
@@ -48,7 +48,7 @@ pub struct Went {
 
 impl CaptureRecord {
     /// The request URL.
-    pub fn went(&self) -> Went {
+    pub fn request_url(&self) -> RequestUrl {
         let capture = &*self.capture;
         let base = self.handler_url.as_str();
         let path = capture.path.as_deref().filter(|path| path.starts_with('/'));
@@ -61,7 +61,7 @@ impl CaptureRecord {
             url.push(if url.contains('?') { '&' } else { '?' });
             url.push_str(&capture.url_params);
         }
-        Went { url, path_known: path.is_some() }
+        RequestUrl { url, path_known: path.is_some() }
     }
 }
 
@@ -164,16 +164,16 @@ mod tests {
 
     #[test]
     fn request_url_uses_known_parts() {
-        let went = |sent: CaptureRecord| (sent.went().url, sent.went().path_known);
+        let request_url = |sent: CaptureRecord| (sent.request_url().url, sent.request_url().path_known);
         let query = "t=k7f2aaaabbbb/latest&t=2";
-        assert_eq!(went(testing::sent()), (format!("http://127.0.0.1:8081/l/x/y?{query}"), true));
+        assert_eq!(request_url(testing::sent()), (format!("http://127.0.0.1:8081/l/x/y?{query}"), true));
         let unknown = testing::with(|capture| capture.path = None);
-        assert_eq!(went(unknown), (format!("http://127.0.0.1:8081/l/x/?{query}"), false));
+        assert_eq!(request_url(unknown), (format!("http://127.0.0.1:8081/l/x/?{query}"), false));
         let keyed =
             CaptureRecord { handler_url: "http://h/?k=1".into(), ..testing::with(|capture| capture.path = None) };
-        assert_eq!(went(keyed).0, format!("http://h/?k=1&{query}"));
+        assert_eq!(request_url(keyed).0, format!("http://h/?k=1&{query}"));
         let homeless = CaptureRecord { handler_url: "".into(), ..testing::sent() };
-        assert_eq!(went(homeless), (format!("/l/x/y?{query}"), true));
+        assert_eq!(request_url(homeless), (format!("/l/x/y?{query}"), true));
     }
 
     #[test]

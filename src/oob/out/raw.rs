@@ -6,7 +6,7 @@ use crate::oob::request;
 /// Request line, headers in order and body. An unknown path is replaced by the path of the logger.
 pub fn raw(sent: &CaptureRecord) -> String {
     let capture = &*sent.capture;
-    let url = sent.went().url;
+    let url = sent.request_url().url;
     let behind_host = url.find("//").map_or(0, |at| at + 2);
     let target = url[behind_host..].find(['/', '?']).map_or("/", |at| &url[behind_host + at..]);
     let version = capture.http_version.as_deref().unwrap_or("HTTP/1.1");

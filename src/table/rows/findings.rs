@@ -52,13 +52,13 @@ impl Row for Finding {
                     (Flag::Nothing, self.vuln_id.starts_with("NONVULN-")),
                 ],
             ),
-            _ => self.tell_text(field, to),
+            _ => self.write_text(field, to),
         }
     }
 }
 
 impl Finding {
-    fn tell_text(&self, field: Field, to: &mut ColumnBuilder) {
+    fn write_text(&self, field: Field, to: &mut ColumnBuilder) {
         match field {
             Field::Status => to.shared(&self.status),
             Field::Test => to.shared(&self.test_description),

@@ -77,7 +77,7 @@ fn url(model: &Model) -> Option<String> {
         }
         Pane::Payloads => model.payload_at_hand().map(|payload| payload.url.to_string()),
         Pane::Captures => match model.lists.captures.current(&model.data.captures) {
-            Some(caught) => Some(model.record_of(caught).went().url),
+            Some(caught) => Some(model.record_of(caught).request_url().url),
             // Without captures, the URL to send requests to is useful.
             None => {
                 let loggers = model.data.loggers.value()?;
@@ -123,7 +123,7 @@ fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
     if marked > 1 {
         model.say(Tone::Plain, format!("{marked} marked; curl command copied for the selected request only"));
     }
-    if !sent.went().path_known {
+    if !sent.request_url().path_known {
         model.say(Tone::Plain, "path not reported by the service; copied with the path of the logger");
     }
     effects.push(match out::body_file(&sent) {
