@@ -242,13 +242,13 @@ fn decided() -> (CorrelationInput, Vec<Arc<Event>>) {
         targets: Arc::new(Table::new((0..TARGETS).map(target))),
         ..CorrelationInput::default()
     };
-    let rows = correlate(&input).cases;
+    let rows = correlate(&input).issues;
     let mut writer = EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() };
     let event = |number: i64| {
-        let case = &rows.items()[number as usize % rows.len()];
+        let issue = &rows.items()[number as usize % rows.len()];
         let decision = Decision { verdict: Verdict::Confirmed, ..Decision::default() };
         let (at, batch) = (Stamp(jiff::Timestamp::UNIX_EPOCH), writer.next());
-        let subject = Subject::Finding((*case.identity).clone());
+        let subject = Subject::Finding((*issue.identity).clone());
         Arc::new(writer.write((at, number as u64), batch, vec![], subject, Change::Decide(decision)))
     };
     let events: Vec<Arc<Event>> = (0..FINDINGS).map(event).collect();

@@ -8,21 +8,21 @@ use crate::triage::{ReopenCause, RetestStatus};
 
 /// The object of a row.
 pub fn row(row: &ExportRow) -> Value {
-    let (case, assessment) = (&row.case, &row.assessment);
+    let (issue, assessment) = (&row.issue, &row.assessment);
     let stamp = |at: Option<Stamp>| at.map(|at| at.to_string());
     let notes = row.noted().map(|(text, event)| json!({"text": text, "who": event.who, "at": event.at}));
     // Every finding has a JSON form, because it was parsed from JSON.
-    let mut value = serde_json::to_value(&*case.finding).unwrap_or_else(|_| json!({}));
+    let mut value = serde_json::to_value(&*issue.finding).unwrap_or_else(|_| json!({}));
     let added = json!({
         "target_name": row.target,
         "workspace_name": row.workspace,
         "tool_id": row.tool,
-        "fingerprint": case.key(),
-        "presence": case.presence.as_str(),
-        "first_seen": stamp(case.first_seen),
-        "last_seen": stamp(case.last_seen),
-        "occurrences": case.finding_ids().collect::<Vec<_>>(),
-        "own": case.own.is_some(),
+        "fingerprint": issue.key(),
+        "presence": issue.presence.as_str(),
+        "first_seen": stamp(issue.first_seen),
+        "last_seen": stamp(issue.last_seen),
+        "occurrences": issue.finding_ids().collect::<Vec<_>>(),
+        "own": issue.own.is_some(),
         "verdict": assessment.verdict.as_str(),
         "undecided": assessment.is_undecided(),
         "again": assessment.reopened.map(ReopenCause::as_str),

@@ -48,7 +48,7 @@ fn list_undecided(out: &mut String, left: &[&ExportRow]) {
     let _ =
         writeln!(out, "| risk | target | finding | port | presence | verdict | notes |\n|---|---|---|---|---|---|---|");
     for row in left {
-        let cells = [risk(row), row.target.to_string(), row.case.name.to_string(), place(row)];
+        let cells = [risk(row), row.target.to_string(), row.issue.name.to_string(), place(row)];
         let notes = [presence(row), verdict(row), row.joined_notes(" / ")];
         table_row(out, cells.iter().chain(&notes));
     }
@@ -92,7 +92,7 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
             let cells = [
                 risk(row),
                 row.target.to_string(),
-                row.case.name.to_string(),
+                row.issue.name.to_string(),
                 place(row),
                 presence(row),
                 assessment.reason.map(Reason::phrase).unwrap_or_default() + recheck,
@@ -109,15 +109,15 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
 
 /// Manual findings with their evidence, which no scanner reports again.
 fn list_manual(out: &mut String, rows: &[ExportRow]) {
-    let own: Vec<&ExportRow> = rows.iter().filter(|row| row.case.own.is_some()).collect();
+    let own: Vec<&ExportRow> = rows.iter().filter(|row| row.issue.own.is_some()).collect();
     if own.is_empty() {
         return;
     }
     let _ = writeln!(out, "## Manual findings: {}\n", own.len());
     for row in own {
-        let case = &row.case;
-        let _ = writeln!(out, "### {} on {}\n", escaped(&case.name), escaped(&row.target));
-        for part in [case.vuln_description.to_string(), evidence_cell(&case.vuln_evidence)] {
+        let issue = &row.issue;
+        let _ = writeln!(out, "### {} on {}\n", escaped(&issue.name), escaped(&row.target));
+        for part in [issue.vuln_description.to_string(), evidence_cell(&issue.vuln_evidence)] {
             verbatim(out, &part);
         }
     }
@@ -144,7 +144,7 @@ fn list_without_reason(out: &mut String, decided: &[&ExportRow]) {
     }
     let _ = writeln!(out, "## Decided without reason or note: {}\n", bare.len());
     for row in bare {
-        let name = escaped(&row.case.name);
+        let name = escaped(&row.issue.name);
         let verdict = row.assessment.verdict.phrase();
         let _ = writeln!(out, "- {name} on {}: {verdict} by {}", escaped(&row.target), escaped(&who(row)));
     }
@@ -169,18 +169,18 @@ fn count_by_person(out: &mut String, decided: &[&ExportRow]) {
 
 fn risk(row: &ExportRow) -> String {
     match row.assessment.severity {
-        Some(own) if own != row.case.risk_level => format!("{own} (scanner: {})", row.case.risk_level),
-        _ => row.case.risk_level.to_string(),
+        Some(own) if own != row.issue.risk_level => format!("{own} (scanner: {})", row.issue.risk_level),
+        _ => row.issue.risk_level.to_string(),
     }
 }
 
 fn place(row: &ExportRow) -> String {
-    if row.case.port > 0 { format!("{}/{}", row.case.port, row.case.protocol) } else { String::new() }
+    if row.issue.port > 0 { format!("{}/{}", row.issue.port, row.issue.protocol) } else { String::new() }
 }
 
 /// The presence, and the result of the retest.
 fn presence(row: &ExportRow) -> String {
-    let presence = row.case.presence.word();
+    let presence = row.issue.presence.word();
     row.retest_summary().map_or_else(|| presence.to_owned(), |retest| format!("{presence}; {retest}"))
 }
 

@@ -1,13 +1,13 @@
 //! Exports: findings with their decisions in the formats of other tools.
 //!
 //! ```text
-//!   Case + Assessment + TriageState + names ─► ExportRow ─► csv        a spreadsheet
-//!                                                 markdown    a hand-over for people
-//!                                                 jsonl       one object per finding
-//!                                                 defectdojo  Generic Findings Import
-//!                                                 sarif       SARIF 2.1.0
-//!                                                 vex         CycloneDX 1.6
-//!                                                 html, json  the report, with decisions
+//!   Issue + Assessment + TriageState + names ─► ExportRow ─► csv        a spreadsheet
+//!                                                  markdown    a hand-over for people
+//!                                                  jsonl       one object per finding
+//!                                                  defectdojo  Generic Findings Import
+//!                                                  sarif       SARIF 2.1.0
+//!                                                  vex         CycloneDX 1.6
+//!                                                  html, json  the report, with decisions
 //! ```
 //!
 //! Everything here is pure: rows in, bytes out. Texts for people are sanitised; JSON keeps every value and escapes only

@@ -34,20 +34,20 @@ pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, Rend
 }
 
 fn finding(row: &ExportRow) -> ReportFinding {
-    let case = &row.case;
-    let history = occurrences(case).skip(1).zip(case.earlier.iter().skip(1));
+    let issue = &row.issue;
+    let history = occurrences(issue).skip(1).zip(issue.earlier.iter().skip(1));
     ReportFinding {
-        finding: (*case.finding).clone(),
+        finding: (*issue.finding).clone(),
         target: row.target.to_string(),
         tool: Tool(row.tool.unwrap_or(0)),
-        found_at: case.last_seen,
+        found_at: issue.last_seen,
         history: history.map(|(old, seen)| Earlier { id: old.id, found_at: seen.at, risk: old.risk_level }).collect(),
         decided: Some(decision(row)),
     }
 }
 
 fn decision(row: &ExportRow) -> ReportDecision {
-    let (case, assessment) = (&row.case, &row.assessment);
+    let (issue, assessment) = (&row.issue, &row.assessment);
     let notes = row.noted().map(|(text, event)| Remark {
         text: text.to_string(),
         who: event.who.to_string(),
@@ -61,15 +61,15 @@ fn decision(row: &ExportRow) -> ReportDecision {
         who: assessment.who.as_ref().map(ToString::to_string).unwrap_or_default(),
         at: assessment.at.map(|at| at.to_string()).unwrap_or_default(),
         severity: assessment.severity,
-        now: case.presence.word().to_owned(),
+        now: issue.presence.word().to_owned(),
         retest: row.retest.as_ref().map(|retest| ReportRetest {
             before: retest.before.to_string(),
             now: retest.now.word().to_owned(),
             at: retest.at.map(|at| at.to_string()).unwrap_or_default(),
         }),
-        own: case.own.is_some(),
+        own: issue.own.is_some(),
         tags: assessment.tags.iter().map(ToString::to_string).collect(),
         notes: notes.collect(),
-        fingerprint: case.key().to_string(),
+        fingerprint: issue.key().to_string(),
     }
 }

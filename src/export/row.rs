@@ -6,7 +6,7 @@ use std::sync::Arc;
 use url::{Host, Position, Url};
 
 use crate::contract::{Risk, Shared};
-use crate::triage::{Assessment, Case, Change, Event, FindingKey, RetestResult, TriageState, Verdict};
+use crate::triage::{Assessment, Issue, Change, Event, FindingKey, RetestResult, TriageState, Verdict};
 
 /// Limit of a chain of duplicates.
 const MOST_DUPLICATES: usize = 8;
@@ -14,7 +14,7 @@ const MOST_DUPLICATES: usize = 8;
 /// One row of an export.
 #[derive(Clone, Debug)]
 pub struct ExportRow {
-    pub case: Arc<Case>,
+    pub issue: Arc<Issue>,
     pub assessment: Assessment,
     /// Name of the target.
     pub target: Shared,
@@ -35,23 +35,23 @@ pub struct ExportRow {
 impl ExportRow {
     /// Adds the notes and decisions of the state to the stance.
     pub fn new(
-        case: Arc<Case>,
+        issue: Arc<Issue>,
         assessment: Assessment,
         state: &TriageState,
         target: Shared,
         tool: Option<i64>,
         workspace: Shared,
     ) -> Self {
-        let finding_state = state.finding_state(case.key());
+        let finding_state = state.finding_state(issue.key());
         let notes = finding_state.map(|finding_state| finding_state.notes.clone()).unwrap_or_default();
         let decisions = finding_state.map(|finding_state| finding_state.heads.clone()).unwrap_or_default();
         let original = assessment.duplicate_of.and_then(|key| original(state, key));
-        Self { case, assessment, target, tool, workspace, notes, decisions, original, retest: None }
+        Self { issue, assessment, target, tool, workspace, notes, decisions, original, retest: None }
     }
 
     /// The severity override, or else the risk of the scanner.
     pub fn risk(&self) -> Risk {
-        self.assessment.severity.unwrap_or(self.case.risk_level)
+        self.assessment.severity.unwrap_or(self.issue.risk_level)
     }
 
     /// The verdict in force: open when the decision is no longer valid, that of the original for a duplicate.
@@ -65,12 +65,12 @@ impl ExportRow {
 
     /// The port; empty if the finding has none.
     pub fn port(&self) -> String {
-        if self.case.port > 0 { self.case.port.to_string() } else { String::new() }
+        if self.issue.port > 0 { self.issue.port.to_string() } else { String::new() }
     }
 
     /// The class of the finding; never empty.
     pub fn class(&self) -> &str {
-        [&**self.case.class(), &*self.case.vuln_id, &*self.case.name]
+        [&**self.issue.class(), &*self.issue.vuln_id, &*self.issue.name]
             .into_iter()
             .find(|name| !name.trim().is_empty())
             .unwrap_or("unnamed")
@@ -78,17 +78,17 @@ impl ExportRow {
 
     /// The location as a URI: the target if it is a URL, else its address with scheme and port.
     pub fn place(&self) -> String {
-        let (case, target) = (&self.case, self.target.trim());
+        let (issue, target) = (&self.issue, self.target.trim());
         if let Some(url) = web_address(target) {
             return url;
         }
-        let scheme = if case.protocol.eq_ignore_ascii_case("udp") { "udp" } else { "tcp" };
+        let scheme = if issue.protocol.eq_ignore_ascii_case("udp") { "udp" } else { "tcp" };
         let host = match target.trim_matches(['[', ']']).parse::<IpAddr>() {
             Ok(IpAddr::V6(address)) => Some(format!("[{address}]")),
             Ok(IpAddr::V4(address)) => Some(address.to_string()),
             Err(_) => Some(target.to_owned()).filter(|name| is_host_name(name)),
         };
-        let port = if (1..=65535).contains(&case.port) { format!(":{}", case.port) } else { String::new() };
+        let port = if (1..=65535).contains(&issue.port) { format!(":{}", issue.port) } else { String::new() };
         match host {
             Some(host) => format!("{scheme}://{host}{port}"),
             // A target that is not a host name is encoded as a whole.
@@ -137,13 +137,13 @@ impl ExportRow {
 
     /// CWE numbers of the finding.
     pub fn cwes(&self) -> Vec<u64> {
-        let numbers = self.case.cwe.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+        let numbers = self.issue.cwe.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
         numbers.filter(|number| *number > 0).collect()
     }
 
     /// References that are web addresses.
     pub fn links(&self) -> Vec<String> {
-        self.case.references.iter().filter_map(|text| web_address(text)).collect()
+        self.issue.references.iter().filter_map(|text| web_address(text)).collect()
     }
 }
 

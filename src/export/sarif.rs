@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Export, ExportRow, json as plain, without_empty};
 use crate::contract::Risk;
 use crate::report::evidence_cell;
-use crate::triage::{Case, Presence, ReopenCause, Verdict};
+use crate::triage::{Issue, Presence, ReopenCause, Verdict};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -48,17 +48,17 @@ impl Rules {
 }
 
 fn rule(row: &ExportRow) -> Value {
-    let case = &row.case;
+    let issue = &row.issue;
     let optional = |given: &str| if given.trim().is_empty() { Value::Null } else { text(given) };
     let mut tags = vec!["security".to_owned()];
     tags.extend(row.cwes().iter().map(|cwe| format!("external/cwe/cwe-{cwe}")));
     // The text of a manual finding describes that finding, not its class, so it belongs to the result.
-    let description = if case.own.is_some() { Value::Null } else { optional(&case.vuln_description) };
+    let description = if issue.own.is_some() { Value::Null } else { optional(&issue.vuln_description) };
     without_empty(json!({
         "id": row.class(),
-        "shortDescription": text(&case.name),
+        "shortDescription": text(&issue.name),
         "fullDescription": description,
-        "help": optional(&case.recommendation),
+        "help": optional(&issue.recommendation),
         "helpUri": row.links().first(),
         "properties": {"tags": tags},
     }))
@@ -70,25 +70,25 @@ fn text(text: &str) -> Value {
 
 /// The name; for a manual finding also its description and evidence.
 fn message(row: &ExportRow) -> String {
-    let case = &row.case;
-    let mut parts = vec![case.name.to_string()];
-    if case.own.is_some() {
-        parts.extend([case.vuln_description.to_string(), evidence_cell(&case.vuln_evidence)]);
+    let issue = &row.issue;
+    let mut parts = vec![issue.name.to_string()];
+    if issue.own.is_some() {
+        parts.extend([issue.vuln_description.to_string(), evidence_cell(&issue.vuln_evidence)]);
     }
     parts.retain(|part| !part.trim().is_empty());
     parts.join("\n\n")
 }
 
 /// The asset, with the service if there is one.
-fn asset(case: &Case) -> String {
-    match &*case.identity.service {
-        "" | "-" => case.identity.asset.to_string(),
-        service => format!("{} {service}", case.identity.asset),
+fn asset(issue: &Issue) -> String {
+    match &*issue.identity.service {
+        "" | "-" => issue.identity.asset.to_string(),
+        service => format!("{} {service}", issue.identity.asset),
     }
 }
 
 fn result(row: &ExportRow, rule: usize) -> Value {
-    let case = &row.case;
+    let issue = &row.issue;
     let place = row.place();
     json!({
         "ruleId": row.class(),
@@ -99,13 +99,13 @@ fn result(row: &ExportRow, rule: usize) -> Value {
             "physicalLocation": {"artifactLocation": {"uri": place}},
             "logicalLocations": [{
                 "name": row.target,
-                "fullyQualifiedName": asset(case),
+                "fullyQualifiedName": asset(issue),
                 "kind": "resource",
             }],
         }],
-        "occurrenceCount": case.finding_ids().count(),
-        "partialFingerprints": {"scandeckF1/v1": case.identity.f1, "scandeckKey/v1": case.key()},
-        "baselineState": baseline(case.presence),
+        "occurrenceCount": issue.finding_ids().count(),
+        "partialFingerprints": {"scandeckF1/v1": issue.identity.f1, "scandeckKey/v1": issue.key()},
+        "baselineState": baseline(issue.presence),
         "suppressions": suppressions(row),
         "rank": rank(row.risk()),
         "properties": {
@@ -113,12 +113,12 @@ fn result(row: &ExportRow, rule: usize) -> Value {
             "verdict": row.assessment.verdict.as_str(),
             "undecided": row.assessment.is_undecided(),
             "again": row.assessment.reopened.map(ReopenCause::as_str),
-            "presence": case.presence.as_str(),
+            "presence": issue.presence.as_str(),
             "retest": plain::retest(row),
-            "scannerRisk": case.risk_level.as_str(),
-            "cve": case.cve,
+            "scannerRisk": issue.risk_level.as_str(),
+            "cve": issue.cve,
             "tags": row.assessment.tags,
-            "findingId": case.finding.id,
+            "findingId": issue.finding.id,
         },
     })
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Export, ExportRow, json as plain, without_empty};
 use crate::contract::Stamp;
 use crate::report::evidence_cell;
-use crate::triage::{Case, Presence, Verdict};
+use crate::triage::{Issue, Presence, Verdict};
 
 pub(super) fn document(export: &Export<'_>) -> Value {
     let targets: BTreeMap<String, &ExportRow> = export.rows.iter().map(|row| (target(row), row)).collect();
@@ -36,7 +36,7 @@ pub(super) fn document(export: &Export<'_>) -> Value {
 
 /// The reference to a target within the document.
 fn target(row: &ExportRow) -> String {
-    format!("target:{}", row.case.identity.asset)
+    format!("target:{}", row.issue.identity.asset)
 }
 
 fn time(at: Stamp) -> String {
@@ -44,42 +44,42 @@ fn time(at: Stamp) -> String {
 }
 
 fn vulnerability(row: &ExportRow) -> Value {
-    let case = &row.case;
+    let issue = &row.issue;
     let advisories: Value = row.links().iter().map(|link| json!({"url": link})).collect();
     without_empty(json!({
         // One vulnerability per finding: the same CVE on two targets can have different decisions.
-        "bom-ref": format!("finding:{}:{}", case.key(), row.workspace),
-        "id": case.cve.first().map_or(row.class(), |cve| &**cve),
+        "bom-ref": format!("finding:{}:{}", issue.key(), row.workspace),
+        "id": issue.cve.first().map_or(row.class(), |cve| &**cve),
         "references": other_cves(row),
         "ratings": ratings(row),
         "cwes": row.cwes(),
-        "description": case.name,
-        "detail": case.vuln_description,
-        "recommendation": case.recommendation,
+        "description": issue.name,
+        "detail": issue.vuln_description,
+        "recommendation": issue.recommendation,
         "advisories": advisories,
-        "created": case.first_seen.map(time),
-        "updated": case.last_seen.map(time),
+        "created": issue.first_seen.map(time),
+        "updated": issue.last_seen.map(time),
         "analysis": analysis(row),
         "affects": [{"ref": target(row)}],
         "properties": properties(row),
-        "proofOfConcept": proof(case),
+        "proofOfConcept": proof(issue),
     }))
 }
 
 /// The evidence of a manual finding, which no scanner reports again.
-fn proof(case: &Case) -> Value {
-    let evidence = case.own.as_ref().map(|_| evidence_cell(&case.vuln_evidence)).unwrap_or_default();
+fn proof(issue: &Issue) -> Value {
+    let evidence = issue.own.as_ref().map(|_| evidence_cell(&issue.vuln_evidence)).unwrap_or_default();
     if evidence.trim().is_empty() { Value::Null } else { json!({"reproductionSteps": evidence}) }
 }
 
 fn other_cves(row: &ExportRow) -> Vec<Value> {
     let source = json!({"name": "NVD", "url": "https://nvd.nist.gov/"});
-    row.case.cve.iter().skip(1).map(|cve| json!({"id": cve, "source": source})).collect()
+    row.issue.cve.iter().skip(1).map(|cve| json!({"id": cve, "source": source})).collect()
 }
 
 /// The severity override first, then the risk of the scanner.
 fn ratings(row: &ExportRow) -> Vec<Value> {
-    let scanner = json!({"source": {"name": "scanner"}, "severity": row.case.risk_level.as_str()});
+    let scanner = json!({"source": {"name": "scanner"}, "severity": row.issue.risk_level.as_str()});
     match row.assessment.severity {
         None => vec![scanner],
         Some(own) => vec![json!({"source": {"name": "scandeck"}, "severity": own.as_str()}), scanner],
@@ -107,12 +107,12 @@ fn state(verdict: Verdict) -> &'static str {
 }
 
 fn properties(row: &ExportRow) -> Vec<Value> {
-    let (case, assessment) = (&row.case, &row.assessment);
+    let (issue, assessment) = (&row.issue, &row.assessment);
     let mut all = vec![
-        ("scandeck:fingerprint", case.key().to_string()),
-        ("scandeck:f1", case.identity.f1.to_string()),
+        ("scandeck:fingerprint", issue.key().to_string()),
+        ("scandeck:f1", issue.identity.f1.to_string()),
         ("scandeck:verdict", assessment.verdict.to_string()),
-        ("scandeck:presence", case.presence.as_str().to_owned()),
+        ("scandeck:presence", issue.presence.as_str().to_owned()),
         ("scandeck:place", row.place()),
     ];
     all.extend(assessment.reason.map(|reason| ("scandeck:reason", reason.to_string())));
@@ -122,7 +122,7 @@ fn properties(row: &ExportRow) -> Vec<Value> {
         all.push(("scandeck:retest_now", plain::retest_status(retest.now)));
         all.extend(retest.at.map(|at| ("scandeck:retested_at", time(at))));
     }
-    if case.presence == Presence::NotRetested {
+    if issue.presence == Presence::NotRetested {
         all.push(("scandeck:note", "not retested: this does not mean that it is fixed".to_owned()));
     }
     all.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect()

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::case::{Assessment, Case, ReopenCause, VerdictSource};
+use super::issue::{Assessment, Issue, ReopenCause, VerdictSource};
 use super::event::{Decision, Event, Sighting};
 use super::finding_state::{FindingState, RuleState};
 use super::state::TriageState;
@@ -13,20 +13,20 @@ use crate::finding::{Presence, Verdict};
 const EPSS_RISE: f64 = 0.1;
 
 /// The assessment of a finding. `rule` is the rule that matches it, `today` determines expiry.
-pub fn assessment(case: &Case, rule: Option<&RuleState>, state: &TriageState, today: Date) -> Assessment {
-    let finding_state = state.finding_state(case.key());
+pub fn assessment(issue: &Issue, rule: Option<&RuleState>, state: &TriageState, today: Date) -> Assessment {
+    let finding_state = state.finding_state(issue.key());
     let person = finding_state
         .and_then(|finding_state| finding_state.shown().map(|(event, decision)| (finding_state, event, decision)));
     let mut assessment = match (person, rule) {
         (Some((finding_state, event, decision)), _) => {
-            let assessment = decided(case, event, decision, VerdictSource::Person, today);
+            let assessment = decided(issue, event, decision, VerdictSource::Person, today);
             let conflict = finding_state.is_conflict().then_some(ReopenCause::Conflict);
             Assessment { reopened: conflict.or(assessment.reopened), ..assessment }
         }
-        (None, Some(rule)) => decided(case, &rule.event, &rule.decision, VerdictSource::Rule(rule.id), today),
+        (None, Some(rule)) => decided(issue, &rule.event, &rule.decision, VerdictSource::Rule(rule.id), today),
         (None, None) => Assessment::default(),
     };
-    apply_service_status(case, &mut assessment);
+    apply_service_status(issue, &mut assessment);
     if let Some(finding_state) = finding_state {
         add(finding_state, &mut assessment);
     }
@@ -44,10 +44,10 @@ pub fn verdict_of_status(status: &str) -> Option<Verdict> {
     }
 }
 
-fn decided(case: &Case, event: &Event, decision: &Decision, source: VerdictSource, today: Date) -> Assessment {
+fn decided(issue: &Issue, event: &Event, decision: &Decision, source: VerdictSource, today: Date) -> Assessment {
     let seen = decision.seen.as_ref();
     let reopened = match decision.until {
-        _ if decision.verdict == Verdict::Fixed && is_back(case, event.at, seen) => Some(ReopenCause::Regression),
+        _ if decision.verdict == Verdict::Fixed && is_back(issue, event.at, seen) => Some(ReopenCause::Regression),
         Some(until) if until < today => Some(ReopenCause::Expired),
         _ => None,
     };
@@ -55,7 +55,7 @@ fn decided(case: &Case, event: &Event, decision: &Decision, source: VerdictSourc
         verdict: decision.verdict,
         source,
         reopened,
-        recheck: decision.verdict.settles() && seen.is_some_and(|seen| has_risen(case, seen)),
+        recheck: decision.verdict.settles() && seen.is_some_and(|seen| has_risen(issue, seen)),
         reason: decision.reason,
         until: decision.until,
         at: Some(event.at),
@@ -66,23 +66,23 @@ fn decided(case: &Case, event: &Event, decision: &Decision, source: VerdictSourc
 }
 
 /// True if a scan that started after the decision found it. Times of the service have no fractions.
-fn is_back(case: &Case, decided: Stamp, seen: Option<&Sighting>) -> bool {
+fn is_back(issue: &Issue, decided: Stamp, seen: Option<&Sighting>) -> bool {
     let later_than_seen = match seen {
-        Some(seen) if seen.scan.is_some() && seen.scan == case.task_id => false,
-        Some(seen) => seen.started.is_none_or(|started| case.last_seen > Some(started)),
+        Some(seen) if seen.scan.is_some() && seen.scan == issue.task_id => false,
+        Some(seen) => seen.started.is_none_or(|started| issue.last_seen > Some(started)),
         None => true,
     };
-    let after = case.last_seen.is_some_and(|started| started.as_second() >= decided.as_second());
-    case.own.is_none() && case.presence != Presence::Absent && after && later_than_seen
+    let after = issue.last_seen.is_some_and(|started| started.as_second() >= decided.as_second());
+    issue.own.is_none() && issue.presence != Presence::Absent && after && later_than_seen
 }
 
-fn has_risen(case: &Case, seen: &Sighting) -> bool {
-    let epss = case.epss_score.zip(seen.epss).is_some_and(|(now, then)| now - then >= EPSS_RISE - f64::EPSILON);
-    case.risk_level > seen.risk || (case.in_cisa_catalog && !seen.exploited) || epss
+fn has_risen(issue: &Issue, seen: &Sighting) -> bool {
+    let epss = issue.epss_score.zip(seen.epss).is_some_and(|(now, then)| now - then >= EPSS_RISE - f64::EPSILON);
+    issue.risk_level > seen.risk || (issue.in_cisa_catalog && !seen.exploited) || epss
 }
 
-fn apply_service_status(case: &Case, assessment: &mut Assessment) {
-    let status = case.status.trim();
+fn apply_service_status(issue: &Issue, assessment: &mut Assessment) {
+    let status = issue.status.trim();
     if status.is_empty() || status.eq_ignore_ascii_case("open") {
         return;
     }

@@ -1,6 +1,6 @@
 //! Tests of assessments: precedence, expiry, regressions and conflicts.
 
-use super::case::{ReopenCause, VerdictSource};
+use super::issue::{ReopenCause, VerdictSource};
 use super::correlate::reassess;
 use super::event::{Change, Decision, Subject};
 use super::testing::World;
@@ -54,8 +54,8 @@ fn last_written_rule_of_workspace_decides() {
     rule(&mut world, "port:443", Fixed);
     let rows = world.rows();
     assert_eq!(rows.rules, [Some(second)]);
-    let case = &rows.cases.items()[0];
-    assert_eq!(reassess(case, rows.rules[0], &world.ann.state, "2026-11-21".parse().unwrap()), *rows.assessments[0]);
+    let issue = &rows.issues.items()[0];
+    assert_eq!(reassess(issue, rows.rules[0], &world.ann.state, "2026-11-21".parse().unwrap()), *rows.assessments[0]);
 }
 
 #[test]

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::case::Case;
+use super::issue::Issue;
 use super::presence::covers;
 use super::change_detection;
 use crate::contract::{Finding, Scan, ScanId, ScanStatus};
@@ -31,7 +31,7 @@ named_enum! {
 /// One finding that at least one of the two scans saw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedFinding {
-    /// Position of the case.
+    /// Position of the issue.
     pub at: usize,
     /// The finding in the earlier scan.
     pub before: Option<Arc<Finding>>,
@@ -42,13 +42,13 @@ pub struct ComparedFinding {
 }
 
 /// Compares two scans over the rows, in their order.
-pub fn compare(cases: &Table<Case>, before: &Scan, after: &Scan) -> Vec<ComparedFinding> {
-    let row = |(at, case): (usize, &Arc<Case>)| {
-        let (earlier, later) = (seen_by(case, before.id).cloned(), seen_by(case, after.id).cloned());
+pub fn compare(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<ComparedFinding> {
+    let row = |(at, issue): (usize, &Arc<Issue>)| {
+        let (earlier, later) = (seen_by(issue, before.id).cloned(), seen_by(issue, after.id).cloned());
         let outcome = outcome(earlier.as_deref(), later.as_deref(), covers(after, before))?;
         Some(ComparedFinding { at, before: earlier, after: later, outcome })
     };
-    cases.items().iter().enumerate().filter_map(row).collect()
+    issues.items().iter().enumerate().filter_map(row).collect()
 }
 
 /// The outcome of a finding; `None` if neither scan found it. `covers`: the later scan would have found it again.
@@ -64,14 +64,14 @@ pub fn outcome(before: Option<&Finding>, after: Option<&Finding>, covers: bool) 
 }
 
 /// All occurrences, latest first.
-pub fn occurrences(case: &Case) -> impl Iterator<Item = &Arc<Finding>> {
-    let alone = case.earlier.is_empty().then_some(&case.finding);
-    alone.into_iter().chain(case.earlier.iter().map(|one| &one.finding))
+pub fn occurrences(issue: &Issue) -> impl Iterator<Item = &Arc<Finding>> {
+    let alone = issue.earlier.is_empty().then_some(&issue.finding);
+    alone.into_iter().chain(issue.earlier.iter().map(|one| &one.finding))
 }
 
 /// The occurrence in a scan.
-pub fn seen_by(case: &Case, scan: ScanId) -> Option<&Arc<Finding>> {
-    occurrences(case).find(|finding| finding.task_id == Some(scan))
+pub fn seen_by(issue: &Issue, scan: ScanId) -> Option<&Arc<Finding>> {
+    occurrences(issue).find(|finding| finding.task_id == Some(scan))
 }
 
 /// The scan to compare with: the last finished one before it, of the same target and tool.
@@ -119,7 +119,7 @@ pub fn differences(before: &Finding, after: &Finding) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::contract::{Evidence, FindingId, Risk, Stamp, TargetId};
-    use crate::triage::{CaseId, Occurrence};
+    use crate::triage::{IssueId, Occurrence};
 
     fn scan(id: i64, tests: i64, status: ScanStatus) -> Arc<Scan> {
         Arc::new(Scan {
@@ -138,22 +138,22 @@ mod tests {
     }
 
     /// A row that these scans saw, the latest first.
-    fn case(id: i64, seen: &[(i64, Risk)]) -> Case {
+    fn issue(id: i64, seen: &[(i64, Risk)]) -> Issue {
         let earlier: Box<[Occurrence]> =
             seen.iter().map(|&(scan, risk)| Occurrence { finding: occurrence(scan, risk), at: None }).collect();
-        Case { id: CaseId(id), finding: Arc::clone(&earlier[0].finding), earlier, ..Case::default() }
+        Issue { id: IssueId(id), finding: Arc::clone(&earlier[0].finding), earlier, ..Issue::default() }
     }
 
     fn outcomes(after: &Scan) -> Vec<(i64, Outcome)> {
-        let cases = Table::new([
-            case(1, &[(2, Risk::High)]),
-            case(2, &[(1, Risk::High)]),
-            case(3, &[(2, Risk::High), (1, Risk::High)]),
-            case(4, &[(2, Risk::Low), (1, Risk::High)]),
-            case(5, &[(9, Risk::High)]),
+        let issues = Table::new([
+            issue(1, &[(2, Risk::High)]),
+            issue(2, &[(1, Risk::High)]),
+            issue(3, &[(2, Risk::High), (1, Risk::High)]),
+            issue(4, &[(2, Risk::Low), (1, Risk::High)]),
+            issue(5, &[(9, Risk::High)]),
         ]);
-        let compared = compare(&cases, &scan(1, 10, ScanStatus::Finished), after);
-        compared.iter().map(|one| (cases.items()[one.at].id.0, one.outcome)).collect()
+        let compared = compare(&issues, &scan(1, 10, ScanStatus::Finished), after);
+        compared.iter().map(|one| (issues.items()[one.at].id.0, one.outcome)).collect()
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Correlation of occurrences into cases with assessments.
+//! Correlation of occurrences into issues with assessments.
 //!
 //! ```text
-//!   occurrences ─► identity ─► matched with decisions ─► one Case per identity ─► presence ─► Assessment
-//!                  identity.rs  matching.rs                                              presence.rs  stance.rs, rules.rs
+//!   occurrences ─► identity ─► matched with decisions ─► one Issue per identity ─► presence ─► Assessment
+//!                  identity.rs  matching.rs                                               presence.rs  stance.rs, rules.rs
 //! ```
 //!
 //! Runs off the UI thread whenever findings, scan ends, targets or rules change.
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use super::assessment::assessment;
-use super::case::{Assessment, Case, Occurrence};
+use super::issue::{Assessment, Issue, Occurrence};
 use super::event::EventId;
 use super::finding_state::ManualFindingState;
 use super::matching::{self, MatchedFinding};
@@ -27,7 +27,7 @@ use crate::query::{ColumnBuilder, Field};
 use crate::table::{Rows, Table};
 use crate::triage::AssessedFinding;
 
-/// Decision columns built with the cases: those that saved queries test most.
+/// Decision columns built with the issues: those that saved queries test most.
 const READY: [Field; 2] = [Field::Decision, Field::Verdict];
 
 /// Input of the correlation. Equality compares references, not contents.
@@ -67,9 +67,9 @@ impl PartialEq for CorrelationInput {
 /// Cases with their assessments.
 #[derive(Clone, Debug, Default)]
 pub struct Correlated {
-    /// One case per finding.
-    pub cases: Arc<Table<Case>>,
-    /// Assessments by position; undecided cases share one.
+    /// One issue per finding.
+    pub issues: Arc<Table<Issue>>,
+    /// Assessments by position; undecided issues share one.
     pub assessments: Vec<Arc<Assessment>>,
     /// Matching rule by position; empty if no rule matches.
     pub rules: Vec<Option<EventId>>,
@@ -81,37 +81,37 @@ pub struct Correlated {
     pub clock: u64,
 }
 
-/// Builds the cases.
+/// Builds the issues.
 pub fn correlate(input: &CorrelationInput) -> Correlated {
     let presences = Presences::new(input);
     let rows = matching::rows(input);
-    let cases = rows.into_iter().map(|row| case(input, &presences, row));
-    let cases = Table::new(cases.chain(own(input)));
+    let issues = rows.into_iter().map(|row| issue(input, &presences, row));
+    let issues = Table::new(issues.chain(own(input)));
     let nothing = Arc::new(Assessment::default());
     let share =
         |assessment: Assessment| if assessment == *nothing { Arc::clone(&nothing) } else { Arc::new(assessment) };
     let mut assessments: Vec<Arc<Assessment>> =
-        cases.items().iter().map(|case| share(assessment(case, None, &input.state, input.today))).collect();
-    let rules = rules::deciding(input, &cases, &assessments);
-    for ((assessment, case), rule) in assessments.iter_mut().zip(cases.items()).zip(&rules) {
+        issues.items().iter().map(|issue| share(assessment(issue, None, &input.state, input.today))).collect();
+    let rules = rules::deciding(input, &issues, &assessments);
+    for ((assessment, issue), rule) in assessments.iter_mut().zip(issues.items()).zip(&rules) {
         if rule.is_some() {
-            *assessment = share(reassess(case, *rule, &input.state, input.today));
+            *assessment = share(reassess(issue, *rule, &input.state, input.today));
         }
     }
-    let assessed = assessed(&cases, &assessments);
+    let assessed = assessed(&issues, &assessments);
     let source = Rows { rows: &assessed, others: input, now: input.now };
     let columns = READY.map(|field| (field, column_of(field, &source))).into();
-    Correlated { cases: Arc::new(cases), assessments, rules, columns, read: input.read, clock: input.state.clock() }
+    Correlated { issues: Arc::new(issues), assessments, rules, columns, read: input.read, clock: input.state.clock() }
 }
 
-/// Pairs each case with its assessment.
-pub(super) fn assessed<'a>(cases: &'a Table<Case>, assessments: &'a [Arc<Assessment>]) -> Vec<AssessedFinding<'a>> {
-    cases.items().iter().zip(assessments).map(|(case, assessment)| AssessedFinding { case, assessment }).collect()
+/// Pairs each issue with its assessment.
+pub(super) fn assessed<'a>(issues: &'a Table<Issue>, assessments: &'a [Arc<Assessment>]) -> Vec<AssessedFinding<'a>> {
+    issues.items().iter().zip(assessments).map(|(issue, assessment)| AssessedFinding { issue, assessment }).collect()
 }
 
-/// Recomputes the assessment of a case; `rule` is the rule that matches it.
-pub fn reassess(case: &Case, rule: Option<EventId>, state: &TriageState, today: Date) -> Assessment {
-    assessment(case, rule.and_then(|rule| state.rule(rule)).filter(|rule| !rule.off), state, today)
+/// Recomputes the assessment of an issue; `rule` is the rule that matches it.
+pub fn reassess(issue: &Issue, rule: Option<EventId>, state: &TriageState, today: Date) -> Assessment {
+    assessment(issue, rule.and_then(|rule| state.rule(rule)).filter(|rule| !rule.off), state, today)
 }
 
 impl CorrelationInput {
@@ -125,7 +125,7 @@ impl CorrelationInput {
     }
 }
 
-fn case(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -> Case {
+fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -> Issue {
     let presence = presences.of(&row);
     let occurrence = |&at: &usize| {
         let finding = Arc::clone(&input.findings.items()[at]);
@@ -135,7 +135,7 @@ fn case(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) ->
     let earlier: Box<[Occurrence]> =
         if row.seen.len() > 1 { row.seen.iter().rev().map(occurrence).collect() } else { Box::default() };
     let first_seen = earlier.iter().filter_map(|one| one.at).min().or(latest.at);
-    Case {
+    Issue {
         id: row.identity.key.into(),
         identity: row.identity,
         finding: latest.finding,
@@ -148,15 +148,15 @@ fn case(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) ->
     }
 }
 
-fn own(input: &CorrelationInput) -> impl Iterator<Item = Case> {
+fn own(input: &CorrelationInput) -> impl Iterator<Item = Issue> {
     let targets = input.targets.items().iter().map(|target| (identity::asset(&target.name), target.id));
     let targets: HashMap<Shared, TargetId> =
         if input.state.own().next().is_some() { targets.collect() } else { HashMap::new() };
     let all = input.state.own().filter(|own| !own.off && input.concerns(&own.event.workspace));
-    all.map(move |own| own_case(input, own, &targets))
+    all.map(move |own| own_issue(input, own, &targets))
 }
 
-fn own_case(input: &CorrelationInput, own: &ManualFindingState, targets: &HashMap<Shared, TargetId>) -> Case {
+fn own_issue(input: &CorrelationInput, own: &ManualFindingState, targets: &HashMap<Shared, TargetId>) -> Issue {
     let identity = identity::of_manual(own.id, &own.finding, &input.alias);
     let finding = Finding {
         id: own_id(own.key),
@@ -174,7 +174,7 @@ fn own_case(input: &CorrelationInput, own: &ManualFindingState, targets: &HashMa
         ..Finding::default()
     };
     let made = input.state.event(own.id).map(|event| event.at);
-    Case {
+    Issue {
         id: own.key.into(),
         identity: Arc::new(identity),
         finding: Arc::new(finding),
@@ -182,11 +182,11 @@ fn own_case(input: &CorrelationInput, own: &ManualFindingState, targets: &HashMa
         first_seen: made,
         last_seen: made,
         own: Some(Box::new(own.id)),
-        ..Case::default()
+        ..Issue::default()
     }
 }
 
 /// A negative id, which no service assigns.
 fn own_id(key: FindingKey) -> FindingId {
-    FindingId(-1 - super::case::CaseId::from(key).0)
+    FindingId(-1 - super::issue::IssueId::from(key).0)
 }

@@ -1,8 +1,8 @@
-//! Tests of correlation: which occurrences become one case, and which keep decisions.
+//! Tests of correlation: which occurrences become one issue, and which keep decisions.
 
 use proptest::prelude::*;
 
-use super::case::{CaseId, VerdictSource};
+use super::issue::{IssueId, VerdictSource};
 use super::event::{Change, Decision, ManualFinding, Subject};
 use super::testing::World;
 use crate::contract::{Evidence, Finding, FindingId, Risk, ScanId, TargetId};
@@ -17,12 +17,12 @@ fn finding_of_two_scans_is_one_row_with_latest_occurrence() {
     world.found(1, "tls10", "");
     world.found(2, "tls10", "").risk_level = Risk::High;
     let rows = world.rows();
-    assert_eq!(rows.cases.len(), 1);
-    let case = &rows.cases.items()[0];
-    assert_eq!((case.risk_level, case.finding_ids().count()), (Risk::High, 2));
-    assert_eq!((case.first_seen, case.last_seen), (world.scans[0].start_time, world.scans[1].start_time));
-    assert_eq!(case.earlier[0].finding.id, case.finding.id);
-    assert_eq!(case.id, CaseId::from(case.key()));
+    assert_eq!(rows.issues.len(), 1);
+    let issue = &rows.issues.items()[0];
+    assert_eq!((issue.risk_level, issue.finding_ids().count()), (Risk::High, 2));
+    assert_eq!((issue.first_seen, issue.last_seen), (world.scans[0].start_time, world.scans[1].start_time));
+    assert_eq!(issue.earlier[0].finding.id, issue.finding.id);
+    assert_eq!(issue.id, IssueId::from(issue.key()));
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn renamed_place_of_single_finding_keeps_decision() {
     world.decide(Confirmed);
     world.found(2, "xss", "sid");
     assert_eq!(world.last().1.verdict, Confirmed);
-    assert_eq!(world.rows().cases.len(), 1);
+    assert_eq!(world.rows().issues.len(), 1);
 }
 
 #[test]
@@ -58,8 +58,8 @@ fn other_cookie_is_other_finding_with_offered_decision() {
     let key = world.last().0.key();
     world.decide(FalsePositive);
     world.found(2, "cookie", "session");
-    let (case, assessment) = world.last();
-    assert_eq!((assessment.verdict, case.earlier_decision.as_deref()), (Open, Some(&key)));
+    let (issue, assessment) = world.last();
+    assert_eq!((assessment.verdict, issue.earlier_decision.as_deref()), (Open, Some(&key)));
 }
 
 #[test]
@@ -71,11 +71,11 @@ fn moved_port_offers_decision_without_inheriting() {
     let key = world.last().0.key();
     world.decide(FalsePositive);
     world.found(2, "tls10", "").port = 8443;
-    let (case, assessment) = world.last();
-    assert_eq!((assessment.source, case.earlier_decision.as_deref()), (VerdictSource::Nobody, Some(&key)));
-    world.ann.does(Subject::Finding((*case.identity).clone()), Change::Inherit(key));
-    let (case, assessment) = world.last();
-    assert_eq!((assessment.verdict, case.earlier_decision.as_deref()), (FalsePositive, None));
+    let (issue, assessment) = world.last();
+    assert_eq!((assessment.source, issue.earlier_decision.as_deref()), (VerdictSource::Nobody, Some(&key)));
+    world.ann.does(Subject::Finding((*issue.identity).clone()), Change::Inherit(key));
+    let (issue, assessment) = world.last();
+    assert_eq!((assessment.verdict, issue.earlier_decision.as_deref()), (FalsePositive, None));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn identical_siblings_are_rows_without_inheritance() {
         world.found(2, "leak", "");
     }
     let rows = world.rows();
-    let shown: Vec<_> = rows.cases.items().iter().map(|case| (case.finding.id.0, case.presence)).collect();
+    let shown: Vec<_> = rows.issues.items().iter().map(|issue| (issue.finding.id.0, issue.presence)).collect();
     // Nothing was said about the first of the older scan; of the second somebody said something.
     let expected = [
         (decided.id.0, Presence::NotRetested),
@@ -167,7 +167,7 @@ fn same_class_on_two_targets_is_two_rows() {
     world.found(1, "tls10", "");
     world.decide(Confirmed);
     world.found(2, "tls10", "");
-    assert_eq!((world.rows().cases.len(), world.last().1.verdict), (2, Open));
+    assert_eq!((world.rows().issues.len(), world.last().1.verdict), (2, Open));
     assert_eq!(world.last().0.earlier_decision, None);
 }
 
@@ -179,8 +179,8 @@ fn findings_of_unknown_scans_match_by_identity() {
         (finding.id, finding.task_id, finding.target_id) = (FindingId(id), None, Some(TargetId(1)));
     }
     let rows = world.rows();
-    assert_eq!((rows.cases.len(), rows.cases.items()[0].presence), (1, Presence::Unchanged));
-    assert_eq!(rows.cases.items()[0].finding.id, FindingId(2));
+    assert_eq!((rows.issues.len(), rows.issues.items()[0].presence), (1, Presence::Unchanged));
+    assert_eq!(rows.issues.items()[0].finding.id, FindingId(2));
 }
 
 #[test]
@@ -196,16 +196,16 @@ fn manual_finding_is_row_of_target_until_switched_off() {
     };
     world.ann.does(Subject::Manual(id), Change::Manual(Box::new(own)));
     let rows = world.rows();
-    let case = &rows.cases.items()[0];
-    assert_eq!((case.own.as_deref(), case.target_id, case.risk_level), (Some(&id), Some(TargetId(1)), Risk::Critical));
-    assert!(case.finding.id.0 < 0 && rows.assessments[0].is_undecided());
+    let issue = &rows.issues.items()[0];
+    assert_eq!((issue.own.as_deref(), issue.target_id, issue.risk_level), (Some(&id), Some(TargetId(1)), Risk::Critical));
+    assert!(issue.finding.id.0 < 0 && rows.assessments[0].is_undecided());
     world.ann.does(
-        Subject::Finding((*case.identity).clone()),
+        Subject::Finding((*issue.identity).clone()),
         Change::Decide(Decision { verdict: Confirmed, ..Decision::default() }),
     );
     assert_eq!(world.rows().assessments[0].verdict, Confirmed);
     world.ann.does(Subject::Manual(id), Change::Off(true));
-    assert!(world.rows().cases.is_empty());
+    assert!(world.rows().issues.is_empty());
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn manual_findings_stay_in_their_workspace() {
     let id = world.ann.writer.next();
     world.ann.writer.workspace = "other".into();
     world.ann.does(Subject::Manual(id), Change::Manual(Box::default()));
-    assert!(world.rows().cases.is_empty());
+    assert!(world.rows().issues.is_empty());
 }
 
 proptest! {
@@ -232,7 +232,7 @@ proptest! {
             world.decide(verdict);
             expected.push(verdict);
         }
-        let before: Vec<_> = world.rows().cases.items().iter().map(|case| case.key()).collect();
+        let before: Vec<_> = world.rows().issues.items().iter().map(|issue| issue.key()).collect();
         world.scan(2);
         let again: Vec<Finding> = world.findings.iter().zip(&kinds).enumerate().map(|(at, (old, (_, cookie)))| Finding {
             id: FindingId(base - at as i64),
@@ -247,9 +247,9 @@ proptest! {
         }).collect();
         world.findings.extend(again);
         let rows = world.rows();
-        prop_assert_eq!(rows.cases.items().iter().map(|case| case.key()).collect::<Vec<_>>(), before);
+        prop_assert_eq!(rows.issues.items().iter().map(|issue| issue.key()).collect::<Vec<_>>(), before);
         prop_assert_eq!(rows.assessments.iter().map(|assessment| assessment.verdict).collect::<Vec<_>>(), expected);
-        prop_assert!(rows.cases.items().iter().all(|case| case.task_id == Some(ScanId(2))));
+        prop_assert!(rows.issues.items().iter().all(|issue| issue.task_id == Some(ScanId(2))));
     }
 
     #[test]
@@ -264,15 +264,15 @@ proptest! {
             world.found(*scan, kind, cookie);
         }
         let rows = |world: &World| {
-            let mut rows: Vec<_> = world.rows().cases.items().iter()
-                .map(|case| (case.key(), case.finding.id, case.presence, case.earlier_decision.clone())).collect();
+            let mut rows: Vec<_> = world.rows().issues.items().iter()
+                .map(|issue| (issue.key(), issue.finding.id, issue.presence, issue.earlier_decision.clone())).collect();
             rows.sort();
             rows
         };
         let before = rows(&world);
         world.findings = mixed.iter().map(|&at| world.findings[at].clone()).collect();
         prop_assert_eq!(rows(&world), before);
-        let shown: usize = world.rows().cases.items().iter().map(|case| case.finding_ids().count()).sum();
+        let shown: usize = world.rows().issues.items().iter().map(|issue| issue.finding_ids().count()).sum();
         prop_assert!(shown <= found.len());
     }
 }

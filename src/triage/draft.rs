@@ -8,9 +8,9 @@
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
-use super::case::VerdictSource;
+use super::issue::VerdictSource;
 use super::defaults::DecisionDefault;
-use super::{Assessment, Case, Change, Decision, FindingKey, Reason, Verdict};
+use super::{Assessment, Issue, Change, Decision, FindingKey, Reason, Verdict};
 use crate::contract::{Risk, Shared};
 use crate::query::lex;
 
@@ -96,12 +96,12 @@ impl Draft {
     /// The changes for one finding; empty if nothing changes.
     pub fn changes(
         &self,
-        case: &Case,
+        issue: &Issue,
         assessment: &Assessment,
         defaults: Option<&DecisionDefault>,
         today: Date,
     ) -> Vec<Change> {
-        let mut changes: Vec<Change> = case
+        let mut changes: Vec<Change> = issue
             .earlier_decision
             .as_deref()
             .filter(|_| self.reuses_earlier && assessment.source != VerdictSource::Person)
@@ -111,7 +111,7 @@ impl Draft {
         if let Some(decision) = self.decision(defaults.and_then(|last| last.reason), today)
             && (self.says_more(&decision, assessment) || !holds(&decision, assessment))
         {
-            changes.push(Change::Decide(Decision { seen: Some(case.sighting()), ..decision }));
+            changes.push(Change::Decide(Decision { seen: Some(issue.sighting()), ..decision }));
         }
         let decides = changes.iter().any(|change| matches!(change, Change::Decide(_)));
         let note = self.note.clone().or(|| defaults?.note.clone().filter(|_| decides && assessment.notes == 0));
@@ -129,7 +129,7 @@ impl Draft {
             changes.push(Change::Tag { add, remove });
         }
         // A finding cannot be a duplicate of itself.
-        if self.duplicate_of == Some(case.key()) {
+        if self.duplicate_of == Some(issue.key()) {
             changes.retain(|change| !matches!(change, Change::Decide(_)));
         }
         changes
@@ -158,8 +158,8 @@ impl Draft {
     }
 
     /// The query of the rule for the class of a finding.
-    pub fn rule(&self, case: &Case) -> Option<Shared> {
-        let identity = &case.identity;
+    pub fn rule(&self, issue: &Issue) -> Option<Shared> {
+        let identity = &issue.identity;
         let class = format!("class={}", lex::value(&identity.class));
         match self.scope {
             DecisionScope::Findings => None,

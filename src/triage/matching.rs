@@ -5,7 +5,7 @@
 //! different things. Occurrences of one scan with the same F2 are siblings: each has a key that no other scan produces,
 //! so nothing inherits from it. The rest are new findings.
 //!
-//! Finally, a case without decisions is offered the decision of the only absent case of the same asset and class,
+//! Finally, an issue without decisions is offered the decision of the only absent issue of the same asset and class,
 //! because its port may have changed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,7 +27,7 @@ pub(super) struct MatchedFinding {
     pub stand_ins: Vec<usize>,
     /// A sibling of an older scan with siblings in a newer scan: which one it is cannot be determined.
     pub lost: bool,
-    /// See [`Case::earlier_decision`](super::case::Case::earlier_decision).
+    /// See [`Issue::earlier_decision`](super::issue::Issue::earlier_decision).
     pub earlier_decision: Option<FindingKey>,
 }
 
@@ -82,7 +82,7 @@ struct Matching<'a> {
     identities: &'a [Arc<Identity>],
     rows: Vec<MatchedFinding>,
     by_key: HashMap<FindingKey, usize>,
-    /// Keys of cases and decisions without siblings.
+    /// Keys of issues and decisions without siblings.
     by_f2: HashMap<FindingKey, FindingKey>,
     /// The only key of each F1; `None` if there are several.
     by_f1: HashMap<FindingKey, Option<FindingKey>>,
@@ -279,7 +279,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// True if a case appeared after the finding of this key was last seen.
+    /// True if an issue appeared after the finding of this key was last seen.
     fn follows<'r>(
         &self,
         row: &MatchedFinding,

@@ -1,7 +1,7 @@
 //! Decisions about findings, stored beside the service under fingerprints.
 //!
 //! ```text
-//!   occurrences (contract::Finding) ─► identity ─► correlate ─► Case, one per row ─┐
+//!   occurrences (contract::Finding) ─► identity ─► correlate ─► Issue, one per row ─┐
 //!   Event ─► TriageState (folded events) ─────────────────────────────────────────► Assessment: verdict, presence,
 //!     ▲ EventWriter                                                                 conflict, regression
 //!   key press or command
@@ -15,7 +15,7 @@ pub mod assessment;
 #[cfg(test)]
 mod assessment_tests;
 pub mod bundle;
-pub mod case;
+pub mod issue;
 pub mod compare;
 pub mod correlate;
 #[cfg(test)]
@@ -46,7 +46,7 @@ pub mod store;
 pub(crate) mod testing;
 
 pub use bundle::{Bundle, Manifest, Setting};
-pub use case::{Occurrence, ReopenCause, VerdictSource};
+pub use issue::{Occurrence, ReopenCause, VerdictSource};
 pub use compare::{ComparedFinding, Outcome};
 pub use defaults::{DecisionDefault, DecisionDefaults};
 pub use draft::{DecisionScope, Draft, DraftValue};
@@ -57,7 +57,7 @@ pub use settings::{OWN_ADDRESSES, StoredSettings};
 pub use store::{OpenedDecisions, Store, StoreError};
 
 pub use crate::finding::{FindingKey, Presence, Reason, Verdict};
-pub use case::{Assessment, Case, CaseId};
+pub use issue::{Assessment, Issue, IssueId};
 pub use correlate::{Correlated, CorrelationInput, correlate, reassess};
 pub use event::{Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
 pub use row::AssessedFinding;

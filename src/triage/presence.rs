@@ -39,7 +39,7 @@ pub(super) struct Presences<'a> {
 
 /// When a scan started, and its id.
 type SeriesPlace = (Option<Stamp>, ScanId);
-/// A scan that found a case (series and position), and the position of the occurrence.
+/// A scan that found an issue (series and position), and the position of the occurrence.
 type SeriesSighting = ((TargetId, i64), usize, usize);
 
 impl<'a> Presences<'a> {

@@ -8,7 +8,7 @@ use crate::contract::{Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared
 use crate::query::source::column_of;
 use crate::query::*;
 use crate::table::{NoOtherLists, OtherLists, Rows};
-use crate::triage::{AssessedFinding, Assessment, Case, CaseId, Presence, Reason, ReopenCause, Verdict};
+use crate::triage::{AssessedFinding, Assessment, Issue, IssueId, Presence, Reason, ReopenCause, Verdict};
 
 struct World(Shared);
 
@@ -25,19 +25,19 @@ fn stamp(text: &str) -> Option<Stamp> {
     Stamp::parse(text)
 }
 
-fn case(name: &str, change: impl FnOnce(&mut Finding)) -> Case {
+fn issue(name: &str, change: impl FnOnce(&mut Finding)) -> Issue {
     let mut finding = Finding { name: name.into(), ..Finding::default() };
     change(&mut finding);
-    Case { id: CaseId(finding.id.0), finding: Arc::new(finding), ..Case::default() }
+    Issue { id: IssueId(finding.id.0), finding: Arc::new(finding), ..Issue::default() }
 }
 
 /// Three findings: a leaked key, decided and expired; an old TLS version, decided; and an odd one.
-fn findings() -> Vec<(Case, Assessment)> {
-    let key = Case {
+fn findings() -> Vec<(Issue, Assessment)> {
+    let key = Issue {
         presence: Presence::New,
         first_seen: stamp("2026-11-20 12:00:00"),
         last_seen: stamp("2026-11-20 12:00:00"),
-        ..case("Private key", |finding| {
+        ..issue("Private key", |finding| {
             finding.id = FindingId(11);
             finding.risk_level = Risk::Critical;
             finding.target_id = Some(TargetId(1));
@@ -49,17 +49,17 @@ fn findings() -> Vec<(Case, Assessment)> {
             finding.epss_score = Some(0.7);
         })
     };
-    let tls = Case {
+    let tls = Issue {
         first_seen: stamp("2026-10-01 00:00:00"),
         last_seen: stamp("2026-11-20 12:00:00"),
-        ..case("TLS 1.0 offered", |finding| {
+        ..issue("TLS 1.0 offered", |finding| {
             finding.risk_level = Risk::Medium;
             finding.port = 8443;
             finding.cwe = "CWE-326".into();
             finding.in_cisa_catalog = true;
         })
     };
-    let odd = case("Ünusual (odd)", |finding| finding.service = "HTTP".into());
+    let odd = issue("Ünusual (odd)", |finding| finding.service = "HTTP".into());
     let expired =
         Assessment { verdict: Verdict::RiskAccepted, reopened: Some(ReopenCause::Expired), ..Assessment::default() };
     let decided = Assessment {
@@ -78,7 +78,7 @@ fn findings() -> Vec<(Case, Assessment)> {
 fn taken(text: &str) -> String {
     let all = findings();
     let rows: Vec<AssessedFinding> =
-        all.iter().map(|(case, assessment)| AssessedFinding { case, assessment }).collect();
+        all.iter().map(|(issue, assessment)| AssessedFinding { issue, assessment }).collect();
     let world = World("shop.acme.test".into());
     let now = stamp("2026-11-21 12:00:00").unwrap().as_second();
     let source = Rows { rows: &rows, others: &world, now };
@@ -176,19 +176,19 @@ fn other_lists_support_queries() {
 #[test]
 fn clause_result_is_cached_until_invalidated() {
     let mut verdicts = vec![Assessment { verdict: Verdict::Fixed, ..Assessment::default() }, Assessment::default()];
-    let case = Case::default();
+    let issue = Issue::default();
     let mut evaluator = Evaluator::default();
     let query = Query::parse("verdict:fixed -is:undecided", QueryKind::Findings).unwrap();
     let count = |assessments: &[Assessment], evaluator: &mut Evaluator| {
         let rows: Vec<AssessedFinding> =
-            assessments.iter().map(|assessment| AssessedFinding { case: &case, assessment }).collect();
+            assessments.iter().map(|assessment| AssessedFinding { issue: &issue, assessment }).collect();
         evaluator.matches(&query, &Rows { rows: &rows, others: &NoOtherLists, now: 0 }).count()
     };
     assert_eq!(count(&verdicts, &mut evaluator), 1);
     verdicts[1].verdict = Verdict::Fixed;
     assert_eq!(count(&verdicts, &mut evaluator), 1);
     let rows: Vec<AssessedFinding> =
-        verdicts.iter().map(|assessment| AssessedFinding { case: &case, assessment }).collect();
+        verdicts.iter().map(|assessment| AssessedFinding { issue: &issue, assessment }).collect();
     evaluator.update_rows(&[1], Field::is_of_decision, &Rows { rows: &rows, others: &NoOtherLists, now: 0 });
     assert_eq!(count(&verdicts, &mut evaluator), 2);
     verdicts[0].verdict = Verdict::Open;
@@ -202,7 +202,7 @@ fn field_columns_match_their_kind() {
     for spec in FIELDS.iter().filter(|spec| spec.lists.contains(&QueryKind::Findings)) {
         let all = findings();
         let rows: Vec<AssessedFinding> =
-            all.iter().map(|(case, assessment)| AssessedFinding { case, assessment }).collect();
+            all.iter().map(|(issue, assessment)| AssessedFinding { issue, assessment }).collect();
         let builder = column_of(spec.field, &Rows { rows: &rows, others: &NoOtherLists, now: 0 });
         let rows = match builder.column() {
             Column::TextPool { cells, .. } => cells.rows(),

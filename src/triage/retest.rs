@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::compare::{Outcome, occurrences, outcome, seen_by};
 use super::presence::{covers, is_read};
 use super::settings::StoredSettings;
-use super::{Case, CaseId, FindingKey};
+use super::{Issue, IssueId, FindingKey};
 use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
 use crate::table::Table;
 
@@ -101,7 +101,7 @@ pub struct RetestResult {
 pub fn retest_results(
     settings: &StoredSettings,
     workspace: &str,
-    (cases, scans): (&Table<Case>, &Table<Scan>),
+    (issues, scans): (&Table<Issue>, &Table<Scan>),
     read: Option<Stamp>,
 ) -> HashMap<FindingKey, RetestResult> {
     let concerns = |of: &str| of.is_empty() || workspace.is_empty() || of == workspace;
@@ -115,7 +115,7 @@ pub fn retest_results(
             let (at, before, scan) = (retest.at, asked.before.clone(), scan(asked));
             (asked.key, RetestResult { at, before, now, scan })
         };
-        retest.findings.iter().zip(retest.now(cases, scans, read)).map(one).collect()
+        retest.findings.iter().zip(retest.now(issues, scans, read)).map(one).collect()
     };
     kept.iter().flat_map(each).collect()
 }
@@ -161,11 +161,11 @@ impl Retest {
     }
 
     /// Status of each finding in order. `read`: time of the fetch by the service's clock.
-    pub fn now(&self, cases: &Table<Case>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<RetestStatus> {
+    pub fn now(&self, issues: &Table<Issue>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<RetestStatus> {
         let started: HashMap<ScanId, ScanId> =
             self.scans.iter().filter_map(|again| Some((again.of, again.scan_in(scans)?))).collect();
         let mut counts: HashMap<ScanId, i64> = started.values().map(|&scan| (scan, 0)).collect();
-        for finding in cases.items().iter().flat_map(|case| occurrences(case)) {
+        for finding in issues.items().iter().flat_map(|issue| occurrences(issue)) {
             if let Some(count) = finding.task_id.and_then(|scan| counts.get_mut(&scan)) {
                 *count += 1;
             }
@@ -175,7 +175,7 @@ impl Retest {
             let Some(again) = self.again(asked.scan) else { return RetestStatus::Refused };
             let new = started.get(&asked.scan).and_then(|&scan| scans.get(scan));
             match new {
-                Some(new) => asked.now(cases.get(asked.key.into()).map(|case| &**case), scans, new, all_read(new)),
+                Some(new) => asked.now(issues.get(asked.key.into()).map(|issue| &**issue), scans, new, all_read(new)),
                 None if again.refused.is_some() => RetestStatus::Refused,
                 None => RetestStatus::Waiting,
             }
@@ -227,32 +227,32 @@ impl Retest {
 
 impl RetestFinding {
     /// A finding in its present state.
-    pub fn new(case: &Case, before: &str, target: Shared) -> Option<Self> {
+    pub fn new(issue: &Issue, before: &str, target: Shared) -> Option<Self> {
         Some(Self {
-            key: case.key(),
-            name: case.name.clone(),
-            risk: case.risk_level,
-            target: case.target_id,
+            key: issue.key(),
+            name: issue.name.clone(),
+            risk: issue.risk_level,
+            target: issue.target_id,
             target_name: target,
-            scan: case.task_id?,
+            scan: issue.task_id?,
             before: before.into(),
         })
     }
 
-    /// Id of its case.
-    pub fn id(&self) -> CaseId {
+    /// Id of its issue.
+    pub fn id(&self) -> IssueId {
         self.key.into()
     }
 
-    fn now(&self, case: Option<&Case>, scans: &Table<Scan>, new: &Scan, all_read: bool) -> RetestStatus {
+    fn now(&self, issue: Option<&Issue>, scans: &Table<Scan>, new: &Scan, all_read: bool) -> RetestStatus {
         if new.status_name == ScanStatus::Waiting {
             return RetestStatus::Waiting;
         }
         if !new.has_ended() {
             return RetestStatus::Running(new.id);
         }
-        let before = case.and_then(|case| seen_by(case, self.scan));
-        let after = case.and_then(|case| seen_by(case, new.id));
+        let before = issue.and_then(|issue| seen_by(issue, self.scan));
+        let after = issue.and_then(|issue| seen_by(issue, new.id));
         let covers = scans.get(self.scan).is_some_and(|old| covers(new, old));
         match after {
             // A found finding counts even if the scan failed.

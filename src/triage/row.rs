@@ -4,18 +4,18 @@ use std::cmp::{Ordering, Reverse, max};
 
 use jiff::tz::TimeZone;
 
-use super::case::ReopenCause;
-use super::{Assessment, Case, CaseId, Presence};
+use super::issue::ReopenCause;
+use super::{Assessment, Issue, IssueId, Presence};
 use crate::contract::{Risk, Stamp, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, shared};
 use crate::table::{Item, OtherLists, Row, SortOrder};
 
-fn by_risk(a: &Case, b: &Case) -> Ordering {
+fn by_risk(a: &Issue, b: &Issue) -> Ordering {
     (Reverse(a.risk_level), Reverse(a.finding.id)).cmp(&(Reverse(b.risk_level), Reverse(b.finding.id)))
 }
 
-impl Row for Case {
+impl Row for Issue {
     const KIND: QueryKind = QueryKind::Findings;
 
     fn search_text(&self, to: &mut String) {
@@ -24,7 +24,7 @@ impl Row for Case {
 
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         if field.is_of_decision() {
-            return AssessedFinding { case: self, assessment: &Assessment::default() }.write_field(field, others, to);
+            return AssessedFinding { issue: self, assessment: &Assessment::default() }.write_field(field, others, to);
         }
         match field {
             Field::Id => self.finding_ids().for_each(|id| to.whole(id.0)),
@@ -58,8 +58,8 @@ impl Row for Case {
     }
 }
 
-impl Item for Case {
-    type Id = CaseId;
+impl Item for Issue {
+    type Id = IssueId;
     const SORTS: &'static [SortOrder<Self>] = &[
         SortOrder { name: "risk", compare: by_risk },
         SortOrder { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
@@ -82,7 +82,7 @@ impl Item for Case {
         Field::First,
         Field::Seen,
     ];
-    fn id(&self) -> CaseId {
+    fn id(&self) -> IssueId {
         self.id
     }
     fn target(&self) -> Option<TargetId> {
@@ -93,10 +93,10 @@ impl Item for Case {
     }
 }
 
-/// A case with its assessment.
+/// An issue with its assessment.
 #[derive(Clone, Copy, Debug)]
 pub struct AssessedFinding<'a> {
-    pub case: &'a Case,
+    pub issue: &'a Issue,
     pub assessment: &'a Assessment,
 }
 
@@ -104,13 +104,13 @@ impl Row for AssessedFinding<'_> {
     const KIND: QueryKind = QueryKind::Findings;
 
     fn search_text(&self, to: &mut String) {
-        self.case.search_text(to);
+        self.issue.search_text(to);
     }
 
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         let assessment = self.assessment;
         match field {
-            Field::Severity => to.whole(assessment.severity.unwrap_or(self.case.risk_level).level()),
+            Field::Severity => to.whole(assessment.severity.unwrap_or(self.issue.risk_level).level()),
             Field::Verdict => to.text(assessment.verdict.as_str()),
             Field::Reason => assessment.reason.into_iter().for_each(|reason| to.text(reason.as_str())),
             Field::By => shared(to, assessment.who.as_ref()),
@@ -122,11 +122,11 @@ impl Row for AssessedFinding<'_> {
                 Some(Stamp(end.timestamp()))
             })),
             Field::Tag => assessment.tags.iter().for_each(|tag| to.shared(tag)),
-            Field::Note => others.notes(self.case.key()).into_iter().for_each(|note| to.shared(note)),
+            Field::Note => others.notes(self.issue.key()).into_iter().for_each(|note| to.shared(note)),
             Field::Duplicate => assessment.duplicate_of.into_iter().for_each(|key| to.text(&key.to_string())),
             Field::Changed => to.time(self.changed()),
             Field::Decision => self.write_flags(to),
-            _ => self.case.write_field(field, others, to),
+            _ => self.issue.write_field(field, others, to),
         }
     }
 }
@@ -134,8 +134,8 @@ impl Row for AssessedFinding<'_> {
 impl AssessedFinding<'_> {
     /// Time of the last appearance, change, reappearance or decision.
     fn changed(&self) -> Option<Stamp> {
-        let case = self.case;
-        let seen = if case.presence == Presence::Unchanged { case.first_seen } else { case.last_seen };
+        let issue = self.issue;
+        let seen = if issue.presence == Presence::Unchanged { issue.first_seen } else { issue.last_seen };
         max(seen, self.assessment.at)
     }
 
@@ -166,10 +166,10 @@ mod tests {
     use crate::contract::Finding;
     use crate::table::Table;
 
-    fn finding(id: i64, name: &str, target: i64, risk: Risk) -> Case {
+    fn finding(id: i64, name: &str, target: i64, risk: Risk) -> Issue {
         let finding =
             Finding { name: name.into(), target_id: Some(TargetId(target)), risk_level: risk, ..Finding::default() };
-        Case { id: CaseId(id), finding: Arc::new(finding), ..Case::default() }
+        Issue { id: IssueId(id), finding: Arc::new(finding), ..Issue::default() }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::case::{Assessment, Case};
+use super::issue::{Assessment, Issue};
 use super::correlate::{CorrelationInput, assessed};
 use super::event::EventId;
 use super::finding_state::RuleState;
@@ -14,18 +14,18 @@ use crate::finding::FindingKey;
 use crate::query::{Evaluator, Query, QueryKind, RowSet};
 use crate::table::{OtherLists, Rows, Table};
 
-/// The deciding rule of each case; empty if no rule matches.
+/// The deciding rule of each issue; empty if no rule matches.
 pub(super) fn deciding(
     input: &CorrelationInput,
-    cases: &Table<Case>,
+    issues: &Table<Issue>,
     assessments: &[Arc<Assessment>],
 ) -> Vec<Option<EventId>> {
     let mut rules = input.state.rules();
     rules.retain(|rule| !rule.off && input.concerns(&rule.workspace));
     rules.sort_by_key(|rule| (rule.event.clock, rule.event.id));
     let mut deciding = Vec::new();
-    for (rule, rows) in found(input, &rules, cases, assessments) {
-        deciding.resize(cases.len(), None);
+    for (rule, rows) in found(input, &rules, issues, assessments) {
+        deciding.resize(issues.len(), None);
         rows.rows().for_each(|row| deciding[row] = Some(rule.id));
     }
     deciding
@@ -34,13 +34,13 @@ pub(super) fn deciding(
 fn found<'r>(
     input: &CorrelationInput,
     rules: &[&'r RuleState],
-    cases: &Table<Case>,
+    issues: &Table<Issue>,
     assessments: &[Arc<Assessment>],
 ) -> Vec<(&'r RuleState, RowSet)> {
     if rules.is_empty() {
         return Vec::new();
     }
-    let rows = assessed(cases, assessments);
+    let rows = assessed(issues, assessments);
     let source = Rows { rows: &rows, others: input, now: input.now };
     let mut evaluator = Evaluator::default();
     let read = rules.iter().filter_map(|rule| Some((*rule, Query::parse(&rule.query, QueryKind::Findings).ok()?)));

@@ -49,7 +49,7 @@ pub enum Touched {
     Nothing,
     /// Findings of these keys.
     Keys(Vec<FindingKey>),
-    /// Any finding: cases, rules or the baseline changed.
+    /// Any finding: issues, rules or the baseline changed.
     All,
 }
 

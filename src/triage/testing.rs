@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::case::{Assessment, Case};
+use super::issue::{Assessment, Issue};
 use super::correlate::{Correlated, CorrelationInput, correlate};
 use super::event::{Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
 use super::state::TriageState;
@@ -144,34 +144,34 @@ impl World {
     }
 
     /// The row that shows this finding.
-    pub fn row(&self, finding: &Finding) -> (Arc<Case>, Assessment) {
+    pub fn row(&self, finding: &Finding) -> (Arc<Issue>, Assessment) {
         let rows = self.rows();
-        let at = rows.cases.items().iter().position(|case| case.finding.id == finding.id);
+        let at = rows.issues.items().iter().position(|issue| issue.finding.id == finding.id);
         let at = at.unwrap_or_else(|| panic!("no row shows {}", finding.id));
-        (Arc::clone(&rows.cases.items()[at]), (*rows.assessments[at]).clone())
+        (Arc::clone(&rows.issues.items()[at]), (*rows.assessments[at]).clone())
     }
 
     /// The row of what was found last.
-    pub fn last(&self) -> (Arc<Case>, Assessment) {
+    pub fn last(&self) -> (Arc<Issue>, Assessment) {
         self.row(self.findings.last().unwrap())
     }
 
     /// Ann decides about the row of what was found last, as it is shown then, at this hour.
     pub fn decide_at(&mut self, hour: i64, decision: Decision) -> Arc<Event> {
-        let (case, _) = self.last();
+        let (issue, _) = self.last();
         let seen = Sighting {
-            finding: case.finding.id,
-            scan: case.task_id,
-            started: case.last_seen,
-            risk: case.risk_level,
-            exploited: case.in_cisa_catalog,
-            epss: case.epss_score,
+            finding: issue.finding.id,
+            scan: issue.task_id,
+            started: issue.last_seen,
+            risk: issue.risk_level,
+            exploited: issue.in_cisa_catalog,
+            epss: issue.epss_score,
         };
-        let key = case.key();
+        let key = issue.key();
         let change = Change::Decide(Decision { seen: Some(seen), ..decision });
         let (after, clock, batch) = (self.ann.state.heads(key), self.ann.state.clock() + 1, self.ann.writer.next());
         let at = Stamp::parse(&format!("2026-11-21 {hour:02}:00:00")).unwrap();
-        let subject = Subject::Finding((*case.identity).clone());
+        let subject = Subject::Finding((*issue.identity).clone());
         let event = Arc::new(self.ann.writer.write((at, clock), batch, after, subject, change));
         self.ann.state.apply(&event);
         event

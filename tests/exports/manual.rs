@@ -8,20 +8,20 @@ const ENTITIES: &str = "&amp;x=&lt;a&gt;";
 /// Two manual findings of one class with different texts and evidence.
 fn manual_rows() -> Vec<ExportRow> {
     let one = |number: i64, text: &str| {
-        let mut case = case(number, "shop.test", "SSRF", Presence::New);
+        let mut issue = issue(number, "shop.test", "SSRF", Presence::New);
         let request = format!("GET /?{text}-proof{ENTITIES} HTTP/1.1\r\nHost: probe\r\n\r\n");
         let finding = Finding {
             vuln_id: "ssrf".into(),
             vuln_description: format!("{text}\n# {HOSTILE}").as_str().into(),
             vuln_evidence: Evidence::from_value(&request.as_str().into()),
             port: 0,
-            ..(*case.finding).clone()
+            ..(*issue.finding).clone()
         };
         let service = Shared::default();
-        case.identity = Arc::new(Identity { class: "ssrf".into(), service, ..(*case.identity).clone() });
-        (case.finding, case.own) = (Arc::new(finding), Some(Box::new(EventId { instance: 7, number: number as u64 })));
+        issue.identity = Arc::new(Identity { class: "ssrf".into(), service, ..(*issue.identity).clone() });
+        (issue.finding, issue.own) = (Arc::new(finding), Some(Box::new(EventId { instance: 7, number: number as u64 })));
         ExportRow::new(
-            Arc::new(case),
+            Arc::new(issue),
             Assessment::default(),
             &TriageState::default(),
             "shop.test".into(),

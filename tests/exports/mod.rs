@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Stamp, TargetId};
 use scandeck::export::{Export, ExportFormat, ExportRow, write};
 use scandeck::triage::{
-    Assessment, Case, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Outcome, Presence, Reason,
+    Assessment, Issue, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Outcome, Presence, Reason,
     ReopenCause, RetestResult, RetestStatus, Subject, TriageState, Verdict,
 };
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn stamp(text: &str) -> Stamp {
     Stamp::parse(text).unwrap()
 }
 
-fn case(number: i64, target: &str, name: &str, presence: Presence) -> Case {
+fn issue(number: i64, target: &str, name: &str, presence: Presence) -> Issue {
     let finding = Finding {
         id: FindingId(number),
         name: name.into(),
@@ -89,14 +89,14 @@ fn case(number: i64, target: &str, name: &str, presence: Presence) -> Case {
         name: finding.name.clone(),
         ..Identity::default()
     };
-    Case {
+    Issue {
         id: FindingKey(number as u128 + 1).into(),
         identity: Arc::new(identity),
         finding: Arc::new(finding),
         presence,
         first_seen: Some(stamp("2026-11-01 10:00:00")),
         last_seen: Some(stamp("2026-11-20 10:00:00")),
-        ..Case::default()
+        ..Issue::default()
     }
 }
 
@@ -105,7 +105,7 @@ fn row(number: i64, verdict: Verdict, again: Option<ReopenCause>) -> ExportRow {
     let target = targets[number as usize % targets.len()];
     let presence = Presence::ALL[number as usize % Presence::ALL.len()];
     let name = if number == 3 { HOSTILE } else { "Weak cipher" };
-    let case = Arc::new(case(number, target, name, presence));
+    let issue = Arc::new(issue(number, target, name, presence));
     let decided = verdict != Verdict::Open;
     let assessment = Assessment {
         verdict,
@@ -119,7 +119,7 @@ fn row(number: i64, verdict: Verdict, again: Option<ReopenCause>) -> ExportRow {
         duplicate_of: (verdict == Verdict::Duplicate).then_some(FindingKey(77)),
         ..Assessment::default()
     };
-    let row = ExportRow::new(case, assessment, &state(), target.into(), Some(170), "Acme <external>".into());
+    let row = ExportRow::new(issue, assessment, &state(), target.into(), Some(170), "Acme <external>".into());
     ExportRow { retest: (number == 1).then(retested), ..row }
 }
 
@@ -217,13 +217,13 @@ fn defectdojo_matches_schema_and_maps_verdicts() {
     let file = document(ExportFormat::DefectDojo);
     assert_valid(&validator("defectdojo-generic.json"), &file);
     let finding = |verdict| file["findings"][index_of(verdict)].clone();
-    assert_eq!(finding(Verdict::FalsePositive)["unique_id_from_tool"], rows()[3].case.identity.f1.to_string());
+    assert_eq!(finding(Verdict::FalsePositive)["unique_id_from_tool"], rows()[3].issue.identity.f1.to_string());
     assert_eq!(
         (&finding(Verdict::FalsePositive)["false_p"], &finding(Verdict::FalsePositive)["active"]),
         (&json!(true), &json!(false))
     );
     assert_eq!(finding(Verdict::Fixed)["is_mitigated"], true);
-    assert_eq!((&file["findings"][1]["severity"], rows()[1].case.risk_level), (&json!("High"), Risk::Low));
+    assert_eq!((&file["findings"][1]["severity"], rows()[1].issue.risk_level), (&json!("High"), Risk::Low));
 }
 
 #[test]
@@ -355,7 +355,7 @@ proptest! {
 
     #[test]
     fn exports_of_arbitrary_text_match_schemas(name in any::<String>(), target in any::<String>(), class in any::<String>(), port in any::<i64>()) {
-        let mut one = case(2, &target, &name, Presence::New);
+        let mut one = issue(2, &target, &name, Presence::New);
         let mut finding = (*one.finding).clone();
         (finding.vuln_id, finding.port, finding.references) = (class.as_str().into(), port, vec![format!("https://{name}").into()]);
         one.identity = Arc::new(Identity { class: class.as_str().into(), ..(*one.identity).clone() });

@@ -16,7 +16,7 @@ use scandeck::dashboard::model::Model;
 use scandeck::demo::practice::Practice;
 use scandeck::service::{Parts, start_with};
 use scandeck::table::{Item, Table};
-use scandeck::triage::{Assessment, Case, EventWriter, Outcome, Presence, ReopenCause, Verdict, correlate, retest};
+use scandeck::triage::{Assessment, Issue, EventWriter, Outcome, Presence, ReopenCause, Verdict, correlate, retest};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -60,16 +60,16 @@ impl Desk {
     }
 
     /// The finding of a kind, with what is said about it.
-    fn of(&self, kind: &str) -> (Arc<Case>, Assessment) {
+    fn of(&self, kind: &str) -> (Arc<Issue>, Assessment) {
         let all = self.model.data.findings.value().unwrap();
-        let case = all.items().iter().find(|case| *case.vuln_id == *kind).unwrap_or_else(|| panic!("no {kind}"));
-        (Arc::clone(case), self.model.assessment(case.id).cloned().unwrap())
+        let issue = all.items().iter().find(|issue| *issue.vuln_id == *kind).unwrap_or_else(|| panic!("no {kind}"));
+        (Arc::clone(issue), self.model.assessment(issue.id).cloned().unwrap())
     }
 
     fn now(&self, kind: &str) -> retest::RetestStatus {
-        let (case, _) = self.of(kind);
+        let (issue, _) = self.of(kind);
         let rows: &Arc<Table<BoardRow>> = self.model.data.board.value().unwrap();
-        rows.get(case.id).unwrap().now
+        rows.get(issue.id).unwrap().now
     }
 }
 
@@ -118,12 +118,12 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
 
     let mut desk = Desk::new();
     learn(&mut desk, &world).await;
-    let (case, assessment) = desk.of(GIT);
+    let (issue, assessment) = desk.of(GIT);
     assert!(assessment.is_undecided());
     desk.model.navigation.focus.pane = Pane::Findings;
     desk.model.lists.findings.filter = format!("vuln_id:{GIT}");
     desk.model.show_rows(Pane::Findings);
-    desk.model.cursor(Pane::Findings).select_id(case.id.0);
+    desk.model.cursor(Pane::Findings).select_id(issue.id.0);
     desk.press('k');
     desk.press('x');
     assert_eq!(desk.of(GIT).1.verdict, Verdict::Fixed, "{:?}", desk.model.overlay.notices);
@@ -136,8 +136,8 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
     carry_out(&mut desk, &world, effects).await;
     assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Gone));
-    let (case, assessment) = desk.of(GIT);
-    assert_eq!((case.presence, assessment.verdict, assessment.reopened), (Presence::Absent, Verdict::Fixed, None));
+    let (issue, assessment) = desk.of(GIT);
+    assert_eq!((issue.presence, assessment.verdict, assessment.reopened), (Presence::Absent, Verdict::Fixed, None));
 
     // Broken again: still there says the board, a regression say the findings.
     assert!(practice.weaknesses.set("git", true));
@@ -145,8 +145,8 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     let effects = desk.press('y');
     carry_out(&mut desk, &world, effects).await;
     assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Same));
-    let (case, assessment) = desk.of(GIT);
-    assert_eq!((case.presence, assessment.reopened), (Presence::Reappeared, Some(ReopenCause::Regression)));
+    let (issue, assessment) = desk.of(GIT);
+    assert_eq!((issue.presence, assessment.reopened), (Presence::Reappeared, Some(ReopenCause::Regression)));
     assert!(assessment.is_undecided());
     world.stop().await;
 }

@@ -29,8 +29,8 @@ fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
 
 /// Anna and Ben decide the selected finding concurrently; Anna undoes a note.
 fn add_conflict(model: &mut Model) {
-    let case = model.lists.findings.selected.and_then(|id| model.data.findings.value()?.get(id)).unwrap();
-    let subject = Subject::Finding(Identity::clone(&case.identity));
+    let issue = model.lists.findings.selected.and_then(|id| model.data.findings.value()?.get(id)).unwrap();
+    let subject = Subject::Finding(Identity::clone(&issue.identity));
     let writer =
         |who: &str, instance| EventWriter { who: who.into(), instance, number: 0, workspace: "Acme external".into() };
     let (mut anna, mut ben) = (writer("anna", 1), writer("ben", 2));
@@ -108,13 +108,13 @@ fn conflicting_decisions_undo_and_earlier_scans_are_shown() {
 /// Five findings of three scans are retested: one scan done, one failed, one running.
 fn retested(columns: u16, rows: u16) -> Model {
     let mut model = world(columns, rows);
-    let cases = model.data.findings.value().unwrap();
-    let asked: Vec<RetestFinding> = cases
+    let issues = model.data.findings.value().unwrap();
+    let asked: Vec<RetestFinding> = issues
         .order(0)
         .iter()
-        .map(|&row| &cases.items()[row as usize])
+        .map(|&row| &issues.items()[row as usize])
         .take(6)
-        .filter_map(|case| RetestFinding::new(case, "confirmed", case.target_name.clone().unwrap_or_default()))
+        .filter_map(|issue| RetestFinding::new(issue, "confirmed", issue.target_name.clone().unwrap_or_default()))
         .collect();
     let again = |(of, new): (i64, i64)| RetestScan {
         of: ScanId(of),

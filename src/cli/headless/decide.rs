@@ -93,10 +93,10 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     let defaults = DecisionDefaults::of(rows.state());
     let mut changes = Vec::new();
     for row in &selected {
-        let earlier = |verdict| defaults.last(rows.state(), &row.workspace, row.case.class(), verdict);
+        let earlier = |verdict| defaults.last(rows.state(), &row.workspace, row.issue.class(), verdict);
         let last = draft.verdict.and_then(earlier);
-        for change in draft.changes(&row.case, &row.assessment, last.as_ref(), today()) {
-            changes.push((row.workspace.clone(), Subject::Finding((*row.case.identity).clone()), change));
+        for change in draft.changes(&row.issue, &row.assessment, last.as_ref(), today()) {
+            changes.push((row.workspace.clone(), Subject::Finding((*row.issue.identity).clone()), change));
         }
     }
     match (changes.is_empty(), selected.is_empty()) {
@@ -115,7 +115,7 @@ fn select(rows: &FindingRows, args: &DecideArgs) -> anyhow::Result<Vec<ExportRow
     };
     // A finding of two workspaces has one key: two decisions would be a conflict.
     let mut keys = HashSet::new();
-    selected.retain(|row| keys.insert(row.case.key()));
+    selected.retain(|row| keys.insert(row.issue.key()));
     Ok(selected)
 }
 
@@ -126,7 +126,7 @@ fn find<'a>(rows: &'a FindingRows, id: &str) -> anyhow::Result<&'a ExportRow> {
 fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
     let shared = |texts: Vec<String>| texts.iter().map(|text| Shared::from(text.trim())).collect();
     let duplicate_of: Option<FindingKey> = match &args.duplicate_of {
-        Some(id) => Some(find(rows, id)?.case.key()),
+        Some(id) => Some(find(rows, id)?.issue.key()),
         None => None,
     };
     Ok(Draft {
@@ -148,7 +148,7 @@ fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
 /// Prints the findings with their new decisions.
 async fn print(session: &HeadlessSession, selected: &[ExportRow]) -> anyhow::Result<()> {
     let mut rows = FindingRows::load(session).await?.all;
-    let is_same = |a: &ExportRow, b: &ExportRow| (a.case.key(), &a.workspace) == (b.case.key(), &b.workspace);
+    let is_same = |a: &ExportRow, b: &ExportRow| (a.issue.key(), &a.workspace) == (b.issue.key(), &b.workspace);
     rows.retain(|row| selected.iter().any(|one| is_same(one, row)));
     if !session.out.json {
         eprintln!("{}", text::plural(rows.len(), "finding"));
@@ -175,10 +175,10 @@ mod tests {
         let mut world = World::new();
         world.scan(1);
         world.found(1, "csp", "");
-        let (case, assessment) = world.last();
+        let (issue, assessment) = world.last();
         let row = |workspace: &str| {
-            let (case, assessment) = (case.clone(), assessment.clone());
-            ExportRow::new(case, assessment, &TriageState::default(), "shop.test".into(), Some(170), workspace.into())
+            let (issue, assessment) = (issue.clone(), assessment.clone());
+            ExportRow::new(issue, assessment, &TriageState::default(), "shop.test".into(), Some(170), workspace.into())
         };
         let mut rows = FindingRows::default();
         rows.all = vec![row("acme"), row("lab")];

@@ -32,14 +32,14 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
         })?,
     };
     let (before, after) = compare::in_order(first, second);
-    let cases = rows.cases();
+    let issues = rows.issues();
     let wanted = |one: &ComparedFinding| all || one.outcome != compare::Outcome::Same;
     let row = |one: ComparedFinding| {
-        let id = cases.items()[one.at].id;
-        rows.all.iter().find(|row| row.case.id == id).map(|row| (row, one))
+        let id = issues.items()[one.at].id;
+        rows.all.iter().find(|row| row.issue.id == id).map(|row| (row, one))
     };
     let compared: Vec<(&ExportRow, ComparedFinding)> =
-        compare::compare(&cases, before, after).into_iter().filter(wanted).filter_map(row).collect();
+        compare::compare(&issues, before, after).into_iter().filter(wanted).filter_map(row).collect();
     let values: Vec<Value> = compared.iter().map(|(row, one)| object(row, one)).collect();
     session.out.list(&values, || table(&compared))
 }
@@ -62,8 +62,8 @@ fn table(compared: &[(&ExportRow, ComparedFinding)]) -> PrintTable {
     PrintTable::of(["OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "CHANGES"], compared, |(row, one)| {
         let seen = one.after.as_ref().or(one.before.as_ref());
         let id = seen.map(|finding| finding.id.to_string()).unwrap_or_default();
-        let risk = seen.map_or(row.case.risk_level, |finding| finding.risk_level);
+        let risk = seen.map_or(row.issue.risk_level, |finding| finding.risk_level);
         let (outcome, changes) = (one.outcome.as_str().replace('_', " "), differences(one).join(", "));
-        cells![outcome, id, risk, row.target, row.case.name, row.assessment.verdict, changes]
+        cells![outcome, id, risk, row.target, row.issue.name, row.assessment.verdict, changes]
     })
 }

@@ -137,17 +137,17 @@ pub(super) fn not_found(id: &str) -> CliError {
 /// Whether a row has this name: the id of any occurrence, or the fingerprint.
 pub(super) fn is_named(row: &ExportRow, name: &str) -> bool {
     match name.parse::<FindingId>() {
-        Ok(id) => row.case.finding_ids().any(|one| one == id),
-        Err(_) => row.case.key().to_string() == name.to_lowercase(),
+        Ok(id) => row.issue.finding_ids().any(|one| one == id),
+        Err(_) => row.issue.key().to_string() == name.to_lowercase(),
     }
 }
 
 pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
     PrintTable::of(["ID", "RISK", "TARGET", "PORT", "FINDING", "VERDICT", "NOW", "LAST SEEN"], rows, |row| {
-        let (case, assessment) = (&row.case, &row.assessment);
+        let (issue, assessment) = (&row.issue, &row.assessment);
         let again = if assessment.reopened.is_some() { " (open again)" } else { "" };
         let verdict = format!("{}{again}", assessment.verdict);
-        let (risk, last_seen) = (row.risk(), or_dash(case.last_seen));
-        cells![case.finding.id, risk, row.target, row.port(), case.name, verdict, case.presence.word(), last_seen]
+        let (risk, last_seen) = (row.risk(), or_dash(issue.last_seen));
+        cells![issue.finding.id, risk, row.target, row.port(), issue.name, verdict, issue.presence.word(), last_seen]
     })
 }

@@ -13,7 +13,7 @@ use crate::export::ExportRow;
 use crate::query::Query;
 use crate::table::{OtherLists, Table};
 use crate::triage::retest::retest_results;
-use crate::triage::{AssessedFinding, Case, CorrelationInput, FindingKey, StoredSettings, TriageState, correlate};
+use crate::triage::{AssessedFinding, Issue, CorrelationInput, FindingKey, StoredSettings, TriageState, correlate};
 
 /// The local day, on which decisions expire.
 pub fn today() -> Date {
@@ -77,7 +77,7 @@ impl FindingRows {
                 }
             }
         }
-        rows.all.sort_by(|a, b| (b.case.risk_level, &a.case.name).cmp(&(a.case.risk_level, &b.case.name)));
+        rows.all.sort_by(|a, b| (b.issue.risk_level, &a.issue.name).cmp(&(a.issue.risk_level, &b.issue.name)));
         Ok(rows)
     }
 
@@ -140,13 +140,13 @@ impl FindingRows {
             alias: session.config.alias.as_str().into(),
         };
         let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
-        let retests = retest_results(&self.names.settings, &workspace, (&correlated.cases, &scans), read);
-        let rows = correlated.cases.items().iter().zip(correlated.assessments).map(|(case, assessment)| {
-            let tool = case.task_id.and_then(|scan| self.names.tool(scan));
-            let target = self.names.target_of(case);
-            let retest = retests.get(&case.key()).cloned();
+        let retests = retest_results(&self.names.settings, &workspace, (&correlated.issues, &scans), read);
+        let rows = correlated.issues.items().iter().zip(correlated.assessments).map(|(issue, assessment)| {
+            let tool = issue.task_id.and_then(|scan| self.names.tool(scan));
+            let target = self.names.target_of(issue);
+            let retest = retests.get(&issue.key()).cloned();
             let row = ExportRow::new(
-                Arc::clone(case),
+                Arc::clone(issue),
                 (*assessment).clone(),
                 &self.names.state,
                 target,
@@ -162,14 +162,14 @@ impl FindingRows {
     /// The rows that match.
     pub fn matching(&self, query: &Query) -> Vec<ExportRow> {
         let assessed: Vec<AssessedFinding> =
-            self.all.iter().map(|row| AssessedFinding { case: &row.case, assessment: &row.assessment }).collect();
+            self.all.iter().map(|row| AssessedFinding { issue: &row.issue, assessment: &row.assessment }).collect();
         let found = query.matches(&crate::table::Rows { rows: &assessed, others: &self.names, now: self.now });
         found.rows().map(|at| self.all[at].clone()).collect()
     }
 
     /// The findings in the order of the rows.
-    pub fn cases(&self) -> Table<Case> {
-        Table::new(self.all.iter().map(|row| Arc::clone(&row.case)))
+    pub fn issues(&self) -> Table<Issue> {
+        Table::new(self.all.iter().map(|row| Arc::clone(&row.issue)))
     }
 
     /// Replaces each finding with one row per occurrence.
@@ -181,18 +181,18 @@ impl FindingRows {
     /// Keeps only the occurrences of one scan.
     pub fn retain_scan(&mut self, scan: ScanId) {
         self.expand_occurrences();
-        self.all.retain(|row| row.case.task_id == Some(scan));
+        self.all.retain(|row| row.issue.task_id == Some(scan));
     }
 
     fn occurrences(&self, row: &ExportRow) -> Vec<ExportRow> {
-        if row.case.earlier.is_empty() {
+        if row.issue.earlier.is_empty() {
             return vec![row.clone()];
         }
-        let each = row.case.earlier.iter().map(|seen| {
+        let each = row.issue.earlier.iter().map(|seen| {
             let finding = Arc::clone(&seen.finding);
             let tool = finding.task_id.and_then(|scan| self.names.tool(scan));
-            let case = Arc::new(Case { finding, earlier: Box::default(), last_seen: seen.at, ..(*row.case).clone() });
-            ExportRow { case, tool, ..row.clone() }
+            let issue = Arc::new(Issue { finding, earlier: Box::default(), last_seen: seen.at, ..(*row.issue).clone() });
+            ExportRow { issue, tool, ..row.clone() }
         });
         each.collect()
     }
@@ -205,9 +205,9 @@ impl Names {
         self.targets.extend(targets.iter().map(|target| (target.id, target.name.clone())));
     }
 
-    fn target_of(&self, case: &Case) -> Shared {
-        let by_id = case.target_id.and_then(|id| self.targets.get(&id).cloned());
-        by_id.or_else(|| case.target_name.clone()).unwrap_or_else(|| case.identity.asset.clone())
+    fn target_of(&self, issue: &Issue) -> Shared {
+        let by_id = issue.target_id.and_then(|id| self.targets.get(&id).cloned());
+        by_id.or_else(|| issue.target_name.clone()).unwrap_or_else(|| issue.identity.asset.clone())
     }
 }
 
@@ -225,15 +225,15 @@ mod tests {
             world.scan(scan);
             world.found(scan, "csp", "").risk_level = risk;
         }
-        let (case, assessment) = world.last();
+        let (issue, assessment) = world.last();
         let row =
-            ExportRow::new(case, assessment, &TriageState::default(), "shop.test".into(), Some(170), "acme".into());
+            ExportRow::new(issue, assessment, &TriageState::default(), "shop.test".into(), Some(170), "acme".into());
         let found = |scan: i64, text: &str| {
             let mut rows = FindingRows { all: vec![row.clone()], ..FindingRows::default() };
             rows.retain_scan(ScanId(scan));
             rows.matching(&Query::parse(text, QueryKind::Findings).unwrap())
                 .iter()
-                .map(|row| row.case.finding.id)
+                .map(|row| row.issue.finding.id)
                 .collect::<Vec<FindingId>>()
         };
         let ids: Vec<FindingId> = world.findings.iter().map(|finding| finding.id).collect();

@@ -144,7 +144,7 @@ impl PartialEq for ExportedCaptures {
 /// The same findings into the same file.
 impl PartialEq for Exported {
     fn eq(&self, other: &Self) -> bool {
-        let keys = |it: &Self| it.rows.iter().map(|row| row.case.key()).collect::<Vec<_>>();
+        let keys = |it: &Self| it.rows.iter().map(|row| row.issue.key()).collect::<Vec<_>>();
         (&self.name, self.format, &self.query, self.made) == (&other.name, other.format, &other.query, other.made)
             && keys(self) == keys(other)
     }

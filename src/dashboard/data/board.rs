@@ -12,7 +12,7 @@ use crate::query::{ColumnBuilder, Field, QueryKind};
 use crate::table::{Item, OtherLists, Row, SortOrder, Table, sort};
 use crate::triage::compare::{ComparedFinding, compare};
 use crate::triage::retest::RetestFinding;
-use crate::triage::{Case, CaseId, Outcome, Retest, RetestStatus};
+use crate::triage::{Issue, IssueId, Outcome, Retest, RetestStatus};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub enum Board {
 /// One row of the board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoardRow {
-    pub id: CaseId,
+    pub id: IssueId,
     pub name: Shared,
     pub risk: Risk,
     pub target: Option<TargetId>,
@@ -48,7 +48,7 @@ impl Row for BoardRow {
 
 impl Item for BoardRow {
     const SEARCHED: bool = false;
-    type Id = CaseId;
+    type Id = IssueId;
     const SORTS: &'static [SortOrder<Self>] = &[
         SortOrder { name: sort::BY_RISK, compare: |a, b| (b.risk, &a.name, a.id).cmp(&(a.risk, &b.name, b.id)) },
         SortOrder {
@@ -60,7 +60,7 @@ impl Item for BoardRow {
             compare: |a, b| (&a.target_name, b.risk, a.id).cmp(&(&b.target_name, a.risk, b.id)),
         },
     ];
-    fn id(&self) -> CaseId {
+    fn id(&self) -> IssueId {
         self.id
     }
     fn target(&self) -> Option<TargetId> {
@@ -81,18 +81,18 @@ impl Board {
         }
     }
 
-    pub(crate) fn rows(&self, cases: &Table<Case>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<BoardRow> {
+    pub(crate) fn rows(&self, issues: &Table<Issue>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<BoardRow> {
         match self {
-            Self::Retest(retest) => retest_rows(retest, cases, scans, read),
+            Self::Retest(retest) => retest_rows(retest, issues, scans, read),
             Self::Compare(before, after) => match (scans.get(*before), scans.get(*after)) {
-                (Some(before), Some(after)) => compared_rows(cases, before, after),
+                (Some(before), Some(after)) => compared_rows(issues, before, after),
                 _ => Vec::new(),
             },
         }
     }
 }
 
-fn retest_rows(retest: &Retest, cases: &Table<Case>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<BoardRow> {
+fn retest_rows(retest: &Retest, issues: &Table<Issue>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<BoardRow> {
     let row = |(finding, now): (&RetestFinding, RetestStatus)| BoardRow {
         id: finding.id(),
         name: finding.name.clone(),
@@ -102,23 +102,23 @@ fn retest_rows(retest: &Retest, cases: &Table<Case>, scans: &Table<Scan>, read: 
         before: finding.before.clone(),
         now,
     };
-    retest.findings.iter().zip(retest.now(cases, scans, read)).map(row).collect()
+    retest.findings.iter().zip(retest.now(issues, scans, read)).map(row).collect()
 }
 
-fn compared_rows(cases: &Table<Case>, before: &Scan, after: &Scan) -> Vec<BoardRow> {
+fn compared_rows(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<BoardRow> {
     let risk = |finding: &Option<Arc<Finding>>| finding.as_ref().map_or("", |finding| finding.risk_level.as_str());
     let row = |one: ComparedFinding| {
-        let case = &cases.items()[one.at];
-        let shown = one.after.as_ref().or(one.before.as_ref()).unwrap_or(&case.finding);
+        let issue = &issues.items()[one.at];
+        let shown = one.after.as_ref().or(one.before.as_ref()).unwrap_or(&issue.finding);
         BoardRow {
-            id: case.id,
+            id: issue.id,
             name: shown.name.clone(),
             risk: shown.risk_level,
             target: shown.target_id,
-            target_name: shown.target_name.clone().unwrap_or_else(|| case.identity.asset.clone()),
+            target_name: shown.target_name.clone().unwrap_or_else(|| issue.identity.asset.clone()),
             before: risk(&one.before).into(),
             now: RetestStatus::Is(one.outcome),
         }
     };
-    compare(cases, before, after).into_iter().map(row).collect()
+    compare(issues, before, after).into_iter().map(row).collect()
 }

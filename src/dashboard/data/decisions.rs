@@ -10,7 +10,7 @@ use crate::contract::{Finding, Scan, Shared, Stamp, Target};
 use crate::dashboard::base::Generation;
 use crate::table::Table;
 use crate::triage::{
-    Assessment, CaseId, DecisionDefaults, Draft, Event, EventId, EventWriter, FindingKey, ReopenCause, TriageState,
+    Assessment, IssueId, DecisionDefaults, Draft, Event, EventId, EventWriter, FindingKey, ReopenCause, TriageState,
 };
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub struct Triage {
     /// The decision that `.` repeats.
     pub last: Option<Draft>,
     /// The marks that a batch used. Undo restores them.
-    pub used_marks: BTreeMap<EventId, Vec<CaseId>>,
+    pub used_marks: BTreeMap<EventId, Vec<IssueId>>,
     /// Incremented when the assessment of single rows changes.
     pub(crate) revision: u64,
     /// The inputs of the rows that were made last or are being made.

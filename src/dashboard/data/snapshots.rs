@@ -4,7 +4,7 @@ use crate::contract::{Finding, Logger, Report, Scan, ScanId, ScanOutput, Shared,
 use crate::dashboard::data::{BoardRow, Stream};
 use crate::oob::Payload;
 use crate::table::{Remote, Table};
-use crate::triage::Case;
+use crate::triage::Issue;
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub struct Data {
     /// Every finding of every scan, as reported.
     pub occurrences: Remote<Arc<Table<Finding>>>,
     /// The rows made of them: one per identity.
-    pub findings: Remote<Arc<Table<Case>>>,
+    pub findings: Remote<Arc<Table<Issue>>>,
     pub loggers: Remote<Arc<Table<Logger>>>,
     pub reports: Remote<Arc<Table<Report>>>,
     pub wordlists: Remote<Arc<Table<Wordlist>>>,

@@ -2,7 +2,7 @@
 
 use crate::dashboard::base::{Pane, Tone};
 use crate::dashboard::model::Model;
-use crate::triage::{CaseId, Presence};
+use crate::triage::{IssueId, Presence};
 
 pub(crate) fn walk(model: &mut Model, down: bool) {
     let Some(table) = model.data.findings.value().cloned() else {
@@ -10,8 +10,8 @@ pub(crate) fn walk(model: &mut Model, down: bool) {
     };
     let mut cursor = model.cursor(Pane::Findings);
     let is_changed = |&at: &usize| {
-        let case = cursor.id_at(at).and_then(|id| table.get(CaseId(id)));
-        case.is_some_and(|case| case.presence != Presence::Unchanged)
+        let issue = cursor.id_at(at).and_then(|id| table.get(IssueId(id)));
+        issue.is_some_and(|issue| issue.presence != Presence::Unchanged)
     };
     let (at, rows) = (cursor.at(), cursor.len());
     let found = if down { (at + 1..rows).find(is_changed) } else { (0..at.min(rows)).rev().find(is_changed) };

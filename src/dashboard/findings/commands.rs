@@ -7,7 +7,7 @@ use crate::dashboard::model::Model;
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command, RULED, VERDICTS};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
-use crate::triage::{Baseline, CaseId, Change, Draft, DraftValue, Subject, Verdict};
+use crate::triage::{Baseline, IssueId, Change, Draft, DraftValue, Subject, Verdict};
 
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -106,8 +106,8 @@ fn draft(args: &Args) -> Draft {
     Draft { verdict, ..args.details().unwrap_or_default() }
 }
 
-fn cases(model: &mut Model, query: &str) -> Result<Vec<CaseId>, String> {
-    Ok(model.taken(Pane::Findings, query)?.into_iter().map(CaseId).collect())
+fn issues(model: &mut Model, query: &str) -> Result<Vec<IssueId>, String> {
+    Ok(model.taken(Pane::Findings, query)?.into_iter().map(IssueId).collect())
 }
 
 fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
@@ -119,7 +119,7 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
         _ => {}
     }
     let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
-    let ids = cases(model, &query)?;
+    let ids = issues(model, &query)?;
     if ids.is_empty() {
         return Err(format!("no finding matches {query}"));
     }
@@ -134,7 +134,7 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
 fn reuse_earlier(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let draft = Draft::reusing_earlier();
     let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
-    let mut ids = cases(model, &query)?;
+    let mut ids = issues(model, &query)?;
     ids.retain(|&id| model.earlier_decision(id).is_some());
     if ids.is_empty() {
         model.say(Tone::Plain, format!("no earlier decision to reuse on {query}"));
@@ -148,7 +148,7 @@ fn reuse_earlier(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> R
 
 fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     let (draft, query) = (draft(args), args.query().unwrap_or_default());
-    let now = cases(model, &query)?.len();
+    let now = issues(model, &query)?.len();
     let decision = draft.decision(None, model.today()).ok_or("verdict missing")?;
     let words = decision.verdict.phrase();
     let change = model.rule(0, query.as_str().into(), decision);
@@ -161,10 +161,10 @@ fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
 
 fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let ids = match args.query() {
-        Some(query) => cases(model, &query)?,
+        Some(query) => issues(model, &query)?,
         None => {
             in_findings(model)?;
-            model.chosen(Pane::Findings).ids.into_iter().map(CaseId).collect()
+            model.chosen(Pane::Findings).ids.into_iter().map(IssueId).collect()
         }
     };
     let table = model.data.findings.value().cloned().unwrap_or_default();

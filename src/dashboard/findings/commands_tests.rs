@@ -70,7 +70,7 @@ fn duplicate_accepts_id_or_words_of_name() {
     desk.keys("3 j");
     let of = |desk: &Desk, name: &str| {
         let table = desk.model.data.findings.value().unwrap();
-        table.items().iter().find(|case| case.name.as_str() == name).unwrap().key()
+        table.items().iter().find(|issue| issue.name.as_str() == name).unwrap().key()
     };
     let changes = recorded(&run(&mut desk, "verdict duplicate note=\"see there\" of private key"));
     let [Change::Decide(decision), Change::Note(note)] = &changes[..] else { panic!("{changes:?}") };
@@ -155,7 +155,7 @@ fn export_prefers_query_then_marked_then_shown() {
             Effect::Export(exported) => Some(exported),
             _ => None,
         });
-        found.map(|it| (it.name, it.format, it.rows.iter().map(|row| row.case.finding.id.0).collect::<Vec<_>>()))
+        found.map(|it| (it.name, it.format, it.rows.iter().map(|row| row.issue.finding.id.0).collect::<Vec<_>>()))
     };
     assert_eq!(exported("export csv name:git to git.csv"), Some(("git.csv".into(), ExportFormat::Csv, vec![2, 3])));
     let all = vec![1, 2, 3, 4, 6, 5];

@@ -7,7 +7,7 @@ use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::export::{ExportFormat, ExportRow};
 use crate::text::file_name;
 use crate::triage::retest::retest_results;
-use crate::triage::{Case, CaseId, FindingKey, RetestResult};
+use crate::triage::{Issue, IssueId, FindingKey, RetestResult};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(
 /// Writes a report of these findings without the service.
 pub(crate) fn write(
     model: &Model,
-    ids: &[CaseId],
+    ids: &[IssueId],
     format: ExportFormat,
     effects: &mut Vec<Effect>,
 ) -> Result<(), String> {
@@ -45,7 +45,7 @@ pub(crate) fn write(
 
 fn send(
     model: &Model,
-    ids: &[CaseId],
+    ids: &[IssueId],
     (format, query, name): (ExportFormat, String, Option<String>),
     effects: &mut Vec<Effect>,
 ) -> Result<(), String> {
@@ -62,7 +62,7 @@ fn send(
 }
 
 /// Ids in the order of the list, and the query that selects them.
-pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<CaseId>, String), String> {
+pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<IssueId>, String), String> {
     let table = model.data.findings.value().cloned().unwrap_or_default();
     if let Some(query) = query {
         let matches: HashSet<i64> = model.taken(Pane::Findings, &query)?.into_iter().collect();
@@ -70,31 +70,31 @@ pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<Ca
         return Ok((order.filter(|id| matches.contains(&id.0)).collect(), query));
     }
     let list = &model.lists.findings;
-    let shown: Vec<CaseId> = list.shown(&table).collect();
-    let marked: Vec<CaseId> = shown.iter().copied().filter(|id| list.marks.contains(id)).collect();
+    let shown: Vec<IssueId> = list.shown(&table).collect();
+    let marked: Vec<IssueId> = shown.iter().copied().filter(|id| list.marks.contains(id)).collect();
     Ok(if marked.is_empty() { (shown, list.filter.clone()) } else { (marked, String::new()) })
 }
 
 /// The retest results available now.
 fn retests(model: &Model, workspace: &str) -> HashMap<FindingKey, RetestResult> {
-    let (Some(cases), Some(scans)) = (model.data.findings.value(), model.data.scans.value()) else {
+    let (Some(issues), Some(scans)) = (model.data.findings.value(), model.data.scans.value()) else {
         return HashMap::new();
     };
-    retest_results(&model.findings.triage.settings, workspace, (cases, scans), model.findings.triage.read)
+    retest_results(&model.findings.triage.settings, workspace, (issues, scans), model.findings.triage.read)
 }
 
 fn row(
     model: &Model,
-    id: CaseId,
+    id: IssueId,
     workspace: &Shared,
     retests: &HashMap<FindingKey, RetestResult>,
 ) -> Option<ExportRow> {
-    let case: &Arc<Case> = model.data.findings.value()?.get(id)?;
+    let issue: &Arc<Issue> = model.data.findings.value()?.get(id)?;
     let assessment = model.assessment(id).cloned().unwrap_or_default();
-    let target = case.target_id.and_then(|target| model.target_name(target)).or(case.target_name.as_ref());
-    let target = target.unwrap_or(&case.identity.asset).clone();
-    let tool = case.task_id.and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
+    let target = issue.target_id.and_then(|target| model.target_name(target)).or(issue.target_name.as_ref());
+    let target = target.unwrap_or(&issue.identity.asset).clone();
+    let tool = issue.task_id.and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
     let row =
-        ExportRow::new(Arc::clone(case), assessment, &model.findings.triage.state, target, tool, workspace.clone());
-    Some(ExportRow { retest: retests.get(&case.key()).cloned(), ..row })
+        ExportRow::new(Arc::clone(issue), assessment, &model.findings.triage.state, target, tool, workspace.clone());
+    Some(ExportRow { retest: retests.get(&issue.key()).cloned(), ..row })
 }

@@ -4,7 +4,7 @@ use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::findings::retest::tests::{ended, found};
 use crate::dashboard::testing::*;
-use crate::triage::{CaseId, Change, Decision, Event, Subject, Verdict};
+use crate::triage::{IssueId, Change, Decision, Event, Subject, Verdict};
 use proptest::prelude::*;
 
 fn one(id: i64) -> Finding {
@@ -21,18 +21,18 @@ fn desk() -> Desk {
 }
 
 /// The rows as the list holds them.
-fn rows(desk: &Desk) -> Vec<CaseId> {
+fn rows(desk: &Desk) -> Vec<IssueId> {
     desk.model.lists.findings.shown(desk.model.data.findings.value().unwrap()).collect()
 }
 
 /// Somebody else decides about a finding.
 fn another_says(desk: &mut Desk, finding: i64, number: u64, verdict: Verdict) {
     let table = desk.model.data.findings.value().unwrap();
-    let Some(case) = table.items().iter().find(|case| case.finding.id.0 == finding) else { return };
-    let subject = Subject::Finding((*case.identity).clone());
+    let Some(issue) = table.items().iter().find(|issue| issue.finding.id.0 == finding) else { return };
+    let subject = Subject::Finding((*issue.identity).clone());
     let mut ben = EventWriter { who: "ben@test".into(), instance: 9, number, ..EventWriter::default() };
     let (batch, clock) = (ben.next(), desk.model.findings.triage.state.clock() + 1);
-    let after = desk.model.findings.triage.state.heads(case.key());
+    let after = desk.model.findings.triage.state.heads(issue.key());
     let change = Change::Decide(Decision { verdict, ..Decision::default() });
     let event: Event = ben.write((stamp(), clock), batch, after, subject, change);
     desk.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
@@ -46,7 +46,7 @@ fn decided_rows_keep_place_in_order_by_verdict() {
     desk.keys("j f G x");
     let with_more = || Snapshot::Findings(table((1..=9).map(one)));
     desk.feed(with_more());
-    let after: Vec<CaseId> = rows(&desk).into_iter().filter(|id| before.contains(id)).collect();
+    let after: Vec<IssueId> = rows(&desk).into_iter().filter(|id| before.contains(id)).collect();
     assert_eq!(after, before, "nothing moved");
     assert_eq!(rows(&desk).len(), 9, "what is new has come");
     desk.keys("r");
@@ -123,9 +123,9 @@ fn reopened_findings_are_counted_for_header() {
     assert_eq!(counted(&desk), (0, 0));
     // Ben did not know of the verdict on the second one.
     let table_now = desk.model.data.findings.value().unwrap().clone();
-    let case = table_now.items().iter().find(|case| case.finding.id.0 == 2).unwrap();
+    let issue = table_now.items().iter().find(|issue| issue.finding.id.0 == 2).unwrap();
     let mut ben = EventWriter { who: "ben@test".into(), instance: 9, ..EventWriter::default() };
-    let (batch, subject) = (ben.next(), Subject::Finding((*case.identity).clone()));
+    let (batch, subject) = (ben.next(), Subject::Finding((*issue.identity).clone()));
     let decided = Change::Decide(Decision { verdict: Verdict::Confirmed, ..Decision::default() });
     let event = ben.write((stamp(), 1), batch, Vec::new(), subject, decided);
     desk.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
@@ -200,7 +200,7 @@ proptest! {
             }
             desk.feed(Snapshot::Findings(table((1..=most).map(one))));
             let now = rows(&desk);
-            let kept: Vec<CaseId> = now.iter().copied().filter(|id| before.contains(id)).collect();
+            let kept: Vec<IssueId> = now.iter().copied().filter(|id| before.contains(id)).collect();
             prop_assert_eq!(kept, before, "after {:?}", now);
         }
     }

@@ -18,7 +18,7 @@ use crate::contract::{ReportSource, Shared, TargetId, WorkspaceId};
 use crate::dashboard::base::{FormTag, Job, Secret};
 use crate::dashboard::data::Data;
 use crate::dashboard::text::TextInput;
-use crate::triage::{CaseId, EventId, ManualFinding};
+use crate::triage::{IssueId, EventId, ManualFinding};
 use std::collections::BTreeMap;
 
 /// A field whose input cannot be sent, and why.
@@ -93,7 +93,7 @@ pub struct IdSet {
     pub source: ReportSource,
     pub ids: Vec<i64>,
     /// The same as rows of the findings, with manual findings; empty for scans.
-    pub cases: Vec<CaseId>,
+    pub issues: Vec<IssueId>,
 }
 
 /// What the form of a manual finding starts from.

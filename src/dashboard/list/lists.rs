@@ -4,14 +4,14 @@ use crate::contract::{Logger, Report, Scan, Target, Wordlist, Workspace};
 use crate::dashboard::data::{BoardRow, Revisions};
 use crate::dashboard::list::{FindingGroups, List, StreamList};
 use crate::oob::Payload;
-use crate::triage::Case;
+use crate::triage::Issue;
 
 #[derive(Debug, Default)]
 pub struct Lists {
     pub workspaces: List<Workspace>,
     pub targets: List<Target>,
     pub scans: List<Scan>,
-    pub findings: List<Case>,
+    pub findings: List<Issue>,
     pub finding_groups: FindingGroups,
     pub loggers: List<Logger>,
     pub captures: StreamList,

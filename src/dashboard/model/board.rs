@@ -6,7 +6,7 @@ use crate::dashboard::data::board::*;
 use crate::dashboard::model::Model;
 use crate::query::{QueryKind, query_of};
 use crate::table::Table;
-use crate::triage::CaseId;
+use crate::triage::IssueId;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ impl Model {
     /// Makes the rows of the board, after scans, findings or the board changed.
     pub(crate) fn make_board(&mut self) {
         let Some(board) = &self.findings.board else { return };
-        let (Some(cases), Some(scans)) = (self.data.findings.value(), self.data.scans.value()) else { return };
-        let rows = board.rows(cases, scans, self.findings.triage.read);
+        let (Some(issues), Some(scans)) = (self.data.findings.value(), self.data.scans.value()) else { return };
+        let rows = board.rows(issues, scans, self.findings.triage.read);
         self.data.board.succeed(Arc::new(Table::new(rows)), Stamp(self.now.wall));
         self.show_rows(Pane::Board);
     }
@@ -27,7 +27,7 @@ impl Model {
         let found = (!filter.is_empty()).then(|| self.findings_found(&filter));
         let list = &mut self.lists.board;
         let is_found =
-            |id: CaseId| found.as_ref().is_none_or(|found| found.contains(&id)) || list.kept.contains_key(&id);
+            |id: IssueId| found.as_ref().is_none_or(|found| found.contains(&id)) || list.kept.contains_key(&id);
         let order = table.order(list.sort).iter();
         let rows: Vec<u32> = order.filter(|row| is_found(table.items()[**row as usize].id)).copied().collect();
         match list.sort == BY_NOW {
@@ -47,10 +47,10 @@ impl Model {
         list.show(&table, rows);
     }
 
-    fn findings_found(&mut self, filter: &str) -> HashSet<CaseId> {
+    fn findings_found(&mut self, filter: &str) -> HashSet<IssueId> {
         let query = query_of(filter, QueryKind::Findings);
         let hits = self.query_list(Pane::Findings, |evaluator, source| evaluator.matches(&query, source));
         let (Some(hits), Some(table)) = (hits, self.data.findings.value()) else { return HashSet::new() };
-        hits.rows().filter_map(|row| table.items().get(row)).map(|case| case.id).collect()
+        hits.rows().filter_map(|row| table.items().get(row)).map(|issue| issue.id).collect()
     }
 }

@@ -6,7 +6,7 @@ use crate::dashboard::data::decisions::*;
 use crate::dashboard::model::Model;
 use crate::table::Remote;
 use crate::triage::{
-    Assessment, CaseId, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey,
+    Assessment, IssueId, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey,
     FindingState, Subject, Touched, VerdictSource, reassess,
 };
 use jiff::civil::Date;
@@ -66,7 +66,7 @@ impl Model {
             Remote::Unknown | Remote::Failed(_) => return,
         };
         let before = self.data.findings.value().cloned();
-        self.data.findings.succeed(correlated.cases, at);
+        self.data.findings.succeed(correlated.issues, at);
         if let Remote::Stale { problem, .. } = &self.data.occurrences {
             self.data.findings.fail(Arc::clone(problem));
         }
@@ -92,7 +92,7 @@ impl Model {
     fn reassess(&mut self, keys: &[FindingKey]) {
         let today = self.today();
         let Some(table) = self.data.findings.value() else { return };
-        let rows: Vec<usize> = keys.iter().filter_map(|&key| table.position(CaseId::from(key))).collect();
+        let rows: Vec<usize> = keys.iter().filter_map(|&key| table.position(IssueId::from(key))).collect();
         let Triage { assessments, rules, state, again, .. } = &mut self.findings.triage;
         for &at in &rows {
             if let Some(assessment) = assessments.get_mut(at) {
@@ -110,20 +110,20 @@ impl Model {
     /// The id of a row at the service: of a finding, that of its latest occurrence.
     pub fn service_id(&self, pane: Pane, id: i64) -> i64 {
         match (pane, self.data.findings.value()) {
-            (Pane::Findings | Pane::Board, Some(table)) => table.get(CaseId(id)).map_or(id, |case| case.finding.id.0),
+            (Pane::Findings | Pane::Board, Some(table)) => table.get(IssueId(id)).map_or(id, |issue| issue.finding.id.0),
             _ => id,
         }
     }
 
-    pub fn assessment(&self, id: CaseId) -> Option<&Assessment> {
+    pub fn assessment(&self, id: IssueId) -> Option<&Assessment> {
         self.findings.triage.assessments.get(self.data.findings.value()?.position(id)?).map(Arc::as_ref)
     }
 
     /// The earlier decision on a finding whose port moved, as long as no person decided the finding.
-    pub fn earlier_decision(&self, id: CaseId) -> Option<&FindingState> {
-        let case = self.data.findings.value()?.get(id)?;
+    pub fn earlier_decision(&self, id: IssueId) -> Option<&FindingState> {
+        let issue = self.data.findings.value()?.get(id)?;
         let decided = self.assessment(id).is_some_and(|assessment| assessment.source == VerdictSource::Person);
-        let before = self.findings.triage.state.finding_state(*case.earlier_decision.as_deref().filter(|_| !decided)?)?;
+        let before = self.findings.triage.state.finding_state(*issue.earlier_decision.as_deref().filter(|_| !decided)?)?;
         before.shown().map(|_| before)
     }
 
@@ -168,7 +168,7 @@ impl Model {
             }
         }
         self.reassess(&touched);
-        self.stay(&touched.iter().map(|&key| CaseId::from(key)).collect::<Vec<_>>());
+        self.stay(&touched.iter().map(|&key| IssueId::from(key)).collect::<Vec<_>>());
         self.findings.triage.touched.extend(touched);
         let lists = &mut self.lists;
         lists.finding_groups.count_undecided(&lists.findings, &self.findings.triage.assessments);

@@ -12,7 +12,7 @@ use crate::dashboard::model::Model;
 use crate::oob::Payload;
 use crate::query::{Evaluator, Query, RowSource, SortKey};
 use crate::table::{Item, Remote, Table, sort};
-use crate::triage::Case;
+use crate::triage::Issue;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ macro_rules! registry {
         $apply! { $args
             Workspaces: Workspace => workspaces,
             Targets: Target => targets,
-            Findings: Case => findings,
+            Findings: Issue => findings,
             Scans: Scan => scans,
             Loggers: Logger => loggers,
             Reports: Report => reports,
@@ -152,15 +152,15 @@ impl PaneItem for Payload {
     }
 }
 
-impl PaneItem for Case {
+impl PaneItem for Issue {
     fn source<'a>(model: &'a Model, table: &'a Table<Self>) -> Box<dyn RowSource + 'a> {
         Box::new(model.triaged(table))
     }
 
     fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
         let (target, scan) = (scope.target, scope.scan);
-        let is_inside = move |case: &Self| {
-            (target.is_none() || case.target_id == target) && (scan.is_none() || case.task_id == scan)
+        let is_inside = move |issue: &Self| {
+            (target.is_none() || issue.target_id == target) && (scan.is_none() || issue.task_id == scan)
         };
         (target.is_some() || scan.is_some()).then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
     }

@@ -3,7 +3,7 @@
 
 use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::model::Model;
-use crate::triage::{CaseId, FindingKey};
+use crate::triage::{IssueId, FindingKey};
 use std::time::Duration;
 
 /// A detail counts as seen after it was on the screen for this long.
@@ -18,8 +18,8 @@ impl Model {
     /// The unread finding whose detail is on the screen, and when it counts as seen.
     pub(crate) fn unread_on_screen(&self) -> Option<(FindingKey, Duration)> {
         let (pane, id, since) = self.findings.looking?;
-        let case = self.data.findings.value().filter(|_| pane == Pane::Findings)?.get(CaseId(id))?;
-        self.is_unread(case.key()).then(|| (case.key(), since + SEEN_AFTER))
+        let issue = self.data.findings.value().filter(|_| pane == Pane::Findings)?.get(IssueId(id))?;
+        self.is_unread(issue.key()).then(|| (issue.key(), since + SEEN_AFTER))
     }
 
     /// Marks the finding on the screen as seen after a second.

@@ -74,14 +74,14 @@ impl Model {
         let Some(begun) = under_way.map(|scan| scan.start_time).min() else { return risks };
         let begun = begun.map_or(f64::NEG_INFINITY, |begun| begun.as_second() as f64);
         let Some(Column::Numbers(first_seen)) = table.column(Field::First) else { return risks };
-        for (row, case) in table.items().iter().enumerate() {
+        for (row, issue) in table.items().iter().enumerate() {
             if first_seen.row(row).iter().any(|&seen| seen < begun) {
                 continue;
             }
-            let first = case.earlier.last().map_or(&case.finding, |seen| &seen.finding);
+            let first = issue.earlier.last().map_or(&issue.finding, |seen| &seen.finding);
             if first.task_id.and_then(|id| scans.get(id)).is_some_and(|scan| was_under_way(scan, last)) {
                 let own = self.findings.triage.assessments.get(row).and_then(|assessment| assessment.severity);
-                risks[4 - own.unwrap_or(case.risk_level).level() as usize] += 1;
+                risks[4 - own.unwrap_or(issue.risk_level).level() as usize] += 1;
             }
         }
         risks

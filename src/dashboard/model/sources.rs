@@ -9,7 +9,7 @@ use crate::oob::source::is_own;
 use crate::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
 use crate::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
 use crate::table::{Item, OtherLists, Row, Table};
-use crate::triage::{AssessedFinding, Assessment, Case, FindingKey, TriageState};
+use crate::triage::{AssessedFinding, Assessment, Issue, FindingKey, TriageState};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -133,7 +133,7 @@ impl ListContext<'_> {
 
 /// The findings with their decisions.
 pub(crate) struct Triaged<'a> {
-    pub listed: Listed<'a, Case>,
+    pub listed: Listed<'a, Issue>,
     pub assessments: &'a [Arc<Assessment>],
 }
 
@@ -151,10 +151,10 @@ impl RowSource for Triaged<'_> {
     }
 
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
-        let case = &self.listed.table.items()[row];
+        let issue = &self.listed.table.items()[row];
         match self.assessments.get(row) {
-            Some(assessment) => AssessedFinding { case, assessment }.write_field(field, &self.listed.world, to),
-            None => case.write_field(field, &self.listed.world, to),
+            Some(assessment) => AssessedFinding { issue, assessment }.write_field(field, &self.listed.world, to),
+            None => issue.write_field(field, &self.listed.world, to),
         }
     }
 
@@ -188,7 +188,7 @@ impl Model {
     }
 
     /// The findings with decisions as a source of queries.
-    pub(crate) fn triaged<'a>(&'a self, table: &'a Table<Case>) -> Triaged<'a> {
+    pub(crate) fn triaged<'a>(&'a self, table: &'a Table<Issue>) -> Triaged<'a> {
         Triaged { listed: self.listed(table), assessments: &self.findings.triage.assessments }
     }
 

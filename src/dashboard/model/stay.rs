@@ -13,13 +13,13 @@ use crate::dashboard::list::{KeptRow, List};
 use crate::dashboard::model::Model;
 use crate::query::RowSet;
 use crate::table::{Item, Table};
-use crate::triage::{Assessment, Case, CaseId, Verdict, VerdictSource};
+use crate::triage::{Assessment, Issue, IssueId, Verdict, VerdictSource};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Model {
     /// Retains the shown rows of these findings, which were decided.
-    pub(crate) fn stay(&mut self, ids: &[CaseId]) {
+    pub(crate) fn stay(&mut self, ids: &[IssueId]) {
         if ids.is_empty() {
             return;
         }
@@ -33,14 +33,14 @@ impl Model {
     }
 
     /// Shows these rows until the filter is applied again, even if it hides them.
-    pub(crate) fn keep_rows(&mut self, ids: &[CaseId]) {
+    pub(crate) fn keep_rows(&mut self, ids: &[IssueId]) {
         for &id in ids {
             self.lists.findings.kept.entry(id).or_insert(KeptRow::Anywhere);
         }
     }
 
     /// Retains the shown rows whose decision changed by a rule or by another change of many findings.
-    pub(crate) fn stay_where_stance_changed(&mut self, before: &Table<Case>, assessments: &[Arc<Assessment>]) {
+    pub(crate) fn stay_where_stance_changed(&mut self, before: &Table<Issue>, assessments: &[Arc<Assessment>]) {
         let Some(table) = self.data.findings.value() else { return };
         let changed = |row: &u32| {
             let id = before.items().get(*row as usize)?.id;
@@ -48,7 +48,7 @@ impl Model {
                 (assessments.get(*row as usize)?, self.findings.triage.assessments.get(table.position(id)?)?);
             (decision_of(was) != decision_of(now)).then_some(id)
         };
-        let ids: Vec<CaseId> = self.lists.findings.rows.iter().filter_map(changed).collect();
+        let ids: Vec<IssueId> = self.lists.findings.rows.iter().filter_map(changed).collect();
         self.lists.findings.keep_shown(before, &ids);
     }
 }

@@ -3,7 +3,7 @@
 use crate::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
 use crate::dashboard::palette::Many;
 use crate::oob::Token;
-use crate::triage::{Baseline, CaseId, Draft};
+use crate::triage::{Baseline, IssueId, Draft};
 use std::ops::Range;
 
 /// One argument.
@@ -17,7 +17,7 @@ pub enum ArgumentValue {
     Target(TargetId),
     Logger(LoggerId),
     Scan(ScanId),
-    Finding(CaseId),
+    Finding(IssueId),
     Payload(Token),
     Many(Many),
     /// One of the fixed words.
@@ -60,7 +60,7 @@ getters! {
     target Target TargetId;
     logger Logger LoggerId;
     scan Scan ScanId;
-    finding Finding CaseId;
+    finding Finding IssueId;
     payload Payload Token;
     many Many Many;
     choice Choice &'static str;

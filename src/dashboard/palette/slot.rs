@@ -7,7 +7,7 @@ use crate::oob::Token;
 use crate::query::error::nearest;
 use crate::query::{Query, QueryKind, SortKey};
 use crate::table::{Item, Table};
-use crate::triage::{Baseline, CaseId, Verdict};
+use crate::triage::{Baseline, IssueId, Verdict};
 use jiff::civil::Date;
 use std::fmt;
 use std::ops::Range;
@@ -325,18 +325,18 @@ where
 }
 
 /// A finding by an id of the service, else the first one in the list that has the words in its name.
-fn finding(model: &Model, typed: &str) -> Option<CaseId> {
+fn finding(model: &Model, typed: &str) -> Option<IssueId> {
     let table = model.data.findings.value()?;
     if let Ok(id) = typed.trim_start_matches('#').parse() {
-        let with_id = table.items().iter().find(|case| case.finding_ids().any(|other| other == FindingId(id)));
-        if let Some(case) = with_id {
-            return Some(case.id);
+        let with_id = table.items().iter().find(|issue| issue.finding_ids().any(|other| other == FindingId(id)));
+        if let Some(issue) = with_id {
+            return Some(issue.id);
         }
     }
     let wanted = typed.to_lowercase();
-    let has = |id: &CaseId| table.get(*id).is_some_and(|case| case.name.to_lowercase().contains(&wanted));
+    let has = |id: &IssueId| table.get(*id).is_some_and(|issue| issue.name.to_lowercase().contains(&wanted));
     let shown = model.lists.findings.shown(table).find(has);
-    shown.or_else(|| table.items().iter().map(|case| case.id).find(has))
+    shown.or_else(|| table.items().iter().map(|issue| issue.id).find(has))
 }
 
 /// A payload of the workspace by the beginning of its token, which only it has.

@@ -11,7 +11,7 @@ use crate::oob::lifetime::over;
 use crate::oob::{Payload, PayloadOrigin, PayloadRequest, PayloadShape, Token, UrlForm};
 use crate::text;
 use crate::text::plural;
-use crate::triage::CaseId;
+use crate::triage::IssueId;
 use std::time::Duration;
 
 /// The setting for the position of the token in URLs.
@@ -104,12 +104,12 @@ fn has_no_paths(model: &Model) -> bool {
 
 fn finding_at_hand(model: &Model) -> Option<(crate::triage::FindingKey, Shared)> {
     let id = match model.navigation.focus.pane {
-        Pane::Findings => model.selected_id(Pane::Findings).map(CaseId),
+        Pane::Findings => model.selected_id(Pane::Findings).map(IssueId),
         Pane::Board => model.lists.board.selected,
         _ => None,
     };
-    let case = model.data.findings.value()?.get(id?)?;
-    Some((case.key(), case.name.clone()))
+    let issue = model.data.findings.value()?.get(id?)?;
+    Some((issue.key(), issue.name.clone()))
 }
 
 /// The logger of the scope, else the logger of the selected row, else the newest logger that still records.
@@ -283,7 +283,7 @@ pub(crate) fn to_finding(model: &mut Model) {
     let finding = payload.as_ref().and_then(|payload| payload.finding);
     navigation::go(model, Pane::Findings);
     match finding {
-        Some(key) => navigation::reveal(model, Pane::Findings, CaseId::from(key).into()),
+        Some(key) => navigation::reveal(model, Pane::Findings, IssueId::from(key).into()),
         None => model.say(Tone::Plain, "payload without a finding: showing all findings"),
     }
 }

@@ -13,7 +13,7 @@
 use crate::dashboard::base::Job;
 use crate::dashboard::input::{KeyChord, KeyCode};
 use crate::dashboard::text::TextInput;
-use crate::triage::{CaseId, Change, Draft, EventId, Retest, Subject};
+use crate::triage::{IssueId, Change, Draft, EventId, Retest, Subject};
 use std::time::Duration;
 
 /// No answer counts before a prompt has been up for this long.
@@ -189,7 +189,7 @@ impl Prompt {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingDecision {
     pub draft: Draft,
-    pub ids: Vec<CaseId>,
+    pub ids: Vec<IssueId>,
     /// The cursor moves to the next row.
     pub next: bool,
 }

@@ -6,7 +6,7 @@ use crate::dashboard::data::Data;
 use crate::dashboard::forms::{FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, IdSet, is_web_url};
 use crate::export::ExportFormat;
 use crate::text::plural;
-use crate::triage::CaseId;
+use crate::triage::IssueId;
 
 static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), jobs, ..FormKind::new("create") };
 
@@ -75,7 +75,7 @@ fn is_local(form: &Form) -> bool {
 /// The sets of the chosen source. A set of manual findings alone can only be reported by scandeck.
 fn sets(form: &Form) -> Vec<&IdSet> {
     let (source, local) = (source(form), is_local(form));
-    let has_some = |set: &&IdSet| if local { !set.cases.is_empty() } else { !set.ids.is_empty() };
+    let has_some = |set: &&IdSet| if local { !set.issues.is_empty() } else { !set.ids.is_empty() };
     form.subject.sets.iter().filter(|set| set.source == source).filter(has_some).collect()
 }
 
@@ -85,13 +85,13 @@ fn chosen_set(form: &Form) -> Option<&IdSet> {
 
 /// How many rows of a set the report covers.
 fn count(form: &Form, set: &IdSet) -> usize {
-    if is_local(form) { set.cases.len() } else { set.ids.len() }
+    if is_local(form) { set.issues.len() } else { set.ids.len() }
 }
 
 /// Format and findings of a report that scandeck writes itself; none where the service creates it.
-pub(crate) fn local_report(form: &Form) -> Option<(ExportFormat, Vec<CaseId>)> {
+pub(crate) fn local_report(form: &Form) -> Option<(ExportFormat, Vec<IssueId>)> {
     let set = chosen_set(form).filter(|_| is_local(form))?;
-    Some((local_format(form)?, set.cases.clone()))
+    Some((local_format(form)?, set.issues.clone()))
 }
 
 fn local_format(form: &Form) -> Option<ExportFormat> {
@@ -144,7 +144,7 @@ fn summary(form: &Form) -> Vec<String> {
         format!("Created in the background: {counted}; d downloads it."),
         "Excludes decisions, notes and severity overrides: the service does not have them.".to_owned(),
     ];
-    let manual = set.cases.len().saturating_sub(set.ids.len());
+    let manual = set.issues.len().saturating_sub(set.ids.len());
     if manual > 0 {
         lines.push(format!("Excludes {}: the service does not have them.", plural(manual, "manual finding")));
     }
@@ -181,7 +181,7 @@ mod tests {
             label: label.to_owned(),
             source,
             ids: ids.to_vec(),
-            cases: Vec::new(),
+            issues: Vec::new(),
         };
         let mut form = open(vec![
             set("marked", ReportSource::Findings, &[4, 5]),
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn local_report_includes_manual_findings_and_refuses_other_formats() {
         let mut form = form();
-        form.subject.sets[0].cases = vec![CaseId(4), CaseId(5), CaseId(6)];
+        form.subject.sets[0].issues = vec![IssueId(4), IssueId(5), IssueId(6)];
         check(&mut form);
         assert!(form.summary.iter().any(|line| line.starts_with("Excludes 1 manual finding")), "{:?}", form.summary);
         assert_eq!(local_report(&form), None);
@@ -240,7 +240,7 @@ mod tests {
             let made = local_report(&form);
             assert_eq!(wrong.is_empty(), made.is_some(), "{wrong:?}");
             if at == html {
-                assert_eq!(made, Some((ExportFormat::Html, vec![CaseId(4), CaseId(5), CaseId(6)])));
+                assert_eq!(made, Some((ExportFormat::Html, vec![IssueId(4), IssueId(5), IssueId(6)])));
             }
         }
     }

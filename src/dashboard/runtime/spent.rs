@@ -13,8 +13,8 @@ impl Spent {
     /// Adds the tables in use, and frees those that are no longer used.
     pub fn sort_out(&mut self, data: &Data) {
         let findings = data.occurrences.value().map(|table| Arc::clone(table) as _);
-        let cases = data.findings.value().map(|table| Arc::clone(table) as _);
-        for table in findings.into_iter().chain(cases) {
+        let issues = data.findings.value().map(|table| Arc::clone(table) as _);
+        for table in findings.into_iter().chain(issues) {
             if !self.0.iter().any(|held| std::ptr::addr_eq(Arc::as_ptr(held), Arc::as_ptr(&table))) {
                 self.0.push(table);
             }

@@ -8,7 +8,7 @@ use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::ReviewFacts;
 use crate::dashboard::ui::{PaneFacts, Theme, window};
 use crate::table::{Item, Table};
-use crate::triage::Case;
+use crate::triage::Issue;
 use ratatui::text::Line;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -31,13 +31,13 @@ pub struct ViewCache {
 }
 
 /// The tables from which [`PaneFacts`] are counted.
-type TableIds = (Option<ById<Table<Target>>>, Option<ById<Table<Scan>>>, Option<ById<Table<Case>>>);
+type TableIds = (Option<ById<Table<Target>>>, Option<ById<Table<Scan>>>, Option<ById<Table<Issue>>>);
 
 /// The searched words, and the lines in which they are searched.
 type SearchKey = (String, ById<Vec<Line<'static>>>);
 
 /// The group, the table, the filtered rows and the number of events from which group facts are computed.
-type GroupKey = (GroupId, ById<Table<Case>>, ById<Vec<u32>>, usize);
+type GroupKey = (GroupId, ById<Table<Issue>>, ById<Vec<u32>>, usize);
 
 impl ViewCache {
     pub fn new(theme: Theme) -> Self {

@@ -196,7 +196,7 @@ mod tests {
             findings: Arc::new(Table::new([finding])),
             ..triage::CorrelationInput::default()
         };
-        data.findings.succeed(triage::correlate(&input).cases, at);
+        data.findings.succeed(triage::correlate(&input).issues, at);
         let facts = PaneFacts::count(&data);
         let target = facts.target(TargetId(1));
         assert_eq!((facts.risks(), target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));

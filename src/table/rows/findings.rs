@@ -83,7 +83,7 @@ fn cwes(text: &crate::contract::Shared, to: &mut ColumnBuilder) {
     }
 }
 
-/// Occurrences are shown as part of a case of `triage`, so no list searches or sorts them.
+/// Occurrences are shown as part of an issue of `triage`, so no list searches or sorts them.
 impl Item for Finding {
     type Id = FindingId;
     const SEARCHED: bool = false;

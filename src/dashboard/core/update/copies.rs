@@ -12,7 +12,7 @@ use crate::oob::{CaptureRecord, out};
 use crate::query::{Expr, Query};
 use crate::text;
 use crate::text::quoted;
-use crate::triage::CaseId;
+use crate::triage::IssueId;
 use std::path::PathBuf;
 
 const NOTHING: &str = "nothing to copy from this row";
@@ -193,7 +193,7 @@ fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
     let value = match pane {
         Pane::Workspaces => serde_json::to_value(data.workspaces.value()?.get(WorkspaceId(id))?),
         Pane::Targets => serde_json::to_value(data.targets.value()?.get(TargetId(id))?),
-        Pane::Findings | Pane::Board => serde_json::to_value(&data.findings.value()?.get(CaseId(id))?.finding),
+        Pane::Findings | Pane::Board => serde_json::to_value(&data.findings.value()?.get(IssueId(id))?.finding),
         Pane::Scans => serde_json::to_value(data.scans.value()?.get(ScanId(id))?),
         Pane::Loggers => serde_json::to_value(data.loggers.value()?.get(LoggerId(id))?),
         Pane::Reports => serde_json::to_value(data.reports.value()?.get(ReportId(id))?),

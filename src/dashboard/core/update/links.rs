@@ -6,7 +6,7 @@ use crate::dashboard::core::update::steps;
 use crate::dashboard::input::action::{GoAction, MoveAction};
 pub(crate) use crate::dashboard::model::navigation::reveal;
 use crate::dashboard::model::{Model, navigation};
-use crate::triage::CaseId;
+use crate::triage::IssueId;
 
 /// Goes to the rows that belong to the selected row.
 pub(crate) fn handle_go(model: &mut Model, action: GoAction) {
@@ -33,7 +33,7 @@ fn to_target(model: &mut Model) {
 fn to_scan(model: &mut Model) {
     let scan = match model.navigation.focus.pane {
         Pane::Findings | Pane::Board => {
-            let selected = model.selected_id(model.navigation.focus.pane).map(CaseId);
+            let selected = model.selected_id(model.navigation.focus.pane).map(IssueId);
             let finding = selected.and_then(|id| model.data.findings.value()?.get(id));
             finding.and_then(|finding| finding.task_id)
         }

@@ -11,7 +11,7 @@ use crate::dashboard::input::action::{Action, ItemAction};
 use crate::dashboard::list::Chosen;
 use crate::dashboard::model::Model;
 use crate::dashboard::{reports, scans, targets, workspaces};
-use crate::triage::CaseId;
+use crate::triage::IssueId;
 
 /// Carries out an action on what is under the cursor or marked.
 pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut Vec<Effect>) {
@@ -183,9 +183,9 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
 /// Rows as a set that a report can cover. Ids of manual findings are negative, and unknown to the service.
 pub(crate) fn id_set(model: &Model, words: &str, source: ReportSource, ids: Vec<i64>) -> IdSet {
     let pane = if source == ReportSource::Findings { Pane::Findings } else { Pane::Scans };
-    let cases = if pane == Pane::Findings { ids.iter().map(|&id| CaseId(id)).collect() } else { Vec::new() };
+    let issues = if pane == Pane::Findings { ids.iter().map(|&id| IssueId(id)).collect() } else { Vec::new() };
     let ids = ids.into_iter().map(|id| model.service_id(pane, id)).filter(|&id| id >= 0).collect();
-    IdSet { label: words.to_owned(), source, cases, ids }
+    IdSet { label: words.to_owned(), source, issues, ids }
 }
 
 /// `d`: reports and word lists into files.

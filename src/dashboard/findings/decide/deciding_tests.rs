@@ -5,7 +5,7 @@ use crate::dashboard::findings::decide::tests::{one, recorded};
 use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::dashboard::testing::*;
-use crate::triage::{CaseId, Change, Subject};
+use crate::triage::{IssueId, Change, Subject};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -30,8 +30,8 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// What the next key may decide: what is named in the prompt or menu, else what is marked and shown, in the range, or
 /// under the cursor.
-fn allowed(model: &mut Model) -> BTreeSet<CaseId> {
-    fn named(prompt: &Prompt, ids: &mut BTreeSet<CaseId>) {
+fn allowed(model: &mut Model) -> BTreeSet<IssueId> {
+    fn named(prompt: &Prompt, ids: &mut BTreeSet<IssueId>) {
         if let Then::Decide(pending) = &prompt.then {
             ids.extend(pending.ids.iter().copied());
         }
@@ -44,19 +44,19 @@ fn allowed(model: &mut Model) -> BTreeSet<CaseId> {
         // A retest opens its board, where verdict keys are about its rows.
         _ if model.navigation.focus.pane == Pane::Board => {
             let chosen = model.chosen(Pane::Board);
-            ids.extend(chosen.ids.iter().copied().map(CaseId));
+            ids.extend(chosen.ids.iter().copied().map(IssueId));
         }
-        _ => ids.extend(model.chosen(Pane::Findings).ids.into_iter().map(CaseId)),
+        _ => ids.extend(model.chosen(Pane::Findings).ids.into_iter().map(IssueId)),
     }
     ids
 }
 
-fn of_findings(effects: &[Effect]) -> Vec<CaseId> {
-    let case = |event: &Arc<crate::triage::Event>| match &event.subject {
-        Subject::Finding(identity) => Some(CaseId::from(identity.key)),
+fn of_findings(effects: &[Effect]) -> Vec<IssueId> {
+    let issue = |event: &Arc<crate::triage::Event>| match &event.subject {
+        Subject::Finding(identity) => Some(IssueId::from(identity.key)),
         _ => None,
     };
-    recorded(effects).iter().filter_map(case).collect()
+    recorded(effects).iter().filter_map(issue).collect()
 }
 
 proptest! {

@@ -19,7 +19,7 @@ use crate::dashboard::model::{MenuChoice, Model};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
 use crate::triage::{
-    Case, CaseId, Change, DecisionDefault, DecisionScope, Draft, EventId, RuleState, Subject, Verdict,
+    Issue, IssueId, Change, DecisionDefault, DecisionScope, Draft, EventId, RuleState, Subject, Verdict,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
         return;
     }
     let chosen = model.chosen(Pane::Findings);
-    let ids = |ids: &[i64]| ids.iter().map(|&id| CaseId(id)).collect::<Vec<_>>();
+    let ids = |ids: &[i64]| ids.iter().map(|&id| IssueId(id)).collect::<Vec<_>>();
     let (shown, hidden) = (ids(&chosen.ids), ids(&chosen.hidden));
     if shown.is_empty() && hidden.is_empty() {
         return model.say(Tone::Plain, "nothing selected");
@@ -83,9 +83,9 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
 }
 
 /// Prompts for more than 20 findings, and where marked findings are hidden; otherwise decides at once.
-pub(crate) fn ask_or_carry_out(model: &mut Model, mut pending: PendingDecision, mut hidden: Vec<CaseId>, effects: &mut Vec<Effect>) {
+pub(crate) fn ask_or_carry_out(model: &mut Model, mut pending: PendingDecision, mut hidden: Vec<IssueId>, effects: &mut Vec<Effect>) {
     if pending.draft.reuses_earlier {
-        let has_earlier = |&id: &CaseId| model.earlier_decision(id).is_some();
+        let has_earlier = |&id: &IssueId| model.earlier_decision(id).is_some();
         pending.ids.retain(has_earlier);
         hidden.retain(has_earlier);
         if pending.ids.is_empty() && hidden.is_empty() {
@@ -118,7 +118,7 @@ pub(crate) fn is_early(model: &mut Model, pane: Pane) -> bool {
     early
 }
 
-fn question(model: &Model, pending: PendingDecision, hidden: Vec<CaseId>) -> Prompt {
+fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Prompt {
     let becomes = |many: bool| match pending.draft.verdict {
         Some(verdict) => format!("become{} {}", if many { "" } else { "s" }, verdict.phrase()),
         None if pending.draft.reuses_earlier => format!("reuse{} the earlier decision", if many { "" } else { "s" }),
@@ -145,11 +145,11 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<CaseId>) -> Pro
 }
 
 /// The name of the first finding, and the number of other classes.
-fn kinds(model: &Model, ids: &[CaseId]) -> String {
+fn kinds(model: &Model, ids: &[IssueId]) -> String {
     let Some(table) = model.data.findings.value() else { return String::new() };
-    let cases: Vec<&Arc<Case>> = ids.iter().filter_map(|&id| table.get(id)).collect();
-    let kinds: HashSet<&Shared> = cases.iter().map(|case| case.class()).collect();
-    let first = cases.first().map(|case| case.name.to_string()).unwrap_or_default();
+    let issues: Vec<&Arc<Issue>> = ids.iter().filter_map(|&id| table.get(id)).collect();
+    let kinds: HashSet<&Shared> = issues.iter().map(|issue| issue.class()).collect();
+    let first = issues.first().map(|issue| issue.name.to_string()).unwrap_or_default();
     match kinds.len() {
         0 | 1 => first,
         more => format!("{first}, and {} other classes", more - 1),
@@ -190,7 +190,7 @@ impl Model {
     }
 
     /// Records a draft for these findings as one batch. None when nothing changes or decisions cannot be saved.
-    pub fn decide(&mut self, ids: &[CaseId], draft: &Draft, effects: &mut Vec<Effect>) -> Option<EventId> {
+    pub fn decide(&mut self, ids: &[IssueId], draft: &Draft, effects: &mut Vec<Effect>) -> Option<EventId> {
         let drafts = self.drafted(ids, draft);
         if drafts.is_empty() {
             return None;
@@ -198,12 +198,12 @@ impl Model {
         self.record(drafts, effects)
     }
 
-    fn drafted(&self, ids: &[CaseId], draft: &Draft) -> Vec<(Subject, Change)> {
+    fn drafted(&self, ids: &[IssueId], draft: &Draft) -> Vec<(Subject, Change)> {
         let Some(table) = self.data.findings.value() else { return Vec::new() };
         let today = self.today();
         let workspace = self.workspace_name();
-        let defaults = |case: &Case| -> Option<DecisionDefault> {
-            self.findings.triage.defaults.last(&self.findings.triage.state, &workspace, case.class(), draft.verdict?)
+        let defaults = |issue: &Issue| -> Option<DecisionDefault> {
+            self.findings.triage.defaults.last(&self.findings.triage.state, &workspace, issue.class(), draft.verdict?)
         };
         let mut by_class: std::collections::HashMap<&Shared, Option<DecisionDefault>> = Default::default();
         let (mut drafts, mut queries) = (Vec::new(), BTreeSet::new());
@@ -211,15 +211,15 @@ impl Model {
             Draft { verdict: draft.verdict.filter(|_| draft.scope == DecisionScope::Findings), ..draft.clone() };
         for &id in ids {
             let Some(at) = table.position(id) else { continue };
-            let case = &table.items()[at];
+            let issue = &table.items()[at];
             let assessment = self.findings.triage.assessments.get(at).cloned().unwrap_or_default();
-            let defaults = by_class.entry(case.class()).or_insert_with(|| defaults(case));
-            if let Some(query) = draft.rule(case).filter(|query| queries.insert(query.clone())) {
+            let defaults = by_class.entry(issue.class()).or_insert_with(|| defaults(issue));
+            if let Some(query) = draft.rule(issue).filter(|query| queries.insert(query.clone())) {
                 let decision = draft.decision(defaults.as_ref().and_then(|last| last.reason), today);
                 drafts.extend(decision.map(|decision| self.rule(drafts.len(), query, decision)));
             }
-            let changes = details.changes(case, &assessment, defaults.as_ref(), today);
-            drafts.extend(changes.into_iter().map(|change| (Subject::Finding((*case.identity).clone()), change)));
+            let changes = details.changes(issue, &assessment, defaults.as_ref(), today);
+            drafts.extend(changes.into_iter().map(|change| (Subject::Finding((*issue.identity).clone()), change)));
         }
         drafts
     }
@@ -264,7 +264,7 @@ impl Model {
     }
 
     /// Selects the next row that was not decided just now. It accepts a verdict only after it was seen.
-    fn select_next(&mut self, decided: &[CaseId]) {
+    fn select_next(&mut self, decided: &[IssueId]) {
         let decided: HashSet<i64> = decided.iter().map(|id| id.0).collect();
         let mut cursor = self.cursor(Pane::Findings);
         let mut after = cursor.at() + 1..cursor.len();
@@ -286,25 +286,25 @@ impl Model {
         }
     }
 
-    fn use_marks(&mut self, batch: EventId, ids: &[CaseId]) {
+    fn use_marks(&mut self, batch: EventId, ids: &[IssueId]) {
         let list = &mut self.lists.findings;
         list.range_from = None;
-        let used: Vec<CaseId> = ids.iter().copied().filter(|id| list.marks.remove(id)).collect();
+        let used: Vec<IssueId> = ids.iter().copied().filter(|id| list.marks.remove(id)).collect();
         if !used.is_empty() {
             self.findings.triage.used_marks.insert(batch, used);
         }
     }
 
     /// Removes the marks of decided rows. Marks of hidden rows remain, unless these were decided too.
-    fn use_board_marks(&mut self, ids: &[CaseId]) {
+    fn use_board_marks(&mut self, ids: &[IssueId]) {
         if self.navigation.focus.pane != Pane::Board || self.lists.board.marks.is_empty() {
             return;
         }
-        let decided: HashSet<CaseId> = ids.iter().copied().collect();
+        let decided: HashSet<IssueId> = ids.iter().copied().collect();
         if self.navigation.focus.in_detail {
             return self.lists.board.marks.retain(|id| !decided.contains(id));
         }
-        let hidden = self.chosen(Pane::Board).hidden.into_iter().map(CaseId);
+        let hidden = self.chosen(Pane::Board).hidden.into_iter().map(IssueId);
         self.lists.board.marks = hidden.filter(|id| !decided.contains(id)).collect();
     }
 }

@@ -9,7 +9,7 @@ use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, Menu
 use crate::dashboard::prompts::PendingDecision;
 use crate::dashboard::text::Ends;
 use crate::query::{Query, QueryKind, RowSet};
-use crate::triage::{CaseId, DecisionScope, FindingKey, Verdict, VerdictSource};
+use crate::triage::{IssueId, DecisionScope, FindingKey, Verdict, VerdictSource};
 use std::collections::{BTreeSet, HashSet};
 
 /// Most findings offered as the original of a duplicate.
@@ -26,7 +26,7 @@ pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
         let why = if hidden == 0 { "nothing selected" } else { "all marked findings are hidden" };
         return model.say(Tone::Plain, why);
     }
-    let ids = |ids: Vec<i64>| ids.into_iter().map(CaseId).collect();
+    let ids = |ids: Vec<i64>| ids.into_iter().map(IssueId).collect();
     let mut menu = DecideMenu::new(ids(chosen.ids), ids(chosen.hidden));
     if let Some(choice) = alone {
         menu.alone = true;
@@ -168,8 +168,8 @@ fn walk_scope(model: &mut Model, by: isize) {
 fn preview(model: &mut Model) {
     let found = menu(model).map(|menu| (menu.ids.clone(), menu.draft.clone())).and_then(|(ids, draft)| {
         let table = model.data.findings.value()?.clone();
-        let cases = ids.iter().filter_map(|&id| table.get(id));
-        let queries: BTreeSet<Shared> = cases.filter_map(|case| draft.rule(case)).collect();
+        let issues = ids.iter().filter_map(|&id| table.get(id));
+        let queries: BTreeSet<Shared> = issues.filter_map(|issue| draft.rule(issue)).collect();
         if queries.is_empty() {
             return None;
         }
@@ -212,14 +212,14 @@ fn tags_in_use(model: &Model, word: &str) -> Vec<MenuOffer> {
 
 /// Findings with a text, except those that the menu decides.
 fn findings_with(model: &mut Model, word: &str) -> Vec<MenuOffer> {
-    let about: HashSet<CaseId> = menu(model).map(|menu| menu.ids.iter().copied().collect()).unwrap_or_default();
+    let about: HashSet<IssueId> = menu(model).map(|menu| menu.ids.iter().copied().collect()).unwrap_or_default();
     let Some(table) = model.data.findings.value() else { return Vec::new() };
-    let fits = table.items().iter().filter(|case| {
+    let fits = table.items().iter().filter(|issue| {
         let text = |text: &str| text.to_lowercase().contains(word);
-        !about.contains(&case.id) && (text(&case.name) || text(&case.identity.asset))
+        !about.contains(&issue.id) && (text(&issue.name) || text(&issue.identity.asset))
     });
     let offer = |key: FindingKey, words: String| MenuOffer { words, value: MenuValue::Duplicate(key) };
-    fits.take(OFFERED).map(|case| offer(case.key(), format!("{} ({})", case.name, case.identity.asset))).collect()
+    fits.take(OFFERED).map(|issue| offer(issue.key(), format!("{} ({})", issue.name, issue.identity.asset))).collect()
 }
 
 fn menu(model: &mut Model) -> Option<&mut DecideMenu> {

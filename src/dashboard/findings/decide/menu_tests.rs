@@ -8,8 +8,8 @@ use crate::triage::{Assessment, Change, Reason, Verdict, VerdictSource};
 
 fn assessment(desk: &Desk, finding: i64) -> Assessment {
     let table = desk.model.data.findings.value().unwrap();
-    let case = table.items().iter().find(|case| case.finding.id.0 == finding).unwrap();
-    desk.model.assessment(case.id).unwrap().clone()
+    let issue = table.items().iter().find(|issue| issue.finding.id.0 == finding).unwrap();
+    desk.model.assessment(issue.id).unwrap().clone()
 }
 
 /// Three findings of one class on two targets, and one of another.

@@ -2,7 +2,7 @@
 
 use crate::dashboard::findings::retest::tests::{ended, found};
 use crate::dashboard::testing::*;
-use crate::triage::{CaseId, Change, Verdict, VerdictSource};
+use crate::triage::{IssueId, Change, Verdict, VerdictSource};
 
 fn on_port(id: i64, scan: i64, kind: &str, port: i64) -> Finding {
     Finding { vuln_id: kind.into(), port, protocol: "tcp".into(), ..found(id, scan, 1, kind, Risk::High) }
@@ -23,9 +23,9 @@ fn desk() -> Desk {
 }
 
 /// The row of a finding of the service.
-fn row(desk: &Desk, finding: i64) -> CaseId {
+fn row(desk: &Desk, finding: i64) -> IssueId {
     let table = desk.model.data.findings.value().unwrap();
-    table.items().iter().find(|case| case.finding.id.0 == finding).unwrap().id
+    table.items().iter().find(|issue| issue.finding.id.0 == finding).unwrap().id
 }
 
 fn select(desk: &mut Desk, finding: i64) {

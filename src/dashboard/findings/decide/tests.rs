@@ -2,13 +2,13 @@
 
 use crate::dashboard::core::Msg;
 use crate::dashboard::testing::*;
-use crate::triage::{CaseId, Change, Event, Verdict, VerdictSource};
+use crate::triage::{IssueId, Change, Event, Verdict, VerdictSource};
 
 /// The verdict of the finding with this id at the service, if a person gave one.
 fn verdict(desk: &Desk, finding: i64) -> Option<Verdict> {
     let table = desk.model.data.findings.value().unwrap();
-    let case = table.items().iter().find(|case| case.finding.id.0 == finding).unwrap();
-    let assessment = desk.model.assessment(case.id).unwrap();
+    let issue = table.items().iter().find(|issue| issue.finding.id.0 == finding).unwrap();
+    let assessment = desk.model.assessment(issue.id).unwrap();
     (assessment.source == VerdictSource::Person).then_some(assessment.verdict)
 }
 
@@ -223,7 +223,7 @@ fn reason_and_note_default_to_last_decision_on_class() {
     let mut desk = Desk::new();
     let kind = |id, target| Finding { vuln_id: "CSP".into(), ..finding(id, target, "No CSP", Risk::Low) };
     desk.feed(Snapshot::Findings(table([kind(1, 1), kind(2, 2), kind(3, 3), kind(4, 4)])));
-    let first: CaseId = desk.model.lists.findings.selected.unwrap();
+    let first: IssueId = desk.model.lists.findings.selected.unwrap();
     let draft = Draft {
         reason: DraftValue::Set(Reason::WrongProduct),
         note: DraftValue::Set("behind the WAF".into()),

@@ -8,7 +8,7 @@ use crate::dashboard::input::action::{Action, DecideAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
-use crate::triage::{CaseId, Change, Event, EventId, Subject, Verdict};
+use crate::triage::{IssueId, Change, Event, EventId, Subject, Verdict};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -57,16 +57,16 @@ impl Model {
 
     /// Selects a finding of a batch, if it is in this workspace.
     fn go_to_batch(&mut self, batch: EventId) {
-        let ids: Vec<CaseId> = self.findings.triage.state.batch(batch).iter().filter_map(case_of).collect();
+        let ids: Vec<IssueId> = self.findings.triage.state.batch(batch).iter().filter_map(issue_of).collect();
         let Some(table) = self.data.findings.value().cloned() else { return };
-        let known: Vec<CaseId> = ids.into_iter().filter(|&id| table.position(id).is_some()).collect();
+        let known: Vec<IssueId> = ids.into_iter().filter(|&id| table.position(id).is_some()).collect();
         let Some(&first) = known.first() else { return };
         if self.navigation.focus.pane != Pane::Findings {
             navigation::go(self, Pane::Findings);
         }
         self.keep_rows(&known);
         self.show_rows(Pane::Findings);
-        let at_one = self.cursor(Pane::Findings).chosen().ids.iter().any(|&id| known.contains(&CaseId(id)));
+        let at_one = self.cursor(Pane::Findings).chosen().ids.iter().any(|&id| known.contains(&IssueId(id)));
         // Several findings of a group: its header is selected.
         let group = self.lists.findings.group_of(&table, first).filter(|_| known.len() > 1);
         let row = group.map_or(RowRef::Item(first.0), |group| RowRef::Group(group.id));
@@ -96,7 +96,7 @@ impl Model {
     }
 }
 
-fn case_of(event: &Arc<Event>) -> Option<CaseId> {
+fn issue_of(event: &Arc<Event>) -> Option<IssueId> {
     match &event.subject {
         Subject::Finding(identity) => Some(identity.key.into()),
         _ => None,
@@ -113,7 +113,7 @@ fn described(events: &[Arc<Event>]) -> String {
     let Some(first) = events.iter().min_by_key(rank) else { return "nothing".to_owned() };
     let of_kind = events.iter().filter(|event| rank(event) == rank(&first));
     let what = what(of_kind.clone().map(|event| &event.change));
-    let subjects: BTreeSet<CaseId> = of_kind.clone().filter_map(case_of).collect();
+    let subjects: BTreeSet<IssueId> = of_kind.clone().filter_map(issue_of).collect();
     let names: BTreeSet<&Shared> = of_kind
         .filter_map(|event| match &event.subject {
             Subject::Finding(identity) => Some(&identity.name),

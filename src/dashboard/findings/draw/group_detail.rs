@@ -21,7 +21,7 @@ use crate::dashboard::ui::context::{cell, words};
 use crate::dashboard::ui::labels::fact;
 use crate::dashboard::ui::{Cx, DetailPane, DetailText, ViewCache, format};
 use crate::table::Table;
-use crate::triage::{Case, Presence};
+use crate::triage::{Issue, Presence};
 use ratatui::text::{Line, Span};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -68,10 +68,10 @@ fn of_members<'a>(
     let rows = if pane == Pane::Board { &lists.board.rows } else { &lists.findings.rows };
     let events = cx.model.findings.triage.state.len();
     let facts = cache.group.get((id, ById(Arc::clone(table)), ById(Arc::clone(rows)), events), || {
-        let cases = members.iter().take(LOOKED_AT).filter_map(|&at| table.items().get(at as usize).cloned());
-        Arc::new(ReviewFacts::of_members(cases.collect(), &cx.model.findings.triage))
+        let issues = members.iter().take(LOOKED_AT).filter_map(|&at| table.items().get(at as usize).cloned());
+        Arc::new(ReviewFacts::of_members(issues.collect(), &cx.model.findings.triage))
     });
-    let first: &'a Arc<Case> = table.items().get(*members.first()? as usize)?;
+    let first: &'a Arc<Issue> = table.items().get(*members.first()? as usize)?;
     let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
     let tabs = vec![
         Tab::Overview.title().to_owned(),
@@ -94,7 +94,7 @@ fn of_members<'a>(
 }
 
 /// The name; the highest risk and the counts.
-fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Case, group: &Group) -> Vec<Line<'static>> {
+fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Issue, group: &Group) -> Vec<Line<'static>> {
     let summary = cx.model.lists.finding_groups.summary(group);
     let name = match (by, cx.finding_target(first)) {
         (FindingGroupBy::Target, Some(target)) => cx.target_name(target).into_owned(),
@@ -111,25 +111,25 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Case, group: &Group) -> Vec
     vec![words(name, cx.theme.strong()), counts]
 }
 
-fn overview(cx: &Cx<'_>, table: &Table<Case>, members: &[u32], facts: &ReviewFacts, width: u16) -> Vec<Line<'static>> {
-    let cases = || members.iter().filter_map(|&at| table.items().get(at as usize));
+fn overview(cx: &Cx<'_>, table: &Table<Issue>, members: &[u32], facts: &ReviewFacts, width: u16) -> Vec<Line<'static>> {
+    let issues = || members.iter().filter_map(|&at| table.items().get(at as usize));
     let separator = format!(" {} ", cx.theme.glyphs.separator);
     let assessments = &cx.model.findings.triage.assessments;
     let decisions =
         standing::counted(members.iter().map(|&at| assessments.get(at as usize).map(|assessment| &**assessment)));
     let mut lines = vec![
         fact(cx.theme, "Decisions", decisions.join(&separator)),
-        fact(cx.theme, "Scans", present(cases().map(|case| case.presence)).join(&separator)),
-        fact(cx.theme, "Where", places(cx, cases().map(|case| &**case))),
+        fact(cx.theme, "Scans", present(issues().map(|issue| issue.presence)).join(&separator)),
+        fact(cx.theme, "Where", places(cx, issues().map(|issue| &**issue))),
     ];
-    let offered = cases().filter(|case| case.earlier_decision.is_some() && cx.model.earlier_decision(case.id).is_some()).count();
+    let offered = issues().filter(|issue| issue.earlier_decision.is_some() && cx.model.earlier_decision(issue.id).is_some()).count();
     if offered > 0 {
         let moved = format!("{} moved here from another port", format::plural(offered, "finding"));
         lines.push(fact(cx.theme, "Reusable", moved));
     }
-    if let Some(case) = facts.cases.first() {
+    if let Some(issue) = facts.issues.first() {
         lines.push(Line::default());
-        card::class(cx, facts, case, width, &mut lines);
+        card::class(cx, facts, issue, width, &mut lines);
         card::before(cx, "Last decision", facts, &mut lines);
     }
     lines
@@ -146,15 +146,15 @@ fn present(all: impl Iterator<Item = Presence>) -> Vec<String> {
 }
 
 /// The targets with the most findings first, and the number of findings of each.
-fn places<'c>(cx: &Cx<'_>, cases: impl Iterator<Item = &'c Case>) -> String {
-    let mut counts: HashMap<(Option<_>, &str), (usize, &Case)> = HashMap::new();
-    for case in cases {
-        counts.entry((case.target_id, case.identity.asset.as_str())).or_insert((0, case)).0 += 1;
+fn places<'c>(cx: &Cx<'_>, issues: impl Iterator<Item = &'c Issue>) -> String {
+    let mut counts: HashMap<(Option<_>, &str), (usize, &Issue)> = HashMap::new();
+    for issue in issues {
+        counts.entry((issue.target_id, issue.identity.asset.as_str())).or_insert((0, issue)).0 += 1;
     }
-    let mut counts: Vec<(usize, &Case)> = counts.into_values().collect();
-    counts.sort_by_key(|(count, case)| (Reverse(*count), case.identity.asset.clone()));
-    let counted = |(count, case): &(usize, &Case)| {
-        let target = card::target(cx, case);
+    let mut counts: Vec<(usize, &Issue)> = counts.into_values().collect();
+    counts.sort_by_key(|(count, issue)| (Reverse(*count), issue.identity.asset.clone()));
+    let counted = |(count, issue): &(usize, &Issue)| {
+        let target = card::target(cx, issue);
         if *count > 1 { format!("{target} {count}") } else { target }
     };
     let mut named: Vec<String> = counts.iter().take(PLACES).map(counted).collect();

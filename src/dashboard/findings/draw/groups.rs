@@ -14,7 +14,7 @@ use crate::dashboard::ui::context::{cell, words};
 use crate::dashboard::ui::list::{GridRow, draw_grouped, pane_of};
 use crate::dashboard::ui::{Cx, ListPane, Slot, TableColumn, ViewCache, format};
 use crate::text;
-use crate::triage::{Assessment, Case};
+use crate::triage::{Assessment, Issue};
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -62,13 +62,13 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             let style = if groups.summary(group).undecided == 0 { cx.theme.dim() } else { style };
             (header(cx, by, group), style)
         }
-        GridRow::Item { item: case, position, group } => {
+        GridRow::Item { item: issue, position, group } => {
             let assessment =
                 cx.model.findings.triage.assessments.get(position as usize).map(|assessment| &**assessment);
             let style =
                 if assessment.is_some_and(|assessment| !assessment.is_undecided()) { cx.theme.dim() } else { style };
             let title = group.and_then(|group| groups.name(group)).map_or("", |name| name.title.as_str());
-            (member(cx, case, title, assessment, style), style)
+            (member(cx, issue, title, assessment, style), style)
         }
     })
 }
@@ -88,7 +88,7 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group) -> Vec<Line<'a>> {
     let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
     let items = cx.model.data.findings.value().map(|table| table.items()).unwrap_or_default();
     let sample = list.positions_in(group).next().and_then(|at| items.get(at as usize));
-    let name = match (by, sample.and_then(|case| cx.finding_target(case))) {
+    let name = match (by, sample.and_then(|issue| cx.finding_target(issue))) {
         (FindingGroupBy::Target, Some(target)) => Line::from(cx.short_target_name(target)),
         _ => groups.name(group).map_or_else(Line::default, |name| cell(&name.title)),
     };
@@ -127,21 +127,21 @@ fn common_decision<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
 
 fn member<'a>(
     cx: &Cx<'a>,
-    case: &'a Case,
+    issue: &'a Issue,
     title: &str,
     assessment: Option<&'a Assessment>,
     style: Style,
 ) -> Vec<Line<'a>> {
-    let name = text::clean(rest_of(&case.name, title)).into_owned();
-    let seen = case.task_id.and_then(|id| cx.scan(id)?.start_time);
+    let name = text::clean(rest_of(&issue.name, title)).into_owned();
+    let seen = issue.task_id.and_then(|id| cx.scan(id)?.start_time);
     vec![
         Line::default(),
-        Line::from(format::risk_span(cx.theme, case.risk_level)),
-        words(cx.theme.presence_sign(case.presence), cx.theme.text()),
+        Line::from(format::risk_span(cx.theme, issue.risk_level)),
+        words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
         words(format!("  {name}"), style),
-        draw::target(cx, case),
+        draw::target(cx, issue),
         words(format!("{:>7}", cx.age(seen)), cx.theme.text()),
-        draw::decision_cell(cx, case, assessment),
+        draw::decision_cell(cx, issue, assessment),
     ]
 }
 

@@ -13,7 +13,7 @@ use crate::dashboard::ui::list::{draw_table, pane_of};
 use crate::dashboard::ui::widgets::tabs::tab_line;
 use crate::dashboard::ui::{Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, format};
 use crate::text;
-use crate::triage::{Assessment, Case, ReopenCause, VerdictSource};
+use crate::triage::{Assessment, Issue, ReopenCause, VerdictSource};
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
 
@@ -78,11 +78,11 @@ fn dimmed<'a>(theme: Theme, cell: Line<'a>) -> Line<'a> {
 }
 
 /// The risk as scanned; with a severity override both: `◆>MED`.
-pub(crate) fn risk(theme: Theme, case: &Case, assessment: Option<&Assessment>) -> Line<'static> {
-    match assessment.and_then(|assessment| assessment.severity).filter(|&severity| severity != case.risk_level) {
-        None => Line::from(format::risk_span(theme, case.risk_level)),
+pub(crate) fn risk(theme: Theme, issue: &Issue, assessment: Option<&Assessment>) -> Line<'static> {
+    match assessment.and_then(|assessment| assessment.severity).filter(|&severity| severity != issue.risk_level) {
+        None => Line::from(format::risk_span(theme, issue.risk_level)),
         Some(severity) => Line::from(vec![
-            Span::styled(format::risk_glyph(theme, case.risk_level), theme.dim()),
+            Span::styled(format::risk_glyph(theme, issue.risk_level), theme.dim()),
             Span::raw(">"),
             Span::styled(format::risk_word(severity), theme.risk(severity)),
         ]),
@@ -103,9 +103,9 @@ pub(crate) fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, &'a str) {
 }
 
 /// Bold until its detail was seen.
-fn name<'a>(cx: &Cx<'_>, case: &'a Case) -> Line<'a> {
-    let name = cell(&case.name);
-    if cx.model.is_unread(case.key()) { name.style(cx.theme.strong()) } else { name }
+fn name<'a>(cx: &Cx<'_>, issue: &'a Issue) -> Line<'a> {
+    let name = cell(&issue.name);
+    if cx.model.is_unread(issue.key()) { name.style(cx.theme.strong()) } else { name }
 }
 
 fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
@@ -115,8 +115,8 @@ fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
 }
 
 /// The decision on a finding; an earlier decision that can be reused has a question mark.
-pub(crate) fn decision_cell<'a>(cx: &Cx<'a>, case: &Case, assessment: Option<&'a Assessment>) -> Line<'a> {
-    match cx.model.earlier_decision(case.id).and_then(|before| before.shown()) {
+pub(crate) fn decision_cell<'a>(cx: &Cx<'a>, issue: &Issue, assessment: Option<&'a Assessment>) -> Line<'a> {
+    match cx.model.earlier_decision(issue.id).and_then(|before| before.shown()) {
         Some((_, offered)) => words(format!("{}?", offered.verdict.word()), cx.theme.warn()),
         None => decision(cx, assessment),
     }

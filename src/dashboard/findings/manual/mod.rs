@@ -13,12 +13,12 @@ use crate::dashboard::prompts::{Prompt, Then};
 use crate::oob::out::raw;
 use crate::oob::{CaptureRecord, CaptureSource};
 use crate::text::plural;
-use crate::triage::{Case, CaseId, Change, EventId, ManualFinding, ManualFindingState, Subject};
+use crate::triage::{Issue, IssueId, Change, EventId, ManualFinding, ManualFindingState, Subject};
 
 /// `n` in the findings: edits the selected manual finding, or opens a new one for the target.
 pub(crate) fn open(model: &mut Model) {
-    let case = selected(model);
-    let present = case.and_then(|case| own_state(model, *case.own.as_deref()?));
+    let issue = selected(model);
+    let present = issue.and_then(|issue| own_state(model, *issue.own.as_deref()?));
     match present.map(|own| ManualFindingDraft { id: Some(own.id), finding: own.finding.clone(), others: Vec::new() }) {
         Some(draft) => open_form(model, draft),
         None => open_new(model),
@@ -95,9 +95,9 @@ fn is_here(model: &Model, own: &ManualFindingState) -> bool {
     own.event.workspace.is_empty() || *own.event.workspace == *workspace
 }
 
-fn selected(model: &Model) -> Option<&Case> {
-    let id = model.selected_id(Pane::Findings).map(CaseId)?;
-    model.data.findings.value()?.get(id).map(|case| &**case)
+fn selected(model: &Model) -> Option<&Issue> {
+    let id = model.selected_id(Pane::Findings).map(IssueId)?;
+    model.data.findings.value()?.get(id).map(|issue| &**issue)
 }
 
 fn own_state(model: &Model, id: EventId) -> Option<&ManualFindingState> {
@@ -111,12 +111,12 @@ fn target(model: &Model) -> Shared {
 
 /// `D` in the findings: asks before manual findings are deleted. Findings of the service remain.
 pub(crate) fn ask_off(model: &mut Model) {
-    let ids: Vec<CaseId> = model.chosen(Pane::Findings).ids.into_iter().map(CaseId).collect();
+    let ids: Vec<IssueId> = model.chosen(Pane::Findings).ids.into_iter().map(IssueId).collect();
     let Some(table) = model.data.findings.value() else { return };
     let own: Vec<(EventId, Shared)> = ids
         .iter()
         .filter_map(|&id| table.get(id))
-        .filter_map(|case| Some((*case.own.as_deref()?, case.name.clone())))
+        .filter_map(|issue| Some((*issue.own.as_deref()?, issue.name.clone())))
         .collect();
     let question = match own.as_slice() {
         [] => return model.say(Tone::Plain, "findings of the service cannot be deleted, only manual findings"),

@@ -7,7 +7,7 @@ use crate::dashboard::testing::Desk;
 /// Names of the shown manual findings.
 fn own(desk: &Desk) -> Vec<String> {
     let table = desk.model.data.findings.value().unwrap();
-    table.items().iter().filter(|case| case.own.is_some()).map(|case| case.name.to_string()).collect()
+    table.items().iter().filter(|issue| issue.own.is_some()).map(|issue| issue.name.to_string()).collect()
 }
 
 #[test]
@@ -18,9 +18,9 @@ fn manual_finding_is_listed_and_n_edits_it() {
     assert!(desk.model.overlay.modals.is_empty());
     // It is the selection as soon as it is there, and stands at the target that was at hand.
     let selected = desk.model.lists.findings.selected.unwrap();
-    let case = desk.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
-    assert!(case.own.is_some());
-    assert_eq!(case.target_name.as_deref(), Some("t1.acme.test"));
+    let issue = desk.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
+    assert!(issue.own.is_some());
+    assert_eq!(issue.target_name.as_deref(), Some("t1.acme.test"));
     desk.keys("n ' (2)' ctrl-o");
     assert_eq!(own(&desk), ["Stored XSS in the guest book (2)"]);
 }
@@ -120,7 +120,7 @@ fn local_report_contains_manual_findings() {
     let effects = desk.keys("right ctrl-o");
     let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
     let made = made.unwrap_or_else(|| panic!("{effects:?}; notices: {}", desk.notices()));
-    assert!(made.rows.iter().any(|row| row.case.own.is_some()) && made.rows.len() == 7);
+    assert!(made.rows.iter().any(|row| row.issue.own.is_some()) && made.rows.len() == 7);
     assert!(made.name.ends_with(".html") && desk.model.overlay.modals.is_empty());
 }
 

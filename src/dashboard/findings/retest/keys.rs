@@ -9,7 +9,7 @@ use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
 use crate::text::plural;
 use crate::triage::compare::{differences, occurrences};
 use crate::triage::{
-    Case, CaseId, Draft, KEPT_AS, Outcome, Retest, RetestFinding, RetestScan, RetestStatus, Verdict, compare,
+    Issue, IssueId, Draft, KEPT_AS, Outcome, Retest, RetestFinding, RetestScan, RetestStatus, Verdict, compare,
 };
 use std::collections::HashSet;
 
@@ -22,11 +22,11 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
         return;
     }
     let chosen = model.chosen(Pane::Board);
-    let [mut ids, mut hidden] = [chosen.ids, chosen.hidden].map(case_ids);
+    let [mut ids, mut hidden] = [chosen.ids, chosen.hidden].map(issue_ids);
     let all = ids.len() + hidden.len();
     if all > 1 && verdict == Verdict::Fixed {
         let rows = model.data.board.value().cloned().unwrap_or_default();
-        let is_gone = |&id: &CaseId| rows.get(id).is_some_and(|row| row.now == RetestStatus::Is(Outcome::Gone));
+        let is_gone = |&id: &IssueId| rows.get(id).is_some_and(|row| row.now == RetestStatus::Is(Outcome::Gone));
         ids.retain(is_gone);
         hidden.retain(is_gone);
         let gone = ids.len() + hidden.len();
@@ -48,7 +48,7 @@ pub(crate) fn ask(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let chosen = model.chosen(pane);
     let many = chosen.many || pane == Pane::Board;
-    let [shown, hidden] = [chosen.ids, chosen.hidden].map(case_ids);
+    let [shown, hidden] = [chosen.ids, chosen.hidden].map(issue_ids);
     if shown.is_empty() && hidden.is_empty() {
         return model.say(Tone::Plain, "nothing selected");
     }
@@ -65,8 +65,8 @@ pub(crate) fn ask(model: &mut Model) {
     model.open_prompt(prompt);
 }
 
-fn case_ids(ids: Vec<i64>) -> Vec<CaseId> {
-    ids.into_iter().map(CaseId).collect()
+fn issue_ids(ids: Vec<i64>) -> Vec<IssueId> {
+    ids.into_iter().map(IssueId).collect()
 }
 
 fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
@@ -82,14 +82,14 @@ fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
 }
 
 /// The scans that reported some findings, each once, and the reasons why findings cannot be retested.
-fn plan(model: &Model, ids: &[CaseId], opens: bool) -> (Plan, Vec<String>) {
+fn plan(model: &Model, ids: &[IssueId], opens: bool) -> (Plan, Vec<String>) {
     let mut retest = Retest { at: Some(Stamp(model.service_now())), ..Retest::default() };
     let mut jobs = Vec::new();
     let [mut unknown, mut secret] = [0, 0];
     let newest = model.data.scans.value().and_then(|all| all.items().iter().map(|scan| scan.id).max());
-    for case in ids.iter().filter_map(|&id| model.data.findings.value()?.get(id)) {
-        let scan = case.task_id.and_then(|id| model.data.scans.value()?.get(id));
-        let (Some(scan), Some(finding)) = (scan, retest_finding(model, case)) else {
+    for issue in ids.iter().filter_map(|&id| model.data.findings.value()?.get(id)) {
+        let scan = issue.task_id.and_then(|id| model.data.scans.value()?.get(id));
+        let (Some(scan), Some(finding)) = (scan, retest_finding(model, issue)) else {
             unknown += 1;
             continue;
         };
@@ -119,14 +119,14 @@ fn plan(model: &Model, ids: &[CaseId], opens: bool) -> (Plan, Vec<String>) {
     (Plan { retest, jobs, opens }, left_out)
 }
 
-fn retest_finding(model: &Model, case: &Case) -> Option<RetestFinding> {
-    let before = match model.assessment(case.id) {
+fn retest_finding(model: &Model, issue: &Issue) -> Option<RetestFinding> {
+    let before = match model.assessment(issue.id) {
         Some(assessment) if assessment.reopened.is_some() => format!("was {}", assessment.verdict.word()),
         Some(assessment) => assessment.verdict.word().to_owned(),
         None => "open".to_owned(),
     };
-    let target = case.target_id.and_then(|id| model.target_name(id).cloned());
-    RetestFinding::new(case, &before, target.unwrap_or_else(|| case.identity.asset.clone()))
+    let target = issue.target_id.and_then(|id| model.target_name(id).cloned());
+    RetestFinding::new(issue, &before, target.unwrap_or_else(|| issue.identity.asset.clone()))
 }
 
 /// The call that starts a scan again; none if it signed in with a secret.
@@ -168,12 +168,12 @@ pub(crate) fn compare_scans(model: &mut Model) {
 pub(crate) fn show_difference(model: &mut Model) {
     let id = match model.navigation.focus.pane {
         Pane::Board => model.lists.board.selected,
-        _ => model.selected_id(Pane::Findings).map(CaseId),
+        _ => model.selected_id(Pane::Findings).map(IssueId),
     };
-    let Some(case) = id.and_then(|id| model.data.findings.value()?.get(id)).cloned() else {
+    let Some(issue) = id.and_then(|id| model.data.findings.value()?.get(id)).cloned() else {
         return model.say(Tone::Plain, "nothing selected");
     };
-    let mut occurrences = occurrences(&case);
+    let mut occurrences = occurrences(&issue);
     let (Some(after), Some(before)) = (occurrences.next(), occurrences.next()) else {
         return model.say(Tone::Plain, "seen in one scan: nothing to compare");
     };
@@ -182,7 +182,7 @@ pub(crate) fn show_difference(model: &mut Model) {
     let differs = differences(before, after);
     lines.push(if differs.is_empty() { "no relevant difference".to_owned() } else { differs.join("\n") });
     lines.extend(changed_lines(&evidence_text(before), &evidence_text(after)));
-    let title = format!("Differences: {}", case.name);
+    let title = format!("Differences: {}", issue.name);
     model.show_text(title, lines.join("\n"));
 }
 

@@ -263,7 +263,7 @@ fn export_contains_results_of_last_retest() {
     let effects = desk.keys(": e x p o r t space c s v enter");
     let exported = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
     let retested: Vec<_> =
-        exported.unwrap().rows.iter().map(|row| (row.case.name.to_string(), row.retest_summary())).collect();
+        exported.unwrap().rows.iter().map(|row| (row.issue.name.to_string(), row.retest_summary())).collect();
     let at = desk.model.findings.board.as_ref().map(|board| match board {
         Board::Retest(retest) => retest.at.unwrap(),
         Board::Compare(..) => panic!("{board:?}"),

@@ -7,7 +7,7 @@ use crate::dashboard::findings::decide::tests::recorded;
 use crate::dashboard::findings::retest::tests::{before, desk, ended, found, started};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::dashboard::testing::*;
-use crate::triage::{CaseId, Change, Subject, Verdict};
+use crate::triage::{IssueId, Change, Subject, Verdict};
 use proptest::prelude::*;
 
 /// The scans before, and the new ones: that of the first target ran through, that of the second as said.
@@ -38,7 +38,7 @@ fn with(desk: &Desk, verdict: Verdict) -> Vec<String> {
         .iter()
         .zip(&desk.model.findings.triage.assessments)
         .filter(|(_, assessment)| assessment.verdict == verdict);
-    let mut names: Vec<String> = decided.map(|(case, _)| case.name.to_string()).collect();
+    let mut names: Vec<String> = decided.map(|(issue, _)| issue.name.to_string()).collect();
     names.sort();
     names
 }
@@ -149,12 +149,12 @@ fn type_ahead_decides_nothing_on_board() {
     assert_eq!(with(&desk, Verdict::Confirmed), ["Private key"]);
 }
 
-fn case_ids(ids: &[i64]) -> Vec<CaseId> {
-    ids.iter().copied().map(CaseId).collect()
+fn issue_ids(ids: &[i64]) -> Vec<IssueId> {
+    ids.iter().copied().map(IssueId).collect()
 }
 
 /// The findings that any answer to a question decides.
-fn named(prompt: &Prompt) -> Vec<CaseId> {
+fn named(prompt: &Prompt) -> Vec<IssueId> {
     let wider = prompt.wider.iter().flat_map(|wider| named(wider));
     let ids = match &prompt.then {
         Then::Decide(pending) => pending.ids.clone(),
@@ -213,16 +213,16 @@ proptest! {
                     // What is named in the question, else what is chosen.
                     let (allowed, picked) = match desk.model.overlay.modals.last() {
                         Some(Modal::Prompt(prompt)) => (named(prompt), true),
-                        _ => (case_ids(&chosen.ids), chosen.many && !desk.model.navigation.focus.in_detail),
+                        _ => (issue_ids(&chosen.ids), chosen.many && !desk.model.navigation.focus.in_detail),
                     };
                     let effects = desk.send(Msg::Key(events(keys[at % keys.len()])[0]));
                     by_hand = true;
                     let events = recorded(&effects);
                     let of_finding = |event: &Arc<crate::triage::Event>| match (&event.subject, &event.change) {
-                        (Subject::Finding(identity), Change::Decide(_)) => Some(CaseId::from(identity.key)),
+                        (Subject::Finding(identity), Change::Decide(_)) => Some(IssueId::from(identity.key)),
                         _ => None,
                     };
-                    let decided: Vec<CaseId> = events.iter().filter_map(of_finding).collect();
+                    let decided: Vec<IssueId> = events.iter().filter_map(of_finding).collect();
                     if on_board && !decided.is_empty() {
                         prop_assert!(decided.iter().all(|id| allowed.contains(id)), "{decided:?} of {allowed:?}");
                         let unseen = came.filter(|(row, since)| Some(*row) == before && desk.at < *since + Duration::from_millis(150));

@@ -14,7 +14,7 @@ use crate::dashboard::model::review::open::{close, pause};
 use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, TABS};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
-use crate::triage::{CaseId, Change, EventId, Subject, Verdict};
+use crate::triage::{IssueId, Change, EventId, Subject, Verdict};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -84,9 +84,9 @@ fn cards(model: &Model) -> Cards {
     Cards { begun, cards }
 }
 
-fn single(table: &crate::table::Table<crate::triage::Case>, position: u32) -> Card {
-    let case = &table.items()[position as usize];
-    Card { by: None, key: Shared::default(), title: case.name.clone(), ids: vec![case.id.0] }
+fn single(table: &crate::table::Table<crate::triage::Issue>, position: u32) -> Card {
+    let issue = &table.items()[position as usize];
+    Card { by: None, key: Shared::default(), title: issue.name.clone(), ids: vec![issue.id.0] }
 }
 
 fn open(model: &mut Model) {
@@ -183,19 +183,19 @@ pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
 pub(crate) fn walk_members(model: &mut Model, action: MoveAction) {
     let page = isize::from(model.screen.measures.detail_rows.max(2) as i16);
     let Some(review) = &mut model.findings.review else { return };
-    let last = review.facts.cases.len().saturating_sub(1);
+    let last = review.facts.issues.len().saturating_sub(1);
     review.row = review.row.saturating_add_signed(action.rows(page)).min(last);
 }
 
 /// Excludes the selected finding from the decision, or includes it again.
 fn leave_out(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(review) = &mut model.findings.review else { return };
-    let Some(id) = review.facts.cases.get(review.row).map(|case| case.id.0) else { return };
+    let Some(id) = review.facts.issues.get(review.row).map(|issue| issue.id.0) else { return };
     let out = review.progress.out.entry(review.progress.at).or_default();
     if !out.remove(&id) {
         out.insert(id);
     }
-    review.row = (review.row + 1).min(review.facts.cases.len().saturating_sub(1));
+    review.row = (review.row + 1).min(review.facts.issues.len().saturating_sub(1));
     save(model, effects);
 }
 
@@ -238,7 +238,7 @@ fn refresh(model: &mut Model) {
     let Some(review) = &mut model.findings.review else { return };
     if !review.facts.fit(review.progress.at, table, &model.findings.triage.state) {
         review.facts = Arc::new(ReviewFacts::of(review, table, &model.findings.triage));
-        review.row = review.row.min(review.facts.cases.len().saturating_sub(1));
+        review.row = review.row.min(review.facts.issues.len().saturating_sub(1));
     }
 }
 
@@ -284,7 +284,7 @@ impl Model {
     }
 
     /// Whether all of these are on the current card. A command can decide others too.
-    pub(crate) fn is_on_card(&self, ids: &[CaseId]) -> bool {
+    pub(crate) fn is_on_card(&self, ids: &[IssueId]) -> bool {
         let card = self.reviewing().and_then(Review::card);
         card.is_some_and(|card| {
             let on_it: HashSet<i64> = card.ids.iter().copied().collect();
@@ -293,7 +293,7 @@ impl Model {
     }
 
     /// The findings that a verdict decides on the current card.
-    pub(crate) fn on_card(&self) -> Option<Vec<CaseId>> {
+    pub(crate) fn on_card(&self) -> Option<Vec<IssueId>> {
         Some(self.reviewing()?.included())
     }
 }

@@ -5,7 +5,7 @@ use crate::dashboard::base::Tab;
 use crate::dashboard::core::Msg;
 use crate::dashboard::model::{Review, ReviewOutcome};
 use crate::dashboard::testing::*;
-use crate::triage::{CaseId, Change, Event, Subject, Verdict};
+use crate::triage::{IssueId, Change, Event, Subject, Verdict};
 use proptest::prelude::*;
 
 /// 25 dumps on 5 targets, two cookies on one, one banner.
@@ -60,7 +60,7 @@ fn with(desk: &Desk, verdict: Verdict) -> Vec<i64> {
         .iter()
         .zip(&desk.model.findings.triage.assessments)
         .filter(|(_, assessment)| assessment.verdict == verdict);
-    let mut ids: Vec<i64> = decided.map(|(case, _)| case.finding.id.0).collect();
+    let mut ids: Vec<i64> = decided.map(|(issue, _)| issue.finding.id.0).collect();
     ids.sort();
     ids
 }
@@ -267,8 +267,8 @@ fn notes_and_tags_on_card_apply_to_its_findings() {
     let mut desk = reviewing();
     let said = |desk: &Desk, id: i64| {
         let table = desk.model.data.findings.value().unwrap();
-        let case = table.items().iter().find(|case| case.finding.id.0 == id).unwrap().clone();
-        let assessment = desk.model.assessment(case.id).unwrap();
+        let issue = table.items().iter().find(|issue| issue.finding.id.0 == id).unwrap().clone();
+        let assessment = desk.model.assessment(issue.id).unwrap();
         (assessment.notes, assessment.tags.iter().map(|tag| tag.to_string()).collect::<Vec<_>>(), assessment.severity)
     };
     desk.keys("J e 'asked the owner' ctrl-o T 'later' enter");
@@ -280,8 +280,8 @@ fn notes_and_tags_on_card_apply_to_its_findings() {
     desk.keys("t s 'info' enter r 'deferred' enter a");
     let table = desk.model.data.findings.value().unwrap().clone();
     for id in [13, 14] {
-        let case = table.items().iter().find(|case| case.finding.id.0 == id).unwrap();
-        let assessment = desk.model.assessment(case.id).unwrap();
+        let issue = table.items().iter().find(|issue| issue.finding.id.0 == id).unwrap();
+        let assessment = desk.model.assessment(issue.id).unwrap();
         assert_eq!((assessment.severity, assessment.reason), (Some(Risk::Info), Some(crate::triage::Reason::Deferred)));
     }
     assert_eq!((with(&desk, Verdict::RiskAccepted), title(&desk).as_str()), (vec![13, 14], "Banner"));
@@ -318,7 +318,7 @@ proptest! {
             }
             for event in recorded(&effects) {
                 if let (Subject::Finding(identity), Change::Decide(_)) = (&event.subject, &event.change) {
-                    let id = CaseId::from(identity.key).0;
+                    let id = IssueId::from(identity.key).0;
                     prop_assert!(card.as_ref().is_some_and(|ids| ids.contains(&id)), "{id} is not on {card:?}");
                 }
             }

@@ -5,7 +5,7 @@ use crate::dashboard::base::GroupId;
 use crate::dashboard::list::FindingGroupBy;
 use crate::query::{Column, Field};
 use crate::table::Table;
-use crate::triage::{Case, Presence};
+use crate::triage::{Issue, Presence};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,7 +18,7 @@ const LEAST_NAME: usize = 6;
 #[derive(Clone, Debug)]
 pub struct GroupKeys {
     by: FindingGroupBy,
-    table: Arc<Table<Case>>,
+    table: Arc<Table<Issue>>,
     /// The number of the group of each position.
     pub of: Vec<u32>,
     /// The number of the target (or class) of each position, which the group header counts.
@@ -40,13 +40,13 @@ pub struct GroupName {
 
 impl GroupKeys {
     /// Groups a table. Columns are used where the table has them, so that 100,000 findings are not read one by one.
-    pub fn of(by: FindingGroupBy, table: &Arc<Table<Case>>) -> Self {
+    pub fn of(by: FindingGroupBy, table: &Arc<Table<Issue>>) -> Self {
         let (of, keys) = match by {
             FindingGroupBy::Class => numbered(table, Field::Class),
             FindingGroupBy::Target => numbered(table, Field::Asset),
             FindingGroupBy::Cve | FindingGroupBy::Cwe | FindingGroupBy::Owasp | FindingGroupBy::Port => {
                 let mut keys = Numbers::default();
-                (table.items().iter().map(|case| keys.number(&key(by, case))).collect(), keys.texts)
+                (table.items().iter().map(|issue| keys.number(&key(by, issue))).collect(), keys.texts)
             }
         };
         let (others, _) = numbered(table, if by == FindingGroupBy::Target { Field::Class } else { Field::Asset });
@@ -61,28 +61,28 @@ impl GroupKeys {
     }
 
     /// Whether these are the groups of this table.
-    pub fn fits(&self, by: FindingGroupBy, table: &Arc<Table<Case>>) -> bool {
+    pub fn fits(&self, by: FindingGroupBy, table: &Arc<Table<Issue>>) -> bool {
         self.by == by && Arc::ptr_eq(&self.table, table)
     }
 }
 
 /// Whether a finding belongs to the group of this key.
-pub fn belongs(by: FindingGroupBy, case: &Case, of: &str) -> bool {
-    **key(by, case) == *of
+pub fn belongs(by: FindingGroupBy, issue: &Issue, of: &str) -> bool {
+    **key(by, issue) == *of
 }
 
 /// The value by which a finding is grouped.
-fn key(by: FindingGroupBy, case: &Case) -> Cow<'_, Shared> {
+fn key(by: FindingGroupBy, issue: &Issue) -> Cow<'_, Shared> {
     match by {
-        FindingGroupBy::Class => Cow::Borrowed(case.class()),
-        FindingGroupBy::Target => Cow::Borrowed(&case.identity.asset),
-        FindingGroupBy::Cve => case.cve.first().map_or_else(|| Cow::Owned(Shared::default()), Cow::Borrowed),
-        FindingGroupBy::Cwe => Cow::Borrowed(&case.cwe),
-        FindingGroupBy::Owasp => Cow::Borrowed(owasp(case)),
-        FindingGroupBy::Port => Cow::Owned(match case.port {
+        FindingGroupBy::Class => Cow::Borrowed(issue.class()),
+        FindingGroupBy::Target => Cow::Borrowed(&issue.identity.asset),
+        FindingGroupBy::Cve => issue.cve.first().map_or_else(|| Cow::Owned(Shared::default()), Cow::Borrowed),
+        FindingGroupBy::Cwe => Cow::Borrowed(&issue.cwe),
+        FindingGroupBy::Owasp => Cow::Borrowed(owasp(issue)),
+        FindingGroupBy::Port => Cow::Owned(match issue.port {
             ..=0 => Shared::default(),
-            port if case.protocol.is_empty() => port.to_string().into(),
-            port => format!("{port}/{}", case.protocol).into(),
+            port if issue.protocol.is_empty() => port.to_string().into(),
+            port => format!("{port}/{}", issue.protocol).into(),
         }),
     }
 }
@@ -94,8 +94,8 @@ pub fn group_id(by: FindingGroupBy, key: &str) -> GroupId {
     GroupId(hasher.finish())
 }
 
-fn owasp(case: &Case) -> &Shared {
-    let all = &case.owasp;
+fn owasp(issue: &Issue) -> &Shared {
+    let all = &issue.owasp;
     [&all.owasp_2025, &all.owasp_2021].into_iter().find(|kind| !kind.is_empty()).unwrap_or(&all.owasp_2017)
 }
 
@@ -108,7 +108,7 @@ fn title(by: FindingGroupBy, key: &Shared, names: Option<&Shared>) -> Shared {
 }
 
 /// The number of each row's text, and the texts by number. A row has one text or none.
-fn numbered(table: &Table<Case>, field: Field) -> (Vec<u32>, Vec<Shared>) {
+fn numbered(table: &Table<Issue>, field: Field) -> (Vec<u32>, Vec<Shared>) {
     let Some(Column::TextPool { values, cells }) = table.column(field) else { return Default::default() };
     let mut texts: Vec<Shared> = values.iter().map(Shared::from).collect();
     let nothing = texts.len() as u32;
@@ -121,7 +121,7 @@ fn numbered(table: &Table<Case>, field: Field) -> (Vec<u32>, Vec<Shared>) {
 }
 
 /// The common beginning of the finding names of each class.
-fn titles(table: &Table<Case>, classes: &[u32], count: usize) -> Vec<Shared> {
+fn titles(table: &Table<Issue>, classes: &[u32], count: usize) -> Vec<Shared> {
     let (named, names) = numbered(table, Field::Name);
     let mut titles: Vec<Option<Shared>> = vec![None; count];
     let mut met = HashSet::new();
@@ -136,7 +136,7 @@ fn titles(table: &Table<Case>, classes: &[u32], count: usize) -> Vec<Shared> {
     titles.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-fn facts(table: &Table<Case>) -> Vec<(Risk, Presence)> {
+fn facts(table: &Table<Issue>) -> Vec<(Risk, Presence)> {
     let (Some(Column::Numbers(risks)), (presences, words)) =
         (table.column(Field::Risk), numbered(table, Field::Presence))
     else {

@@ -9,7 +9,7 @@ pub mod keys;
 use crate::contract::Risk;
 use crate::dashboard::list::{Group, List};
 use crate::table::Table;
-use crate::triage::{Assessment, Case, Presence};
+use crate::triage::{Assessment, Issue, Presence};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -100,8 +100,8 @@ impl FindingGroups {
     pub(crate) fn show(
         &mut self,
         by: FindingGroupBy,
-        list: &mut List<Case>,
-        (table, rows): (&Arc<Table<Case>>, Vec<u32>),
+        list: &mut List<Issue>,
+        (table, rows): (&Arc<Table<Issue>>, Vec<u32>),
         assessments: &[Arc<Assessment>],
     ) {
         let keys = match self.keys.take() {
@@ -132,7 +132,7 @@ impl FindingGroups {
     }
 
     /// Counts the undecided findings again, after a decision.
-    pub(crate) fn count_undecided(&mut self, list: &List<Case>, assessments: &[Arc<Assessment>]) {
+    pub(crate) fn count_undecided(&mut self, list: &List<Issue>, assessments: &[Arc<Assessment>]) {
         for group in list.groups.iter() {
             let undecided = list.positions_in(group).filter(|&position| is_undecided(assessments, position)).count();
             if let Some(summary) = self.summaries.get_mut(group.number as usize) {

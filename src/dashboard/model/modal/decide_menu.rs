@@ -9,15 +9,15 @@
 
 use crate::contract::{Risk, Shared};
 use crate::dashboard::text::{Offers, TextInput};
-use crate::triage::{CaseId, DecisionScope, Draft, DraftValue, FindingKey, Reason, Verdict};
+use crate::triage::{IssueId, DecisionScope, Draft, DraftValue, FindingKey, Reason, Verdict};
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
 #[derive(Clone, Debug)]
 pub struct DecideMenu {
-    pub ids: Vec<CaseId>,
+    pub ids: Vec<IssueId>,
     /// Marked findings that are not shown.
-    pub hidden: Vec<CaseId>,
+    pub hidden: Vec<IssueId>,
     pub draft: Draft,
     /// The draft before each choice, for backspace.
     pub before: Vec<Draft>,
@@ -65,7 +65,7 @@ pub enum MenuValue {
 }
 
 impl DecideMenu {
-    pub fn new(ids: Vec<CaseId>, hidden: Vec<CaseId>) -> Self {
+    pub fn new(ids: Vec<IssueId>, hidden: Vec<IssueId>) -> Self {
         let (draft, before) = (Draft::default(), Vec::new());
         Self { ids, hidden, draft, before, entry: None, alone: false, preview: None }
     }

@@ -6,7 +6,7 @@ use crate::dashboard::list::finding_groups::belongs;
 use crate::dashboard::model::{Card, Review};
 use crate::table::Table;
 use crate::triage::defaults::note_beside;
-use crate::triage::{Case, CaseId, Change, Event, EventId, Presence, Reason, Subject, TriageState, Verdict, evidence_digest};
+use crate::triage::{Issue, IssueId, Change, Event, EventId, Presence, Reason, Subject, TriageState, Verdict, evidence_digest};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const MOST_HISTORIES: usize = 500;
 #[derive(Clone, Debug, Default)]
 pub struct ReviewFacts {
     /// The findings that still exist, in the order of the card.
-    pub cases: Vec<Arc<Case>>,
+    pub issues: Vec<Arc<Issue>>,
     /// The number of findings that no longer exist.
     pub gone: usize,
     /// The number of findings of the same group that appeared since.
@@ -45,7 +45,7 @@ pub struct ReviewFacts {
 #[derive(Clone, Debug, Default)]
 struct ReviewBasis {
     at: usize,
-    table: Option<Arc<Table<Case>>>,
+    table: Option<Arc<Table<Issue>>>,
     events: usize,
 }
 
@@ -61,11 +61,11 @@ pub struct ReviewEvidence {
 #[derive(Clone, Debug)]
 pub struct Alike {
     pub count: usize,
-    pub example: Arc<Case>,
+    pub example: Arc<Issue>,
     /// The first line that differs from the most frequent kind; of that kind its first line.
     pub says: String,
     /// The first few findings, to name their targets.
-    pub places: Vec<Arc<Case>>,
+    pub places: Vec<Arc<Issue>>,
 }
 
 /// The previous decision.
@@ -94,52 +94,52 @@ pub struct Done {
 
 impl ReviewFacts {
     /// Whether the inputs are unchanged.
-    pub fn fit(&self, at: usize, table: &Arc<Table<Case>>, state: &TriageState) -> bool {
+    pub fn fit(&self, at: usize, table: &Arc<Table<Issue>>, state: &TriageState) -> bool {
         self.is_of(at, table) && self.basis.events == state.len()
     }
 
     pub fn is_one_class(&self) -> bool {
-        self.cases.windows(2).all(|two| two[0].class() == two[1].class())
+        self.issues.windows(2).all(|two| two[0].class() == two[1].class())
     }
 
-    fn is_of(&self, at: usize, table: &Arc<Table<Case>>) -> bool {
+    fn is_of(&self, at: usize, table: &Arc<Table<Issue>>) -> bool {
         self.basis.at == at && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))
     }
 
     /// The facts of the current card of a review.
-    pub fn of(review: &Review, table: &Arc<Table<Case>>, triage: &Triage) -> Self {
+    pub fn of(review: &Review, table: &Arc<Table<Issue>>, triage: &Triage) -> Self {
         let (at, state) = (review.progress.at, &triage.state);
         let basis = ReviewBasis { at, table: Some(Arc::clone(table)), events: state.len() };
         let Some(card) = review.card() else { return Self { basis, ..Self::default() } };
-        let cases: Vec<Arc<Case>> = card.ids.iter().filter_map(|&id| table.get(CaseId(id)).cloned()).collect();
+        let issues: Vec<Arc<Issue>> = card.ids.iter().filter_map(|&id| table.get(IssueId(id)).cloned()).collect();
         let evidence = match review.facts.is_of(at, table) {
             true => Arc::clone(&review.facts.evidence),
-            false => Arc::new(evidence(&cases)),
+            false => Arc::new(evidence(&issues)),
         };
         let here = review.progress.decided.get(&at).map(Vec::as_slice).unwrap_or_default();
         let made_here = |batch: EventId| here.iter().any(|decided| decided.batch == Some(batch));
-        let (gone, more) = (card.ids.len() - cases.len(), more(card, table));
-        Self { gone, more, evidence, basis, ..Self::without_evidence(cases, triage, made_here) }
+        let (gone, more) = (card.ids.len() - issues.len(), more(card, table));
+        Self { gone, more, evidence, basis, ..Self::without_evidence(issues, triage, made_here) }
     }
 
     /// The facts of any findings.
-    pub fn of_members(cases: Vec<Arc<Case>>, triage: &Triage) -> Self {
-        let evidence = Arc::new(evidence(&cases));
-        Self { evidence, ..Self::without_evidence(cases, triage, |_| false) }
+    pub fn of_members(issues: Vec<Arc<Issue>>, triage: &Triage) -> Self {
+        let evidence = Arc::new(evidence(&issues));
+        Self { evidence, ..Self::without_evidence(issues, triage, |_| false) }
     }
 
     /// The facts without evidence. A decision of a batch that `made_here` accepts is not the previous one.
-    fn without_evidence(cases: Vec<Arc<Case>>, triage: &Triage, made_here: impl Fn(EventId) -> bool) -> Self {
+    fn without_evidence(issues: Vec<Arc<Issue>>, triage: &Triage, made_here: impl Fn(EventId) -> bool) -> Self {
         let mut presence = [0; 6];
         let mut targets = BTreeSet::new();
-        for case in &cases {
-            presence[Presence::ALL.iter().position(|&one| one == case.presence).unwrap_or(1)] += 1;
-            targets.insert((case.target_id, &case.identity.asset));
+        for issue in &issues {
+            presence[Presence::ALL.iter().position(|&one| one == issue.presence).unwrap_or(1)] += 1;
+            targets.insert((issue.target_id, &issue.identity.asset));
         }
         let targets = targets.len();
-        let before = cases.first().and_then(|case| Before::on(case.class(), triage, made_here));
-        let history = history(&cases, &triage.state);
-        Self { cases, presence, targets, before, history, ..Self::default() }
+        let before = issues.first().and_then(|issue| Before::on(issue.class(), triage, made_here));
+        let history = history(&issues, &triage.state);
+        Self { issues, presence, targets, before, history, ..Self::default() }
     }
 }
 
@@ -166,26 +166,26 @@ impl Before {
 }
 
 /// The number of findings that a new card of this group would have in addition.
-fn more(card: &Card, table: &Table<Case>) -> usize {
+fn more(card: &Card, table: &Table<Issue>) -> usize {
     let Some(by) = card.by else { return 0 };
     let known: BTreeSet<i64> = card.ids.iter().copied().collect();
-    table.items().iter().filter(|case| belongs(by, case, &card.key) && !known.contains(&case.id.0)).count()
+    table.items().iter().filter(|issue| belongs(by, issue, &card.key) && !known.contains(&issue.id.0)).count()
 }
 
-fn evidence(cases: &[Arc<Case>]) -> ReviewEvidence {
-    let mut kinds: HashMap<u64, (Vec<String>, Vec<&Arc<Case>>)> = HashMap::new();
+fn evidence(issues: &[Arc<Issue>]) -> ReviewEvidence {
+    let mut kinds: HashMap<u64, (Vec<String>, Vec<&Arc<Issue>>)> = HashMap::new();
     let (mut bytes, mut looked_at) = (0, 0);
-    for case in cases {
-        bytes += case.vuln_evidence.as_json().len();
+    for issue in issues {
+        bytes += issue.vuln_evidence.as_json().len();
         if bytes > MOST && looked_at > 0 {
             break;
         }
         looked_at += 1;
-        let lines = evidence_digest::normalized_lines(case);
-        kinds.entry(evidence_digest::digest(&lines)).or_insert_with(|| (lines, Vec::new())).1.push(case);
+        let lines = evidence_digest::normalized_lines(issue);
+        kinds.entry(evidence_digest::digest(&lines)).or_insert_with(|| (lines, Vec::new())).1.push(issue);
     }
     let mut kinds: Vec<_> = kinds.into_values().collect();
-    let place = |cases: &[&Arc<Case>]| cases.first().map(|case| case.id);
+    let place = |issues: &[&Arc<Issue>]| issues.first().map(|issue| issue.id);
     kinds.sort_by_key(|(_, of)| (std::cmp::Reverse(of.len()), place(of)));
     let defaults: Vec<String> = kinds.first().map(|(lines, _)| lines.clone()).unwrap_or_default();
     let kinds = kinds.into_iter().enumerate().filter_map(|(at, (lines, of))| {
@@ -195,18 +195,18 @@ fn evidence(cases: &[Arc<Case>]) -> ReviewEvidence {
             count: of.len(),
             example: Arc::clone(of.first()?),
             says: says.cloned().unwrap_or_else(|| less().to_owned()),
-            places: of.iter().take(PLACES).map(|&case| Arc::clone(case)).collect(),
+            places: of.iter().take(PLACES).map(|&issue| Arc::clone(issue)).collect(),
         })
     });
     ReviewEvidence { kinds: kinds.collect(), looked_at }
 }
 
-fn history(cases: &[Arc<Case>], state: &TriageState) -> Vec<Done> {
-    let mut batches: BTreeMap<EventId, (Arc<Event>, BTreeSet<CaseId>)> = BTreeMap::new();
-    for case in cases.iter().take(MOST_HISTORIES) {
-        for event in state.history(case.key()) {
+fn history(issues: &[Arc<Issue>], state: &TriageState) -> Vec<Done> {
+    let mut batches: BTreeMap<EventId, (Arc<Event>, BTreeSet<IssueId>)> = BTreeMap::new();
+    for issue in issues.iter().take(MOST_HISTORIES) {
+        for event in state.history(issue.key()) {
             let (_, about) = batches.entry(event.batch).or_insert_with(|| (Arc::clone(&event), BTreeSet::new()));
-            about.insert(case.id);
+            about.insert(issue.id);
         }
     }
     let mut done: Vec<_> = batches.into_iter().collect();

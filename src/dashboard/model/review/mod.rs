@@ -14,7 +14,7 @@ pub mod open;
 use crate::contract::Shared;
 use crate::dashboard::base::{Focus, Tab};
 use crate::dashboard::list::FindingGroupBy;
-use crate::triage::{CaseId, EventId, TriageState, Verdict};
+use crate::triage::{IssueId, EventId, TriageState, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -145,13 +145,13 @@ impl Review {
     }
 
     /// Whether a finding of the current card is excluded.
-    pub fn is_out(&self, id: CaseId) -> bool {
+    pub fn is_out(&self, id: IssueId) -> bool {
         self.progress.out.get(&self.progress.at).is_some_and(|out| out.contains(&id.0))
     }
 
     /// The findings of the current card that a verdict decides.
-    pub fn included(&self) -> Vec<CaseId> {
-        self.facts.cases.iter().map(|case| case.id).filter(|&id| !self.is_out(id)).collect()
+    pub fn included(&self) -> Vec<IssueId> {
+        self.facts.issues.iter().map(|issue| issue.id).filter(|&id| !self.is_out(id)).collect()
     }
 
     /// The latest decision on a card that is not undone.

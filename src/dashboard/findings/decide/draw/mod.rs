@@ -210,9 +210,9 @@ fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
 /// The names of the findings.
 fn draw_names(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
     let Some(table) = cx.model.data.findings.value() else { return };
-    let cases = menu.ids.iter().filter_map(|&id| table.get(id)).take(8);
+    let issues = menu.ids.iter().filter_map(|&id| table.get(id)).take(8);
     let names: Vec<String> =
-        cases.map(|case| format!("{} ({})", text::clean(&case.name), text::clean(&case.identity.asset))).collect();
+        issues.map(|issue| format!("{} ({})", text::clean(&issue.name), text::clean(&issue.identity.asset))).collect();
     let all = names.join(&format!(" {} ", cx.theme.glyphs.separator));
     draw_line(buf, area, &words(text::start(&all, usize::from(area.width)).into_owned(), cx.theme.dim()));
 }

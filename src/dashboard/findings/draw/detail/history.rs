@@ -12,7 +12,7 @@ use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::{Cx, Theme, format};
 use crate::text;
 use crate::triage::compare::{differences, occurrences};
-use crate::triage::{Case, Change, Decision, Event};
+use crate::triage::{Issue, Change, Decision, Event};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use std::sync::Arc;
 /// The context of the text, captured while drawing.
 pub(crate) struct History<'a> {
     cx: Cx<'a>,
-    case: &'a Case,
+    issue: &'a Issue,
 }
 
 impl<'a> History<'a> {
-    pub fn new(cx: &Cx<'a>, case: &'a Case) -> Self {
-        Self { cx: cx.clone(), case }
+    pub fn new(cx: &Cx<'a>, issue: &'a Issue) -> Self {
+        Self { cx: cx.clone(), issue }
     }
 
     pub fn lines(&self, theme: Theme, _width: u16) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         self.decisions(theme, &mut lines);
-        if self.case.own.is_none() {
+        if self.issue.own.is_none() {
             self.scans(theme, &mut lines);
         }
         lines
@@ -40,13 +40,13 @@ impl<'a> History<'a> {
     /// The events, the newest first.
     fn decisions(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let state = &self.cx.model.findings.triage.state;
-        let events = state.history(self.case.key());
+        let events = state.history(self.issue.key());
         heading(theme, "Decisions", lines);
         if events.is_empty() {
             lines.push(words("  No decisions yet.", theme.dim()));
         }
-        let conflict = state.finding_state(self.case.key()).is_some_and(|finding_state| finding_state.is_conflict());
-        let heads = state.heads(self.case.key());
+        let conflict = state.finding_state(self.issue.key()).is_some_and(|finding_state| finding_state.is_conflict());
+        let heads = state.heads(self.issue.key());
         let widest = events.iter().map(|event| text::width(&text::clean(&event.who))).max().unwrap_or(0);
         for event in events.iter().rev() {
             let undone = state.is_undone(event.batch);
@@ -88,7 +88,7 @@ impl<'a> History<'a> {
     fn scans(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let cx = &self.cx;
         heading(theme, "Scans", lines);
-        let all: Vec<_> = occurrences(self.case).collect();
+        let all: Vec<_> = occurrences(self.issue).collect();
         for (at, finding) in all.iter().enumerate() {
             let scan = finding.task_id.map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
             let started = finding.task_id.and_then(|id| cx.scan(id)?.start_time);

@@ -20,42 +20,42 @@ use crate::dashboard::ui::cache::{ById, ViewCache};
 use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, format};
 use crate::text;
-use crate::triage::{Case, CaseId};
+use crate::triage::{Issue, IssueId};
 use ratatui::text::{Line, Span};
 use std::any::Any;
 use std::sync::Arc;
 
 /// The detail of a finding, in the list of findings or on the board.
-pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: CaseId, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
+pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: IssueId, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
     let table = cx.model.data.findings.value()?;
-    let case: &'a Arc<Case> = table.get(id)?;
+    let issue: &'a Arc<Issue> = table.get(id)?;
     let tab = cx.model.detail.tab(pane);
     let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
     let tabs = vec![
         Tab::Overview.title().to_owned(),
         number(
             Tab::Evidence,
-            cache.evidence_count.get(ById(Arc::clone(&case.finding)), || evidence::row_count(&case.finding)),
+            cache.evidence_count.get(ById(Arc::clone(&issue.finding)), || evidence::row_count(&issue.finding)),
         ),
-        number(Tab::References, case.references.len() + case.cve.len()),
-        number(Tab::History, cx.model.findings.triage.state.history(case.key()).len()),
+        number(Tab::References, issue.references.len() + issue.cve.len()),
+        number(Tab::History, cx.model.findings.triage.state.history(issue.key()).len()),
     ];
-    let finding: Arc<dyn Any + Send + Sync> = Arc::clone(&case.finding) as _;
+    let finding: Arc<dyn Any + Send + Sync> = Arc::clone(&issue.finding) as _;
     let text = match tab {
-        Tab::Evidence => DetailText::new(vec![finding], |theme, width, _| evidence::lines(theme, case, width)),
-        Tab::References => DetailText::new(vec![finding], |theme, _, _| references::lines(theme, case)),
+        Tab::Evidence => DetailText::new(vec![finding], |theme, width, _| evidence::lines(theme, issue, width)),
+        Tab::References => DetailText::new(vec![finding], |theme, _, _| references::lines(theme, issue)),
         Tab::History => {
-            let lines = history::History::new(cx, case);
+            let lines = history::History::new(cx, issue);
             DetailText::new(vec![table.clone()], move |theme, width, _| lines.lines(theme, width))
                 .with_version(triage_version(cx))
         }
         _ => {
-            let overview = overview::Overview::new(cx, case);
+            let overview = overview::Overview::new(cx, issue);
             DetailText::new(vec![table.clone()], move |theme, width, _| overview.lines(theme, width))
                 .with_version(triage_version(cx))
         }
     };
-    Some(DetailPane { id: RowRef::Item(case.id.0), head: head_lines(cx, case), tabs, text })
+    Some(DetailPane { id: RowRef::Item(issue.id.0), head: head_lines(cx, issue), tabs, text })
 }
 
 /// Changes when a text with decisions and ages has to be made again: with the events, and each minute.
@@ -64,46 +64,46 @@ pub(crate) fn triage_version(cx: &Cx<'_>) -> u64 {
     (cx.model.findings.triage.state.len() as u64) << 32 ^ minute as u64
 }
 
-fn head_lines(cx: &Cx<'_>, case: &Case) -> Vec<Line<'static>> {
-    let name = words(text::clean(&case.name).into_owned(), cx.theme.strong());
-    let mut lines = vec![name, risk_line(cx, case), place_line(cx, case), standing::line(cx, case)];
-    lines.extend(standing::offer_line(cx, case));
+fn head_lines(cx: &Cx<'_>, issue: &Issue) -> Vec<Line<'static>> {
+    let name = words(text::clean(&issue.name).into_owned(), cx.theme.strong());
+    let mut lines = vec![name, risk_line(cx, issue), place_line(cx, issue), standing::line(cx, issue)];
+    lines.extend(standing::offer_line(cx, issue));
     lines
 }
 
 /// The risk, the severity override, and further ratings.
-fn risk_line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
+fn risk_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
     let theme = cx.theme;
     let named = |risk| format!("{} {}", format::risk_glyph(theme, risk), risk.as_str().to_uppercase());
-    let own = cx.model.assessment(case.id).and_then(|assessment| assessment.severity);
+    let own = cx.model.assessment(issue.id).and_then(|assessment| assessment.severity);
     let mut line = Line::default();
-    match own.filter(|&own| own != case.risk_level) {
+    match own.filter(|&own| own != issue.risk_level) {
         Some(own) => {
             line.push_span(Span::styled(named(own), theme.risk(own)));
-            line.push_span(Span::styled(format!("   override, scanned {}", case.risk_level), theme.dim()));
+            line.push_span(Span::styled(format!("   override, scanned {}", issue.risk_level), theme.dim()));
         }
-        None => line.push_span(Span::styled(named(case.risk_level), theme.risk(case.risk_level))),
+        None => line.push_span(Span::styled(named(issue.risk_level), theme.risk(issue.risk_level))),
     }
     let mut add = |is_shown: bool, text: String| {
         if is_shown {
             line.push_span(Span::raw(format!("   {text}")));
         }
     };
-    add(case.own.is_some(), "manual".to_owned());
-    add(case.confirmed, "proven by the scanner".to_owned());
-    add(case.in_cisa_catalog, "known to be exploited (KEV)".to_owned());
-    add(case.verified, "verified at the service".to_owned());
+    add(issue.own.is_some(), "manual".to_owned());
+    add(issue.confirmed, "proven by the scanner".to_owned());
+    add(issue.in_cisa_catalog, "known to be exploited (KEV)".to_owned());
+    add(issue.verified, "verified at the service".to_owned());
     let dash = theme.glyphs.dash;
-    let score = case.cvssv3.or(case.cvss).map_or(dash.to_owned(), |score| format!("{score:.1}"));
-    let epss = case.epss_score.map_or(dash.to_owned(), |score| format!("{:.1}%", score * 100.0));
-    add(case.own.is_none(), format!("CVSS {score}   EPSS {epss}"));
+    let score = issue.cvssv3.or(issue.cvss).map_or(dash.to_owned(), |score| format!("{score:.1}"));
+    let epss = issue.epss_score.map_or(dash.to_owned(), |score| format!("{:.1}%", score * 100.0));
+    add(issue.own.is_none(), format!("CVSS {score}   EPSS {epss}"));
     line
 }
 
 /// Target, port and class.
-fn place_line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
-    let mut parts: Vec<String> = place(cx, case).into_iter().collect();
-    for kind in [&case.cwe, &case.owasp.owasp_2021] {
+fn place_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
+    let mut parts: Vec<String> = place(cx, issue).into_iter().collect();
+    for kind in [&issue.cwe, &issue.owasp.owasp_2021] {
         if !kind.is_empty() {
             parts.push(text::clean(kind).into_owned());
         }

@@ -7,7 +7,7 @@ use crate::dashboard::ui::widgets::wrap::plain;
 use crate::dashboard::ui::{Cx, Theme, format};
 use crate::query::Field;
 use crate::text;
-use crate::triage::Case;
+use crate::triage::Issue;
 use ratatui::text::{Line, Span};
 
 /// Lines of evidence that it shows.
@@ -18,25 +18,25 @@ const ELSEWHERE: usize = 8;
 /// The context of the text, captured while drawing. The lines are made only if they are not cached.
 pub(crate) struct Overview<'a> {
     cx: Cx<'a>,
-    case: &'a Case,
+    issue: &'a Issue,
 }
 
 impl<'a> Overview<'a> {
-    pub fn new(cx: &Cx<'a>, case: &'a Case) -> Self {
-        Self { cx: cx.clone(), case }
+    pub fn new(cx: &Cx<'a>, issue: &'a Issue) -> Self {
+        Self { cx: cx.clone(), issue }
     }
 
     pub fn lines(&self, theme: Theme, width: u16) -> Vec<Line<'static>> {
-        let case = self.case;
+        let issue = self.issue;
         let mut lines = Vec::new();
         self.notes(theme, &mut lines);
-        section(theme, "Why it matters", &case.risk_description, &mut lines);
-        section(theme, "What it is", &case.vuln_description, &mut lines);
+        section(theme, "Why it matters", &issue.risk_description, &mut lines);
+        section(theme, "What it is", &issue.vuln_description, &mut lines);
         self.evidence(theme, width, &mut lines);
         self.also_on(theme, &mut lines);
-        section(theme, "Fix", &case.recommendation, &mut lines);
-        section(theme, "Tested", &case.test_description, &mut lines);
-        if case.risk_level == Risk::Info && case.vuln_id.starts_with("NONVULN") {
+        section(theme, "Fix", &issue.recommendation, &mut lines);
+        section(theme, "Tested", &issue.test_description, &mut lines);
+        if issue.risk_level == Risk::Info && issue.vuln_id.starts_with("NONVULN") {
             lines.push(words("Tested, and nothing was found.", theme.dim()));
         }
         self.from(theme, &mut lines);
@@ -46,7 +46,7 @@ impl<'a> Overview<'a> {
     /// Notes, tags, and what it duplicates.
     fn notes(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let state = &self.cx.model.findings.triage.state;
-        let Some(finding_state) = state.finding_state(self.case.key()) else { return };
+        let Some(finding_state) = state.finding_state(self.issue.key()) else { return };
         for note in &finding_state.notes {
             if let crate::triage::Change::Note(text) = &note.change {
                 let when = standing::ago(&self.cx, Some(note.at));
@@ -68,12 +68,12 @@ impl<'a> Overview<'a> {
     }
 
     fn evidence(&self, theme: Theme, width: u16, lines: &mut Vec<Line<'static>>) {
-        let rows = evidence::row_count(self.case);
+        let rows = evidence::row_count(self.issue);
         if rows == 0 {
             return;
         }
         heading(theme, if rows > 1 { format!("Evidence   {rows} rows") } else { "Evidence".to_owned() }, lines);
-        let evidence = evidence::lines(theme, self.case, width.saturating_sub(2));
+        let evidence = evidence::lines(theme, self.issue, width.saturating_sub(2));
         let more = evidence.len().saturating_sub(EXCERPT);
         lines.extend(evidence.into_iter().take(EXCERPT).map(indent));
         if more > 0 {
@@ -87,7 +87,7 @@ impl<'a> Overview<'a> {
         let model = self.cx.model;
         let Some(table) = model.data.findings.value() else { return };
         // The text is made with each key. A column of classes is read faster than 100,000 findings.
-        let (count, others) = match (table.position(self.case.id), table.column(Field::Class)) {
+        let (count, others) = match (table.position(self.issue.id), table.column(Field::Class)) {
             (Some(at), Some(classes)) => classes.same_as(at, ELSEWHERE),
             _ => return,
         };
@@ -95,7 +95,7 @@ impl<'a> Overview<'a> {
             return;
         }
         heading(theme, "Also on", lines);
-        let named: Vec<(&Case, String)> =
+        let named: Vec<(&Issue, String)> =
             others.iter().map(|&at| (&*table.items()[at], self.elsewhere(&table.items()[at]))).collect();
         let widest = named.iter().map(|(_, name)| text::width(name)).max().unwrap_or(0);
         for (other, name) in &named {
@@ -112,7 +112,7 @@ impl<'a> Overview<'a> {
         }
     }
 
-    fn elsewhere(&self, other: &Case) -> String {
+    fn elsewhere(&self, other: &Issue) -> String {
         let target = match (self.cx.finding_target(other), &other.target_name) {
             (Some(id), _) => self.cx.short_target_name(id).into_owned(),
             (None, Some(name)) => text::clean(name).into_owned(),
@@ -126,7 +126,7 @@ impl<'a> Overview<'a> {
     /// The latest scan that reported the finding.
     fn from(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let cx = &self.cx;
-        let Some(id) = self.case.task_id else { return };
+        let Some(id) = self.issue.task_id else { return };
         let mut from = format!("scan {}", cx.scan_name(id));
         match cx.scan(id) {
             Some(scan) if scan.status_name == ScanStatus::Finished => {

@@ -5,30 +5,30 @@ use crate::dashboard::input::action::{Action, DecideAction};
 pub(crate) use crate::dashboard::ui::labels::ago;
 use crate::dashboard::ui::{Cx, format};
 use crate::text;
-use crate::triage::{Assessment, Case, Presence, ReopenCause, Verdict, VerdictSource};
+use crate::triage::{Assessment, Issue, Presence, ReopenCause, Verdict, VerdictSource};
 use jiff::civil::Date;
 use ratatui::text::{Line, Span};
 use std::collections::BTreeMap;
 
 /// `+ new in scan #118, first seen 2m ago   undecided`.
-pub(crate) fn line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
+pub(crate) fn line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
     let theme = cx.theme;
-    let presence = match case.presence {
+    let presence = match issue.presence {
         Presence::New | Presence::Reappeared => theme.strong(),
         Presence::NotRetested => theme.warn(),
         Presence::Absent => theme.dim(),
         Presence::Unchanged | Presence::Updated => theme.text(),
     };
-    let assessment = cx.model.assessment(case.id);
+    let assessment = cx.model.assessment(issue.id);
     let (words, style) = match assessment {
-        Some(assessment) if assessment.reopened.is_some() => (stance_words(cx, case, assessment), theme.warn()),
+        Some(assessment) if assessment.reopened.is_some() => (stance_words(cx, issue, assessment), theme.warn()),
         Some(assessment) if assessment.source != VerdictSource::Nobody => {
-            (stance_words(cx, case, assessment), theme.strong())
+            (stance_words(cx, issue, assessment), theme.strong())
         }
         _ => ("undecided".to_owned(), theme.dim()),
     };
     Line::from(vec![
-        Span::styled(presence_words(cx, case), presence),
+        Span::styled(presence_words(cx, issue), presence),
         Span::raw("   "),
         Span::styled(text::clean(&words).into_owned(), style),
     ])
@@ -50,14 +50,14 @@ pub(crate) fn counted<'s>(assessments: impl Iterator<Item = Option<&'s Assessmen
 }
 
 /// `was at tcp/8443: false positive by anna 3d ago   = reuses it`, if the port of a finding seems to have moved.
-pub(crate) fn offer_line(cx: &Cx<'_>, case: &Case) -> Option<Line<'static>> {
-    let before = cx.model.earlier_decision(case.id)?;
+pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
+    let before = cx.model.earlier_decision(issue.id)?;
     let (event, decision) = before.shown()?;
     let mut words = decision.verdict.phrase();
     if let Some(reason) = decision.reason {
         words.push_str(&format!(", {}", reason.phrase()));
     }
-    let place = if before.identity.service == case.identity.service { "elsewhere" } else { &before.identity.service };
+    let place = if before.identity.service == issue.identity.service { "elsewhere" } else { &before.identity.service };
     let earlier = format!("was at {place}: {words} by {} {}", event.who, ago(cx, Some(event.at)));
     let key = crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Decide(DecideAction::ReuseEarlier));
     Some(Line::from(vec![
@@ -69,17 +69,17 @@ pub(crate) fn offer_line(cx: &Cx<'_>, case: &Case) -> Option<Line<'static>> {
 }
 
 /// The presence: `+ new in scan #118 Website, first seen 2m ago`.
-pub(crate) fn presence_words(cx: &Cx<'_>, case: &Case) -> String {
-    if case.own.is_some() {
-        return format!("manual finding, {}", ago(cx, case.first_seen));
+pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
+    if issue.own.is_some() {
+        return format!("manual finding, {}", ago(cx, issue.first_seen));
     }
-    let scan = case.task_id.map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
-    let first = ago(cx, case.first_seen);
-    let last = ago(cx, case.last_seen);
-    let sign = cx.theme.presence_sign(case.presence);
-    match case.presence {
+    let scan = issue.task_id.map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
+    let first = ago(cx, issue.first_seen);
+    let last = ago(cx, issue.last_seen);
+    let sign = cx.theme.presence_sign(issue.presence);
+    match issue.presence {
         Presence::New => format!("{sign} new in {scan}, first seen {first}"),
-        Presence::Unchanged if case.earlier.len() > 1 => format!("unchanged in {scan}, first seen {first}"),
+        Presence::Unchanged if issue.earlier.len() > 1 => format!("unchanged in {scan}, first seen {first}"),
         Presence::Unchanged => format!("seen by {scan}, {first}"),
         Presence::Updated => format!("{sign} changed in {scan}, first seen {first}"),
         Presence::Reappeared => format!("{sign} reappeared in {scan}, first seen {first}"),
@@ -89,10 +89,10 @@ pub(crate) fn presence_words(cx: &Cx<'_>, case: &Case) -> String {
 }
 
 /// The decision of a person, a rule or the service: `risk accepted to 12 Jan 2027 by anna 3d ago: deferred`.
-pub(crate) fn stance_words(cx: &Cx<'_>, case: &Case, assessment: &Assessment) -> String {
+pub(crate) fn stance_words(cx: &Cx<'_>, issue: &Issue, assessment: &Assessment) -> String {
     let decided = decided_words(cx, assessment);
     let mut words = match (assessment.reopened, assessment.source) {
-        (Some(ReopenCause::Conflict), _) => format!("conflict: {}", sides(cx, case)),
+        (Some(ReopenCause::Conflict), _) => format!("conflict: {}", sides(cx, issue)),
         (Some(ReopenCause::Regression), _) => format!("reappeared: was {decided}"),
         (Some(ReopenCause::Expired), _) => format!("expired: was {decided}"),
         (None, VerdictSource::Nobody) => "undecided".to_owned(),
@@ -126,8 +126,8 @@ fn decided_words(cx: &Cx<'_>, assessment: &Assessment) -> String {
 }
 
 /// Both sides of a conflict: `anna fixed, ben false positive`.
-fn sides(cx: &Cx<'_>, case: &Case) -> String {
-    let Some(finding_state) = cx.model.findings.triage.state.finding_state(case.key()) else { return String::new() };
+fn sides(cx: &Cx<'_>, issue: &Issue) -> String {
+    let Some(finding_state) = cx.model.findings.triage.state.finding_state(issue.key()) else { return String::new() };
     let sides =
         finding_state.decisions().map(|(event, decision)| format!("{} {}", event.who, decision.verdict.phrase()));
     sides.collect::<Vec<_>>().join(", ")

@@ -6,7 +6,7 @@ use crate::dashboard::ui::context::{cell, words};
 use crate::dashboard::ui::layout::take_top;
 use crate::dashboard::ui::widgets::table::{draw_heads, draw_rows, widths, window};
 use crate::dashboard::ui::{Cx, GUTTER, TableColumn, TableRow, ViewCache, format};
-use crate::triage::Case;
+use crate::triage::Issue;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -23,30 +23,30 @@ const COLUMNS: &[TableColumn] = &[
 ];
 
 pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Review, cache: &mut ViewCache) {
-    let cases = &review.facts.cases;
+    let issues = &review.facts.issues;
     let room = widths(COLUMNS, area.width.saturating_sub(GUTTER));
     let (heads, area) = take_top(area, u16::from(area.height > 2));
     draw_heads(buf, heads, cx.theme, COLUMNS, &room);
     let height = usize::from(area.height);
     cache.measures.detail_rows = area.height;
-    let first = window(review.row.saturating_sub(height / 2), review.row, cases.len(), height);
-    let row = |(at, case): (usize, &'a Arc<Case>)| {
-        let out = review.is_out(case.id);
+    let first = window(review.row.saturating_sub(height / 2), review.row, issues.len(), height);
+    let row = |(at, issue): (usize, &'a Arc<Issue>)| {
+        let out = review.is_out(issue.id);
         let style = if out { cx.theme.dim() } else { cx.theme.text() };
-        TableRow { cells: cells(cx, case, out), style, marked: false, selected: at == review.row }
+        TableRow { cells: cells(cx, issue, out), style, marked: false, selected: at == review.row }
     };
-    let shown = cases.iter().enumerate().skip(first).take(height).map(row);
+    let shown = issues.iter().enumerate().skip(first).take(height).map(row);
     draw_rows(buf, area, cx.theme, COLUMNS, &room, true, shown);
 }
 
-fn cells<'a>(cx: &Cx<'a>, case: &'a Case, out: bool) -> Vec<Line<'a>> {
+fn cells<'a>(cx: &Cx<'a>, issue: &'a Issue, out: bool) -> Vec<Line<'a>> {
     vec![
         if out { words("excluded", cx.theme.warn()) } else { Line::default() },
-        Line::from(format::risk_span(cx.theme, case.risk_level)),
-        words(cx.theme.presence_sign(case.presence), cx.theme.text()),
-        findings::target(cx, case),
-        Line::from(if case.port > 0 { case.port.min(99_999).to_string() } else { String::new() }),
-        cell(&case.name),
-        findings::decision_cell(cx, case, cx.model.assessment(case.id)),
+        Line::from(format::risk_span(cx.theme, issue.risk_level)),
+        words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
+        findings::target(cx, issue),
+        Line::from(if issue.port > 0 { issue.port.min(99_999).to_string() } else { String::new() }),
+        cell(&issue.name),
+        findings::decision_cell(cx, issue, cx.model.assessment(issue.id)),
     ]
 }

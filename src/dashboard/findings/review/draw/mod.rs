@@ -23,7 +23,7 @@ use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, joined};
 use crate::dashboard::ui::widgets::tabs::tab_line;
 use crate::dashboard::ui::{Cx, DetailPane, DetailText, ViewCache, format};
 use crate::text::clean;
-use crate::triage::{Case, Presence, Verdict};
+use crate::triage::{Issue, Presence, Verdict};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -72,12 +72,12 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
         return;
     };
     let facts = &review.facts;
-    let Some(case) = facts.cases.first() else {
+    let Some(issue) = facts.issues.first() else {
         let gone = words("None of these findings exists any more.", cx.theme.text());
         draw_line(buf, indented(area), &title(cx, card, facts, None));
         return draw_line(buf, indented(take_top(area, 2).1), &gone);
     };
-    let area = draw_heads(cx, buf, area, review, card, case);
+    let area = draw_heads(cx, buf, area, review, card, issue);
     if review.tab == Tab::Where {
         return members::draw(cx, buf, area, review, cache);
     }
@@ -86,38 +86,38 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
         id: RowRef::Item(review.row_id()),
         head: Vec::new(),
         tabs: Vec::new(),
-        text: text_of(cx, review, card, case),
+        text: text_of(cx, review, card, issue),
     };
     draw_text(cx, buf, indented(area), Pane::Findings, review.tab, detail, cache);
 }
 
 /// Title, facts, tabs. Returns what is left below them.
-fn draw_heads(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, card: &Card, case: &Case) -> Rect {
+fn draw_heads(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, card: &Card, issue: &Issue) -> Rect {
     let facts = &review.facts;
     let (first, rest) = take_top(area, 1);
     let count = Line::from(Span::styled(counted(cx, card, review), cx.theme.strong()));
-    draw_sides(buf, indented(first), &title(cx, card, facts, Some(case)), &count);
-    let mut head = vec![kind_line(cx, facts, case)];
+    draw_sides(buf, indented(first), &title(cx, card, facts, Some(issue)), &count);
+    let mut head = vec![kind_line(cx, facts, issue)];
     head.extend(note_line(cx, review));
     let rest = draw_head(buf, rest, &head);
     let (tabs, rest) = take_top(rest, 1);
     let at = TABS.iter().position(|&tab| tab == review.tab);
-    draw_line(buf, tabs, &tab_line(cx.theme, &titles(facts, case), at, tabs.width));
+    draw_line(buf, tabs, &tab_line(cx.theme, &titles(facts, issue), at, tabs.width));
     take_top(rest, u16::from(rest.height > 6)).1
 }
 
 /// The highest risk and the name.
-fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: Option<&Case>) -> Line<'static> {
-    let own = |case: &Case| cx.model.assessment(case.id).and_then(|assessment| assessment.severity);
-    let worst = facts.cases.iter().map(|case| own(case).unwrap_or(case.risk_level)).max();
+fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: Option<&Issue>) -> Line<'static> {
+    let own = |issue: &Issue| cx.model.assessment(issue.id).and_then(|assessment| assessment.severity);
+    let worst = facts.issues.iter().map(|issue| own(issue).unwrap_or(issue.risk_level)).max();
     let mut line = Line::default();
     if let Some(risk) = worst {
         line.push_span(format::risk_span(cx.theme, risk));
         line.push_span(Span::raw("  "));
     }
-    let target = case
+    let target = issue
         .filter(|_| card.by == Some(crate::dashboard::list::FindingGroupBy::Target))
-        .and_then(|case| cx.finding_target(case));
+        .and_then(|issue| cx.finding_target(issue));
     let name = target.map_or_else(|| clean(&card.title).into_owned(), |id| cx.target_name(id).into_owned());
     line.push_span(Span::styled(name, cx.theme.strong()));
     line
@@ -126,33 +126,33 @@ fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: Option<&Case>) -> 
 /// `57 findings, 57 targets`, or the place of a single finding.
 fn counted(cx: &Cx<'_>, card: &Card, review: &Review) -> String {
     let facts = &review.facts;
-    match (card.by, facts.cases.first()) {
-        (None, Some(case)) => finding::place(cx, case).unwrap_or_default(),
+    match (card.by, facts.issues.first()) {
+        (None, Some(issue)) => finding::place(cx, issue).unwrap_or_default(),
         _ => {
-            let out = facts.cases.iter().filter(|case| review.is_out(case.id)).count();
+            let out = facts.issues.iter().filter(|issue| review.is_out(issue.id)).count();
             let out = if out > 0 { format!(", {out} excluded") } else { String::new() };
             let targets = format::plural(facts.targets, "target");
-            format!("{}, {targets}{out}", format::plural(facts.cases.len(), "finding"))
+            format!("{}, {targets}{out}", format::plural(facts.issues.len(), "finding"))
         }
     }
 }
 
 /// `2 new · 55 same     CWE-693  A05:2021     proven: yes   EPSS –   KEV no`
-fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, case: &Case) -> Line<'static> {
+fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
     let dash = cx.theme.glyphs.dash;
     let present = Presence::ALL.iter().zip(facts.presence).filter(|(_, count)| *count > 0);
     let present: Vec<String> = present.map(|(presence, count)| format!("{count} {}", presence.word())).collect();
-    let kinds: Vec<_> = [&case.cwe, &case.owasp.owasp_2021].into_iter().filter(|kind| !kind.is_empty()).collect();
+    let kinds: Vec<_> = [&issue.cwe, &issue.owasp.owasp_2021].into_iter().filter(|kind| !kind.is_empty()).collect();
     let kinds: Vec<_> = kinds.into_iter().map(|kind| clean(kind).into_owned()).collect();
-    let some = |has: fn(&Case) -> bool| match facts.cases.iter().filter(|case| has(case)).count() {
+    let some = |has: fn(&Issue) -> bool| match facts.issues.iter().filter(|issue| has(issue)).count() {
         0 => "no".to_owned(),
-        all if all == facts.cases.len() => "yes".to_owned(),
+        all if all == facts.issues.len() => "yes".to_owned(),
         some => some.to_string(),
     };
-    let epss = facts.cases.iter().filter_map(|case| case.epss_score).reduce(f64::max);
+    let epss = facts.issues.iter().filter_map(|issue| issue.epss_score).reduce(f64::max);
     let epss = epss.map_or(dash.to_owned(), |score| format!("{:.1}%", score * 100.0));
     let proven =
-        format!("proven: {}   EPSS {epss}   KEV {}", some(|case| case.confirmed), some(|case| case.in_cisa_catalog));
+        format!("proven: {}   EPSS {epss}   KEV {}", some(|issue| issue.confirmed), some(|issue| issue.in_cisa_catalog));
     let mut parts = vec![present.join(&format!(" {} ", cx.theme.glyphs.separator)), kinds.join("  "), proven];
     parts.retain(|part| !part.is_empty());
     words(parts.join("     "), cx.theme.text())
@@ -167,15 +167,15 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         let text = format!("decided: {verdict} on {}", format::plural(decided.count, "finding"));
         parts.push(vec![Span::styled(text, theme.good())]);
     } else if facts
-        .cases
+        .issues
         .iter()
-        .any(|case| cx.model.assessment(case.id).is_some_and(|assessment| !assessment.is_undecided()))
+        .any(|issue| cx.model.assessment(issue.id).is_some_and(|assessment| !assessment.is_undecided()))
     {
-        let decisions = finding::standing::counted(facts.cases.iter().map(|case| cx.model.assessment(case.id)));
+        let decisions = finding::standing::counted(facts.issues.iter().map(|issue| cx.model.assessment(issue.id)));
         let text = format!("already {}", decisions.join(&format!(" {} ", theme.glyphs.separator)));
         parts.push(vec![Span::styled(text, theme.warn())]);
     }
-    let offered = facts.cases.iter().filter(|case| cx.model.earlier_decision(case.id).is_some()).count();
+    let offered = facts.issues.iter().filter(|issue| cx.model.earlier_decision(issue.id).is_some()).count();
     if offered > 0 {
         let key = cx
             .model
@@ -195,27 +195,27 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
     (!parts.is_empty()).then(|| joined(parts, "   "))
 }
 
-fn titles(facts: &ReviewFacts, case: &Case) -> Vec<String> {
+fn titles(facts: &ReviewFacts, issue: &Issue) -> Vec<String> {
     let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
     vec![
         Tab::Overview.title().to_owned(),
         Tab::Evidence.title().to_owned(),
-        number(Tab::Where, facts.cases.len()),
-        number(Tab::References, case.references.len() + case.cve.len()),
+        number(Tab::Where, facts.issues.len()),
+        number(Tab::References, issue.references.len() + issue.cve.len()),
         number(Tab::History, facts.history.len()),
     ]
 }
 
-fn text_of<'a>(cx: &Cx<'a>, review: &'a Review, card: &'a Card, case: &'a Arc<Case>) -> DetailText<'a> {
+fn text_of<'a>(cx: &Cx<'a>, review: &'a Review, card: &'a Card, issue: &'a Arc<Issue>) -> DetailText<'a> {
     let facts = &review.facts;
     let cx = cx.clone();
     let version = finding::triage_version(&cx);
     let made_from = vec![Arc::clone(facts) as _];
     match review.tab {
         Tab::Evidence => DetailText::new(made_from, move |_, width, _| text::evidence(&cx, facts, width)),
-        Tab::References => DetailText::new(made_from, move |theme, _, _| finding::references::lines(theme, case)),
+        Tab::References => DetailText::new(made_from, move |theme, _, _| finding::references::lines(theme, issue)),
         Tab::History => DetailText::new(made_from, move |_, _, _| text::history(&cx, facts)).with_version(version),
-        _ => DetailText::new(made_from, move |_, width, _| text::overview(&cx, card, facts, case, width))
+        _ => DetailText::new(made_from, move |_, width, _| text::overview(&cx, card, facts, issue, width))
             .with_version(version),
     }
 }

@@ -10,7 +10,7 @@ use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::widgets::wrap::plain;
 use crate::dashboard::ui::{Cx, format};
 use crate::text::{clean, clean_text, start, width as width_of};
-use crate::triage::Case;
+use crate::triage::Issue;
 use ratatui::text::{Line, Span};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,47 +21,47 @@ const KINDS: usize = 4;
 const LABEL: usize = 9;
 
 /// Impact, common evidence, recommendation and previous decision.
-pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: &Case, width: u16) -> Vec<Line<'static>> {
+pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Issue, width: u16) -> Vec<Line<'static>> {
     if card.by.is_none() {
-        let mut lines = Overview::new(cx, case).lines(cx.theme, width);
+        let mut lines = Overview::new(cx, issue).lines(cx.theme, width);
         before(cx, "Before", facts, &mut lines);
         return lines;
     }
     let mut lines = Vec::new();
-    class(cx, facts, case, width, &mut lines);
+    class(cx, facts, issue, width, &mut lines);
     before(cx, "Before", facts, &mut lines);
     lines
 }
 
 /// The description of a class with its common evidence; of several classes their names.
-pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, case: &Case, width: u16, lines: &mut Vec<Line<'static>>) {
+pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16, lines: &mut Vec<Line<'static>>) {
     if kinds_of_finding(cx, facts, lines) {
         return;
     }
-    let why = if case.risk_description.trim().is_empty() { &case.vuln_description } else { &case.risk_description };
+    let why = if issue.risk_description.trim().is_empty() { &issue.vuln_description } else { &issue.risk_description };
     if !why.trim().is_empty() {
         lines.extend(plain(&clean_text(why.trim()), cx.theme.text()));
     }
-    kinds(cx, &facts.evidence, facts.cases.len(), usize::from(width), lines);
-    section(cx.theme, "Fix", &case.recommendation, lines);
+    kinds(cx, &facts.evidence, facts.issues.len(), usize::from(width), lines);
+    section(cx.theme, "Fix", &issue.recommendation, lines);
 }
 
 /// The classes and their numbers of findings, if there are several. The description of one class would be wrong.
 fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) -> bool {
-    let mut classes: BTreeMap<&Shared, (usize, &Case)> = BTreeMap::new();
-    for case in &facts.cases {
-        classes.entry(case.class()).or_insert((0, case)).0 += 1;
+    let mut classes: BTreeMap<&Shared, (usize, &Issue)> = BTreeMap::new();
+    for issue in &facts.issues {
+        classes.entry(issue.class()).or_insert((0, issue)).0 += 1;
     }
     if classes.len() < 2 {
         return false;
     }
-    let mut classes: Vec<(usize, &Case)> = classes.into_values().collect();
-    classes.sort_by_key(|(count, case)| (Reverse((case.risk_level, *count)), case.name.clone()));
+    let mut classes: Vec<(usize, &Issue)> = classes.into_values().collect();
+    classes.sort_by_key(|(count, issue)| (Reverse((issue.risk_level, *count)), issue.name.clone()));
     heading(cx.theme, format!("{} kinds of finding", classes.len()), lines);
-    for (count, case) in classes {
+    for (count, issue) in classes {
         let mut line = Line::from(format!("{count:>6}  "));
-        line.push_span(format::risk_span(cx.theme, case.risk_level));
-        line.push_span(Span::raw(format!("  {}", clean(&case.name))));
+        line.push_span(format::risk_span(cx.theme, issue.risk_level));
+        line.push_span(Span::raw(format!("  {}", clean(&issue.name))));
         lines.push(line);
     }
     true
@@ -98,7 +98,7 @@ fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, l
 
 fn kind_line(cx: &Cx<'_>, label: &'static str, kind: &Alike, width: usize) -> Line<'static> {
     let ellipsis = cx.theme.glyphs.ellipsis;
-    let mut places: Vec<String> = kind.places.iter().map(|case| target(cx, case)).collect();
+    let mut places: Vec<String> = kind.places.iter().map(|issue| target(cx, issue)).collect();
     places.dedup();
     if kind.count > kind.places.len() {
         places.push(ellipsis.to_string());
@@ -115,11 +115,11 @@ fn kind_line(cx: &Cx<'_>, label: &'static str, kind: &Alike, width: usize) -> Li
     ])
 }
 
-pub(crate) fn target(cx: &Cx<'_>, case: &Case) -> String {
-    match (cx.finding_target(case), &case.target_name) {
+pub(crate) fn target(cx: &Cx<'_>, issue: &Issue) -> String {
+    match (cx.finding_target(issue), &issue.target_name) {
         (Some(id), _) => cx.short_target_name(id).into_owned(),
         (None, Some(name)) => clean(name).into_owned(),
-        (None, None) => clean(&case.identity.asset).into_owned(),
+        (None, None) => clean(&issue.identity.asset).into_owned(),
     }
 }
 

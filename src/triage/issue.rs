@@ -1,40 +1,22 @@
-//! One finding across scans (a case) and its assessment.
+//! One finding across scans (an issue) and its assessment.
 
-use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use jiff::civil::Date;
 
 use super::event::{EventId, Identity, Sighting};
-use crate::contract::{Finding, FindingId, Risk, Shared, Stamp};
+use crate::contract::{Finding, FindingId, Risk, Shared, Stamp, ids};
 use crate::finding::{FindingKey, Presence, Reason, Verdict, named_enum};
 
-/// Stable id of a case: the low 62 bits of its key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CaseId(pub i64);
+ids! {
+    /// Stable id of an issue: the low 62 bits of its key.
+    IssueId,
+}
 
-impl From<FindingKey> for CaseId {
+impl From<FindingKey> for IssueId {
     fn from(key: FindingKey) -> Self {
         Self((key.0 as u64 >> 2) as i64)
-    }
-}
-
-impl From<i64> for CaseId {
-    fn from(id: i64) -> Self {
-        Self(id)
-    }
-}
-
-impl From<CaseId> for i64 {
-    fn from(id: CaseId) -> Self {
-        id.0
-    }
-}
-
-impl fmt::Display for CaseId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
     }
 }
 
@@ -47,11 +29,11 @@ pub struct Occurrence {
     pub at: Option<Stamp>,
 }
 
-/// A finding across scans. It dereferences to its latest occurrence. There may be 100,000 cases, so rare data is boxed.
+/// A finding across scans. It dereferences to its latest occurrence. There may be 100,000 issues, so rare data is boxed.
 #[derive(Clone, Debug, Default)]
-pub struct Case {
+pub struct Issue {
     /// Stable id.
-    pub id: CaseId,
+    pub id: IssueId,
     /// Identity.
     pub identity: Arc<Identity>,
     /// The latest occurrence.
@@ -71,14 +53,14 @@ pub struct Case {
     pub own: Option<Box<EventId>>,
 }
 
-impl Deref for Case {
+impl Deref for Issue {
     type Target = Finding;
     fn deref(&self) -> &Finding {
         &self.finding
     }
 }
 
-impl Case {
+impl Issue {
     /// Key of its decisions.
     pub fn key(&self) -> FindingKey {
         self.identity.key
