@@ -10,6 +10,8 @@
 //! Events are ordered by (clock, id) only. A finding that inherits (`Change::Inherit`) shares the state of the other
 //! key. The maps are persistent, so a clone is sent to another thread by reference.
 
+mod undo;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -18,6 +20,7 @@ use imbl::OrdMap;
 use super::event::{Baseline, Change, Event, EventId, Subject};
 pub use super::finding_state::{FindingState, ManualFindingState, RuleState};
 use super::identity;
+use undo::{EventBatch, UndoStep};
 use crate::contract::Shared;
 use crate::finding::FindingKey;
 
@@ -51,21 +54,6 @@ pub enum Touched {
     Keys(Vec<FindingKey>),
     /// Any finding: issues, rules or the baseline changed.
     All,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct EventBatch {
-    events: Vec<Arc<Event>>,
-    /// Last undo or redo; true for undo.
-    last: Option<(EventPlace, bool)>,
-}
-
-/// Step in the undo history of an author.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum UndoStep {
-    Did(EventId),
-    Undid(EventId),
-    Redid(EventId),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,33 +110,11 @@ impl TriageState {
         self.thread_of(self.root(key)).1
     }
 
-    /// True if the batch is undone.
-    pub fn is_undone(&self, batch: EventId) -> bool {
-        self.batches.get(&batch).is_some_and(|batch| batch.is_undone())
-    }
-
     /// The effective decisions that a new one replaces: its `after`.
     pub fn heads(&self, key: FindingKey) -> Vec<EventId> {
         self.finding_state(key)
             .map(|finding_state| finding_state.heads.iter().map(|event| event.id).collect())
             .unwrap_or_default()
-    }
-
-    /// The batch that undo of this author affects: the last effective one.
-    pub fn last_done(&self, who: &str) -> Option<EventId> {
-        self.steps.get(who)?.values().rev().find_map(|&step| match step {
-            UndoStep::Did(batch) | UndoStep::Redid(batch) if !self.is_undone(batch) => Some(batch),
-            _ => None,
-        })
-    }
-
-    /// The batch that redo of this author affects: the last undone one since a new decision.
-    pub fn last_undone(&self, who: &str) -> Option<EventId> {
-        let since = self.steps.get(who)?.values().rev().take_while(|step| !matches!(step, UndoStep::Did(_)));
-        since.copied().find_map(|step| match step {
-            UndoStep::Undid(batch) if self.is_undone(batch) => Some(batch),
-            _ => None,
-        })
     }
 
     /// The events of a batch, in order.
@@ -221,14 +187,6 @@ impl TriageState {
         }
     }
 
-    fn set_undone(&mut self, event: &Event, batch: EventId, undo: bool) -> Vec<Topic> {
-        let step = if undo { UndoStep::Undid(batch) } else { UndoStep::Redid(batch) };
-        self.step(event, step);
-        let turned = Arc::make_mut(self.batches.entry(batch).or_default());
-        turned.last = turned.last.max(Some((place(event), undo)));
-        turned.events.iter().filter_map(|event| topic(event)).collect()
-    }
-
     fn file(&mut self, event: &Arc<Event>) -> Vec<Topic> {
         if event.id == event.batch {
             self.step(event, UndoStep::Did(event.batch));
@@ -242,10 +200,6 @@ impl TriageState {
             self.owned.insert(*id, *key);
         }
         topic.into_iter().collect()
-    }
-
-    fn step(&mut self, event: &Event, step: UndoStep) {
-        self.steps.entry(event.who.clone()).or_default().insert(place(event), step);
     }
 
     fn fold(&mut self, topics: &BTreeSet<Topic>) -> Touched {
@@ -373,12 +327,6 @@ impl TriageState {
         let mut events: Vec<Arc<Event>> = threads.flat_map(|events| events.iter().cloned()).collect();
         events.sort_by_key(|event| place(event));
         (keys, events)
-    }
-}
-
-impl EventBatch {
-    fn is_undone(&self) -> bool {
-        self.last.is_some_and(|(_, undone)| undone)
     }
 }
 
