@@ -15,7 +15,6 @@ use url::Url;
 use super::class;
 use crate::contract::entities::decode_entities;
 use crate::contract::{Evidence, EvidenceView};
-use crate::text;
 
 /// Characters of one name that count.
 const MAX_NAME: usize = 200;
