@@ -54,4 +54,3 @@ pub(super) fn retest(row: &ExportRow) -> Value {
 pub(super) fn retest_status(status: RetestStatus) -> String {
     status.word().replace(' ', "_")
 }
-

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use url::{Host, Position, Url};
 
 use crate::contract::{Risk, Shared};
-use crate::triage::{Assessment, Issue, Change, Event, FindingKey, RetestResult, TriageState, Verdict};
+use crate::triage::{Assessment, Change, Event, FindingKey, Issue, RetestResult, TriageState, Verdict};
 
 /// Limit of a chain of duplicates.
 const MOST_DUPLICATES: usize = 8;

@@ -2,9 +2,9 @@
 
 use jiff::civil::Date;
 
-use super::issue::{Assessment, Issue, ReopenCause, VerdictSource};
 use super::event::{Decision, Event, Sighting};
 use super::finding_state::{FindingState, RuleState};
+use super::issue::{Assessment, Issue, ReopenCause, VerdictSource};
 use super::state::TriageState;
 use crate::contract::{Shared, Stamp};
 use crate::finding::{Presence, Verdict};

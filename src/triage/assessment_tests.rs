@@ -1,8 +1,8 @@
 //! Tests of assessments: precedence, expiry, regressions and conflicts.
 
-use super::issue::{ReopenCause, VerdictSource};
 use super::correlate::reassess;
 use super::event::{Change, Decision, Subject};
+use super::issue::{ReopenCause, VerdictSource};
 use super::testing::World;
 use crate::contract::Risk;
 use crate::finding::Verdict;

@@ -9,9 +9,9 @@
 
 use std::sync::Arc;
 
+use super::change_detection;
 use super::issue::Issue;
 use super::presence::covers;
-use super::change_detection;
 use crate::contract::{Finding, Scan, ScanId, ScanStatus};
 use crate::finding::named_enum;
 use crate::table::Table;

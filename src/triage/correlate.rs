@@ -13,9 +13,9 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use super::assessment::assessment;
-use super::issue::{Assessment, Issue, Occurrence};
 use super::event::EventId;
 use super::finding_state::ManualFindingState;
+use super::issue::{Assessment, Issue, Occurrence};
 use super::matching::{self, MatchedFinding};
 use super::presence::Presences;
 use super::state::TriageState;

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::issue::{IssueId, VerdictSource};
 use super::event::{Change, Decision, ManualFinding, Subject};
+use super::issue::{IssueId, VerdictSource};
 use super::testing::World;
 use crate::contract::{Evidence, Finding, FindingId, Risk, ScanId, TargetId};
 use crate::finding::Verdict::{Confirmed, FalsePositive, Open};
@@ -197,7 +197,10 @@ fn manual_finding_is_row_of_target_until_switched_off() {
     world.ann.does(Subject::Manual(id), Change::Manual(Box::new(own)));
     let rows = world.rows();
     let issue = &rows.issues.items()[0];
-    assert_eq!((issue.own.as_deref(), issue.target_id, issue.risk_level), (Some(&id), Some(TargetId(1)), Risk::Critical));
+    assert_eq!(
+        (issue.own.as_deref(), issue.target_id, issue.risk_level),
+        (Some(&id), Some(TargetId(1)), Risk::Critical)
+    );
     assert!(issue.finding.id.0 < 0 && rows.assessments[0].is_undecided());
     world.ann.does(
         Subject::Finding((*issue.identity).clone()),

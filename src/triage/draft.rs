@@ -8,9 +8,9 @@
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
-use super::issue::VerdictSource;
 use super::defaults::DecisionDefault;
-use super::{Assessment, Issue, Change, Decision, FindingKey, Reason, Verdict};
+use super::issue::VerdictSource;
+use super::{Assessment, Change, Decision, FindingKey, Issue, Reason, Verdict};
 use crate::contract::{Risk, Shared};
 use crate::query::lex;
 

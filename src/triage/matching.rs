@@ -220,7 +220,13 @@ impl<'a> Matching<'a> {
 
     fn add(&mut self, identity: Arc<Identity>, at: usize) {
         self.by_key.insert(identity.key, self.rows.len());
-        self.rows.push(MatchedFinding { identity, seen: vec![at], stand_ins: Vec::new(), lost: false, earlier_decision: None });
+        self.rows.push(MatchedFinding {
+            identity,
+            seen: vec![at],
+            stand_ins: Vec::new(),
+            lost: false,
+            earlier_decision: None,
+        });
     }
 
     fn finish(mut self) -> Vec<MatchedFinding> {

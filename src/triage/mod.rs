@@ -10,12 +10,11 @@
 //! The module is pure (no I/O, no clock) except for `store`. Events are append-only; the state is their fold, and any
 //! order and repetition of the same events gives the same state.
 
-pub mod evidence_digest;
 pub mod assessment;
 #[cfg(test)]
 mod assessment_tests;
 pub mod bundle;
-pub mod issue;
+pub mod change_detection;
 pub mod compare;
 pub mod correlate;
 #[cfg(test)]
@@ -23,8 +22,10 @@ mod correlate_tests;
 pub mod defaults;
 pub mod draft;
 pub mod event;
+pub mod evidence_digest;
 mod finding_state;
 pub mod identity;
+pub mod issue;
 pub mod jsonl;
 mod matching;
 pub mod presence;
@@ -40,25 +41,24 @@ pub mod settings;
 pub mod state;
 #[cfg(test)]
 mod state_tests;
-pub mod change_detection;
 pub mod store;
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use bundle::{Bundle, Manifest, Setting};
-pub use issue::{Occurrence, ReopenCause, VerdictSource};
 pub use compare::{ComparedFinding, Outcome};
 pub use defaults::{DecisionDefault, DecisionDefaults};
 pub use draft::{DecisionScope, Draft, DraftValue};
 pub use event::ManualFinding;
+pub use issue::{Occurrence, ReopenCause, VerdictSource};
 pub use jsonl::BadLine;
 pub use retest::{KEPT_AS, Retest, RetestFinding, RetestResult, RetestScan, RetestStatus};
 pub use settings::{OWN_ADDRESSES, StoredSettings};
 pub use store::{OpenedDecisions, Store, StoreError};
 
 pub use crate::finding::{FindingKey, Presence, Reason, Verdict};
-pub use issue::{Assessment, Issue, IssueId};
 pub use correlate::{Correlated, CorrelationInput, correlate, reassess};
 pub use event::{Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
+pub use issue::{Assessment, Issue, IssueId};
 pub use row::AssessedFinding;
 pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};

@@ -12,10 +12,10 @@ use std::collections::{BTreeSet, HashMap};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use super::change_detection;
 use super::correlate::CorrelationInput;
 use super::event::Baseline;
 use super::matching::MatchedFinding;
-use super::change_detection;
 use crate::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
 use crate::finding::Presence;
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::compare::{Outcome, occurrences, outcome, seen_by};
 use super::presence::{covers, is_read};
 use super::settings::StoredSettings;
-use super::{Issue, IssueId, FindingKey};
+use super::{FindingKey, Issue, IssueId};
 use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
 use crate::table::Table;
 

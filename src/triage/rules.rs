@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use super::issue::{Assessment, Issue};
 use super::correlate::{CorrelationInput, assessed};
 use super::event::EventId;
 use super::finding_state::RuleState;
+use super::issue::{Assessment, Issue};
 use crate::contract::{ScanId, Shared, TargetId};
 use crate::finding::FindingKey;
 use crate::query::{Evaluator, Query, QueryKind, RowSet};

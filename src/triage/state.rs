@@ -20,9 +20,9 @@ use imbl::OrdMap;
 use super::event::{Baseline, Change, Event, EventId, Subject};
 pub use super::finding_state::{FindingState, ManualFindingState, RuleState};
 use super::identity;
-use undo::{EventBatch, UndoStep};
 use crate::contract::Shared;
 use crate::finding::FindingKey;
+use undo::{EventBatch, UndoStep};
 
 /// Position of an event in the order of all events.
 type EventPlace = (u64, EventId);

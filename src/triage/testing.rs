@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::issue::{Assessment, Issue};
 use super::correlate::{Correlated, CorrelationInput, correlate};
 use super::event::{Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
+use super::issue::{Assessment, Issue};
 use super::state::TriageState;
 use crate::contract::{Evidence, Finding, FindingId, Scan, ScanId, ScanStatus, Shared, Stamp, Target, TargetId};
 use crate::finding::{FindingKey, Verdict};

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Stamp, TargetId};
 use scandeck::export::{Export, ExportFormat, ExportRow, write};
 use scandeck::triage::{
-    Assessment, Issue, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Outcome, Presence, Reason,
+    Assessment, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Issue, Outcome, Presence, Reason,
     ReopenCause, RetestResult, RetestStatus, Subject, TriageState, Verdict,
 };
 use serde_json::{Value, json};

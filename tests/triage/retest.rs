@@ -16,7 +16,7 @@ use scandeck::dashboard::model::Model;
 use scandeck::demo::practice::Practice;
 use scandeck::service::{Parts, start_with};
 use scandeck::table::{Item, Table};
-use scandeck::triage::{Assessment, Issue, EventWriter, Outcome, Presence, ReopenCause, Verdict, correlate, retest};
+use scandeck::triage::{Assessment, EventWriter, Issue, Outcome, Presence, ReopenCause, Verdict, correlate, retest};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

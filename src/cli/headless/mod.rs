@@ -112,4 +112,3 @@ pub async fn run(command: HeadlessCommand) -> anyhow::Result<ExitCode> {
 fn query(text: &str, kind: QueryKind) -> Result<Query, String> {
     Query::parse(text, kind).map_err(|error| error.to_string())
 }
-

@@ -13,7 +13,7 @@ use crate::export::ExportRow;
 use crate::query::Query;
 use crate::table::{OtherLists, Table};
 use crate::triage::retest::retest_results;
-use crate::triage::{AssessedFinding, Issue, CorrelationInput, FindingKey, StoredSettings, TriageState, correlate};
+use crate::triage::{AssessedFinding, CorrelationInput, FindingKey, Issue, StoredSettings, TriageState, correlate};
 
 /// The local day, on which decisions expire.
 pub fn today() -> Date {
@@ -191,7 +191,8 @@ impl FindingRows {
         let each = row.issue.earlier.iter().map(|seen| {
             let finding = Arc::clone(&seen.finding);
             let tool = finding.task_id.and_then(|scan| self.names.tool(scan));
-            let issue = Arc::new(Issue { finding, earlier: Box::default(), last_seen: seen.at, ..(*row.issue).clone() });
+            let issue =
+                Arc::new(Issue { finding, earlier: Box::default(), last_seen: seen.at, ..(*row.issue).clone() });
             ExportRow { issue, tool, ..row.clone() }
         });
         each.collect()

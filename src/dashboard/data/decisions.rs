@@ -10,7 +10,7 @@ use crate::contract::{Finding, Scan, Shared, Stamp, Target};
 use crate::dashboard::base::Generation;
 use crate::table::Table;
 use crate::triage::{
-    Assessment, IssueId, DecisionDefaults, Draft, Event, EventId, EventWriter, FindingKey, ReopenCause, TriageState,
+    Assessment, DecisionDefaults, Draft, Event, EventId, EventWriter, FindingKey, IssueId, ReopenCause, TriageState,
 };
 use jiff::civil::Date;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use crate::dashboard::model::Model;
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command, RULED, VERDICTS};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
-use crate::triage::{Baseline, IssueId, Change, Draft, DraftValue, Subject, Verdict};
+use crate::triage::{Baseline, Change, Draft, DraftValue, IssueId, Subject, Verdict};
 
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[

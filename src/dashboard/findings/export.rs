@@ -7,7 +7,7 @@ use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::export::{ExportFormat, ExportRow};
 use crate::text::file_name;
 use crate::triage::retest::retest_results;
-use crate::triage::{Issue, IssueId, FindingKey, RetestResult};
+use crate::triage::{FindingKey, Issue, IssueId, RetestResult};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::findings::retest::tests::{ended, found};
 use crate::dashboard::testing::*;
-use crate::triage::{IssueId, Change, Decision, Event, Subject, Verdict};
+use crate::triage::{Change, Decision, Event, IssueId, Subject, Verdict};
 use proptest::prelude::*;
 
 fn one(id: i64) -> Finding {

@@ -18,7 +18,7 @@ use crate::contract::{ReportSource, Shared, TargetId, WorkspaceId};
 use crate::dashboard::base::{FormTag, Job, Secret};
 use crate::dashboard::data::Data;
 use crate::dashboard::text::TextInput;
-use crate::triage::{IssueId, EventId, ManualFinding};
+use crate::triage::{EventId, IssueId, ManualFinding};
 use std::collections::BTreeMap;
 
 /// A field whose input cannot be sent, and why.

@@ -6,8 +6,8 @@ use crate::dashboard::data::decisions::*;
 use crate::dashboard::model::Model;
 use crate::table::Remote;
 use crate::triage::{
-    Assessment, IssueId, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey,
-    FindingState, Subject, Touched, VerdictSource, reassess,
+    Assessment, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey, FindingState,
+    IssueId, Subject, Touched, VerdictSource, reassess,
 };
 use jiff::civil::Date;
 use std::sync::Arc;
@@ -110,7 +110,9 @@ impl Model {
     /// The id of a row at the service: of a finding, that of its latest occurrence.
     pub fn service_id(&self, pane: Pane, id: i64) -> i64 {
         match (pane, self.data.findings.value()) {
-            (Pane::Findings | Pane::Board, Some(table)) => table.get(IssueId(id)).map_or(id, |issue| issue.finding.id.0),
+            (Pane::Findings | Pane::Board, Some(table)) => {
+                table.get(IssueId(id)).map_or(id, |issue| issue.finding.id.0)
+            }
             _ => id,
         }
     }
@@ -123,7 +125,8 @@ impl Model {
     pub fn earlier_decision(&self, id: IssueId) -> Option<&FindingState> {
         let issue = self.data.findings.value()?.get(id)?;
         let decided = self.assessment(id).is_some_and(|assessment| assessment.source == VerdictSource::Person);
-        let before = self.findings.triage.state.finding_state(*issue.earlier_decision.as_deref().filter(|_| !decided)?)?;
+        let before =
+            self.findings.triage.state.finding_state(*issue.earlier_decision.as_deref().filter(|_| !decided)?)?;
         before.shown().map(|_| before)
     }
 

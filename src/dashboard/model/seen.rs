@@ -3,7 +3,7 @@
 
 use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::model::Model;
-use crate::triage::{IssueId, FindingKey};
+use crate::triage::{FindingKey, IssueId};
 use std::time::Duration;
 
 /// A detail counts as seen after it was on the screen for this long.

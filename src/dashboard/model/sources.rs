@@ -9,7 +9,7 @@ use crate::oob::source::is_own;
 use crate::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
 use crate::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
 use crate::table::{Item, OtherLists, Row, Table};
-use crate::triage::{AssessedFinding, Assessment, Issue, FindingKey, TriageState};
+use crate::triage::{AssessedFinding, Assessment, FindingKey, Issue, TriageState};
 use std::any::Any;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use crate::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
 use crate::dashboard::palette::Many;
 use crate::oob::Token;
-use crate::triage::{Baseline, IssueId, Draft};
+use crate::triage::{Baseline, Draft, IssueId};
 use std::ops::Range;
 
 /// One argument.

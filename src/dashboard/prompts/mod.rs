@@ -13,7 +13,7 @@
 use crate::dashboard::base::Job;
 use crate::dashboard::input::{KeyChord, KeyCode};
 use crate::dashboard::text::TextInput;
-use crate::triage::{IssueId, Change, Draft, EventId, Retest, Subject};
+use crate::triage::{Change, Draft, EventId, IssueId, Retest, Subject};
 use std::time::Duration;
 
 /// No answer counts before a prompt has been up for this long.

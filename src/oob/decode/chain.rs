@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::base64::Base64Run;
-use super::{DecodeStep, Layer, CompressionFormat, form, hex, is_text, json, jwt, multipart, percent, xml};
+use super::{CompressionFormat, DecodeStep, Layer, form, hex, is_text, json, jwt, multipart, percent, xml};
 use crate::text::plural;
 
 /// Maximum nesting depth of steps.
@@ -185,7 +185,8 @@ fn hex_step(text: &str) -> Option<DecodeStep> {
     if text.len() < LEAST_ENCODED || !text.len().is_multiple_of(2) {
         return None;
     }
-    let plain = hex::decoded(text.as_bytes()).filter(|plain| is_text(plain) || CompressionFormat::of(plain).is_some())?;
+    let plain =
+        hex::decoded(text.as_bytes()).filter(|plain| is_text(plain) || CompressionFormat::of(plain).is_some())?;
     Some(step(Layer::Hex, format!("all {} characters are hexadecimal digits of text", text.len()), plain))
 }
 

@@ -25,7 +25,8 @@ fn last(steps: &[DecodeStep]) -> String {
 
 #[test]
 fn nested_encodings_decode_in_order_with_reasons() {
-    let wrapped = STANDARD.encode(compress(CompressionFormat::Gzip, br#"{"a":"b%2Fc"}"#)).replace('+', "%2B").replace('=', "%3D");
+    let wrapped =
+        STANDARD.encode(compress(CompressionFormat::Gzip, br#"{"a":"b%2Fc"}"#)).replace('+', "%2B").replace('=', "%3D");
     let steps = plain(format!("%20{wrapped}"));
     assert_eq!(names(&steps), ["url", "base64", "gzip", "json"]);
     assert_eq!(steps[2].why, "begins with 1f 8b");

@@ -79,8 +79,12 @@ pub(in crate::oob) mod testing {
             encoder
         }
         match how {
-            CompressionFormat::Gzip => written(GzEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap(),
-            CompressionFormat::Zlib => written(ZlibEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap(),
+            CompressionFormat::Gzip => {
+                written(GzEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap()
+            }
+            CompressionFormat::Zlib => {
+                written(ZlibEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap()
+            }
             CompressionFormat::Deflate => {
                 written(DeflateEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap()
             }

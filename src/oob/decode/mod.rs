@@ -10,13 +10,13 @@
 
 pub mod base64;
 mod chain;
+pub mod compression;
 mod form;
 pub mod hex;
 mod json;
 mod jwt;
 mod multipart;
 pub mod percent;
-pub mod compression;
 mod xml;
 
 use crate::finding::named_enum;

@@ -11,10 +11,10 @@
 //! open at once.
 
 mod archived;
+mod chunks;
 mod hits;
 mod open;
 mod payloads;
-mod chunks;
 mod purge;
 #[cfg(test)]
 mod tests;
@@ -32,9 +32,9 @@ use crate::sqlite::{FileKind, SharedFile};
 
 pub use crate::sqlite::StoreError;
 pub use archived::{ArchivePage, ArchivePlace};
+pub use chunks::chunks;
 pub use hits::{HitCount, RowRange, SearchedCaptures};
 pub use open::OpenedArchive;
-pub use chunks::chunks;
 
 const KIND: FileKind = FileKind {
     name: "captures.db",

@@ -125,8 +125,7 @@ impl FindingKind {
 
     /// A finding of this kind with all texts; the check adds place and evidence.
     pub fn finding(self) -> NewFinding {
-        let finding =
-            NewFinding { vuln_id: self.0.to_owned(), protocol: "tcp".to_owned(), ..NewFinding::default() };
+        let finding = NewFinding { vuln_id: self.0.to_owned(), protocol: "tcp".to_owned(), ..NewFinding::default() };
         let Some(texts) = CATALOGUE.kinds.get(self.0) else { return finding };
         let [owasp_2017, owasp_2021, owasp_2025] = CATALOGUE.owasp.get(&texts.owasp).cloned().unwrap_or_default();
         NewFinding {

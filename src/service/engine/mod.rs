@@ -146,12 +146,7 @@ pub struct TestDone {
 
 impl TestDone {
     /// A test that counts as one.
-    fn new(
-        uid: impl Into<String>,
-        description: impl Into<String>,
-        metadata: Value,
-        findings: Vec<NewFinding>,
-    ) -> Self {
+    fn new(uid: impl Into<String>, description: impl Into<String>, metadata: Value, findings: Vec<NewFinding>) -> Self {
         Self { uid: uid.into(), description: description.into(), metadata, weight: 1, findings }
     }
 }

@@ -68,7 +68,11 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
             all.insert(
                 1,
                 Hint::new(
-                    crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Decide(DecideAction::ReuseEarlier)),
+                    crate::dashboard::ui::labels::key(
+                        cx,
+                        Context::Findings,
+                        Action::Decide(DecideAction::ReuseEarlier),
+                    ),
                     "take over",
                 ),
             );

@@ -5,7 +5,7 @@ use crate::dashboard::findings::decide::tests::{one, recorded};
 use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::dashboard::testing::*;
-use crate::triage::{IssueId, Change, Subject};
+use crate::triage::{Change, IssueId, Subject};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

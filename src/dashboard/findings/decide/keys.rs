@@ -19,7 +19,7 @@ use crate::dashboard::model::{MenuChoice, Model};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
 use crate::triage::{
-    Issue, IssueId, Change, DecisionDefault, DecisionScope, Draft, EventId, RuleState, Subject, Verdict,
+    Change, DecisionDefault, DecisionScope, Draft, EventId, Issue, IssueId, RuleState, Subject, Verdict,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -83,7 +83,12 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
 }
 
 /// Prompts for more than 20 findings, and where marked findings are hidden; otherwise decides at once.
-pub(crate) fn ask_or_carry_out(model: &mut Model, mut pending: PendingDecision, mut hidden: Vec<IssueId>, effects: &mut Vec<Effect>) {
+pub(crate) fn ask_or_carry_out(
+    model: &mut Model,
+    mut pending: PendingDecision,
+    mut hidden: Vec<IssueId>,
+    effects: &mut Vec<Effect>,
+) {
     if pending.draft.reuses_earlier {
         let has_earlier = |&id: &IssueId| model.earlier_decision(id).is_some();
         pending.ids.retain(has_earlier);

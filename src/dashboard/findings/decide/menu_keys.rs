@@ -9,7 +9,7 @@ use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, Menu
 use crate::dashboard::prompts::PendingDecision;
 use crate::dashboard::text::Ends;
 use crate::query::{Query, QueryKind, RowSet};
-use crate::triage::{IssueId, DecisionScope, FindingKey, Verdict, VerdictSource};
+use crate::triage::{DecisionScope, FindingKey, IssueId, Verdict, VerdictSource};
 use std::collections::{BTreeSet, HashSet};
 
 /// Most findings offered as the original of a duplicate.

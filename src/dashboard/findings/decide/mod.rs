@@ -8,9 +8,9 @@ pub mod keys;
 pub mod menu_keys;
 #[cfg(test)]
 mod menu_tests;
-pub mod rules_keys;
 #[cfg(test)]
 mod reuse_tests;
+pub mod rules_keys;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod undo;

@@ -2,7 +2,7 @@
 
 use crate::dashboard::findings::retest::tests::{ended, found};
 use crate::dashboard::testing::*;
-use crate::triage::{IssueId, Change, Verdict, VerdictSource};
+use crate::triage::{Change, IssueId, Verdict, VerdictSource};
 
 fn on_port(id: i64, scan: i64, kind: &str, port: i64) -> Finding {
     Finding { vuln_id: kind.into(), port, protocol: "tcp".into(), ..found(id, scan, 1, kind, Risk::High) }
@@ -45,7 +45,9 @@ fn verdicts(desk: &Desk) -> [Option<Verdict>; 3] {
 fn offered_decision_applies_only_after_reuse() {
     let mut desk = desk();
     assert_eq!(verdicts(&desk), [None; 3]);
-    assert!(desk.model.earlier_decision(row(&desk, 11)).is_some() && desk.model.earlier_decision(row(&desk, 13)).is_none());
+    assert!(
+        desk.model.earlier_decision(row(&desk, 11)).is_some() && desk.model.earlier_decision(row(&desk, 13)).is_none()
+    );
     select(&mut desk, 11);
     let effects = desk.keys("=");
     let events = crate::dashboard::findings::decide::tests::recorded(&effects);

@@ -2,7 +2,7 @@
 
 use crate::dashboard::core::Msg;
 use crate::dashboard::testing::*;
-use crate::triage::{IssueId, Change, Event, Verdict, VerdictSource};
+use crate::triage::{Change, Event, IssueId, Verdict, VerdictSource};
 
 /// The verdict of the finding with this id at the service, if a person gave one.
 fn verdict(desk: &Desk, finding: i64) -> Option<Verdict> {

@@ -8,7 +8,7 @@ use crate::dashboard::input::action::{Action, DecideAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
-use crate::triage::{IssueId, Change, Event, EventId, Subject, Verdict};
+use crate::triage::{Change, Event, EventId, IssueId, Subject, Verdict};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -122,7 +122,9 @@ fn overview(cx: &Cx<'_>, table: &Table<Issue>, members: &[u32], facts: &ReviewFa
         fact(cx.theme, "Scans", present(issues().map(|issue| issue.presence)).join(&separator)),
         fact(cx.theme, "Where", places(cx, issues().map(|issue| &**issue))),
     ];
-    let offered = issues().filter(|issue| issue.earlier_decision.is_some() && cx.model.earlier_decision(issue.id).is_some()).count();
+    let offered = issues()
+        .filter(|issue| issue.earlier_decision.is_some() && cx.model.earlier_decision(issue.id).is_some())
+        .count();
     if offered > 0 {
         let moved = format!("{} moved here from another port", format::plural(offered, "finding"));
         lines.push(fact(cx.theme, "Reusable", moved));

@@ -13,7 +13,7 @@ use crate::dashboard::prompts::{Prompt, Then};
 use crate::oob::out::raw;
 use crate::oob::{CaptureRecord, CaptureSource};
 use crate::text::plural;
-use crate::triage::{Issue, IssueId, Change, EventId, ManualFinding, ManualFindingState, Subject};
+use crate::triage::{Change, EventId, Issue, IssueId, ManualFinding, ManualFindingState, Subject};
 
 /// `n` in the findings: edits the selected manual finding, or opens a new one for the target.
 pub(crate) fn open(model: &mut Model) {

@@ -9,7 +9,7 @@ use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
 use crate::text::plural;
 use crate::triage::compare::{differences, occurrences};
 use crate::triage::{
-    Issue, IssueId, Draft, KEPT_AS, Outcome, Retest, RetestFinding, RetestScan, RetestStatus, Verdict, compare,
+    Draft, Issue, IssueId, KEPT_AS, Outcome, Retest, RetestFinding, RetestScan, RetestStatus, Verdict, compare,
 };
 use std::collections::HashSet;
 

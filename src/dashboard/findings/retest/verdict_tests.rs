@@ -7,7 +7,7 @@ use crate::dashboard::findings::decide::tests::recorded;
 use crate::dashboard::findings::retest::tests::{before, desk, ended, found, started};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::dashboard::testing::*;
-use crate::triage::{IssueId, Change, Subject, Verdict};
+use crate::triage::{Change, IssueId, Subject, Verdict};
 use proptest::prelude::*;
 
 /// The scans before, and the new ones: that of the first target ran through, that of the second as said.

@@ -14,7 +14,7 @@ use crate::dashboard::model::review::open::{close, pause};
 use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, TABS};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
-use crate::triage::{IssueId, Change, EventId, Subject, Verdict};
+use crate::triage::{Change, EventId, IssueId, Subject, Verdict};
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use crate::dashboard::base::Tab;
 use crate::dashboard::core::Msg;
 use crate::dashboard::model::{Review, ReviewOutcome};
 use crate::dashboard::testing::*;
-use crate::triage::{IssueId, Change, Event, Subject, Verdict};
+use crate::triage::{Change, Event, IssueId, Subject, Verdict};
 use proptest::prelude::*;
 
 /// 25 dumps on 5 targets, two cookies on one, one banner.

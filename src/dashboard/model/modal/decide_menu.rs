@@ -9,7 +9,7 @@
 
 use crate::contract::{Risk, Shared};
 use crate::dashboard::text::{Offers, TextInput};
-use crate::triage::{IssueId, DecisionScope, Draft, DraftValue, FindingKey, Reason, Verdict};
+use crate::triage::{DecisionScope, Draft, DraftValue, FindingKey, IssueId, Reason, Verdict};
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 

@@ -6,7 +6,9 @@ use crate::dashboard::list::finding_groups::belongs;
 use crate::dashboard::model::{Card, Review};
 use crate::table::Table;
 use crate::triage::defaults::note_beside;
-use crate::triage::{Issue, IssueId, Change, Event, EventId, Presence, Reason, Subject, TriageState, Verdict, evidence_digest};
+use crate::triage::{
+    Change, Event, EventId, Issue, IssueId, Presence, Reason, Subject, TriageState, Verdict, evidence_digest,
+};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -14,7 +14,7 @@ pub mod open;
 use crate::contract::Shared;
 use crate::dashboard::base::{Focus, Tab};
 use crate::dashboard::list::FindingGroupBy;
-use crate::triage::{IssueId, EventId, TriageState, Verdict};
+use crate::triage::{EventId, IssueId, TriageState, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -33,7 +33,12 @@ impl CaptureArchiver {
     ///
     /// # Errors
     /// When they cannot be read or archived: the logger must then not be cleared.
-    pub async fn archive_logger(&self, client: &Client, workspace: &Shared, id: LoggerId) -> Result<ClearedRequests, Problem> {
+    pub async fn archive_logger(
+        &self,
+        client: &Client,
+        workspace: &Shared,
+        id: LoggerId,
+    ) -> Result<ClearedRequests, Problem> {
         let logger = Arc::new(client.get_logger(id).await?);
         let archive = |captures| self.archive(workspace.clone(), Arc::clone(&logger), captures);
         client.archive_captures(id, archive).await.map_err(|why| unread(&logger, &why))
@@ -149,7 +154,11 @@ mod tests {
         desk.opened().await;
         desk.recalled().await;
         desk.archive.archiver().archive_logger(&client, &"Other".into(), LoggerId(1)).await.unwrap();
-        desk.archive.archiver().archive("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))]).await.unwrap();
+        desk.archive
+            .archiver()
+            .archive("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))])
+            .await
+            .unwrap();
         assert_eq!(ids(&desk.caught().await), [9]);
         desk.archive.send(ArchiveRequest::Recall(1, "Other".into()));
         assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
@@ -160,7 +169,8 @@ mod tests {
         let (temp, (server, client)) = (tempfile::tempdir().unwrap(), service().await);
         std::fs::write(temp.path().join("file"), "").unwrap();
         let refusal_of = async |desk: &Desk| {
-            let problem = desk.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
+            let problem =
+                desk.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
             assert!(
                 problem.hint.as_ref().unwrap().ends_with("`scandeck api DELETE /http_loggers/1/data`"),
                 "{problem:?}"

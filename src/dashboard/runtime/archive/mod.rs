@@ -11,8 +11,8 @@
 //! Requests are executed in their order, and none is dropped: the end of the dashboard waits for them. They wait while
 //! another program locks the archive. If the archive cannot be written, that is reported and captures are still shown.
 
-pub mod hits;
 pub mod archiver;
+pub mod hits;
 pub mod recall;
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::{Cx, Theme, format};
 use crate::text;
 use crate::triage::compare::{differences, occurrences};
-use crate::triage::{Issue, Change, Decision, Event};
+use crate::triage::{Change, Decision, Event, Issue};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;

@@ -151,8 +151,11 @@ fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
     };
     let epss = facts.issues.iter().filter_map(|issue| issue.epss_score).reduce(f64::max);
     let epss = epss.map_or(dash.to_owned(), |score| format!("{:.1}%", score * 100.0));
-    let proven =
-        format!("proven: {}   EPSS {epss}   KEV {}", some(|issue| issue.confirmed), some(|issue| issue.in_cisa_catalog));
+    let proven = format!(
+        "proven: {}   EPSS {epss}   KEV {}",
+        some(|issue| issue.confirmed),
+        some(|issue| issue.in_cisa_catalog)
+    );
     let mut parts = vec![present.join(&format!(" {} ", cx.theme.glyphs.separator)), kinds.join("  "), proven];
     parts.retain(|part| !part.is_empty());
     words(parts.join("     "), cx.theme.text())
