@@ -154,7 +154,7 @@ impl<'a> ArchiveReader<'a> {
 
     /// Stores the hits of one batch of captures; returns whether it was the last batch.
     async fn count_hits(&mut self) -> anyhow::Result<bool> {
-        Ok(!self.store.is_writable() || self.store.look_through(&mut self.book).await?.ended)
+        Ok(!self.store.is_writable() || self.store.search_chunk(&mut self.book).await?.ended)
     }
 
     /// The loggers of the selected workspaces.

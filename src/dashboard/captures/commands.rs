@@ -39,7 +39,7 @@ fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(
     let marked: Vec<CaptureRecord> =
         model.marked_captures().into_iter().map(|caught| model.record_of(caught)).collect();
     let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
-    let name = args.text().unwrap_or_else(|| file_name(&format!("captures-{workspace}.{}", format.ending())));
+    let name = args.text().unwrap_or_else(|| file_name(&format!("captures-{workspace}.{format}")));
     let exported = ExportedCaptures { name, format, sent: marked };
     let gathering = match args.query() {
         Some(query) => {

@@ -249,13 +249,13 @@ mod tests {
     fn check_days_reports_expiry_two_weeks_ahead() {
         let facts = facts(2020, 2030);
         for (now, expected) in [
-            (facts.not_before - 1, Some("tls.certificate.not_yet_valid")),
+            (facts.not_before - 1, Some(tls::NOT_YET_VALID)),
             (facts.not_before, None),
             (facts.not_after - 15 * DAY, None),
-            (facts.not_after - 14 * DAY, Some("tls.certificate.expires_soon")),
-            (facts.not_after + 1, Some("tls.certificate.expired")),
+            (facts.not_after - 14 * DAY, Some(tls::EXPIRES_SOON)),
+            (facts.not_after + 1, Some(tls::EXPIRED)),
         ] {
-            assert_eq!(check_days(&facts, now).map(|(kind, _)| kind.id), expected);
+            assert_eq!(check_days(&facts, now).map(|(kind, _)| kind), expected);
         }
     }
 
