@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Parse error of a query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}{}", .hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default())]
+#[error("{reason}{}", .hint.as_ref().map(|hint| format!(" ; {hint}")).unwrap_or_default())]
 pub struct ParseError {
     /// Byte range of the error; empty at the end if something is missing.
     pub at: Range<usize>,
@@ -30,6 +30,11 @@ impl ParseError {
 
 /// Longest text that is compared with names.
 const LONGEST: usize = 40;
+
+/// The hint of a misspelled name.
+pub fn did_you_mean(name: &str) -> String {
+    format!("did you mean `{name}`?")
+}
 
 /// The nearest name: a prefix match, or at most two edits away.
 pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {

@@ -128,7 +128,7 @@ fields! {
     Name "name" &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces], "name or label", "name:\"private key\"";
     Risk "risk" &["risk_level"], Risk, &[Findings, Targets, Scans], "risk as scanned; of targets and scans, the worst found", "risk>=high";
     Severity "severity" &["sev"], Risk, &[Findings], "severity override, else the risk", "severity:medium,high";
-    Verdict "verdict" &[], Choice(verdicts), &[Findings], "verdict; if it no longer holds, the last one", "verdict:confirmed";
+    Verdict "verdict" &[], Choice(verdicts), &[Findings], "verdict; if it is no longer valid, the last one", "verdict:confirmed";
     Reason "reason" &[], Choice(reasons), &[Findings], "reason for the verdict", "reason:not_reproducible";
     By "by" &["who", "decided_by"], Word, &[Findings, Payloads], "who decided; of payloads, who created it", "by:ann*";
     Source "source" &[], Choice(sources), &[Findings], "origin of the verdict", "source:rule";
@@ -141,12 +141,12 @@ fields! {
     First "first" &["first_seen", "age"], Time, &[Findings], "start of the first scan that found it", "age>1w";
     Seen "seen" &["last_seen"], Time, &[Findings, Payloads], "start of the last scan that found it; of payloads, the last hit", "seen>=2026-10-01";
     Changed "changed" &[], Time, &[Findings], "when it appeared, changed, reappeared or was decided", "changed<2d";
-    Target "target" &["target_name", "host"], Prose, &[Findings, Scans, Captures, Payloads], "target name; for captures, the target of the payload, the sender, or any target mentioned in the request", "target:shop*";
+    Target "target" &["target_name", "host"], Prose, &[Findings, Scans, Captures, Payloads], "target; of captures: of the payload, sender or mentioned in the request", "target:shop*";
     TargetId "target_id" &[], Number, &[Findings, Scans], "id of the target", "target_id:7";
     Workspace "workspace" &["ws"], Prose, &[Findings, Scans, Targets], "name of the workspace", "workspace:acme";
     Scan "scan" &["task_id", "scan_id"], Number, &[Findings], "ids of the scans that found it", "scan:118";
     Tool "tool" &["tool_id"], Word, &[Findings, Scans], "id or name of the tool", "tool:170";
-    Scanner "scanner" &[], Choice(scanner), &[Findings], "whether the scanner proved it", "scanner:proven";
+    Scanner "scanner" &[], Choice(scanner), &[Findings], "whether the scanner proved the finding", "scanner:proven";
     Class "class" &[], Word, &[Findings], "kind of finding, as used by groups and rules", "class:TLS*";
     VulnId "vuln_id" &["vuln"], Word, &[Findings], "kind of finding, as named by the service", "vuln_id:SSL-*";
     Cve "cve" &[], Word, &[Findings], "CVE numbers", "cve:CVE-2024-*";
@@ -168,7 +168,7 @@ fields! {
     Reference "reference" &["references", "ref"], Prose, &[Findings], "references", "reference:owasp.org";
     Screenshots "screenshots" &[], Number, &[Findings], "number of screenshots", "screenshots>0";
     Asset "asset" &[], Word, &[Findings], "canonical target name, as in the fingerprint", "asset:shop.test";
-    Key "key" &["fingerprint"], Word, &[Findings], "fingerprint that decisions are stored under", "key:5f*";
+    Key "key" &["fingerprint"], Word, &[Findings], "fingerprint of the finding, under which decisions are stored", "key:5f*";
     Progress "progress" &[], Number, &[Scans], "percent done", "progress>50";
     Started "started" &["start", "start_time", "age"], Time, &[Scans], "when it started", "started<1d";
     Ended "ended" &["end", "end_time"], Time, &[Scans], "when it ended", "ended>=2026-10-01";
@@ -187,7 +187,7 @@ fields! {
     Method "method" &["request_method"], Word, &[Captures], "HTTP method", "method:post";
     Query "query" &["url_params"], Prose, &[Captures], "query string", "query:k7f2";
     Agent "agent" &["user_agent"], Prose, &[Captures], "user agent", "agent:curl";
-    Os "os" &[], Word, &[Captures], "operating system of the sender, guessed", "os:linux";
+    Os "os" &[], Word, &[Captures], "guessed operating system of the sender", "os:linux";
     Header "header" &["headers", "http_headers"], Prose, &[Captures], "header lines", "header:\"x-forwarded-for\"";
     BodyType "body_type" &["request_body_type"], Word, &[Captures], "content type of the body", "body_type:*json*";
     Body "body" &["request_body"], Prose, &[Captures], "body, decoded", "body:passwd";

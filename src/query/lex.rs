@@ -147,8 +147,8 @@ impl<'a> Lexer<'a> {
         self.at += 1;
         match self.peek() {
             Some(next) if !next.is_whitespace() => Ok(LexToken::Minus),
-            _ => Err(ParseError::new(self.at - 1..self.at, "- stands before what is not wanted")
-                .with_hint("in quotes it is searched for")),
+            _ => Err(ParseError::new(self.at - 1..self.at, "`-` must precede a word or field")
+                .with_hint("quote it to search for the text")),
         }
     }
 
@@ -209,8 +209,8 @@ impl<'a> Lexer<'a> {
                 _ => self.bare(|letter| !several || letter != ','),
             };
             if value.text.is_empty() && !value.quoted {
-                let missing = ParseError::new(value.at, "a value is missing here");
-                return Err(if several { missing.with_hint("* takes any, \"\" takes none") } else { missing });
+                let missing = ParseError::new(value.at, "value is missing");
+                return Err(if several { missing.with_hint("* matches any value, \"\" no value") } else { missing });
             }
             values.push(value);
             if !several || self.peek() != Some(',') {
@@ -283,8 +283,8 @@ mod tests {
 
     #[test]
     fn missing_value_is_reported_with_position() {
-        assert_eq!(tokens_of("a risk>="), "8..8 a value is missing here");
-        assert_eq!(tokens_of("port:80,"), "8..8 a value is missing here");
-        assert_eq!(tokens_of("a - b"), "2..3 - stands before what is not wanted");
+        assert_eq!(tokens_of("a risk>="), "8..8 value is missing");
+        assert_eq!(tokens_of("port:80,"), "8..8 value is missing");
+        assert_eq!(tokens_of("a - b"), "2..3 `-` must precede a word or field");
     }
 }

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::column::Column;
-use super::error::nearest;
+use super::error::{did_you_mean, nearest};
 use super::field::ValueKind;
 use super::source::RowSource;
 use super::{Evaluator, Field, ParseError, QueryKind};
@@ -36,12 +36,12 @@ impl SortKey {
             let (reverse, name) = part.strip_prefix('-').map_or((false, part), |name| (true, name));
             let names = || Field::of(kind).map(|spec| spec.name);
             let Some(field) = Field::named(name, kind) else {
-                let error = ParseError::new(at, format!("{} have no field {name:?}", kind.as_str()));
-                let hint = nearest(name, names()).map(|known| format!("{known}?"));
+                let error = ParseError::new(at, format!("unknown field `{name}`"));
+                let hint = nearest(name, names()).map(did_you_mean);
                 return Err(hint.map_or(error.clone(), |hint| error.with_hint(hint)));
             };
             if matches!(field.spec().values, ValueKind::Search | ValueKind::Flags) {
-                return Err(ParseError::new(at, format!("{name} has no order")));
+                return Err(ParseError::new(at, format!("`{name}` cannot be sorted by")));
             }
             keys.push(Self { field, reverse });
         }
@@ -108,6 +108,6 @@ mod tests {
     fn invalid_sort_key_is_reported_with_position() {
         let error = |text: &str| SortKey::parse_all(text, QueryKind::Findings).unwrap_err();
         assert_eq!((error("risk,agee").at, error("risk,agee").hint), (5..9, None));
-        assert_eq!(error("is").reason, "is has no order");
+        assert_eq!(error("is").reason, "`is` cannot be sorted by");
     }
 }

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::error::nearest;
+use super::error::{did_you_mean, nearest};
 use super::expr::Number;
 use super::field::ValueKind;
 use super::lex::{Compare, LexToken, Placed, Word, is_keyword, lex};
@@ -27,7 +27,7 @@ pub const DEEPEST: usize = 40;
 /// The first error.
 pub fn parse(text: &str, kind: QueryKind) -> Result<Expr, ParseError> {
     if text.len() > LONGEST {
-        return Err(ParseError::new(text.len()..text.len(), format!("longer than {LONGEST} bytes")));
+        return Err(ParseError::new(text.len()..text.len(), format!("query is longer than {LONGEST} bytes")));
     }
     let tokens = lex(text)?;
     let mut parser = Parser { tokens, at: 0, kind, end: text.len(), depth: 0 };
@@ -37,7 +37,7 @@ pub fn parse(text: &str, kind: QueryKind) -> Result<Expr, ParseError> {
     let whole = parser.either()?;
     match parser.peek() {
         None => Ok(whole),
-        Some((_, at)) => Err(ParseError::new(at.clone(), "no ( is open here")),
+        Some((_, at)) => Err(ParseError::new(at.clone(), "unmatched `)`")),
     }
 }
 
@@ -92,7 +92,7 @@ impl Parser {
         self.depth += 1;
         let part = if self.depth > DEEPEST {
             let at = self.peek().map_or(self.end..self.end, |(_, at)| at.clone());
-            Err(ParseError::new(at, "nested too deep"))
+            Err(ParseError::new(at, format!("more than {DEEPEST} nested groups")))
         } else if self.keyword("not") {
             self.part().map(Expr::opposite)
         } else {
@@ -105,18 +105,18 @@ impl Parser {
     fn simple_part(&mut self) -> Result<Expr, ParseError> {
         let Some((token, at)) = self.peek().cloned() else {
             let after = self.tokens.last().map_or(0, |(_, at)| at.end);
-            return Err(ParseError::new(after..self.end.max(after), "something is missing at the end"));
+            return Err(ParseError::new(after..self.end.max(after), "a word or field is missing at the end"));
         };
         self.at += 1;
         match token {
             LexToken::Minus => self.part().map(Expr::opposite),
             LexToken::Open => self.group(at),
-            LexToken::Close => Err(ParseError::new(at, "something is missing before )")),
+            LexToken::Close => Err(ParseError::new(at, "a word or field is missing before `)`")),
             LexToken::Word(word) if !word.quoted && is_keyword(&word.text) => {
-                Err(ParseError::new(at, format!("something is missing before {}", word.text))
+                Err(ParseError::new(at, format!("a word or field is missing before `{}`", word.text))
                     .with_hint(format!("\"{}\" searches for the word", word.text)))
             }
-            LexToken::Word(word) if word.text.is_empty() => Err(ParseError::new(at, "nothing is quoted")),
+            LexToken::Word(word) if word.text.is_empty() => Err(ParseError::new(at, "the quotes are empty")),
             LexToken::Word(word) => {
                 Ok(Expr::Clause(Clause { field: Field::Text, test: ClauseTest::Like(vec![word.text]) }))
             }
@@ -131,7 +131,7 @@ impl Parser {
                 self.at += 1;
                 Ok(inner)
             }
-            _ => Err(ParseError::new(open, "this ( is not closed")),
+            _ => Err(ParseError::new(open, "unclosed `(`")),
         }
     }
 
@@ -146,10 +146,10 @@ impl Parser {
 
     fn unknown_field(&self, name: &Word, at: Range<usize>) -> ParseError {
         let names = Field::of(self.kind).flat_map(|spec| spec.aliases.iter().copied().chain([spec.name]));
-        let error = ParseError::new(name.at.clone(), format!("{} have no field {}", self.kind.as_str(), name.text));
+        let error = ParseError::new(name.at.clone(), format!("unknown field `{}`", name.text));
         match nearest(&name.text, names) {
-            Some(known) => error.with_hint(format!("{known}?")),
-            None if at.len() > name.at.len() => error.with_hint("in quotes it is searched for"),
+            Some(known) => error.with_hint(did_you_mean(known)),
+            None if at.len() > name.at.len() => error.with_hint("quote it to search for the text"),
             None => error,
         }
     }
@@ -182,9 +182,9 @@ impl Meaning<'_> {
             ValueKind::Flags => self.flags(),
             ValueKind::Prose | ValueKind::Word => self.texts(),
             ValueKind::Choice(known) => self.choice(&known()),
-            ValueKind::Number => self.numbers("a number", |text| text.parse().ok()),
-            ValueKind::Risk => self.numbers("a risk: info, low, medium, high or critical", risk),
-            ValueKind::Span => self.numbers("a length of time, such as 90s, 10m or 2h", seconds),
+            ValueKind::Number => self.numbers("number", "use digits", |text| text.parse().ok()),
+            ValueKind::Risk => self.numbers("risk", "use info, low, medium, high or critical", risk),
+            ValueKind::Span => self.numbers("duration", "use a value such as 90s, 10m or 2h", seconds),
             ValueKind::Time | ValueKind::Deadline => self.time(),
         }
     }
@@ -200,7 +200,7 @@ impl Meaning<'_> {
     fn searched(&self) -> Result<Vec<String>, ParseError> {
         let empty = self.values.iter().find(|value| value.text.is_empty());
         match empty {
-            Some(value) => Err(ParseError::new(value.at.clone(), "nothing is quoted")),
+            Some(value) => Err(ParseError::new(value.at.clone(), "the quotes are empty")),
             None => Ok(self.values.iter().map(|value| value.text.clone()).collect()),
         }
     }
@@ -208,19 +208,18 @@ impl Meaning<'_> {
     fn search(&self) -> Result<ClauseTest, ParseError> {
         match self.compare {
             Compare::Like => self.searched().map(ClauseTest::Like),
-            _ => Err(self.refuse("is searched with : only")),
+            _ => Err(self.refuse("accepts `:` only")),
         }
     }
 
     fn flags(&self) -> Result<ClauseTest, ParseError> {
         if !matches!(self.compare, Compare::Like | Compare::Equal) {
-            return Err(self.refuse("takes : only").with_hint("- before it for the opposite"));
+            return Err(self.refuse("accepts `:` only").with_hint("put - before it to negate it"));
         }
         let one = |value: &Word| {
             Flag::named(&value.text, self.kind).ok_or_else(|| {
                 let names = || Flag::of(self.kind).map(|spec: &flag::FlagSpec| spec.name);
-                let error =
-                    ParseError::new(value.at.clone(), format!("{} are never {}", self.kind.as_str(), value.text));
+                let error = ParseError::new(value.at.clone(), format!("unknown flag `{}`", value.text));
                 choose(error, nearest(&value.text, names()), names().collect())
             })
         };
@@ -232,7 +231,7 @@ impl Meaning<'_> {
             Compare::Like => Ok(ClauseTest::Like(self.searched()?)),
             Compare::Equal => Ok(ClauseTest::Equal(self.searched()?)),
             Compare::Found => self.found(),
-            _ => Err(self.refuse("is a text: it is neither less nor more").with_hint("use : or =")),
+            _ => Err(self.refuse("is text and has no order").with_hint("use : or =")),
         }
     }
 
@@ -240,7 +239,7 @@ impl Meaning<'_> {
         let Some(value) = self.values.first() else { return Err(self.refuse("has no value")) };
         Expression::parse(&value.text)
             .map(ClauseTest::Found)
-            .map_err(|why| ParseError::new(value.at.clone(), format!("no regular expression: {why}")))
+            .map_err(|why| ParseError::new(value.at.clone(), format!("invalid regular expression: {why}")))
     }
 
     /// Choices: each name is converted to its canonical form, an unknown name is an error.
@@ -264,22 +263,22 @@ impl Meaning<'_> {
 
     fn no_choice(&self, value: &Word, known: &[[&'static str; 2]]) -> ParseError {
         let names = || known.iter().map(|names| names[0]);
-        let error = ParseError::new(value.at.clone(), format!("{} is never {}", self.name(), value.text));
+        let error = ParseError::new(value.at.clone(), format!("unknown {} `{}`", self.name(), value.text));
         choose(error, nearest(&value.text, names()), names().collect())
     }
 
-    fn numbers(&self, what: &str, read: impl Fn(&str) -> Option<f64>) -> Result<ClauseTest, ParseError> {
+    fn numbers(&self, what: &str, hint: &str, read: impl Fn(&str) -> Option<f64>) -> Result<ClauseTest, ParseError> {
         if self.compare == Compare::Found {
-            return Err(self.refuse("is no text for a regular expression"));
+            return Err(self.refuse("is not text: `:~` does not apply"));
         }
         let one = |value: &Word| {
-            read(&value.text)
-                .and_then(Number::new)
-                .ok_or_else(|| ParseError::new(value.at.clone(), format!("{} is not {what}", shown(&value.text))))
+            let invalid =
+                || ParseError::new(value.at.clone(), format!("invalid {what} `{}`", value.text)).with_hint(hint);
+            read(&value.text).and_then(Number::new).ok_or_else(invalid)
         };
         let numbers: Vec<Number> = self.values.iter().map(one).collect::<Result<_, _>>()?;
         match (self.compare, numbers.len()) {
-            (compare, 2..) if compare.orders() => Err(self.refuse("is compared with one value at a time")),
+            (compare, 2..) if compare.orders() => Err(self.refuse("accepts one value with < or >")),
             (Compare::Equal, _) => Ok(ClauseTest::Number(Compare::Like, numbers)),
             (compare, _) => Ok(ClauseTest::Number(compare, numbers)),
         }
@@ -287,18 +286,18 @@ impl Meaning<'_> {
 
     fn time(&self) -> Result<ClauseTest, ParseError> {
         let compare = match self.compare {
-            Compare::Found => return Err(self.refuse("is no text for a regular expression")),
+            Compare::Found => return Err(self.refuse("is not text: `:~` does not apply")),
             Compare::Equal => Compare::Like,
             other => other,
         };
-        let [value] = self.values else { return Err(self.refuse("is compared with one value at a time")) };
+        let [value] = self.values else { return Err(self.refuse("accepts one value")) };
         let when = When::parse(&value.text).ok_or_else(|| {
-            ParseError::new(value.at.clone(), format!("{} is no time", shown(&value.text)))
-                .with_hint("2d, 12h, 1w, or a day: 2026-10-01")
+            ParseError::new(value.at.clone(), format!("invalid time `{}`", value.text))
+                .with_hint("use 2d, 12h, 1w, or a date such as 2026-10-01")
         })?;
         if matches!(when, When::Span(_)) && !compare.orders() {
-            return Err(self.refuse("is never exactly so long ago").with_hint(format!(
-                "{}<{}",
+            return Err(self.refuse("needs < or > with a duration").with_hint(format!(
+                "for example {}<{}",
                 self.name(),
                 value.text
             )));
@@ -310,14 +309,10 @@ impl Meaning<'_> {
 /// Adds the nearest name as a hint, or all names if they are few.
 fn choose(error: ParseError, near: Option<&str>, names: Vec<&str>) -> ParseError {
     match near {
-        Some(name) => error.with_hint(format!("{name}?")),
-        None if names.len() <= 8 => error.with_hint(names.join(", ")),
+        Some(name) => error.with_hint(did_you_mean(name)),
+        None if names.len() <= 8 => error.with_hint(format!("use {}", names.join(", "))),
         None => error,
     }
-}
-
-fn shown(text: &str) -> String {
-    if text.is_empty() { "nothing".to_owned() } else { text.to_owned() }
 }
 
 /// A risk by name, prefix or level.

@@ -41,30 +41,30 @@ fn equivalent_queries_print_canonically() {
 #[test]
 fn parse_error_has_position_reason_and_hint() {
     for (text, wanted) in [
-        ("risc>=high", "0..4 findings have no field risc (risk?)"),
-        ("a qqq:1", "2..5 findings have no field qqq (in quotes it is searched for)"),
-        ("risk>=hihg", "6..10 hihg is not a risk: info, low, medium, high or critical"),
-        ("verdict:opne", "8..12 verdict is never opne (open?)"),
-        ("is:regresion", "3..12 findings are never regresion (regression?)"),
-        ("port>80,443", "0..11 port is compared with one value at a time"),
-        ("name>a", "0..6 name is a text: it is neither less nor more (use : or =)"),
-        ("changed:2d", "0..10 changed is never exactly so long ago (changed<2d)"),
-        ("changed<soon", "8..12 soon is no time (2d, 12h, 1w, or a day: 2026-10-01)"),
-        ("name:~\"(\"", "6..9 no regular expression: unclosed group"),
-        ("name:~\"(a{999}){999}\"", "6..21 no regular expression: it is too large"),
-        ("(a", "0..1 this ( is not closed"),
-        ("a)", "1..2 no ( is open here"),
-        ("a or", "4..4 something is missing at the end"),
-        ("or a", "0..2 something is missing before or (\"or\" searches for the word)"),
-        ("()", "1..2 something is missing before )"),
-        ("epss>nan", "5..8 nan is not a number"),
+        ("risc>=high", "0..4 unknown field `risc`; did you mean `risk`?"),
+        ("a qqq:1", "2..5 unknown field `qqq`; quote it to search for the text"),
+        ("risk>=hihg", "6..10 invalid risk `hihg`; use info, low, medium, high or critical"),
+        ("verdict:opne", "8..12 unknown verdict `opne`; did you mean `open`?"),
+        ("is:regresion", "3..12 unknown flag `regresion`; did you mean `regression`?"),
+        ("port>80,443", "0..11 port accepts one value with < or >"),
+        ("name>a", "0..6 name is text and has no order; use : or ="),
+        ("changed:2d", "0..10 changed needs < or > with a duration; for example changed<2d"),
+        ("changed<soon", "8..12 invalid time `soon`; use 2d, 12h, 1w, or a date such as 2026-10-01"),
+        ("name:~\"(\"", "6..9 invalid regular expression: unclosed group"),
+        ("name:~\"(a{999}){999}\"", "6..21 invalid regular expression: it is too large"),
+        ("(a", "0..1 unclosed `(`"),
+        ("a)", "1..2 unmatched `)`"),
+        ("a or", "4..4 a word or field is missing at the end"),
+        ("or a", "0..2 a word or field is missing before `or`; \"or\" searches for the word"),
+        ("()", "1..2 a word or field is missing before `)`"),
+        ("epss>nan", "5..8 invalid number `nan`; use digits"),
     ] {
         assert_eq!(canonical(text), wanted, "{text}");
     }
     let deep = "(".repeat(60);
-    assert!(canonical(&deep).contains("nested too deep"));
-    assert!(canonical(&"-".repeat(3_000)).contains("before what"));
-    assert!(canonical(&format!("{}a", "-".repeat(3_000))).contains("nested too deep"));
+    assert!(canonical(&deep).contains("nested groups"));
+    assert!(canonical(&"-".repeat(3_000)).contains("must precede"));
+    assert!(canonical(&format!("{}a", "-".repeat(3_000))).contains("nested groups"));
     assert!(canonical(&"a".repeat(5_000)).contains("longer than"));
 }
 

@@ -3,7 +3,7 @@
 use crate::contract::{Risk, Shared};
 use crate::dashboard::model::Fault;
 use crate::dashboard::palette::slot;
-use crate::query::error::nearest;
+use crate::query::error::{did_you_mean, nearest};
 use crate::triage::{Draft, DraftValue, Reason, Verdict};
 use jiff::civil::Date;
 use std::ops::Range;
@@ -17,8 +17,8 @@ pub const RULED: &[&str] = VERDICTS.split_at(7).0;
 /// The keys with their descriptions.
 pub const KEYS: [(&str, &str); 5] = [
     ("reason=", "reason; none for no reason"),
-    ("until=", "the last day it holds; none for no end"),
-    ("note=", "note; in quotes when it contains blanks"),
+    ("until=", "expiry date; none for no expiry"),
+    ("note=", "note; in quotes when it contains spaces"),
     ("severity=", "severity override; none for the severity of the scanner"),
     ("tag=", "tags, separated by commas"),
 ];
@@ -45,11 +45,13 @@ fn put(
 ) -> Result<(), Fault> {
     let known = KEYS.iter().map(|(key, _)| key.trim_end_matches('='));
     if !known.clone().any(|known| known == key) {
-        let fault = Fault::new(word, format!("one of {}", known.clone().collect::<Vec<_>>().join(", ")));
-        return Err(nearest(key, known).map_or(fault.clone(), |known| fault.with_hint(format!("{known}=?"))));
+        let fault = Fault::new(word, format!("use one of {}", known.clone().collect::<Vec<_>>().join(", ")));
+        return Err(
+            nearest(key, known).map_or(fault.clone(), |known| fault.with_hint(did_you_mean(&format!("{known}="))))
+        );
     }
     if value.is_empty() {
-        return Err(Fault::new(at, format!("{key}= is empty")));
+        return Err(Fault::new(at, format!("value of {key}= is missing")));
     }
     match key {
         "reason" => draft.reason = draft_value(value, || reason(verdict, value, &at))?,
@@ -70,19 +72,19 @@ fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Re
     let words: Vec<&str> = fits.iter().map(|reason| reason.as_str()).collect();
     let message = match words.as_slice() {
         [] => "this verdict has no reasons".to_owned(),
-        words => format!("one of {}", words.join(", ")),
+        words => format!("use one of {}", words.join(", ")),
     };
     Reason::named(value).filter(|reason| fits.contains(reason)).ok_or_else(|| {
         let fault = Fault::new(at.clone(), message);
-        nearest(value, words.iter().copied()).map_or(fault.clone(), |near| fault.with_hint(format!("{near}?")))
+        nearest(value, words.iter().copied()).map_or(fault.clone(), |near| fault.with_hint(did_you_mean(near)))
     })
 }
 
 fn day(value: &str, at: &Range<usize>) -> Result<Date, Fault> {
-    Date::strptime("%Y-%m-%d", value).map_err(|_| Fault::new(at.clone(), "a day such as 2027-01-31, or none"))
+    Date::strptime("%Y-%m-%d", value).map_err(|_| Fault::new(at.clone(), "use a date such as 2027-01-31, or none"))
 }
 
 fn risk(value: &str, at: &Range<usize>) -> Result<Risk, Fault> {
     let found = RISKS.into_iter().find(|risk| risk.as_str() == value);
-    found.ok_or_else(|| Fault::new(at.clone(), "info, low, medium, high, critical, or none"))
+    found.ok_or_else(|| Fault::new(at.clone(), "use info, low, medium, high, critical, or none"))
 }

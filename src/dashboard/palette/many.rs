@@ -27,9 +27,9 @@ pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<Many, Fault>> {
         Err(why) => return Some(Err(fault(why))),
     };
     Some(match (count, file) {
-        (_, "") => Err(fault("the name of a file is missing".to_owned())),
+        (_, "") => Err(fault("FILE is missing".to_owned())),
         (1..=MOST, file) => Ok(Many { count, file: file.to_owned(), shape }),
-        _ => Err(fault(format!("1 to {MOST} payloads at once"))),
+        _ => Err(fault(format!("COUNT must be 1 to {MOST}"))),
     })
 }
 

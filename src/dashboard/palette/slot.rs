@@ -4,7 +4,7 @@ use crate::contract::{FindingId, ScanId, Shared};
 use crate::dashboard::model::{Fault, Model};
 use crate::dashboard::palette::{Args, ArgumentValue, details, many, trimmed};
 use crate::oob::Token;
-use crate::query::error::nearest;
+use crate::query::error::{did_you_mean, nearest};
 use crate::query::{Query, QueryKind, SortKey};
 use crate::table::{Item, Table};
 use crate::triage::{Baseline, IssueId, Verdict};
@@ -66,7 +66,7 @@ impl ArgumentSlot {
         Self { lead: "", shape, optional: false }
     }
 
-    /// An argument that can be left out.
+    /// An optional argument.
     pub const fn optional(shape: ArgumentShape) -> Self {
         Self { lead: "", shape, optional: true }
     }
@@ -199,7 +199,7 @@ pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: 
         }
     }
     if slots.is_empty() && !text[from..].trim().is_empty() {
-        return Err(Fault::new(trimmed(text, from..text.len()), "this command takes no more arguments"));
+        return Err(Fault::new(trimmed(text, from..text.len()), "too many arguments"));
     }
     let given = |nth: &usize| parts.iter().any(|(slot, _)| slot == nth);
     match (0..slots.len()).find(|nth| !slots[*nth].optional && !given(nth)) {
@@ -238,13 +238,13 @@ fn read_one(
         ArgumentShape::Tab => {
             let names: Vec<&str> = model.settings.tabs.saved.iter().map(|saved| saved.name.as_str()).collect();
             let known = names.iter().any(|name| name.eq_ignore_ascii_case(typed));
-            let unknown = || with_nearest(Fault::new(place, format!("no tab {typed}")), typed, &names);
+            let unknown = || with_nearest(Fault::new(place, format!("tab `{typed}` not found")), typed, &names);
             known.then(|| ArgumentValue::Text(typed.to_owned())).ok_or_else(unknown)
         }
         ArgumentShape::Text(_) => Ok(ArgumentValue::Text(typed.to_owned())),
         ArgumentShape::Choice(words, _) => match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
             Some(word) => Ok(ArgumentValue::Choice(word)),
-            None => Err(with_nearest(Fault::new(place, format!("one of {}", words.join(", "))), typed, words)),
+            None => Err(with_nearest(Fault::new(place, format!("use one of {}", words.join(", "))), typed, words)),
         },
         ArgumentShape::Workspace => {
             let table = data.workspaces.value();
@@ -259,11 +259,13 @@ fn read_one(
         ArgumentShape::Scan => {
             let id = typed.trim_start_matches('#').parse().ok().map(ScanId);
             let known = id.filter(|&id| data.scans.value().is_some_and(|scans| scans.get(id).is_some()));
-            known.map(ArgumentValue::Scan).ok_or_else(|| Fault::new(place, format!("no scan {typed} here")))
+            known
+                .map(ArgumentValue::Scan)
+                .ok_or_else(|| Fault::new(place, format!("scan `{typed}` not found in this workspace")))
         }
         ArgumentShape::Finding => finding(model, typed)
             .map(ArgumentValue::Finding)
-            .ok_or_else(|| Fault::new(place, format!("no finding here has the id or name {typed}"))),
+            .ok_or_else(|| Fault::new(place, format!("no finding has the id or name `{typed}`"))),
         ArgumentShape::Payload => payload(model, typed, place).map(ArgumentValue::Payload),
         ArgumentShape::PayloadBook => match many::read(typed, &place) {
             Some(many) => many.map(ArgumentValue::Many),
@@ -285,7 +287,7 @@ fn moved(mut fault: Fault, start: usize) -> Fault {
 
 fn with_nearest(fault: Fault, typed: &str, names: &[&str]) -> Fault {
     match nearest(typed, names.iter().copied()) {
-        Some(name) => fault.with_hint(format!("{name}?")),
+        Some(name) => fault.with_hint(did_you_mean(name)),
         None => fault,
     }
 }
@@ -315,11 +317,11 @@ where
         let several = items.iter().filter(|item| name(item).to_lowercase().contains(&wanted)).count();
         match several {
             0 => with_nearest(
-                Fault::new(place, format!("no {what} {typed}")),
+                Fault::new(place, format!("{what} `{typed}` not found")),
                 typed,
                 &items.iter().map(|item| name(item)).collect::<Vec<_>>(),
             ),
-            _ => Fault::new(place, format!("{several} {what}s have {typed} in their names")),
+            _ => Fault::new(place, format!("{several} {what}s match `{typed}`; use the full name or the id")),
         }
     })
 }
@@ -346,8 +348,10 @@ fn payload(model: &Model, typed: &str, place: Range<usize>) -> Result<Token, Fau
     let mut fits = all.iter().map(|payload| payload.token).filter(|token| token.to_string().starts_with(&wanted));
     match (fits.next(), fits.next()) {
         (Some(token), None) => Ok(token),
-        (None, _) => Err(Fault::new(place, format!("no payload here has a token that begins with {typed}"))),
-        (Some(_), Some(_)) => Err(Fault::new(place, format!("{} payloads begin with {typed}", fits.count() + 2))),
+        (None, _) => Err(Fault::new(place, format!("no payload token begins with `{typed}`"))),
+        (Some(_), Some(_)) => {
+            Err(Fault::new(place, format!("{} payload tokens begin with `{typed}`", fits.count() + 2)))
+        }
     }
 }
 
@@ -355,7 +359,7 @@ fn tags(typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
     for word in typed.split([' ', ',']).filter(|word| !word.is_empty()) {
         match (word.strip_prefix('-'), word.strip_prefix('+').unwrap_or(word)) {
-            (Some(""), _) | (_, "") => return Err(Fault::new(place, "+ or - needs a tag behind it")),
+            (Some(""), _) | (_, "") => return Err(Fault::new(place, "tag is missing after + or -")),
             (Some(tag), _) => remove.push(Shared::from(tag)),
             (None, tag) => add.push(Shared::from(tag)),
         }
@@ -372,6 +376,6 @@ fn baseline(typed: &str, place: Range<usize>) -> Result<Option<Baseline>, Fault>
     }
     let ids = typed.split([' ', ',']).filter(|id| !id.is_empty());
     let scans: Result<Vec<ScanId>, _> = ids.map(|id| id.trim_start_matches('#').parse().map(ScanId)).collect();
-    let reason = "a day such as 2026-10-01, ids of scans, or none";
+    let reason = "use a date such as 2026-10-01, scan ids, or none";
     scans.map(|scans| Some(Baseline::Scans(scans))).map_err(|_| Fault::new(place, reason))
 }

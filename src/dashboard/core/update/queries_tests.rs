@@ -22,10 +22,10 @@ fn invalid_query_shows_error_and_keeps_list() {
     desk.keys("/ 'risk>=high' space");
     assert_eq!(desk.shown(Pane::Findings), [1, 2]);
     desk.send(Msg::Paste("risc:1".to_owned()));
-    assert_eq!(line(&desk).1.as_deref(), Some("findings have no field risc (risk?)"));
+    assert_eq!(line(&desk).1.as_deref(), Some("unknown field `risc`; did you mean `risk`?"));
     assert_eq!(desk.shown(Pane::Findings), [1, 2]);
     desk.keys("enter");
-    assert!(desk.notices().contains("invalid query: findings have no field risc"), "{}", desk.notices());
+    assert!(desk.notices().contains("invalid query: unknown field `risc`"), "{}", desk.notices());
     desk.keys("backspace backspace backspace backspace backspace backspace enter");
     assert_eq!((desk.model.overlay.modals.len(), desk.shown(Pane::Findings)), (0, vec![1, 2]));
 }
