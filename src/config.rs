@@ -277,7 +277,7 @@ mod tests {
         assert_eq!((config.user.as_str(), config.service_at(&elsewhere)), ("ann", ServiceName::Profile("prod".into())));
         assert!(config.own_addresses[0].has("10.1.2.3".parse().unwrap()));
         let (_home, wrong) = home("own_addresses = [\"me\"]");
-        assert!(Config::load(&Flags::default(), &wrong).unwrap_err().to_string().contains("is no address"));
+        assert!(Config::load(&Flags::default(), &wrong).unwrap_err().to_string().contains("invalid address"));
         environment.base_url = Some("https://env.example.com".into());
         environment.api_key = Some("k".into());
         let config = Config::load(&Flags::default(), &environment).unwrap();

@@ -67,7 +67,7 @@ impl BaseUrl {
             return invalid("only http and https are supported", "start the URL with https://");
         }
         if !url.username().is_empty() || url.password().is_some() {
-            let hint = "remove everything before the @; set the key in SCANDECK_API_KEY, api_key_command or a key file";
+            let hint = "remove everything before the @; set the key in SCANDECK_API_KEY or the profile";
             return invalid("contains user info", hint);
         }
         if url.query().is_some() || url.fragment().is_some() {
@@ -75,7 +75,7 @@ impl BaseUrl {
         }
         let loopback = is_loopback(&url);
         if url.scheme() == "http" && !loopback && !insecure_http {
-            let hint = "use https, or allow plain http with --insecure-http (insecure_http = true in the profile)";
+            let hint = "use https, or --insecure-http (insecure_http = true in the profile)";
             return invalid("plain http to another machine would send the key in clear text", hint);
         }
         Ok(Self { text: completed(&url), loopback })

@@ -117,9 +117,9 @@ impl Error {
             }
             ErrorKind::Connect => "check that the service runs (`scandeck status`), and the base URL",
             ErrorKind::Timeout => "service or network is slow; try again, or check the base URL",
-            ErrorKind::Tls => "check scheme and host of the base URL; add a private CA to the system's trust store",
+            ErrorKind::Tls => "check the base URL; add a private CA to the system's trust store",
             ErrorKind::Unauthorized => "check the API key: SCANDECK_API_KEY, api_key_command or the key file",
-            ErrorKind::Forbidden => "check the permissions of the API key and the scope of the service",
+            ErrorKind::Forbidden => "check permissions of the API key and scope of the service",
             ErrorKind::NotFound => "it may have been deleted; refresh",
             ErrorKind::Conflict => "choose another name, or wait until running work has ended",
             ErrorKind::Invalid => "correct the value that the service names, and send it again",
@@ -129,7 +129,7 @@ impl Error {
             ErrorKind::Server => "the service failed; try again, and read its log",
             ErrorKind::NotThisApi => NOT_THIS_API_HINT,
             ErrorKind::TooLarge => "narrow the request to one workspace or one scan",
-            ErrorKind::Decode => "check that the base URL is a service with version 2 of this API",
+            ErrorKind::Decode => "check that the base URL serves version 2 of this API",
             ErrorKind::BudgetSpent { until } => return format!("wait until {}", until.strftime("%H:%M:%S UTC")),
         };
         text.to_owned()

@@ -29,7 +29,7 @@ pub async fn replay(replay: &Replay) -> ClientResult<u16> {
     let method = Method::from_bytes(replay.method.as_bytes()).map_err(|error| invalid(&error))?;
     let mut headers = HeaderMap::new();
     for (name, value) in &replay.headers {
-        // A captured line that is not a valid header is left out.
+        // A captured line that is not a valid header is dropped.
         let read = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
         if let Some((name, mut value)) = read {
             value.set_sensitive(true);

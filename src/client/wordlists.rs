@@ -24,7 +24,7 @@ impl Client {
     /// `DELETE /wordlists/{id}`.
     ///
     /// # Errors
-    /// 403 the word list is predefined, 404 unknown.
+    /// 403 the wordlist is predefined, 404 unknown.
     pub async fn delete_wordlist(&self, id: WordlistId) -> ClientResult<()> {
         self.perform(ApiRequest::delete(format!("/wordlists/{id}"))).await
     }
@@ -39,7 +39,7 @@ impl Client {
         let answer = self.send(request).await?;
         if answer.content_type() == "application/json" {
             return envelope::decode(&answer.body)
-                .map_err(|error| Error::new(ErrorKind::Decode, format!("unreadable word list: {error}")));
+                .map_err(|error| Error::new(ErrorKind::Decode, format!("unreadable wordlist: {error}")));
         }
         let text = String::from_utf8_lossy(&answer.body).into_owned();
         Ok(envelope::decode(text.as_bytes()).unwrap_or(text))

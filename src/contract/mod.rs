@@ -185,7 +185,7 @@ ids! {
     FindingId,
     /// Identifies a report.
     ReportId,
-    /// Identifies a word list.
+    /// Identifies a wordlist.
     WordlistId,
     /// Identifies an HTTP logger.
     LoggerId,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Shared, WordlistId, lenient};
 
-/// A word list without its words (`GET /wordlists/{id}/contents`).
+/// A wordlist without its words (`GET /wordlists/{id}/contents`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)] // the names are the contract's

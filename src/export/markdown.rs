@@ -27,7 +27,7 @@ pub(super) fn write(export: &Export<'_>) -> String {
 
 fn head(out: &mut String, export: &Export<'_>) {
     let _ = writeln!(out, "# Hand-over: {}\n", escaped(export.title));
-    let _ = writeln!(out, "Made {} UTC by scandeck. {}.", export.made, text::plural(export.rows.len(), "finding"));
+    let _ = writeln!(out, "Created {} UTC by scandeck. {}.", export.made, text::plural(export.rows.len(), "finding"));
     if !export.query.is_empty() {
         let _ = writeln!(out, "\nQuery: {}", escaped(export.query));
     }
@@ -42,7 +42,7 @@ fn head(out: &mut String, export: &Export<'_>) {
 fn list_undecided(out: &mut String, left: &[&ExportRow]) {
     let _ = writeln!(out, "## Undecided: {}\n", left.len());
     if left.is_empty() {
-        let _ = writeln!(out, "Nothing: every finding is decided.\n");
+        let _ = writeln!(out, "Every finding is decided.\n");
         return;
     }
     let _ =

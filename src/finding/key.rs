@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::contract::serde_as_text;
 
-/// 128 bits of a fingerprint: what decisions are kept under. Printed as 32 hex digits.
+/// 128 bits of a fingerprint, the key of decisions. Printed as 32 hex digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FindingKey(pub u128);
 
@@ -19,8 +19,8 @@ impl FromStr for FindingKey {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         match text.len() {
-            32 => u128::from_str_radix(text, 16).map(Self).map_err(|_| format!("{text:?} is no fingerprint")),
-            _ => Err(format!("{text:?} is no fingerprint: 32 hex digits")),
+            32 => u128::from_str_radix(text, 16).map(Self).map_err(|_| format!("invalid fingerprint {text:?}")),
+            _ => Err(format!("invalid fingerprint {text:?}: a fingerprint has 32 hex digits")),
         }
     }
 }

@@ -49,10 +49,10 @@ impl fmt::Display for ClearedRequests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let requests = plural(self.requests, "request");
         match self.requests - self.archived {
-            0 if self.requests == 0 => f.write_str("nothing was recorded"),
+            0 if self.requests == 0 => f.write_str("no requests recorded"),
             0 if self.requests == 1 => write!(f, "{requests}, archived"),
             0 => write!(f, "{requests}, all archived"),
-            old => write!(f, "{requests}, archived but for {old} older than is kept"),
+            old => write!(f, "{requests}, archived except {old} older than keep_days"),
         }
     }
 }
@@ -81,8 +81,8 @@ mod tests {
     #[test]
     fn cleared_requests_message_counts_requests_too_old_to_archive() {
         let message = |requests, archived| ClearedRequests { requests, archived }.to_string();
-        assert_eq!([message(0, 0), message(1, 1)], ["nothing was recorded", "1 request, archived"]);
+        assert_eq!([message(0, 0), message(1, 1)], ["no requests recorded", "1 request, archived"]);
         assert_eq!(message(37, 37), "37 requests, all archived");
-        assert_eq!(message(37, 30), "37 requests, archived but for 7 older than is kept");
+        assert_eq!(message(37, 30), "37 requests, archived except 7 older than keep_days");
     }
 }

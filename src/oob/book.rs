@@ -9,7 +9,7 @@ use super::{Payload, Token};
 pub struct PayloadBook(imbl::OrdMap<Token, Arc<Payload>>);
 
 impl PayloadBook {
-    /// Adds payloads; of two versions of a payload, the later one is kept.
+    /// Adds payloads; of two versions of a payload, the later one remains.
     pub fn take(&mut self, payloads: impl IntoIterator<Item = Arc<Payload>>) {
         for payload in payloads {
             if self.get(payload.token).is_none_or(|known| known.version <= payload.version) {

@@ -39,7 +39,7 @@ impl LoggerExpiry {
 impl fmt::Display for LoggerExpiry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Over => f.write_str("records no more"),
+            Self::Over => f.write_str("stopped recording"),
             Self::Days(days) => write!(f, "{} left", plural(*days as usize, "day")),
             Self::Requests(requests) => write!(f, "{} left", plural(*requests as usize, "request")),
         }
@@ -49,8 +49,8 @@ impl fmt::Display for LoggerExpiry {
 /// Reason why a logger has stopped recording.
 pub fn over(logger: &Logger) -> Option<&'static str> {
     match (logger.active_days, logger.requests_left) {
-        (..=0, _) => Some("its days are over"),
-        (_, ..=0) => Some("no requests are left"),
+        (..=0, _) => Some("no days left"),
+        (_, ..=0) => Some("no requests left"),
         _ => None,
     }
 }

@@ -27,15 +27,15 @@ impl Replay {
     pub fn new(capture: &Capture, typed: &str) -> Result<Self, String> {
         let url = read(typed.trim())?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("{}: is nothing to send a request to; http or https is", url.scheme()));
+            return Err(format!("scheme `{}` is not supported; use http or https", url.scheme()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("a name or password in the URL would be shown: leave it out".to_owned());
+            return Err("remove user name and password from the URL: the screen shows it".to_owned());
         }
         let method = capture.request_method.as_str();
         let is_token = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !is_token || method.eq_ignore_ascii_case("CONNECT") {
-            return Err("its method cannot be sent again".to_owned());
+            return Err("requests with this method cannot be sent again".to_owned());
         }
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         Ok(Self {
@@ -53,9 +53,9 @@ impl Replay {
 }
 
 fn read(typed: &str) -> Result<Url, String> {
-    let wrong = |why: &dyn fmt::Display| format!("{typed:?} is no URL to send to: {why}");
+    let wrong = |why: &dyn fmt::Display| format!("invalid URL {typed:?}: {why}");
     if typed.is_empty() {
-        return Err("where to? type the whole URL".to_owned());
+        return Err("URL is missing; type the whole URL".to_owned());
     }
     if typed.contains("://") {
         return Url::parse(typed).map_err(|error| wrong(&error));

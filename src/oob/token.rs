@@ -81,7 +81,9 @@ impl FromStr for Token {
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let found = (text.len() == LENGTH).then(|| Self::windows(text.as_bytes()).next()).flatten();
-        found.map(|(_, token)| token).ok_or_else(|| format!("{text:?} is no token: {LENGTH} characters of a-z and 2-7"))
+        found
+            .map(|(_, token)| token)
+            .ok_or_else(|| format!("invalid token {text:?}: a token has {LENGTH} characters of a-z and 2-7"))
     }
 }
 

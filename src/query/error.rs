@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Parse error of a query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}{}", .hint.as_ref().map(|hint| format!(" ; {hint}")).unwrap_or_default())]
+#[error("{reason}{}", .hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
 pub struct ParseError {
     /// Byte range of the error; empty at the end if something is missing.
     pub at: Range<usize>,

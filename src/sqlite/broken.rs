@@ -96,7 +96,7 @@ impl BrokenFile {
     pub async fn close(mut self, file: &Path, why: &sqlx::Error, salvaged: &str) -> String {
         self.disconnect().await;
         let (file, set_aside_as) = (file.display(), self.set_aside_as.display());
-        format!("{file} was corrupt ({why}) and is now {set_aside_as}; imported from it: {salvaged}")
+        format!("{file} was corrupt ({why}) and was renamed to {set_aside_as}; imported: {salvaged}")
     }
 
     async fn disconnect(&mut self) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub enum StoreError {
     #[error("{contents} cannot be saved: {path}: {source}", path = path.display())]
     Unwritable { contents: &'static str, path: PathBuf, source: io::Error },
-    #[error("{path} was made by a newer scandeck: schema {found}, this version supports {known}", path = path.display())]
+    #[error("{path} needs a newer scandeck: schema {found}, supported {known}", path = path.display())]
     Newer { path: PathBuf, found: i64, known: i64 },
     /// The file, or a page of it, is not a database.
     #[error("{path} is corrupt: {source}", path = path.display())]

@@ -58,7 +58,7 @@ impl<T> Remote<T> {
         let problem = match self {
             Self::Fresh { .. } | Self::Stale { .. } => return false,
             Self::Failed(problem) => Arc::clone(problem),
-            Self::Unknown => Arc::new(Problem::local("the service has not answered yet")),
+            Self::Unknown => Arc::new(Problem::local("no response from the service yet")),
         };
         *self = Self::Stale { value, at, problem };
         true

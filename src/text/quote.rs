@@ -1,6 +1,6 @@
 //! Words for a POSIX shell.
 
-/// In single quotes, in which a shell changes nothing; control characters are made visible, line breaks stay.
+/// In single quotes, in which a shell changes nothing; control characters are made visible, line breaks remain.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", super::clean_text(text).replace('\'', r"'\''"))
 }

@@ -110,10 +110,10 @@ impl Bundle {
                 plural(self.scans.len(), "scan"),
                 plural(self.findings.len(), "finding")
             ),
-            false => "nothing of the service, which was not reached".to_owned(),
+            false => "no lists of the service: it was not reachable".to_owned(),
         };
         format!(
-            "{}, {}, {} seen, {}, {}, {}; {of_service}",
+            "{}, {}, {} seen findings, {}, {}, {}; {of_service}",
             plural(self.events.len(), "event"),
             plural(self.settings.len(), "setting"),
             self.seen.len(),
@@ -153,16 +153,16 @@ impl Bundle {
         let mut lines = file.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let manifest = match lines.next().map(|(_, first)| serde_json::from_str(first)) {
             Some(Ok(BundleLine::Manifest(manifest))) if manifest.format == FORMAT => manifest,
-            _ => return Err(bad(1, "this is no bundle of scandeck".to_owned())),
+            _ => return Err(bad(1, "not a bundle of scandeck".to_owned())),
         };
         if manifest.version > VERSION {
-            return Err(bad(1, format!("it is of a newer scandeck: version {}", manifest.version)));
+            return Err(bad(1, format!("bundle version {} needs a newer scandeck", manifest.version)));
         }
         let (promised, mut found) = (manifest.lines, 0);
         let mut bundle = Self::new(manifest);
         for (at, line) in lines {
             match serde_json::from_str(line).map_err(|error| bad(at + 1, error.to_string()))? {
-                BundleLine::Manifest(_) => return Err(bad(at + 1, "a second manifest".to_owned())),
+                BundleLine::Manifest(_) => return Err(bad(at + 1, "second manifest in one bundle".to_owned())),
                 BundleLine::Event(event) => {
                     jsonl::believed(&event).map_err(|reason| bad(at + 1, reason))?;
                     bundle.events.push(event);
@@ -181,7 +181,7 @@ impl Bundle {
         bundle.manifest.lines = 0;
         match found == promised {
             true => Ok(bundle),
-            false => Err(bad(found + 1, format!("{found} lines are there of {promised}: the file is not whole"))),
+            false => Err(bad(found + 1, format!("file is incomplete: {found} of {promised} lines"))),
         }
     }
 }
@@ -234,9 +234,9 @@ mod tests {
         let whole = bundle().write();
         let lines: Vec<&str> = whole.lines().collect();
         let reason = |file: &str| Bundle::read(file).unwrap_err().reason;
-        assert!(reason(&lines[..4].join("\n")).contains("3 lines are there of 9"));
-        assert!(reason(&lines[1..].join("\n")).contains("no bundle"));
-        assert!(reason("").contains("no bundle"));
+        assert!(reason(&lines[..4].join("\n")).contains("3 of 9 lines"));
+        assert!(reason(&lines[1..].join("\n")).contains("not a bundle"));
+        assert!(reason("").contains("not a bundle"));
         assert!(reason(&whole.replace("\"version\":2,", "\"version\":3,")).contains("newer"));
         let mut far = (*bundle().events[0]).clone();
         far.clock = u64::MAX;

@@ -4,7 +4,7 @@
 //!   before   after
 //!     –        ●     new
 //!     ●        ●     same, or changed
-//!     ●        –     gone; covered less, where the later one did not look again
+//!     ●        –     absent; covered less, where the later one did not look again
 //! ```
 
 use std::sync::Arc;

@@ -35,7 +35,7 @@ impl<T> DraftValue<T> {
         match self {
             Self::Default => defaults(),
             Self::Empty => None,
-            Self::Set(said) => Some(said),
+            Self::Set(value) => Some(value),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One thing a person did, as it is kept and exchanged: append-only, one a line.
+//! One act of a person, as it is stored and exchanged: append-only, one per line.
 //!
 //! An event names its subject by identity, knows the events it came after (those it replaces), and belongs to a batch:
 //! what one key press did, undone as one. Undo and redo are events too.
@@ -33,7 +33,7 @@ impl FromStr for EventId {
         let parts = text.split_once('-').and_then(|(instance, number)| {
             Some(Self { instance: u64::from_str_radix(instance, 16).ok()?, number: number.parse().ok()? })
         });
-        parts.ok_or_else(|| format!("{text:?} is no event id"))
+        parts.ok_or_else(|| format!("invalid event id {text:?}"))
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Identifier {
     classes: HashMap<(Shared, Shared), Shared>,
     services: HashMap<(i64, Shared), Shared>,
     places: HashMap<Arc<str>, Arc<EvidencePlace>>,
-    /// The same by locators: evidence differs more often than what it says about where.
+    /// The same by locators: evidence changes more often than the place that it names.
     by_locators: HashMap<String, Arc<EvidencePlace>>,
 }
 
@@ -49,7 +49,7 @@ struct EvidencePlace {
 }
 
 impl Identifier {
-    /// `alias` stands for the workspace and is usually empty.
+    /// `alias` replaces the workspace and is usually empty.
     pub fn new(alias: &Shared) -> Self {
         Self { alias: alias.clone(), ..Self::default() }
     }

@@ -70,7 +70,7 @@ fn parse(line: &str) -> Option<Result<Event, String>> {
         return None;
     }
     if ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark)) {
-        return Some(Err("a merge was left unfinished here".to_owned()));
+        return Some(Err("unresolved merge conflict".to_owned()));
     }
     let event = serde_json::from_str::<Value>(line).and_then(serde_json::from_value::<Event>);
     Some(match event {
@@ -151,7 +151,7 @@ mod tests {
         let bad: Vec<String> = read.bad.iter().map(|bad| format!("{}: {}", bad.line, bad.reason)).collect();
         let expected = [
             "3: EOF while parsing a value at column 6",
-            "4: a merge was left unfinished here",
+            "4: unresolved merge conflict",
             "5: missing field `id`",
             "6: clock 18446744073709551615 is out of range",
             "7: unknown variant `de␛ferred`, expected one of",

@@ -158,7 +158,7 @@ fn scans_of_other_target_or_tool_are_ignored() {
 fn finding_of_another_tool_is_neither_new_nor_gone() {
     let tools = |scan: &mut Scan| scan.tool_id = if scan.id.0 % 2 == 0 { 70 } else { 170 };
     assert_eq!(seen_by(&[3, 4], tools), Unchanged);
-    // The scans 1 and 3 are one series, 2 and 4 the other: gone from that of 1 and 3.
+    // The scans 1 and 3 are one series, 2 and 4 the other: absent from that of 1 and 3.
     assert_eq!(seen_by(&[1, 2, 4], tools), Unchanged);
 }
 

@@ -121,7 +121,16 @@ pub fn retest_results(
 }
 
 impl RetestStatus {
-    /// The word on the retest board; exports replace spaces by `_`.
+    /// Its name on the retest board and in texts.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Is(Outcome::Gone) => "absent",
+            Self::Is(Outcome::Same) => "still found",
+            other => other.word(),
+        }
+    }
+
+    /// Its name in exports, which replace spaces by `_`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Is(Outcome::New) => "new",

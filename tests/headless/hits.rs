@@ -1,4 +1,4 @@
-//! Hits of payloads: counted in the archive, kept longer than captures, and part of bundles.
+//! Hits of payloads: counted in the archive, stored longer than captures, and part of bundles.
 
 use std::path::Path;
 use std::sync::Arc;

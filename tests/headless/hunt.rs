@@ -104,7 +104,7 @@ async fn clear_and_delete_archive_unread_captures() {
         assert!(ended.code == 0 && ended.err.contains(words), "{args:?}: {ended:?}");
     };
     reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared: 1 request, archived").await;
-    reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared: nothing was recorded").await;
+    reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared: no requests recorded").await;
     reports(&["loggers", "delete", "deleted", "--yes"], "logger deleted deleted: 2 requests, all archived").await;
     desk.run(&["loggers", "delete", "deleted", "--yes"]).await.refused(1, "logger \"deleted\" not found");
     reports(&["workspaces", "delete", other.trim(), "--yes"], "workspace Other deleted: 3 requests, all archived")
@@ -283,8 +283,8 @@ async fn new_payload_needs_one_recording_logger() {
     let planted = std::fs::read(service.home.path().join("3.txt")).unwrap();
     new("3").await.refused(1, "3.txt exists already");
     assert_eq!(std::fs::read(service.home.path().join("3.txt")).unwrap(), planted);
-    new("over").await.refused(1, "its days are over");
-    new("1").await.refused(1, "its days are over");
+    new("over").await.refused(1, "no days left");
+    new("1").await.refused(1, "no days left");
     let odd = new("6").await;
     assert!(odd.code == 0 && odd.err.contains("[31m"), "{odd:?}");
 }

@@ -29,7 +29,7 @@ async fn exported_decisions_are_imported_once() {
     let first = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl", "--json"]).await;
     assert!(first.out.contains("\"taken\": 3"), "{first:?}");
     let again = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl"]).await;
-    assert_eq!(again.out, "0 events imported, 3 known already, 0 lines invalid\n");
+    assert_eq!(again.out, "0 events imported, 3 already known, 0 lines invalid\n");
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
     let list = ["findings", "list", "--json"];
     assert_eq!(elsewhere(&desk, other.path(), &list).await.out, desk.does(&list).await);
@@ -77,7 +77,7 @@ async fn invalid_line_is_reported_and_skipped_unless_strict() {
     assert!(strict.err.contains("d.jsonl:4: ") && strict.err.contains("d.jsonl:5: not UTF-8"), "{strict:?}");
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
     let taken = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl"]).await;
-    assert_eq!((taken.code, taken.out.as_str()), (0, "3 events imported, 0 known already, 2 lines invalid\n"));
+    assert_eq!((taken.code, taken.out.as_str()), (0, "3 events imported, 0 already known, 2 lines invalid\n"));
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
     desk.world.stop().await;
 }
@@ -105,7 +105,7 @@ async fn imported_bundle_lists_decided_findings_without_the_service() {
     let other = tempfile::tempdir().unwrap();
     let cut: Vec<&str> = bundle.lines().collect();
     std::fs::write(desk.home.path().join("cut.bundle"), cut[..3].join("\n")).unwrap();
-    elsewhere(&desk, other.path(), &["unbundle", "cut.bundle"]).await.refused(1, "not whole");
+    elsewhere(&desk, other.path(), &["unbundle", "cut.bundle"]).await.refused(1, "file is incomplete");
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
 
     let taken = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;

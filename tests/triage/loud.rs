@@ -37,7 +37,7 @@ impl Loud {
         self.lists.load(Ordering::Relaxed)
     }
 
-    /// After which capture each reading asked; 0 for all.
+    /// The capture after which each fetch began; 0 for all.
     pub fn readings(&self) -> Vec<i64> {
         self.readings.lock().unwrap().clone()
     }

@@ -46,7 +46,7 @@ fn cursor(text: &str) -> &str {
     text.lines().find(|line| line.starts_with('▌')).unwrap_or_default()
 }
 
-/// The row of the cursor says a verdict.
+/// The selected row shows a verdict.
 fn is_decided(text: &str) -> bool {
     ["confirmed", "fixed", "accepted", "false pos"].iter().any(|word| cursor(text).contains(word))
 }

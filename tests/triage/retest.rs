@@ -139,7 +139,7 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     let (issue, assessment) = desk.of(GIT);
     assert_eq!((issue.presence, assessment.verdict, assessment.reopened), (Presence::Absent, Verdict::Fixed, None));
 
-    // Broken again: still there says the board, a regression say the findings.
+    // The weakness is on again: the board shows `still found`, the findings a regression.
     assert!(practice.weaknesses.set("git", true));
     desk.press('s');
     let effects = desk.press('y');

@@ -20,9 +20,7 @@ use crate::triage::{BadLine, jsonl};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck triage import theirs.jsonl --strict
-
-Lines can be imported in any order and repeatedly, so git can merge shared files (`merge=union` in .gitattributes).")]
+  scandeck triage import theirs.jsonl --strict")]
 pub struct TriageArgs {
     #[command(flatten)]
     service: ServiceArgs,
@@ -35,7 +33,7 @@ enum TriageCommand {
     /// Export decisions
     #[command(after_help = "Example:\n  scandeck triage export -o decisions.jsonl")]
     Export(Destination),
-    /// Import decisions
+    /// Import decisions; lines in any order, also repeatedly
     #[command(after_help = "Example:\n  scandeck triage import theirs.jsonl --strict")]
     Import {
         /// The file, or `-` for standard input
@@ -94,7 +92,7 @@ async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result
     if out.json {
         return out.value(&serde_json::json!({"taken": taken, "known": known, "bad": bad}));
     }
-    out.line(&format!("{} imported, {known} known already, {} invalid", plural(taken, "event"), plural(bad, "line")));
+    out.line(&format!("{} imported, {known} already known, {} invalid", plural(taken, "event"), plural(bad, "line")));
     Ok(())
 }
 

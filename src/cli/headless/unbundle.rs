@@ -70,7 +70,7 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     }
     if *bundle.manifest.alias != *service.config.alias {
         eprintln!(
-            "scandeck: the decisions do not match findings until the profile has workspace_alias = {:?}",
+            "scandeck: decisions match no findings; set workspace_alias = {:?} in the profile",
             bundle.manifest.alias.as_str()
         );
     }

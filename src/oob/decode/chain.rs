@@ -50,7 +50,7 @@ impl Chain {
             let Some(mut step) = self.step(present, hints) else { break };
             if step.result.len() > self.left {
                 step.result.truncate(self.left);
-                step.note = Some("cut: it is larger than what is decoded");
+                step.note = Some("truncated: larger than the decoding limit");
             }
             self.left -= step.result.len();
             let below = depth + steps.len() + 1;
@@ -119,8 +119,8 @@ impl Chain {
         let inflated = how.inflated(bytes, self.left)?;
         let layer = if how == CompressionFormat::Gzip { Layer::Gzip } else { Layer::Deflate };
         let note = match (inflated.more, inflated.broken) {
-            (true, _) => Some("cut: it is larger than what is decoded"),
-            (false, true) => Some("it ends in the middle or is damaged"),
+            (true, _) => Some("truncated: larger than the decoding limit"),
+            (false, true) => Some("incomplete or corrupt"),
             (false, false) => None,
         };
         Some(DecodeStep { note, ..step(layer, why, inflated.bytes) })
@@ -141,14 +141,14 @@ fn multipart_step(bytes: &[u8], hints: BodyHints<'_>) -> Option<DecodeStep> {
     }
     let parts = multipart::parts(bytes, &multipart::boundary(hints.content_type)?)?;
     let laid_out = parts.iter().map(|part| format!("{}\n", part.name)).collect::<String>();
-    Some(DecodeStep { parts, ..step(Layer::Multipart, "Content-Type says so", laid_out) })
+    Some(DecodeStep { parts, ..step(Layer::Multipart, "declared by Content-Type", laid_out) })
 }
 
 fn json_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
     let laid_out = json::laid_out(text, LIMIT)?;
-    let why = if hints.type_says("json") { "valid JSON, declared by Content-Type" } else { "it parses" };
+    let why = if hints.type_says("json") { "valid JSON, declared by Content-Type" } else { "valid JSON" };
     let parts = if text.len() <= LOOKED_INTO { json::strings(text) } else { Vec::new() };
-    let note = (text.len() > LOOKED_INTO).then_some("large: its strings are not looked into");
+    let note = (text.len() > LOOKED_INTO).then_some("too large: strings in it are not decoded");
     Some(DecodeStep { parts, note, ..step(Layer::Json, why, laid_out) })
 }
 
@@ -160,8 +160,8 @@ fn jwt_step(text: &str) -> Option<DecodeStep> {
 
 fn xml_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
     let laid_out = xml::laid_out(text, LIMIT)?;
-    let why = if hints.type_says("xml") { "Content-Type says so" } else { "begins with a tag" };
-    Some(DecodeStep { note: Some("laid out only, no entity is resolved"), ..step(Layer::Xml, why, laid_out) })
+    let why = if hints.type_says("xml") { "declared by Content-Type" } else { "begins with a tag" };
+    Some(DecodeStep { note: Some("formatted; entities are not resolved"), ..step(Layer::Xml, why, laid_out) })
 }
 
 fn form_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
@@ -171,14 +171,14 @@ fn form_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
         return None;
     }
     let parts = form::pairs(text);
-    let why = if says_so { "Content-Type says so" } else { "names and values between &" };
+    let why = if says_so { "declared by Content-Type" } else { "name=value pairs joined by &" };
     (!parts.is_empty()).then(|| DecodeStep { parts: parts.clone(), ..step(Layer::Form, why, form::laid_out(&parts)) })
 }
 
 fn url_step(text: &str) -> Option<DecodeStep> {
     let Cow::Owned(plain) = percent::decoded(text.as_bytes()) else { return None };
     let escapes = (text.len() - plain.len()) / 2;
-    Some(step(Layer::Url, format!("has {}", plural(escapes, "%XX escape")), plain))
+    Some(step(Layer::Url, format!("contains {}", plural(escapes, "%XX escape")), plain))
 }
 
 fn hex_step(text: &str) -> Option<DecodeStep> {
@@ -202,8 +202,8 @@ fn base64_step(text: &str) -> Option<DecodeStep> {
         return None;
     }
     let layer = if run.for_urls { Layer::Base64Url } else { Layer::Base64 };
-    let stands_for = if readable { "decode to printable text" } else { "are of its alphabet" };
-    Some(step(layer, format!("all {} characters {stands_for}", run.len()), plain))
+    let reason = if readable { "decode to printable text" } else { "are in the base64 alphabet" };
+    Some(step(layer, format!("all {} characters {reason}", run.len()), plain))
 }
 
 #[cfg(test)]

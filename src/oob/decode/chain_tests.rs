@@ -1,4 +1,4 @@
-//! Chains as they are met: what is taken off in which order, and why.
+//! Chains of encodings: the decoded layers, their order and the reasons.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -75,7 +75,7 @@ fn matching_content_headers_are_trusted() {
     let hints = BodyHints { content_type: "text/xml", encoding: "deflate" };
     let steps = chain(&bare, hints);
     assert_eq!(names(&steps), ["deflate", "xml"]);
-    assert_eq!(steps[1].why, "Content-Type says so");
+    assert_eq!(steps[1].why, "declared by Content-Type");
     let parts = chain(
         b"--B\r\nContent-Disposition: form-data; name=\"j\"\r\n\r\n[1]\r\n--B--",
         of_type("multipart/form-data; boundary=B"),
@@ -98,7 +98,7 @@ fn bombs_and_deep_nesting_are_cut() {
     let bomb = compress(CompressionFormat::Gzip, &vec![b' '; 30 << 20]);
     let steps = plain(&bomb);
     assert_eq!(steps[0].result.len(), LIMIT);
-    assert!(steps[0].note.unwrap().starts_with("cut"));
+    assert!(steps[0].note.unwrap().starts_with("truncated"));
     let nested = (0..30).fold("hello, world!".to_owned(), |text, _| STANDARD.encode(text));
     assert_eq!(plain(nested).len(), DEEPEST);
 }

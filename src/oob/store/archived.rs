@@ -145,7 +145,7 @@ impl Store {
     /// hits remain.
     ///
     /// # Errors
-    /// If the file cannot be written; what was deleted before stays deleted.
+    /// If the file cannot be written; earlier deletions remain.
     pub async fn forget_before(&mut self, time: Stamp, book: &PayloadBook) -> Result<u64, StoreError> {
         let failed = self.file.failed();
         let mut gone = 0;

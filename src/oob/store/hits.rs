@@ -68,7 +68,7 @@ impl ArchivedCapture {
 }
 
 fn stamp(row: &SqliteRow, name: &str) -> Option<Stamp> {
-    // Asked for as a number, nothing would be 1970.
+    // Read as a number, a null would be 1970.
     Timestamp::from_microsecond(row.try_get::<Option<i64>, _>(name).ok()??).ok().map(Stamp)
 }
 
@@ -147,7 +147,7 @@ impl Store {
         let Some(last) = last_of(&rows) else {
             return Ok(SearchedCaptures { ended: true, ..SearchedCaptures::default() });
         };
-        // Read after the captures: a payload is kept before it is planted, so none that these carry is missing.
+        // Read after the captures: a payload is stored before it is planted, so none that these carry is missing.
         let payloads = self.new_payloads().await?;
         book.take(payloads.iter().cloned());
         let hits = found(rows, book).await?;
@@ -221,7 +221,7 @@ impl Store {
         Ok(rows.iter().filter_map(HitCount::from_row).collect())
     }
 
-    /// Counts that have changed since this was last asked, of any workspace.
+    /// Counts that have changed since the last call, of any workspace.
     ///
     /// # Errors
     /// If the file cannot be read.

@@ -27,7 +27,7 @@ async fn counts(store: &mut Store, workspace: &str) -> Vec<(u64, u64)> {
 }
 
 impl Store {
-    /// From here on no hit can be kept.
+    /// From here on no hit can be stored.
     pub(crate) async fn refuse_hits(&mut self) {
         let full = "CREATE TRIGGER full BEFORE INSERT ON hits BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
         sqlx::query(full).execute(&mut self.file.connection).await.unwrap();

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   captures.db      captures, payloads, hits      *.bak-N      before a migration
-//!                                                  *.broken-N   what could not be read, kept aside
+//!                                                  *.broken-N   the corrupt file, set aside
 //! ```
 //!
 //! Every batch is one synced transaction, and a big one several. A capture that is there already is left as it is; of
@@ -54,7 +54,7 @@ pub struct Store {
     last_capture: i64,
     last_payload: i64,
     last_count: i64,
-    /// One of before hits were kept, which cannot be written, has none.
+    /// A read-only file of a version without hits has none.
     keeps_hits: bool,
 }
 
@@ -106,7 +106,7 @@ impl Store {
             tokio::task::spawn_blocking(move || captures.iter().map(ArchivedCapture::to_row).collect::<Vec<_>>());
         let rows = rows.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;
         let failed = self.file.failed();
-        // The lock is taken at once: one that is only asked for at the first write is not waited for.
+        // The lock is taken at once: SQLite does not wait for a lock that is requested at the first write.
         let known = self.file.data_version();
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
         let version: i64 = sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut *change).await.map_err(&failed)?;
@@ -176,7 +176,7 @@ impl Store {
         Ok(newest.map(|(_, it)| (it.logger, (it.capture.id, it.capture.request_date))).collect())
     }
 
-    /// Names of the workspaces of which something is kept.
+    /// Names of the workspaces with stored data.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -193,7 +193,7 @@ impl Store {
         Ok(rows.into_iter().map(Shared::from).collect())
     }
 
-    /// Closes the file; what was kept is kept without it too.
+    /// Closes the file; stored data is durable without it too.
     pub async fn close(self) {
         self.file.close().await;
     }

@@ -8,10 +8,10 @@ use super::{CHUNK, Store, StoreError, last_row};
 use crate::oob::Payload;
 
 impl Store {
-    /// Stores payloads in one transaction. A later stored version is kept.
+    /// Stores payloads in one transaction. A later stored version remains.
     ///
     /// # Errors
-    /// If the file cannot be written; nothing was kept then.
+    /// If the file cannot be written; then nothing was stored.
     pub async fn plant(&mut self, payloads: &[Arc<Payload>]) -> Result<(), StoreError> {
         let failed = self.file.failed();
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;

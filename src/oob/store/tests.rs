@@ -86,7 +86,7 @@ async fn archived_captures_survive_restart_without_close() {
     let all: Vec<ArchivedCapture> = (1..=1200).map(|id| archived("Acme", 1, id)).collect();
     store.archive(all.clone()).await.unwrap();
     store.plant(&[payload(7, "Acme", 1, "first")]).await.unwrap();
-    // As it is when the program is killed: nothing is closed, the log stays.
+    // As after a kill: nothing is closed, the log remains.
     let copy = temp.path().join("copy");
     fs::create_dir(&copy).unwrap();
     for entry in fs::read_dir(&folder).unwrap().flatten() {
@@ -138,7 +138,7 @@ async fn pages_list_newest_captures_of_one_workspace() {
     assert_eq!(ids(&page), [8, 7, 5, 4]);
     let rest = store.captures("Acme", older, 4).await.unwrap();
     assert_eq!((ids(&rest.captures), rest.older), (vec![2, 1], None));
-    // One that holds none is left out, and those before it are ids all the same.
+    // A capture without tokens is dropped, and those before it still have ids.
     let broken = "UPDATE captures SET json = 'x' WHERE id = 5";
     sqlx::query(broken).execute(&mut store.file.connection).await.unwrap();
     let first = store.captures("Acme", None, 3).await.unwrap();

@@ -1,7 +1,7 @@
 //! Locators distinguish a finding from its siblings: names of cookies, headers, parameters and software, or method and
 //! route, read from the evidence.
 //!
-//! A table is read by the heads of its columns, a text by the first HTTP request in it. Names come before places: a
+//! A table is read by the headers of its columns, a text by the first HTTP request in it. Names come before places: a
 //! cookie is the same cookie on every page. Places count only where all rows name one, because the pages that a
 //! crawler happens to meet are not what the finding is about.
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   decisions.db      events (append-only), settings, seen          *.bak-N      before a migration
-//!   in-use.lock       held by who has it open                       *.broken-N   what could not be read, kept aside
+//!   in-use.lock       held by who has it open                       *.broken-N   the corrupt file, set aside
 //! ```
 //!
 //! Every batch is one synced transaction.
@@ -54,7 +54,7 @@ impl Store {
     /// Keeps a batch: all of it or nothing. Events that are there already are left as they are.
     ///
     /// # Errors
-    /// If the file cannot be written; nothing of the batch was kept then.
+    /// If the file cannot be written; then nothing of the batch was stored.
     pub async fn record(&mut self, events: &[Arc<Event>]) -> Result<(), StoreError> {
         let rows = events.iter().map(|event| {
             let json = serde_json::to_string(event).unwrap_or_default();
@@ -65,7 +65,7 @@ impl Store {
 
     async fn insert(&mut self, rows: Vec<(String, String, String)>) -> Result<(), StoreError> {
         let failed = self.file.failed();
-        // The lock is taken at once: one that is only asked for at the first write is not waited for.
+        // The lock is taken at once: SQLite does not wait for a lock that is requested at the first write.
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
         for chunk in rows.chunks(CHUNK) {
             let mut query = QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO events (id, workspace, json) ");
@@ -157,7 +157,7 @@ impl Store {
         Ok(rows.iter().filter_map(|key| key.parse().ok()).collect())
     }
 
-    /// Names of the workspaces of which something is kept.
+    /// Names of the workspaces with stored data.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -186,7 +186,7 @@ impl Store {
         change.commit().await.map_err(&failed)
     }
 
-    /// Closes the file; what was kept is kept without it too.
+    /// Closes the file; stored data is durable without it too.
     pub async fn close(self) {
         self.file.close().await;
     }

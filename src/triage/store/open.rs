@@ -49,10 +49,7 @@ impl Opening for OpenedDecisions {
         let (events, unread) = store.read_events("").await?;
         if unread > 0 {
             let file = store.file.path.display();
-            notes.push(format!(
-                "{} in {file} not to be read: left there, and counted for nothing",
-                plural(unread, "decision")
-            ));
+            notes.push(format!("{} in {file} cannot be read: ignored, but not deleted", plural(unread, "decision")));
         }
         Ok(Self { store, events, notes })
     }
@@ -77,7 +74,7 @@ impl Opening for OpenedDecisions {
     fn summary(left: &RescuedDecisions) -> String {
         let (events, settings, seen) = (left.events.len(), left.settings.len(), left.seen.len());
         let (decisions, settings) = (plural(events, "decision"), plural(settings, "setting"));
-        format!("{decisions}, {settings} and {} on seen findings", plural(seen, "mark"))
+        format!("{decisions}, {settings} and {}", plural(seen, "seen finding"))
     }
 
     async fn import(&mut self, left: RescuedDecisions) -> Result<(), StoreError> {

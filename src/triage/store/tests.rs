@@ -41,7 +41,7 @@ async fn recorded_events_survive_restart_without_close() {
     assert!(none.is_empty() && notes.is_empty());
     store.record(&events).await.unwrap();
     store.record(&events[..3]).await.unwrap();
-    // As it is when the program is killed: nothing is closed, the log stays.
+    // As after a kill: nothing is closed, the log remains.
     let copy = temp.path().join("copy");
     fs::create_dir(&copy).unwrap();
     for entry in fs::read_dir(&folder).unwrap().flatten() {
@@ -149,7 +149,7 @@ async fn failed_rescue_leaves_broken_file_in_place() {
     assert!(error.to_string().contains("the disk is full"), "{error}");
     assert_eq!(fs::read(temp.path().join("decisions.db")).unwrap(), bytes, "as it was");
     let opened = open(temp.path()).await;
-    assert!(opened.events.len() > 1500 && opened.notes[0].contains("2 settings and 3 marks"), "{:?}", opened.notes);
+    assert!(opened.events.len() > 1500 && opened.notes[0].contains("2 settings and 3 seen findings"), "{:?}", opened.notes);
 }
 
 #[tokio::test]
