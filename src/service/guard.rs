@@ -107,7 +107,7 @@ async fn tag(app: &App, uri: &Uri) -> String {
     // Days left of a logger and the expiry of reports change without a write: clients see that within a minute.
     (app.now().as_second() / 60).hash(&mut hasher);
     if uri.path().ends_with("/wordlists") {
-        // Another process imports word lists, which does not change the version of this store.
+        // Another process imports wordlists, which does not change the version of this store.
         app.store.newest_wordlist().await.ok().hash(&mut hasher);
     }
     format!("W/\"{:x}-{:x}\"", hasher.finish(), app.store.version())

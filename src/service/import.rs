@@ -1,4 +1,4 @@
-//! Imports a word list into a data directory, with or without a running service (`scandeck wordlists import`).
+//! Imports a wordlist into a data directory, with or without a running service (`scandeck wordlists import`).
 
 use super::data_dir::{DataDir, Holder};
 use super::errors::StartError;

@@ -213,7 +213,7 @@ fn engine(settings: &Settings, scope_check: &Arc<ScopeCheck>, sockets: &Sockets)
     Arc::new(Engine::new(EngineSettings { scope_check, trust_anchors, own_ports }))
 }
 
-/// Prepares the store before the first request: current workspace, predefined word lists, interrupted scans.
+/// Prepares the store before the first request: current workspace, predefined wordlists, interrupted scans.
 async fn prepare(store: &Store, settings: &Settings, now: Timestamp) -> Result<(), StartError> {
     if let Some(id) = settings.current_workspace
         && !store.set_current_workspace(id).await.map_err(StartError::Store)?

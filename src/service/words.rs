@@ -1,4 +1,4 @@
-//! The words of a word list, and the two lists that ship with the service.
+//! The words of a wordlist, and the two lists that ship with the service.
 //!
 //! A file contains one word per line; blank lines, `#` comments and duplicates are skipped.
 

@@ -34,9 +34,9 @@ async fn wordlist_contents_with_accept_text_are_plain_text() {
     assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
     assert!(response.text().await.unwrap().contains("\nadmin"));
     for path in ["/wordlists/99", "/wordlists/99/contents"] {
-        service.get(path).await.assert_refused(404, "word list 99 not found");
+        service.get(path).await.assert_refused(404, "wordlist 99 not found");
     }
-    service.delete("/wordlists/99").await.assert_refused(404, "word list 99 not found");
+    service.delete("/wordlists/99").await.assert_refused(404, "wordlist 99 not found");
     service.stop().await;
 }
 

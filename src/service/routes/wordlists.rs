@@ -16,9 +16,9 @@ use crate::service::store::wordlists::WordlistDeletion;
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/wordlists", "List word lists", list),
-        Endpoint::get("/wordlists/{id}", "Get a word list", show).refuses(&[400, 404]),
-        Endpoint::delete("/wordlists/{id}", "Delete an imported word list", delete).refuses(&[400, 403, 404]),
+        Endpoint::list("/wordlists", "List wordlists", list),
+        Endpoint::get("/wordlists/{id}", "Get a wordlist", show).refuses(&[400, 404]),
+        Endpoint::delete("/wordlists/{id}", "Delete an imported wordlist", delete).refuses(&[400, 403, 404]),
         Endpoint::get("/wordlists/{id}/contents", "Get the words of a list", contents).refuses(&[400, 404]),
     ]
 }
@@ -28,12 +28,12 @@ async fn list(State(app): State<App>) -> RouteResult<DataJson<Vec<Wordlist>>> {
 }
 
 async fn show(State(app): State<App>, Id(id): Id<WordlistId>) -> RouteResult<DataJson<Wordlist>> {
-    app.store.wordlist(id).await?.map(data).ok_or_else(|| ApiError::not_found("word list", id))
+    app.store.wordlist(id).await?.map(data).ok_or_else(|| ApiError::not_found("wordlist", id))
 }
 
 /// The words as one JSON string without the wrapper, or as text when the client accepts text/plain only.
 async fn contents(State(app): State<App>, Id(id): Id<WordlistId>, headers: HeaderMap) -> RouteResult<Response> {
-    let words = app.store.words(id).await?.ok_or_else(|| ApiError::not_found("word list", id))?;
+    let words = app.store.words(id).await?.ok_or_else(|| ApiError::not_found("wordlist", id))?;
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if accept.contains("text/plain") && !accept.contains("application/json") {
         return Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], words).into_response());
@@ -44,7 +44,7 @@ async fn contents(State(app): State<App>, Id(id): Id<WordlistId>, headers: Heade
 async fn delete(State(app): State<App>, Id(id): Id<WordlistId>) -> RouteResult<StatusCode> {
     match app.store.delete_wordlist(id).await? {
         WordlistDeletion::Done => Ok(StatusCode::NO_CONTENT),
-        WordlistDeletion::NotFound => Err(ApiError::not_found("word list", id)),
-        WordlistDeletion::Predefined => Err(ApiError::forbidden("predefined word lists cannot be deleted")),
+        WordlistDeletion::NotFound => Err(ApiError::not_found("wordlist", id)),
+        WordlistDeletion::Predefined => Err(ApiError::forbidden("predefined wordlists cannot be deleted")),
     }
 }

@@ -22,7 +22,7 @@ impl FromRow<'_, SqliteRow> for Wordlist {
 const SELECT: &str = "SELECT id, name, description, num_words, predefined FROM wordlists
     WHERE ?1 IS NULL OR id = ?1 ORDER BY id";
 
-/// The result of deleting a word list.
+/// The result of deleting a wordlist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordlistDeletion {
     Done,
