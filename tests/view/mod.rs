@@ -26,7 +26,7 @@ fn drawn(model: &mut Model, cache: &mut ViewCache) -> Buffer {
     terminal.backend().buffer().clone()
 }
 
-/// The screen as lines of text, trailing blanks kept out.
+/// The screen as lines of text, without trailing spaces.
 fn text(model: &mut Model, theme: Theme) -> String {
     let buffer = drawn(model, &mut ViewCache::new(theme));
     lines(&buffer).join("\n")

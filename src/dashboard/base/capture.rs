@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Caught {
     pub logger: LoggerId,
-    /// Label of the logger: the archive knows loggers that are gone.
+    /// Label of the logger: the archive also has captures of deleted loggers.
     pub label: Shared,
     /// Its URL when this was recorded.
     pub handler_url: Shared,

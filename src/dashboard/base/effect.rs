@@ -116,7 +116,7 @@ pub struct Exported {
     pub title: Shared,
     /// The query that chose them; empty where a person did.
     pub query: String,
-    /// When it was asked for.
+    /// When it was requested.
     pub made: Stamp,
     /// The findings, in order.
     pub rows: Vec<ExportRow>,

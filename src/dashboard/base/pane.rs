@@ -122,7 +122,7 @@ static PANES: [PaneSpec; Pane::ALL.len()] = [
     full_view("Reports", Some(6), Context::Reports, ListKind::Reports, QueryKind::Reports),
     full_view("Wordlists", Some(7), Context::Wordlists, ListKind::Wordlists, QueryKind::Wordlists),
     full_view("Board", None, Context::Board, ListKind::Findings, QueryKind::Findings),
-    // The book is kept here; what its payloads bring in, the loggers report.
+    // The book is stored on this machine; the loggers report the hits of its payloads.
     full_view("Payloads", None, Context::Payloads, ListKind::Loggers, QueryKind::Payloads),
 ];
 

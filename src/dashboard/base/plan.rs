@@ -48,7 +48,7 @@ pub struct PollPlan {
     pub generation: Generation,
     /// The current workspace. Without it only the list of workspaces is fetched.
     pub workspace: Option<WorkspaceId>,
-    /// Lists on the screen, which are kept freshest.
+    /// Lists on the screen, which are fetched most often.
     pub visible: Vec<ListKind>,
     /// Incremented to fetch a list now: by `r`, and after a call that changes it.
     pub asked: BTreeMap<ListKind, u32>,

@@ -8,7 +8,7 @@ pub enum Tab {
     #[default]
     Overview,
     Evidence,
-    /// Of a review card: its members.
+    /// Of a review card: its findings.
     Where,
     References,
     History,
@@ -39,7 +39,7 @@ impl Tab {
         match self {
             Self::Overview => "Overview",
             Self::Evidence => "Evidence",
-            Self::Where => "Where",
+            Self::Where => "Affected",
             Self::References => "Refs",
             Self::History => "History",
             Self::Summary => "Summary",

@@ -158,7 +158,7 @@ fn ending_logger_is_reported_once() {
     desk.feed(Snapshot::Loggers(table([logger(1, 899)])));
     assert!(!desk.notices().contains("left"), "{}", desk.notices());
     desk.feed(Snapshot::Loggers(table([logger(0, 899)])));
-    assert!(desk.notices().contains("logger probe: records no more"), "{}", desk.notices());
+    assert!(desk.notices().contains("logger probe: stopped recording"), "{}", desk.notices());
 }
 
 /// A capture whose body is half a chunk; the bodies repeat one of two words.

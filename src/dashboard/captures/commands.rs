@@ -19,14 +19,14 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::optional(ArgumentShape::Query(QueryKind::Captures)),
             ArgumentSlot::after("to", ArgumentShape::Text("FILE")),
         ],
-        "write captures to a file: those of the query, else the marked ones, else those shown",
+        "export captures to a file: of the query, else marked, else shown",
         "export captures har method:GET to hits.har",
         export,
     ),
     Command::new(
         "replay",
         &[ArgumentSlot::needed(ArgumentShape::Text("URL"))],
-        "send the selected capture again, to this URL only, after a prompt",
+        "send the selected capture again, to this URL only, after a confirmation",
         "replay https://shop.acme.test/search",
         |model, args, _| ask_replay(model, &args.text().unwrap_or_default()),
     )
@@ -35,7 +35,7 @@ pub(crate) static COMMANDS: &[Command] = &[
 
 /// Captures of a query are collected in chunks; marked captures are exported at once.
 fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let format = args.choice().and_then(CaptureFormat::named).ok_or("which format?")?;
+    let format = args.choice().and_then(CaptureFormat::named).ok_or("format is missing")?;
     let marked: Vec<CaptureRecord> =
         model.marked_captures().into_iter().map(|caught| model.record_of(caught)).collect();
     let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::dashboard::base::Pane;
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
 
-/// Two scans of one target: the second met 1 and 3 again, 2 is gone, 4 is new.
+/// Two scans of one target: the second found 1 and 3 again, 2 is absent, 4 is new.
 fn desk() -> Desk {
     let mut desk = Desk::new();
     let ended = |id: i64| {

@@ -19,14 +19,14 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::after("of", ArgumentShape::Finding),
             ArgumentSlot::after("on", ArgumentShape::Findings),
         ],
-        "decide the selected or marked findings or those of a query; without arguments: open the menu",
+        "decide the selected or marked findings, or a query; without arguments: open the menu",
         "verdict false_positive reason=not_reproducible note=\"two tries\" on name:git",
         verdict,
     )
     .or(Action::Decide(DecideAction::More))
     .off_when(Model::cannot_decide),
     Command::new(
-        "take over",
+        "reuse",
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
         "reuse earlier decisions where a port moved: for the selected or marked findings or those of a query",
         "take over is:offered",
@@ -41,7 +41,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::optional(ArgumentShape::Details),
             ArgumentSlot::lead("on", ArgumentShape::Findings),
         ],
-        "decide all findings of a query, now and later; manual decisions override it",
+        "decide findings of a query, now and later; manual decisions override it",
         "rule not_applicable reason=test_system on target:t2*",
         rule,
     )
@@ -49,7 +49,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "note",
         &[ArgumentSlot::needed(ArgumentShape::Text("TEXT"))],
-        "add a note to the selected or marked findings; without text: open the editor",
+        "add a note to the selected or marked findings; without text: editor",
         "note asked the owner",
         |model, args, effects| {
             let note = DraftValue::Set(args.text().unwrap_or_default().as_str().into());
@@ -72,7 +72,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "seen",
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
-        "mark the selected or marked findings or those of a query as seen",
+        "mark findings as seen: selected or marked ones, or a query",
         "seen risk:info",
         seen,
     )
@@ -80,7 +80,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "baseline",
         &[ArgumentSlot::needed(ArgumentShape::Baseline)],
-        "compare new findings with a date or scans; none: with the previous scan",
+        "compare new findings with a date or scans; none: previous scan",
         "baseline 2026-10-01",
         baseline,
     )
@@ -91,7 +91,7 @@ pub(crate) static COMMANDS: &[Command] = &[
 fn in_findings(model: &Model) -> Result<(), String> {
     match model.navigation.focus.pane {
         Pane::Findings => Ok(()),
-        _ => Err("works on chosen findings: go to the findings first".to_owned()),
+        _ => Err("no findings selected: go to the findings first".to_owned()),
     }
 }
 
@@ -154,7 +154,7 @@ fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     let change = model.rule(0, query.as_str().into(), decision);
     let question = format!("Add the rule {words} on {query}? It matches {} now.", plural(now, "finding"));
     let then = Then::Record(vec![change]);
-    let prompt = Prompt::new(question, then).with_line("Decisions of persons override it. Undo removes it.");
+    let prompt = Prompt::new(question, then).with_line("Manual decisions override it. Undo removes it.");
     model.open_prompt(prompt.with_enter());
     Ok(())
 }

@@ -29,7 +29,7 @@ fn verdict_command_decides_chosen_findings_with_details() {
     assert_eq!(recorded(&run(&mut desk, "note asked the owner")), [Change::Note("asked the owner".into())]);
     assert_eq!(recorded(&run(&mut desk, "undo")), [Change::Undo]);
     desk.keys("4 : 'note x' enter");
-    assert!(desk.notices().contains("works on chosen findings"), "{}", desk.notices());
+    assert!(desk.notices().contains("no findings selected"), "{}", desk.notices());
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn compare_and_retest_commands_open_board() {
     run(&mut desk, "compare 1 4");
     assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
     desk.keys("3 : 'compare 1 9'");
-    assert_eq!(line(&desk).fault.as_ref().unwrap().reason, "no scan 9 here");
+    assert_eq!(line(&desk).fault.as_ref().unwrap().reason, "scan `9` not found in this workspace");
     desk.keys("ctrl-u 'compare 1 1' enter");
     assert!(desk.notices().contains("with itself"), "{}", desk.notices());
     run(&mut desk, "retest");

@@ -1,4 +1,4 @@
-//! Findings in groups: folding, walking, marking, and that the cursor stays where it was put.
+//! Findings in groups: folding, navigation, marks, and the position of the cursor.
 
 use crate::dashboard::base::RowRef;
 use crate::dashboard::list::{FindingGroupBy, GroupSummary, Lists};
@@ -78,11 +78,11 @@ fn header_marks_and_chooses_its_findings() {
     assert_eq!(desk.chosen(Pane::Findings), (vec![14, 13], vec![]));
     assert_eq!(desk.model.lists.findings.marks.len(), 2);
     desk.keys("b b");
-    assert_eq!(desk.chosen(Pane::Findings), (vec![14, 13], vec![]), "marks stay without the groups");
+    assert_eq!(desk.chosen(Pane::Findings), (vec![14, 13], vec![]), "marks remain without the groups");
     desk.keys("b c !");
     assert_eq!(desk.chosen(Pane::Findings).0, [12, 11, 10, 15]);
     desk.keys("/ 'dump' enter");
-    assert_eq!(desk.chosen(Pane::Findings).0, [12, 11, 10], "what the filter hides is left out");
+    assert_eq!(desk.chosen(Pane::Findings).0, [12, 11, 10], "hidden rows are excluded");
 }
 
 #[test]

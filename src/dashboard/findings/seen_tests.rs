@@ -1,4 +1,4 @@
-//! What counts as seen, and the way from one changed row to the next.
+//! Seen findings, and the keys that move between changed rows.
 
 use crate::dashboard::base::Effect;
 use crate::dashboard::core::Msg;
@@ -20,7 +20,7 @@ fn key(desk: &Desk, row: usize) -> FindingKey {
     table.items()[desk.model.lists.findings.rows[row] as usize].key()
 }
 
-/// What is kept as seen when this much time has passed.
+/// The findings that are stored as seen after this time.
 fn seen_after(desk: &mut Desk, time: Duration) -> Vec<FindingKey> {
     desk.at += time;
     let effects = desk.send(Msg::Wake);

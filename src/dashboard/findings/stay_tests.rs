@@ -1,4 +1,4 @@
-//! What is decided stays where it is until the filter is applied again; what scans tell comes and goes at once.
+//! A decided row keeps its place until the filter is applied again; changes that scans report appear at once.
 
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};

@@ -132,7 +132,7 @@ pub enum FieldValue {
     Info(String),
 }
 
-/// What is said of one line of a field of several lines.
+/// The note on one line of a field of several lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineNote {
     /// Nothing.
@@ -158,13 +158,13 @@ pub struct FormField {
     pub value: FieldValue,
     /// What is wrong with it.
     pub error: Option<String>,
-    /// For several lines: what is said of each.
+    /// For several lines: the note on each.
     pub notes: Vec<LineNote>,
     /// It takes part.
     pub shown: bool,
     /// Something was typed or chosen.
     pub touched: bool,
-    /// The server refused this text with these words; they stay until the text is another.
+    /// The text that the server refused, and its message, which is shown until the text changes.
     pub refused: Option<(Secret, String)>,
 }
 

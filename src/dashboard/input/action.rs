@@ -35,7 +35,7 @@ actions! {
     ViewAction(View) {
         Help "help" "keys" "show every key; type to filter";
         Back "back" "" "close the top layer";
-        Quit "quit" "leave" "leave this view; at top level, quit scandeck";
+        Quit "quit" "quit" "close this view; at top level, quit scandeck";
         NextPane "next_pane" "pane" "next pane";
         PreviousPane "previous_pane" "" "previous pane";
         Workspaces "workspaces" "" "go to Workspaces";
@@ -45,11 +45,11 @@ actions! {
         Captures "captures" "" "go to Captures";
         Reports "reports" "" "go to Reports";
         Wordlists "wordlists" "" "go to Wordlists";
-        PreviousTab "previous_tab" "" "previous tab of the detail; in the list of findings, previous saved query";
-        NextTab "next_tab" "" "next tab of the detail; in the list of findings, next saved query";
-        OtherDown "other_down" "" "scroll the other side down: the detail from a list, the list from a detail";
-        OtherUp "other_up" "" "up on the other side";
-        Zoom "zoom" "zoom" "maximize the focused pane, or restore it";
+        PreviousTab "previous_tab" "" "previous tab of the detail; in the findings, previous saved query";
+        NextTab "next_tab" "" "next tab of the detail; in the findings, next saved query";
+        OtherDown "other_down" "" "scroll the detail down from the list, or the list from the detail";
+        OtherUp "other_up" "" "scroll the detail up from the list, or the list from the detail";
+        Zoom "zoom" "zoom" "maximize or restore the focused pane";
         PreviousView "previous_view" "" "previous view";
     }
     /// The dashboard as a whole, and the first keys of sequences.
@@ -57,7 +57,7 @@ actions! {
         Cancel "cancel" "" "cancel prompts and queued requests; twice within a second: quit";
         Refresh "refresh" "" "refresh from the service now";
         GoPrefix "go" "go" "go to …: a second key selects the list";
-        CopyPrefix "copy" "copy" "copy …: a second key selects what";
+        CopyPrefix "copy" "copy" "copy …: a second key selects the content";
         GroupPrefix "group_prefix" "group" "group by …: a second key selects the field";
         Commands "commands" "" "command line: every view and action by name, with completion";
         Redraw "redraw" "" "redraw the screen";
@@ -65,7 +65,7 @@ actions! {
     }
     /// Payloads.
     PayloadAction(Payload) {
-        Plant "payload" "payload" "create and copy a payload of the current logger; then e records its placement";
+        Plant "payload" "payload" "create and copy a payload of the current logger";
         EditPlace "edit_place" "placement" "edit parameter, technique and note of the selected or the latest payload";
     }
     /// `g`, then where to: from a row to what belongs to it.
@@ -86,7 +86,7 @@ actions! {
         Json "copy_json" "JSON" "JSON";
         Command "copy_command" "command" "command that opens this view";
         File "copy_file" "to a file" "JSON to a file in the current directory";
-        Shapes "copy_payload" "payload" "payload in a shape: a third key selects it";
+        Shapes "copy_payload" "payload" "payload …: a third key selects the shape";
         Raw "copy_raw" "raw HTTP" "raw HTTP of a captured request";
     }
     /// `y p`, then the shape of the payload.
@@ -128,18 +128,18 @@ actions! {
     /// A list: in and out, filter, marks, order.
     ListAction(List) {
         In "in" "open" "open: switch to it, show its contents, or open its detail";
-        Out "out" "out" "back to the parent list";
+        Out "out" "back" "back to the parent list";
         Filter "filter" "filter" "edit the filter: words and fields (docs/query.md)";
         TakeBack "take_back" "" "undo the last filter or scope change";
         Mark "mark" "mark" "mark, and move down";
-        Range "range" "" "start or end a range";
-        MarkAll "mark_all" "" "mark all shown rows, or none";
+        Range "range" "" "start or end a range of marks";
+        MarkAll "mark_all" "" "mark or unmark all shown rows";
         Invert "invert" "" "invert the marks of the shown rows";
         Sort "sort" "" "next sort order";
     }
     /// A detail or any other text.
     TextAction(Text) {
-        Shown "shown" "" "next display mode: wrapped or long lines; a body decoded, raw or hex";
+        Shown "shown" "" "next display mode: lines wrapped or unwrapped; bodies decoded, raw or hex";
         MarkThis "mark_this" "" "mark this item";
         TabLeft "tab_left" "" "previous tab; on the first tab, close the detail";
         TabRight "tab_right" "" "next tab";
@@ -151,19 +151,19 @@ actions! {
     }
     /// What is under the cursor, or marked.
     ItemAction(Item) {
-        New "new" "new" "create a new item; in captures and findings, a manual finding";
-        Edit "edit" "edit" "edit";
+        New "new" "new" "create an item; in captures and findings, a manual finding";
+        Edit "edit" "edit" "edit this item";
         Delete "delete" "delete" "delete, after a confirmation that lists everything that is deleted";
         Scan "scan" "scan" "scan this target, or every marked one";
         Retest "retest" "retest" "retest: repeat the scans that found this, or all marked findings";
-        Compare "compare" "compare" "compare two marked scans or captures, the selected one with the previous one, or a finding between its last two scans";
+        Compare "compare" "compare" "compare: two marked rows, the selected with the previous, or a finding's last scans";
         ScanAgain "scan_again" "again" "repeat this scan";
-        Stop "stop" "stop" "stop the scan, after a prompt";
+        Stop "stop" "stop" "stop the scan, after a confirmation";
         Report "report" "report" "create a report on this row, or on all marked rows";
         Download "download" "download" "download into the current directory; nothing is overwritten";
-        Replay "replay" "send again" "send this captured request again to a typed URL, after a prompt";
+        Replay "replay" "send again" "send this captured request again to a typed URL, after a confirmation";
         Pause "pause" "pause" "pause or resume the stream";
-        Clear "clear" "clear" "clear the logger: the service deletes its requests, after a prompt";
+        Clear "clear" "clear" "clear the logger: delete its requests at the service, after a confirmation";
     }
     /// A verdict on findings.
     VerdictAction(Verdict) {
@@ -189,15 +189,15 @@ actions! {
         Note "note" "" "add a note";
         Tags "tags" "" "add tags; -tag removes one";
         Reason "reason" "" "reason of the verdict";
-        Severity "severity" "" "severity override, beside the severity of the scanner";
-        DuplicateOf "duplicate_of" "" "duplicate of another finding";
+        Severity "severity" "" "severity override";
+        DuplicateOf "duplicate_of" "" "mark as duplicate of another finding";
         Until "until" "" "expiry date of the decision";
         Again "decide_again" "again" "repeat the last decision, then go to the next row";
         PreviousChanged "previous_changed" "" "previous row that a scan changed: new, changed, absent, reappeared, not retested";
         NextChanged "next_changed" "" "next row that a scan changed";
         Rules "rules" "rules" "list of rules";
-        SwitchRule "switch_rule" "off, on" "switch the rule off or on";
-        Undo "undo" "undo" "undo the last decision, and go to its finding";
+        SwitchRule "switch_rule" "on/off" "switch the rule on or off";
+        Undo "undo" "undo" "undo the last decision and go to its finding";
         Redo "redo" "" "redo the last undone decision";
     }
     /// A review, card by card.
@@ -205,7 +205,7 @@ actions! {
         Open "review" "review" "review the shown findings card by card, or resume the review";
         Skip "review_skip" "skip" "skip this card";
         Back "review_back" "back" "previous card";
-        Exclude "review_leave_out" "" "on the tab Where: exclude this finding from the decision, or include it";
+        Exclude "review_leave_out" "" "on the tab Affected: exclude or include this finding";
         End "review_end" "stop" "stop, and show the summary of the decisions";
         Close "review_close" "" "on the summary: end the review";
     }
@@ -215,19 +215,19 @@ actions! {
         PreviousField "previous_field" "" "previous field";
         FieldDown "field_down" "" "down in a field of several lines, else the next field";
         FieldUp "field_up" "" "up in a field of several lines, else the previous field";
-        Enter "enter" "" "next field; in a text of several lines, a new line; on the button, send";
-        Send "send" "send" "submit the form";
+        Enter "enter" "" "next field; in multi-line text, a new line; on the button, submit";
+        Send "send" "submit" "submit the form";
         ChoiceLeft "choice_left" "" "previous choice; in a text: left";
         ChoiceRight "choice_right" "" "next choice; in a text: right";
         ChoiceNext "choice_next" "choose" "next choice; in a text: a space";
-        Editor "editor" "" "this field in $EDITOR";
+        Editor "editor" "editor" "edit this field in $EDITOR";
     }
     /// What lies over the panes: its answer, and the line that is typed in it.
     EditAction(Edit) {
-        Close "close" "close" "close; a form keeps its draft";
-        Yes "yes" "yes" "yes";
+        Close "close" "close" "close without changes; a form keeps its draft";
+        Yes "yes" "yes" "confirm";
         IncludeHidden "take_hidden" "all" "include the marked rows that the filter hides";
-        Accept "accept" "done" "done";
+        Accept "accept" "done" "accept the input";
         Complete "complete" "" "complete the input with the next suggestion";
         CompleteBack "complete_back" "" "complete the input with the previous suggestion";
         LineDown "line_down" "" "down, while typing; in a filter: a later query";
@@ -252,6 +252,27 @@ impl Action {
     /// Its name in the key table.
     pub fn name(self) -> &'static str {
         self.words()[0]
+    }
+
+    /// Its name on the command line, in words. It differs from the name in the key table where that one is unclear;
+    /// names of earlier versions are accepted too (`palette::FORMER`).
+    pub fn command(self) -> String {
+        match self {
+            Self::List(ListAction::In) => "open".to_owned(),
+            Self::List(ListAction::Out) => "parent".to_owned(),
+            Self::List(ListAction::TakeBack) => "undo filter".to_owned(),
+            Self::Text(TextAction::Shown) => "display mode".to_owned(),
+            Self::Text(TextAction::MarkThis) => "mark item".to_owned(),
+            Self::Copy(CopyAction::Obvious) => "copy id".to_owned(),
+            Self::Payload(PayloadAction::EditPlace) => "edit placement".to_owned(),
+            Self::Group(GroupAction::Now) => "group status".to_owned(),
+            Self::Item(ItemAction::ScanAgain) => "repeat scan".to_owned(),
+            Self::Decide(DecideAction::TakeOver) => "reuse".to_owned(),
+            Self::Decide(DecideAction::Again) => "repeat decision".to_owned(),
+            Self::Decide(DecideAction::SwitchRule) => "toggle rule".to_owned(),
+            Self::Review(ReviewAction::Exclude) => "review exclude".to_owned(),
+            _ => self.name().replace('_', " "),
+        }
     }
 
     /// Short label of footer and menus; empty where it is not shown there.

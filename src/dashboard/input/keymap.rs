@@ -39,15 +39,15 @@ pub struct HelpSection {
 /// Why a key map is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeymapError {
-    #[error("the key table is no TOML: {0}")]
+    #[error("key table is not valid TOML: {0}")]
     Toml(String),
-    #[error("the key table has no place called [{0}]")]
+    #[error("key table: unknown section [{0}]")]
     Place(String),
-    #[error("[{place}] names the action {action:?}, which does not exist")]
+    #[error("[{place}]: unknown action {action:?}")]
     Action { place: &'static str, action: String },
-    #[error("[{place}] {action}: {key:?} is no key")]
+    #[error("[{place}] {action}: invalid key {key:?}")]
     Key { place: &'static str, action: &'static str, key: String },
-    #[error("[{place}] has the key {key} twice: for {first} and for {second}")]
+    #[error("[{place}]: key {key} is assigned to both {first} and {second}")]
     Twice { place: &'static str, key: String, first: &'static str, second: &'static str },
 }
 
@@ -114,6 +114,17 @@ impl Keymap {
     /// The first key of an action in a context, as printed.
     pub fn key_of(&self, context: Context, action: Action) -> Option<String> {
         self.entries(context).find(|entry| entry.action == action)?.keys.first().map(KeyChord::to_string)
+    }
+
+    /// The key of an action for a sentence, with the keys before it: of this context, else of all lists, else of every
+    /// place; without a key its command.
+    pub fn label(&self, context: Context, action: Action) -> String {
+        let contexts = [context, Context::Lists, Context::Everywhere];
+        let key = contexts.into_iter().find_map(|context| {
+            let key = self.key_of(context, action)?;
+            Some(context.prefix().unwrap_or_default().to_owned() + &key)
+        });
+        key.unwrap_or_else(|| format!(":{}", action.command()))
     }
 
     /// The footer of one context, in the order of the key map: actions with a short label.
@@ -198,12 +209,12 @@ mod tests {
     #[test]
     fn invalid_key_map_is_refused_with_the_context() {
         for (table, word) in [
-            ("[lists]\ndown = ['j']\nup = ['j']", "twice"),
-            ("[lists]\ndown = ['hyper-j']", "no key"),
+            ("[lists]\ndown = ['j']\nup = ['j']", "both"),
+            ("[lists]\ndown = ['hyper-j']", "invalid key"),
             ("[lists]\nfly = ['j']", "fly"),
             ("[moon]\ndown = ['j']", "moon"),
             ("[lists", "TOML"),
-            ("[lists]\ndown = 'j'", "no key"),
+            ("[lists]\ndown = 'j'", "invalid key"),
         ] {
             let error = Keymap::parse(table).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");

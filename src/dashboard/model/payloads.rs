@@ -88,7 +88,7 @@ impl Model {
                 .filter(|_| self.navigation.focus.pane == Pane::Captures);
             caught.map(|caught| caught.capture.ip_address.to_string())
         };
-        let address = named.or_else(of_row).ok_or("address missing: add one, or select a capture")?;
+        let address = named.or_else(of_row).ok_or("address is missing: add one, or select a capture")?;
         let address: IpAddr = address.trim().parse().map_err(|_| format!("invalid address {address}"))?;
         let name = address.to_canonical().to_string();
         let was = self.marked_addresses().contains(&name);

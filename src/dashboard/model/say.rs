@@ -1,6 +1,7 @@
 //! Notices, texts and prompts over the panes.
 
 use crate::dashboard::base::Tone;
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::Action;
 use crate::dashboard::model::{CommandLine, Modal, Model, TextBox};
 use crate::dashboard::prompts::Prompt;
@@ -20,7 +21,12 @@ impl Model {
 
     /// Says that an action has no effect in the focused pane.
     pub(crate) fn say_no_use(&mut self, action: Action) {
-        self.say(Tone::Plain, format!("“{}” has no effect here", action.name().replace('_', " ")));
+        self.say(Tone::Plain, format!("`{}` has no effect here", action.command()));
+    }
+
+    /// The key of an action, for notices.
+    pub(crate) fn key_label(&self, context: Context, action: Action) -> String {
+        self.keyboard.keymap.label(context, action)
     }
 
     /// Opens a prompt.

@@ -32,8 +32,8 @@ impl Model {
             text => SortKey::parse_all(text, pane.kind())?,
         };
         let why_not = match pane {
-            Pane::Captures => Some("captures are always ordered by time"),
-            Pane::Board => Some("the board has named orders only"),
+            Pane::Captures => Some("captures are always sorted by time"),
+            Pane::Board => Some("the board can only be sorted by its own orders"),
             _ => None,
         };
         if let Some(why_not) = why_not {
@@ -71,7 +71,7 @@ impl Model {
     pub fn save_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
         let (name, query) = (name.trim(), self.lists.findings.filter.trim().to_owned());
         if name.is_empty() {
-            return Err("a tab needs a name".to_owned());
+            return Err("name is missing".to_owned());
         }
         if query.is_empty() {
             return Err("no filter to save".to_owned());
@@ -95,13 +95,13 @@ impl Model {
     pub fn rename_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
         let (name, at) = (name.trim(), self.settings.tabs.at);
         if name.is_empty() {
-            return Err("a tab needs a name".to_owned());
+            return Err("name is missing".to_owned());
         }
         let taken = |(other, saved): (usize, &Saved)| other != at && saved.name.eq_ignore_ascii_case(name);
         if self.settings.tabs.saved.iter().enumerate().any(taken) {
             return Err(format!("tab {name} already exists"));
         }
-        let Some(saved) = self.settings.tabs.saved.get_mut(at) else { return Err("no tab".to_owned()) };
+        let Some(saved) = self.settings.tabs.saved.get_mut(at) else { return Err("no tab selected".to_owned()) };
         saved.name = name.to_owned();
         self.tabs_changed(effects);
         Ok(())
@@ -111,7 +111,7 @@ impl Model {
     pub fn delete_tab(&mut self, effects: &mut Vec<Effect>) -> Result<Saved, String> {
         let at = self.settings.tabs.at;
         if at >= self.settings.tabs.saved.len() {
-            return Err("no tab".to_owned());
+            return Err("no tab selected".to_owned());
         }
         let deleted = self.settings.tabs.saved.remove(at);
         self.settings.tabs.at = at.min(self.settings.tabs.saved.len().saturating_sub(1));

@@ -52,10 +52,10 @@ mod tests {
     #[test]
     fn invalid_request_is_refused_with_the_reason() {
         for (typed, word) in [
-            ("0 f", "1 to"),
-            ("10001 f", "1 to"),
+            ("0 f", "must be 1 to"),
+            ("10001 f", "must be 1 to"),
             ("5 f shape=round", "unknown shape"),
-            ("5 shape=xxe", "file is missing"),
+            ("5 shape=xxe", "FILE is missing"),
         ] {
             assert!(matches!(parsed(typed), Some(Err(why)) if why.contains(word)), "{typed}: {:?}", parsed(typed));
         }

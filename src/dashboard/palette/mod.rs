@@ -98,7 +98,7 @@ impl Command {
     /// An action by its name.
     pub(crate) fn of_action(action: Action) -> Self {
         Self {
-            name: Cow::Owned(action.name().replace('_', " ")),
+            name: Cow::Owned(action.command()),
             slots: &[],
             words: action.describe(),
             example: "",
@@ -113,6 +113,24 @@ impl Command {
         self.slots.iter().map(ArgumentSlot::to_string).collect::<Vec<_>>().join(" ")
     }
 }
+
+/// Command names of earlier versions, which lines may still begin with, and their present names.
+pub const FORMER: [(&str, &str); 14] = [
+    ("copy obvious", "copy id"),
+    ("decide again", "repeat decision"),
+    ("edit place", "edit placement"),
+    ("group now", "group status"),
+    ("in", "open"),
+    ("mark this", "mark item"),
+    ("out", "parent"),
+    ("own", "manual finding"),
+    ("review leave out", "review exclude"),
+    ("scan again", "repeat scan"),
+    ("shown", "display mode"),
+    ("switch rule", "toggle rule"),
+    ("take back", "undo filter"),
+    ("take over", "reuse"),
+];
 
 /// The contexts in which an action has a key, except those of text fields and prompts.
 pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {

@@ -15,10 +15,10 @@ fn longest_name_at_the_start_is_the_command() {
         (":findings", "findings", ""),
         ("  : FINDINGS x", "findings", " x"),
         ("scan 118", "scan", " 118"),
-        ("scan again", "scan again", ""),
-        ("scan_again", "scan again", ""),
-        ("Scan-Again now", "scan again", " now"),
-        ("take  back", "take back", ""),
+        ("repeat scan", "repeat scan", ""),
+        ("scan_again", "repeat scan", ""),
+        ("Scan-Again now", "repeat scan", " now"),
+        ("take  back", "undo filter", ""),
     ] {
         let (command, from) = split(line).unwrap_or_else(|| panic!("{line:?} is no command"));
         assert_eq!((command.name.as_ref(), &line[from..]), (name, rest), "{line:?}");
@@ -58,12 +58,12 @@ fn fault_has_position_and_reason() {
     let model = model();
     for (line, at, reason) in [
         ("findings risk>=hihg", "hihg", "high"),
-        ("findings (risk:high", "(", "not closed"),
-        ("scan 9", "9", "no scan 9 here"),
+        ("findings (risk:high", "(", "unclosed"),
+        ("scan 9", "9", "scan `9` not found"),
         ("scan", "", "ID is missing"),
-        ("baseline soon", "soon", "a day such as"),
-        ("zoom in", "in", "takes no more arguments"),
-        ("fnidings", "fnidings", "findings?"),
+        ("baseline soon", "soon", "use a date such as"),
+        ("zoom in", "in", "too many arguments"),
+        ("fnidings", "fnidings", "did you mean `findings`?"),
     ] {
         let fault = read(&model, line).map(|_| ()).unwrap_err();
         assert!(fault.to_string().contains(reason), "{line}: {fault}");

@@ -23,7 +23,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "payload",
         &[ArgumentSlot::needed(ArgumentShape::Choice(FORMS, "query|path"))],
-        "create a payload of the current logger and copy it; later payloads use the same part of the URL",
+        "create and copy a payload; later payloads use the same part of the URL",
         "payload path",
         payload,
     )
@@ -31,7 +31,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "payloads",
         &[ArgumentSlot::optional(ArgumentShape::PayloadBook)],
-        "open the payload book, filtered by a query; or write COUNT new payloads to a file, one per line",
+        "open the payload book, or write COUNT new payloads to a file",
         "payloads 200 urls.txt shape=xxe",
         book,
     )
@@ -39,7 +39,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "wait payload",
         &[ArgumentSlot::needed(ArgumentShape::Payload), ArgumentSlot::after("timeout", ArgumentShape::Text("TIME"))],
-        "alert on the next hit of a payload, or when the timeout ends; a prefix of the token is enough",
+        "alert on the next hit of a payload, or at the timeout",
         "wait payload k7f2 timeout 10m",
         wait,
     ),
@@ -52,30 +52,24 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "alert",
         &[ArgumentSlot::needed(ArgumentShape::Query(QueryKind::Captures))],
-        "alert on every capture that matches the query, also from bots and your addresses; stored for this workspace",
+        "alert on every capture that matches, even from bots or your addresses",
         "alert from:203.0.113.* method:POST",
         alert,
     ),
     Command::new(
         "mine",
         &[ArgumentSlot::optional(ArgumentShape::Text("ADDRESS"))],
-        "add or remove your own address, by default that of the selected capture; its requests do not alert",
+        "add or remove your address, by default that of the selected capture",
         "mine 203.0.113.7",
         |model, args, effects| model.mark_own_address(args.text(), effects),
     ),
-    Command::new(
-        "alerts",
-        &[],
-        "list the alert rules, switch them on and off, delete them",
-        "alerts",
-        |model, _, _| {
-            match model.captures.signals.alerts.is_empty() {
-                true => model.say(Tone::Plain, "no alert rules: `alert QUERY` adds one"),
-                false => model.overlay.modals.push(Modal::Alerts(PopUpList::default())),
-            }
-            Ok(())
-        },
-    ),
+    Command::new("alerts", &[], "list, switch or delete the alert rules", "alerts", |model, _, _| {
+        match model.captures.signals.alerts.is_empty() {
+            true => model.say(Tone::Plain, "no alert rules: `alert QUERY` adds one"),
+            false => model.overlay.modals.push(Modal::Alerts(PopUpList::default())),
+        }
+        Ok(())
+    }),
 ];
 
 fn payload(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
@@ -103,7 +97,7 @@ fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
         Some(text) => Some(
             span(&text)
                 .filter(|seconds| (1..=LONGEST_WAIT).contains(seconds))
-                .ok_or("invalid timeout: use a time such as 10m or 90s, up to a year")?,
+                .ok_or("invalid timeout: use 90s, 10m or 2h, up to a year")?,
         ),
     };
     let until = limit.map(|seconds| model.now.mono + Duration::from_secs(seconds.unsigned_abs()));

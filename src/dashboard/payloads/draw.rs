@@ -13,8 +13,8 @@ use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
 
 const COLUMNS: &[TableColumn] = &[
-    TableColumn::fixed("WHEN", 4).right(),
-    TableColumn::flex("WHERE", 12, 3),
+    TableColumn::fixed("AGE", 4).right(),
+    TableColumn::flex("PLANTED IN", 12, 3),
     TableColumn::flex("TECHNIQUE", 9, 1).at_most(20),
     TableColumn::flex("LOGGER", 8, 1).at_most(24).expendable(2),
     TableColumn::fixed("HITS", 11),
@@ -28,7 +28,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let pane = ListPane {
         columns: COLUMNS,
         note: note(cx),
-        invitation: format!("no payloads: {new} in any pane creates one of the current logger and copies it"),
+        invitation: format!("no payloads: {new} in any pane creates and copies one"),
         // Without an archive the book is empty, not loading.
         state: if remote.value().is_some() { ListState::of(remote) } else { ListState::Loaded },
         ..pane_of(Pane::Payloads, remote)
@@ -125,7 +125,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let text = DetailText::new(vec![payload.clone()], move |theme, _, _| {
         let mut lines = plain(&text::clean_text(&payload.note), theme.text());
         lines.push(Line::default());
-        let keys = format!("{open} shows its captures, {edit} edits its place, y{copy} copies it");
+        let keys = format!("{open} shows its captures, {edit} edits its placement, {copy} copies it");
         lines.push(words(keys, theme.dim()));
         lines
     });

@@ -156,13 +156,13 @@ fn wait_ends_with_hit_or_timeout() {
 fn wait_requires_unique_payload() {
     let mut desk = Desk::new();
     desk.keys("3 p p");
-    for (line, words) in [("wait payload aaa", "2 payloads begin"), ("wait payload zz", "no payload here")] {
+    for (line, words) in [("wait payload aaa", "2 payload tokens begin"), ("wait payload zz", "no payload token")] {
         let fault = crate::dashboard::core::commands::table::read(&desk.model, line).unwrap_err();
         assert!(fault.reason.contains(words), "{fault:?}");
     }
     desk.keys(": 'wait payload aaaaaaaaaaac timeout soon' enter");
     assert!(
-        desk.notices().contains("such as 10m") && desk.model.captures.signals.waits.is_empty(),
+        desk.notices().contains("use 90s, 10m") && desk.model.captures.signals.waits.is_empty(),
         "{}",
         desk.notices()
     );

@@ -65,7 +65,7 @@ fn ended_logger_in_scope_is_refused_with_reason() {
     assert!(refused(&mut desk));
     assert!(desk.notices().contains("logger l2 has ended, "), "{}", desk.notices());
     desk.model.navigation.scope.logger = Some(LoggerId(3));
-    assert!(refused(&mut desk) && desk.notices().contains("no requests are left"), "{}", desk.notices());
+    assert!(refused(&mut desk) && desk.notices().contains("no requests left"), "{}", desk.notices());
     desk.model.navigation.scope.logger = None;
     desk.feed(Snapshot::Loggers(table([logger(2, 0, 9)])));
     assert!(refused(&mut desk) && desk.notices().contains("every logger has ended"), "{}", desk.notices());

@@ -30,9 +30,9 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
     let source = ReportSource::KNOWN.iter().position(|source| Some(source) == first.as_ref()).unwrap_or(0);
     let authors = ["the service", "scandeck, with decisions"];
     let mut fields = vec![
-        FormField::choice(FieldId::MadeBy, "Author", authors, 0),
-        FormField::choice(FieldId::Source, "About", ReportSource::KNOWN.iter().map(ReportSource::as_str), source),
-        FormField::choice(FieldId::Resources, "Which", Vec::<String>::new(), 0),
+        FormField::choice(FieldId::MadeBy, "Created by", authors, 0),
+        FormField::choice(FieldId::Source, "Covers", ReportSource::KNOWN.iter().map(ReportSource::as_str), source),
+        FormField::choice(FieldId::Resources, "Rows", Vec::<String>::new(), 0),
         FormField::choice(FieldId::Format, "Format", ReportFormat::KNOWN.iter().map(ReportFormat::as_str), 1),
         FormField::choice(FieldId::GroupBy, "Group by", GroupBy::KNOWN.iter().map(GroupBy::as_str), 0),
         FormField::line(FieldId::Webhook, "Webhook URL", "").with_help("requested when the report is ready; optional"),
@@ -117,14 +117,14 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     }
     form.summary = summary(form);
     if local && source(form) != ReportSource::Findings {
-        return vec![(FieldId::Source, "scandeck reports on findings only".to_owned())];
+        return vec![(FieldId::Source, "reports by scandeck cover findings only".to_owned())];
     }
     let mut problems = Vec::new();
     if local && local_format(form).is_none() {
-        problems.push((FieldId::Format, "scandeck writes html, json or csv".to_owned()));
+        problems.push((FieldId::Format, "reports by scandeck are html, json or csv".to_owned()));
     }
     if is_empty {
-        problems.push((FieldId::Resources, format!("resources is required: no {} to report on", source(form))));
+        problems.push((FieldId::Resources, format!("no {} to report on", source(form))));
     }
     if !form.filled(FieldId::Webhook).is_none_or(|url| is_web_url(&url)) {
         problems.push((FieldId::Webhook, "webhook_url is an http or https URL".to_owned()));
@@ -141,7 +141,7 @@ fn summary(form: &Form) -> Vec<String> {
         return vec![format!("Written at once: {counted} with decisions, notes and severity overrides.")];
     }
     let mut lines = vec![
-        format!("Created in the background: {counted}; d downloads it."),
+        format!("Created in the background: {counted}. Download it from the list of reports."),
         "Excludes decisions, notes and severity overrides: the service does not have them.".to_owned(),
     ];
     let manual = set.issues.len().saturating_sub(set.ids.len());

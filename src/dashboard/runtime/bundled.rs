@@ -73,7 +73,7 @@ impl BundledLists {
         Self {
             id,
             made: manifest.made,
-            problem: Arc::new(problem.with_hint("leave --from-bundle out to work on the service")),
+            problem: Arc::new(problem.with_hint("start without --from-bundle to work on the service")),
             workspaces: Snapshot::Workspaces(Arc::new(Table::new([workspace]))),
             lists: vec![
                 Snapshot::Targets(Arc::new(Table::new(targets))),

@@ -159,7 +159,7 @@ impl EventLoop {
     async fn suspend(&mut self) {
         self.give_terminal_away().await;
         if let Err(error) = stop_until_continued().await {
-            tracing::warn!(%error, "cannot stop");
+            tracing::warn!(%error, "cannot suspend");
         }
         self.take_terminal_back();
     }

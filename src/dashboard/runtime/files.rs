@@ -13,7 +13,7 @@ use tempfile::TempPath;
 /// Greatest number in a file name.
 const TRIES: u32 = 1000;
 
-/// A file in progress. Dropping it deletes the file unless it is kept.
+/// A file in progress. Dropping it deletes the file unless it was completed.
 #[derive(Debug)]
 pub struct NewFile {
     file: File,

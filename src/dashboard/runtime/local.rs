@@ -113,7 +113,7 @@ async fn found(
         .map_err(|error| LocalError::new(&error, error.hint().to_owned()))?;
     let note = info.previous_logger_url.as_ref().filter(|_| started).map(|old| {
         let new = &info.logger_url;
-        format!("logger URLs changed from {old} to {new}: URLs with the old address no longer record")
+        format!("logger URLs changed from {old} to {new}; old URLs no longer record")
     });
     Ok(LocalService { base, key, note })
 }

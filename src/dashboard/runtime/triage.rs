@@ -43,7 +43,7 @@ impl DecisionsHandle {
     pub fn start(memory: Memory, answers: UnboundedSender<TaskReport>) -> Self {
         let (requests, waiting) = mpsc::unbounded_channel();
         let tell = move |news| {
-            // The desk is gone: nobody waits for it.
+            // The dashboard has ended, so nothing waits for it.
             let _ = answers.send(TaskReport::Msg(Box::new(Msg::Triage(news))));
         };
         Self { requests, task: tokio::spawn(keep(memory, waiting, tell)) }

@@ -14,12 +14,12 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::act(
         "retest start",
         Action::Item(ItemAction::Retest),
-        "repeat the scans of the selected or marked findings, after a prompt with their number",
+        "repeat the scans of the selected or marked findings, after a confirmation",
     ),
     Command::new(
         "compare",
         &[ArgumentSlot::needed(ArgumentShape::Scan), ArgumentSlot::needed(ArgumentShape::Scan)],
-        "compare two scans: new, absent, changed, unchanged, not covered; without ids: same as the d key",
+        "compare two scans, by default the marked ones",
         "compare 1 4",
         compare,
     )

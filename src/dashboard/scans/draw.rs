@@ -91,7 +91,7 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
             let failed = status.is_failure();
             let (glyph, style) = if failed { (glyphs.failed, theme.bad()) } else { ("?", theme.warn()) };
             let why = words(reason(scan), style);
-            // The reason uses the room of the empty columns, so the age stands at the end of the last one.
+            // The reason uses the space of the empty columns, so the age is at the end of the last one.
             let age = format!("{:>1$}", cx.age(scan.end_time), usize::from(widths[6]));
             let none = Line::default;
             vec![words(glyph, style), tool, target, why, none(), none(), words(age, theme.dim())]

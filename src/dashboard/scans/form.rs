@@ -48,7 +48,7 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: Work
         FormField::line(FieldId::PortList, "Ports", "").with_help("such as 22, 80, 8000-8010"),
         FormField::line(FieldId::RequestsPerSecond, "Requests/s", "")
             .with_help("maximum; empty: default of the service"),
-        FormField::lines(FieldId::ParamsJson, "tool_params", "{}").with_help("a JSON object; ctrl-x opens the editor"),
+        FormField::lines(FieldId::ParamsJson, "tool_params", "{}").with_help("a JSON object"),
         FormField::choice(FieldId::RedirectLevel, "Redirects", redirects, same_domain.unwrap_or(0)),
         FormField::line(FieldId::MaxScanTime, "Time limit", "").with_help("1 to 1440 minutes; empty: 1440"),
         FormField::toggle(FieldId::OriginalUrl, "Original URL", false).with_help("scan it even if it redirects"),

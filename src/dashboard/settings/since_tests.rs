@@ -80,7 +80,7 @@ fn first_visit_shows_no_changes_and_quit_stores_time() {
     assert!(!desk.model.settings.since.is_shown());
     desk.at = std::time::Duration::from_secs(60);
     let mut effects = desk.keys("ctrl-c ctrl-c");
-    assert_eq!(effects.pop(), Some(Effect::Quit), "kept before the end");
+    assert_eq!(effects.pop(), Some(Effect::Quit), "stored before the end");
     let (workspace, at) = remembered(&effects)[0];
     assert!(workspace == "Acme" && at > stamp());
 }

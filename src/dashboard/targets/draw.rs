@@ -27,7 +27,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let pane = ListPane {
         columns: COLUMNS,
         note: words(cx.facts.suffix().to_owned(), cx.theme.dim()),
-        invitation: format!("no targets: {new} adds one, or many by paste"),
+        invitation: format!("no targets: {new} adds one; paste adds several"),
         ..pane_of(Pane::Targets, remote)
     };
     draw_table(cx, buf, slot, cache, pane, (remote, list), |target, widths| {
@@ -48,7 +48,7 @@ fn last(cx: &Cx<'_>, target: &Target) -> Line<'static> {
     let Some(scans) = cx.model.data.scans.value() else { return Line::default() };
     if let Some(scan) = facts.active.and_then(|at| scans.items().get(at)) {
         return match (&scan.status_name, cx.stalled(scan)) {
-            (ScanStatus::Waiting, _) => words("queue", cx.theme.dim()),
+            (ScanStatus::Waiting, _) => words("wait", cx.theme.dim()),
             (_, Some(_)) => words("stall", cx.theme.warn()),
             (_, None) => words(format!("{}%", scan.progress.clamp(0, 100)), cx.theme.active()),
         };

@@ -38,8 +38,8 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
         _ => vec![format!("{bad} lines are not targets and remain here.")],
     };
     match (good, bad) {
-        (0, 0) => vec![(FieldId::Names, "name is required: at least one line".to_owned())],
-        (0, _) => vec![(FieldId::Names, "no line is a target yet".to_owned())],
+        (0, 0) => vec![(FieldId::Names, "at least one target is required".to_owned())],
+        (0, _) => vec![(FieldId::Names, "no valid target yet".to_owned())],
         _ => Vec::new(),
     }
 }

@@ -44,7 +44,7 @@ impl Desk {
         Self { model: Model::new(session, Size { columns, rows }), at: Duration::ZERO }
     }
 
-    /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 word lists.
+    /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 wordlists.
     pub fn new() -> Self {
         let mut desk = Self::blank(200, 60);
         desk.model.findings.triage.writer =

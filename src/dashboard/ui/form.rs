@@ -74,14 +74,14 @@ fn button_line(cx: &Cx<'_>, form: &Form) -> Line<'static> {
     let focused = form.at == form.fields.len();
     let label = text::clean(&form.button).into_owned();
     if form.sending {
-        return words(format!("  {label}: being sent"), theme.active());
+        return words(format!("  {label}: sending"), theme.active());
     }
     let send = key(cx, Context::Form, Action::Form(FormAction::Send));
     Line::from(vec![
         Span::styled(if focused { theme.glyphs.selected } else { " " }, theme.key()),
         Span::raw(" "),
         Span::styled(format!("[ {label} ]"), if focused { theme.chosen() } else { theme.strong() }),
-        Span::styled(format!("   {send} from anywhere"), theme.dim()),
+        Span::styled(format!("   {send} submits"), theme.dim()),
     ])
 }
 

@@ -18,9 +18,7 @@ pub(crate) fn numbered(pane: Pane) -> String {
 
 /// The key of an action, for sentences: the key of the pane, else the key of all lists.
 pub(crate) fn key(cx: &Cx<'_>, context: Context, action: Action) -> String {
-    let contexts = [context, Context::Lists, Context::Everywhere];
-    let key = contexts.into_iter().find_map(|context| cx.model.keyboard.keymap.key_of(context, action));
-    key.unwrap_or_else(|| format!("({})", action.name()))
+    cx.model.keyboard.keymap.label(context, action)
 }
 
 /// The scope of a pane beside its filter: `target:shop`.
@@ -39,7 +37,7 @@ pub(crate) fn chips(cx: &Cx<'_>, pane: Pane) -> Vec<String> {
     scopes.into_iter().flatten().collect()
 }
 
-/// A name with its value, for heads and summaries.
+/// A name with its value, for headers and summaries.
 pub(crate) fn fact(theme: Theme, name: &'static str, value: impl Into<String>) -> Line<'static> {
     Line::from(vec![Span::styled(format!("{name:<14}"), theme.dim()), Span::raw(value.into())])
 }
@@ -54,12 +52,12 @@ pub(crate) fn left(cx: &Cx<'_>, id: LoggerId) -> String {
     format!(", {} and {requests} left", format::plural(logger.active_days.max(0) as usize, "day"))
 }
 
-/// The subject of the board: `retest 2m ago`, `Website scan of api: #111 › #118`.
+/// The subject of the board: `retest 2m ago`, `Website scan of api: #111 → #118`.
 pub(crate) fn about(cx: &Cx<'_>) -> Option<String> {
     match cx.model.findings.board.as_ref()? {
         Board::Retest(retest) => Some(format!("retest {}", ago(cx, retest.at))),
         Board::Compare(before, after) => {
-            let compared = format!("#{before} {} #{after}", cx.theme.glyphs.path);
+            let compared = format!("#{before} {} #{after}", cx.theme.glyphs.to);
             let Some(scan) = cx.scan(*after) else { return Some(compared) };
             Some(format!("{} scan of {}: {compared}", Tool(scan.tool_id), cx.short_target_name(scan.target_id)))
         }

@@ -10,7 +10,7 @@
 //!                                                  footer
 //! ```
 //!
-//! Reports and word lists are full views: in the wide layout they replace findings, scans and captures.
+//! Reports and wordlists are full views: in the wide layout they replace findings, scans and captures.
 
 use crate::dashboard::base::{Focus, Layout, Pane, Size};
 use ratatui::layout::Rect;

@@ -1,5 +1,7 @@
 //! The drawing of prompts, over the lower rows: the list that a prompt is about remains visible.
 
+use crate::dashboard::input::Context;
+use crate::dashboard::input::action::{Action, EditAction};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
 use crate::dashboard::ui::{Cx, draw_box, draw_line, input_spans_in, plain, popup, row_of, words, wrap};
 use crate::text;
@@ -22,7 +24,7 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
     let answers = answer_lines(cx, prompt, width.saturating_sub(4));
     let rows = (lines.len() + answers.len() + 2) as u16;
     let spot = popup(area, width, rows);
-    let inner = draw_box(buf, spot, theme, "Sure?", Line::default());
+    let inner = draw_box(buf, spot, theme, "Confirm", Line::default());
     // The answer is always visible, even below a long question.
     let room = usize::from(inner.height).saturating_sub(answers.len());
     lines.truncate(room);
@@ -33,22 +35,23 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
 
 fn answer_lines(cx: &Cx<'_>, prompt: &Prompt, width: u16) -> Vec<Line<'static>> {
     let theme = cx.theme;
+    let key = |context, action| cx.model.key_label(context, Action::Edit(action));
     let (yes, all) = match &prompt.answer {
-        PromptAnswer::Yes => ("y", "include marked rows that are hidden"),
-        PromptAnswer::Enter => ("enter", "all, with hidden rows"),
+        PromptAnswer::Yes => (key(Context::Prompt, EditAction::Yes), "yes, with hidden rows"),
+        PromptAnswer::Enter => (key(Context::Line, EditAction::Accept), "yes, with hidden rows"),
         PromptAnswer::Type { word, what, input } => {
             let word = text::clean(word).into_owned();
-            let mut lines = wrap(vec![words(format!("Type {what}, {word}, and enter:"), theme.text())], width);
+            let mut lines = wrap(vec![words(format!("To confirm, type {what}: {word}"), theme.text())], width);
             let mut line = Line::from(Span::styled("> ", theme.key()));
             line.extend(input_spans_in(theme, input, width.saturating_sub(2)));
             lines.push(line);
             return lines;
         }
     };
-    let key = |key: &'static str, label: &str| [Span::styled(key, theme.key()), Span::raw(format!(" {label}   "))];
-    let mut line = Line::from_iter(key(yes, "yes"));
+    let hint = |key: String, label: &str| [Span::styled(key, theme.key()), Span::raw(format!(" {label}   "))];
+    let mut line = Line::from_iter(hint(yes, "yes"));
     if prompt.wider.is_some() {
-        line.extend(key("a", all));
+        line.extend(hint(key(Context::Prompt, EditAction::IncludeHidden), all));
     }
     line.push_span(Span::styled("any other key cancels", theme.dim()));
     wrap(vec![line], width)

@@ -67,6 +67,8 @@ glyphs! {
     more_above: &'static str = "▲", "^";
     separator: &'static str = "·", "-";
     path: &'static str = "›", ">";
+    /// Between the two scans of a comparison.
+    to: &'static str = "→", ">";
     dash: &'static str = "–", "-";
     /// Header of the column of changes since the last scan.
     change: &'static str = "Δ", "+";
@@ -283,7 +285,7 @@ mod tests {
         for glyphs in [&UNICODE, &ASCII] {
             let g = glyphs;
             let mut all = vec![g.selected, g.marked, g.empty, g.running, g.waiting, g.done, g.failed, g.stopped];
-            all.extend([g.stalled, g.link, g.more_below, g.more_above, g.separator, g.path, g.dash, g.rule]);
+            all.extend([g.stalled, g.link, g.more_below, g.more_above, g.separator, g.path, g.to, g.dash, g.rule]);
             all.extend(g.risk.iter().chain(g.eighths).copied());
             for glyph in all {
                 assert_eq!(crate::text::width(glyph), 1, "{glyph}");

@@ -13,7 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::text::Line;
 
 const COLUMNS: &[TableColumn] = &[
-    TableColumn::flex("WORD LIST", 12, 2).at_most(48),
+    TableColumn::flex("WORDLIST", 12, 2).at_most(48),
     TableColumn::fixed("WORDS", 5).right(),
     TableColumn::fixed("KIND", 10).expendable(1),
     TableColumn::flex("DESCRIPTION", 16, 3).expendable(2),
@@ -24,7 +24,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let list = &cx.model.lists.wordlists;
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: "no word lists: `scandeck wordlists import FILE` adds one to the local service".to_owned(),
+        invitation: "no wordlists: `scandeck wordlists import FILE` adds one to the local service".to_owned(),
         ..pane_of(Pane::Wordlists, remote)
     };
     draw_table(cx, buf, slot, cache, pane, (remote, list), |wordlist, _| {

@@ -15,7 +15,7 @@ use ratatui::text::Line;
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("LOGGER", 8, 2).at_most(40),
-    TableColumn::fixed("CAUGHT", 6).right(),
+    TableColumn::fixed("REQUESTS", 8).right(),
     TableColumn::fixed("LEFT", 4).right().expendable(1),
     TableColumn::fixed("DAYS", 4).right(),
     TableColumn::flex("URL", 16, 3).expendable(2),
@@ -62,19 +62,19 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         words(text::clean(&logger.label).into_owned(), theme.strong()),
         words(text::clean(&logger.handler_url).into_owned(), theme.key()),
         Line::default(),
-        fact(theme, "Caught", format::plural(logger.num_requests.max(0) as usize, "request")),
+        fact(theme, "Received", format::plural(logger.num_requests.max(0) as usize, "request")),
         fact(theme, "Left", format::plural(logger.requests_left.max(0) as usize, "request")),
         fact(theme, "Records for", format::plural(logger.active_days.max(0) as usize, "more day")),
         fact(
             theme,
-            "Reached",
+            "Reachable",
             Reachability::of(&logger.handler_url).map(|reach| reach.to_string()).unwrap_or_default(),
         ),
         fact(theme, "Id", logger.id.to_string()),
     ];
     let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
         vec![
-            words(format!("{open} shows its captures, y{copy} copies its URL"), theme.dim()),
+            words(format!("{open} shows its captures, {copy} copies its URL"), theme.dim()),
             words(HTTP_ONLY, theme.dim()),
         ]
     });

@@ -28,20 +28,20 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::after("by", ArgumentShape::Choice(MAKERS, "service|scandeck")),
             ArgumentSlot::after("on", ArgumentShape::Findings),
         ],
-        "open the report form with this format, for the findings that match the query or the selected rows; a report by scandeck includes decisions",
+        "open the report form for a query or the selected rows; by scandeck: with decisions",
         "report html by scandeck on risk>=high",
         report,
     )
     .or(Action::Item(ItemAction::Report)),
     Command::new(
-        "own",
+        "manual finding",
         &[
             ArgumentSlot::optional(ArgumentShape::Text("NAME")),
             ArgumentSlot::after("risk", ArgumentShape::Choice(RISKS, "RISK")),
             ArgumentSlot::after("on", ArgumentShape::Target),
         ],
-        "open the form of a manual finding with name, risk and target; quote a name that contains “on”",
-        "own Stored XSS in the guest book risk high on t1.acme.test",
+        "open the form of a manual finding; quote a name that contains `on`",
+        "manual finding Stored XSS in the guest book risk high on t1.acme.test",
         manual_finding,
     )
     .off_when(Model::cannot_decide),

@@ -42,7 +42,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "tab save",
         &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
-        "save the filter of the findings as a tab, or update the tab of this name",
+        "save the filter of the findings as a tab of this name",
         "tab save Worth a look",
         |model, args, effects| {
             model.save_tab(&args.text().unwrap_or_default(), effects)?;
@@ -50,9 +50,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             Ok(())
         },
     )
-    .off_when(|model| {
-        model.lists.findings.filter.trim().is_empty().then(|| "the findings have no filter to save".to_owned())
-    }),
+    .off_when(|model| model.lists.findings.filter.trim().is_empty().then(|| "no filter to save".to_owned())),
     Command::new(
         "tab rename",
         &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
@@ -62,13 +60,13 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
     Command::new("tab delete", &[], "delete the current tab; the filter remains", "tab delete", |model, _, effects| {
         let gone = model.delete_tab(effects)?;
-        model.say(Tone::Good, format!("the tab {} is gone; it was {}", gone.name, gone.query));
+        model.say(Tone::Good, format!("tab {} deleted; its query was {}", gone.name, gone.query));
         Ok(())
     }),
 ];
 
 fn unmarkable(model: &Model) -> Option<String> {
-    (model.navigation.focus.pane == Pane::Captures).then(|| "not here: captures are marked by hand".to_owned())
+    (model.navigation.focus.pane == Pane::Captures).then(|| "captures are marked by hand".to_owned())
 }
 
 fn sort(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
@@ -81,7 +79,7 @@ fn sort(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
 fn open_tab(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     let name = args.text().unwrap_or_default();
     let at = model.settings.tabs.saved.iter().position(|saved| saved.name.eq_ignore_ascii_case(&name));
-    let at = at.ok_or_else(|| format!("there is no tab {name}"))?;
+    let at = at.ok_or_else(|| format!("tab `{name}` not found"))?;
     navigation::go(model, Pane::Findings);
     model.open_tab(at);
     Ok(())
@@ -95,7 +93,7 @@ fn mark(model: &mut Model, args: &Args, on: bool) -> Result<(), String> {
         return Ok(());
     };
     if pane == Pane::Captures {
-        return Err("captures are marked by hand, or all that a filter takes (*)".to_owned());
+        return Err("captures are marked by hand, or all rows of a filter".to_owned());
     }
     let taken = model.taken(pane, &query)?;
     let mut cursor = model.cursor(pane);
@@ -107,6 +105,6 @@ fn mark(model: &mut Model, args: &Args, on: bool) -> Result<(), String> {
         }
     }
     drop(cursor);
-    model.say(Tone::Plain, if on { format!("{count} marked") } else { format!("{} taken off", plural(count, "mark")) });
+    model.say(Tone::Plain, format!("{} {}", plural(count, "row"), if on { "marked" } else { "unmarked" }));
     Ok(())
 }

@@ -121,7 +121,7 @@ fn fields(model: &Model, typed: &str, place: Range<usize>) -> Vec<CommandOffer> 
     ranked(ordered.collect(), typed, (begun + dash)..place.end)
 }
 
-/// What can be said with a verdict: the word before it, or what can stand behind that.
+/// The options of a verdict: their keys, or the values after a key.
 fn said(typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
     let word = &typed[place.clone()];
     let Some((key, _)) = word.split_once('=') else {

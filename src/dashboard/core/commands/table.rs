@@ -3,7 +3,7 @@
 use crate::dashboard::input::Keymap;
 use crate::dashboard::input::action::{Action, AppAction, ListAction, TextAction, ViewAction};
 use crate::dashboard::model::{Fault, Model};
-use crate::dashboard::palette::{Args, Command, places, slot, trimmed};
+use crate::dashboard::palette::{Args, Command, FORMER, places, slot, trimmed};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -58,10 +58,14 @@ pub(crate) fn is_typed(keymap: &Keymap, action: Action) -> bool {
 pub fn split(text: &str) -> Option<(&'static Command, usize)> {
     let start = text.len() - text.trim_start_matches([' ', ':']).len();
     let named = |command: &'static Command| Some((command, start + after(&text[start..], &command.name)?));
-    all().iter().filter_map(named).max_by_key(|(command, _)| command.name.len())
+    let former = |(name, present): (&str, &str)| {
+        let end = start + after(&text[start..], name)?;
+        Some((all().iter().find(|command| command.name == present)?, end))
+    };
+    all().iter().filter_map(named).chain(FORMER.into_iter().filter_map(former)).max_by_key(|(_, end)| *end)
 }
 
-/// Where a text that begins with a name goes on after it.
+/// The position after the name at the beginning of a text.
 pub(crate) fn after(text: &str, name: &str) -> Option<usize> {
     let mut at = 0;
     for letter in name.chars() {
@@ -93,10 +97,13 @@ pub fn read(model: &Model, text: &str) -> Result<Ready, Fault> {
 pub(crate) fn unknown(text: &str) -> Fault {
     let Range { start, end } = trimmed(text, 0..text.len());
     let typed = &text[start..end];
-    let fault = Fault::new(start..end, if typed.is_empty() { "a command".to_owned() } else { "no command".to_owned() });
+    let fault = Fault::new(
+        start..end,
+        if typed.is_empty() { "command is missing".to_owned() } else { "unknown command".to_owned() },
+    );
     let first = typed.split_whitespace().next().unwrap_or_default();
     match crate::query::error::nearest(first, all().iter().map(|command| command.name.as_ref())) {
-        Some(name) if !first.is_empty() => fault.with_hint(format!("{name}?")),
+        Some(name) if !first.is_empty() => fault.with_hint(crate::query::error::did_you_mean(name)),
         _ => fault,
     }
 }

@@ -47,14 +47,14 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "target",
         &[ArgumentSlot::needed(ArgumentShape::Target)],
-        "limit the findings to this target, like enter on it",
+        "show the findings of this target only",
         "target t1.acme.test",
         target,
     ),
     Command::new(
         "logger",
         &[ArgumentSlot::needed(ArgumentShape::Logger)],
-        "limit the captures to this logger, like enter on it",
+        "show the captures of this logger only",
         "logger probe",
         logger,
     ),
@@ -62,7 +62,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "finding",
         &[ArgumentSlot::needed(ArgumentShape::Finding)],
-        "open the finding with this id, or the first one with these words in its name",
+        "open the finding with this id or with these words in its name",
         "finding private key",
         finding,
     ),
@@ -108,7 +108,7 @@ fn finding(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), St
 
 /// Goes to a row and opens its detail.
 fn open(model: &mut Model, pane: Pane, id: Option<i64>) -> Result<(), String> {
-    let id = id.ok_or("which one?")?;
+    let id = id.ok_or("id is missing")?;
     navigation::go(model, pane);
     links::reveal(model, pane, id);
     model.navigation.focus.in_detail = model.selected_id(pane) == Some(id);

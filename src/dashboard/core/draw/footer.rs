@@ -24,7 +24,7 @@ pub(crate) fn draw_footer(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     draw_line(buf, area, &hint_line(cx.theme, &hints, &last, room));
 }
 
-/// Hints for what has the keys, and those that stay at the end.
+/// Hints for the layer that has the keys, and those at the end of the line.
 fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
     let of = |context| own_hints(cx, context);
     match cx.model.overlay.modals.last() {
@@ -104,7 +104,7 @@ fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
         return vec![
             end,
             Hint::new(key(Action::Review(ReviewAction::Back)), "back to the cards"),
-            Hint::new(undo, "undo all of it"),
+            Hint::new(undo, "undo all"),
         ];
     }
     let verdicts = keymap.entries(Context::Review).filter(|entry| matches!(entry.action, Action::Verdict(_)));
@@ -151,9 +151,17 @@ fn verdicts(cx: &Cx<'_>) -> Hint {
 fn drawn(cx: &Cx<'_>, hint: &crate::dashboard::input::KeyHint) -> Hint {
     let does = match marked(cx) {
         marked @ 2.. if takes_marks(hint.action) => format!("{} {marked}", hint.label),
+        // The key closes the detail or the full view first.
+        _ if hint.action == Action::View(ViewAction::Quit) && !quits(cx) => "close".to_owned(),
         _ => hint.label.to_owned(),
     };
     Hint { keys: hint.key.clone(), does, off: cx.model.session.read_only && hint.action.changes() }
+}
+
+/// Whether the key that closes views quits the dashboard.
+fn quits(cx: &Cx<'_>) -> bool {
+    let focus = cx.model.navigation.focus;
+    cx.model.overlay.modals.last().is_some() || !focus.in_detail && !focus.pane.is_full_view()
 }
 
 fn takes_marks(action: Action) -> bool {
@@ -181,19 +189,19 @@ fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> (Vec<Hint>, Vec<Hint>) {
     let hints = match menu.entry.as_ref().map(|entry| entry.choice) {
         None => vec![
             Hint::new("letter", "decides"),
-            hint(Context::Decide, Action::Edit(EditAction::Accept), "options without a verdict"),
-            hint(Context::Decide, Action::List(ListAction::TakeBack), "undo a choice"),
-            hint(Context::Decide, Action::Edit(EditAction::Close), "leave it alone"),
+            hint(Context::Decide, Action::Edit(EditAction::Accept), "options only"),
+            hint(Context::Decide, Action::List(ListAction::TakeBack), "undo choice"),
+            hint(Context::Decide, Action::Edit(EditAction::Close), "cancel"),
         ],
         Some(MenuChoice::Note) => vec![
             hint(Context::Form, Action::Form(FormAction::Send), "done"),
             hint(Context::Form, Action::Form(FormAction::Editor), "$EDITOR"),
-            hint(Context::Form, Action::Edit(EditAction::Close), "leave it"),
+            hint(Context::Form, Action::Edit(EditAction::Close), "cancel"),
         ],
         Some(_) => vec![
-            hint(Context::Line, Action::Edit(EditAction::Accept), "take"),
+            hint(Context::Line, Action::Edit(EditAction::Accept), "accept"),
             hint(Context::Line, Action::Edit(EditAction::LineDown), "choose"),
-            hint(Context::Line, Action::Edit(EditAction::Close), "leave it"),
+            hint(Context::Line, Action::Edit(EditAction::Close), "cancel"),
         ],
     };
     (hints, Vec::new())
@@ -210,7 +218,11 @@ fn prompt_hints(cx: &Cx<'_>, prompt: &Prompt) -> Vec<Hint> {
     let mut hints = own_hints(cx, Context::Prompt);
     hints.retain(|hint| Some(&hint.keys) != unused.as_ref());
     if let (PromptAnswer::Enter, Some(yes)) = (&prompt.answer, hints.first_mut()) {
-        "enter".clone_into(&mut yes.keys);
+        yes.keys = cx.model.key_label(Context::Line, Action::Edit(EditAction::Accept));
+    }
+    let close = cx.model.keyboard.keymap.key_of(Context::Prompt, Action::Edit(EditAction::Close));
+    if let Some(cancel) = hints.iter_mut().find(|hint| Some(&hint.keys) == close.as_ref()) {
+        "cancel".clone_into(&mut cancel.does);
     }
     hints
 }

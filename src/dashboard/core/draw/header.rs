@@ -4,7 +4,7 @@
 //!  Acme external › findings · demo        ✗2 !1 ▶12 …4   3 new      stale 2m · retry in 8s
 //! ```
 //!
-//! The left part gives way in the middle; what is wrong never does before the screen is narrower than it.
+//! The left part is shortened in the middle; problems are shown as long as they fit on the screen.
 
 use crate::dashboard::base::{Layout, Link, Pane};
 use crate::dashboard::ui::layout::indented;
@@ -17,7 +17,7 @@ use ratatui::text::{Line, Span};
 
 /// The rate budget is named when less than this part of it is left, in percent.
 const LOW_BUDGET: u32 = 30;
-/// Conflicts and what came back are counted on screens of at least so many columns.
+/// Conflicts and reappeared findings are counted on screens of at least this width.
 const REOPENED_FROM: u16 = 90;
 
 pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
@@ -80,7 +80,7 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
     let long = cx.model.screen.size.columns >= 120;
     let tally = cx.model.scans.tally;
     let mut spans: Vec<Span<'static>> = Vec::new();
-    let mut tell = |number: usize, glyph: &str, word: &str, style| {
+    let mut show = |number: usize, glyph: &str, word: &str, style| {
         if number > 0 {
             let gap = if spans.is_empty() {
                 ""
@@ -93,18 +93,18 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
             spans.push(Span::styled(words, style));
         }
     };
-    tell(tally.failed, glyphs.failed, "failed", theme.bad());
-    tell(tally.stalled, glyphs.stalled, "stalled", theme.warn());
-    tell(tally.running, glyphs.running, "running", theme.active());
-    tell(tally.waiting, glyphs.waiting, "waiting", theme.dim());
-    // Said where there is room: on a narrow screen the rows tell it.
+    show(tally.failed, glyphs.failed, "failed", theme.bad());
+    show(tally.stalled, glyphs.stalled, "stalled", theme.warn());
+    show(tally.running, glyphs.running, "running", theme.active());
+    show(tally.waiting, glyphs.waiting, "waiting", theme.dim());
+    // On a narrow screen only the rows show it.
     let reopened = cx.model.findings.triage.again;
     if cx.model.screen.size.columns >= REOPENED_FROM {
-        tell(reopened.conflicts, glyphs.conflict, "in conflict", theme.warn());
-        tell(reopened.regressions, glyphs.back, "came back", theme.warn());
+        show(reopened.conflicts, glyphs.conflict, "in conflict", theme.warn());
+        show(reopened.regressions, glyphs.back, "reappeared", theme.warn());
     }
     let new = if cx.model.captures.new_captures == 1 { "new capture" } else { "new captures" };
-    tell(cx.model.captures.new_captures as usize, glyphs.more_below, new, theme.warn());
+    show(cx.model.captures.new_captures as usize, glyphs.more_below, new, theme.warn());
     match (cx.model.captures.payloads.unseen, long) {
         (0, _) => {}
         (hits, true) => {

@@ -67,7 +67,7 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     notices.draw(buf, area);
 }
 
-/// Notices and the progress of what is under way, lower right. They cover nothing: panes give up their rows for them.
+/// Notices and the progress of running work, lower right. They cover nothing: panes give up rows for them.
 fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
     let theme = cx.theme;
     let mut notices: Vec<_> = cx

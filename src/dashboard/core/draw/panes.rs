@@ -35,7 +35,7 @@ pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 
 /// Draws a list; how many rows were visible.
 type DrawList = fn(&Cx<'_>, &mut Buffer, &Slot, &mut ViewCache) -> u16;
-/// What the detail of the selected row says.
+/// The detail of the selected row.
 type DetailOf = for<'a> fn(&Cx<'a>, &mut ViewCache) -> Option<DetailPane<'a>>;
 /// A pane in one line, in layouts that have no more room for it.
 type Summary = for<'a> fn(&Cx<'a>) -> Line<'a>;

@@ -5,10 +5,10 @@ use crate::dashboard::core::commands;
 use crate::dashboard::core::update::{copies, groups, links, navigation, objects, steps};
 use crate::dashboard::findings::decide::keys as decide;
 use crate::dashboard::findings::review;
-use crate::dashboard::input::Prefix;
 use crate::dashboard::input::action::{
     Action, AppAction, DecideAction, GoAction, MoveAction, ReviewAction, TextAction, ViewAction,
 };
+use crate::dashboard::input::{Context, Prefix};
 use crate::dashboard::model::Model;
 use crate::dashboard::payloads::keys as payloads;
 
@@ -28,13 +28,17 @@ fn on_review(model: &mut Model, action: Action, on_summary: bool, on_where: bool
         Action::View(ViewAction::PreviousTab) | Action::Text(TextAction::TabLeft) => review::walk_tabs(model, -1),
         Action::View(ViewAction::NextTab) | Action::Text(TextAction::TabRight) => review::walk_tabs(model, 1),
         Action::View(ViewAction::Zoom) | Action::Text(TextAction::MarkThis) | Action::App(AppAction::CopyPrefix) => {
-            model.say(Tone::Plain, "no use on a review card");
+            model.say(Tone::Plain, "no effect on a review card");
         }
         Action::Review(ReviewAction::Exclude) if !on_where => steps::handle_move(model, MoveAction::PageDown),
         Action::Review(action) => review::handle_review(model, action, effects),
         Action::Decide(DecideAction::Undo) if on_summary => review::ask_undo_all(model),
         Action::Verdict(_) | Action::Decide(DecideAction::Again) if on_summary => {
-            model.say(Tone::Plain, "this is the summary: K goes back to the cards");
+            let back = Action::Review(ReviewAction::Back);
+            model.say(
+                Tone::Plain,
+                format!("this is the summary: {} goes back to the cards", model.key_label(Context::Review, back)),
+            );
         }
         Action::Move(action) if on_where => review::walk_members(model, action),
         Action::Go(GoAction::Top) if on_where => review::walk_members(model, MoveAction::Top),

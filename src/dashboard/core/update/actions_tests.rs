@@ -76,7 +76,7 @@ fn matrix(places: &[Place]) -> String {
 
 fn cell(outcome: &str) -> String {
     match outcome {
-        "“ACTION” has no effect here" => ".".to_owned(),
+        "`ACTION` has no effect here" => ".".to_owned(),
         "" => "=".to_owned(),
         _ => format!("{:04x}", digest(outcome) & 0xffff),
     }
@@ -159,7 +159,7 @@ fn press(desk: &mut Desk, script: &str) {
     desk.send(Msg::Wake);
 }
 
-/// What each action does in a place: what is said, the effects, and how the state changes.
+/// The outcome of each action in a place: notices, effects and changes of the state.
 fn outcomes_at(place: &dyn Fn() -> Desk) -> Vec<(&'static str, String)> {
     static KEYMAPS: LazyLock<Vec<(Action, Arc<Keymap>)>> = LazyLock::new(|| {
         let mut actions = Action::ALL.to_vec();
@@ -175,7 +175,7 @@ fn outcomes_at(place: &dyn Fn() -> Desk) -> Vec<(&'static str, String)> {
         let effects = desk.keys(KEY);
         let after = state(&mut desk.model);
         let is_same = effects.is_empty() && after == before;
-        let mut outcome = desk.notices().replace(&action.name().replace('_', " "), "ACTION");
+        let mut outcome = desk.notices().replace(&action.command(), "ACTION");
         for effect in &effects {
             write!(outcome, " ! {}", shortened(&format!("{effect:?}"))).unwrap();
         }

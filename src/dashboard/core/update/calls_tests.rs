@@ -77,10 +77,10 @@ fn workspace_deletion_requires_typed_name() {
 fn only_active_scans_stop_and_only_ended_scans_are_deleted() {
     let mut desk = Desk::new();
     desk.keys("4 D");
-    assert!(desk.notices().contains("stop first"), "{}", desk.notices());
+    assert!(desk.notices().contains("S stops scans"), "{}", desk.notices());
     assert_eq!(desk.calls("S y")[0].1, Call::StopScan(ScanId(2)));
     desk.keys("G S");
-    assert!(desk.notices().contains("has ended already"), "{}", desk.notices());
+    assert!(desk.notices().contains("has already ended"), "{}", desk.notices());
     desk.keys("D");
     assert_eq!(desk.prompt().question, "Delete scan 1, Website of t1.acme.test on local?");
     assert_eq!(desk.calls("y")[0].1, Call::DeleteScan(ScanId(1)));
@@ -93,7 +93,7 @@ fn logger_clear_prompt_describes_deletion_and_archive() {
     assert_eq!(
         desk.prompt().lines,
         [
-            "The service deletes its requests (3 at the last refresh).",
+            "The service deletes its requests (3 requests at the last refresh).",
             "All requests are archived on this machine first."
         ]
     );

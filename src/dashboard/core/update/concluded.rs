@@ -3,6 +3,8 @@
 use crate::client::Problem;
 use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, Tone};
 use crate::dashboard::forms::Form;
+use crate::dashboard::input::Context;
+use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ViewAction};
 use crate::dashboard::model::navigation::set_scope;
 use crate::dashboard::model::{Modal, Model};
 use crate::oob::ClearedRequests;
@@ -101,10 +103,12 @@ impl Model {
             CallAnswer::NotReady => self.say(Tone::Plain, format!("{} is not ready yet", job.about)),
             CallAnswer::NoData => self.say(Tone::Bad, format!("{}: no data on the service", job.about)),
             CallAnswer::Report(id) => {
-                self.say(Tone::Good, format!("report {id} requested; 6 shows it, d downloads it"))
+                let keys = self.report_keys();
+                self.say(Tone::Good, format!("report {id} requested; {keys}"));
             }
             CallAnswer::Created(id) if matches!(job.call, Call::CreateLogger { .. }) => {
-                self.say(Tone::Good, format!("{} created (id {id}); y u copies its URL", job.about));
+                let copy = self.key_label(Context::Copy, Action::Copy(CopyAction::Url));
+                self.say(Tone::Good, format!("{} created (id {id}); {copy} copies its URL", job.about));
             }
             CallAnswer::Status(status) => self.say(Tone::Good, format!("{} sent: status {status}", job.about)),
             CallAnswer::Emptied(emptied) => {
@@ -114,6 +118,13 @@ impl Model {
                 self.say(Tone::Good, format!("{} {past}", job.about));
             }
         }
+    }
+
+    /// The keys that show and download a report, for notices.
+    pub(crate) fn report_keys(&self) -> String {
+        let show = self.key_label(Context::Everywhere, Action::View(ViewAction::Reports));
+        let download = self.key_label(Context::Reports, Action::Item(ItemAction::Download));
+        format!("{show} shows it, {download} downloads it")
     }
 
     /// The form of this tag that waits for its answer.
@@ -194,7 +205,7 @@ fn noun(call: &Call) -> &'static str {
         Call::StartScan(_) | Call::StopScan(_) | Call::DeleteScan(_) => "scan",
         Call::CreateLogger { .. } | Call::DeleteLogger { .. } | Call::ClearLogger { .. } => "logger",
         Call::CreateReport(_) | Call::DeleteReport(_) | Call::DownloadReport(..) => "report",
-        Call::DeleteWordlist(_) | Call::WordlistContents(_) | Call::DownloadWordlist(..) => "word list",
+        Call::DeleteWordlist(_) | Call::WordlistContents(_) | Call::DownloadWordlist(..) => "wordlist",
         Call::Replay(_) => "request",
     }
 }

@@ -3,6 +3,8 @@
 
 use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
 use crate::dashboard::base::{Call, Job, Pane, Tone};
+use crate::dashboard::input::Context;
+use crate::dashboard::input::action::{Action, EditAction, ItemAction, ListAction};
 use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
@@ -10,7 +12,7 @@ use crate::text::plural;
 /// To delete more objects than this, their number has to be typed.
 const BY_NUMBER: usize = 20;
 
-/// Names in a question; "N more" stands for the others.
+/// Names in a question; "N more" represents the others.
 const NAMED: usize = 4;
 
 const ARCHIVED: &str = "All requests are archived on this machine first.";
@@ -58,7 +60,8 @@ pub(crate) fn ask_clear(model: &mut Model) {
     let logger = model.data.loggers.value().and_then(|all| all.get(id));
     let label = logger.map_or_else(|| format!("logger {id}"), |logger| format!("logger {}", logger.label));
     let jobs = vec![Job::new(label.clone(), Call::ClearLogger { logger: id, workspace: model.workspace_name() })];
-    let known = logger.map(|logger| format!(" ({} at the last refresh)", logger.num_requests.max(0)));
+    let known = logger
+        .map(|logger| format!(" ({} at the last refresh)", plural(logger.num_requests.max(0) as usize, "request")));
     let prompt = Prompt::new(format!("Clear {label}{}?", place(model)), Then::Call { verb: "clear", jobs })
         .with_line(format!("The service deletes its requests{}.", known.unwrap_or_default()))
         .with_line(ARCHIVED);
@@ -83,7 +86,8 @@ fn ask(model: &mut Model, pane: Pane, verb_of_question: &str, verb: &'static str
     }
     if chosen.ids.is_empty() {
         let count = chosen.hidden.len();
-        return model.say(Tone::Plain, format!("{count} marked, none shown; backspace removes the filter"));
+        let undo = model.key_label(Context::Lists, Action::List(ListAction::TakeBack));
+        return model.say(Tone::Plain, format!("{count} marked, none shown; {undo} undoes the filter"));
     }
     let matter = of(model, &chosen.ids);
     if matter.jobs.is_empty() && chosen.hidden.is_empty() {
@@ -94,7 +98,8 @@ fn ask(model: &mut Model, pane: Pane, verb_of_question: &str, verb: &'static str
     if !chosen.hidden.is_empty() {
         let all = [chosen.ids, chosen.hidden.clone()].concat();
         let wider = question(model, verb_of_question, verb, of(model, &all));
-        prompt = prompt.with_line(format!("{} marked but not shown; a includes them.", chosen.hidden.len()));
+        let all = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
+        prompt = prompt.with_line(format!("{} marked but not shown; {all} includes them.", chosen.hidden.len()));
         prompt.wider = Some(Box::new(wider));
     }
     model.open_prompt(prompt);
@@ -109,7 +114,7 @@ fn question(model: &Model, verb_of_question: &str, verb: &'static str, matter: M
     }
     let what = match jobs.len() {
         1 => named.join(""),
-        count => format!("{count} objects: {}", named.join("; ")),
+        count => format!("{count} items: {}", named.join("; ")),
     };
     let number = (jobs.len() > BY_NUMBER).then(|| (jobs.len().to_string(), "the number"));
     let mut prompt = Prompt::new(format!("{verb_of_question} {what}{}?", place(model)), Then::Call { verb, jobs });
@@ -165,7 +170,7 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
     let active = active_scans(model, |target| ids.contains(&target));
     if active > 0 {
         lines.push(format!(
-            "{} still active: the service refuses to delete it until every scan has ended.",
+            "{} still active: deletion is refused until every scan has ended.",
             plural(active.max(0) as usize, "scan")
         ));
     }
@@ -196,7 +201,8 @@ fn scans(model: &Model, ids: &[i64]) -> Matter {
         lines.push(format!("Also deletes the output and {}.", plural(findings, "finding")));
     }
     if !active.is_empty() {
-        lines.push(format!("{} still active and excluded; stop first (S).", plural(active.len(), "scan")));
+        let stop = model.key_label(Context::Scans, Action::Item(ItemAction::Stop));
+        lines.push(format!("{} still active and excluded; {stop} stops scans.", plural(active.len(), "scan")));
     }
     let jobs = ended.iter().map(|scan| Job::new(model.scan_words(scan.id), Call::DeleteScan(scan.id))).collect();
     Matter { jobs, lines, word: None }
@@ -207,7 +213,7 @@ fn stops(model: &Model, ids: &[i64]) -> Matter {
     let active = ids.iter().filter_map(|&id| all.get(ScanId(id))).filter(|scan| !scan.has_ended());
     let jobs: Vec<Job> = active.map(|scan| Job::new(model.scan_words(scan.id), Call::StopScan(scan.id))).collect();
     let line = if jobs.is_empty() {
-        "the scan has ended already"
+        "scan has already ended"
     } else {
         "A stopped scan cannot be resumed. Its findings remain."
     };
@@ -241,17 +247,17 @@ fn reports(model: &Model, ids: &[i64]) -> Matter {
     Matter { jobs: jobs.collect(), lines: vec!["Downloaded files remain.".to_owned()], word: None }
 }
 
-/// Excludes predefined word lists: the service refuses to delete them.
+/// Excludes predefined wordlists: the service refuses to delete them.
 fn wordlists(model: &Model, ids: &[i64]) -> Matter {
     let Some(all) = model.data.wordlists.value() else { return Matter::default() };
     let chosen = ids.iter().filter_map(|&id| all.get(WordlistId(id)));
     let (predefined, own): (Vec<_>, Vec<_>) = chosen.partition(|list| list.predefined);
     let mut lines = Vec::new();
     if !predefined.is_empty() {
-        lines.push(format!("{} predefined and cannot be deleted", plural(predefined.len(), "word list")));
+        lines.push(format!("{} predefined and cannot be deleted", plural(predefined.len(), "wordlist")));
     }
     let jobs = own.iter().map(|list| {
-        let about = format!("word list {} with {}", list.name, plural(list.num_words.max(0) as usize, "word"));
+        let about = format!("wordlist {} with {}", list.name, plural(list.num_words.max(0) as usize, "word"));
         Job::new(about, Call::DeleteWordlist(list.id))
     });
     Matter { jobs: jobs.collect(), lines, word: None }

@@ -2,7 +2,8 @@
 
 use crate::dashboard::base::{Pane, Tone};
 use crate::dashboard::data::BY_NOW;
-use crate::dashboard::input::action::GroupAction;
+use crate::dashboard::input::Context;
+use crate::dashboard::input::action::{Action, GroupAction, ItemAction};
 use crate::dashboard::list::{CaptureGroupBy, FindingGroupBy};
 use crate::dashboard::model::Model;
 
@@ -30,7 +31,10 @@ pub(crate) fn handle_group(model: &mut Model, action: GroupAction) {
 fn order_by_now(model: &mut Model) {
     match model.navigation.focus.pane {
         Pane::Board => order_board(model, BY_NOW),
-        _ => model.say(Tone::Plain, "only the retest board has a current status; s on findings opens it"),
+        _ => {
+            let retest = model.key_label(Context::Findings, Action::Item(ItemAction::Retest));
+            model.say(Tone::Plain, format!("only the retest board has a status; {retest} on findings opens it"));
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::dashboard::core::commands;
 use crate::dashboard::core::update::actions::handle_action;
 use crate::dashboard::core::update::{forms, lines, prompts, setup};
 use crate::dashboard::findings::decide::{menu_keys, rules_keys};
-use crate::dashboard::input::action::{Action, AppAction};
+use crate::dashboard::input::action::{Action, AppAction, ViewAction};
 use crate::dashboard::input::{Context, KeyChord, KeyEvent};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::payloads::keys as payloads;
@@ -124,7 +124,8 @@ fn handle_pane_key(model: &mut Model, key: KeyChord, action: Option<Action>, eff
         None if prefix.is_some() && key == KeyChord::plain(crate::dashboard::input::KeyCode::Esc) => {}
         None => {
             let first = prefix.and_then(|prefix| model.context_after(prefix).prefix()).unwrap_or_default();
-            model.say(Tone::Plain, format!("{first}{key} does nothing here; ? shows the keys"));
+            let help = model.key_label(Context::Everywhere, Action::View(ViewAction::Help));
+            model.say(Tone::Plain, format!("{first}{key} does nothing here; {help} shows the keys"));
         }
     }
 }
@@ -140,8 +141,10 @@ fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
         return;
     }
     let waiting: usize = model.calls.batches.iter_mut().map(crate::dashboard::base::Batch::cancel).sum();
-    match waiting {
-        0 => model.say(Tone::Plain, "nothing to cancel; ctrl-c again quits"),
-        _ => model.say(Tone::Plain, format!("{} cancelled; ctrl-c again quits", plural(waiting, "queued request"))),
-    }
+    let done = match waiting {
+        0 => "nothing to cancel".to_owned(),
+        _ => format!("{} cancelled", plural(waiting, "queued request")),
+    };
+    let again = model.key_label(Context::Everywhere, Action::App(AppAction::Cancel));
+    model.say(Tone::Plain, format!("{done}; {again} again quits"));
 }

@@ -155,7 +155,7 @@ pub(crate) fn handle_text_box(model: &mut Model, action: Option<Action>) {
     text.scroll = u32::try_from(to).unwrap_or(0);
 }
 
-/// Rows that what lies over the panes has at the most, less its frame and its heads.
+/// Maximum rows of an overlay, without its frame and its headers.
 const AROUND: u16 = 8;
 
 fn page(model: &Model) -> i64 {

@@ -3,7 +3,8 @@
 use crate::contract::WorkspaceId;
 use crate::dashboard::base::{Effect, Pane, Scope, Tab, Tone};
 use crate::dashboard::core::update::{prompts, steps};
-use crate::dashboard::input::action::ViewAction;
+use crate::dashboard::input::Context;
+use crate::dashboard::input::action::{Action, ListAction, ViewAction};
 use crate::dashboard::model::navigation::{go, set_scope};
 use crate::dashboard::model::{Help, Modal, Model};
 
@@ -85,7 +86,8 @@ fn back(model: &mut Model) {
     } else if crate::dashboard::payloads::keys::came_from_book(model) {
         crate::dashboard::payloads::keys::back_to_book(model);
     } else {
-        model.say(Tone::Plain, "nothing to close; q quits");
+        let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));
+        model.say(Tone::Plain, format!("nothing to close; {quit} quits"));
     }
 }
 
@@ -115,7 +117,8 @@ fn other(model: &mut Model, by: isize) {
     } else if model.shown_detail().is_some() {
         steps::scroll(model, by as i64);
     } else {
-        model.say(Tone::Plain, "no detail shown; enter opens it");
+        let open = model.key_label(Context::Lists, Action::List(ListAction::In));
+        model.say(Tone::Plain, format!("no detail shown; {open} opens it"));
     }
 }
 
@@ -153,6 +156,9 @@ pub(crate) fn go_out(model: &mut Model) {
         Pane::Targets => go(model, Pane::Workspaces),
         Pane::Reports | Pane::Wordlists | Pane::Board => go(model, Pane::Findings),
         Pane::Payloads => go(model, Pane::Captures),
-        Pane::Workspaces | Pane::Loggers => model.say(Tone::Plain, "top level; q quits"),
+        Pane::Workspaces | Pane::Loggers => {
+            let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));
+            model.say(Tone::Plain, format!("top level; {quit} quits"));
+        }
     }
 }

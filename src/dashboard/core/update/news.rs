@@ -117,7 +117,7 @@ fn handle_reports(model: &mut Model, table: Arc<Table<Report>>, at: Stamp) {
     for report in table.items().iter().filter(waited) {
         match report.status {
             ReportStatus::Finished => {
-                model.say(Tone::Good, format!("report {} is ready; 6 shows it, d downloads it", report.download_name));
+                model.say(Tone::Good, format!("report {} is ready; {}", report.download_name, model.report_keys()));
             }
             ReportStatus::Failed => model.say(Tone::Bad, format!("report {} failed", report.download_name)),
             _ => {}

@@ -7,7 +7,8 @@ use crate::dashboard::captures::{keys as captures, loggers};
 use crate::dashboard::core::update::{deletions, steps};
 use crate::dashboard::findings::retest::keys as retest;
 use crate::dashboard::forms::IdSet;
-use crate::dashboard::input::action::{Action, ItemAction};
+use crate::dashboard::input::Context;
+use crate::dashboard::input::action::{Action, ItemAction, ViewAction};
 use crate::dashboard::list::Chosen;
 use crate::dashboard::model::Model;
 use crate::dashboard::{reports, scans, targets, workspaces};
@@ -52,7 +53,10 @@ fn replay(model: &mut Model) {
     match model.navigation.focus.pane {
         Pane::Captures if model.selected_capture().is_none() => model.say(Tone::Plain, "nothing selected"),
         Pane::Captures => model.open_command_line("replay "),
-        _ => model.say(Tone::Plain, "only captured requests can be sent again; 5 shows them"),
+        _ => {
+            let captures = model.key_label(Context::Everywhere, Action::View(ViewAction::Captures));
+            model.say(Tone::Plain, format!("only captures can be sent again; {captures} shows them"));
+        }
     }
 }
 
@@ -75,7 +79,9 @@ fn open_new(model: &mut Model) {
 }
 
 fn no_workspace(model: &mut Model) {
-    model.say(Tone::Plain, "no workspace yet; create one (1, then n)");
+    let workspaces = model.key_label(Context::Everywhere, Action::View(ViewAction::Workspaces));
+    let new = model.key_label(Context::Workspaces, Action::Item(ItemAction::New));
+    model.say(Tone::Plain, format!("no workspace yet; create one with {workspaces}, then {new}"));
 }
 
 fn edit_workspace(model: &mut Model) {
@@ -129,7 +135,8 @@ fn scan_again(model: &mut Model) {
     let mut jobs = Vec::new();
     for scan in chosen.iter().filter_map(|&id| scans.get(id)) {
         let Some(call) = retest::same_again(model, scan) else {
-            model.say(Tone::Bad, "scan not repeated: it used a login secret; start it with n");
+            let new = model.key_label(Context::Scans, Action::Item(ItemAction::New));
+            model.say(Tone::Bad, format!("scan not repeated: it used a login secret; {new} starts another"));
             return;
         };
         jobs.push(Job::new(model.scan_words(scan.id), Call::StartScan(call)));
@@ -169,7 +176,7 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
             put(words, ids);
         }
         if !chosen.hidden.is_empty() {
-            put("marked, also not shown", [chosen.ids, chosen.hidden].concat());
+            put("all marked", [chosen.ids, chosen.hidden].concat());
         }
     }
     let to_set = |(words, source, ids): (String, ReportSource, Vec<i64>)| id_set(model, &words, source, ids);
@@ -188,7 +195,7 @@ pub(crate) fn id_set(model: &Model, words: &str, source: ReportSource, ids: Vec<
     IdSet { label: words.to_owned(), source, issues, ids }
 }
 
-/// `d`: reports and word lists into files.
+/// `d`: reports and wordlists into files.
 fn download(model: &mut Model, effects: &mut Vec<Effect>) {
     let chosen = model.chosen(model.navigation.focus.pane);
     let mut jobs = Vec::new();
@@ -207,7 +214,7 @@ fn download(model: &mut Model, effects: &mut Vec<Effect>) {
             let Some(wordlists) = model.data.wordlists.value() else { return };
             for list in chosen.ids.iter().filter_map(|&id| wordlists.get(WordlistId(id))) {
                 let name = Shared::from(format!("{}.txt", list.name));
-                jobs.push(Job::new(format!("word list {}", list.name), Call::DownloadWordlist(list.id, name)));
+                jobs.push(Job::new(format!("wordlist {}", list.name), Call::DownloadWordlist(list.id, name)));
             }
         }
         _ => {}
@@ -218,12 +225,12 @@ fn download(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// enter on a word list: fetches its words.
+/// enter on a wordlist: fetches its words.
 pub(crate) fn look_at_words(model: &mut Model, effects: &mut Vec<Effect>) {
     let selected = model.lists.wordlists.selected;
     let list = selected.and_then(|id| model.data.wordlists.value()?.get(id));
     if let Some(list) = list {
-        let job = Job::new(format!("word list {}", list.name), Call::WordlistContents(list.id));
+        let job = Job::new(format!("wordlist {}", list.name), Call::WordlistContents(list.id));
         model.begin(Batch::new("read", None, vec![job]), effects);
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn handle_key(
         }
         PromptReply::Wider => {
             let Some(wider) = prompt.wider.take() else { return };
-            // What can be undone is not asked twice.
+            // A change that can be undone needs no second prompt.
             if matches!(prompt.answer, PromptAnswer::Enter) {
                 model.overlay.modals.pop();
                 return carry_out(model, wider.then, effects);

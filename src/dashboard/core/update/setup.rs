@@ -65,7 +65,7 @@ fn connect_form() -> Form {
 fn check(form: &mut Form) -> Vec<FieldProblem> {
     let mut problems = Vec::new();
     if !is_web_url(&form.text(FieldId::BaseUrl)) {
-        problems.push((FieldId::BaseUrl, "a URL such as https://api.example.net/api/v2".to_owned()));
+        problems.push((FieldId::BaseUrl, "enter a URL such as https://api.example.net/api/v2".to_owned()));
     }
     if form.text(FieldId::Key).is_empty() {
         problems.push((FieldId::Key, "API key is required".to_owned()));

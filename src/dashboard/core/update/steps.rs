@@ -2,7 +2,8 @@
 
 use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::core::update::{lines, navigation, objects};
-use crate::dashboard::input::action::{Action, ListAction, MoveAction, TextAction};
+use crate::dashboard::input::Context;
+use crate::dashboard::input::action::{Action, ItemAction, ListAction, MoveAction, TextAction};
 use crate::dashboard::model::Model;
 use crate::dashboard::model::navigation::set_scope;
 
@@ -242,7 +243,8 @@ pub(crate) fn pause(model: &mut Model) {
     list.paused = !list.paused;
     if list.paused {
         list.follow = false;
-        model.say(Tone::Plain, "paused; = or G resumes");
+        let resume = model.key_label(Context::Captures, Action::Item(ItemAction::Pause));
+        model.say(Tone::Plain, format!("stream paused; {resume} resumes"));
     } else {
         list.select_at(&model.data.captures, usize::MAX);
     }

@@ -14,7 +14,8 @@ use crate::dashboard::data::GUARDED;
 use crate::dashboard::findings::changed;
 use crate::dashboard::findings::decide::{menu_keys, rules_keys, undo};
 use crate::dashboard::findings::retest::keys as board;
-use crate::dashboard::input::action::{Action, DecideAction, VerdictAction};
+use crate::dashboard::input::Context;
+use crate::dashboard::input::action::{Action, DecideAction, EditAction, ReviewAction, VerdictAction};
 use crate::dashboard::model::{MenuChoice, Model};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
@@ -118,7 +119,7 @@ pub(crate) fn is_early(model: &mut Model, pane: Pane) -> bool {
         && guard.zip(row).is_some_and(|(guard, row)| guard.is_early(now, row));
     if early {
         let key = model.keyboard.key.map(|key| key.to_string()).unwrap_or_default();
-        model.say(Tone::Plain, format!("{key} ignored: too soon"));
+        model.say(Tone::Plain, format!("{key} ignored: pressed too soon after the row appeared"));
     }
     early
 }
@@ -135,7 +136,10 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
         let question = format!("{} {}: {kinds}", plural(count, "finding"), becomes(count != 1));
         let prompt = Prompt::new(question, Then::Decide(Box::new(pending))).with_enter();
         return match model.reviewing() {
-            Some(_) => prompt.with_line("space picks some of them first."),
+            Some(_) => {
+                let exclude = model.key_label(Context::Review, Action::Review(ReviewAction::Exclude));
+                prompt.with_line(format!("{exclude} selects findings before the decision."))
+            }
             None => prompt,
         };
     }

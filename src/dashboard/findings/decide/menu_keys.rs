@@ -58,7 +58,7 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
         Some(Action::Move(MoveAction::Up)) => return walk_scope(model, -1),
         Some(Action::List(ListAction::TakeBack)) => {
             if !menu.undo_choice() {
-                model.say(Tone::Plain, "nothing chosen yet");
+                model.say(Tone::Plain, "no verdict or option selected yet");
             }
             return preview(model);
         }
@@ -76,7 +76,7 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
         Some(Action::Verdict(action)) => return finish(model, Some(action.verdict().0), effects),
         // The menu has no other actions.
         Some(_) => return,
-        None => return model.say(Tone::Plain, "no such key in the menu"),
+        None => return model.say(Tone::Plain, "not a key of this menu"),
     };
     menu.open(choice);
     offer(model);
@@ -151,7 +151,11 @@ fn finish(model: &mut Model, verdict: Option<Verdict>, effects: &mut Vec<Effect>
     let DecideMenu { ids, hidden, mut draft, .. } = *menu;
     draft.verdict = verdict;
     if draft == Default::default() || (draft.scope != DecisionScope::Findings && verdict.is_none()) {
-        let why = if draft.scope == DecisionScope::Findings { "nothing chosen" } else { "a rule needs a verdict" };
+        let why = if draft.scope == DecisionScope::Findings {
+            "no verdict or option selected"
+        } else {
+            "a rule needs a verdict"
+        };
         return model.say(Tone::Plain, format!("cancelled: {why}"));
     }
     decide::ask_or_carry_out(model, PendingDecision { draft, ids, next: false }, hidden, effects);

@@ -51,7 +51,7 @@ fn menu_enter_records_and_esc_cancels() {
     desk.keys("t s 'high' enter enter");
     let said = assessment(&desk, id);
     assert_eq!((said.severity, said.source), (Some(Risk::High), VerdictSource::Nobody));
-    assert!(recorded(&desk.keys("t enter")).is_empty() && desk.notices().contains("nothing chosen"));
+    assert!(recorded(&desk.keys("t enter")).is_empty() && desk.notices().contains("no verdict or option selected"));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn rules_list_edits_query_verdict_and_state() {
         ruled.filter(|said| said.verdict == verdict).count()
     };
     desk.keys("g r");
-    assert!(desk.notices().contains("no rules yet"));
+    assert!(desk.notices().contains("no rules:"));
     let id = desk.model.data.findings.value().unwrap().items()[0].id;
     desk.model.cursor(Pane::Findings).select_id(id.0);
     desk.keys("t j j f");

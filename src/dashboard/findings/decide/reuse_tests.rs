@@ -55,7 +55,7 @@ fn offered_decision_applies_only_after_reuse() {
     assert_eq!(verdicts(&desk), [Some(Verdict::FalsePositive), None, None]);
     assert!(desk.model.earlier_decision(row(&desk, 11)).is_none());
     assert!(desk.notices().contains("earlier decision reused on hsts"), "{}", desk.notices());
-    assert_eq!(desk.selected(Pane::Findings), Some(11), "the row stays where it is");
+    assert_eq!(desk.selected(Pane::Findings), Some(11), "the row keeps its place");
     desk.keys("u");
     assert_eq!(verdicts(&desk), [None; 3]);
     assert!(desk.model.earlier_decision(row(&desk, 11)).is_some());

@@ -3,8 +3,8 @@
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::findings::decide::undo;
-use crate::dashboard::input::KeyEvent;
 use crate::dashboard::input::action::{Action, DecideAction, EditAction, ItemAction, MoveAction};
+use crate::dashboard::input::{Context, KeyEvent};
 use crate::dashboard::model::{Modal, Model, RuleEdit, RulesBox};
 use crate::dashboard::text::TextInput;
 use crate::query::{Query, QueryKind};
@@ -13,7 +13,9 @@ use crate::triage::{Change, Draft, RuleState, Subject};
 /// Opens the list.
 pub(crate) fn open(model: &mut Model) {
     if model.rules().is_empty() {
-        return model.say(Tone::Plain, "no rules yet: t, j to a class, then a verdict makes one");
+        let more = model.key_label(Context::Findings, Action::Decide(DecideAction::More));
+        let down = model.key_label(Context::Decide, Action::Move(MoveAction::Down));
+        return model.say(Tone::Plain, format!("no rules: {more}, {down} to a class, then a verdict creates one"));
     }
     model.overlay.modals.push(Modal::Rules(Box::default()));
 }

@@ -1,4 +1,4 @@
-//! Deciding: verdict keys, marks, rows that stay, undo.
+//! Deciding: verdict keys, marks, rows that keep their place, undo.
 
 use crate::dashboard::core::Msg;
 use crate::dashboard::testing::*;
@@ -107,7 +107,7 @@ fn undo_describes_batch_and_selects_finding() {
     assert!(desk.notices().contains("undone: false positive on Git repository"), "{}", desk.notices());
     assert_eq!((desk.selected(Pane::Findings), decided(&desk).len()), (Some(2), 0));
     desk.keys("u");
-    assert!(desk.notices().contains("nothing of yours to undo"));
+    assert!(desk.notices().contains("no decision of yours to undo"));
     desk.keys("ctrl-r ctrl-r");
     assert_eq!(decided(&desk), [(2, Verdict::FalsePositive), (5, Verdict::Fixed)]);
 }
@@ -181,7 +181,7 @@ fn up_to_20_are_decided_unasked_and_more_after_one_enter_that_names_their_number
     assert_eq!(count(&desk), 0);
     assert!(desk.prompt().question.contains("21 findings become false positive"), "{}", desk.prompt().question);
     desk.keys("f");
-    assert_eq!(count(&desk), 0, "the key that asked is no answer");
+    assert_eq!(count(&desk), 0, "the key that opened the prompt does not confirm it");
     desk.keys("enter");
     assert_eq!(count(&desk), 21);
     desk.keys("u");
@@ -197,7 +197,7 @@ fn hidden_marked_rows_need_explicit_key() {
         desk.keys("space space space / 'finding 3' enter");
         assert_eq!(desk.chosen(Pane::Findings).1.len(), 2);
         desk.keys("c");
-        assert!(desk.prompt().lines[0].contains("2 more are marked but not shown"), "{:?}", desk.prompt().lines);
+        assert!(desk.prompt().lines[0].contains("2 more marked but not shown"), "{:?}", desk.prompt().lines);
         desk.keys(answer);
         assert_eq!(count(&desk), expected, "{answer}");
         assert_eq!(desk.model.lists.findings.marks.len(), 3 - expected);
@@ -275,7 +275,7 @@ fn held_verdict_key_decides_one_finding_or_at_most_14_when_advancing() {
         desk.keys("j c");
         let held = hold(&mut desk, key);
         assert!((2..=14).contains(&held), "{key}: {held}");
-        assert!(desk.notices().contains(&format!("{key} ignored: too soon")), "{}", desk.notices());
+        assert!(desk.notices().contains(&format!("{key} ignored: pressed too soon")), "{}", desk.notices());
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn ask(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
     let state = &model.findings.triage.state;
     let batch = if undo { state.last_done(&writer.who) } else { state.last_undone(&writer.who) };
     let Some(batch) = batch else {
-        return model.say(Tone::Plain, if undo { "nothing of yours to undo" } else { "nothing to redo" });
+        return model.say(Tone::Plain, if undo { "no decision of yours to undo" } else { "nothing to redo" });
     };
     let here = model.workspace_name();
     let there = state.event(batch).map(|event| event.workspace.clone()).unwrap_or_default();
@@ -148,15 +148,15 @@ fn word(change: &Change) -> String {
     let verdict = |verdict: Verdict| verdict.phrase();
     match change {
         Change::Decide(decision) => verdict(decision.verdict),
-        Change::Note(_) => "a note".to_owned(),
+        Change::Note(_) => "note".to_owned(),
         Change::Tag { .. } => "tags".to_owned(),
         Change::Severity(_) => "severity".to_owned(),
         Change::Inherit(_) => "earlier decision reused".to_owned(),
-        Change::Rule { query, decision } => format!("the rule {query}: {}", verdict(decision.verdict)),
+        Change::Rule { query, decision } => format!("rule {query}: {}", verdict(decision.verdict)),
         Change::Off(true) => "switched off".to_owned(),
         Change::Off(false) => "switched on".to_owned(),
         Change::Manual(_) => "manual finding".to_owned(),
-        Change::Baseline(_) => "the baseline".to_owned(),
+        Change::Baseline(_) => "baseline".to_owned(),
         Change::Undo => "undo".to_owned(),
         Change::Redo => "redo".to_owned(),
     }

@@ -40,7 +40,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let list = &cx.model.lists.findings;
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: "No findings yet. They appear here while scans run.".to_owned(),
+        invitation: "no findings yet: they appear here while scans run".to_owned(),
         tabs: Some(saved_tabs(cx, slot.area.width)),
         ..pane_of(Pane::Findings, remote)
     };

@@ -127,7 +127,7 @@ pub(crate) fn ask_off(model: &mut Model) {
     let mut prompt =
         Prompt::new(question, Then::Record(off)).with_line("Undo restores them. Nothing is sent to the service.");
     if own.len() < ids.len() {
-        prompt = prompt.with_line(format!("{} of the service remain.", ids.len() - own.len()));
+        prompt = prompt.with_line(format!("{} of the service not deleted.", plural(ids.len() - own.len(), "finding")));
     }
     model.open_prompt(prompt);
 }

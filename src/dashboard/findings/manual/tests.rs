@@ -16,7 +16,7 @@ fn manual_finding_is_listed_and_n_edits_it() {
     desk.keys("3 g g n 'Stored XSS in the guest book' ctrl-o");
     assert_eq!(own(&desk), ["Stored XSS in the guest book"], "notices: {}", desk.notices());
     assert!(desk.model.overlay.modals.is_empty());
-    // It is the selection as soon as it is there, and stands at the target that was at hand.
+    // It is selected as soon as it is listed, and belongs to the current target.
     let selected = desk.model.lists.findings.selected.unwrap();
     let issue = desk.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
     assert!(issue.own.is_some());

@@ -4,6 +4,8 @@ use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
 use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, Job, JobState, Pane, Tone};
 use crate::dashboard::data::{BY_NOW, Board};
 use crate::dashboard::findings::decide::keys::{ask_or_carry_out, is_early};
+use crate::dashboard::input::Context;
+use crate::dashboard::input::action::{Action, EditAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
 use crate::text::plural;
@@ -31,7 +33,7 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
         hidden.retain(is_gone);
         let gone = ids.len() + hidden.len();
         if gone < all {
-            model.say(Tone::Plain, format!("{gone} of {all} were not seen: only these become fixed"));
+            model.say(Tone::Plain, format!("{gone} of {} are absent: only these become fixed", plural(all, "finding")));
         }
     }
     if ids.is_empty() && hidden.is_empty() {
@@ -59,7 +61,8 @@ pub(crate) fn ask(model: &mut Model) {
     let mut prompt = question(plan, left_out);
     if !hidden.is_empty() {
         let (wider, left_out) = self::plan(model, &[&shown[..], &hidden[..]].concat(), many);
-        prompt = prompt.with_line(format!("{} marked but not shown; a includes them.", hidden.len()));
+        let include = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
+        prompt = prompt.with_line(format!("{} marked but not shown; {include} includes them.", hidden.len()));
         prompt.wider = Some(Box::new(question(wider, left_out)));
     }
     model.open_prompt(prompt);
@@ -111,10 +114,10 @@ fn plan(model: &Model, ids: &[IssueId], opens: bool) -> (Plan, Vec<String>) {
     }
     let mut left_out = Vec::new();
     if unknown > 0 {
-        left_out.push(format!("{unknown} excluded: their scan is not known."));
+        left_out.push(format!("{} excluded: scan unknown.", plural(unknown, "finding")));
     }
     if secret > 0 {
-        left_out.push(format!("{secret} excluded: their scans signed in with a secret."));
+        left_out.push(format!("{} excluded: the scan used a login secret.", plural(secret, "finding")));
     }
     (Plan { retest, jobs, opens }, left_out)
 }

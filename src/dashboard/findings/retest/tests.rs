@@ -1,4 +1,4 @@
-//! Retest and compare: what is asked, what is started, and what the board says while scans end.
+//! Retest and compare: the prompt, the started scans, and the board while scans end.
 
 use crate::client::Problem;
 use crate::contract::{
@@ -62,7 +62,7 @@ pub(crate) fn started(call: &Call) -> Result<CallAnswer, Problem> {
     }
 }
 
-/// What the board says about each finding, by name.
+/// The status of each finding on the board, by name.
 fn now(desk: &Desk) -> Vec<(String, RetestStatus)> {
     let rows = desk.model.data.board.value().unwrap();
     rows.items().iter().map(|row| (row.name.to_string(), row.now)).collect()
@@ -144,7 +144,7 @@ fn retest_result_waits_until_findings_are_read() {
         desk.feed(scans(summary));
         assert_eq!(now(&desk)[0].1, RetestStatus::Reading);
     }
-    // Read after the end of the scan: what is not there now was not seen, whatever the counts tell.
+    // Fetched after the end of the scan: a missing finding is absent, whatever the counts are.
     let at = Stamp(stamp().0 + jiff::SignedDuration::from_secs(3600));
     let generation = desk.model.connection.generation;
     desk.send(Msg::Update(Update { generation, at, event: Snapshot::Findings(table(before())).into() }));
@@ -222,7 +222,7 @@ fn retest_excludes_scans_with_secret() {
     desk.feed(Snapshot::Findings(table(before())));
     desk.keys("3 * s");
     assert_eq!(desk.prompt().question, "Retest 2 findings with 1 scan?");
-    assert!(desk.prompt().lines.iter().any(|line| line.starts_with("2 excluded")), "{:?}", desk.prompt().lines);
+    assert!(desk.prompt().lines.iter().any(|line| line.starts_with("2 findings excluded")), "{:?}", desk.prompt().lines);
     desk.keys("n * g g s");
     assert!(desk.notices().contains("signed in"), "{}", desk.notices());
 }

@@ -10,14 +10,14 @@ use crate::dashboard::testing::*;
 use crate::triage::{Change, IssueId, Subject, Verdict};
 use proptest::prelude::*;
 
-/// The scans before, and the new ones: that of the first target ran through, that of the second as said.
+/// The earlier scans and the new ones: the first target's scan finished, the second one's has the given status.
 fn scans(second: ScanStatus) -> Arc<Table<Scan>> {
     let end = if second == ScanStatus::Finished { ended(12, 2, 10).end_time } else { None };
     let second = Scan { status_name: second, end_time: end, ..ended(12, 2, 10) };
     table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10), second])
 }
 
-/// Four findings were retested: the key and the cookie are gone, the repository and the banner still there.
+/// Four findings were retested: the key and the cookie are absent, the repository and the banner still found.
 fn retested() -> Desk {
     let mut desk = desk();
     let sent = desk.calls("3 * s y");
@@ -60,9 +60,9 @@ fn several_rows_become_fixed_only_if_not_seen() {
     let mut desk = retested();
     desk.keys("* x");
     assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Private key"]);
-    assert!(desk.notices().contains("2 of 4 were not seen"), "{}", desk.notices());
+    assert!(desk.notices().contains("2 of 4 findings are absent"), "{}", desk.notices());
     assert!(desk.model.lists.board.marks.is_empty(), "the marks are used");
-    // A single one is fixed whatever the scan says: a person may know better.
+    // A single finding is fixed whatever its status is: a person may know better.
     desk.keys("j x");
     assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Git repository", "Private key"]);
 }
@@ -78,16 +78,12 @@ fn verdict_on_board_header_decides_all_rows_of_the_group() {
     };
     assert_eq!(headers(&mut desk), [true, false, false, true, false, false]);
     desk.keys("x");
-    assert_eq!(
-        with(&desk, Verdict::Fixed),
-        ["Cookie flags", "Private key"],
-        "the header of the findings that were not seen"
-    );
+    assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Private key"], "the header of the absent findings");
     desk.keys("j j j c");
     assert_eq!(
         with(&desk, Verdict::Confirmed),
         ["Banner", "Git repository"],
-        "the header of the findings that are still there"
+        "the header of the findings that are still found"
     );
     desk.keys("b b");
     assert_eq!(headers(&mut desk), [false; 4]);
@@ -115,7 +111,7 @@ fn hidden_marked_board_rows_are_prompted_and_keep_marks() {
     {
         let mut desk = retested();
         desk.keys("g g space space G space / 'git' enter c");
-        assert!(desk.prompt().lines[0].contains("2 more are marked but not shown"), "{:?}", desk.prompt().lines);
+        assert!(desk.prompt().lines[0].contains("2 more marked but not shown"), "{:?}", desk.prompt().lines);
         desk.at += Duration::from_secs(1);
         desk.keys(answer);
         assert_eq!(with(&desk, Verdict::Confirmed), expected, "{answer}");

@@ -1,6 +1,6 @@
 //! Keys of a review: starting and pausing it, going from card to card, excluding findings, the summary.
 //!
-//! A verdict is recorded like any other (`findings/decide/keys.rs`), for the chosen members of the card. Afterwards
+//! A verdict is recorded like any other (`findings/decide/keys.rs`), for the included findings of the card. Afterwards
 //! `Model::reviewed` shows the next card.
 
 pub mod draw;

@@ -192,7 +192,7 @@ fn review_belongs_to_its_workspace() {
     desk.model.work_in(WorkspaceId(1));
     desk.feed(Snapshot::Findings(table(world())));
     desk.keys("3 B");
-    assert_eq!((review(&desk).len(), review(&desk).progress.at), (3, 2), "it goes on where it was");
+    assert_eq!((review(&desk).len(), review(&desk).progress.at), (3, 2), "it resumes at the same card");
     assert!(desk.notices().contains("paused review of 3 cards resumed"), "{}", desk.notices());
 }
 
@@ -276,7 +276,7 @@ fn notes_and_tags_on_card_apply_to_its_findings() {
         assert_eq!(said(&desk, id), (1, vec!["later".to_owned()], None), "{id}");
     }
     assert_eq!(said(&desk, 15), (0, vec![], None), "not on the card");
-    assert_eq!(title(&desk), "Weak cookie", "what is no verdict stays on the card");
+    assert_eq!(title(&desk), "Weak cookie", "a change without a verdict remains on the card");
     desk.keys("t s 'info' enter r 'deferred' enter a");
     let table = desk.model.data.findings.value().unwrap().clone();
     for id in [13, 14] {

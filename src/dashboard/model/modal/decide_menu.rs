@@ -143,7 +143,7 @@ impl MenuEntry {
             (MenuChoice::Until, _) => draft.until = until(&text, today)?,
             (MenuChoice::Tags, _) => (draft.tag, draft.untag) = tags(&text),
             (_, _) if text.trim().is_empty() => {}
-            (choice, _) => return Err(format!("no {} {:?}", choice.word(), text.trim())),
+            (choice, _) => return Err(format!("unknown {} {:?}", choice.word(), text.trim())),
         }
         Ok(())
     }

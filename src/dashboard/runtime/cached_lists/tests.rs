@@ -42,7 +42,7 @@ const FINDINGS: ListFile = (Some(WorkspaceId(1)), ListKind::Findings);
 #[test]
 fn list_is_read_as_written_with_time_and_shared_texts() {
     let (_temp, files) = kept();
-    let Some((Snapshot::Findings(read), at)) = files.read(FINDINGS) else { panic!("nothing was kept") };
+    let Some((Snapshot::Findings(read), at)) = files.read(FINDINGS) else { panic!("nothing was stored") };
     assert_eq!(read.items().iter().map(|item| (**item).clone()).collect::<Vec<_>>(), findings());
     assert!(read.items()[0].name.same(&read.items()[1].name));
     assert_eq!(at, stamp());

@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
-const POPUP: PopUp = PopUp { title: "Alerts", note: " matching captures alert ", columns: 72, lines: 4, below: 0 };
+const POPUP: PopUp = PopUp { title: "Alerts", note: " alert on every match ", columns: 72, lines: 4, below: 0 };
 
 pub(crate) fn draw_alerts(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, list: PopUpList) {
     let alerts = &cx.model.captures.signals.alerts;

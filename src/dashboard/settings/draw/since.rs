@@ -1,7 +1,7 @@
 //! The line of changes since the last visit.
 //!
 //! ```text
-//!  since Thu 18:40   +14 findings ◆2 ▲5   9 scans done, 2 failed   +12 captures of 3 payloads      < look   esc hide
+//!  since Thu 18:40   +14 findings ◆2 ▲5   9 scans done, 2 failed   +12 captures of 3 payloads      < show   esc hide
 //! ```
 
 use crate::dashboard::base::Pane;
@@ -53,7 +53,7 @@ pub(crate) fn draw_since(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     // The tab before the first one has the new findings.
     if new > 0 && cx.model.navigation.focus.pane == Pane::Findings {
         hints.push_span(Span::styled(key(cx, Context::Findings, Action::View(ViewAction::PreviousTab)), theme.key()));
-        hints.push_span(Span::styled(" look   ", theme.dim()));
+        hints.push_span(Span::styled(" show   ", theme.dim()));
     }
     hints.push_span(Span::styled(key(cx, Context::Findings, Action::View(ViewAction::Back)), theme.key()));
     hints.push_span(Span::styled(" hide", theme.dim()));

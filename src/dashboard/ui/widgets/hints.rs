@@ -23,7 +23,7 @@ impl Hint {
     }
 }
 
-/// As many hints as fit into `width` columns. The hints of `last` stand at the end and get room first.
+/// As many hints as fit into `width` columns. The hints of `last` are at the end and take space first.
 pub fn hint_line(theme: Theme, hints: &[Hint], last: &[Hint], width: u16) -> Line<'static> {
     const GAP: usize = 2;
     let mut used = 0;

@@ -85,9 +85,9 @@ mod tests {
     fn body_shows_size_and_decoded_steps() {
         let json = shown(br#"{"b":1,"a":"b%2Fc"}"#, TextMode::Decoded);
         assert_eq!(json[0], "no content type, 19 B");
-        assert!(json[1].contains("json   it parses"), "{json:?}");
+        assert!(json[1].contains("json   valid JSON"), "{json:?}");
         assert_eq!(json[2..6], ["  {", r#"    "b": 1,"#, r#"    "a": "b%2Fc""#, "  }"]);
-        assert!(json[7].contains("url   has 1 %XX escape"), "{json:?}");
+        assert!(json[7].contains("url   contains 1 %XX escape"), "{json:?}");
         assert_eq!(json[8].trim(), "b/c");
         assert_eq!(shown(br#"{"b":1,"a":[2]}"#, TextMode::Raw)[1..], [r#"{"b":1,"a":[2]}"#]);
         assert_eq!(shown(b"some words\nand more", TextMode::Decoded)[1..], ["some words", "and more"]);
@@ -110,7 +110,10 @@ mod tests {
         let lines = shown(long.as_bytes(), TextMode::Decoded);
         assert!(lines.iter().map(String::len).sum::<usize>() < 300_000);
         assert!(lines.last().is_some_and(|last| last.trim_start().starts_with("the last 1.8 MB not shown")));
-        assert!(!lines.iter().any(|line| line.contains("has 1 %XX escape")), "strings of this length are not decoded");
+        assert!(
+            !lines.iter().any(|line| line.contains("contains 1 %XX escape")),
+            "strings of this length are not decoded"
+        );
         let percent = shown(format!("{}%20", "a".repeat(SHOWN)).as_bytes(), TextMode::Decoded);
         assert!(percent.iter().map(String::len).sum::<usize>() < 300_000);
     }

@@ -190,10 +190,10 @@ impl<'a> Page<'a> {
                 _ => continue,
             };
             let target = format!("{}, a target of this workspace, in {place}", clean(&named.target));
-            lines.push(fact(theme, "Names", target));
+            lines.push(fact(theme, "Mentions", target));
         }
         let version = capture.http_version.as_deref().unwrap_or_default();
-        for (name, value) in [("System", capture.os.as_str()), ("Version", version)] {
+        for (name, value) in [("OS", capture.os.as_str()), ("Version", version)] {
             if !value.is_empty() {
                 lines.push(fact(theme, name, clean(value)));
             }
@@ -226,9 +226,9 @@ fn token_line(theme: Theme, mention: &Mention, place: &str) -> Line<'static> {
     let wrapped =
         if mention.wrapped.is_empty() { String::new() } else { format!(" in {}", mention.wrapped.join(" in ")) };
     let unknown = if mention.known { "" } else { "unknown " };
-    let said = format!("{place}{unknown}token {}{wrapped}{}", mention.token, added(mention));
+    let text = format!("{place}{unknown}token {}{wrapped}{}", mention.token, added(mention));
     let style = if mention.known { theme.good() } else { theme.warn() };
-    Line::from(vec![Span::styled("      ", theme.dim()), Span::styled(said, style)])
+    Line::from(vec![Span::styled("      ", theme.dim()), Span::styled(text, style)])
 }
 
 /// The text that the target added after the token.

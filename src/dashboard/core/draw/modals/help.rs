@@ -61,14 +61,14 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     }
     lines.extend(command_lines(theme, &wanted, width));
     if lines.is_empty() {
-        lines.push(words("no key does that", theme.dim()));
+        lines.push(words("no matching key or command", theme.dim()));
     }
     lines
 }
 
 /// The commands that take arguments.
 fn command_lines(theme: Theme, wanted: &[String], width: u16) -> Vec<Line<'static>> {
-    const TITLE: &str = "Commands: these, and every action above by its name";
+    const TITLE: &str = "Commands (every action above also has one)";
     let commands = table::all().iter().filter(|command| command.run.is_some());
     let commands = commands.map(|command| (crate::dashboard::core::commands::docs::typed(command), command.words));
     let shown: Vec<_> = commands.filter(|(typed, does)| has_all(wanted, &format!("{TITLE} {typed} {does}"))).collect();
@@ -106,20 +106,14 @@ fn practice_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'stati
     let entries = [
         (
             "Control address of the demo's practice target",
-            format!(
-                "switch its weaknesses on and off at {}, in a browser or with curl",
-                text::clean(&practice.control)
-            ),
+            format!("switches weaknesses on and off: {}, in a browser or with curl", text::clean(&practice.control)),
         ),
         (
-            "Addresses to be requested by the demo's practice target",
-            format!(
-                "{} requests what it is given, in eight ways, from the demo's loggers alone",
-                text::clean(&practice.fetch)
-            ),
+            "Request address of the demo's practice target",
+            format!("{} requests any URL of the demo's loggers, in eight ways", text::clean(&practice.fetch)),
         ),
         (
-            "For scripts on the demo: its address, key, decisions and payloads",
+            "Environment of the demo for scripts: address, key, decisions and payloads",
             format!(". {}", quoted(&practice.script_file)),
         ),
     ];

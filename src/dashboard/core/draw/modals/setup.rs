@@ -17,7 +17,7 @@ use ratatui::widgets::{Clear, Widget};
 
 const CHOICES: [(Action, &str); 3] = [
     (Action::Setup(SetupAction::Here), "run the service on this machine; it keeps running when you quit"),
-    (Action::Setup(SetupAction::Hosted), "I have a base URL and an API key"),
+    (Action::Setup(SetupAction::Hosted), "use a hosted service: base URL and API key"),
     (Action::Setup(SetupAction::Demo), "temporary demo on loopback, deleted when you quit"),
 ];
 

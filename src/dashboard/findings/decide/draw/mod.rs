@@ -122,12 +122,12 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
         ])
     };
     let mut lines = vec![
-        line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "usual"),
-        line(DecideAction::Note, "note", chosen(draft.note.clone(), |note| first_line(&note)), "usual"),
+        line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "last used"),
+        line(DecideAction::Note, "note", chosen(draft.note.clone(), |note| first_line(&note)), "last used"),
         line(DecideAction::Severity, "severity", chosen(draft.severity, |risk| risk.as_str().to_owned()), "unchanged"),
         line(DecideAction::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
         line(DecideAction::DuplicateOf, "duplicate of", None, ""),
-        line(DecideAction::Until, "until", chosen(draft.until, |day| day.to_string()), "accepted: 90 days"),
+        line(DecideAction::Until, "expiry date", chosen(draft.until, |day| day.to_string()), "accepted: 90 days"),
     ];
     let offers: Vec<_> = menu.ids.iter().filter_map(|&id| cx.model.earlier_decision(id)?.shown()).collect();
     if let Some((_, first)) = offers.first() {
@@ -165,15 +165,15 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
         lines.push(Line::from(vec![Span::styled(bar, theme.key()), Span::styled(format!(" {name}"), style)]));
     }
     if let Some((found, by_hand)) = menu.preview {
-        lines.push(words(format!("  (a rule: {found} now)"), theme.text()));
+        lines.push(words(format!("  (a rule; {} now)", text::plural(found, "finding")), theme.text()));
         if by_hand > 0 {
-            lines.push(words(format!("  {by_hand} decided by hand"), theme.dim()));
+            lines.push(words(format!("  {by_hand} manually decided"), theme.dim()));
         }
     }
     lines.push(Line::from(vec![
         letter(cx, Action::Move(MoveAction::Down)),
         letter(cx, Action::Move(MoveAction::Up)),
-        Span::raw("choose the scope"),
+        Span::raw("choose scope"),
     ]));
     lines
 }

@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 const POPUP: PopUp =
-    PopUp { title: "Rules", note: " decisions of persons override rules ", columns: 92, lines: 5, below: 2 };
+    PopUp { title: "Rules", note: " manual decisions override rules ", columns: 92, lines: 5, below: 2 };
 
 pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &RulesBox) {
     let rules = cx.model.rules();
@@ -29,7 +29,7 @@ fn rule_spans(cx: &Cx<'_>, rule: &RuleState, width: u16) -> Vec<Span<'static>> {
     let decides = cx.model.findings.triage.rules.iter().filter(|&&of| of == Some(rule.id)).count();
     let tail = match rule.off {
         true => format!("off  {}", text::clean(&rule.event.who)),
-        false => format!("{decides} now  {}", text::clean(&rule.event.who)),
+        false => format!("{}  {}", text::plural(decides, "finding"), text::clean(&rule.event.who)),
     };
     let tail = text::start(&tail, usize::from(width / 3)).into_owned();
     let verdict = format!("{:<10}", rule.decision.verdict.word());

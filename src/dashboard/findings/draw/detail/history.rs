@@ -123,7 +123,7 @@ fn change_words(change: &Change) -> String {
         Change::Inherit(_) => "earlier decision reused".to_owned(),
         Change::Rule { query, decision } => format!("rule {query}: {}", decision_words(decision)),
         Change::Off(true) => "switched off".to_owned(),
-        Change::Off(false) => "switched on again".to_owned(),
+        Change::Off(false) => "switched on".to_owned(),
         Change::Manual(own) => format!("manual finding: {}, {}", own.name, own.risk),
         Change::Baseline(_) => "baseline".to_owned(),
         Change::Undo => "undo".to_owned(),

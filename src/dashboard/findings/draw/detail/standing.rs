@@ -64,7 +64,7 @@ pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
         Span::styled(text::clean(&earlier).into_owned(), cx.theme.warn()),
         Span::raw("   "),
         Span::styled(key, cx.theme.key()),
-        Span::raw(" reuses it"),
+        Span::raw(" reuses the decision"),
     ]))
 }
 
@@ -112,7 +112,7 @@ fn decided_words(cx: &Cx<'_>, assessment: &Assessment) -> String {
     if let Some(until) = assessment.until {
         words.push_str(&format!(" to {}", day(until)));
     }
-    let who = assessment.who.as_deref().unwrap_or("somebody");
+    let who = assessment.who.as_deref().unwrap_or("unknown");
     match assessment.source {
         VerdictSource::Service => words.push_str("·svc"),
         VerdictSource::Rule(_) => words.push_str(&format!(" by a rule of {who}")),

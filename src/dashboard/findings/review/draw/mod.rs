@@ -5,7 +5,7 @@
 //!  · INFO    Content-Security-Policy missing     57 findings, 57 targets
 //!  2 new · 55 same     CWE-693  A05:2021     proven: yes   EPSS –   KEV no
 //!  ▌Overview▐  Evidence  Where 57  Refs 2  History 3
-//!  …                                                                    texts, or the members to pick from
+//!  …                                                                    texts, or the findings to exclude
 //! ```
 
 pub mod members;
@@ -35,7 +35,7 @@ pub(crate) fn place(cx: &Cx<'_>, review: &Review) -> Line<'static> {
     let outcome = review.outcome(&cx.model.findings.triage.state);
     let place = match review.card() {
         Some(_) => format!("REVIEW {} of {}", review.progress.at + 1, review.len()),
-        None => format!("REVIEW of {}: summary", review.len()),
+        None => format!("REVIEW summary, {}", format::plural(review.len(), "card")),
     };
     let letters: String =
         outcome.verdicts.iter().map(|(verdict, cards, _)| format!(" {cards}{}", letter(*verdict))).collect();

@@ -5,6 +5,8 @@ use crate::dashboard::findings::Overview;
 use crate::dashboard::findings::draw::detail::overview::section;
 use crate::dashboard::findings::draw::detail::{evidence as evidence_of, heading, indent, standing};
 use crate::dashboard::findings::review::draw::outcome_words;
+use crate::dashboard::input::Context;
+use crate::dashboard::input::action::{Action, DecideAction, ReviewAction};
 use crate::dashboard::model::{Alike, Before, Card, NOTHING, Review, ReviewEvidence, ReviewFacts};
 use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::widgets::wrap::plain;
@@ -18,7 +20,7 @@ use std::collections::BTreeMap;
 /// Most kinds of evidence in the overview.
 const KINDS: usize = 4;
 /// Columns of the label of a kind.
-const LABEL: usize = 9;
+const LABEL: usize = 10;
 
 /// Impact, common evidence, recommendation and previous decision.
 pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Issue, width: u16) -> Vec<Line<'static>> {
@@ -67,7 +69,7 @@ fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'stat
     true
 }
 
-/// `Evidence   55 alike, 2 differ`, with the differences.
+/// `Evidence   55 identical, 2 differ`, with the differences.
 fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, lines: &mut Vec<Line<'static>>) {
     let Some(most) = evidence.kinds.first() else { return };
     let differ = evidence.looked_at - most.count;
@@ -76,15 +78,15 @@ fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, l
     }
     let mut counts = match (differ, most.count) {
         (0, 1) => String::new(),
-        (0, all) => format!("all {all} alike"),
+        (0, all) => format!("all {all} identical"),
         (differ, 1) => format!("all {} differ", differ + 1),
-        (differ, alike) => format!("{alike} alike, {differ} {}", if differ == 1 { "differs" } else { "differ" }),
+        (differ, alike) => format!("{alike} identical, {differ} {}", if differ == 1 { "differs" } else { "differ" }),
     };
     if evidence.looked_at < members {
         counts.push_str(&format!(", of the first {}", evidence.looked_at));
     }
     heading(cx.theme, format!("Evidence   {counts}"), lines);
-    let label = |at: usize| if at == 0 && most.count > 1 { "alike" } else { "differs" };
+    let label = |at: usize| if at == 0 && most.count > 1 { "identical" } else { "differs" };
     for (at, kind) in evidence.kinds.iter().take(KINDS).enumerate() {
         let label = if differ == 0 { "" } else { label(at) };
         lines.push(kind_line(cx, label, kind, width));
@@ -158,7 +160,7 @@ pub(crate) fn evidence(cx: &Cx<'_>, facts: &ReviewFacts, width: u16) -> Vec<Line
     let mut lines = Vec::new();
     for kind in &facts.evidence.kinds {
         let place = target(cx, &kind.example);
-        let alike = if kind.count > 1 { format!("{} alike, example: {place}", kind.count) } else { place };
+        let alike = if kind.count > 1 { format!("{} identical, example: {place}", kind.count) } else { place };
         heading(cx.theme, alike, &mut lines);
         lines.extend(evidence_of::lines(cx.theme, &kind.example, width.saturating_sub(2)).into_iter().map(indent));
     }
@@ -177,7 +179,7 @@ pub(crate) fn history(cx: &Cx<'_>, facts: &ReviewFacts) -> Vec<Line<'static>> {
         let note = if undone { ", undone" } else { "" };
         let when = standing::ago(cx, Some(done.at));
         lines.push(words(format!("{}  {when}{note}", clean(&done.who)), cx.theme.strong()));
-        lines.push(words(format!("  {}; {here} of this card", clean(&what)), style));
+        lines.push(words(format!("  {}; {here} on this card", clean(&what)), style));
     }
     if lines.is_empty() {
         lines.push(words("No decisions on these findings yet.", cx.theme.dim()));
@@ -210,6 +212,8 @@ pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     add(outcome.out, format!("{} excluded from a decision", format::plural(outcome.out, "finding")));
     add(outcome.left, format!("{} on cards without a decision", format::plural(outcome.left, "finding")));
     lines.push(Line::default());
-    lines.push(words("enter ends the review and keeps the decisions; u undoes them after a prompt.", dim));
+    let end = cx.model.key_label(Context::Review, Action::Review(ReviewAction::Close));
+    let undo = cx.model.key_label(Context::Everywhere, Action::Decide(DecideAction::Undo));
+    lines.push(words(format!("{end} ends the review and keeps the decisions; {undo} undoes them all."), dim));
     lines
 }

@@ -102,7 +102,7 @@ fn changed_captures_are_filtered_again() {
     list.refilter(&asking(&stream, &unknown), &rows);
     assert_eq!(shown(&list, &stream), [3, 7]);
     list.refilter(&ChunkQuery { bytes: 0, ..asking(&stream, &unknown) }, &rows[..1]);
-    assert_eq!((shown(&list, &stream), list.pending()), (vec![7], 1), "the other one was not asked about");
+    assert_eq!((shown(&list, &stream), list.pending()), (vec![7], 1), "the other one was not queried");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn export_is_complete_while_captures_arrive() {
         }
     };
     let found: Vec<i64> = found.iter().map(|caught| caught.capture.id.0).collect();
-    assert_eq!(found, (0..=10).map(|half| 2 * half).collect::<Vec<_>>(), "as of when it was asked for, and older ones");
+    assert_eq!(found, (0..=10).map(|half| 2 * half).collect::<Vec<_>>(), "as of the time of the query, and older ones");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn late_captures_keep_results_of_moved_rows() {
     let (selected, before) = (list.selected, shown(&list, &stream));
     let new = stream.take(some([3, 13]));
     list.extend(&ChunkQuery { bytes: 0, ..asking(&stream, &query) }, &new);
-    assert_eq!((shown(&list, &stream), list.pending()), (before, 2), "nothing but the two is to be asked about");
+    assert_eq!((shown(&list, &stream), list.pending()), (before, 2), "only these two remain to be queried");
     assert_eq!((list.selected, list.at), (selected, 10));
     list.next_chunk(&asking(&stream, &query));
     assert_eq!((list.selected, list.at, list.pending(), list.below()), (selected, 10, 0, 0));

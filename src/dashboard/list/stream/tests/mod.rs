@@ -69,7 +69,7 @@ fn full_stream_drops_oldest_and_keeps_selection() {
     assert_eq!((list.selected, list.at, list.below()), (selected, 195, 5));
     assert_eq!(list.current(&stream).map(Caught::id), selected);
     stream.take(some(3..=5));
-    assert_eq!((stream.caught.len(), stream.dropped), (1_000, 10), "what has left does not come back");
+    assert_eq!((stream.caught.len(), stream.dropped), (1_000, 10), "dropped captures do not reappear");
 }
 
 #[test]
