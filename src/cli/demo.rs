@@ -19,9 +19,7 @@ use crate::demo::{DemoEnvironment, Tempo, plain};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck demo --plain --out ./reports
-
-Everything is real, on loopback only, and deleted at the end, except the reports of --plain.")]
+  scandeck demo --plain --out ./reports")]
 pub struct DemoArgs {
     /// Print plain lines instead of the dashboard; default without a terminal
     #[arg(long)]

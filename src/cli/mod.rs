@@ -32,10 +32,8 @@ use clap::{Parser, Subcommand};
     name = "scandeck",
     version,
     args_conflicts_with_subcommands = true,
-    after_help = "Without a command, scandeck opens the dashboard.
-
-Example:
-  scandeck --base-url https://api.example.com       reads the API key from SCANDECK_API_KEY"
+    after_help = "Example:
+  scandeck --base-url https://api.example.com --api-key-file ./key"
 )]
 #[cfg_attr(not(feature = "dashboard"), command(arg_required_else_help = true, subcommand_required = true))]
 pub struct Cli {

@@ -1,4 +1,4 @@
-//! `scandeck wordlists`: the word lists of the service, and `import` into the local service, for which the API has no
+//! `scandeck wordlists`: the wordlists of the service, and `import` into the local service, for which the API has no
 //! endpoint.
 
 use std::process::ExitCode;
@@ -64,11 +64,11 @@ mod import {
     pub struct WordlistImportArgs {
         /// The file
         file: PathBuf,
-        /// Name of the word list [default: name of the file]
+        /// Name of the wordlist [default: name of the file]
         #[arg(long, value_name = "TEXT")]
         name: Option<String>,
-        /// Description of the word list
-        #[arg(long, value_name = "TEXT", default_value = "")]
+        /// Description of the wordlist
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         description: String,
     }
 
@@ -79,9 +79,9 @@ mod import {
         let name = import.name.clone().or_else(stem).unwrap_or_default();
         let name = name.trim();
         match import_wordlist(&directory.open()?, name, &import.description, &text).await? {
-            Imported::Done { id, words } => eprintln!("imported word list {id}, {name}; words in it: {words}"),
+            Imported::Done { id, words } => eprintln!("imported wordlist {id}, {name}; words in it: {words}"),
             Imported::Empty => bail!("{file} has no words"),
-            Imported::NameTaken => bail!("word list `{name}` exists already; choose another name with --name"),
+            Imported::NameTaken => bail!("wordlist `{name}` exists already; choose another name with --name"),
         }
         Ok(ExitCode::SUCCESS)
     }

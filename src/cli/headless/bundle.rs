@@ -18,9 +18,7 @@ use crate::triage::{Bundle, Manifest, Setting};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck bundle --workspace \"Acme external\" -o acme.bundle
-
-A bundle contains decisions, settings, payloads, captures and the lists of the service, if it is reachable; no API key.")]
+  scandeck bundle --workspace \"Acme external\" -o acme.bundle")]
 pub struct BundleArgs {
     #[command(flatten)]
     service: ServiceArgs,

@@ -22,9 +22,7 @@ use crate::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck captures export --format har --query 'technique:SSRF delay<1h' -o hits.har
-
-`--json` adds `logger`, `label` and `payload` (token of the payload, or null) to the fields of the API.")]
+  scandeck captures export --format har --query 'technique:SSRF delay<1h' -o hits.har")]
 pub struct CapturesArgs {
     #[command(flatten)]
     service: ServiceArgs,

@@ -17,10 +17,7 @@ use crate::triage::{DecisionDefaults, Draft, DraftValue, FindingKey, Reason, Sub
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck findings decide 4711 --verdict false_positive --reason not_reproducible --note \"see ticket 114\"
-
-Without --reason and --note, those of the last decision on the same class are reused; `none` and '' leave them empty.
-An accepted risk expires after 90 days without --until.")]
+  scandeck findings decide 4711 --verdict false_positive --reason not_reproducible")]
 pub struct DecideArgs {
     /// Finding ids of any occurrence, or fingerprints
     #[arg(value_name = "ID|FINGERPRINT", required_unless_present = "query", allow_negative_numbers = true)]
@@ -34,13 +31,13 @@ pub struct DecideArgs {
           value_parser = Verdict::from_name,
           required_unless_present_any = ["note", "severity", "tag", "untag"])]
     verdict: Option<Verdict>,
-    /// Reason of the verdict, such as not_reproducible or will_not_fix; or none
+    /// Reason, such as not_reproducible, or `none` [default: last reason for this class and verdict]
     #[arg(long, value_name = "REASON", value_parser = reason, requires = "verdict")]
     reason: Option<DraftValue<Reason>>,
-    /// Note to add; empty for none
+    /// Note to add; '' for none [default: last note for this class and verdict]
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Expiry date of the decision
+    /// Expiry date, or `none` [default: 90 days for risk_accepted]
     #[arg(long, value_name = "YYYY-MM-DD", requires = "verdict")]
     until: Option<Date>,
     /// Severity override: critical, high, medium, low, info; `scanner` removes it

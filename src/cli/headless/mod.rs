@@ -76,11 +76,11 @@ pub enum HeadlessCommand {
     Payloads(payloads::PayloadsArgs),
     /// Decisions as JSON lines: export, import
     Triage(triage::TriageArgs),
-    /// Write everything about a workspace to one file
+    /// Write all data about a workspace to one file, without API keys
     Bundle(bundle::BundleArgs),
     /// Import a bundle
     Unbundle(unbundle::UnbundleArgs),
-    /// Delete everything about a workspace from this machine
+    /// Delete the data about a workspace from this machine, not from the service
     Purge(purge::PurgeArgs),
     /// Call any endpoint of the API
     Api(api::ApiArgs),

@@ -70,17 +70,17 @@ struct NewArgs {
     /// Name of the batch [default: name of the file]
     #[arg(long, value_name = "TEXT")]
     batch: Option<String>,
-    /// Target in which they are planted
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    /// Target of the payloads
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     target: String,
-    /// Parameter or header in which they are planted
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    /// Parameter or header of the payloads
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     parameter: String,
     /// Technique, such as SSRF
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     technique: String,
     /// Note
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     note: String,
 }
 

@@ -23,13 +23,11 @@ use crate::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck purge --workspace Acme --yes-delete Acme
-
-Without --yes-delete it asks for the name on a terminal, or prints what it would delete. Data at the service remains.")]
+  scandeck purge --workspace Acme --yes-delete Acme")]
 pub struct PurgeArgs {
     #[command(flatten)]
     service: ServiceArgs,
-    /// The name again, to delete without a question
+    /// The name again, to delete without a prompt
     #[arg(long, value_name = "NAME")]
     yes_delete: Option<String>,
 }

@@ -20,9 +20,7 @@ use crate::dashboard::runtime::NewFile;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  id=$(scandeck reports create --format html --scan 12 --scan 14 --filter include_info=false)
-
-Reports by the service contain no decisions; `scandeck findings export` includes them.")]
+  id=$(scandeck reports create --format html --scan 12 --scan 14 --filter include_info=false)")]
 pub struct ReportsArgs {
     #[command(flatten)]
     service: ServiceArgs,
@@ -41,7 +39,7 @@ enum ReportsCommand {
         /// Report id
         id: ReportId,
     },
-    /// Request a report and print its id
+    /// Request a report of the service, without decisions, and print its id
     #[command(after_help = "Example:\n  scandeck reports create --format html --scan 12")]
     Create(CreateArgs),
     /// Download a report and print the path of the file

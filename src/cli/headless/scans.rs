@@ -16,10 +16,7 @@ use std::collections::HashMap;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck scans start --tool 170 --target shop.acme.test --wait --fail-on 'risk>=high is:undecided'
-
-Exit codes: 0 success; 1 error (message and hint on stderr); 2 usage error; 3 --fail-on matched a finding; 4 a scan ended
-without finishing (stopped, timed out, …).")]
+  scandeck scans start --tool 170 --target shop.acme.test --fail-on 'risk>=high is:undecided'")]
 pub struct ScansArgs {
     #[command(flatten)]
     service: ServiceArgs,
@@ -46,7 +43,7 @@ enum ScansCommand {
         /// Scan ids
         ids: Vec<ScanId>,
     },
-    /// Stop scans; stopped scans cannot continue
+    /// Stop scans; a stopped scan cannot be resumed
     #[command(after_help = "Example:\n  scandeck scans stop 12")]
     Stop {
         /// Scan ids
@@ -62,12 +59,12 @@ enum ScansCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// Compare the findings of two scans: new, gone, changed, covered less
+    /// Compare the findings of two scans: new, absent, changed, covered less
     #[command(after_help = "Example:\n  scandeck scans diff 14 12")]
     Diff {
         /// Scan id
         id: ScanId,
-        /// Other scan [default: the finished one before, of the same target and tool]
+        /// Other scan [default: the previous finished scan of the same target and tool]
         other: Option<ScanId>,
         /// Include unchanged findings
         #[arg(long)]
@@ -262,7 +259,7 @@ fn table(all: &[NamedScan]) -> PrintTable {
 }
 
 fn tests(all: &[Test]) -> PrintTable {
-    PrintTable::of(["ID", "WHEN", "FOUND", "TEST", "DESCRIPTION"], all, |one| {
+    PrintTable::of(["ID", "TIME", "FOUND", "TEST", "DESCRIPTION"], all, |one| {
         let finding = Some(one.resource_id).filter(|_| one.resource_type == ResourceType::Finding);
         cells![one.id, or_dash(one.performed_at), or_dash(finding), one.uid, one.description]
     })

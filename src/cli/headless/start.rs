@@ -13,8 +13,7 @@ use crate::query::{Query, QueryKind};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck scans start --tool 170 --target https://shop.acme.test --params '{\"scan_type\": \"light\"}' \\
-    --fail-on 'risk>=high is:undecided'")]
+  scandeck scans start --tool 170 --target shop.acme.test --params '{\"scan_type\": \"light\"}'")]
 pub struct StartArgs {
     /// Tool id: 70 ports, 170 website, 450 TLS, or another one of the service
     #[arg(long, value_name = "ID")]

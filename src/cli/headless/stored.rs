@@ -1,4 +1,4 @@
-//! The stores of a service on this machine and the workspaces in them, by name in any case or by the last known id. No
+//! The stores of a service on this machine and the workspaces in them, by name in any case or by the last recorded id. No
 //! request is sent.
 
 use anyhow::Context;
@@ -79,7 +79,7 @@ pub async fn workspace(service: &StoredService, name: &str) -> anyhow::Result<Sh
     find(&names, service, name)?.ok_or_else(|| no_data(&names, name).into())
 }
 
-/// Finds a workspace by name or last known id.
+/// Finds a workspace by name or last recorded id.
 ///
 /// # Errors
 /// When a file is unreadable.

@@ -23,7 +23,7 @@ pub struct TargetsArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum TargetsCommand {
-    /// List targets
+    /// List all targets
     #[command(after_help = "Example:\n  scandeck targets list --type url --json")]
     List {
         /// Only of this type: hostname, ip_address, url

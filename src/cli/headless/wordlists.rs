@@ -11,10 +11,10 @@ use crate::text::plural;
 
 #[derive(Subcommand, Clone, Debug)]
 pub enum WordlistsCall {
-    /// List all word lists
+    /// List all wordlists
     #[command(after_help = "Example:\n  scandeck wordlists list --json")]
     List,
-    /// Show one word list without its words
+    /// Show one wordlist without its words
     #[command(after_help = "Example:\n  scandeck wordlists show 3")]
     Show {
         /// Wordlist id
@@ -26,7 +26,7 @@ pub enum WordlistsCall {
         /// Wordlist id
         id: WordlistId,
     },
-    /// Delete a word list
+    /// Delete a wordlist
     #[command(after_help = "Example:\n  scandeck wordlists delete 3 --yes")]
     Delete {
         /// Wordlist id
@@ -60,7 +60,7 @@ pub async fn run(session: &HeadlessSession, call: WordlistsCall) -> anyhow::Resu
         WordlistsCall::Delete { id, yes } => {
             let one = client.get_wordlist(id).await?;
             let words = plural(one.num_words.max(0) as usize, "word");
-            session.confirm_delete(yes, &format!("word list {} with {words}", one.name))?;
+            session.confirm_delete(yes, &format!("wordlist {} with {words}", one.name))?;
             client.delete_wordlist(id).await?;
         }
     }

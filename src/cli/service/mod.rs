@@ -22,7 +22,7 @@ pub enum ServiceCommand {
     /// Stop the local service; its scans continue at the next start
     #[command(after_help = "Example:\n  scandeck stop")]
     Stop(DataDirArg),
-    /// Targets beyond this machine that the local service may scan
+    /// Targets beyond this machine that the local service may scan: add, deny, import, remove, list
     Scope(scope::ScopeArgs),
 }
 

@@ -18,9 +18,7 @@ use crate::service::scope::{Pattern, ScanScope, ScopeEntry, ScopeFile, parse_lis
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck scope add 10.0.4.0/24 shop.acme.test --until 2026-12-31 --note \"SOW 114\"
-
-Loopback and this host are always allowed. Deny entries override allow entries.")]
+  scandeck scope add 10.0.4.0/24 shop.acme.test --until 2026-12-31 --note \"SOW 114\"")]
 pub struct ScopeArgs {
     #[command(flatten)]
     directory: DataDirArg,
@@ -39,14 +37,14 @@ enum ScopeCommand {
         #[command(flatten)]
         terms: Terms,
     },
-    /// Deny names, `*.name`, addresses or networks
+    /// Deny names, `*.name`, addresses or networks, even if allowed
     #[command(after_help = "Example:\n  scandeck scope deny 10.0.4.1 --note printer")]
     Deny {
         /// Name, `*.name`, address or network
         #[arg(required = true, value_name = "TARGET")]
         targets: Vec<Pattern>,
         /// The reason
-        #[arg(long, value_name = "TEXT", default_value = "")]
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         note: String,
     },
     /// Allow the targets of a file: one per line, `#` starts a comment
@@ -75,7 +73,7 @@ struct Terms {
     #[arg(long, value_name = "YYYY-MM-DD")]
     until: Option<Date>,
     /// The reason, such as a contract number
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     note: String,
 }
 

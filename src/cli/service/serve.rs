@@ -25,9 +25,7 @@ const IDLE_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck serve --listen 127.0.0.1:8765 --data-dir ./service --allow-target 10.0.4.0/24
-
-The first start creates the API key in DIR/key. SIGTERM and SIGINT stop the service; its scans continue at the next start.")]
+  scandeck serve --listen 127.0.0.1:8765 --data-dir ./service --allow-target 10.0.4.0/24")]
 pub struct ServeArgs {
     #[command(flatten)]
     directory: DataDirArg,
@@ -118,7 +116,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let signals = tokio::spawn(stop_on_signal(args.detached, shutdown.clone()));
     let running = start(args.settings(), shutdown.clone()).await?;
     if running.logger_base.host_str().is_some_and(is_loopback) {
-        eprintln!("note: loggers are reachable from this machine only; --logger-url sets a public URL");
+        eprintln!("note: loggers are reachable from this machine only; see --logger-url");
     }
     for note in &running.notes {
         eprintln!("note: {note}");

@@ -41,7 +41,7 @@ async fn wait_for_end(dir: &DataDir) -> anyhow::Result<()> {
     let began = Instant::now();
     while !matches!(dir.holder()?, Holder::Nobody) {
         if began.elapsed() > TIMEOUT {
-            bail!("the service still runs after {} s; `kill -9` loses no acknowledged data", TIMEOUT.as_secs());
+            bail!("service still runs after {} s; `kill -9` loses no acknowledged data", TIMEOUT.as_secs());
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
