@@ -1,9 +1,11 @@
 //! The settings in `docs/configuration.md` and in the sample: all that the code reads, and no others.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use scandeck::config::file::ConfigFile;
+use scandeck::config::file::{ConfigFile, Profile};
+use scandeck::config::{Config, Environment, Flags};
 
 use super::read;
 
@@ -36,6 +38,16 @@ fn configuration_page_has_examples_that_can_be_read() {
 }
 
 #[test]
+fn configuration_page_has_the_defaults_of_the_code() {
+    let page = read("docs/configuration.md");
+    let defaults = defaults();
+    for row in TABLES.into_iter().flat_map(|table| rows(&page, table)) {
+        let default = defaults.get(row.name).unwrap_or_else(|| panic!("no default of {} in this test", row.name));
+        assert_eq!(row.default, default, "default of {}", row.name);
+    }
+}
+
+#[test]
 fn configuration_sample_is_valid_and_names_every_setting() {
     let sample = read("assets/config.toml");
     parse(&sample).unwrap();
@@ -47,6 +59,7 @@ fn configuration_sample_is_valid_and_names_every_setting() {
 
 struct Row<'page> {
     name: &'page str,
+    default: &'page str,
     example: &'page str,
 }
 
@@ -57,8 +70,38 @@ fn rows<'page>(page: &'page str, table: &str) -> impl Iterator<Item = Row<'page>
     let part = part.split("\n## ").next().unwrap();
     part.lines().filter(|line| line.starts_with("| `")).map(|line| {
         let cells: Vec<&str> = line.split(" | ").map(|cell| cell.trim_matches(['|', ' ', '`'])).collect();
-        Row { name: cells[0], example: cells[2] }
+        Row { name: cells[0], default: cells[1], example: cells[2] }
     })
+}
+
+/// The values without a configuration file and in an empty profile, as the page prints them.
+fn defaults() -> BTreeMap<&'static str, String> {
+    let home = tempfile::tempdir().unwrap();
+    let environment = Environment {
+        login: "login@host".to_owned(),
+        config_home: home.path().join("config"),
+        state_home: home.path().join("state"),
+        ..Environment::default()
+    };
+    let config = Config::load(&Flags::default(), &environment).unwrap();
+    let profile = Profile::default();
+    let or = |value: Option<String>, without: &str| value.unwrap_or_else(|| without.to_owned());
+    let list = |values: Vec<String>| or(Some(values.join(", ")).filter(|text| !text.is_empty()), "none");
+    BTreeMap::from([
+        ("default_profile", or(config.profile, "none")),
+        ("user", config.user),
+        ("own_addresses", list(config.own_addresses.iter().map(ToString::to_string).collect())),
+        ("keep_days", or(config.keep_days.map(|days| days.to_string()), "forever")),
+        ("command", list(config.signal_command)),
+        ("base_url", or(profile.base_url, "none")),
+        ("local", profile.local.to_string()),
+        ("api_key_command", list(profile.api_key_command.map(|words| words.split()).unwrap_or_default())),
+        ("api_key_file", or(profile.api_key_file, "none")),
+        ("workspace", or(profile.workspace, "current workspace of the service")),
+        ("workspace_alias", or(profile.workspace_alias, "none")),
+        ("read_only", profile.read_only.to_string()),
+        ("insecure_http", profile.insecure_http.to_string()),
+    ])
 }
 
 /// The settings of a table: the error about an unknown setting lists them.

@@ -1,4 +1,4 @@
-//! Workspaces, targets, reports, loggers, word lists, raw calls: each endpoint once, as a script uses it.
+//! Workspaces, targets, reports, loggers, wordlists, raw calls: each endpoint once, as a script uses it.
 
 use std::os::unix::fs::PermissionsExt;
 
