@@ -110,7 +110,7 @@ fn identical_siblings_are_rows_without_inheritance() {
     }
     let rows = world.rows();
     let shown: Vec<_> = rows.issues.items().iter().map(|issue| (issue.finding.id.0, issue.presence)).collect();
-    // Nothing was said about the first of the older scan; of the second somebody said something.
+    // The first finding of the older scan has no decision, the second one has.
     let expected = [
         (decided.id.0, Presence::NotRetested),
         (202, Presence::Unchanged),

@@ -59,7 +59,7 @@ impl Desk {
         self.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)))
     }
 
-    /// The finding of a kind, with what is said about it.
+    /// The finding of a kind, with its decision.
     fn of(&self, kind: &str) -> (Arc<Issue>, Assessment) {
         let all = self.model.data.findings.value().unwrap();
         let issue = all.items().iter().find(|issue| *issue.vuln_id == *kind).unwrap_or_else(|| panic!("no {kind}"));

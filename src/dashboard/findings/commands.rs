@@ -28,8 +28,8 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "reuse",
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
-        "reuse earlier decisions where a port moved: for the selected or marked findings or those of a query",
-        "take over is:offered",
+        "reuse earlier decisions after a port change: selected or marked findings, or a query",
+        "reuse is:offered",
         reuse_earlier,
     )
     .or(Action::Decide(DecideAction::ReuseEarlier))

@@ -185,7 +185,7 @@ actions! {
     /// Decisions beside the verdict keys, with the options of the menu.
     DecideAction(Decide) {
         ReuseEarlier "take_over" "" "reuse the decisions made before its port changed";
-        More "decide_more" "more" "decide with details: reason, note, severity, tags, duplicate of, until, scope";
+        More "decide_more" "more" "decide with details: reason, note, severity, tags, original, expiry date, scope";
         Note "note" "" "add a note";
         Tags "tags" "" "add tags; -tag removes one";
         Reason "reason" "" "reason of the verdict";
@@ -267,7 +267,7 @@ impl Action {
             Self::Payload(PayloadAction::EditPlace) => "edit placement".to_owned(),
             Self::Group(GroupAction::Now) => "group status".to_owned(),
             Self::Item(ItemAction::ScanAgain) => "repeat scan".to_owned(),
-            Self::Decide(DecideAction::TakeOver) => "reuse".to_owned(),
+            Self::Decide(DecideAction::ReuseEarlier) => "reuse".to_owned(),
             Self::Decide(DecideAction::Again) => "repeat decision".to_owned(),
             Self::Decide(DecideAction::SwitchRule) => "toggle rule".to_owned(),
             Self::Review(ReviewAction::Exclude) => "review exclude".to_owned(),

@@ -113,7 +113,7 @@ impl Chain {
         let says_deflate = hints.encoding.to_ascii_lowercase().contains("deflate");
         let (how, why) = match CompressionFormat::of(bytes) {
             Some(how) => (how, format!("begins with {:02x} {:02x}", bytes[0], bytes[1])),
-            None if says_deflate => (CompressionFormat::Deflate, "Content-Encoding says so".to_owned()),
+            None if says_deflate => (CompressionFormat::Deflate, "declared by Content-Encoding".to_owned()),
             None => return None,
         };
         let inflated = how.inflated(bytes, self.left)?;
@@ -187,7 +187,7 @@ fn hex_step(text: &str) -> Option<DecodeStep> {
     }
     let plain =
         hex::decoded(text.as_bytes()).filter(|plain| is_text(plain) || CompressionFormat::of(plain).is_some())?;
-    Some(step(Layer::Hex, format!("all {} characters are hexadecimal digits of text", text.len()), plain))
+    Some(step(Layer::Hex, format!("all {} characters are hex digits and decode to text", text.len()), plain))
 }
 
 fn base64_step(text: &str) -> Option<DecodeStep> {

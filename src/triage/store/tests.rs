@@ -149,7 +149,11 @@ async fn failed_rescue_leaves_broken_file_in_place() {
     assert!(error.to_string().contains("the disk is full"), "{error}");
     assert_eq!(fs::read(temp.path().join("decisions.db")).unwrap(), bytes, "as it was");
     let opened = open(temp.path()).await;
-    assert!(opened.events.len() > 1500 && opened.notes[0].contains("2 settings and 3 seen findings"), "{:?}", opened.notes);
+    assert!(
+        opened.events.len() > 1500 && opened.notes[0].contains("2 settings and 3 seen findings"),
+        "{:?}",
+        opened.notes
+    );
 }
 
 #[tokio::test]

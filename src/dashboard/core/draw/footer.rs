@@ -73,7 +73,7 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
                         Context::Findings,
                         Action::Decide(DecideAction::ReuseEarlier),
                     ),
-                    "take over",
+                    "reuse",
                 ),
             );
         }

@@ -124,7 +124,7 @@ fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
         model.say(Tone::Plain, format!("{marked} marked; curl command copied for the selected request only"));
     }
     if !sent.request_url().path_known {
-        model.say(Tone::Plain, "path not reported by the service; copied with the path of the logger");
+        model.say(Tone::Plain, "path not reported by the service; copied with the logger's path");
     }
     effects.push(match out::body_file(&sent) {
         Some(name) => Effect::SaveBody { name, sent: Box::new(sent) },

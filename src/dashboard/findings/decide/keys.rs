@@ -146,8 +146,9 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
     let (many, all) = (hidden.len(), [pending.ids.clone(), hidden].concat());
     let wider = Prompt::new("", Then::Decide(Box::new(PendingDecision { ids: all.clone(), ..pending.clone() })));
     let question = format!("The {} marked and shown {}: {kinds}", plural(count, "finding"), becomes(count != 1));
+    let include = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
     let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending)))
-        .with_line(format!("{many} more are marked but not shown; a takes all {}.", all.len()))
+        .with_line(format!("{many} more marked but not shown; {include} includes all {}.", all.len()))
         .with_enter();
     prompt.wider = Some(Box::new(wider));
     prompt

@@ -119,8 +119,8 @@ fn overview(cx: &Cx<'_>, table: &Table<Issue>, members: &[u32], facts: &ReviewFa
         standing::counted(members.iter().map(|&at| assessments.get(at as usize).map(|assessment| &**assessment)));
     let mut lines = vec![
         fact(cx.theme, "Decisions", decisions.join(&separator)),
-        fact(cx.theme, "Scans", present(issues().map(|issue| issue.presence)).join(&separator)),
-        fact(cx.theme, "Where", places(cx, issues().map(|issue| &**issue))),
+        fact(cx.theme, "Presence", present(issues().map(|issue| issue.presence)).join(&separator)),
+        fact(cx.theme, "Affected", places(cx, issues().map(|issue| &**issue))),
     ];
     let offered = issues()
         .filter(|issue| issue.earlier_decision.is_some() && cx.model.earlier_decision(issue.id).is_some())

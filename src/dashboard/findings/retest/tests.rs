@@ -222,7 +222,11 @@ fn retest_excludes_scans_with_secret() {
     desk.feed(Snapshot::Findings(table(before())));
     desk.keys("3 * s");
     assert_eq!(desk.prompt().question, "Retest 2 findings with 1 scan?");
-    assert!(desk.prompt().lines.iter().any(|line| line.starts_with("2 findings excluded")), "{:?}", desk.prompt().lines);
+    assert!(
+        desk.prompt().lines.iter().any(|line| line.starts_with("2 findings excluded")),
+        "{:?}",
+        desk.prompt().lines
+    );
     desk.keys("n * g g s");
     assert!(desk.notices().contains("signed in"), "{}", desk.notices());
 }

@@ -31,13 +31,13 @@ impl<'a> Overview<'a> {
         let mut lines = Vec::new();
         self.notes(theme, &mut lines);
         section(theme, "Why it matters", &issue.risk_description, &mut lines);
-        section(theme, "What it is", &issue.vuln_description, &mut lines);
+        section(theme, "Description", &issue.vuln_description, &mut lines);
         self.evidence(theme, width, &mut lines);
         self.also_on(theme, &mut lines);
         section(theme, "Fix", &issue.recommendation, &mut lines);
         section(theme, "Tested", &issue.test_description, &mut lines);
         if issue.risk_level == Risk::Info && issue.vuln_id.starts_with("NONVULN") {
-            lines.push(words("Tested, and nothing was found.", theme.dim()));
+            lines.push(words("Tested; nothing found.", theme.dim()));
         }
         self.from(theme, &mut lines);
         lines
