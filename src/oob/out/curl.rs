@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn curl_command_marks_unknown_path() {
         let unknown = with(|capture| capture.path = None);
-        assert!(curl(&unknown, None).starts_with(": 'path not reported"));
+        assert!(curl(&unknown, None).starts_with(": 'path unknown: "));
     }
 
     #[test]

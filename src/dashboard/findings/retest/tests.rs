@@ -228,7 +228,7 @@ fn retest_excludes_scans_with_secret() {
         desk.prompt().lines
     );
     desk.keys("n * g g s");
-    assert!(desk.notices().contains("signed in"), "{}", desk.notices());
+    assert!(desk.notices().contains("login secret"), "{}", desk.notices());
 }
 
 #[test]
