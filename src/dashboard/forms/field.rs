@@ -2,114 +2,81 @@
 use crate::dashboard::base::Secret;
 use crate::dashboard::text::TextInput;
 
-/// Which field; forms share them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FieldId {
-    Name,
-    Description,
+/// Declares the fields, with the names that the service uses for them when it refuses; none for what is never sent.
+macro_rules! fields {
+    ($($(#[$doc:meta])* $field:ident $($name:literal)*;)+) => {
+        /// Which field; forms share them.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum FieldId { $($(#[$doc])* $field,)+ }
+
+        impl FieldId {
+            /// How the service calls it when it refuses, lower case; matched in its words, any case.
+            pub fn wire_names(self) -> &'static [&'static str] {
+                match self { $(Self::$field => &[$($name),*],)+ }
+            }
+        }
+    };
+}
+
+fields! {
+    Name "name";
+    Description "description";
     /// Targets, a line each.
-    Names,
-    Label,
-    BaseUrl,
-    Key,
+    Names;
+    Label "label";
+    BaseUrl "base url" "base_url";
+    Key "api key" "unauthorized";
     /// What a scan form scans: the captured targets, or a typed name.
-    Targets,
-    TargetName,
-    Tool,
-    ToolId,
-    Params,
-    ParamsJson,
-    ScanType,
-    Ports,
-    PortTop,
-    PortRange,
-    PortList,
-    RequestsPerSecond,
-    RedirectLevel,
-    MaxScanTime,
-    OriginalUrl,
-    Vpn,
-    VpnUuid,
-    CallbackUrl,
-    CallbackFormat,
-    Format,
-    GroupBy,
-    Source,
-    Resources,
-    Webhook,
-    FindingHistory,
-    AllTargets,
-    HowToReproduce,
-    FalsePositives,
-    InfoFindings,
-    NotVerified,
-    Ignored,
-    Accepted,
-    Fixed,
-    ToolConfiguration,
+    Targets "target_id";
+    TargetName "target_name" "target";
+    Tool "tool_id" "tool id";
+    ToolId "tool_id" "tool id";
+    Params;
+    ParamsJson "tool_params";
+    ScanType "scan_type";
+    Ports;
+    PortTop "port_top";
+    PortRange "port_range";
+    PortList "port_list";
+    RequestsPerSecond "requests_per_second";
+    RedirectLevel "redirect_level";
+    MaxScanTime "max_scan_time";
+    OriginalUrl "scan_original_url";
+    Vpn "vpn_profile_uuid";
+    VpnUuid "vpn_profile_uuid";
+    CallbackUrl "report_callback";
+    CallbackFormat "report_callback.format";
+    Format "format";
+    GroupBy "group_by";
+    Source "source";
+    Resources "resources";
+    Webhook "webhook_url" "webhook";
+    FindingHistory "include_finding_history";
+    AllTargets "include_all_targets";
+    HowToReproduce "include_how_to_reproduce";
+    FalsePositives "include_false_positives";
+    InfoFindings "include_info";
+    NotVerified "include_not_verified";
+    Ignored "include_ignored";
+    Accepted "include_accepted";
+    Fixed "include_fixed";
+    ToolConfiguration "include_tool_configuration";
     /// What captured requests are added to.
-    Into,
+    Into;
     /// Who makes a report.
-    MadeBy,
-    Risk,
-    Class,
-    Port,
-    Text,
-    Evidence,
+    MadeBy;
+    Risk;
+    Class;
+    Port;
+    Text;
+    Evidence;
     /// Where a payload went.
-    Parameter,
-    Technique,
-    Note,
+    Parameter;
+    Technique;
+    Note;
 }
 
 impl FieldId {
-    /// How the service calls it when it refuses, lower case; matched in its words, any case.
-    pub fn wire_names(self) -> &'static [&'static str] {
-        match self {
-            Self::Name => &["name"],
-            Self::Description => &["description"],
-            Self::Names => &[],
-            Self::Label => &["label"],
-            Self::BaseUrl => &["base url", "base_url"],
-            Self::Key => &["api key", "unauthorized"],
-            Self::Targets => &["target_id"],
-            Self::TargetName => &["target_name", "target"],
-            Self::Tool | Self::ToolId => &["tool_id", "tool id"],
-            Self::Params => &[],
-            Self::ParamsJson => &["tool_params"],
-            Self::ScanType => &["scan_type"],
-            Self::Ports => &[],
-            Self::PortTop => &["port_top"],
-            Self::PortRange => &["port_range"],
-            Self::PortList => &["port_list"],
-            Self::RequestsPerSecond => &["requests_per_second"],
-            Self::RedirectLevel => &["redirect_level"],
-            Self::MaxScanTime => &["max_scan_time"],
-            Self::OriginalUrl => &["scan_original_url"],
-            Self::Vpn | Self::VpnUuid => &["vpn_profile_uuid"],
-            Self::CallbackUrl => &["report_callback"],
-            Self::CallbackFormat => &["report_callback.format"],
-            Self::Format => &["format"],
-            Self::GroupBy => &["group_by"],
-            Self::Source => &["source"],
-            Self::Resources => &["resources"],
-            Self::Webhook => &["webhook_url", "webhook"],
-            Self::FindingHistory => &["include_finding_history"],
-            Self::AllTargets => &["include_all_targets"],
-            Self::HowToReproduce => &["include_how_to_reproduce"],
-            Self::FalsePositives => &["include_false_positives"],
-            Self::InfoFindings => &["include_info"],
-            Self::NotVerified => &["include_not_verified"],
-            Self::Ignored => &["include_ignored"],
-            Self::Accepted => &["include_accepted"],
-            Self::Fixed => &["include_fixed"],
-            Self::ToolConfiguration => &["include_tool_configuration"],
-            // Never sent to a service.
-            Self::Into | Self::MadeBy | Self::Risk | Self::Class | Self::Port | Self::Text | Self::Evidence => &[],
-            Self::Parameter | Self::Technique | Self::Note => &[],
-        }
-    }
-
     /// A refusal that names no field (403, 409) is shown here.
     pub fn is_object_name(self) -> bool {
         matches!(self, Self::Name | Self::Label | Self::TargetName | Self::Targets)
