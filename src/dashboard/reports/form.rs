@@ -10,18 +10,20 @@ use crate::triage::IssueId;
 
 static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), jobs, ..FormKind::new("create") };
 
+type Filter = fn(&mut ReportFilters) -> &mut bool;
+
 /// The filters with their labels, in the order of the form.
-const FILTERS: [(FieldId, &str); 10] = [
-    (FieldId::InfoFindings, "Info findings"),
-    (FieldId::HowToReproduce, "Reproduction"),
-    (FieldId::ToolConfiguration, "Tool settings"),
-    (FieldId::FindingHistory, "Finding history"),
-    (FieldId::AllTargets, "Empty targets"),
-    (FieldId::NotVerified, "Not verified"),
-    (FieldId::Accepted, "Accepted"),
-    (FieldId::Fixed, "Fixed"),
-    (FieldId::Ignored, "Ignored"),
-    (FieldId::FalsePositives, "False positives"),
+const FILTERS: [(FieldId, &str, Filter); 10] = [
+    (FieldId::InfoFindings, "Info findings", |filters| &mut filters.include_info),
+    (FieldId::HowToReproduce, "Reproduction", |filters| &mut filters.include_how_to_reproduce),
+    (FieldId::ToolConfiguration, "Tool settings", |filters| &mut filters.include_tool_configuration),
+    (FieldId::FindingHistory, "Finding history", |filters| &mut filters.include_finding_history),
+    (FieldId::AllTargets, "Empty targets", |filters| &mut filters.include_all_targets),
+    (FieldId::NotVerified, "Not verified", |filters| &mut filters.include_not_verified),
+    (FieldId::Accepted, "Accepted", |filters| &mut filters.include_accepted),
+    (FieldId::Fixed, "Fixed", |filters| &mut filters.include_fixed),
+    (FieldId::Ignored, "Ignored", |filters| &mut filters.include_ignored),
+    (FieldId::FalsePositives, "False positives", |filters| &mut filters.include_false_positives),
 ];
 
 /// A report about one of these sets of ids.
@@ -38,30 +40,10 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
         FormField::line(FieldId::Webhook, "Webhook URL", "").with_help("requested when the report is ready; optional"),
     ];
     let mut defaults = ReportFilters::default();
-    fields.extend(FILTERS.map(|(id, label)| {
-        let on = filter(&mut defaults, id).is_some_and(|on| *on);
-        FormField::toggle(id, label, on)
-    }));
+    fields.extend(FILTERS.map(|(id, label, filter)| FormField::toggle(id, label, *filter(&mut defaults))));
     let mut form = Form::new(FormTag::NewReport, &KIND, "New report", "Create", fields);
     form.subject.sets = sets;
     form
-}
-
-/// The filter that a field sets.
-fn filter(filters: &mut ReportFilters, id: FieldId) -> Option<&mut bool> {
-    Some(match id {
-        FieldId::FindingHistory => &mut filters.include_finding_history,
-        FieldId::AllTargets => &mut filters.include_all_targets,
-        FieldId::HowToReproduce => &mut filters.include_how_to_reproduce,
-        FieldId::FalsePositives => &mut filters.include_false_positives,
-        FieldId::InfoFindings => &mut filters.include_info,
-        FieldId::NotVerified => &mut filters.include_not_verified,
-        FieldId::Ignored => &mut filters.include_ignored,
-        FieldId::Accepted => &mut filters.include_accepted,
-        FieldId::Fixed => &mut filters.include_fixed,
-        FieldId::ToolConfiguration => &mut filters.include_tool_configuration,
-        _ => return None,
-    })
 }
 
 fn source(form: &Form) -> ReportSource {
@@ -106,7 +88,7 @@ fn local_format(form: &Form) -> Option<ExportFormat> {
 /// Offers the sets of the chosen source, and finds the problems.
 fn check(form: &mut Form) -> Vec<FieldProblem> {
     let local = is_local(form);
-    for id in [FieldId::GroupBy, FieldId::Webhook].into_iter().chain(FILTERS.map(|(id, _)| id)) {
+    for id in [FieldId::GroupBy, FieldId::Webhook].into_iter().chain(FILTERS.map(|(id, ..)| id)) {
         form.show(id, !local);
     }
     let offered: Vec<String> = sets(form).iter().map(|set| format!("{} ({})", set.label, count(form, set))).collect();
@@ -154,10 +136,8 @@ fn summary(form: &Form) -> Vec<String> {
 fn jobs(form: &Form) -> Vec<Job> {
     let ids = chosen_set(form).map(|set| set.ids.clone()).unwrap_or_default();
     let mut filters = ReportFilters::default();
-    for (id, _) in FILTERS {
-        if let Some(on) = filter(&mut filters, id) {
-            *on = form.choice(id) == 1;
-        }
+    for (id, _, filter) in FILTERS {
+        *filter(&mut filters) = form.choice(id) == 1;
     }
     let format = ReportFormat::KNOWN.get(form.choice(FieldId::Format)).cloned().unwrap_or_default();
     let about = format!("{format} report on {} {}", ids.len(), source(form));
@@ -212,11 +192,11 @@ mod tests {
 
     #[test]
     fn toggled_filter_reaches_the_call() {
-        for (id, _) in FILTERS {
+        for (id, _, filter) in FILTERS {
             let mut form = form();
             form.field_mut(id).unwrap().choose(1);
             let mut expected = ReportFilters::default();
-            let on = filter(&mut expected, id).unwrap();
+            let on = filter(&mut expected);
             *on = !*on;
             assert_eq!(made(&form).filters, Some(expected), "{id:?}");
         }
