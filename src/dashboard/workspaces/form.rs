@@ -5,8 +5,8 @@ use crate::dashboard::base::{Call, FormTag, Job};
 use crate::dashboard::data::Data;
 use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind};
 
-static CREATE: FormKind = FormKind { check, jobs, ..FormKind::new("create") };
-static EDIT: FormKind = FormKind { check, jobs, ..FormKind::new("save") };
+static CREATE: FormKind = FormKind { check, jobs: creation, ..FormKind::new("create") };
+static EDIT: FormKind = FormKind { check, jobs: change, ..FormKind::new("save") };
 
 pub(crate) fn create() -> Form {
     Form::new(FormTag::NewWorkspace, &CREATE, "New workspace", "Create", fields("", ""))
@@ -39,15 +39,15 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     }
 }
 
-fn jobs(form: &Form) -> Vec<Job> {
-    let (name, description) = (form.text(FieldId::Name), form.text(FieldId::Description));
-    let about = format!("workspace {name}");
-    let call = match form.tag {
-        // An empty description removes the present one.
-        FormTag::EditWorkspace(id) => {
-            Call::EditWorkspace(id, EditWorkspace { name: Some(name), description: Some(description) })
-        }
-        _ => Call::CreateWorkspace(NewWorkspace { name, description: form.filled(FieldId::Description) }),
-    };
-    vec![Job::new(about, call)]
+fn creation(form: &Form) -> Vec<Job> {
+    let (name, description) = (form.text(FieldId::Name), form.filled(FieldId::Description));
+    vec![Job::new(format!("workspace {name}"), Call::CreateWorkspace(NewWorkspace { name, description }))]
+}
+
+/// An empty description removes the present one.
+fn change(form: &Form) -> Vec<Job> {
+    let FormTag::EditWorkspace(id) = form.tag else { return Vec::new() };
+    let name = form.text(FieldId::Name);
+    let edit = EditWorkspace { name: Some(name.clone()), description: Some(form.text(FieldId::Description)) };
+    vec![Job::new(format!("workspace {name}"), Call::EditWorkspace(id, edit))]
 }
