@@ -50,11 +50,9 @@ impl Notices {
         }
     }
 
-    /// Removes expired notices; true when there was one.
-    pub fn expire(&mut self, now: Duration) -> bool {
-        let before = self.all.len();
+    /// Removes expired notices.
+    pub fn expire(&mut self, now: Duration) {
         self.all.retain(|notice| notice.until > now);
-        self.all.len() != before
     }
 
     /// When the next notice expires.
@@ -79,8 +77,9 @@ mod tests {
             notices.say(Duration::ZERO, Tone::Good, text);
         }
         assert_eq!(notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>(), ["b", "c", "d"]);
-        assert!(!notices.expire(Duration::from_secs(3)));
-        assert!(notices.expire(notices.next_expiry().unwrap()));
+        notices.expire(Duration::from_secs(3));
+        assert_eq!(notices.iter().count(), 3);
+        notices.expire(notices.next_expiry().unwrap());
         assert_eq!(notices.iter().count(), 0);
     }
 }
