@@ -10,6 +10,7 @@
 use crate::client::Problem;
 use crate::contract::{ScanId, Shared};
 use crate::dashboard::base::{Call, CallAnswer, FormTag, Ticket};
+use strum::EnumTryAs;
 
 /// Calls of one batch that are in flight at the same time.
 pub const AT_ONCE: usize = 4;
@@ -29,7 +30,7 @@ impl Job {
 }
 
 /// Progress of a job.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, EnumTryAs)]
 pub enum JobState {
     Waiting,
     UnderWay(Ticket),
@@ -69,6 +70,15 @@ impl Batch {
         Self { verb, form, retest: Vec::new(), workspace: Shared::default(), jobs }
     }
 
+    /// The finished jobs with their answers.
+    pub fn done(&self) -> impl Iterator<Item = (&Job, &CallAnswer)> {
+        self.jobs.iter().filter_map(|(job, state)| Some((job, state.try_as_done_ref()?)))
+    }
+
+    pub fn refused(&self) -> impl Iterator<Item = (&Job, &Problem)> {
+        self.jobs.iter().filter_map(|(job, state)| Some((job, state.try_as_refused_ref()?)))
+    }
+
     /// The calls to send now, so that at most [`AT_ONCE`] are in flight.
     pub fn next(&mut self, mut ticket: impl FnMut() -> Ticket) -> Vec<(Ticket, Call)> {
         let under_way = self.jobs.iter().filter(|(_, state)| matches!(state, JobState::UnderWay(_))).count();
@@ -88,16 +98,14 @@ impl Batch {
         self.jobs.iter().any(|(_, state)| *state == JobState::UnderWay(ticket))
     }
 
-    /// Stores an answer; false when the ticket is not of this batch.
-    pub fn answer(&mut self, ticket: Ticket, result: Result<CallAnswer, Problem>) -> bool {
-        let Some((_, state)) = self.jobs.iter_mut().find(|(_, state)| *state == JobState::UnderWay(ticket)) else {
-            return false;
-        };
-        *state = match result {
-            Ok(answer) => JobState::Done(answer),
-            Err(problem) => JobState::Refused(problem),
-        };
-        true
+    /// Stores the answer of a call in flight.
+    pub fn answer(&mut self, ticket: Ticket, result: Result<CallAnswer, Problem>) {
+        if let Some((_, state)) = self.jobs.iter_mut().find(|(_, state)| *state == JobState::UnderWay(ticket)) {
+            *state = match result {
+                Ok(answer) => JobState::Done(answer),
+                Err(problem) => JobState::Refused(problem),
+            };
+        }
     }
 
     /// Cancels the jobs that were not sent; returns their number.
@@ -144,10 +152,12 @@ mod tests {
             assert!(under_way.len() <= AT_ONCE);
             let (ticket, _) = under_way.remove(0);
             let result = if ticket.0 == 7 { Err(Problem::local("no")) } else { Ok(CallAnswer::Done) };
-            assert!(batch.answer(ticket, result));
+            assert!(batch.holds(ticket));
+            batch.answer(ticket, result);
         }
-        assert_eq!((issued, batch.progress().done, batch.progress().refused), (60, 59, 1));
-        assert!(!batch.answer(Ticket(7), Ok(CallAnswer::Done)), "an answer counts once");
+        batch.answer(Ticket(7), Ok(CallAnswer::Done));
+        let progress = batch.progress();
+        assert_eq!((issued, progress.done, progress.refused), (60, 59, 1), "an answer counts once");
     }
 
     #[test]

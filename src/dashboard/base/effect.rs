@@ -10,6 +10,7 @@ use crate::oob::{CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRe
 use crate::triage;
 use crate::triage::{Event, FindingKey};
 use std::sync::Arc;
+use strum::EnumTryAs;
 
 /// Identifies a call, to match its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -123,7 +124,7 @@ pub struct Exported {
 }
 
 /// Captured requests to be written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExportedCaptures {
     /// The preferred base name.
     pub name: String,
@@ -131,14 +132,6 @@ pub struct ExportedCaptures {
     pub format: out::CaptureFormat,
     /// The captures, in order.
     pub sent: Vec<CaptureRecord>,
-}
-
-/// The same captures into the same file.
-impl PartialEq for ExportedCaptures {
-    fn eq(&self, other: &Self) -> bool {
-        let ids = |it: &Self| it.sent.iter().map(|sent| (sent.logger, sent.capture.id)).collect::<Vec<_>>();
-        (&self.name, self.format, ids(self)) == (&other.name, other.format, ids(other))
-    }
 }
 
 /// The same findings into the same file.
@@ -217,7 +210,7 @@ pub enum Call {
 }
 
 /// The result of a call that succeeded.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, EnumTryAs)]
 pub enum CallAnswer {
     Done,
     /// The id of the created object.

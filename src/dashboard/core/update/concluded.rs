@@ -1,7 +1,6 @@
 //! The end of a batch: changed lists are fetched, and the form closes or shows the refusals.
 
-use crate::client::Problem;
-use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, Tone};
+use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, Scope, Tone};
 use crate::dashboard::forms::Form;
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ViewAction};
@@ -14,89 +13,56 @@ impl Model {
     /// A batch is over.
     pub(crate) fn conclude(&mut self, batch: Batch) {
         let mut lists: Vec<ListKind> = Vec::new();
-        for (job, state) in &batch.jobs {
-            if let JobState::Done(answer) = state {
-                lists.extend(changed_by(&job.call));
-                self.take_answer(job, answer);
-                if batch.jobs.len() == 1 {
-                    self.select_created(job, answer);
-                }
+        for (job, answer) in batch.done() {
+            let subject = CallSubject::of(&job.call);
+            lists.extend(subject.lists);
+            self.drop_from_scope(&subject.deleted);
+            if let CallAnswer::Text(text) = answer {
+                self.show_text(job.about.clone(), text.as_str());
+            }
+            if let (1, Some(&list), Some(id)) = (batch.jobs.len(), subject.lists.first(), created(answer)) {
+                // It is selected as soon as its list contains it; the list may have been fetched before this answer.
+                self.lists.want(Pane::of_list(list), id);
+                self.show_rows(Pane::of_list(list));
             }
         }
         lists.sort();
         lists.dedup();
         lists.into_iter().for_each(|list| self.ask(list));
-        self.tell(&batch);
+        self.say_outcome(&batch);
         if let Some(tag) = batch.form {
             self.conclude_form(tag, batch);
         }
     }
 
-    /// Removes a deleted object from the scope, and shows a text that was fetched.
-    fn take_answer(&mut self, job: &Job, answer: &CallAnswer) {
+    fn drop_from_scope(&mut self, deleted: &Scope) {
         let mut scope = self.navigation.scope.clone();
-        match (&job.call, answer) {
-            (Call::DeleteLogger { logger, .. }, _) if scope.logger == Some(*logger) => scope.logger = None,
-            (Call::DeleteTarget(id), _) if scope.target == Some(*id) => scope.target = None,
-            (Call::DeleteScan(id), _) if scope.scan == Some(*id) => scope.scan = None,
-            (_, CallAnswer::Text(text)) => return self.show_text(job.about.clone(), text.as_str()),
-            _ => return,
-        }
+        scope.target = scope.target.filter(|_| scope.target != deleted.target);
+        scope.scan = scope.scan.filter(|_| scope.scan != deleted.scan);
+        scope.logger = scope.logger.filter(|_| scope.logger != deleted.logger);
         set_scope(self, scope);
     }
 
-    /// Selects the one object that was created as soon as its list contains it.
-    fn select_created(&mut self, job: &Job, answer: &CallAnswer) {
-        let (pane, id) = match (&job.call, answer) {
-            (Call::CreateWorkspace(_), CallAnswer::Created(id)) => (Pane::Workspaces, *id),
-            (Call::CreateTarget(_), CallAnswer::Created(id)) => (Pane::Targets, *id),
-            (Call::CreateLogger { .. }, CallAnswer::Created(id)) => (Pane::Loggers, *id),
-            (Call::CreateReport(_), CallAnswer::Report(id)) => (Pane::Reports, id.0),
-            (Call::StartScan(_), CallAnswer::Scan(scan)) => match scan.created_id {
-                Some(id) => (Pane::Scans, id.0),
-                None => return,
-            },
-            _ => return,
-        };
-        self.lists.want(pane, id);
-        // Its list may have been fetched before this answer.
-        self.show_rows(pane);
-    }
-
     /// Shows one notice about the finished jobs, and one about the refused ones.
-    fn tell(&mut self, batch: &Batch) {
+    fn say_outcome(&mut self, batch: &Batch) {
         let past = past(batch.verb);
-        let mut done = batch.jobs.iter().filter_map(|(job, state)| match state {
-            JobState::Done(answer) => Some((job, answer)),
-            _ => None,
-        });
-        match (done.next(), batch.progress().done) {
-            (Some((job, answer)), 1) => self.tell_one(past, job, answer),
+        match (batch.done().next(), batch.progress().done) {
+            (Some((job, answer)), 1) => self.say_done(past, job, answer),
             (Some((job, _)), count) => {
                 let emptied = emptied(batch).map(|emptied| format!("; {emptied}")).unwrap_or_default();
-                self.say(Tone::Good, format!("{} {past}{emptied}", plural(count, noun(&job.call))));
+                self.say(Tone::Good, format!("{} {past}{emptied}", plural(count, CallSubject::of(&job.call).noun)));
             }
             (None, _) => {}
         }
-        let refused: Vec<(&Job, &Problem)> = batch
-            .jobs
-            .iter()
-            .filter_map(|(job, state)| match state {
-                JobState::Refused(problem) => Some((job, problem)),
-                _ => None,
-            })
-            .collect();
         let form_is_open = batch.form.is_some_and(|tag| self.form_sent(tag).is_some());
-        match refused.first() {
-            Some((job, problem)) if !form_is_open || refused.len() > 1 => {
-                let more = if refused.len() > 1 { format!(" (and {} more)", refused.len() - 1) } else { String::new() };
-                self.say_problem(&format!("{}{more} not {past}", job.about), problem);
-            }
-            _ => {}
+        let refused = batch.progress().refused;
+        if let Some((job, problem)) = batch.refused().next().filter(|_| !form_is_open || refused > 1) {
+            let more = if refused > 1 { format!(" (and {} more)", refused - 1) } else { String::new() };
+            self.say_problem(&format!("{}{more} not {past}", job.about), problem);
         }
     }
 
-    fn tell_one(&mut self, past: &str, job: &Job, answer: &CallAnswer) {
+    fn say_done(&mut self, past: &str, job: &Job, answer: &CallAnswer) {
         match answer {
             CallAnswer::Text(_) => {}
             CallAnswer::Saved(path) => self.say(Tone::Good, format!("saved to {}", path.display())),
@@ -129,10 +95,8 @@ impl Model {
 
     /// The form of this tag that waits for its answer.
     fn form_sent(&mut self, tag: FormTag) -> Option<&mut Form> {
-        self.overlay.modals.iter_mut().find_map(|modal| match modal {
-            Modal::Form(form) if form.tag == tag && form.sending => Some(&mut **form),
-            _ => None,
-        })
+        let mut forms = self.overlay.modals.iter_mut().filter_map(Modal::try_as_form_mut);
+        forms.find(|form| form.tag == tag && form.sending).map(|form| &mut **form)
     }
 
     /// Closes the form when all jobs are done; otherwise it keeps the refused input and the reasons.
@@ -150,7 +114,7 @@ impl Model {
         let left = batch.jobs.into_iter().filter_map(|(job, state)| match state {
             JobState::Refused(problem) => Some((job, Some(problem))),
             JobState::Cancelled => Some((job, None)),
-            _ => None,
+            JobState::Waiting | JobState::UnderWay(_) | JobState::Done(_) => None,
         });
         form.keep_refused(left.collect());
         self.check_form();
@@ -164,17 +128,20 @@ impl Model {
                 self.lists.findings.marks.clear();
                 self.lists.scans.marks.clear();
             }
-            _ => {}
+            FormTag::NewWorkspace
+            | FormTag::EditWorkspace(_)
+            | FormTag::NewTargets
+            | FormTag::NewLogger
+            | FormTag::ManualFinding(_)
+            | FormTag::Place(_)
+            | FormTag::Connect => {}
         }
     }
 }
 
 /// Sum of the requests that were archived before the service deleted them.
 fn emptied(batch: &Batch) -> Option<ClearedRequests> {
-    let emptied = batch.jobs.iter().filter_map(|(_, state)| match state {
-        JobState::Done(CallAnswer::Emptied(emptied)) => Some(*emptied),
-        _ => None,
-    });
+    let emptied = batch.done().filter_map(|(_, answer)| answer.try_as_emptied_ref()).copied();
     emptied.reduce(|mut sum, more| {
         sum += more;
         sum
@@ -197,35 +164,64 @@ fn past(verb: &str) -> &str {
     }
 }
 
-/// The kind of object that a call is about, for notices.
-fn noun(call: &Call) -> &'static str {
-    match call {
-        Call::CreateWorkspace(_) | Call::EditWorkspace(..) | Call::DeleteWorkspace(_) => "workspace",
-        Call::CreateTarget(_) | Call::DeleteTarget(_) => "target",
-        Call::StartScan(_) | Call::StopScan(_) | Call::DeleteScan(_) => "scan",
-        Call::CreateLogger { .. } | Call::DeleteLogger { .. } | Call::ClearLogger { .. } => "logger",
-        Call::CreateReport(_) | Call::DeleteReport(_) | Call::DownloadReport(..) => "report",
-        Call::DeleteWordlist(_) | Call::WordlistContents(_) | Call::DownloadWordlist(..) => "wordlist",
-        Call::Replay(_) => "request",
+/// What a call is about.
+struct CallSubject {
+    /// The kind of object, for notices.
+    noun: &'static str,
+    /// The lists that it changes, that of the object first.
+    lists: &'static [ListKind],
+    /// The object that it deletes.
+    deleted: Scope,
+}
+
+impl CallSubject {
+    fn of(call: &Call) -> Self {
+        use ListKind::{Captures, Findings, Loggers, Reports, Scans, Targets, Wordlists, Workspaces};
+        let mut deleted = Scope::default();
+        let (noun, lists): (_, &[ListKind]) = match call {
+            Call::CreateWorkspace(_) | Call::EditWorkspace(..) | Call::DeleteWorkspace(_) => {
+                ("workspace", &[Workspaces])
+            }
+            Call::CreateTarget(_) => ("target", &[Targets, Workspaces]),
+            Call::DeleteTarget(id) => {
+                deleted.target = Some(*id);
+                ("target", &[Targets, Scans, Findings, Workspaces])
+            }
+            Call::StartScan(scan) if scan.target_name.is_some() => ("scan", &[Scans, Targets, Workspaces]),
+            Call::StartScan(_) => ("scan", &[Scans, Workspaces]),
+            Call::StopScan(_) => ("scan", &[Scans]),
+            Call::DeleteScan(id) => {
+                deleted.scan = Some(*id);
+                ("scan", &[Scans, Findings, Workspaces])
+            }
+            Call::CreateLogger { .. } => ("logger", &[Loggers]),
+            Call::ClearLogger { .. } => ("logger", &[Loggers, Captures]),
+            Call::DeleteLogger { logger, .. } => {
+                deleted.logger = Some(*logger);
+                ("logger", &[Loggers, Captures])
+            }
+            Call::CreateReport(_) | Call::DeleteReport(_) => ("report", &[Reports]),
+            Call::DownloadReport(..) => ("report", &[]),
+            Call::DeleteWordlist(_) => ("wordlist", &[Wordlists]),
+            Call::WordlistContents(_) | Call::DownloadWordlist(..) => ("wordlist", &[]),
+            Call::Replay(_) => ("request", &[]),
+        };
+        Self { noun, lists, deleted }
     }
 }
 
-/// The lists that a call changes.
-fn changed_by(call: &Call) -> &'static [ListKind] {
-    match call {
-        Call::CreateWorkspace(_) | Call::EditWorkspace(..) | Call::DeleteWorkspace(_) => &[ListKind::Workspaces],
-        Call::CreateTarget(_) => &[ListKind::Targets, ListKind::Workspaces],
-        Call::DeleteTarget(_) => &[ListKind::Targets, ListKind::Scans, ListKind::Findings, ListKind::Workspaces],
-        Call::StartScan(scan) if scan.target_name.is_some() => {
-            &[ListKind::Scans, ListKind::Targets, ListKind::Workspaces]
-        }
-        Call::StartScan(_) => &[ListKind::Scans, ListKind::Workspaces],
-        Call::StopScan(_) => &[ListKind::Scans],
-        Call::DeleteScan(_) => &[ListKind::Scans, ListKind::Findings, ListKind::Workspaces],
-        Call::CreateLogger { .. } => &[ListKind::Loggers],
-        Call::DeleteLogger { .. } | Call::ClearLogger { .. } => &[ListKind::Loggers, ListKind::Captures],
-        Call::CreateReport(_) | Call::DeleteReport(_) => &[ListKind::Reports],
-        Call::DeleteWordlist(_) => &[ListKind::Wordlists],
-        Call::DownloadReport(..) | Call::WordlistContents(_) | Call::DownloadWordlist(..) | Call::Replay(_) => &[],
+/// The id of the object that a call created.
+fn created(answer: &CallAnswer) -> Option<i64> {
+    match answer {
+        CallAnswer::Created(id) => Some(*id),
+        CallAnswer::Report(id) => Some(id.0),
+        CallAnswer::Scan(scan) => scan.created_id.map(|id| id.0),
+        CallAnswer::Done
+        | CallAnswer::Saved(_)
+        | CallAnswer::NotReady
+        | CallAnswer::NoData
+        | CallAnswer::Text(_)
+        | CallAnswer::Emptied(_)
+        | CallAnswer::Status(_) => None,
     }
 }

@@ -16,9 +16,10 @@ use crate::dashboard::model::{CommandLine, DecideMenu, RulesBox};
 use crate::dashboard::prompts::Prompt;
 use crate::dashboard::text::{Offers, Recall, TextInput};
 use crate::query::{Completion, ParseError};
+use strum::EnumTryAs;
 
 /// One layer over the panes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, EnumTryAs)]
 pub enum Modal {
     /// The help with all keys.
     Help(Help),
