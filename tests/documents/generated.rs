@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::fs;
 
-use scandeck::dashboard::core::commands::docs::typed;
 use scandeck::dashboard::core::commands::table;
 use scandeck::dashboard::input::keymap::Keymap;
 use scandeck::query::QueryKind;
@@ -39,7 +38,7 @@ fn generated_parts_match_the_code() {
 fn keys() -> String {
     let mut text = String::new();
     for section in Keymap::builtin().help() {
-        let _ = write!(text, "## {}\n\n| Key | Action |\n|---|---|\n", section.title);
+        let _ = write!(text, "## {}\n\n| Key | Action |\n|---|---|\n", section.context.title());
         for (keys, action) in section.lines {
             let keys: Vec<String> = keys.split(' ').map(|key| format!("`{}`", cell(key))).collect();
             let _ = writeln!(text, "| {} | {} |", keys.join(" "), cell(action));
@@ -52,7 +51,7 @@ fn keys() -> String {
 fn commands() -> String {
     let mut text = String::from("| Command | Description | Example |\n|---|---|---|\n");
     for command in table::all().iter().filter(|command| command.run.is_some()) {
-        let (usage, example) = (cell(&typed(command)), cell(command.example));
+        let (usage, example) = (cell(&command.usage()), cell(command.example));
         let _ = writeln!(text, "| `{usage}` | {} | `:{example}` |", cell(command.words));
     }
     text

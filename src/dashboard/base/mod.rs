@@ -30,7 +30,8 @@ pub use form_tag::{FormTag, ManualFindingOrigin};
 pub use notices::{Notices, Tone};
 pub use pane::{Focus, Pane, Scope};
 pub use plan::{
-    ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent, PollPlan, ScanPart, Update,
+    ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent, PollPlan, ScanPart,
+    Snapshot, Update,
 };
 pub use row::{GroupId, RowRef};
 pub use screen::{Layout, Measures, Size};

@@ -1,25 +1,71 @@
 //! The panes, the focus and the scope.
 
 use crate::contract::{LoggerId, ScanId, TargetId, WorkspaceId};
-use crate::dashboard::base::ListKind;
+use crate::dashboard::base::{ListKind, Tab};
 use crate::dashboard::input::Context;
 use crate::query::QueryKind;
 
-/// The panes and full views, in the order of their keys 1 to 7. Captures and Loggers share key 5.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Pane {
-    Workspaces,
-    Targets,
-    Findings,
-    Scans,
-    Captures,
-    Loggers,
-    Reports,
-    Wordlists,
+macro_rules! panes {
+    ($(
+        $(#[$doc:meta])*
+        $pane:ident($number:expr, $list:ident, $kind:ident, $is_full_view:literal, $parent:expr, $tabs:expr);
+    )+) => {
+        /// The panes and full views, in the order of their keys 1 to 7. Captures and Loggers share key 5.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Pane { $($(#[$doc])* $pane,)+ }
+
+        impl Pane {
+            /// All, in the order of their keys.
+            pub const ALL: [Pane; [$($is_full_view),+].len()] = [$(Pane::$pane),+];
+        }
+
+        /// One row per pane, in the order of [`Pane`].
+        static PANES: [PaneSpec; Pane::ALL.len()] = [$(PaneSpec {
+            title: stringify!($pane),
+            number: $number,
+            context: Context::$pane,
+            list_kind: ListKind::$list,
+            kind: QueryKind::$kind,
+            is_full_view: $is_full_view,
+            parent: $parent,
+            tabs: $tabs,
+        },)+];
+    };
+}
+
+/// The constants of a pane.
+struct PaneSpec {
+    title: &'static str,
+    /// Captures and Loggers share key 5; the board and the book have keys of their own.
+    number: Option<u8>,
+    context: Context,
+    list_kind: ListKind,
+    kind: QueryKind,
+    is_full_view: bool,
+    parent: Option<Pane>,
+    tabs: &'static [Tab],
+}
+
+/// The tabs of a detail without others.
+const ONE_TAB: &[Tab] = &[Tab::Overview];
+const FINDING_TABS: &[Tab] = &[Tab::Overview, Tab::Evidence, Tab::References, Tab::History];
+const SCAN_TABS: &[Tab] = &[Tab::Summary, Tab::Tests, Tab::Output, Tab::Raw];
+const CAPTURE_TABS: &[Tab] = &[Tab::Request, Tab::Headers, Tab::Body, Tab::Compare];
+
+// Number of the key, list of the service, kind of query, full view, parent, tabs of the detail.
+panes! {
+    Workspaces(Some(1), Workspaces, Workspaces, false, None, ONE_TAB);
+    Targets(Some(2), Targets, Targets, false, Some(Pane::Workspaces), ONE_TAB);
+    Findings(Some(3), Findings, Findings, false, Some(Pane::Targets), FINDING_TABS);
+    Scans(Some(4), Scans, Scans, false, Some(Pane::Targets), SCAN_TABS);
+    Captures(Some(5), Captures, Captures, false, Some(Pane::Loggers), CAPTURE_TABS);
+    Loggers(Some(5), Loggers, Loggers, false, None, ONE_TAB);
+    Reports(Some(6), Reports, Reports, true, Some(Pane::Findings), ONE_TAB);
+    Wordlists(Some(7), Wordlists, Wordlists, true, Some(Pane::Findings), ONE_TAB);
     /// A retest, or two scans compared.
-    Board,
-    /// The payload book.
-    Payloads,
+    Board(None, Findings, Findings, true, Some(Pane::Findings), FINDING_TABS);
+    /// The payload book, stored on this machine; the loggers report the hits of its payloads.
+    Payloads(None, Loggers, Payloads, true, Some(Pane::Captures), ONE_TAB);
 }
 
 /// The focus: a pane, and in it the list or the detail of the selected row.
@@ -33,20 +79,6 @@ pub struct Focus {
 }
 
 impl Pane {
-    /// All, in the order of their keys.
-    pub const ALL: [Pane; 10] = [
-        Pane::Workspaces,
-        Pane::Targets,
-        Pane::Findings,
-        Pane::Scans,
-        Pane::Captures,
-        Pane::Loggers,
-        Pane::Reports,
-        Pane::Wordlists,
-        Pane::Board,
-        Pane::Payloads,
-    ];
-
     fn spec(self) -> &'static PaneSpec {
         &PANES[self as usize]
     }
@@ -84,47 +116,17 @@ impl Pane {
     pub fn is_full_view(self) -> bool {
         self.spec().is_full_view
     }
-}
 
-/// The constants of a pane.
-struct PaneSpec {
-    title: &'static str,
-    /// Captures and Loggers share key 5; the board and the book have keys of their own.
-    number: Option<u8>,
-    context: Context,
-    list_kind: ListKind,
-    kind: QueryKind,
-    is_full_view: bool,
-}
+    /// The pane that `out` goes to.
+    pub fn parent(self) -> Option<Pane> {
+        self.spec().parent
+    }
 
-const fn pane(title: &'static str, number: u8, context: Context, list_kind: ListKind, kind: QueryKind) -> PaneSpec {
-    PaneSpec { title, number: Some(number), context, list_kind, kind, is_full_view: false }
+    /// The tabs of its detail.
+    pub fn tabs(self) -> &'static [Tab] {
+        self.spec().tabs
+    }
 }
-
-const fn full_view(
-    title: &'static str,
-    number: Option<u8>,
-    context: Context,
-    list_kind: ListKind,
-    kind: QueryKind,
-) -> PaneSpec {
-    PaneSpec { title, number, context, list_kind, kind, is_full_view: true }
-}
-
-/// One row per pane, in the order of [`Pane`].
-static PANES: [PaneSpec; Pane::ALL.len()] = [
-    pane("Workspaces", 1, Context::Workspaces, ListKind::Workspaces, QueryKind::Workspaces),
-    pane("Targets", 2, Context::Targets, ListKind::Targets, QueryKind::Targets),
-    pane("Findings", 3, Context::Findings, ListKind::Findings, QueryKind::Findings),
-    pane("Scans", 4, Context::Scans, ListKind::Scans, QueryKind::Scans),
-    pane("Captures", 5, Context::Captures, ListKind::Captures, QueryKind::Captures),
-    pane("Loggers", 5, Context::Loggers, ListKind::Loggers, QueryKind::Loggers),
-    full_view("Reports", Some(6), Context::Reports, ListKind::Reports, QueryKind::Reports),
-    full_view("Wordlists", Some(7), Context::Wordlists, ListKind::Wordlists, QueryKind::Wordlists),
-    full_view("Board", None, Context::Board, ListKind::Findings, QueryKind::Findings),
-    // The book is stored on this machine; the loggers report the hits of its payloads.
-    full_view("Payloads", None, Context::Payloads, ListKind::Loggers, QueryKind::Payloads),
-];
 
 /// The workspace, target, scan and logger that the lists are limited to.
 #[derive(Clone, Debug, Default)]

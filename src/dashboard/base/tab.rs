@@ -1,20 +1,25 @@
 //! The tabs of a detail, and how the text of a tab can be shown.
 
-use crate::dashboard::base::{Pane, ScanPart};
+use crate::dashboard::base::ScanPart;
+use std::fmt::Display;
+use strum::IntoStaticStr;
 
 /// A tab of a detail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
 pub enum Tab {
     #[default]
     Overview,
     Evidence,
     /// Of a review card: its findings.
+    #[strum(serialize = "Affected")]
     Where,
+    #[strum(serialize = "Refs")]
     References,
     History,
     Summary,
     Tests,
     Output,
+    #[strum(serialize = "Raw log")]
     Raw,
     Request,
     Headers,
@@ -24,33 +29,14 @@ pub enum Tab {
 }
 
 impl Tab {
-    /// The tabs of a pane's detail, the first one shown first.
-    pub fn of(pane: Pane) -> &'static [Tab] {
-        match pane {
-            Pane::Findings | Pane::Board => &[Tab::Overview, Tab::Evidence, Tab::References, Tab::History],
-            Pane::Scans => &[Tab::Summary, Tab::Tests, Tab::Output, Tab::Raw],
-            Pane::Captures => &[Tab::Request, Tab::Headers, Tab::Body, Tab::Compare],
-            _ => &[Tab::Overview],
-        }
-    }
-
     /// Its head.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Overview => "Overview",
-            Self::Evidence => "Evidence",
-            Self::Where => "Affected",
-            Self::References => "Refs",
-            Self::History => "History",
-            Self::Summary => "Summary",
-            Self::Tests => "Tests",
-            Self::Output => "Output",
-            Self::Raw => "Raw log",
-            Self::Request => "Request",
-            Self::Headers => "Headers",
-            Self::Body => "Body",
-            Self::Compare => "Compare",
-        }
+        self.into()
+    }
+
+    /// Its head with the number of what it shows.
+    pub fn counted(self, number: impl Display) -> String {
+        format!("{} {number}", self.title())
     }
 
     /// The part of a scan that the tab shows.
@@ -73,11 +59,13 @@ impl Tab {
 }
 
 /// How a text is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum TextMode {
     /// Long lines are wrapped.
     Wrapped,
     /// Long lines run out of sight; `H` and `L` move sideways.
+    #[strum(serialize = "long lines")]
     Long,
     /// JSON set out, other text as it is.
     Decoded,
@@ -90,12 +78,6 @@ pub enum TextMode {
 impl TextMode {
     /// One word.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Wrapped => "wrapped",
-            Self::Long => "long lines",
-            Self::Decoded => "decoded",
-            Self::Raw => "raw",
-            Self::Hex => "hex",
-        }
+        self.into()
     }
 }

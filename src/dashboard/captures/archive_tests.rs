@@ -1,8 +1,7 @@
 //! Messages of the archive: captures in groups, payloads of other programs, and the notices about them.
 
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
-use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{ArchivedCaptures, Caught, Effect, Pane};
+use crate::dashboard::base::{ArchivedCaptures, Caught, Effect, Pane, Snapshot};
 use crate::dashboard::core::{Msg, update};
 use crate::dashboard::data::{Archive, OobKept, OobNews, Recalled};
 use crate::dashboard::list::CHUNK;
@@ -58,7 +57,7 @@ fn hits_of_payload_fold_under_group_header() {
     desk.keys("enter j");
     assert_eq!(desk.selected(Pane::Captures), Some(12));
     desk.keys("h");
-    assert!(desk.model.lists.captures.header_at(desk.model.lists.captures.at).is_some());
+    assert!(desk.model.lists.captures.groups.header(desk.model.lists.captures.at).is_some());
     desk.keys("h");
     assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 15]);
     desk.keys("space");
@@ -258,7 +257,7 @@ fn header_is_not_actionable_before_filter_is_complete() {
     };
     presses(model, "/ 'body:even' enter");
     update(model, now, Msg::NextChunk);
-    assert!(model.lists.captures.pending() > 0 && model.lists.captures.header_at(0).is_some());
+    assert!(model.lists.captures.pending() > 0 && model.lists.captures.groups.header(0).is_some());
     presses(model, "space n y j");
     assert!(model.lists.captures.marks().is_empty() && model.overlay.modals.is_empty());
     while !update(model, now, Msg::NextChunk).is_empty() {}

@@ -2,8 +2,7 @@
 
 use crate::dashboard::base::{Effect, ExportedCaptures};
 use crate::dashboard::captures::keys::ask_replay;
-use crate::dashboard::input::Action;
-use crate::dashboard::input::action::ItemAction;
+use crate::dashboard::input::{Action, ItemAction};
 use crate::dashboard::list::CaptureExport;
 use crate::dashboard::model::Model;
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};

@@ -33,7 +33,8 @@ impl Model {
             OobNews::Captures { generation, new } if generation == self.connection.generation => {
                 let new: Vec<Caught> = new.into_iter().filter(|one| self.data.captures.is_new(one)).collect();
                 self.notify_of_captures(&new, effects);
-                self.handle_captures(new);
+                let rows = self.data.captures.take(new);
+                self.filter_captures(|list, asking| list.extend(asking, &rows));
             }
             OobNews::Hits { generation, hits, all } if generation == self.connection.generation => {
                 self.handle_hits(hits, all)
@@ -83,11 +84,6 @@ impl Model {
         }
         let new = self.data.captures.recall(recalled.captures);
         self.data.captures.older |= recalled.older == Some(true);
-        self.filter_captures(|list, asking| list.extend(asking, &new));
-    }
-
-    fn handle_captures(&mut self, new: Vec<Caught>) {
-        let new = self.data.captures.take(new);
         self.filter_captures(|list, asking| list.extend(asking, &new));
     }
 }

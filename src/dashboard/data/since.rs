@@ -38,13 +38,4 @@ impl Since {
     pub fn is_shown(&self) -> bool {
         self.last.is_some() && self.what != What::default()
     }
-
-    /// Dismisses the line. False if it is not shown.
-    pub(crate) fn dismiss(&mut self) -> bool {
-        let shown = self.is_shown();
-        if shown {
-            self.last = None;
-        }
-        shown
-    }
 }

@@ -1,8 +1,7 @@
 //! From one row that a scan changed to the next.
 
 use crate::contract::{Finding, Risk, Scan, ScanId, ScanStatus, Stamp};
-use crate::dashboard::base::Pane;
-use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{Pane, Snapshot};
 use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
 
 /// Two scans of one target: the second found 1 and 3 again, 2 is absent, 4 is new.

@@ -164,7 +164,8 @@ fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
         Some(query) => issues(model, &query)?,
         None => {
             in_findings(model)?;
-            model.chosen(Pane::Findings).ids.into_iter().map(IssueId).collect()
+            let [shown, _] = model.chosen(Pane::Findings).issues();
+            shown
         }
     };
     let table = model.data.findings.value().cloned().unwrap_or_default();

@@ -27,5 +27,3 @@ pub mod retest;
 mod seen_tests;
 #[cfg(test)]
 mod stay_tests;
-
-pub(crate) use draw::detail::overview::Overview;

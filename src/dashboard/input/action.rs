@@ -2,13 +2,14 @@
 
 use crate::oob::PayloadShape;
 use crate::triage::Verdict;
+use strum::EnumTryAs;
 
 /// Declares the actions by area: name in the key table, short word of the footer (empty: not shown there), sentence of
 /// the help.
 macro_rules! actions {
     ($($(#[$doc:meta])+ $actions:ident($area:ident) { $($variant:ident $name:literal $short:literal $help:literal;)+ })+) => {
         /// The action of a key.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumTryAs)]
         pub enum Action { $($(#[$doc])+ $area($actions),)+ }
 
         $(
@@ -54,12 +55,15 @@ actions! {
     }
     /// The dashboard as a whole, and the first keys of sequences.
     AppAction(App) {
-        Cancel "cancel" "" "cancel prompts and queued requests; twice within a second: quit";
         Refresh "refresh" "" "refresh from the service now";
         GoPrefix "go" "go" "go to …: a second key selects the list";
         CopyPrefix "copy" "copy" "copy …: a second key selects the content";
         GroupPrefix "group_prefix" "group" "group by …: a second key selects the field";
         Commands "commands" "" "command line: every view and action by name, with completion";
+    }
+    /// Actions that no prompt, form or text field holds up.
+    TerminalAction(Terminal) {
+        Cancel "cancel" "" "cancel prompts and queued requests; twice within a second: quit";
         Redraw "redraw" "" "redraw the screen";
         Suspend "suspend" "" "suspend to the shell; `fg` resumes";
     }
@@ -285,14 +289,6 @@ impl Action {
         self.words()[2]
     }
 
-    /// The action on the open overlay; none where it is of another area.
-    pub fn edit(self) -> Option<EditAction> {
-        match self {
-            Self::Edit(action) => Some(action),
-            _ => None,
-        }
-    }
-
     /// Whether it changes the service or creates a payload: off in a read-only session.
     pub fn changes(self) -> bool {
         match self {
@@ -300,6 +296,7 @@ impl Action {
             Self::Payload(action) => action == PayloadAction::Plant,
             Self::View(_)
             | Self::App(_)
+            | Self::Terminal(_)
             | Self::Go(_)
             | Self::Copy(_)
             | Self::Shape(_)

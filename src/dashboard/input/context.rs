@@ -1,162 +1,87 @@
 //! Contexts of keys: the layers of the key map.
 
-/// A section of the key map. Several are active at once, the inner before the outer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Context {
+macro_rules! contexts {
+    ($($(#[$doc:meta])+ $context:ident $name:literal $title:literal;)+) => {
+        /// A section of the key map. Several are active at once, the inner before the outer.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Context { $($(#[$doc])+ $context,)+ }
+
+        impl Context {
+            /// Every context, in the order of the help.
+            pub const ALL: [Context; [$($name),+].len()] = [$(Context::$context),+];
+
+            /// Its section in the key map.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$context => $name,)+ }
+            }
+
+            /// Its heading in the help and the documents.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$context => $title,)+ }
+            }
+        }
+    };
+}
+
+// Variant, section in the key map, heading in the help.
+contexts! {
     /// Everywhere except in text fields.
-    Everywhere,
+    Everywhere "everywhere" "Everywhere";
     /// After `g`.
-    Go,
+    Go "go" "g, then";
     /// After `y`.
-    Copy,
+    Copy "copy" "y, then";
     /// After `y p`.
-    Shape,
+    Shape "shape" "yp, then: a payload as";
     /// After `b` in the findings.
-    Group,
+    Group "group" "b, then";
     /// After `b` in the captures.
-    CaptureGroup,
+    CaptureGroup "capture_group" "b in the captures, then";
     /// A list has the focus.
-    Lists,
-    /// The pane of the workspaces; the next ones are panes too.
-    Workspaces,
-    /// Targets.
-    Targets,
+    Lists "lists" "Lists";
     /// Findings.
-    Findings,
+    Findings "findings" "Findings";
     /// Scans.
-    Scans,
+    Scans "scans" "Scans";
+    /// Targets.
+    Targets "targets" "Targets";
+    /// The pane of the workspaces; the next ones are panes too.
+    Workspaces "workspaces" "Workspaces";
     /// The list of loggers.
-    Loggers,
+    Loggers "loggers" "Loggers";
     /// The stream of captured requests.
-    Captures,
-    /// Reports.
-    Reports,
-    /// Wordlists.
-    Wordlists,
+    Captures "captures" "Captures";
     /// The payload book.
-    Payloads,
+    Payloads "payloads" "Payloads";
+    /// Reports.
+    Reports "reports" "Reports";
+    /// Wordlists.
+    Wordlists "wordlists" "Wordlists";
     /// The board of a retest, or of two scans.
-    Board,
+    Board "board" "Board of a retest, or of two scans";
     /// A review card.
-    Review,
+    Review "review" "Review";
     /// A detail or any other text has the focus.
-    Text,
+    Text "text" "Any text";
     /// A text in which a search is open.
-    Search,
+    Search "search" "While a search is open";
     /// A form.
-    Form,
+    Form "forms" "Forms";
     /// The menu that decides with details.
-    Decide,
+    Decide "decide" "t: decide with details";
     /// The list of rules.
-    Rules,
+    Rules "rules" "Rules";
     /// The list of alert rules.
-    Alerts,
+    Alerts "alerts" "Alerts";
     /// A prompt that waits for an answer.
-    Prompt,
+    Prompt "prompts" "Prompts";
     /// A line is typed: filter, search, or the filter of the help.
-    Line,
+    Line "line" "While a line is typed";
     /// The first-start question.
-    Setup,
+    Setup "setup" "First start";
 }
 
 impl Context {
-    /// Every context, in the order of the help.
-    pub const ALL: [Context; 27] = [
-        Context::Everywhere,
-        Context::Go,
-        Context::Copy,
-        Context::Shape,
-        Context::Group,
-        Context::CaptureGroup,
-        Context::Lists,
-        Context::Findings,
-        Context::Scans,
-        Context::Targets,
-        Context::Workspaces,
-        Context::Loggers,
-        Context::Captures,
-        Context::Payloads,
-        Context::Reports,
-        Context::Wordlists,
-        Context::Board,
-        Context::Review,
-        Context::Text,
-        Context::Search,
-        Context::Form,
-        Context::Decide,
-        Context::Rules,
-        Context::Alerts,
-        Context::Prompt,
-        Context::Line,
-        Context::Setup,
-    ];
-
-    /// Its section in the key map.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Everywhere => "everywhere",
-            Self::Go => "go",
-            Self::Copy => "copy",
-            Self::Shape => "shape",
-            Self::Group => "group",
-            Self::CaptureGroup => "capture_group",
-            Self::Lists => "lists",
-            Self::Workspaces => "workspaces",
-            Self::Targets => "targets",
-            Self::Findings => "findings",
-            Self::Scans => "scans",
-            Self::Loggers => "loggers",
-            Self::Captures => "captures",
-            Self::Reports => "reports",
-            Self::Wordlists => "wordlists",
-            Self::Board => "board",
-            Self::Payloads => "payloads",
-            Self::Review => "review",
-            Self::Text => "text",
-            Self::Search => "search",
-            Self::Form => "forms",
-            Self::Decide => "decide",
-            Self::Rules => "rules",
-            Self::Alerts => "alerts",
-            Self::Prompt => "prompts",
-            Self::Line => "line",
-            Self::Setup => "setup",
-        }
-    }
-
-    /// Its heading in the help and the documents.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Everywhere => "Everywhere",
-            Self::Go => "g, then",
-            Self::Copy => "y, then",
-            Self::Shape => "yp, then: a payload as",
-            Self::Group => "b, then",
-            Self::CaptureGroup => "b in the captures, then",
-            Self::Lists => "Lists",
-            Self::Workspaces => "Workspaces",
-            Self::Targets => "Targets",
-            Self::Findings => "Findings",
-            Self::Scans => "Scans",
-            Self::Loggers => "Loggers",
-            Self::Captures => "Captures",
-            Self::Reports => "Reports",
-            Self::Wordlists => "Wordlists",
-            Self::Payloads => "Payloads",
-            Self::Board => "Board of a retest, or of two scans",
-            Self::Review => "Review",
-            Self::Text => "Any text",
-            Self::Search => "While a search is open",
-            Self::Form => "Forms",
-            Self::Decide => "t: decide with details",
-            Self::Rules => "Rules",
-            Self::Alerts => "Alerts",
-            Self::Prompt => "Prompts",
-            Self::Line => "While a line is typed",
-            Self::Setup => "First start",
-        }
-    }
-
     /// The context of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|context| context.name() == name)

@@ -31,7 +31,6 @@ pub struct KeyHint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelpSection {
     pub context: Context,
-    pub title: &'static str,
     /// Keys as printed, with descriptions.
     pub lines: Vec<(String, &'static str)>,
 }
@@ -142,7 +141,7 @@ impl Keymap {
     pub fn help(&self) -> Vec<HelpSection> {
         Context::ALL
             .into_iter()
-            .map(|context| HelpSection { context, title: context.title(), lines: self.help_lines(context) })
+            .map(|context| HelpSection { context, lines: self.help_lines(context) })
             .filter(|section| !section.lines.is_empty())
             .collect()
     }

@@ -14,11 +14,12 @@ pub mod action;
 pub mod context;
 pub mod key;
 pub mod keymap;
-pub mod prefix;
 
-pub use prefix::Prefix;
-
-pub use crate::dashboard::input::action::Action;
+pub use crate::dashboard::input::action::{
+    Action, AppAction, CopyAction, DecideAction, EditAction, FormAction, GoAction, GroupAction, ItemAction, ListAction,
+    MoveAction, PayloadAction, ReviewAction, SetupAction, ShapeAction, TerminalAction, TextAction, VerdictAction,
+    ViewAction,
+};
 pub use crate::dashboard::input::context::Context;
 pub use crate::dashboard::input::key::KeyChord;
 pub use crate::dashboard::input::keymap::{Entry, HelpSection, KeyHint, Keymap, KeymapError};

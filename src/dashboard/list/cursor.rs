@@ -4,6 +4,7 @@ use crate::dashboard::base::RowRef;
 use crate::dashboard::data::Stream;
 use crate::dashboard::list::{Groups, List, StreamList};
 use crate::table::{Item, Table};
+use crate::triage::IssueId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -58,27 +59,32 @@ pub trait Cursor {
         matches!(self.row_at(at), Some(RowRef::Group(_)))
     }
 
-    /// Unfolds the selected group, or goes from an unfolded group to its first row. False on an item.
-    fn unfold(&mut self) -> bool {
+    /// Unfolds the selected group, or goes from an unfolded group to its first row.
+    fn unfold(&mut self) {
         let at = self.at();
         match self.groups().header(at).map(|group| (group.id, group.is_open)) {
             Some((_, true)) => self.select(at + 1),
             Some((id, false)) => self.set_open(RowRef::Group(id), true),
-            None => return false,
+            None => {}
         }
-        true
     }
 
-    /// Folds the selected group, or goes from one of its rows to the group header. False on other rows.
-    fn fold(&mut self) -> bool {
+    /// Whether the selected row is an unfolded group or a row of one.
+    fn can_fold(&mut self) -> bool {
         let at = self.at();
-        let selected = self.groups().header(at).map(|group| (group.id, group.is_open));
+        let selected = self.groups().header(at).map(|group| group.is_open);
+        selected.unwrap_or_else(|| self.groups().header_above(at).is_some())
+    }
+
+    /// Folds the selected group, or goes from one of its rows to the group header.
+    fn fold(&mut self) {
+        let at = self.at();
+        let selected = self.groups().header(at).map(|group| group.id);
         match (selected, self.groups().header_above(at)) {
-            (Some((id, true)), _) => self.set_open(RowRef::Group(id), false),
+            (Some(id), _) => self.set_open(RowRef::Group(id), false),
             (None, Some(header)) => self.select(header),
-            (Some((_, false)), _) | (None, None) => return false,
+            (None, None) => {}
         }
-        true
     }
 
     /// Unfolds or folds a group and selects its header.
@@ -136,6 +142,13 @@ pub struct Chosen {
     pub hidden: Vec<i64>,
     /// Chosen by marks, a range or a group header.
     pub many: bool,
+}
+
+impl Chosen {
+    /// The findings, those shown and those hidden.
+    pub fn issues(self) -> [Vec<IssueId>; 2] {
+        [self.ids, self.hidden].map(|ids| ids.into_iter().map(IssueId).collect())
+    }
 }
 
 pub(crate) struct TableRows<'a, T: Item> {
@@ -227,7 +240,7 @@ impl Cursor for StreamRows<'_> {
     }
     fn place(&self, row: RowRef) -> Option<usize> {
         match row {
-            RowRef::Group(id) => self.list.groups().place_of(id),
+            RowRef::Group(id) => self.list.groups.place_of(id),
             RowRef::Item(number) => {
                 let id = self.list.all(self.stream).map(|caught| caught.id()).find(|id| id.capture.0 == number)?;
                 self.list.place(self.stream, id)
@@ -243,7 +256,7 @@ impl Cursor for StreamRows<'_> {
         ids.map(|id| (id.capture.0, !marks.is_empty() && marks.contains(&id))).collect()
     }
     fn groups(&mut self) -> &mut Groups {
-        self.list.groups_mut()
+        &mut self.list.groups
     }
     fn is_marked(&self, at: usize) -> bool {
         self.list.is_marked(self.stream, at)

@@ -3,12 +3,14 @@
 use crate::contract::{ScanId, TargetId, Tool, WorkspaceId};
 use crate::dashboard::base::Pane;
 use crate::dashboard::list::Chosen;
-use crate::dashboard::model::Model;
+use crate::dashboard::model::{Model, Review};
+use crate::triage::{Issue, IssueId};
+use std::sync::Arc;
 
 impl Model {
     /// The rows of an action: in a list the marked rows or the selected one, in a detail its row alone.
     pub(crate) fn chosen(&mut self, pane: Pane) -> Chosen {
-        if let (Pane::Findings, Some(ids)) = (pane, self.on_card()) {
+        if let (Pane::Findings, Some(ids)) = (pane, self.reviewing().map(Review::included)) {
             return Chosen { ids: ids.into_iter().map(i64::from).collect(), ..Chosen::default() };
         }
         if self.navigation.focus.in_detail && self.navigation.focus.pane == pane {
@@ -17,18 +19,20 @@ impl Model {
         self.cursor(pane).chosen()
     }
 
+    /// The selected finding of the findings or of the board.
+    pub(crate) fn issue_at_hand(&self) -> Option<&Arc<Issue>> {
+        match self.navigation.focus.pane {
+            pane @ (Pane::Findings | Pane::Board) => self.data.findings.value()?.get(IssueId(self.selected_id(pane)?)),
+            _ => None,
+        }
+    }
+
     /// The target of the focused row.
     pub fn target_at_hand(&self) -> Option<TargetId> {
         let lists = &self.lists;
         match self.navigation.focus.pane {
             Pane::Targets => lists.targets.selected,
-            Pane::Findings | Pane::Board => {
-                let finding = match self.navigation.focus.pane {
-                    Pane::Board => lists.board.selected?,
-                    _ => lists.findings.selected?,
-                };
-                self.data.findings.value()?.get(finding)?.target_id
-            }
+            Pane::Findings | Pane::Board => self.issue_at_hand()?.target_id,
             Pane::Scans => Some(self.data.scans.value()?.get(lists.scans.selected?)?.target_id),
             Pane::Payloads | Pane::Captures => {
                 let name = &self.payload_at_hand()?.target;

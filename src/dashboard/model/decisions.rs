@@ -190,7 +190,7 @@ impl Model {
                 self.findings.triage.seen = seen;
                 (self.findings.triage.turn, self.findings.triage.opened) = (turn, Some(turn));
                 self.findings.triage.problem = problem;
-                self.open_since();
+                self.settings.since.opened = true;
                 self.load_tabs();
             }
             TriageNews::Events(events) => self.take_events(&events),

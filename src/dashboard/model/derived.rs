@@ -2,9 +2,9 @@
 
 use crate::contract::{ScanId, Shared, Stamp, TargetId, Workspace};
 use crate::dashboard::base::{Layout, Pane, RowRef, ScanPart, Tab};
-use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::input::{Context, Prefix};
+use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::model::{MenuChoice, Modal, Model};
+use crate::dashboard::text::DetailSubject;
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -23,21 +23,24 @@ impl Model {
     }
 
     /// The row whose detail is on the screen: its pane, the row and the tab.
-    pub fn shown_detail(&self) -> Option<(Pane, RowRef, Tab)> {
+    pub fn shown_detail(&self) -> Option<(Pane, DetailSubject, Tab)> {
         let pane = self.detail_pane();
         let beside = self.layout().shows_detail() && !self.navigation.focus.zoomed;
         if !self.navigation.focus.in_detail && !beside {
             return None;
         }
-        let row = self.selected_row(pane)?;
+        let subject = match self.reviewing() {
+            Some(review) if review.card().is_none() => DetailSubject::ReviewSummary,
+            _ => DetailSubject::Row(self.selected_row(pane)?),
+        };
         let tab = self.reviewing().map_or_else(|| self.detail.tab(pane), |review| review.tab);
-        Some((pane, row, tab))
+        Some((pane, subject, tab))
     }
 
     /// The id of a pane's selected item; in a review that of the card.
     pub fn selected_id(&self, pane: Pane) -> Option<i64> {
         match (pane, self.reviewing()) {
-            (Pane::Findings, Some(review)) => Some(review.row_id()),
+            (Pane::Findings, Some(review)) => review.row().and_then(RowRef::item),
             _ => self.lists.selected_id(pane),
         }
     }
@@ -45,7 +48,7 @@ impl Model {
     /// The selected row of a pane: an item or a group header.
     pub fn selected_row(&self, pane: Pane) -> Option<RowRef> {
         match (pane, self.reviewing()) {
-            (Pane::Findings, Some(review)) => Some(RowRef::Item(review.row_id())),
+            (Pane::Findings, Some(review)) => review.row(),
             _ => self.lists.selected_row(pane),
         }
     }
@@ -53,7 +56,7 @@ impl Model {
     /// The part of a scan that the open detail needs read, if any.
     pub fn scan_part(&self) -> Option<(ScanId, ScanPart)> {
         match self.shown_detail()? {
-            (Pane::Scans, RowRef::Item(id), tab) => Some((ScanId(id), tab.scan_part()?)),
+            (Pane::Scans, DetailSubject::Row(RowRef::Item(id)), tab) => Some((ScanId(id), tab.scan_part()?)),
             _ => None,
         }
     }
@@ -86,18 +89,10 @@ impl Model {
         }
     }
 
-    /// The context of the second key of a sequence.
-    pub fn context_after(&self, prefix: Prefix) -> Context {
-        match (prefix, self.navigation.focus.pane) {
-            (Prefix::Group, Pane::Captures) => Context::CaptureGroup,
-            (prefix, _) => prefix.context(),
-        }
-    }
-
     /// The contexts without modals.
     pub(crate) fn pane_contexts(&self) -> Vec<Context> {
-        if let Some(prefix) = self.keyboard.pending {
-            return vec![self.context_after(prefix)];
+        if let Some(sequence) = self.keyboard.pending {
+            return vec![sequence];
         }
         let pane = if self.reviewing().is_some() { Context::Review } else { self.navigation.focus.pane.context() };
         match (self.navigation.focus.in_detail, &self.detail.search) {

@@ -9,16 +9,18 @@ use crate::dashboard::base::{ListKind, Pane, RowRef, Scope};
 use crate::dashboard::data::{BoardRow, Data};
 use crate::dashboard::list::{Cursor, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows, TableRows};
 use crate::dashboard::model::Model;
+use crate::dashboard::model::sources::Listed;
 use crate::oob::Payload;
-use crate::query::{Evaluator, Query, RowSource, SortKey};
-use crate::table::{Item, Remote, Table, sort};
-use crate::triage::Issue;
+use crate::query::{ColumnBuilder, Evaluator, Field, Query, RowSource, SortKey};
+use crate::table::{Item, Remote, Row, Table, sort};
+use crate::triage::{AssessedFinding, Issue};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The fields that hold the list and the table of an item.
 pub(crate) trait Stored: Item + Sized {
+    const PANE: Pane;
     fn list(lists: &Lists) -> &List<Self>;
     fn list_mut(lists: &mut Lists) -> &mut List<Self>;
     fn remote(data: &Data) -> &Remote<Arc<Table<Self>>>;
@@ -30,9 +32,9 @@ type InScope<T> = Box<dyn Fn(&T) -> bool>;
 
 /// An item that a pane lists. The defaults are those of a list that needs nothing but its query.
 pub(crate) trait PaneItem: Stored {
-    /// Its table for queries.
-    fn source<'a>(model: &'a Model, table: &'a Table<Self>) -> Box<dyn RowSource + 'a> {
-        Box::new(model.listed(table))
+    /// Writes the values of a field. Those of findings include the decisions.
+    fn write_listed(listed: &Listed<'_, Self>, row: usize, field: Field, to: &mut ColumnBuilder) {
+        listed.table.items()[row].write_field(field, &listed.world, to);
     }
 
     /// Whether an item is in the scope; nothing while the scope holds all of them.
@@ -82,6 +84,8 @@ macro_rules! registry {
 macro_rules! store {
     ([] $($pane:ident: $item:ty => $field:ident,)*) => {
         $(impl Stored for $item {
+            const PANE: Pane = Pane::$pane;
+
             fn list(lists: &Lists) -> &List<Self> {
                 &lists.$field
             }
@@ -153,8 +157,12 @@ impl PaneItem for Payload {
 }
 
 impl PaneItem for Issue {
-    fn source<'a>(model: &'a Model, table: &'a Table<Self>) -> Box<dyn RowSource + 'a> {
-        Box::new(model.triaged(table))
+    fn write_listed(listed: &Listed<'_, Self>, row: usize, field: Field, to: &mut ColumnBuilder) {
+        let issue = &listed.table.items()[row];
+        match listed.world.assessments.get(row) {
+            Some(assessment) => AssessedFinding { issue, assessment }.write_field(field, &listed.world, to),
+            None => issue.write_field(field, &listed.world, to),
+        }
     }
 
     fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
@@ -184,6 +192,22 @@ impl PaneItem for BoardRow {
 }
 
 impl Model {
+    /// All items of a list; none while it is loading.
+    pub(crate) fn items<T: Stored>(&self) -> &[Arc<T>] {
+        T::remote(&self.data).value().map(|table| table.items()).unwrap_or_default()
+    }
+
+    /// The items of these ids, without those that the list does not have.
+    pub(crate) fn items_of<'a, T: Stored>(&'a self, ids: &'a [i64]) -> impl Iterator<Item = &'a Arc<T>> {
+        let table = T::remote(&self.data).value();
+        ids.iter().filter_map(move |&id| table?.get(id.into()))
+    }
+
+    /// The selected item of a list.
+    pub(crate) fn selected_item<T: Stored>(&self) -> Option<&Arc<T>> {
+        T::remote(&self.data).value()?.get(T::list(&self.lists).selected?)
+    }
+
     /// The cursor on the list of a pane.
     pub fn cursor(&mut self, pane: Pane) -> Box<dyn Cursor + '_> {
         let (lists, data) = (&mut self.lists, &self.data);
@@ -209,7 +233,7 @@ impl Model {
             pane.asked_of(),
             T => {
                 let table = T::remote(&self.data).value().cloned()?;
-                Some(self.with_cache(&table, |model, _, cache| ask(cache.evaluator(), &*T::source(model, &table))))
+                Some(self.with_cache(&table, |model, _, cache| ask(cache.evaluator(), &model.listed(&table))))
             },
             captures => {
                 let (others, now) = (self.world(), self.service_now().as_second());

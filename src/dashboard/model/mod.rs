@@ -55,7 +55,7 @@ use crate::dashboard::data::{
     AlertState, Board, Data, Guards, Oob, Payloads, ScanProgress, Since, Tabs, Tally, Triage,
 };
 use crate::dashboard::forms::Form;
-use crate::dashboard::input::{Keymap, Prefix};
+use crate::dashboard::input::{Context, KeyChord, Keymap};
 use crate::dashboard::list::{CaptureExport, Lists};
 use crate::dashboard::text::Detail;
 use jiff::Timestamp;
@@ -169,9 +169,9 @@ pub struct KeyboardState {
     /// The keys.
     pub keymap: Arc<Keymap>,
     /// The first key of a two-key sequence was pressed.
-    pub pending: Option<Prefix>,
+    pub pending: Option<Context>,
     /// The key being handled, for prompts that it opens.
-    pub(crate) key: Option<crate::dashboard::input::KeyChord>,
+    pub(crate) key: Option<KeyChord>,
     /// When ctrl-c was pressed last.
     pub(crate) cancelled: Option<Duration>,
 }

@@ -3,7 +3,6 @@
 use crate::contract::WorkspaceId;
 use crate::dashboard::base::{ListKind, Pane, Scope, Tone};
 use crate::dashboard::model::{Modal, Model};
-use crate::table::Remote;
 
 /// Focuses the list of a pane. In place of captures the loggers are shown while there are none.
 pub(crate) fn go(model: &mut Model, pane: Pane) {
@@ -50,21 +49,18 @@ impl Model {
         self.navigation.scope = Scope { workspace: Some(workspace), ..Scope::default() };
         self.connection.generation += 1;
         self.navigation.previous = None;
-        self.data.targets = Remote::Unknown;
+        let data = std::mem::take(&mut self.data);
+        self.data.workspaces = data.workspaces;
+        self.data.reports = data.reports;
+        self.data.wordlists = data.wordlists;
+        self.data.payloads = data.payloads;
         self.captures.oob.hosts = Default::default();
-        self.data.scans = Remote::Unknown;
-        self.data.occurrences = Remote::Unknown;
-        self.data.findings = Remote::Unknown;
         self.findings.triage.assessments.clear();
         self.findings.triage.again = Default::default();
-        self.data.board = Remote::Unknown;
         self.findings.board = None;
-        self.data.loggers = Remote::Unknown;
-        self.data.captures = Default::default();
         if !std::mem::take(&mut self.captures.exports).is_empty() {
             self.say(Tone::Bad, "export of captures cancelled: the workspace changed");
         }
-        self.data.scan_parts = Default::default();
         let lists = std::mem::take(&mut self.lists);
         self.lists.workspaces = lists.workspaces;
         self.lists.reports = lists.reports;
@@ -77,8 +73,7 @@ impl Model {
         self.captures.payloads.counted = false;
         self.list_payloads();
         self.show_rows(Pane::Workspaces);
-        self.scans.progress = Default::default();
-        self.scans.tally = Default::default();
+        self.scans = Default::default();
         self.captures.new_captures = 0;
         self.captures.seen_requests.clear();
         self.findings.looking = None;

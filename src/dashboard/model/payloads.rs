@@ -53,15 +53,10 @@ impl Model {
     pub fn payload_at_hand(&self) -> Option<&Arc<Payload>> {
         let of_row = match self.navigation.focus.pane {
             Pane::Payloads => self.lists.payloads.selected,
-            Pane::Captures => self.payload_of_capture(),
+            Pane::Captures => self.selected_capture().and_then(|caught| caught.tokens().next()),
             _ => None,
         };
         self.captures.oob.book.get(of_row.or(self.captures.payloads.last)?)
-    }
-
-    /// The payload in the selected capture.
-    pub fn payload_of_capture(&self) -> Option<Token> {
-        self.lists.captures.current(&self.data.captures)?.tokens().next()
     }
 
     /// The analyst's addresses: those of the configuration, and those marked in the dashboard.
@@ -74,24 +69,16 @@ impl Model {
         self.captures.payloads.own = own_addresses(&self.findings.triage.settings, &self.session.own_addresses);
     }
 
-    fn marked_addresses(&self) -> Vec<String> {
-        self.settings_of(OWN_ADDRESSES, &Shared::default()).into_iter().map(|(address, _)| address).collect()
-    }
-
     /// `:mine`: marks an address, or that of the selected capture, as the analyst's, or removes the mark.
     pub(crate) fn mark_own_address(&mut self, named: Option<String>, effects: &mut Vec<Effect>) -> Result<(), String> {
         let of_row = || {
-            let caught = self
-                .lists
-                .captures
-                .current(&self.data.captures)
-                .filter(|_| self.navigation.focus.pane == Pane::Captures);
+            let caught = self.selected_capture().filter(|_| self.navigation.focus.pane == Pane::Captures);
             caught.map(|caught| caught.capture.ip_address.to_string())
         };
         let address = named.or_else(of_row).ok_or("address is missing: add one, or select a capture")?;
         let address: IpAddr = address.trim().parse().map_err(|_| format!("invalid address {address}"))?;
         let name = address.to_canonical().to_string();
-        let was = self.marked_addresses().contains(&name);
+        let was = self.settings_of(OWN_ADDRESSES, &Shared::default()).iter().any(|(address, _)| *address == name);
         if !was && self.own_addresses().iter().any(|own| own.has(address)) {
             return Err(format!("{name} is set by own_addresses of the configuration"));
         }

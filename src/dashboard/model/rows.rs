@@ -20,7 +20,7 @@ impl Model {
         let Some(table) = T::remote(&self.data).value().cloned() else { return };
         let in_scope = T::in_scope(&self.navigation.scope);
         let mut rows = self.with_cache(&table, |model, list, cache| {
-            rows(list, &table, cache, &*T::source(model, &table), in_scope.as_deref())
+            rows(list, &table, cache, &model.listed(&table), in_scope.as_deref())
         });
         let list = T::list(&self.lists);
         let named = T::SORTS.get(list.sort).filter(|_| list.order.is_empty());
@@ -58,19 +58,16 @@ impl Model {
         }
     }
 
-    /// Whether an action on all shown captures must wait until all are filtered. If so, a notice says it.
-    pub(crate) fn must_wait(&mut self, pane: Pane) -> bool {
-        let waits = pane == Pane::Captures && self.lists.captures.pending() > 0;
-        if waits {
-            self.say(Tone::Plain, STILL_ASKING);
-        }
-        waits
+    /// Why an action on all shown captures must wait: not all are filtered.
+    pub(crate) fn wait_notice(&self) -> Option<&'static str> {
+        let is_filtering = self.navigation.focus.pane == Pane::Captures && self.lists.captures.pending() > 0;
+        is_filtering.then_some(STILL_ASKING)
     }
 
     /// The same for an action on the selected group.
-    pub(crate) fn header_must_wait(&mut self) -> bool {
+    pub(crate) fn header_wait_notice(&self) -> Option<&'static str> {
         let list = &self.lists.captures;
-        list.header_at(list.at).is_some() && self.must_wait(self.navigation.focus.pane)
+        self.wait_notice().filter(|_| list.groups.header(list.at).is_some())
     }
 
     /// Requests the next chunk of captures, after the keys that are queued.

@@ -1,8 +1,7 @@
 //! Notices, texts and prompts over the panes.
 
 use crate::dashboard::base::Tone;
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::Action;
+use crate::dashboard::input::{Action, Context};
 use crate::dashboard::model::{CommandLine, Modal, Model, TextBox};
 use crate::dashboard::prompts::Prompt;
 use crate::dashboard::text::TextInput;

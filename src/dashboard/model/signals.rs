@@ -51,7 +51,7 @@ impl Model {
     }
 
     /// Whether the sender is a bot or the analyst.
-    fn is_quiet(&self, capture: &Capture) -> bool {
+    pub(crate) fn is_quiet(&self, capture: &Capture) -> bool {
         Agent::of(&capture.user_agent).is_some() || is_own(capture, self.own_addresses())
     }
 

@@ -18,11 +18,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Model {
-    /// From now on the time of the last view is saved.
-    pub(crate) fn open_since(&mut self) {
-        self.settings.since.opened = true;
-    }
-
     /// Loads the last view of the current workspace.
     pub(crate) fn load_since(&mut self) {
         let workspace = self.workspace_name();

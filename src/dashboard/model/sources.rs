@@ -4,12 +4,12 @@ use crate::contract::{Capture, ScanId, Shared, TargetId};
 use crate::dashboard::data::{AlertState, Data, Payloads};
 use crate::dashboard::list::AnyTable;
 use crate::dashboard::list::query_cache::any;
-use crate::dashboard::model::Model;
+use crate::dashboard::model::{Model, PaneItem};
 use crate::oob::source::is_own;
 use crate::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
 use crate::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
-use crate::table::{Item, OtherLists, Row, Table};
-use crate::triage::{AssessedFinding, Assessment, FindingKey, Issue, TriageState};
+use crate::table::{Item, OtherLists, Table};
+use crate::triage::{Assessment, FindingKey, TriageState};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub struct ListContext<'a> {
     data: &'a Data,
+    pub(crate) assessments: &'a [Arc<Assessment>],
     state: &'a TriageState,
     book: &'a PayloadBook,
     payloads: &'a Payloads,
@@ -92,7 +93,7 @@ pub(crate) struct Listed<'a, T: Item> {
     pub now: i64,
 }
 
-impl<T: Item> RowSource for Listed<'_, T> {
+impl<T: PaneItem> RowSource for Listed<'_, T> {
     fn kind(&self) -> QueryKind {
         T::KIND
     }
@@ -106,7 +107,7 @@ impl<T: Item> RowSource for Listed<'_, T> {
     }
 
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
-        self.table.items()[row].write_field(field, &self.world, to);
+        T::write_listed(self, row, field, to);
     }
 
     fn with_text(&self, text: &str) -> RowSet {
@@ -131,47 +132,12 @@ impl ListContext<'_> {
     }
 }
 
-/// The findings with their decisions.
-pub(crate) struct Triaged<'a> {
-    pub listed: Listed<'a, Issue>,
-    pub assessments: &'a [Arc<Assessment>],
-}
-
-impl RowSource for Triaged<'_> {
-    fn kind(&self) -> QueryKind {
-        QueryKind::Findings
-    }
-
-    fn len(&self) -> usize {
-        self.listed.len()
-    }
-
-    fn ready(&self, field: Field) -> Option<&Column> {
-        self.listed.ready(field)
-    }
-
-    fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
-        let issue = &self.listed.table.items()[row];
-        match self.assessments.get(row) {
-            Some(assessment) => AssessedFinding { issue, assessment }.write_field(field, &self.listed.world, to),
-            None => issue.write_field(field, &self.listed.world, to),
-        }
-    }
-
-    fn with_text(&self, text: &str) -> RowSet {
-        self.listed.with_text(text)
-    }
-
-    fn now(&self) -> i64 {
-        self.listed.now
-    }
-}
-
 impl Model {
     /// The data of other lists for queries.
     pub(crate) fn world(&self) -> ListContext<'_> {
         ListContext {
             data: &self.data,
+            assessments: &self.findings.triage.assessments,
             state: &self.findings.triage.state,
             book: &self.captures.oob.book,
             payloads: &self.captures.payloads,
@@ -183,13 +149,8 @@ impl Model {
     }
 
     /// A table as a source of queries.
-    pub(crate) fn listed<'a, T: Item>(&'a self, table: &'a Table<T>) -> Listed<'a, T> {
+    pub(crate) fn listed<'a, T: PaneItem>(&'a self, table: &'a Table<T>) -> Listed<'a, T> {
         Listed { table, world: self.world(), now: self.service_now().as_second() }
-    }
-
-    /// The findings with decisions as a source of queries.
-    pub(crate) fn triaged<'a>(&'a self, table: &'a Table<Issue>) -> Triaged<'a> {
-        Triaged { listed: self.listed(table), assessments: &self.findings.triage.assessments }
     }
 
     /// Takes columns of the findings that a worker thread made.
@@ -201,7 +162,7 @@ impl Model {
     /// Updates the cached columns of findings whose decision changed.
     pub(crate) fn update_decisions(&mut self, rows: &[usize]) {
         let Some(table) = self.data.findings.value().cloned() else { return };
-        self.with_cache(&table, |model, _, cache| cache.update_decisions(rows, &model.triaged(&table)));
+        self.with_cache(&table, |model, _, cache| cache.update_decisions(rows, &model.listed(&table)));
         self.findings.triage.revision += 1;
     }
 

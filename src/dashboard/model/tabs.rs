@@ -172,7 +172,7 @@ impl Model {
         let queries: Vec<Query> =
             self.settings.tabs.saved.iter().map(|saved| query_of(&saved.query, QueryKind::Findings)).collect();
         let counts = self.with_cache(&table, |model, _, cache| {
-            let source = model.triaged(&table);
+            let source = model.listed(&table);
             queries.iter().map(|query| cache.matches(query, &source).count()).collect()
         });
         self.settings.tabs.counts = counts;

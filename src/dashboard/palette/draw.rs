@@ -1,18 +1,14 @@
 //! Drawing of the command line: the input in the last row, the suggestions above it, and between them the usage of the
 //! command or the reason why the line cannot be run.
 
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, EditAction};
+use crate::dashboard::input::{Action, Context, EditAction};
 use crate::dashboard::model::{CommandLine, CommandOffer};
-use crate::dashboard::ui::layout::{command_sheet, take_bottom, take_top};
-use crate::dashboard::ui::widgets::hints::hint_line;
-use crate::dashboard::ui::widgets::input::input_spans_in;
-use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, restyle, row_of};
-use crate::dashboard::ui::{COMMAND_NAME, Cx, Hint, Theme};
+use crate::dashboard::ui::{
+    COMMAND_NAME, Cx, Hint, Theme, command_sheet, draw_line, draw_sides, hint_line, input_spans_in, restyle, row_of,
+    take_bottom, take_top,
+};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
 
 pub(crate) fn draw_command(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, line: &CommandLine) {
@@ -80,24 +76,10 @@ fn draw_offer(theme: Theme, buf: &mut Buffer, area: Rect, offer: &CommandOffer, 
     };
     let key = offer.key.as_ref().map(|key| format!("{key} ")).unwrap_or_default();
     let room = usize::from(area.width).saturating_sub(left.width() + text::width(&key) + 1);
-    left.push_span(Span::styled(cut(theme, &text::clean(words), room), style));
+    let words = text::clean(words);
+    let words = text::start_with(&words, room, theme.glyphs.ellipsis);
+    left.push_span(Span::styled(words.into_owned(), style));
     draw_sides(buf, area, &left, &Line::from(Span::styled(key, theme.key())));
-}
-
-/// The beginning of a text, with an ellipsis where it is not all of it.
-fn cut(theme: Theme, text: &str, columns: usize) -> String {
-    if text::width(text) <= columns {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for letter in text.chars() {
-        kept.push(letter);
-        if text::width(&kept) >= columns {
-            kept.pop();
-            break;
-        }
-    }
-    format!("{}{}", kept.trim_end(), theme.glyphs.ellipsis)
 }
 
 /// Why the line cannot be run, else usage and description of its command.

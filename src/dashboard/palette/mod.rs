@@ -25,8 +25,7 @@ pub use details::{KEYS, RISKS, RULED, VERDICTS};
 pub use many::Many;
 
 use crate::dashboard::base::Effect;
-use crate::dashboard::input::action::Action;
-use crate::dashboard::input::{Context, Keymap};
+use crate::dashboard::input::{Action, Context, Keymap};
 use crate::dashboard::model::Model;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -69,16 +68,8 @@ impl Command {
     }
 
     /// An action under another name than in the key map.
-    pub const fn act(name: &'static str, action: Action, words: &'static str) -> Self {
-        Self {
-            name: Cow::Borrowed(name),
-            slots: &[],
-            words,
-            example: "",
-            action: Some(action),
-            run: None,
-            off: |_| None,
-        }
+    pub const fn act(name: Cow<'static, str>, action: Action, words: &'static str) -> Self {
+        Self { name, slots: &[], words, example: "", action: Some(action), run: None, off: |_| None }
     }
 
     /// Without arguments it runs an action.
@@ -97,15 +88,12 @@ impl Command {
 
     /// An action by its name.
     pub(crate) fn of_action(action: Action) -> Self {
-        Self {
-            name: Cow::Owned(action.command()),
-            slots: &[],
-            words: action.describe(),
-            example: "",
-            action: Some(action),
-            run: None,
-            off: |_| None,
-        }
+        Self::act(action.command().into(), action, action.describe())
+    }
+
+    /// `:findings [QUERY]`, for the help, the palette and `docs/commands.md`.
+    pub fn usage(&self) -> String {
+        format!(":{} {}", self.name, self.shape()).trim_end().to_owned()
     }
 
     /// Its arguments as printed: `QUERY [to FILE]`.

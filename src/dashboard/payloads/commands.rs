@@ -2,8 +2,7 @@
 
 use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::data::Wait;
-use crate::dashboard::input::Action;
-use crate::dashboard::input::action::{GoAction, PayloadAction};
+use crate::dashboard::input::{Action, GoAction, PayloadAction};
 use crate::dashboard::list::PopUpList;
 use crate::dashboard::model::{Modal, Model, navigation};
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};

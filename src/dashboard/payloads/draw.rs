@@ -1,16 +1,14 @@
 //! The payload book: the place and the hits of each payload.
 
-use crate::dashboard::base::{Pane, RowRef};
-use crate::dashboard::input::action::{CopyAction, ListAction, PayloadAction};
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::base::RowRef;
+use crate::dashboard::input::{Action, Context, CopyAction, ListAction, PayloadAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key,
     pane_of, plain, words,
 };
 use crate::oob::Payload;
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Span};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("AGE", 4).right(),
@@ -31,10 +29,9 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         invitation: format!("no payloads: {new} in any pane creates and copies one"),
         // Without an archive the book is empty, not loading.
         state: if remote.value().is_some() { ListState::of(remote) } else { ListState::Loaded },
-        ..pane_of(Pane::Payloads, remote)
+        ..pane_of::<Payload>(cx)
     };
-    let list = &cx.model.lists.payloads;
-    draw_table(cx, buf, slot, cache, pane, (remote, list), |payload, _| cells(cx, payload))
+    draw_table::<Payload>(cx, buf, slot, cache, pane, |payload, _| cells(cx, payload))
 }
 
 /// `6 waiting`.

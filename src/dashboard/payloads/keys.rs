@@ -2,15 +2,13 @@
 
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::dashboard::base::{Caught, Effect, FormTag, Pane, Scope, Tone};
-use crate::dashboard::input::action::PayloadAction;
-use crate::dashboard::input::{Action, Context, KeyChord, Prefix};
+use crate::dashboard::input::{Action, Context, KeyChord, PayloadAction};
 use crate::dashboard::model::{Modal, Model, navigation};
 use crate::dashboard::palette::Many;
 use crate::dashboard::payloads::form;
 use crate::oob::lifetime::over;
 use crate::oob::{Payload, PayloadOrigin, PayloadRequest, PayloadShape, Token, UrlForm};
-use crate::text;
-use crate::text::plural;
+use crate::text::{self, plural};
 use crate::triage::IssueId;
 use std::time::Duration;
 
@@ -37,7 +35,7 @@ pub(crate) fn handle_payload(model: &mut Model, action: PayloadAction, effects: 
 /// The first keys of copying a payload: the key of the shape follows if there is a payload.
 pub(crate) fn ask_shape(model: &mut Model) {
     match model.payload_at_hand() {
-        Some(_) => model.keyboard.pending = Some(Prefix::Shape),
+        Some(_) => model.keyboard.pending = Some(Context::Shape),
         None => say_no_payload(model),
     }
 }
@@ -55,13 +53,12 @@ pub(crate) fn copy_as(model: &mut Model, shape: PayloadShape, effects: &mut Vec<
 
 /// Creates a payload of the current logger for the selected finding and target.
 pub(crate) fn plant(model: &mut Model, form: UrlForm, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let finding = finding_at_hand(model);
     let about = payload_request(model, form)?;
     let payload_request = PayloadRequest {
         count: 1,
         target: model.target_at_hand().and_then(|id| model.target_name(id).cloned()).unwrap_or(about.target),
-        finding: finding.as_ref().map(|(key, _)| *key),
-        finding_name: finding.map(|(_, name)| name).unwrap_or_default(),
+        finding: model.issue_at_hand().map(|issue| issue.key()),
+        finding_name: model.issue_at_hand().map(|issue| issue.name.clone()).unwrap_or_default(),
         ..about
     };
     effects.push(Effect::DrawPayloadNumbers(Box::new(payload_request)));
@@ -100,16 +97,6 @@ fn payload_request(model: &Model, form: UrlForm) -> Result<PayloadRequest, Strin
 fn has_no_paths(model: &Model) -> bool {
     let caught = &model.data.captures.caught;
     !caught.is_empty() && caught.iter().all(|caught| caught.capture.path.is_none())
-}
-
-fn finding_at_hand(model: &Model) -> Option<(crate::triage::FindingKey, Shared)> {
-    let id = match model.navigation.focus.pane {
-        Pane::Findings => model.selected_id(Pane::Findings).map(IssueId),
-        Pane::Board => model.lists.board.selected,
-        _ => None,
-    };
-    let issue = model.data.findings.value()?.get(id?)?;
-    Some((issue.key(), issue.name.clone()))
 }
 
 /// The logger of the scope, else the logger of the selected row, else the newest logger that still records.
@@ -190,21 +177,15 @@ fn is_numbered(name: &str, requested: &str) -> bool {
     name == requested || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// Whether this key, the first one after a payload was created, is the key that edits its place.
-pub(crate) fn take_fresh(model: &mut Model, key: KeyChord) -> bool {
-    let Some((_, since)) = model.captures.payloads.fresh.take() else { return false };
+/// The payload just created, if this first key after it edits its place.
+pub(crate) fn take_fresh(model: &mut Model, key: KeyChord) -> Option<Token> {
+    let (token, since) = model.captures.payloads.fresh.take()?;
     let action = model.keyboard.keymap.action(&[Context::Payloads], key);
-    action == Some(Action::Payload(PayloadAction::EditPlace)) && model.now.mono < since + FRESH
+    let edits = action == Some(Action::Payload(PayloadAction::EditPlace)) && model.now.mono < since + FRESH;
+    edits.then_some(token)
 }
 
-/// Edits the place of the payload just created.
-pub(crate) fn edit_last(model: &mut Model) {
-    if let Some(token) = model.captures.payloads.last {
-        open_place(model, token);
-    }
-}
-
-fn open_place(model: &mut Model, token: Token) {
+pub(crate) fn open_place(model: &mut Model, token: Token) {
     let Some(payload) = model.captures.oob.book.get(token).cloned() else { return };
     model.open_form(form::open(&payload));
 }

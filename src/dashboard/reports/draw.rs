@@ -1,16 +1,14 @@
 //! The list and the detail of reports.
 
 use crate::contract::{Report, ReportStatus};
-use crate::dashboard::base::{Pane, RowRef};
-use crate::dashboard::input::action::ItemAction;
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::base::RowRef;
+use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
     words,
 };
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::text::Line;
+use ratatui::prelude::{Buffer, Line};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("", 1),
@@ -22,16 +20,14 @@ const COLUMNS: &[TableColumn] = &[
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
-    let remote = &cx.model.data.reports;
-    let list = &cx.model.lists.reports;
     let new = key(cx, Context::Reports, Action::Item(ItemAction::New));
     let report = key(cx, Context::Findings, Action::Item(ItemAction::Report));
     let pane = ListPane {
         columns: COLUMNS,
         invitation: format!("no reports: {new} creates one, {report} on scans or findings reports those"),
-        ..pane_of(Pane::Reports, remote)
+        ..pane_of::<Report>(cx)
     };
-    draw_table(cx, buf, slot, cache, pane, (remote, list), |report, _| {
+    draw_table::<Report>(cx, buf, slot, cache, pane, |report, _| {
         let (glyph, style) = state(cx, report);
         vec![
             words(glyph, style),
@@ -66,8 +62,7 @@ fn until(cx: &Cx<'_>, report: &Report) -> String {
 }
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
-    let table = cx.model.data.reports.value()?;
-    let report: &Report = table.get(cx.model.lists.reports.selected?)?;
+    let report = cx.model.selected_item::<Report>()?;
     let theme = cx.theme;
     let (glyph, style) = state(cx, report);
     let status = text::clean(report.status.as_str()).into_owned();
@@ -82,7 +77,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     ];
     let download = key(cx, Context::Reports, Action::Item(ItemAction::Download));
     let ready = report.status != ReportStatus::Waiting;
-    let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
+    let text = DetailText::new(vec![report.clone()], move |theme, _, _| {
         let sentence = match ready {
             true => format!("{download} downloads it to the current directory"),
             false => "not ready yet".to_owned(),

@@ -8,8 +8,7 @@
 
 use crate::client::Problem;
 use crate::contract::{Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{CachedList, Generation, Link, ListKind, PollEvent, PollPlan, Update};
+use crate::dashboard::base::{CachedList, Generation, Link, ListKind, PollEvent, PollPlan, Snapshot, Update};
 use crate::dashboard::core::Msg;
 use crate::dashboard::runtime::TaskReport;
 use crate::table::Table;

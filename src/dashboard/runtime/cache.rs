@@ -9,8 +9,7 @@
 //! Files are read and written on blocking threads. The end of the dashboard writes the waiting lists.
 
 use crate::contract::{Stamp, WorkspaceId};
-use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{CACHED_LISTS, CachedList, Generation, Link, ListKind, PollEvent, Update};
+use crate::dashboard::base::{CACHED_LISTS, CachedList, Generation, Link, ListKind, PollEvent, Snapshot, Update};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::Data;
 use crate::dashboard::model::Model;

@@ -1,10 +1,10 @@
 //! The commands for scans: the retest board, and the comparison of two scans.
 
 use crate::dashboard::base::Effect;
-use crate::dashboard::input::Action;
-use crate::dashboard::input::action::ItemAction;
+use crate::dashboard::input::{Action, ItemAction};
 use crate::dashboard::model::Model;
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use std::borrow::Cow;
 
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("retest", &[], "open the board of the last retest", "retest", |model, _, _| {
@@ -12,7 +12,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         Ok(())
     }),
     Command::act(
-        "retest start",
+        Cow::Borrowed("retest start"),
         Action::Item(ItemAction::Retest),
         "repeat the scans of the selected or marked findings, after a confirmation",
     ),

@@ -2,16 +2,14 @@
 
 use crate::contract::{ResourceType, Scan, ScanStatus, Test, Tool};
 use crate::dashboard::base::{Pane, RowRef, Tab};
-use crate::dashboard::input::action::ItemAction;
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, bar, draw_table, fact, format, key,
     pane_of, plain, problem_lines, tree_lines, words,
 };
 use crate::table::Remote;
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Span};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("", 1),
@@ -27,22 +25,20 @@ const COLUMNS: &[TableColumn] = &[
 const PERCENT: u16 = 5;
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
-    let remote = &cx.model.data.scans;
-    let list = &cx.model.lists.scans;
     let start = key(cx, Context::Targets, Action::Item(ItemAction::Scan));
     let new = key(cx, Context::Scans, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
         note: counts(cx),
         invitation: format!("no scans: {new} starts one, {start} on a target scans it"),
-        ..pane_of(Pane::Scans, remote)
+        ..pane_of::<Scan>(cx)
     };
-    draw_table(cx, buf, slot, cache, pane, (remote, list), |scan, widths| cells(cx, scan, widths))
+    draw_table::<Scan>(cx, buf, slot, cache, pane, |scan, widths| cells(cx, scan, widths))
 }
 
 /// `▶ 12 running  … 4 waiting`, without zeros.
 fn counts(cx: &Cx<'_>) -> Line<'static> {
-    let (all, theme) = (cx.facts.scans(), cx.theme);
+    let (all, theme) = (cx.facts.scans, cx.theme);
     let mut line = Line::default();
     for (number, glyph, word, style) in [
         (all.running, theme.glyphs.running, "running", theme.active()),
@@ -61,31 +57,21 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
     let tool = Line::from(Tool(scan.tool_id).to_string());
     let target = Line::from(cx.short_target_name(scan.target_id));
     let found = Line::from(format::risk_counts_in(theme, scan.result_summary.by_risk(), widths[6]));
-    let ended = || words(cx.age(scan.end_time), theme.dim());
-    let dim_tests = || words(tests(scan), theme.dim());
     match &scan.status_name {
         ScanStatus::Running => {
-            let stalled = cx.stalled(scan);
+            let stalled = cx.model.stalled_for(scan.id);
             let (glyph, style) =
                 if stalled.is_some() { (glyphs.stalled, theme.warn()) } else { (glyphs.running, theme.active()) };
             let tests = words(tests(scan), theme.text());
             vec![words(glyph, style), tool, target, progress(theme, scan, widths[3]), time_left(cx, scan), tests, found]
         }
         ScanStatus::Waiting => vec![words(glyphs.waiting, theme.dim()), tool, target, words("waiting", theme.dim())],
-        ScanStatus::Finished => {
-            vec![
-                words(glyphs.done, theme.good()),
-                tool,
-                target,
-                words("done", theme.dim()),
-                ended(),
-                dim_tests(),
-                found,
-            ]
-        }
-        ScanStatus::Stopped => {
-            let status = words("stopped", theme.dim());
-            vec![words(glyphs.stopped, theme.dim()), tool, target, status, ended(), dim_tests(), found]
+        ScanStatus::Finished | ScanStatus::Stopped => {
+            let is_done = scan.status_name == ScanStatus::Finished;
+            let (glyph, style) = if is_done { (glyphs.done, theme.good()) } else { (glyphs.stopped, theme.dim()) };
+            let status = words(if is_done { "done" } else { "stopped" }, theme.dim());
+            let (ended, tests) = (words(cx.age(scan.end_time), theme.dim()), words(tests(scan), theme.dim()));
+            vec![words(glyph, style), tool, target, status, ended, tests, found]
         }
         status => {
             let failed = status.is_failure();
@@ -114,7 +100,7 @@ fn progress(theme: Theme, scan: &Scan, columns: u16) -> Line<'static> {
 
 /// `~2m`, or the time without progress.
 fn time_left(cx: &Cx<'_>, scan: &Scan) -> Line<'static> {
-    if let Some(still) = cx.stalled(scan) {
+    if let Some(still) = cx.model.stalled_for(scan.id) {
         return words(format!("!{}", format::duration(still.as_secs() as i64)), cx.theme.warn());
     }
     let left = cx.model.time_left(scan.id);
@@ -132,22 +118,21 @@ fn tests(scan: &Scan) -> String {
 /// A summary for layouts with one line for the scans.
 pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
     let mut line = counts(cx);
-    let failed = cx.facts.scans().failed;
+    let failed = cx.facts.scans.failed;
     if failed > 0 {
         line.push_span(Span::raw("  "));
         line.push_span(Span::styled(format!("{} {failed} failed", cx.theme.glyphs.failed), cx.theme.bad()));
     }
     if line.spans.is_empty() {
-        line = words(format::plural(cx.facts.scans().total, "scan"), cx.theme.dim());
+        line = words(format::plural(cx.facts.scans.total, "scan"), cx.theme.dim());
     }
     line
 }
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
-    let table = cx.model.data.scans.value()?;
-    let scan = table.get(cx.model.lists.scans.selected?)?;
+    let scan = cx.model.selected_item::<Scan>()?;
     let tab = cx.model.detail.tab(Pane::Scans);
-    let tabs = Tab::of(Pane::Scans).iter().map(|tab| tab.title().to_owned()).collect();
+    let tabs = Pane::Scans.tabs().iter().map(|tab| tab.title().to_owned()).collect();
     let parts = Some(&cx.model.data.scan_parts).filter(|parts| parts.scan == Some(scan.id));
     let text = match tab {
         Tab::Tests => part_text(cx, parts.map(|parts| &parts.tests), |theme, tests| test_lines(theme, tests)),
@@ -157,7 +142,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         Tab::Raw => part_text(cx, parts.map(|parts| &parts.raw), |theme, raw| {
             raw.iter().flat_map(|line| plain(&text::clean_text(line), theme.text())).collect()
         }),
-        _ => DetailText::new(vec![table.clone()], move |theme, _, _| summary_lines(theme, scan)),
+        _ => DetailText::new(vec![scan.clone()], move |theme, _, _| summary_lines(theme, scan)),
     };
     Some(DetailPane { id: RowRef::Item(scan.id.0), head: head_lines(cx, scan), tabs, text })
 }
@@ -189,7 +174,7 @@ fn head_lines(cx: &Cx<'_>, scan: &Scan) -> Vec<Line<'static>> {
         state.push(Span::raw("  "));
         state.extend(bar(theme, scan.progress, 16));
         state.push(Span::raw(format!(" {}%  ", scan.progress.clamp(0, 100))));
-        match cx.stalled(scan) {
+        match cx.model.stalled_for(scan.id) {
             Some(still) => {
                 let still = format!("stalled {}", format::duration(still.as_secs() as i64));
                 state.push(Span::styled(still, theme.warn()));

@@ -1,8 +1,7 @@
 //! The keys of the list of alert rules (`:alerts`): switch on and off, delete.
 
 use crate::dashboard::base::{Effect, Tone};
-use crate::dashboard::input::Action;
-use crate::dashboard::input::action::{DecideAction, EditAction, ItemAction, MoveAction};
+use crate::dashboard::input::{Action, DecideAction, EditAction, ItemAction, MoveAction};
 use crate::dashboard::model::{Modal, Model};
 
 /// Handles a key while the list is open. The list closes with its last rule, also when another dashboard deleted it.

@@ -1,8 +1,7 @@
 //! The line of changes since the last visit, and the time that is stored for the next visit.
 
 use crate::contract::{Risk, Scan, ScanStatus, Stamp};
-use crate::dashboard::base::Effect;
-use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{Effect, Snapshot};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::testing::{Desk, finding, scan, stamp, table};

@@ -1,16 +1,14 @@
 //! Targets: the findings on each, and the age of its last scan.
 
 use crate::contract::{ScanStatus, Target};
-use crate::dashboard::base::{Pane, RowRef};
-use crate::dashboard::input::action::ItemAction;
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::base::RowRef;
+use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
     plain, words,
 };
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Span};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("TARGET", 12, 3).at_most(60),
@@ -21,16 +19,14 @@ const COLUMNS: &[TableColumn] = &[
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
-    let remote = &cx.model.data.targets;
-    let list = &cx.model.lists.targets;
     let new = key(cx, Context::Targets, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
-        note: words(cx.facts.suffix().to_owned(), cx.theme.dim()),
+        note: words(cx.facts.suffix.clone(), cx.theme.dim()),
         invitation: format!("no targets: {new} adds one; paste adds several"),
-        ..pane_of(Pane::Targets, remote)
+        ..pane_of::<Target>(cx)
     };
-    draw_table(cx, buf, slot, cache, pane, (remote, list), |target, widths| {
+    draw_table::<Target>(cx, buf, slot, cache, pane, |target, widths| {
         let risks = cx.model.risks_of(target.id).map(|risks| risks.map(i64::from)).unwrap_or_default();
         vec![
             Line::from(cx.short_target_name(target.id)),
@@ -47,7 +43,7 @@ fn last(cx: &Cx<'_>, target: &Target) -> Line<'static> {
     let facts = cx.facts.target(target.id);
     let Some(scans) = cx.model.data.scans.value() else { return Line::default() };
     if let Some(scan) = facts.active.and_then(|at| scans.items().get(at)) {
-        return match (&scan.status_name, cx.stalled(scan)) {
+        return match (&scan.status_name, cx.model.stalled_for(scan.id)) {
             (ScanStatus::Waiting, _) => words("wait", cx.theme.dim()),
             (_, Some(_)) => words("stall", cx.theme.warn()),
             (_, None) => words(format!("{}%", scan.progress.clamp(0, 100)), cx.theme.active()),
@@ -61,8 +57,7 @@ fn last(cx: &Cx<'_>, target: &Target) -> Line<'static> {
 }
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
-    let table = cx.model.data.targets.value()?;
-    let target = table.get(cx.model.lists.targets.selected?)?;
+    let target = cx.model.selected_item::<Target>()?;
     let (theme, facts) = (cx.theme, cx.facts.target(target.id));
     let mut found = Line::from(Span::styled(format!("{:<14}", "Findings"), theme.dim()));
     let risks = cx.model.risks_of(target.id).unwrap_or_default();
@@ -82,7 +77,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         head.push(fact(theme, name, format!("{}, {status}", cx.scan_name(scan.id))));
     }
     head.push(fact(theme, "Id", target.id.to_string()));
-    let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
+    let text = DetailText::new(vec![target.clone()], move |theme, _, _| {
         plain(&text::clean_text(&target.description), theme.text())
     });
     Some(DetailPane { id: RowRef::Item(target.id.0), head, tabs: Vec::new(), text })

@@ -120,13 +120,14 @@ impl TextInput {
         self.area.insert_newline();
     }
 
-    /// Moves to the next or the previous line. Returns false at the last line, and in a one-line input.
-    pub fn walk_rows(&mut self, by: isize) -> bool {
-        let before = self.cursor().0;
-        if self.is_multiline {
-            self.area.move_cursor(if by < 0 { CursorMove::Up } else { CursorMove::Down });
-        }
-        self.cursor().0 != before
+    /// Whether there is a next or a previous line.
+    pub fn has_row(&self, by: isize) -> bool {
+        self.cursor().0.checked_add_signed(by).is_some_and(|row| row < self.rows().len())
+    }
+
+    /// Moves to the next or the previous line.
+    pub fn walk_rows(&mut self, by: isize) {
+        self.area.move_cursor(if by < 0 { CursorMove::Up } else { CursorMove::Down });
     }
 }
 

@@ -28,13 +28,21 @@ pub struct Search {
     pub follow: bool,
 }
 
+/// What a detail is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DetailSubject {
+    Row(RowRef),
+    /// The page after the last card of a review.
+    ReviewSummary,
+}
+
 /// The state of the details: a tab and a mode per pane, and the scroll position of the visible detail.
 #[derive(Clone, Debug, Default)]
 pub struct Detail {
     tabs: BTreeMap<Pane, Tab>,
     modes: BTreeMap<Tab, TextMode>,
     /// The row and tab of the scroll position; another row or tab starts at the top.
-    pub of: Option<(Pane, RowRef, Tab)>,
+    pub of: Option<(Pane, DetailSubject, Tab)>,
     /// First visible line.
     pub scroll: u32,
     /// First visible column, of long lines.
@@ -45,7 +53,7 @@ pub struct Detail {
 
 impl Detail {
     pub fn tab(&self, pane: Pane) -> Tab {
-        self.tabs.get(&pane).copied().unwrap_or(Tab::of(pane)[0])
+        self.tabs.get(&pane).copied().unwrap_or(pane.tabs()[0])
     }
 
     /// The mode in which the text of a tab is shown.
@@ -53,21 +61,15 @@ impl Detail {
         self.modes.get(&tab).copied().unwrap_or(tab.modes()[0])
     }
 
-    /// Moves by some tabs. Returns false if there is no further tab in that direction.
-    pub fn walk_tabs(&mut self, pane: Pane, by: isize) -> bool {
-        let tabs = Tab::of(pane);
+    /// The tab that is so many further on, if there is one.
+    pub fn tab_beside(&self, pane: Pane, by: isize) -> Option<Tab> {
+        let tabs = pane.tabs();
         let at = tabs.iter().position(|&tab| tab == self.tab(pane)).unwrap_or(0);
-        match at.checked_add_signed(by).and_then(|at| tabs.get(at)) {
-            Some(&tab) => {
-                self.tabs.insert(pane, tab);
-                true
-            }
-            None => false,
-        }
+        at.checked_add_signed(by).and_then(|at| tabs.get(at)).copied()
     }
 
     pub fn show_tab(&mut self, pane: Pane, tab: Tab) {
-        if Tab::of(pane).contains(&tab) {
+        if pane.tabs().contains(&tab) {
             self.tabs.insert(pane, tab);
         }
     }
@@ -83,7 +85,7 @@ impl Detail {
     }
 
     /// Sets the row and tab of the detail; a change scrolls to the top.
-    pub fn belong_to(&mut self, of: Option<(Pane, RowRef, Tab)>) {
+    pub fn belong_to(&mut self, of: Option<(Pane, DetailSubject, Tab)>) {
         if self.of != of {
             self.of = of;
             self.scroll = 0;
@@ -100,15 +102,18 @@ mod tests {
     #[test]
     fn tabs_stop_at_both_ends_and_new_row_starts_at_top() {
         let mut detail = Detail::default();
-        assert!(!detail.walk_tabs(Pane::Findings, -1));
-        assert!(detail.walk_tabs(Pane::Findings, 1) && detail.walk_tabs(Pane::Findings, 1));
-        assert!(detail.walk_tabs(Pane::Findings, 1) && !detail.walk_tabs(Pane::Findings, 1));
+        assert_eq!(detail.tab_beside(Pane::Findings, -1), None);
+        for tab in [Tab::Evidence, Tab::References, Tab::History] {
+            assert_eq!(detail.tab_beside(Pane::Findings, 1), Some(tab));
+            detail.show_tab(Pane::Findings, tab);
+        }
+        assert_eq!(detail.tab_beside(Pane::Findings, 1), None);
         assert_eq!(detail.tab(Pane::Findings), Tab::History);
-        detail.belong_to(Some((Pane::Findings, RowRef::Item(1), Tab::References)));
+        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(1)), Tab::References)));
         detail.scroll = 9;
-        detail.belong_to(Some((Pane::Findings, RowRef::Item(1), Tab::References)));
+        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(1)), Tab::References)));
         assert_eq!(detail.scroll, 9);
-        detail.belong_to(Some((Pane::Findings, RowRef::Item(2), Tab::References)));
+        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(2)), Tab::References)));
         assert_eq!(detail.scroll, 0);
     }
 

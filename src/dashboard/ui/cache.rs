@@ -19,7 +19,9 @@ use std::sync::Arc;
 pub struct ViewCache {
     pub theme: Theme,
     pub(crate) facts: Memo<TableIds, Arc<PaneFacts>>,
-    pub(crate) anchors: Anchors,
+    /// The first visible rows.
+    pub(crate) anchors: BTreeMap<Pane, Anchor>,
+    pub(crate) capture_anchor: StreamAnchor,
     pub(crate) text: Memo<TextKey, WrappedText>,
     /// The lines that contain the searched words.
     pub(crate) matches: Memo<SearchKey, Arc<Vec<u32>>>,
@@ -86,19 +88,6 @@ pub(crate) struct ById<T: ?Sized>(pub Arc<T>);
 impl<T: ?Sized> PartialEq for ById<T> {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::addr_eq(Arc::as_ptr(&self.0), Arc::as_ptr(&other.0))
-    }
-}
-
-/// First visible row of each list.
-#[derive(Debug, Default)]
-pub(crate) struct Anchors {
-    lists: BTreeMap<Pane, Anchor>,
-    pub captures: StreamAnchor,
-}
-
-impl Anchors {
-    pub fn of(&mut self, pane: Pane) -> &mut Anchor {
-        self.lists.entry(pane).or_default()
     }
 }
 

@@ -1,17 +1,15 @@
 //! The drawing context: model, theme, names by id, and ages by the clock of the service.
 
-use crate::contract::{Finding, LoggerId, Scan, ScanId, Stamp, Target, TargetId, Tool};
+use crate::contract::{Finding, LoggerId, Scan, ScanId, Stamp, TargetId, Tool};
 use crate::dashboard::base::Pane;
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::ui::{PaneFacts, Theme, format, target_of};
 use crate::table::Remote;
 use crate::text;
 use jiff::Timestamp;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Line, Span, Style};
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The model with the values that drawing derives from it.
 #[derive(Clone)]
@@ -44,23 +42,14 @@ impl<'a> Cx<'a> {
         if self.model.connection.clock_offset.is_none() { format!("~{age}") } else { age }
     }
 
-    /// How long a running scan has made no progress, if it is stalled.
-    pub fn stalled(&self, scan: &Scan) -> Option<Duration> {
-        self.model.stalled_for(scan.id)
-    }
-
-    pub fn target(&self, id: TargetId) -> Option<&'a Target> {
-        self.model.data.targets.value()?.get(id).map(|target| &**target)
-    }
-
     pub fn scan(&self, id: ScanId) -> Option<&'a Scan> {
         self.model.data.scans.value()?.get(id).map(|scan| &**scan)
     }
 
     /// The full name of a target.
     pub fn target_name(&self, id: TargetId) -> Cow<'a, str> {
-        match self.target(id) {
-            Some(target) => text::clean(&target.name),
+        match self.model.target_name(id) {
+            Some(name) => text::clean(name),
             None => Cow::Owned(format!("target {id}")),
         }
     }
@@ -109,4 +98,10 @@ pub(crate) fn cell<'a>(outside: &'a str) -> Line<'a> {
 /// A line of the program's own text.
 pub(crate) fn words(text: impl Into<Cow<'static, str>>, style: Style) -> Line<'static> {
     Line::from(Span::styled(text, style))
+}
+
+/// A cell without its colours.
+pub(crate) fn dimmed<'a>(theme: Theme, cell: Line<'a>) -> Line<'a> {
+    let spans = cell.spans.into_iter().map(|span| Span::styled(span.content, theme.dim()));
+    Line::from(spans.collect::<Vec<_>>())
 }

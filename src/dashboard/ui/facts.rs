@@ -28,9 +28,11 @@ pub struct TargetScans {
 #[derive(Debug, Default)]
 pub struct PaneFacts {
     by_target: HashMap<TargetId, TargetFacts>,
-    counts: TargetScans,
-    risks: [i64; 5],
-    suffix: String,
+    pub scans: TargetScans,
+    /// Numbers of findings from critical down to info.
+    pub risks: [i64; 5],
+    /// The domain that all targets share, with its leading dot; empty if there is none.
+    pub suffix: String,
     /// Names for lists: without scheme and shared domain, where that is unambiguous.
     short: HashMap<TargetId, String>,
 }
@@ -53,20 +55,6 @@ impl PaneFacts {
         self.by_target.get(&id).copied().unwrap_or_default()
     }
 
-    pub fn scans(&self) -> TargetScans {
-        self.counts
-    }
-
-    /// Numbers of findings from critical down to info.
-    pub fn risks(&self) -> [i64; 5] {
-        self.risks
-    }
-
-    /// The domain that all targets share, with its leading dot; empty if there is none.
-    pub fn suffix(&self) -> &str {
-        &self.suffix
-    }
-
     pub fn short_name(&self, id: TargetId) -> Option<&str> {
         self.short.get(&id).map(String::as_str)
     }
@@ -85,12 +73,12 @@ impl PaneFacts {
     }
 
     fn count_scans(&mut self, scans: &Table<Scan>) {
-        self.counts.total = scans.len();
+        self.scans.total = scans.len();
         for (at, scan) in scans.items().iter().enumerate() {
             match &scan.status_name {
-                ScanStatus::Running => self.counts.running += 1,
-                ScanStatus::Waiting => self.counts.waiting += 1,
-                status if status.is_failure() => self.counts.failed += 1,
+                ScanStatus::Running => self.scans.running += 1,
+                ScanStatus::Waiting => self.scans.waiting += 1,
+                status if status.is_failure() => self.scans.failed += 1,
                 _ => {}
             }
             let target = self.by_target.entry(scan.target_id).or_default();
@@ -199,7 +187,7 @@ mod tests {
         data.findings.succeed(triage::correlate(&input).issues, at);
         let facts = PaneFacts::count(&data);
         let target = facts.target(TargetId(1));
-        assert_eq!((facts.risks(), target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));
-        assert_eq!((facts.scans().running, facts.scans().failed, facts.scans().total), (1, 1, 3));
+        assert_eq!((facts.risks, target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));
+        assert_eq!((facts.scans.running, facts.scans.failed, facts.scans.total), (1, 1, 3));
     }
 }

@@ -8,16 +8,13 @@
 //! ```
 
 use crate::dashboard::forms::{FieldValue, Form, FormField, LineNote};
-use crate::dashboard::input::action::FormAction;
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::input::{Action, Context, FormAction};
 use crate::dashboard::text::TextInput;
 use crate::dashboard::ui::{
     Cx, draw_box, draw_line, input_spans_in, key, plain, popup, problem_lines, row_of, still, words, wrap,
 };
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 /// Columns of the labels, with the selection bar.
 const LABEL: u16 = 18;

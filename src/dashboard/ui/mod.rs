@@ -24,23 +24,26 @@ pub mod widgets;
 
 pub use cache::ViewCache;
 pub(crate) use cache::{ById, TextKey, WrappedText};
-pub(crate) use context::{Cx, cell, words};
+pub(crate) use context::{Cx, cell, dimmed, words};
 pub use facts::PaneFacts;
 pub(crate) use facts::target_of;
 pub(crate) use format::risk_counts;
-pub(crate) use labels::{chips, fact, key, numbered};
+pub(crate) use labels::{ago, chips, fact, key, numbered};
 pub use layout::{
-    COMMAND_NAME, LEAST, Places, Slot, SlotPart, TABS_FROM, indented, popup, sheet, take_bottom, take_top,
+    COMMAND_NAME, LEAST, Places, Slot, SlotPart, TABS_FROM, command_sheet, indented, popup, sheet, take_bottom,
+    take_left, take_top,
 };
-pub(crate) use list::{ListPane, ListState, draw_list_pane, draw_table, pane_of, problem_lines};
+pub(crate) use list::{GridRow, ListPane, ListState, draw_grouped, draw_list_pane, draw_table, pane_of, problem_lines};
 pub(crate) use text::{DetailPane, DetailText};
 pub use theme::{Scheme, Theme, UNICODE};
 pub use widgets::bar::bar;
 pub use widgets::frame::{Edges, draw_frame};
+pub use widgets::grid::grid_lines;
 pub use widgets::hex::hex_lines;
-pub use widgets::hints::Hint;
+pub use widgets::hints::{Hint, hint_line};
 pub use widgets::input::{input_spans, input_spans_in, marked_spans, still};
-pub use widgets::lines::{draw_line, draw_sides, joined, parts_within, restyle, row_of, width_of};
+pub use widgets::lines::{draw_line, draw_lines, draw_sides, joined, parts_within, restyle, row_of, width_of};
+pub use widgets::message::{is_message, message_lines};
 pub(crate) use widgets::pop_up::{PopUp, draw_box, draw_head};
 pub use widgets::table::{GUTTER, TableColumn, TableRow, draw_heads, draw_rows, widths, window};
 pub use widgets::tabs::tab_line;

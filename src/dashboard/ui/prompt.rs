@@ -3,11 +3,9 @@
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, EditAction};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
-use crate::dashboard::ui::{Cx, draw_box, draw_line, input_spans_in, plain, popup, row_of, words, wrap};
+use crate::dashboard::ui::{Cx, draw_box, draw_lines, input_spans_in, plain, popup, words, wrap};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 /// Columns of a prompt.
 const COLUMNS: u16 = 76;
@@ -26,11 +24,9 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
     let spot = popup(area, width, rows);
     let inner = draw_box(buf, spot, theme, "Confirm", Line::default());
     // The answer is always visible, even below a long question.
-    let room = usize::from(inner.height).saturating_sub(answers.len());
-    lines.truncate(room);
-    for (y, line) in lines.iter().chain(&answers).enumerate().take(usize::from(inner.height)) {
-        draw_line(buf, row_of(inner, y as u16), line);
-    }
+    lines.truncate(usize::from(inner.height).saturating_sub(answers.len()));
+    lines.extend(answers);
+    draw_lines(buf, inner, &lines);
 }
 
 fn answer_lines(cx: &Cx<'_>, prompt: &Prompt, width: u16) -> Vec<Line<'static>> {

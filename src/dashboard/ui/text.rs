@@ -11,12 +11,10 @@ use crate::dashboard::base::{Pane, RowRef, Tab, TextMode};
 use crate::dashboard::model::{LinePurpose, Modal};
 use crate::dashboard::text::Search;
 use crate::dashboard::ui::{
-    ById, Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText, draw_frame, draw_line, indented, input_spans,
-    row_of, tab_line, take_bottom, take_top, words, wrap,
+    ById, Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText, draw_frame, draw_line, draw_lines, indented,
+    input_spans, row_of, tab_line, take_bottom, take_top, words, wrap,
 };
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -71,7 +69,7 @@ pub(crate) fn draw_detail<'a>(
     }
     let detail = detail_of(cx, slot.pane, cache);
     let tab = cx.model.detail.tab(slot.pane);
-    let tab_at = Tab::of(slot.pane).iter().position(|&one| one == tab).unwrap_or(0);
+    let tab_at = slot.pane.tabs().iter().position(|&one| one == tab).unwrap_or(0);
     let titles = detail.as_ref().map(|detail| detail.tabs.clone()).unwrap_or_default();
     let (edge, mut area) = if slot.framed {
         let inside = draw_edges(cx, buf, slot, &titles, tab_at);
@@ -153,9 +151,7 @@ pub(crate) fn draw_head(buf: &mut Buffer, area: Rect, head: &[Line<'static>]) ->
     let lines = wrap(head.to_vec(), indented(area).width);
     let rows = (lines.len() as u16).min((area.height / HEAD_SHARE).max(1));
     let (top, rest) = take_top(area, rows);
-    for (y, line) in (0..rows).zip(&lines) {
-        draw_line(buf, row_of(indented(top), y), line);
-    }
+    draw_lines(buf, indented(top), &lines);
     rest
 }
 

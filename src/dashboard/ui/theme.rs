@@ -228,10 +228,6 @@ impl Theme {
             Scheme::Dark | Scheme::Light => Style::new().fg(Color::Black).bg(Color::Yellow),
         }
     }
-
-    pub fn field(self, focused: bool) -> Style {
-        if focused { Style::new().add_modifier(Modifier::UNDERLINED) } else { self.text() }
-    }
 }
 
 /// `COLORFGBG` is `fg;bg` or `fg;default;bg`: 7 and 15 are light backgrounds.
@@ -273,7 +269,7 @@ mod tests {
     fn mono_theme_has_no_colours() {
         let theme = Theme::new(Scheme::Mono);
         let mut styles = vec![theme.bad(), theme.warn(), theme.good(), theme.active(), theme.key(), theme.found()];
-        styles.extend([theme.border(true), theme.title(true), theme.chosen(), theme.field(true)]);
+        styles.extend([theme.border(true), theme.title(true), theme.chosen()]);
         styles.extend(Risk::DOWN.map(|risk| theme.risk(risk)));
         for style in styles {
             assert!(style.fg.is_none() && style.bg.is_none(), "{style:?}");

@@ -1,16 +1,14 @@
 //! Wordlists: the words that guessing tools try.
 
 use crate::contract::Wordlist;
-use crate::dashboard::base::{Pane, RowRef};
-use crate::dashboard::input::action::{ItemAction, ListAction};
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::base::RowRef;
+use crate::dashboard::input::{Action, Context, ItemAction, ListAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
     plain, words,
 };
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::text::Line;
+use ratatui::prelude::{Buffer, Line};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("WORDLIST", 12, 2).at_most(48),
@@ -20,14 +18,12 @@ const COLUMNS: &[TableColumn] = &[
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
-    let remote = &cx.model.data.wordlists;
-    let list = &cx.model.lists.wordlists;
     let pane = ListPane {
         columns: COLUMNS,
         invitation: "no wordlists: `scandeck wordlists import FILE` adds one to the local service".to_owned(),
-        ..pane_of(Pane::Wordlists, remote)
+        ..pane_of::<Wordlist>(cx)
     };
-    draw_table(cx, buf, slot, cache, pane, (remote, list), |wordlist, _| {
+    draw_table::<Wordlist>(cx, buf, slot, cache, pane, |wordlist, _| {
         vec![
             cell(&wordlist.name),
             words(format::count(wordlist.num_words), cx.theme.text()),
@@ -42,8 +38,7 @@ fn kind(wordlist: &Wordlist) -> &'static str {
 }
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
-    let table = cx.model.data.wordlists.value()?;
-    let wordlist = table.get(cx.model.lists.wordlists.selected?)?;
+    let wordlist = cx.model.selected_item::<Wordlist>()?;
     let theme = cx.theme;
     let open = key(cx, Context::Lists, Action::List(ListAction::In));
     let download = key(cx, Context::Wordlists, Action::Item(ItemAction::Download));
@@ -54,7 +49,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         fact(theme, "Kind", if wordlist.predefined { "predefined, cannot be deleted" } else { "custom" }),
         fact(theme, "Id", wordlist.id.to_string()),
     ];
-    let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
+    let text = DetailText::new(vec![wordlist.clone()], move |theme, _, _| {
         let mut lines = plain(&text::clean_text(&wordlist.description), theme.text());
         lines.push(Line::default());
         lines.push(words(format!("{open} shows the words, {download} downloads them"), theme.dim()));

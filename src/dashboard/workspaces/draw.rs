@@ -1,12 +1,10 @@
 //! The list of workspaces, with the current one marked.
 
-use crate::dashboard::base::Pane;
-use crate::dashboard::input::action::ItemAction;
-use crate::dashboard::input::{Action, Context};
+use crate::contract::Workspace;
+use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{Cx, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, format, key, pane_of, words};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Span};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("", 1),
@@ -17,16 +15,14 @@ const COLUMNS: &[TableColumn] = &[
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
-    let remote = &cx.model.data.workspaces;
-    let list = &cx.model.lists.workspaces;
     let new = key(cx, Context::Workspaces, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
         heads: slot.area.height > 8,
         invitation: format!("no workspaces: {new} creates one for targets, scans and loggers"),
-        ..pane_of(Pane::Workspaces, remote)
+        ..pane_of::<Workspace>(cx)
     };
-    draw_table(cx, buf, slot, cache, pane, (remote, list), |workspace, _| {
+    draw_table::<Workspace>(cx, buf, slot, cache, pane, |workspace, _| {
         let current = cx.model.navigation.scope.workspace == Some(workspace.id);
         let mark = if current { words(cx.theme.glyphs.link, cx.theme.good()) } else { Line::default() };
         let name = text::clean(&workspace.name);

@@ -3,7 +3,7 @@
 use crate::dashboard::base::Caught;
 use crate::dashboard::captures::draw::detail::known;
 use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, Group};
-use crate::dashboard::ui::{Cx, TableColumn, cell, format, words};
+use crate::dashboard::ui::{Cx, TableColumn, cell, dimmed, format, words};
 use crate::oob::Agent;
 use crate::oob::request::body_size;
 use crate::oob::source::is_own;
@@ -22,12 +22,6 @@ pub(crate) const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("BODY", 8).right().from(100),
 ];
 
-/// The cells of a single capture.
-pub(crate) fn of_one<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Vec<Line<'a>> {
-    let planted = planted(cx, caught);
-    of(cx, caught, planted)
-}
-
 /// The cells of a group header: the common value, the number of captures, and the newest capture.
 pub(crate) fn of_group<'a>(cx: &Cx<'a>, (group, by): (&Group, CaptureGroupBy), newest: &'a Caught) -> Vec<Line<'a>> {
     let (theme, count) = (cx.theme, format::thousands(group.rows.len() as u64));
@@ -43,7 +37,8 @@ pub(crate) fn of_group<'a>(cx: &Cx<'a>, (group, by): (&Group, CaptureGroupBy), n
     of(cx, newest, line)
 }
 
-fn of<'a>(cx: &Cx<'a>, caught: &'a Caught, planted: Line<'a>) -> Vec<Line<'a>> {
+/// The cells of a capture.
+pub(crate) fn of<'a>(cx: &Cx<'a>, caught: &'a Caught, planted: Line<'a>) -> Vec<Line<'a>> {
     let (theme, capture) = (cx.theme, &*caught.capture);
     let size = body_size(capture);
     let cells = vec![
@@ -56,24 +51,14 @@ fn of<'a>(cx: &Cx<'a>, caught: &'a Caught, planted: Line<'a>) -> Vec<Line<'a>> {
         Line::from(label(cx, caught)),
         words(if size == 0 { String::new() } else { format::bytes(size) }, theme.text()),
     ];
-    match is_noise(cx, caught) {
-        true => cells.into_iter().map(|cell| dimmed(cx, cell)).collect(),
+    match cx.model.is_quiet(&caught.capture) {
+        true => cells.into_iter().map(|cell| dimmed(theme, cell)).collect(),
         false => cells,
     }
 }
 
-/// Whether the sender is a link preview bot or the analyst, and so hardly a target.
-fn is_noise(cx: &Cx<'_>, caught: &Caught) -> bool {
-    Agent::of(&caught.capture.user_agent).is_some() || is_own(&caught.capture, &cx.model.session.own_addresses)
-}
-
-fn dimmed<'a>(cx: &Cx<'_>, cell: Line<'a>) -> Line<'a> {
-    let spans = cell.spans.into_iter().map(|span| Span::styled(span.content, cx.theme.dim()));
-    Line::from(spans.collect::<Vec<_>>())
-}
-
 /// The place of the payload if known, else the reason why the capture has none.
-fn planted<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
+pub(crate) fn planted<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
     let theme = cx.theme;
     let Some((mention, payload)) = known(cx, caught) else {
         let dash = theme.glyphs.dash;

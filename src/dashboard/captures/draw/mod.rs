@@ -5,15 +5,11 @@ pub mod detail;
 
 use crate::dashboard::base::{Caught, Pane};
 use crate::dashboard::captures::HTTP_ONLY;
-use crate::dashboard::input::action::ListAction;
-use crate::dashboard::input::{Action, Context};
-use crate::dashboard::ui::{
-    Cx, ListPane, ListState, Slot, TableRow, ViewCache, draw_list_pane, format, key, pane_of, words,
-};
+use crate::dashboard::input::{Action, Context, ListAction};
+use crate::dashboard::ui::{Cx, ListPane, ListState, Slot, TableRow, ViewCache, draw_list_pane, format, key, words};
 use crate::oob::{Reachability, request};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Span};
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
@@ -22,15 +18,14 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         note: follow_note(cx),
         order: about(cx),
         invitation: invitation(cx),
-        state: ListState::of(&cx.model.data.loggers),
         filter: &list.filter,
         // Captures in folded groups do not count as hidden.
         total: (list.len() + stream.caught.len()).saturating_sub(list.pending() + list.matches()),
         shown: list.len(),
         at: list.at,
         marks: (list.marks().len(), list.marks_hidden()),
-        place: list.by().map(|by| format!("{} by {}", format::plural(list.matches(), "capture"), by.word())),
-        ..pane_of(Pane::Captures, &cx.model.data.loggers)
+        place: list.by.map(|by| format!("{} by {}", format::plural(list.matches(), "capture"), by.word())),
+        ..ListPane::new(Pane::Captures, ListState::of(&cx.model.data.loggers))
     };
     let range = list.range_start(stream);
     let row = |at: usize, _: &[u16]| {
@@ -38,16 +33,16 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         let ranged = range.is_some_and(|from| (from.min(list.at)..=from.max(list.at)).contains(&at));
         let marked = list.is_marked(stream, at);
         Some(TableRow {
-            cells: match list.header_at(at).zip(list.by()) {
+            cells: match list.groups.header(at).zip(list.by) {
                 Some((group, by)) => cells::of_group(cx, (group, by), newest),
-                None => cells::of_one(cx, newest),
+                None => cells::of(cx, newest, cells::planted(cx, newest)),
             },
             style: cx.freshness(&cx.model.data.loggers),
             marked: marked || ranged,
             selected: at == list.at,
         })
     };
-    draw_list_pane(cx, buf, slot, &pane, |height| cache.anchors.captures.resolve(list, stream, height), row)
+    draw_list_pane(cx, buf, slot, &pane, |height| cache.capture_anchor.resolve(list, stream, height), row)
 }
 
 /// `3 loggers · 41 captures · 6 payloads waiting`.

@@ -1,17 +1,15 @@
 //! Loggers: their URLs, numbers of captures and remaining lifetimes.
 
 use crate::contract::Logger;
-use crate::dashboard::base::{Pane, RowRef};
-use crate::dashboard::input::action::{CopyAction, ItemAction, ListAction};
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::base::RowRef;
+use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
     words,
 };
 use crate::oob::{LoggerExpiry, Reachability};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::text::Line;
+use ratatui::prelude::{Buffer, Line};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("LOGGER", 8, 2).at_most(40),
@@ -22,15 +20,13 @@ const COLUMNS: &[TableColumn] = &[
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
-    let remote = &cx.model.data.loggers;
-    let list = &cx.model.lists.loggers;
     let new = key(cx, Context::Loggers, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
         invitation: format!("no loggers: {new} creates one, whose URL records every request"),
-        ..pane_of(Pane::Loggers, remote)
+        ..pane_of::<Logger>(cx)
     };
-    draw_table(cx, buf, slot, cache, pane, (remote, list), |logger, _| {
+    draw_table::<Logger>(cx, buf, slot, cache, pane, |logger, _| {
         vec![
             cell(&logger.label),
             words(format::count(logger.num_requests), cx.theme.strong()),
@@ -53,8 +49,7 @@ fn left_style(cx: &Cx<'_>, logger: &Logger) -> ratatui::style::Style {
 }
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
-    let table = cx.model.data.loggers.value()?;
-    let logger: &Logger = table.get(cx.model.lists.loggers.selected?)?;
+    let logger = cx.model.selected_item::<Logger>()?;
     let theme = cx.theme;
     let open = key(cx, Context::Lists, Action::List(ListAction::In));
     let copy = key(cx, Context::Copy, Action::Copy(CopyAction::Url));
@@ -72,7 +67,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         ),
         fact(theme, "Id", logger.id.to_string()),
     ];
-    let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
+    let text = DetailText::new(vec![logger.clone()], move |theme, _, _| {
         vec![
             words(format!("{open} shows its captures, {copy} copies its URL"), theme.dim()),
             words(HTTP_ONLY, theme.dim()),

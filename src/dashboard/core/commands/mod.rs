@@ -7,7 +7,6 @@
 //!
 //! Commands of one feature are in the `commands.rs` of that feature; the files here hold those of several lists.
 
-pub mod docs;
 pub mod forms;
 pub mod lists;
 pub mod offers;
@@ -19,8 +18,7 @@ pub mod views;
 use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::core::Ready;
 use crate::dashboard::core::update::actions::handle_action;
-use crate::dashboard::input::KeyEvent;
-use crate::dashboard::input::action::EditAction;
+use crate::dashboard::input::{EditAction, KeyEvent};
 use crate::dashboard::model::{CommandAbout, CommandLine, Modal, Model};
 use crate::dashboard::palette::Command;
 use crate::dashboard::text::{Ends, Offers, Recall};
@@ -38,11 +36,6 @@ pub(crate) fn command_table() -> Vec<Command> {
         forms::COMMANDS,
     ];
     areas.concat()
-}
-
-/// Opens the line.
-pub(crate) fn open(model: &mut Model) {
-    model.open_command_line("");
 }
 
 /// A key while the line is open.
@@ -80,11 +73,8 @@ pub(crate) fn handle_typed(model: &mut Model) {
     }
 }
 
-fn line(model: &mut Model) -> Option<&mut CommandLine> {
-    match model.overlay.modals.last_mut() {
-        Some(Modal::Command(line)) => Some(line),
-        _ => None,
-    }
+fn line(model: &mut Model) -> Option<&mut Box<CommandLine>> {
+    model.overlay.modals.last_mut()?.try_as_command_mut()
 }
 
 /// Parses a line that was just opened.
@@ -100,7 +90,7 @@ fn parse(model: &mut Model) {
     let text = line.input.text();
     line.is_read = true;
     line.command = table::split(&text).map(|(command, _)| CommandAbout {
-        usage: docs::typed(command),
+        usage: command.usage(),
         words: command.words.to_owned(),
         off: model.command_off(command),
     });

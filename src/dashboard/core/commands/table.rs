@@ -1,7 +1,6 @@
 //! The table of all commands, and how a line is read with it.
 
-use crate::dashboard::input::Keymap;
-use crate::dashboard::input::action::{Action, AppAction, ListAction, TextAction, ViewAction};
+use crate::dashboard::input::{Action, AppAction, Keymap, ListAction, TerminalAction, TextAction, ViewAction};
 use crate::dashboard::model::{Fault, Model};
 use crate::dashboard::palette::{Args, Command, FORMER, places, slot, trimmed};
 use std::ops::Range;
@@ -37,7 +36,8 @@ pub(crate) fn is_typed(keymap: &Keymap, action: Action) -> bool {
     let moves = match action {
         Action::Move(_) | Action::Form(_) | Action::Edit(_) => true,
         Action::View(action) => matches!(action, ViewAction::Back | ViewAction::OtherDown | ViewAction::OtherUp),
-        Action::App(action) => !matches!(action, AppAction::Refresh | AppAction::Redraw | AppAction::Suspend),
+        Action::App(action) => action != AppAction::Refresh,
+        Action::Terminal(action) => action == TerminalAction::Cancel,
         Action::Text(action) => !matches!(action, TextAction::Shown | TextAction::MarkThis | TextAction::Search),
         Action::List(action) => action == ListAction::Range,
         Action::Payload(_)

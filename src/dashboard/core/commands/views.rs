@@ -9,7 +9,7 @@ use crate::query::QueryKind;
 
 /// A view with a query.
 macro_rules! view {
-    ($name:literal, $pane:ident, $words:literal, $example:literal) => {
+    ($name:literal, $pane:ident, $words:expr, $example:literal) => {
         Command::new(
             $name,
             &[ArgumentSlot::optional(ArgumentShape::Query(QueryKind::$pane))],
@@ -20,23 +20,24 @@ macro_rules! view {
     };
 }
 
+/// A view that has a key of its own.
+macro_rules! numbered_view {
+    ($name:literal, $pane:ident, $example:literal) => {
+        view!($name, $pane, concat!("go to ", stringify!($pane), "; with a query, filter it"), $example)
+            .or(Action::View(ViewAction::$pane))
+    };
+}
+
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[
-    view!("findings", Findings, "go to Findings; with a query, filter it", "findings risk>=high")
-        .or(Action::View(ViewAction::Findings)),
-    view!("scans", Scans, "go to Scans; with a query, filter it", "scans status:running")
-        .or(Action::View(ViewAction::Scans)),
-    view!("targets", Targets, "go to Targets; with a query, filter it", "targets risk>=high")
-        .or(Action::View(ViewAction::Targets)),
-    view!("workspaces", Workspaces, "go to Workspaces; with a query, filter it", "workspaces acme")
-        .or(Action::View(ViewAction::Workspaces)),
-    view!("captures", Captures, "go to Captures; with a query, filter it", "captures method:POST")
-        .or(Action::View(ViewAction::Captures)),
+    numbered_view!("findings", Findings, "findings risk>=high"),
+    numbered_view!("scans", Scans, "scans status:running"),
+    numbered_view!("targets", Targets, "targets risk>=high"),
+    numbered_view!("workspaces", Workspaces, "workspaces acme"),
+    numbered_view!("captures", Captures, "captures method:POST"),
     view!("loggers", Loggers, "go to the loggers; with a query, filter it", "loggers label:probe"),
-    view!("reports", Reports, "go to Reports; with a query, filter it", "reports format:html")
-        .or(Action::View(ViewAction::Reports)),
-    view!("wordlists", Wordlists, "go to Wordlists; with a query, filter it", "wordlists words>100")
-        .or(Action::View(ViewAction::Wordlists)),
+    numbered_view!("reports", Reports, "reports format:html"),
+    numbered_view!("wordlists", Wordlists, "wordlists words>100"),
     Command::new(
         "workspace",
         &[ArgumentSlot::needed(ArgumentShape::Workspace)],
@@ -64,7 +65,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         &[ArgumentSlot::needed(ArgumentShape::Finding)],
         "open the finding with this id or with these words in its name",
         "finding private key",
-        finding,
+        |model, args, _| open(model, Pane::Findings, args.finding().map(|id| id.0)),
     ),
 ];
 
@@ -100,10 +101,6 @@ fn logger(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Str
 
 fn scan(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     open(model, Pane::Scans, args.scan().map(|id| id.0))
-}
-
-fn finding(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
-    open(model, Pane::Findings, args.finding().map(|id| id.0))
 }
 
 /// Goes to a row and opens its detail.

@@ -1,21 +1,14 @@
 //! The last line: what the keys do here. It is made from the key table, never written down again.
 
 use crate::dashboard::base::{Pane, Tab};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{
-    Action, DecideAction, EditAction, FormAction, ItemAction, ListAction, PayloadAction, ReviewAction, TextAction,
-    VerdictAction, ViewAction,
+use crate::dashboard::input::{
+    Action, Context, DecideAction, EditAction, FormAction, ItemAction, KeyHint, ListAction, PayloadAction,
+    ReviewAction, TextAction, VerdictAction, ViewAction,
 };
 use crate::dashboard::model::{DecideMenu, MenuChoice, Modal, Review};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
-use crate::dashboard::ui::labels::numbered;
-use crate::dashboard::ui::layout::indented;
-use crate::dashboard::ui::widgets::hints::hint_line;
-use crate::dashboard::ui::widgets::lines::draw_line;
-use crate::dashboard::ui::{Cx, Hint};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use crate::dashboard::ui::{Cx, Hint, draw_line, format, hint_line, indented, key, numbered};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 pub(crate) fn draw_footer(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
@@ -26,20 +19,28 @@ pub(crate) fn draw_footer(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
 
 /// Hints for the layer that has the keys, and those at the end of the line.
 fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
-    let of = |context| own_hints(cx, context);
-    match cx.model.overlay.modals.last() {
-        Some(Modal::Form(_)) => (of(Context::Form), Vec::new()),
-        Some(Modal::Rules(rules)) if rules.edit.is_some() => (of(Context::Line), Vec::new()),
-        Some(Modal::Rules(_)) => (of(Context::Rules), Vec::new()),
-        Some(Modal::Alerts(_)) => (of(Context::Alerts), Vec::new()),
+    let close = || vec![hint(cx, Context::Everywhere, Action::View(ViewAction::Back), "close")];
+    let hints = match cx.model.overlay.modals.last() {
         Some(Modal::Decide(menu)) => decide_hints(cx, menu),
-        Some(Modal::Prompt(prompt)) => (prompt_hints(cx, prompt), Vec::new()),
-        Some(Modal::Setup(_)) => (of(Context::Setup), Vec::new()),
-        Some(Modal::Help(_) | Modal::Line(_) | Modal::Command(_)) => (of(Context::Line), Vec::new()),
-        Some(Modal::Text(_)) => (Vec::new(), vec![closing(cx)]),
-        None if cx.model.keyboard.pending.is_some() => (Vec::new(), vec![closing(cx)]),
-        None => (pane_hints(cx), vec![everywhere(cx, Action::View(ViewAction::Help))]),
-    }
+        Some(Modal::Prompt(prompt)) => prompt_hints(cx, prompt),
+        Some(Modal::Text(_)) => return (Vec::new(), close()),
+        Some(
+            Modal::Form(_)
+            | Modal::Rules(_)
+            | Modal::Alerts(_)
+            | Modal::Setup(_)
+            | Modal::Help(_)
+            | Modal::Line(_)
+            | Modal::Command(_),
+        ) => cx.model.contexts().into_iter().flat_map(|context| own_hints(cx, context)).collect(),
+        None if cx.model.keyboard.pending.is_some() => return (Vec::new(), close()),
+        None => return (pane_hints(cx), vec![everywhere(cx, Action::View(ViewAction::Help))]),
+    };
+    (hints, Vec::new())
+}
+
+fn hint(cx: &Cx<'_>, context: Context, action: Action, does: &str) -> Hint {
+    Hint::new(key(cx, context, action), does)
 }
 
 /// The pane's own actions, then those of lists or texts, then those of everywhere.
@@ -50,10 +51,8 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
     }
     let mut all = own_hints(cx, focus.pane.context());
     if focus.pane == Pane::Board {
-        let named =
-            [(Action::Verdict(VerdictAction::Fix), "fixed"), (Action::Verdict(VerdictAction::Reopen), "still open")];
-        let key = |action| cx.model.keyboard.keymap.key_of(Context::Board, action);
-        let own = named.into_iter().filter_map(|(action, does)| Some(Hint::new(key(action)?, does)));
+        let own = [(VerdictAction::Fix, "fixed"), (VerdictAction::Reopen, "still open")];
+        let own = own.map(|(action, does)| hint(cx, Context::Board, Action::Verdict(action), does));
         all.splice(0..0, own);
     }
     if matches!(focus.pane, Pane::Payloads | Pane::Captures | Pane::Loggers) {
@@ -65,26 +64,16 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
             all.insert(2, everywhere(cx, Action::Decide(DecideAction::Undo)));
         }
         if cx.model.lists.findings.selected.is_some_and(|id| cx.model.earlier_decision(id).is_some()) {
-            all.insert(
-                1,
-                Hint::new(
-                    crate::dashboard::ui::labels::key(
-                        cx,
-                        Context::Findings,
-                        Action::Decide(DecideAction::ReuseEarlier),
-                    ),
-                    "reuse",
-                ),
-            );
+            all.insert(1, hint(cx, Context::Findings, Action::Decide(DecideAction::ReuseEarlier), "reuse"));
         }
     }
     all.extend(own_hints(cx, if focus.in_detail { Context::Text } else { Context::Lists }));
     if cx.model.detail.search.is_some() && focus.in_detail {
         all.extend(own_hints(cx, Context::Search));
     }
-    let shown_last = [Action::View(ViewAction::Help)];
     let everywhere = cx.model.keyboard.keymap.hints(Context::Everywhere).into_iter();
-    all.extend(everywhere.filter(|hint| !shown_last.contains(&hint.action)).map(|hint| drawn(cx, &hint)));
+    let others = everywhere.filter(|hint| hint.action != Action::View(ViewAction::Help));
+    all.extend(others.map(|hint| drawn(cx, &hint)));
     let mut seen = Vec::new();
     all.retain(|hint| {
         let new = !seen.contains(&hint.keys);
@@ -96,30 +85,24 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
 
 /// The keys of a card; on the summary those that end it.
 fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
-    let keymap = &cx.model.keyboard.keymap;
-    let key = |action| keymap.key_of(Context::Review, action).unwrap_or_default();
+    let of_card = |action, does| hint(cx, Context::Review, Action::Review(action), does);
+    let undo = |does| hint(cx, Context::Everywhere, Action::Decide(DecideAction::Undo), does);
     if review.card().is_none() {
-        let undo = keymap.key_of(Context::Everywhere, Action::Decide(DecideAction::Undo)).unwrap_or_default();
-        let end = Hint::new(key(Action::Review(ReviewAction::Close)), "end the review");
-        return vec![
-            end,
-            Hint::new(key(Action::Review(ReviewAction::Back)), "back to the cards"),
-            Hint::new(undo, "undo all"),
-        ];
+        let (close, back) = (ReviewAction::Close, ReviewAction::Back);
+        return vec![of_card(close, "end the review"), of_card(back, "back to the cards"), undo("undo all")];
     }
-    let verdicts = keymap.entries(Context::Review).filter(|entry| matches!(entry.action, Action::Verdict(_)));
+    let entries = cx.model.keyboard.keymap.entries(Context::Review);
+    let verdicts = entries.filter(|entry| matches!(entry.action, Action::Verdict(_)));
     let keys: Vec<String> = verdicts.filter_map(|entry| Some(entry.keys.first()?.to_string())).collect();
     let mut all = vec![Hint::new(keys.join(" "), "decide and next")];
     if review.tab == Tab::Where {
-        all.push(Hint::new(key(Action::Review(ReviewAction::Exclude)), "exclude or include"));
+        all.push(of_card(ReviewAction::Exclude, "exclude or include"));
     }
-    all.extend(
-        own_hints(cx, Context::Review).into_iter().filter(|hint| hint.keys != key(Action::Review(ReviewAction::Open))),
-    );
-    let of = |context, action| keymap.key_of(context, action).unwrap_or_default();
-    all.push(Hint::new(of(Context::Everywhere, Action::Decide(DecideAction::Undo)), "undo"));
-    all.push(Hint::new(of(Context::Text, Action::Text(TextAction::TabRight)), "tabs"));
-    all.push(Hint::new(of(Context::Everywhere, Action::View(ViewAction::Back)), "pause"));
+    let open = key(cx, Context::Review, Action::Review(ReviewAction::Open));
+    all.extend(own_hints(cx, Context::Review).into_iter().filter(|hint| hint.keys != open));
+    all.push(undo("undo"));
+    all.push(hint(cx, Context::Text, Action::Text(TextAction::TabRight), "tabs"));
+    all.push(hint(cx, Context::Everywhere, Action::View(ViewAction::Back), "pause"));
     all
 }
 
@@ -148,7 +131,7 @@ fn verdicts(cx: &Cx<'_>) -> Hint {
 }
 
 /// With marks a hint carries their number: `scan 12`.
-fn drawn(cx: &Cx<'_>, hint: &crate::dashboard::input::KeyHint) -> Hint {
+fn drawn(cx: &Cx<'_>, hint: &KeyHint) -> Hint {
     let does = match marked(cx) {
         marked @ 2.. if takes_marks(hint.action) => format!("{} {marked}", hint.label),
         // The key closes the detail or the full view first.
@@ -179,14 +162,13 @@ fn marked(cx: &Cx<'_>) -> usize {
 }
 
 fn everywhere(cx: &Cx<'_>, action: Action) -> Hint {
-    Hint::new(crate::dashboard::ui::labels::key(cx, Context::Everywhere, action), action.short())
+    hint(cx, Context::Everywhere, action, action.short())
 }
 
 /// The keys of the option that is typed; the menu shows its own letters.
-fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> (Vec<Hint>, Vec<Hint>) {
-    let key = |context, action| cx.model.keyboard.keymap.key_of(context, action).unwrap_or_default();
-    let hint = |context, action, does: &str| Hint::new(key(context, action), does);
-    let hints = match menu.entry.as_ref().map(|entry| entry.choice) {
+fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Hint> {
+    let hint = |context, action, does: &str| hint(cx, context, action, does);
+    match menu.entry.as_ref().map(|entry| entry.choice) {
         None => vec![
             Hint::new("letter", "decides"),
             hint(Context::Decide, Action::Edit(EditAction::Accept), "options only"),
@@ -203,20 +185,17 @@ fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> (Vec<Hint>, Vec<Hint>) {
             hint(Context::Line, Action::Edit(EditAction::LineDown), "choose"),
             hint(Context::Line, Action::Edit(EditAction::Close), "cancel"),
         ],
-    };
-    (hints, Vec::new())
+    }
 }
 
 /// What answers a prompt depends on the prompt.
 fn prompt_hints(cx: &Cx<'_>, prompt: &Prompt) -> Vec<Hint> {
-    let wider = prompt.wider.is_some();
     if matches!(prompt.answer, PromptAnswer::Type { .. }) {
         return own_hints(cx, Context::Line);
     }
-    let unused =
-        cx.model.keyboard.keymap.key_of(Context::Prompt, Action::Edit(EditAction::IncludeHidden)).filter(|_| !wider);
+    let wider = key(cx, Context::Prompt, Action::Edit(EditAction::IncludeHidden));
     let mut hints = own_hints(cx, Context::Prompt);
-    hints.retain(|hint| Some(&hint.keys) != unused.as_ref());
+    hints.retain(|hint| prompt.wider.is_some() || hint.keys != wider);
     if let (PromptAnswer::Enter, Some(yes)) = (&prompt.answer, hints.first_mut()) {
         yes.keys = cx.model.key_label(Context::Line, Action::Edit(EditAction::Accept));
     }
@@ -225,10 +204,6 @@ fn prompt_hints(cx: &Cx<'_>, prompt: &Prompt) -> Vec<Hint> {
         "cancel".clone_into(&mut cancel.does);
     }
     hints
-}
-
-fn closing(cx: &Cx<'_>) -> Hint {
-    Hint::new(crate::dashboard::ui::labels::key(cx, Context::Everywhere, Action::View(ViewAction::Back)), "close")
 }
 
 /// The line of tabs of the layout that shows one pane at a time: names, and how many there are of each.
@@ -244,12 +219,8 @@ pub(crate) fn draw_tabs(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
         Pane::Reports,
         Pane::Wordlists,
     ] {
-        let count = cx
-            .model
-            .data
-            .count(pane)
-            .map(|count| format!(" {}", crate::dashboard::ui::format::count(count as i64)))
-            .unwrap_or_default();
+        let count = cx.model.data.count(pane).map(|count| format!(" {}", format::count(count as i64)));
+        let count = count.unwrap_or_default();
         if pane == cx.model.navigation.focus.pane {
             line.push_span(Span::styled(theme.glyphs.tab_open, theme.key()));
             line.push_span(Span::styled(format!("{}{count}", numbered(pane)), theme.strong()));

@@ -7,13 +7,9 @@
 //! The left part is shortened in the middle; problems are shown as long as they fit on the screen.
 
 use crate::dashboard::base::{Layout, Link, Pane};
-use crate::dashboard::ui::layout::indented;
-use crate::dashboard::ui::widgets::lines::{draw_line, joined};
-use crate::dashboard::ui::{Cx, format};
+use crate::dashboard::ui::{Cx, draw_line, format, indented, joined};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 /// The rate budget is named when less than this part of it is left, in percent.
 const LOW_BUDGET: u32 = 30;
@@ -22,7 +18,7 @@ const REOPENED_FROM: u16 = 90;
 
 pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
-    let right = joined([mode(cx), trouble(cx), link(cx)], "  ");
+    let right = joined(mode(cx).into_iter().chain([trouble(cx), link(cx)]), "  ");
     let wanted = (right.width() as u16).min(area.width);
     let left_room = (area.width - wanted).saturating_sub(2);
     draw_line(buf, Rect { width: left_room, ..area }, &place(cx, left_room));
@@ -58,20 +54,15 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
 }
 
 /// What is off in this session.
-fn mode(cx: &Cx<'_>) -> Vec<Span<'static>> {
-    let mut spans = Vec::new();
-    if cx.model.session.read_only {
-        spans.push(Span::styled("READ ONLY", cx.theme.warn()));
-    }
-    if cx.model.findings.triage.writer.is_none() && cx.model.findings.triage.problem.is_some() {
-        let gap = if spans.is_empty() { "" } else { "  " };
-        spans.push(Span::styled(format!("{gap}NO DECISIONS"), cx.theme.bad()));
-    }
-    if let Some(ending) = cx.model.ending() {
-        let gap = if spans.is_empty() { "" } else { "  " };
-        spans.push(Span::styled(format!("{gap}logger: {ending}"), cx.theme.warn()));
-    }
-    spans
+fn mode(cx: &Cx<'_>) -> Vec<Vec<Span<'static>>> {
+    let triage = &cx.model.findings.triage;
+    let has_no_store = triage.writer.is_none() && triage.problem.is_some();
+    let marks = [
+        cx.model.session.read_only.then(|| Span::styled("READ ONLY", cx.theme.warn())),
+        has_no_store.then(|| Span::styled("NO DECISIONS", cx.theme.bad())),
+        cx.model.ending().map(|ending| Span::styled(format!("logger: {ending}"), cx.theme.warn())),
+    ];
+    marks.into_iter().flatten().map(|mark| vec![mark]).collect()
 }
 
 /// Failed, stalled, running, waiting; new captures. In words where there is room.
@@ -82,12 +73,10 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     let mut show = |number: usize, glyph: &str, word: &str, style| {
         if number > 0 {
-            let gap = if spans.is_empty() {
-                ""
-            } else if long {
-                "   "
-            } else {
-                " "
+            let gap = match (spans.is_empty(), long) {
+                (true, _) => "",
+                (false, true) => "   ",
+                (false, false) => " ",
             };
             let words = if long { format!("{gap}{glyph} {number} {word}") } else { format!("{gap}{glyph}{number}") };
             spans.push(Span::styled(words, style));
@@ -105,16 +94,10 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
     }
     let new = if cx.model.captures.new_captures == 1 { "new capture" } else { "new captures" };
     show(cx.model.captures.new_captures as usize, glyphs.more_below, new, theme.warn());
-    match (cx.model.captures.payloads.unseen, long) {
-        (0, _) => {}
-        (hits, true) => {
-            let words = format!("   {}", format::plural(hits as usize, "known payload"));
-            spans.push(Span::styled(words, theme.good()));
-        }
-        (hits, false) => {
-            let words = format!(" {}", format::plural(hits as usize, "hit"));
-            spans.push(Span::styled(words, theme.good()));
-        }
+    let hits = cx.model.captures.payloads.unseen as usize;
+    if hits > 0 {
+        let (gap, noun) = if long { ("   ", "known payload") } else { (" ", "hit") };
+        spans.push(Span::styled(format!("{gap}{}", format::plural(hits, noun)), theme.good()));
     }
     spans
 }

@@ -15,13 +15,10 @@ pub mod panes;
 
 use crate::dashboard::base::{Batch, Measures, Size, Tone};
 use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::ui::layout::take_bottom;
-use crate::dashboard::ui::widgets::lines::draw_line;
-use crate::dashboard::ui::{Cx, LEAST, Places, Toasts};
+use crate::dashboard::ui::{Cx, LEAST, Places, Toasts, draw_line, take_bottom};
+use crate::text;
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::prelude::{Buffer, Line, Rect};
 
 pub use crate::dashboard::ui::{Scheme, Theme, ViewCache};
 
@@ -81,15 +78,11 @@ fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
                 Tone::Good => theme.good().patch(theme.chosen()),
                 Tone::Bad => theme.bad().patch(theme.chosen()),
             };
-            (style, text_of(&notice.text))
+            (style, text::clean(&notice.text).into_owned())
         })
         .collect();
     notices.extend(cx.model.calls.batches.iter().filter_map(under_way).map(|text| (theme.chosen(), text)));
     Toasts::of(&notices, area)
-}
-
-fn text_of(outside: &str) -> String {
-    crate::text::clean(outside).into_owned()
 }
 
 /// `delete: 12 of 60` for calls that take more than a moment.

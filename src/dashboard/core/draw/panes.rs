@@ -5,10 +5,8 @@
 
 use crate::dashboard::base::Pane;
 pub(crate) use crate::dashboard::ui::labels::numbered;
-use crate::dashboard::ui::widgets::lines::draw_sides;
-use crate::dashboard::ui::{Cx, DetailPane, Slot, SlotPart, ViewCache};
-use ratatui::buffer::Buffer;
-use ratatui::text::{Line, Span};
+use crate::dashboard::ui::{Cx, DetailPane, Slot, SlotPart, ViewCache, draw_sides};
+use ratatui::prelude::{Buffer, Line, Span};
 
 /// Draws a slot. What it measured goes into the cache.
 pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) {

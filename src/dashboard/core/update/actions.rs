@@ -1,14 +1,12 @@
 //! Routing of actions: an open review comes first, then each area has its function.
 
 use crate::dashboard::base::{Effect, Pane, Tab, Tone};
-use crate::dashboard::core::commands;
-use crate::dashboard::core::update::{copies, groups, links, navigation, objects, steps};
+use crate::dashboard::core::update::{copies, groups, keys, links, navigation, objects, steps};
 use crate::dashboard::findings::decide::keys as decide;
 use crate::dashboard::findings::review;
-use crate::dashboard::input::action::{
-    Action, AppAction, DecideAction, GoAction, MoveAction, ReviewAction, TextAction, ViewAction,
+use crate::dashboard::input::{
+    Action, AppAction, Context, DecideAction, GoAction, MoveAction, ReviewAction, TextAction, ViewAction,
 };
-use crate::dashboard::input::{Context, Prefix};
 use crate::dashboard::model::Model;
 use crate::dashboard::payloads::keys as payloads;
 
@@ -50,6 +48,7 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
     match action {
         Action::View(action) => navigation::handle_view(model, action, effects),
         Action::App(action) => handle_app(model, action),
+        Action::Terminal(action) => keys::handle_terminal(model, action, effects),
         Action::Payload(action) => payloads::handle_payload(model, action, effects),
         Action::Go(action) => links::handle_go(model, action),
         Action::Copy(action) => copies::handle_copy(model, action, effects),
@@ -75,12 +74,14 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
 fn handle_app(model: &mut Model, action: AppAction) {
     match action {
         AppAction::Refresh => refresh(model),
-        AppAction::GoPrefix => model.keyboard.pending = Some(Prefix::Go),
-        AppAction::CopyPrefix => model.keyboard.pending = Some(Prefix::Copy),
-        AppAction::GroupPrefix => model.keyboard.pending = Some(Prefix::Group),
-        AppAction::Commands => commands::open(model),
+        AppAction::GoPrefix => model.keyboard.pending = Some(Context::Go),
+        AppAction::CopyPrefix => model.keyboard.pending = Some(Context::Copy),
+        AppAction::GroupPrefix => {
+            let of_captures = model.navigation.focus.pane == Pane::Captures;
+            model.keyboard.pending = Some(if of_captures { Context::CaptureGroup } else { Context::Group });
+        }
+        AppAction::Commands => model.open_command_line(""),
         // `keys` handles them before.
-        AppAction::Cancel | AppAction::Redraw | AppAction::Suspend => model.say_no_use(Action::App(action)),
     }
 }
 

@@ -214,8 +214,9 @@ fn digest(text: &str) -> u64 {
 
 /// What an action can change, a line each.
 fn state(model: &mut Model) -> String {
-    let mut text =
-        format!("{:?}\npending {:?}\n{:?}\n", model.navigation.focus, model.keyboard.pending, model.navigation.scope);
+    // The captures have a context of their own for the key after `b`.
+    let pending = format!("{:?}", model.keyboard.pending).replace("CaptureGroup", "Group");
+    let mut text = format!("{:?}\npending {pending}\n{:?}\n", model.navigation.focus, model.navigation.scope);
     let asked: Vec<(&ListKind, &u32)> = model.connection.asked.iter().collect();
     writeln!(text, "asked {asked:?}").unwrap();
     for pane in Pane::ALL {
@@ -230,7 +231,7 @@ fn state(model: &mut Model) -> String {
     writeln!(text, "{:?}", Pane::ALL.map(|pane| detail.tab(pane))).unwrap();
     writeln!(text, "tab {} grouped {:?}", model.settings.tabs.at, model.lists.finding_groups.by).unwrap();
     let captures = &model.lists.captures;
-    writeln!(text, "captures {:?} paused {} follow {}", captures.by(), captures.paused, captures.follow).unwrap();
+    writeln!(text, "captures {:?} paused {} follow {}", captures.by, captures.paused, captures.follow).unwrap();
     writeln!(text, "board {:?}", model.lists.board.sort).unwrap();
     let review = model.findings.review.as_ref();
     let progress = review.map(|review| (review.open, review.tab, review.row, &review.progress));

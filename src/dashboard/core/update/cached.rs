@@ -1,8 +1,7 @@
 //! Cached lists of an earlier run, shown as stale. They never replace data of the service.
 
 use crate::contract::{Logger, Scan, Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::CachedList;
-use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{CachedList, Snapshot};
 use crate::dashboard::core::update::news;
 use crate::dashboard::model::Model;
 use crate::table::Table;

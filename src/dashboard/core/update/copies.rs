@@ -10,8 +10,7 @@ use crate::dashboard::model::Model;
 use crate::dashboard::payloads::keys as payloads;
 use crate::oob::{CaptureRecord, out};
 use crate::query::{Expr, Query};
-use crate::text;
-use crate::text::quoted;
+use crate::text::{self, quoted};
 use crate::triage::IssueId;
 use std::path::PathBuf;
 
@@ -21,8 +20,8 @@ const NOTHING: &str = "nothing to copy from this row";
 pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut Vec<Effect>) {
     let of_captures = model.navigation.focus.pane == Pane::Captures;
     let of_many = matches!(action, CopyAction::Json | CopyAction::Raw | CopyAction::File);
-    if of_many && of_captures && model.header_must_wait() {
-        return;
+    if let (true, Some(why)) = (of_many, model.header_wait_notice()) {
+        return model.say(Tone::Plain, why);
     }
     let made = match action {
         CopyAction::Obvious => obvious(model),
@@ -158,33 +157,27 @@ fn raw(model: &Model) -> Option<String> {
     (!all.is_empty()).then(|| all.join("\n\n"))
 }
 
-/// The chosen rows as JSON: an object or an array, with a name for it.
+/// The chosen rows as JSON, with a name for the notice and the file.
 fn json(model: &mut Model) -> Option<(String, String)> {
     let pane = model.navigation.focus.pane;
-    if pane == Pane::Captures {
-        return captures_json(&model.chosen_captures());
-    }
-    let chosen = model.chosen(pane);
-    let values: Vec<serde_json::Value> = chosen.ids.iter().filter_map(|&id| value(model, pane, id)).collect();
+    let (first, values): (i64, Vec<serde_json::Value>) = match pane {
+        Pane::Captures => {
+            let chosen = model.chosen_captures();
+            (chosen.first()?.capture.id.0, chosen.iter().map(out::value).collect())
+        }
+        _ => {
+            let ids = model.chosen(pane).ids;
+            (model.service_id(pane, *ids.first()?), ids.iter().filter_map(|&id| value(model, pane, id)).collect())
+        }
+    };
     let nouns = noun(pane);
-    let noun = nouns.trim_end_matches('s');
     match values.as_slice() {
         [] => None,
         [one] => {
-            Some((format!("{noun}-{}", model.service_id(pane, chosen.ids[0])), serde_json::to_string_pretty(one).ok()?))
+            let name = format!("{}-{first}", nouns.trim_end_matches('s'));
+            Some((name, serde_json::to_string_pretty(one).ok()?))
         }
         many => Some((format!("{nouns}-{}", many.len()), serde_json::to_string_pretty(many).ok()?)),
-    }
-}
-
-fn captures_json(chosen: &[CaptureRecord]) -> Option<(String, String)> {
-    match chosen {
-        [] => None,
-        [one] => Some((format!("capture-{}", one.capture.id), serde_json::to_string_pretty(&out::value(one)).ok()?)),
-        many => {
-            let values: Vec<serde_json::Value> = many.iter().map(out::value).collect();
-            Some((format!("captures-{}", many.len()), serde_json::to_string_pretty(&values).ok()?))
-        }
     }
 }
 

@@ -1,13 +1,15 @@
 //! Confirmations before calls that cannot be undone. Each names the object and what is deleted with it, and holds the
 //! calls as of the key press.
 
-use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::contract::{Logger, Report, Scan, ScanId, TargetId, Wordlist, Workspace, WorkspaceId};
 use crate::dashboard::base::{Call, Job, Pane, Tone};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, EditAction, ItemAction, ListAction};
 use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
+use crate::triage::Issue;
+use std::sync::Arc;
 
 /// To delete more objects than this, their number has to be typed.
 const BY_NUMBER: usize = 20;
@@ -142,22 +144,15 @@ fn workspaces(model: &Model, ids: &[i64]) -> Matter {
     }
     let Some(id) = ids.first().map(|&id| WorkspaceId(id)) else { return Matter::default() };
     let name = model.workspace_words(id);
-    let workspace = model.data.workspaces.value().and_then(|all| all.get(id));
-    let with = workspace.map(|workspace| {
-        let (targets, scans) = (
-            plural(workspace.target_count.max(0) as usize, "target"),
-            plural(workspace.scan_count.max(0) as usize, "scan"),
-        );
-        format!("Also deletes {targets}, {scans}, their findings, and its loggers with their requests.")
-    });
-    Matter {
-        jobs: vec![Job::new(format!("workspace {name}"), Call::DeleteWorkspace(id))],
-        lines: with
-            .into_iter()
-            .chain(["Requests of its loggers are archived on this machine first.".to_owned()])
-            .collect(),
-        word: Some((name, "its name")),
+    let mut lines = Vec::new();
+    if let Some(workspace) = model.items_of::<Workspace>(ids).next() {
+        let targets = plural(workspace.target_count.max(0) as usize, "target");
+        let scans = plural(workspace.scan_count.max(0) as usize, "scan");
+        lines.push(format!("Also deletes {targets}, {scans}, their findings, and its loggers with their requests."));
     }
+    lines.push("Requests of its loggers are archived on this machine first.".to_owned());
+    let jobs = vec![Job::new(format!("workspace {name}"), Call::DeleteWorkspace(id))];
+    Matter { jobs, lines, word: Some((name, "its name")) }
 }
 
 fn targets(model: &Model, ids: &[i64]) -> Matter {
@@ -167,12 +162,11 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
     let found = |id: &TargetId| model.data.findings.value().and_then(|findings| findings.of_target(*id));
     let findings: usize = ids.iter().filter_map(found).map(|of| of.positions.len()).sum();
     let mut lines = vec![format!("Also deletes {} and {}.", plural(scans, "scan"), plural(findings, "finding"))];
-    let active = active_scans(model, |target| ids.contains(&target));
+    let is_active = |scan: &&Arc<Scan>| scan.is_active() && ids.contains(&scan.target_id);
+    let active = model.items::<Scan>().iter().filter(is_active).count();
     if active > 0 {
-        lines.push(format!(
-            "{} still active: deletion is refused until every scan has ended.",
-            plural(active.max(0) as usize, "scan")
-        ));
+        let active = plural(active, "scan");
+        lines.push(format!("{active} still active: deletion is refused until every scan has ended."));
     }
     let jobs = ids.into_iter().map(|id| {
         let name = model.target_name(id).map_or_else(|| id.to_string(), ToString::to_string);
@@ -181,20 +175,11 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
     Matter { jobs: jobs.collect(), lines, word: None }
 }
 
-fn active_scans(model: &Model, of: impl Fn(TargetId) -> bool) -> i64 {
-    let scans = model.data.scans.value().map(|all| all.items()).unwrap_or_default();
-    scans.iter().filter(|scan| scan.is_active() && of(scan.target_id)).count() as i64
-}
-
 /// Excludes active scans: the service refuses to delete them.
 fn scans(model: &Model, ids: &[i64]) -> Matter {
-    let Some(all) = model.data.scans.value() else { return Matter::default() };
-    let chosen = ids.iter().filter_map(|&id| all.get(ScanId(id)));
+    let chosen = model.items_of::<Scan>(ids);
     let (active, ended): (Vec<_>, Vec<_>) = chosen.partition(|scan| scan.is_active());
-    let found = |id: ScanId| {
-        let findings = model.data.findings.value().map(|all| all.items()).unwrap_or_default();
-        findings.iter().filter(|finding| finding.task_id == Some(id)).count()
-    };
+    let found = |id: ScanId| model.items::<Issue>().iter().filter(|issue| issue.task_id == Some(id)).count();
     let findings: usize = ended.iter().map(|scan| found(scan.id)).sum();
     let mut lines = Vec::new();
     if !ended.is_empty() {
@@ -209,8 +194,7 @@ fn scans(model: &Model, ids: &[i64]) -> Matter {
 }
 
 fn stops(model: &Model, ids: &[i64]) -> Matter {
-    let Some(all) = model.data.scans.value() else { return Matter::default() };
-    let active = ids.iter().filter_map(|&id| all.get(ScanId(id))).filter(|scan| !scan.has_ended());
+    let active = model.items_of::<Scan>(ids).filter(|scan| !scan.has_ended());
     let jobs: Vec<Job> = active.map(|scan| Job::new(model.scan_words(scan.id), Call::StopScan(scan.id))).collect();
     let line = if jobs.is_empty() {
         "scan has already ended"
@@ -221,24 +205,19 @@ fn stops(model: &Model, ids: &[i64]) -> Matter {
 }
 
 fn loggers(model: &Model, ids: &[i64]) -> Matter {
-    let Some(all) = model.data.loggers.value() else { return Matter::default() };
-    let chosen: Vec<_> = ids.iter().filter_map(|&id| all.get(LoggerId(id))).collect();
+    let chosen: Vec<_> = model.items_of::<Logger>(ids).collect();
     let requests: i64 = chosen.iter().map(|logger| logger.num_requests).sum();
     let requests = plural(requests.max(0) as usize, "recorded request");
     let line = format!("Also deletes {requests} and stops recording.");
-    let jobs = chosen
-        .iter()
-        .map(|logger| {
-            let call = Call::DeleteLogger { logger: logger.id, workspace: model.workspace_name() };
-            Job::new(format!("logger {}", logger.label), call)
-        })
-        .collect();
-    Matter { jobs, lines: vec![line, ARCHIVED.to_owned()], word: None }
+    let jobs = chosen.iter().map(|logger| {
+        let call = Call::DeleteLogger { logger: logger.id, workspace: model.workspace_name() };
+        Job::new(format!("logger {}", logger.label), call)
+    });
+    Matter { jobs: jobs.collect(), lines: vec![line, ARCHIVED.to_owned()], word: None }
 }
 
 fn reports(model: &Model, ids: &[i64]) -> Matter {
-    let Some(all) = model.data.reports.value() else { return Matter::default() };
-    let chosen = ids.iter().filter_map(|&id| all.get(ReportId(id)));
+    let chosen = model.items_of::<Report>(ids);
     let jobs = chosen.map(|report| {
         let name =
             if report.download_name.is_empty() { report.id.to_string() } else { report.download_name.to_string() };
@@ -249,8 +228,7 @@ fn reports(model: &Model, ids: &[i64]) -> Matter {
 
 /// Excludes predefined wordlists: the service refuses to delete them.
 fn wordlists(model: &Model, ids: &[i64]) -> Matter {
-    let Some(all) = model.data.wordlists.value() else { return Matter::default() };
-    let chosen = ids.iter().filter_map(|&id| all.get(WordlistId(id)));
+    let chosen = model.items_of::<Wordlist>(ids);
     let (predefined, own): (Vec<_>, Vec<_>) = chosen.partition(|list| list.predefined);
     let mut lines = Vec::new();
     if !predefined.is_empty() {

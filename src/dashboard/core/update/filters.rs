@@ -1,7 +1,7 @@
 //! The filter line of a list: every valid text is applied at once; with completion, and recall of earlier queries.
 
 use crate::dashboard::base::{Effect, Pane, Tone};
-use crate::dashboard::model::{Line, Modal, Model, QueryHelp};
+use crate::dashboard::model::{Line, Model, QueryHelp};
 use crate::dashboard::text::{Ends, Offers};
 use crate::query::complete::complete;
 use crate::query::{Completion, Evaluator, Query};
@@ -32,10 +32,7 @@ pub(crate) fn set(model: &mut Model, pane: Pane, text: String) {
 }
 
 fn line(model: &mut Model) -> Option<&mut Line> {
-    match model.overlay.modals.last_mut() {
-        Some(Modal::Line(line)) => Some(line),
-        _ => None,
-    }
+    model.overlay.modals.last_mut()?.try_as_line_mut()
 }
 
 /// enter: keeps the filter, and backspace restores the previous one. An invalid query keeps the line open.

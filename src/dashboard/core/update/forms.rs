@@ -4,20 +4,18 @@ use crate::dashboard::base::{Batch, Effect, FormTag, Tone};
 use crate::dashboard::core::update::{lines, setup};
 use crate::dashboard::findings::{export, manual};
 use crate::dashboard::forms::{FieldValue, Form, FormField};
-use crate::dashboard::input::KeyEvent;
-use crate::dashboard::input::action::{Action, EditAction, FormAction, ViewAction};
+use crate::dashboard::input::{Action, EditAction, FormAction, KeyEvent, ViewAction};
 use crate::dashboard::model::{Help, Modal, Model};
 use crate::dashboard::payloads::keys as payloads;
 use crate::dashboard::reports;
+use crate::export::ExportFormat;
+use crate::triage::IssueId;
 
 /// A key in a form.
 pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
     let Some(Modal::Form(form)) = model.overlay.modals.last_mut() else { return };
     match action {
-        Some(Action::Edit(EditAction::Close)) => {
-            lines::close(model);
-            return;
-        }
+        Some(Action::Edit(EditAction::Close)) => return lines::close(model),
         Some(Action::View(ViewAction::Help)) => return model.overlay.modals.push(Modal::Help(Help::default())),
         // The input does not change while the form is being sent.
         _ if form.sending => return,
@@ -63,8 +61,9 @@ fn type_in(form: &mut Form, event: KeyEvent, action: Option<FormAction>) {
 
 /// Moves to the next line of a field, and from its last line to the next field; or back.
 fn walk(form: &mut Form, by: isize) {
-    if !form.input().is_some_and(|input| input.walk_rows(by)) {
-        form.walk(by);
+    match form.input() {
+        Some(input) if input.has_row(by) => input.walk_rows(by),
+        _ => form.walk(by),
     }
 }
 
@@ -94,20 +93,31 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
     match form.tag {
         FormTag::Place(_) => return payloads::keep(model, effects),
         FormTag::ManualFinding(_) => return manual::keep(model, effects),
-        _ => {}
-    }
-    if let Some((format, ids)) = reports::form::local_report(form) {
-        model.overlay.modals.pop();
-        model.overlay.drafts.remove(&FormTag::NewReport);
-        if let Err(problem) = export::write(model, &ids, format, effects) {
-            model.say(Tone::Bad, problem);
+        FormTag::Connect => {
+            form.sending = true;
+            return setup::connect(model, effects);
         }
-        return;
+        FormTag::NewReport => {
+            if let Some((format, ids)) = reports::form::local_report(form) {
+                return write_report(model, format, &ids, effects);
+            }
+        }
+        FormTag::NewWorkspace
+        | FormTag::EditWorkspace(_)
+        | FormTag::NewTargets
+        | FormTag::NewScan
+        | FormTag::NewLogger => {}
     }
     form.sending = true;
-    if form.tag == FormTag::Connect {
-        return setup::connect(model, effects);
-    }
     let batch = Batch::new(form.kind.verb, Some(form.tag), (form.kind.jobs)(form));
     model.begin(batch, effects);
+}
+
+/// Writes the report of a form that needs no service, and closes the form.
+fn write_report(model: &mut Model, format: ExportFormat, ids: &[IssueId], effects: &mut Vec<Effect>) {
+    model.overlay.modals.pop();
+    model.overlay.drafts.remove(&FormTag::NewReport);
+    if let Err(problem) = export::write(model, ids, format, effects) {
+        model.say(Tone::Bad, problem);
+    }
 }

@@ -1,12 +1,11 @@
 //! From a key to its action: the layer that has the keys, the meaning of the key there, the function that handles it.
 
-use crate::dashboard::base::{Effect, Tone};
+use crate::dashboard::base::{Batch, Effect, Tone};
 use crate::dashboard::core::commands;
 use crate::dashboard::core::update::actions::handle_action;
 use crate::dashboard::core::update::{forms, lines, prompts, setup};
 use crate::dashboard::findings::decide::{menu_keys, rules_keys};
-use crate::dashboard::input::action::{Action, AppAction, ViewAction};
-use crate::dashboard::input::{Context, KeyChord, KeyEvent};
+use crate::dashboard::input::{Action, Context, KeyChord, KeyCode, KeyEvent, TerminalAction, ViewAction};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::payloads::keys as payloads;
 use crate::dashboard::settings::alerts;
@@ -29,40 +28,11 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
     let action = model.keyboard.keymap.action(&model.contexts(), key);
     // These also work while something is typed, unless their key types a character.
     let anywhere = model.keyboard.keymap.action(&[Context::Everywhere], key).filter(|_| key.typed().is_none());
-    let anywhere = if key == KeyChord::ctrl('c') { Some(Action::App(AppAction::Cancel)) } else { anywhere };
-    match anywhere {
-        Some(Action::App(AppAction::Cancel)) => return cancel(model, effects),
-        Some(Action::App(AppAction::Suspend)) => return effects.push(Effect::Suspend),
-        Some(Action::App(AppAction::Redraw)) => return effects.push(Effect::Redraw),
-        // All others depend on what has the keys.
-        Some(
-            Action::App(
-                AppAction::Refresh
-                | AppAction::GoPrefix
-                | AppAction::CopyPrefix
-                | AppAction::GroupPrefix
-                | AppAction::Commands,
-            )
-            | Action::View(_)
-            | Action::Payload(_)
-            | Action::Go(_)
-            | Action::Copy(_)
-            | Action::Shape(_)
-            | Action::Group(_)
-            | Action::Move(_)
-            | Action::List(_)
-            | Action::Text(_)
-            | Action::Item(_)
-            | Action::Verdict(_)
-            | Action::Decide(_)
-            | Action::Review(_)
-            | Action::Form(_)
-            | Action::Edit(_)
-            | Action::Setup(_),
-        )
-        | None => {}
+    let anywhere = if key == KeyChord::ctrl('c') { Some(Action::Terminal(TerminalAction::Cancel)) } else { anywhere };
+    if let Some(Action::Terminal(action)) = anywhere {
+        return handle_terminal(model, action, effects);
     }
-    let edit = action.and_then(Action::edit);
+    let edit = action.and_then(Action::try_as_edit);
     match model.overlay.modals.last_mut() {
         Some(Modal::Prompt(_)) => prompts::handle_key(model, key, event, edit, effects),
         Some(Modal::Line(_) | Modal::Help(_)) => lines::handle_key(model, event, edit, effects),
@@ -113,20 +83,30 @@ fn handle_typed(model: &mut Model) {
 
 fn handle_pane_key(model: &mut Model, key: KeyChord, action: Option<Action>, effects: &mut Vec<Effect>) {
     let prefix = model.keyboard.pending.take();
-    if prefix.is_none() && payloads::take_fresh(model, key) {
-        return payloads::edit_last(model);
+    if prefix.is_none()
+        && let Some(token) = payloads::take_fresh(model, key)
+    {
+        return payloads::open_place(model, token);
     }
     match action {
         Some(action) => match model.off(action) {
             Some(why) => model.say(Tone::Plain, format!("{key}: {why}")),
             None => handle_action(model, action, effects),
         },
-        None if prefix.is_some() && key == KeyChord::plain(crate::dashboard::input::KeyCode::Esc) => {}
+        None if prefix.is_some() && key == KeyChord::plain(KeyCode::Esc) => {}
         None => {
-            let first = prefix.and_then(|prefix| model.context_after(prefix).prefix()).unwrap_or_default();
+            let first = prefix.and_then(Context::prefix).unwrap_or_default();
             let help = model.key_label(Context::Everywhere, Action::View(ViewAction::Help));
             model.say(Tone::Plain, format!("{first}{key} does nothing here; {help} shows the keys"));
         }
+    }
+}
+
+pub(crate) fn handle_terminal(model: &mut Model, action: TerminalAction, effects: &mut Vec<Effect>) {
+    match action {
+        TerminalAction::Cancel => cancel(model, effects),
+        TerminalAction::Suspend => effects.push(Effect::Suspend),
+        TerminalAction::Redraw => effects.push(Effect::Redraw),
     }
 }
 
@@ -137,14 +117,21 @@ fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
         effects.push(Effect::Quit);
         return;
     }
-    if model.keyboard.pending.take().is_some() || lines::close(model) {
+    if model.keyboard.pending.take().is_some() {
         return;
     }
-    let waiting: usize = model.calls.batches.iter_mut().map(crate::dashboard::base::Batch::cancel).sum();
+    match model.overlay.modals.last() {
+        None | Some(Modal::Setup(_)) => cancel_queue(model),
+        Some(_) => lines::close(model),
+    }
+}
+
+fn cancel_queue(model: &mut Model) {
+    let waiting: usize = model.calls.batches.iter_mut().map(Batch::cancel).sum();
     let done = match waiting {
         0 => "nothing to cancel".to_owned(),
         _ => format!("{} cancelled", plural(waiting, "queued request")),
     };
-    let again = model.key_label(Context::Everywhere, Action::App(AppAction::Cancel));
+    let again = model.key_label(Context::Everywhere, Action::Terminal(TerminalAction::Cancel));
     model.say(Tone::Plain, format!("{done}; {again} again quits"));
 }

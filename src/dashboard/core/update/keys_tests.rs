@@ -1,9 +1,10 @@
 //! Keys that move between views, close layers, copy and quit.
 
-use crate::dashboard::base::{ConnectionChoice, ListKind, ScanPart, Tab};
+use crate::dashboard::base::{ConnectionChoice, ListKind, RowRef, ScanPart, Tab};
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::input::Context;
 use crate::dashboard::testing::*;
+use crate::dashboard::text::DetailSubject;
 
 #[test]
 fn numbers_and_tab_focus_panes_and_z_zooms() {
@@ -70,7 +71,8 @@ fn esc_closes_search_range_zoom_and_detail_one_at_a_time() {
 fn h_and_l_switch_detail_tabs_and_h_on_first_tab_leaves() {
     let mut desk = Desk::new();
     desk.keys("4 enter l l");
-    assert_eq!(desk.model.shown_detail(), Some((Pane::Scans, crate::dashboard::base::RowRef::Item(2), Tab::Output)));
+    let scan = DetailSubject::Row(RowRef::Item(2));
+    assert_eq!(desk.model.shown_detail(), Some((Pane::Scans, scan, Tab::Output)));
     assert_eq!(desk.model.plan().scan_part, Some((ScanId(2), ScanPart::Output)));
     desk.keys("h h");
     assert!(desk.model.navigation.focus.in_detail);

@@ -2,8 +2,7 @@
 
 use crate::dashboard::base::Effect;
 use crate::dashboard::core::update::filters;
-use crate::dashboard::input::KeyEvent;
-use crate::dashboard::input::action::{Action, AppAction, EditAction, MoveAction, TextAction, ViewAction};
+use crate::dashboard::input::{Action, AppAction, EditAction, KeyEvent, MoveAction, TextAction, ViewAction};
 use crate::dashboard::model::{Line, LinePurpose, Modal, Model, QueryHelp};
 use crate::dashboard::text::{Search, TextInput};
 
@@ -39,9 +38,7 @@ pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Edit
         _ => None,
     };
     match (action, filtered) {
-        (Some(EditAction::Close), _) => {
-            close(model);
-        }
+        (Some(EditAction::Close), _) => close(model),
         (Some(EditAction::Accept), Some(pane)) => filters::accept(model, pane, effects),
         (Some(EditAction::Accept), None) => {
             model.overlay.modals.pop();
@@ -83,38 +80,25 @@ pub(crate) fn apply(model: &mut Model) {
     }
 }
 
-/// Closes the top layer, and undoes the changes of a line. False when nothing was open.
-pub(crate) fn close(model: &mut Model) -> bool {
+/// Closes the top layer, and undoes the changes of a line.
+pub(crate) fn close(model: &mut Model) {
     match model.overlay.modals.pop() {
-        None => false,
-        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), before, .. })) => {
-            filters::set(model, pane, before);
-            true
-        }
-        Some(Modal::Line(Line { purpose: LinePurpose::Search, .. })) => {
-            model.detail.search = None;
-            true
-        }
+        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), before, .. })) => filters::set(model, pane, before),
+        Some(Modal::Line(Line { purpose: LinePurpose::Search, .. })) => model.detail.search = None,
         // The first-start question cannot be closed: without an answer there is no service.
-        Some(setup @ Modal::Setup(_)) => {
-            model.overlay.modals.push(setup);
-            false
-        }
-        Some(Modal::Form(form)) => {
-            if form.is_touched() {
-                model.overlay.drafts.insert(form.tag, *form);
-            }
-            true
-        }
+        Some(setup @ Modal::Setup(_)) => model.overlay.modals.push(setup),
+        Some(Modal::Form(form)) if form.is_touched() => _ = model.overlay.drafts.insert(form.tag, *form),
         Some(
-            Modal::Help(_)
+            Modal::Form(_)
+            | Modal::Help(_)
             | Modal::Alerts(_)
             | Modal::Decide(_)
             | Modal::Rules(_)
             | Modal::Command(_)
             | Modal::Prompt(_)
             | Modal::Text(_),
-        ) => true,
+        )
+        | None => {}
     }
 }
 

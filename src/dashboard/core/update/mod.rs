@@ -46,10 +46,11 @@ pub mod setup;
 pub mod steps;
 
 use crate::contract::ScanId;
-use crate::dashboard::base::{Effect, Now, Pane, Tone};
+use crate::dashboard::base::{Effect, Now, Pane, RowRef, Tone};
 use crate::dashboard::core::{Msg, commands};
 use crate::dashboard::list::StreamList;
 use crate::dashboard::model::{Modal, Model, SEEN_AFTER};
+use crate::dashboard::text::DetailSubject;
 use std::time::Duration;
 
 /// Handles a message: changes the model and returns the requests to the outside.
@@ -122,8 +123,8 @@ fn settle(model: &mut Model) {
     model.detail.belong_to(shown);
     crate::dashboard::findings::review::settle(model);
     let covered = model.overlay.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
-    match shown.and_then(|(pane, row, _)| Some((pane, row.item()?))).filter(|_| !covered) {
-        Some((pane, id)) => match model.findings.looking {
+    match shown.filter(|_| !covered) {
+        Some((pane, DetailSubject::Row(RowRef::Item(id)), _)) => match model.findings.looking {
             Some((was_pane, was_id, since)) if (was_pane, was_id) == (pane, id) => {
                 if pane == Pane::Scans && now >= since + SEEN_AFTER {
                     model.scans.progress.see(ScanId(id));
@@ -131,7 +132,9 @@ fn settle(model: &mut Model) {
             }
             _ => model.findings.looking = Some((pane, id, now)),
         },
-        None => model.findings.looking = None,
+        Some((_, DetailSubject::Row(RowRef::Group(_)) | DetailSubject::ReviewSummary, _)) | None => {
+            model.findings.looking = None;
+        }
     }
     model.tally_scans();
     if !covered {

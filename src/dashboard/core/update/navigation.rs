@@ -1,7 +1,7 @@
 //! Keys that move between panes, views and tabs.
 
 use crate::contract::WorkspaceId;
-use crate::dashboard::base::{Effect, Pane, Scope, Tab, Tone};
+use crate::dashboard::base::{Effect, Pane, Scope, Tone};
 use crate::dashboard::core::update::{prompts, steps};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ListAction, ViewAction};
@@ -79,7 +79,8 @@ fn back(model: &mut Model) {
         model.navigation.focus.zoomed = false;
     } else if model.navigation.focus.in_detail {
         model.navigation.focus.in_detail = false;
-    } else if model.settings.since.dismiss() {
+    } else if model.settings.since.is_shown() {
+        model.settings.since.last = None;
         // esc only closed the line.
     } else if pane.is_full_view() {
         go(model, Pane::Findings);
@@ -97,16 +98,19 @@ pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
         return model.walk_saved(by);
     }
     let pane = model.detail_pane();
-    if Tab::of(pane).len() < 2 {
+    if pane.tabs().len() < 2 {
         return model.say(Tone::Plain, "no tabs here");
     }
-    model.detail.walk_tabs(pane, by);
+    if let Some(tab) = model.detail.tab_beside(pane, by) {
+        model.detail.show_tab(pane, tab);
+    }
 }
 
 pub(crate) fn tab_left(model: &mut Model) {
     let pane = model.navigation.focus.pane;
-    if !model.detail.walk_tabs(pane, -1) {
-        model.navigation.focus.in_detail = false;
+    match model.detail.tab_beside(pane, -1) {
+        Some(tab) => model.detail.show_tab(pane, tab),
+        None => model.navigation.focus.in_detail = false,
     }
 }
 
@@ -150,13 +154,9 @@ pub(crate) fn go_in(model: &mut Model) {
 }
 
 pub(crate) fn go_out(model: &mut Model) {
-    match model.navigation.focus.pane {
-        Pane::Captures => go(model, Pane::Loggers),
-        Pane::Findings | Pane::Scans => go(model, Pane::Targets),
-        Pane::Targets => go(model, Pane::Workspaces),
-        Pane::Reports | Pane::Wordlists | Pane::Board => go(model, Pane::Findings),
-        Pane::Payloads => go(model, Pane::Captures),
-        Pane::Workspaces | Pane::Loggers => {
+    match model.navigation.focus.pane.parent() {
+        Some(parent) => go(model, parent),
+        None => {
             let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));
             model.say(Tone::Plain, format!("top level; {quit} quits"));
         }

@@ -2,8 +2,7 @@
 
 use crate::client::Problem;
 use crate::contract::{Logger, Report, ReportStatus, ScanId, Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{Link, Pane, PartData, PollEvent, ScanPart, Tone, Update};
+use crate::dashboard::base::{Link, Pane, PartData, PollEvent, ScanPart, Snapshot, Tone, Update};
 use crate::dashboard::data::ScanParts;
 use crate::dashboard::model::Model;
 use crate::table::Table;

@@ -1,10 +1,11 @@
 //! Actions on objects: create, edit, scan, retest, stop, delete, report, download. The ids are captured before a form or
 //! prompt opens.
 
-use crate::contract::{ReportId, ReportSource, ScanId, Shared, TargetId, WordlistId};
+use crate::contract::{Report, ReportSource, Scan, Shared, Target, TargetId, Wordlist, Workspace};
 use crate::dashboard::base::{Batch, Call, Effect, Job, Pane, Tone};
 use crate::dashboard::captures::{keys as captures, loggers};
 use crate::dashboard::core::update::{deletions, steps};
+use crate::dashboard::data::BoardRow;
 use crate::dashboard::findings::retest::keys as retest;
 use crate::dashboard::forms::IdSet;
 use crate::dashboard::input::Context;
@@ -85,10 +86,8 @@ fn no_workspace(model: &mut Model) {
 }
 
 fn edit_workspace(model: &mut Model) {
-    let selected = model.lists.workspaces.selected;
-    let workspace = selected.and_then(|id| model.data.workspaces.value()?.get(id));
-    let form = workspace.map(|workspace| workspaces::form::edit(workspace));
-    match form {
+    let workspace = model.selected_item::<Workspace>();
+    match workspace.map(|workspace| workspaces::form::edit(workspace)) {
         Some(form) => model.open_form(form),
         None => model.say(Tone::Plain, "nothing selected"),
     }
@@ -109,8 +108,7 @@ fn scan_targets(model: &mut Model) {
         }
     };
     let named = |ids: &[i64]| -> Vec<(TargetId, Shared)> {
-        let targets = ids.iter().map(|&id| TargetId(id));
-        targets.filter_map(|id| Some((id, model.target_name(id)?.clone()))).collect()
+        model.items_of::<Target>(ids).map(|target| (target.id, target.name.clone())).collect()
     };
     let mut sets = Vec::new();
     let shown = named(&chosen.ids);
@@ -129,19 +127,17 @@ fn scan_targets(model: &mut Model) {
 
 /// Repeats the chosen scans with their tool, target and parameters, after a prompt.
 fn scan_again(model: &mut Model) {
-    let Some(scans) = model.data.scans.value().cloned() else { return };
     let chosen = model.chosen(Pane::Scans);
-    let chosen: Vec<ScanId> = chosen.ids.iter().map(|&id| ScanId(id)).collect();
-    let mut jobs = Vec::new();
-    for scan in chosen.iter().filter_map(|&id| scans.get(id)) {
-        let Some(call) = retest::same_again(model, scan) else {
+    let again =
+        |scan: &Scan| Some(Job::new(model.scan_words(scan.id), Call::StartScan(retest::same_again(model, scan)?)));
+    let jobs: Option<Vec<Job>> = model.items_of::<Scan>(&chosen.ids).map(|scan| again(scan)).collect();
+    match jobs {
+        Some(jobs) => deletions::ask_start(model, jobs),
+        None => {
             let new = model.key_label(Context::Scans, Action::Item(ItemAction::New));
             model.say(Tone::Bad, format!("scan not repeated: it used a login secret; {new} starts another"));
-            return;
-        };
-        jobs.push(Job::new(model.scan_words(scan.id), Call::StartScan(call)));
+        }
     }
-    deletions::ask_start(model, jobs);
 }
 
 /// Opens the form of a report on marked, selected or shown rows.
@@ -157,8 +153,8 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
     for (pane, source) in panes {
         let on_board = pane == Pane::Findings && model.navigation.focus.pane == Pane::Board;
         if on_board {
-            let rows = model.data.board.value().map(|table| table.items()).unwrap_or_default();
-            sets.push(("on the board".to_owned(), source.clone(), rows.iter().map(|row| row.id.0).collect()));
+            let ids = model.items::<BoardRow>().iter().map(|row| row.id.0).collect();
+            sets.push(("on the board".to_owned(), source.clone(), ids));
         }
         let chosen = if pane == model.navigation.focus.pane { model.chosen(pane) } else { model.cursor(pane).chosen() };
         let words = if chosen.many { "marked" } else { "selected" };
@@ -198,38 +194,33 @@ pub(crate) fn id_set(model: &Model, words: &str, source: ReportSource, ids: Vec<
 /// `d`: reports and wordlists into files.
 fn download(model: &mut Model, effects: &mut Vec<Effect>) {
     let chosen = model.chosen(model.navigation.focus.pane);
-    let mut jobs = Vec::new();
-    match model.navigation.focus.pane {
-        Pane::Reports => {
-            let Some(reports) = model.data.reports.value() else { return };
-            for report in chosen.ids.iter().filter_map(|&id| reports.get(ReportId(id))) {
-                let name = match report.download_name.as_str() {
-                    "" => Shared::from(format!("report-{}.{}", report.id, report.format)),
-                    _ => report.download_name.clone(),
-                };
-                jobs.push(Job::new(format!("report {name}"), Call::DownloadReport(report.id, name)));
-            }
-        }
-        Pane::Wordlists => {
-            let Some(wordlists) = model.data.wordlists.value() else { return };
-            for list in chosen.ids.iter().filter_map(|&id| wordlists.get(WordlistId(id))) {
-                let name = Shared::from(format!("{}.txt", list.name));
-                jobs.push(Job::new(format!("wordlist {}", list.name), Call::DownloadWordlist(list.id, name)));
-            }
-        }
-        _ => {}
-    }
+    let jobs: Vec<Job> = match model.navigation.focus.pane {
+        Pane::Reports => model.items_of::<Report>(&chosen.ids).map(|report| report_download(report)).collect(),
+        Pane::Wordlists => model.items_of::<Wordlist>(&chosen.ids).map(|list| wordlist_download(list)).collect(),
+        _ => Vec::new(),
+    };
     match jobs.is_empty() {
         true => model.say(Tone::Plain, "nothing selected"),
         false => model.begin(Batch::new("download", None, jobs), effects),
     }
 }
 
+fn report_download(report: &Report) -> Job {
+    let name = match report.download_name.as_str() {
+        "" => Shared::from(format!("report-{}.{}", report.id, report.format)),
+        _ => report.download_name.clone(),
+    };
+    Job::new(format!("report {name}"), Call::DownloadReport(report.id, name))
+}
+
+fn wordlist_download(list: &Wordlist) -> Job {
+    let name = Shared::from(format!("{}.txt", list.name));
+    Job::new(format!("wordlist {}", list.name), Call::DownloadWordlist(list.id, name))
+}
+
 /// enter on a wordlist: fetches its words.
 pub(crate) fn look_at_words(model: &mut Model, effects: &mut Vec<Effect>) {
-    let selected = model.lists.wordlists.selected;
-    let list = selected.and_then(|id| model.data.wordlists.value()?.get(id));
-    if let Some(list) = list {
+    if let Some(list) = model.selected_item::<Wordlist>() {
         let job = Job::new(format!("wordlist {}", list.name), Call::WordlistContents(list.id));
         model.begin(Batch::new("read", None, vec![job]), effects);
     }

@@ -2,8 +2,7 @@
 
 use crate::dashboard::base::{Batch, Effect, Tone};
 use crate::dashboard::findings::review;
-use crate::dashboard::input::action::EditAction;
-use crate::dashboard::input::{KeyChord, KeyEvent};
+use crate::dashboard::input::{EditAction, KeyChord, KeyEvent};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::prompts::{Prompt, PromptAnswer, PromptReply, Then};
 use crate::text::plural;
@@ -27,8 +26,9 @@ pub(crate) fn handle_key(
         PromptReply::No => {
             let picks = key == KeyChord::char(' ') && matches!(prompt.then, Then::Decide(_));
             model.overlay.modals.pop();
-            if !(picks && review::pick(model)) {
-                model.say(Tone::Plain, "cancelled");
+            match model.reviewing() {
+                Some(_) if picks => review::pick(model),
+                _ => model.say(Tone::Plain, "cancelled"),
             }
         }
         PromptReply::Wider => {

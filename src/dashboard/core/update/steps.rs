@@ -27,31 +27,30 @@ pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {
 /// Handles an action of lists. A detail has no marks and no order.
 pub(crate) fn handle_list(model: &mut Model, action: ListAction, effects: &mut Vec<Effect>) {
     let in_detail = model.navigation.focus.in_detail;
+    if in_detail && !matches!(action, ListAction::In | ListAction::Out | ListAction::Filter) {
+        return model.say_no_use(Action::List(action));
+    }
     match action {
         ListAction::In if model.navigation.focus.pane == Pane::Wordlists && !in_detail => {
             objects::look_at_words(model, effects)
         }
         ListAction::In => {
-            if in_detail || !model.cursor(model.navigation.focus.pane).unfold() {
-                navigation::go_in(model);
+            let mut cursor = model.cursor(model.navigation.focus.pane);
+            if !in_detail && cursor.is_header(cursor.at()) {
+                return cursor.unfold();
             }
+            drop(cursor);
+            navigation::go_in(model);
         }
         ListAction::Out => {
-            if in_detail || !model.cursor(model.navigation.focus.pane).fold() {
-                navigation::go_out(model);
+            let mut cursor = model.cursor(model.navigation.focus.pane);
+            if !in_detail && cursor.can_fold() {
+                return cursor.fold();
             }
+            drop(cursor);
+            navigation::go_out(model);
         }
         ListAction::Filter => lines::open_filter(model),
-        ListAction::TakeBack
-        | ListAction::Mark
-        | ListAction::Range
-        | ListAction::MarkAll
-        | ListAction::Invert
-        | ListAction::Sort
-            if in_detail =>
-        {
-            model.say_no_use(Action::List(action));
-        }
         ListAction::TakeBack => take_back(model),
         ListAction::Mark => mark(model),
         ListAction::Range => range(model),
@@ -63,20 +62,14 @@ pub(crate) fn handle_list(model: &mut Model, action: ListAction, effects: &mut V
 
 /// Handles an action of texts. Most of them need a detail.
 pub(crate) fn handle_text(model: &mut Model, action: TextAction) {
+    let is_of_detail = !matches!(action, TextAction::TabLeft | TextAction::TabRight | TextAction::Search);
+    if is_of_detail && !model.navigation.focus.in_detail {
+        return model.say_no_use(Action::Text(action));
+    }
     match action {
         TextAction::TabLeft => navigation::tab_left(model),
         TextAction::TabRight => navigation::walk_tabs(model, 1),
         TextAction::Search => lines::open_search(model),
-        TextAction::Shown
-        | TextAction::MarkThis
-        | TextAction::ScrollLeft
-        | TextAction::ScrollRight
-        | TextAction::NextMatch
-        | TextAction::PreviousMatch
-            if !model.navigation.focus.in_detail =>
-        {
-            model.say_no_use(Action::Text(action));
-        }
         TextAction::Shown => show_next_mode(model),
         TextAction::MarkThis => mark_this(model),
         TextAction::ScrollLeft => sideways(model, -8),
@@ -93,8 +86,8 @@ fn show_next_mode(model: &mut Model) {
 }
 
 fn mark_this(model: &mut Model) {
-    if model.header_must_wait() {
-        return;
+    if let Some(why) = model.header_wait_notice() {
+        return model.say(Tone::Plain, why);
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
     let at = cursor.at();
@@ -148,8 +141,8 @@ fn walk_matches(model: &mut Model, by: i64) {
 }
 
 fn mark(model: &mut Model) {
-    if model.header_must_wait() {
-        return;
+    if let Some(why) = model.header_wait_notice() {
+        return model.say(Tone::Plain, why);
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
     let at = cursor.at();
@@ -165,8 +158,8 @@ fn mark(model: &mut Model) {
 /// `v` starts a range; the second `v` marks its rows.
 fn range(model: &mut Model) {
     let begun = model.cursor(model.navigation.focus.pane).range().is_some();
-    if begun && model.must_wait(model.navigation.focus.pane) {
-        return;
+    if let (true, Some(why)) = (begun, model.wait_notice()) {
+        return model.say(Tone::Plain, why);
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
     match cursor.range() {
@@ -182,8 +175,8 @@ fn range(model: &mut Model) {
 }
 
 fn mark_all(model: &mut Model) {
-    if model.must_wait(model.navigation.focus.pane) {
-        return;
+    if let Some(why) = model.wait_notice() {
+        return model.say(Tone::Plain, why);
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
     let rows = cursor.len();
@@ -196,8 +189,8 @@ fn mark_all(model: &mut Model) {
 }
 
 fn invert(model: &mut Model) {
-    if model.must_wait(model.navigation.focus.pane) {
-        return;
+    if let Some(why) = model.wait_notice() {
+        return model.say(Tone::Plain, why);
     }
     model.cursor(model.navigation.focus.pane).invert();
 }

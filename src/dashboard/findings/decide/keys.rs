@@ -71,12 +71,10 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
     if let Some(why) = model.cannot_decide() {
         return model.say(Tone::Bad, why);
     }
-    if is_early(model, Pane::Findings) {
-        return;
+    if let Some(why) = too_early(model, Pane::Findings) {
+        return model.say(Tone::Plain, why);
     }
-    let chosen = model.chosen(Pane::Findings);
-    let ids = |ids: &[i64]| ids.iter().map(|&id| IssueId(id)).collect::<Vec<_>>();
-    let (shown, hidden) = (ids(&chosen.ids), ids(&chosen.hidden));
+    let [shown, hidden] = model.chosen(Pane::Findings).issues();
     if shown.is_empty() && hidden.is_empty() {
         return model.say(Tone::Plain, "nothing selected");
     }
@@ -108,20 +106,16 @@ pub(crate) fn ask_or_carry_out(
     }
 }
 
-/// Whether the selected row was not on the screen long enough; a notice says so. Marked rows were seen before.
-pub(crate) fn is_early(model: &mut Model, pane: Pane) -> bool {
-    let (now, row) = (model.now.mono, model.selected_row(pane));
+/// Why a decision is refused: the selected row was not on the screen long enough. Marked rows were seen before.
+pub(crate) fn too_early(model: &mut Model, pane: Pane) -> Option<String> {
+    let (now, row) = (model.now.mono, model.selected_row(pane)?);
     let cursor = model.cursor(pane);
     let by_hand = cursor.marked().0 > 0 || cursor.range().is_some();
     drop(cursor);
-    let guard = model.findings.guards.of(pane);
-    let early = (model.navigation.focus.in_detail || !by_hand)
-        && guard.zip(row).is_some_and(|(guard, row)| guard.is_early(now, row));
-    if early {
-        let key = model.keyboard.key.map(|key| key.to_string()).unwrap_or_default();
-        model.say(Tone::Plain, format!("{key} ignored: pressed too soon after the row appeared"));
-    }
-    early
+    let guard = model.findings.guards.of(pane).filter(|guard| guard.is_early(now, row));
+    guard.filter(|_| model.navigation.focus.in_detail || !by_hand)?;
+    let key = model.keyboard.key.map(|key| key.to_string()).unwrap_or_default();
+    Some(format!("{key} ignored: pressed too soon after the row appeared"))
 }
 
 fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Prompt {
@@ -314,8 +308,8 @@ impl Model {
         if self.navigation.focus.in_detail {
             return self.lists.board.marks.retain(|id| !decided.contains(id));
         }
-        let hidden = self.chosen(Pane::Board).hidden.into_iter().map(IssueId);
-        self.lists.board.marks = hidden.filter(|id| !decided.contains(id)).collect();
+        let [_, hidden] = self.chosen(Pane::Board).issues();
+        self.lists.board.marks = hidden.into_iter().filter(|id| !decided.contains(id)).collect();
     }
 }
 

@@ -3,8 +3,7 @@
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::findings::decide::keys as decide;
-use crate::dashboard::input::KeyEvent;
-use crate::dashboard::input::action::{Action, DecideAction, EditAction, FormAction, ListAction, MoveAction};
+use crate::dashboard::input::{Action, DecideAction, EditAction, FormAction, KeyEvent, ListAction, MoveAction};
 use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue, Modal, Model};
 use crate::dashboard::prompts::PendingDecision;
 use crate::dashboard::text::Ends;
@@ -20,14 +19,12 @@ pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
     if let Some(why) = model.cannot_decide() {
         return model.say(Tone::Bad, why);
     }
-    let chosen = model.chosen(Pane::Findings);
-    if chosen.ids.is_empty() {
-        let hidden = chosen.hidden.len();
-        let why = if hidden == 0 { "nothing selected" } else { "all marked findings are hidden" };
+    let [ids, hidden] = model.chosen(Pane::Findings).issues();
+    if ids.is_empty() {
+        let why = if hidden.is_empty() { "nothing selected" } else { "all marked findings are hidden" };
         return model.say(Tone::Plain, why);
     }
-    let ids = |ids: Vec<i64>| ids.into_iter().map(IssueId).collect();
-    let mut menu = DecideMenu::new(ids(chosen.ids), ids(chosen.hidden));
+    let mut menu = DecideMenu::new(ids, hidden);
     if let Some(choice) = alone {
         menu.alone = true;
         menu.open(choice);
@@ -57,8 +54,9 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
         Some(Action::Move(MoveAction::Down)) => return walk_scope(model, 1),
         Some(Action::Move(MoveAction::Up)) => return walk_scope(model, -1),
         Some(Action::List(ListAction::TakeBack)) => {
-            if !menu.undo_choice() {
-                model.say(Tone::Plain, "no verdict or option selected yet");
+            match menu.has_choice() {
+                true => menu.undo_choice(),
+                false => model.say(Tone::Plain, "no verdict or option selected yet"),
             }
             return preview(model);
         }
@@ -177,7 +175,7 @@ fn preview(model: &mut Model) {
         if queries.is_empty() {
             return None;
         }
-        let source = model.triaged(&table);
+        let source = model.listed(&table);
         let mut found = RowSet::none(table.len());
         for query in queries.iter().filter_map(|query| Query::parse(query, QueryKind::Findings).ok()) {
             found.or(&query.matches(&source));
@@ -200,7 +198,9 @@ fn offer(model: &mut Model) {
     let offers = match choice {
         MenuChoice::Tags => tags_in_use(model, word.trim_start_matches(['-', '+'])),
         MenuChoice::Duplicate => findings_with(model, &word),
-        _ => choice.offers().into_iter().filter(fits).collect(),
+        MenuChoice::Reason | MenuChoice::Note | MenuChoice::Severity | MenuChoice::Until => {
+            choice.offers().into_iter().filter(fits).collect()
+        }
     };
     if let Some(entry) = menu(model).and_then(|menu| menu.entry.as_mut()) {
         entry.offers.all = offers;
@@ -226,9 +226,6 @@ fn findings_with(model: &mut Model, word: &str) -> Vec<MenuOffer> {
     fits.take(OFFERED).map(|issue| offer(issue.key(), format!("{} ({})", issue.name, issue.identity.asset))).collect()
 }
 
-fn menu(model: &mut Model) -> Option<&mut DecideMenu> {
-    match model.overlay.modals.last_mut() {
-        Some(Modal::Decide(menu)) => Some(menu),
-        _ => None,
-    }
+fn menu(model: &mut Model) -> Option<&mut Box<DecideMenu>> {
+    model.overlay.modals.last_mut()?.try_as_decide_mut()
 }

@@ -3,8 +3,7 @@
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::findings::decide::undo;
-use crate::dashboard::input::action::{Action, DecideAction, EditAction, ItemAction, MoveAction};
-use crate::dashboard::input::{Context, KeyEvent};
+use crate::dashboard::input::{Action, Context, DecideAction, EditAction, ItemAction, KeyEvent, MoveAction};
 use crate::dashboard::model::{Modal, Model, RuleEdit, RulesBox};
 use crate::dashboard::text::TextInput;
 use crate::query::{Query, QueryKind};
@@ -107,7 +106,7 @@ pub(crate) fn count(model: &mut Model) {
     let finds = match Query::parse(&text, QueryKind::Findings) {
         _ if text.trim().is_empty() => Err("a rule needs a query: an empty query would decide all findings".to_owned()),
         Err(error) => Err(error.to_string()),
-        Ok(query) => Ok(model.data.findings.value().map_or(0, |table| query.matches(&model.triaged(table)).count())),
+        Ok(query) => Ok(model.data.findings.value().map_or(0, |table| query.matches(&model.listed(table)).count())),
     };
     if let Some(edit) = rules(model).and_then(|rules| rules.edit.as_mut()) {
         edit.finds = finds;
@@ -119,9 +118,6 @@ fn selected(model: &mut Model) -> Option<RuleState> {
     model.rules().get(at).map(|rule| (*rule).clone())
 }
 
-fn rules(model: &mut Model) -> Option<&mut RulesBox> {
-    match model.overlay.modals.last_mut() {
-        Some(Modal::Rules(rules)) => Some(rules),
-        _ => None,
-    }
+fn rules(model: &mut Model) -> Option<&mut Box<RulesBox>> {
+    model.overlay.modals.last_mut()?.try_as_rules_mut()
 }

@@ -3,8 +3,7 @@
 
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, DecideAction};
+use crate::dashboard::input::{Action, Context, DecideAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
@@ -50,8 +49,9 @@ impl Model {
             true => list.marks.extend(marks),
             false => marks.iter().for_each(|id| _ = list.marks.remove(id)),
         }
-        if !self.review_goes_to(batch, effects) {
-            self.go_to_batch(batch);
+        match self.card_of(batch) {
+            Some(card) => self.go_to_card(card, effects),
+            None => self.go_to_batch(batch),
         }
     }
 
@@ -89,10 +89,7 @@ impl Model {
     }
 
     pub(crate) fn undo_key(&self) -> String {
-        self.keyboard
-            .keymap
-            .key_of(Context::Everywhere, Action::Decide(DecideAction::Undo))
-            .unwrap_or_else(|| "undo".to_owned())
+        self.key_label(Context::Everywhere, Action::Decide(DecideAction::Undo))
     }
 }
 

@@ -11,15 +11,11 @@
 //! ```
 
 use crate::dashboard::base::{GroupId, Pane, RowRef, Tab};
-use crate::dashboard::findings::draw::detail as finding;
-use crate::dashboard::findings::draw::detail::{references, standing};
+use crate::dashboard::findings::draw::detail::standing;
 use crate::dashboard::findings::review::draw::text as card;
 use crate::dashboard::list::{FindingGroupBy, Group};
 use crate::dashboard::model::ReviewFacts;
-use crate::dashboard::ui::cache::ById;
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::labels::fact;
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, ViewCache, format};
+use crate::dashboard::ui::{ById, Cx, DetailPane, ViewCache, cell, fact, format, words};
 use crate::table::Table;
 use crate::triage::{Issue, Presence};
 use ratatui::text::{Line, Span};
@@ -72,24 +68,14 @@ fn of_members<'a>(
         Arc::new(ReviewFacts::of_members(issues.collect(), &cx.model.findings.triage))
     });
     let first: &'a Arc<Issue> = table.items().get(*members.first()? as usize)?;
-    let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
     let tabs = vec![
         Tab::Overview.title().to_owned(),
         Tab::Evidence.title().to_owned(),
-        number(Tab::References, first.references.len() + first.cve.len()),
-        number(Tab::History, facts.history.len()),
+        Tab::References.counted(first.references.len() + first.cve.len()),
+        Tab::History.counted(facts.history.len()),
     ];
-    let (cx, made_from) = (cx.clone(), vec![Arc::clone(&facts) as _]);
-    let version = finding::triage_version(&cx);
-    let text = match cx.model.detail.tab(pane) {
-        Tab::Evidence => DetailText::new(made_from, move |_, width, _| card::evidence(&cx, &facts, width)),
-        Tab::References => DetailText::new(made_from, move |theme, _, _| references::lines(theme, first)),
-        Tab::History => DetailText::new(made_from, move |_, _, _| card::history(&cx, &facts)).with_version(version),
-        _ => {
-            let overview = move |_, width, _| overview(&cx, table, &members, &facts, width);
-            DetailText::new(made_from, overview).with_version(version)
-        }
-    };
+    let overview = move |cx: &Cx<'_>, facts: &ReviewFacts, width| overview(cx, table, &members, facts, width);
+    let text = card::of_members(cx, cx.model.detail.tab(pane), &facts, first, overview);
     Some(DetailPane { id: RowRef::Group(id), head, tabs, text })
 }
 

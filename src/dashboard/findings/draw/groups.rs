@@ -7,57 +7,42 @@
 //!     ▲ HIGH +   /db.sql                   api            9m –
 //! ```
 
-use crate::dashboard::base::Pane;
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::{FindingGroupBy, Group};
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::list::{GridRow, draw_grouped, pane_of};
-use crate::dashboard::ui::{Cx, ListPane, Slot, TableColumn, ViewCache, format};
+use crate::dashboard::ui::{
+    Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, draw_grouped, format, pane_of, words,
+};
 use crate::text;
 use crate::triage::{Assessment, Issue};
-use ratatui::buffer::Buffer;
-use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::prelude::{Buffer, Line, Style};
 
 /// The columns, with the titles of the group column and of the counted attribute.
-const fn columns(by: &'static str, others: &'static str) -> [TableColumn; 7] {
+fn columns(by: FindingGroupBy) -> [TableColumn; 7] {
+    let others = if by == FindingGroupBy::Target { "CLASSES" } else { "TARGETS" };
     [
         TableColumn::fixed("", 1),
         TableColumn::fixed("RISK", format::RISK),
         TableColumn::fixed("Δ", 1),
-        TableColumn::flex(by, 12, 7),
+        TableColumn::flex(by.head(), 12, 7),
         TableColumn::flex("COUNT", 10, 1).at_most(28),
         TableColumn::fixed(others, 7),
         TableColumn::fixed("NEW", 9).expendable(1),
     ]
 }
 
-static BY_CLASS: [TableColumn; 7] = columns("CLASS", "TARGETS");
-static BY_TARGET: [TableColumn; 7] = columns("TARGET", "CLASSES");
-static BY_CVE: [TableColumn; 7] = columns("CVE", "TARGETS");
-static BY_CWE: [TableColumn; 7] = columns("CWE", "TARGETS");
-static BY_OWASP: [TableColumn; 7] = columns("OWASP", "TARGETS");
-static BY_PORT: [TableColumn; 7] = columns("PORT", "TARGETS");
-
 /// Draws the findings in groups.
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache, by: FindingGroupBy) -> u16 {
     let (remote, list, groups) = (&cx.model.data.findings, &cx.model.lists.findings, &cx.model.lists.finding_groups);
     let total = remote.value().map_or(0, |table| table.len());
+    let columns = columns(by);
     let pane = ListPane {
-        columns: match by {
-            FindingGroupBy::Class => &BY_CLASS,
-            FindingGroupBy::Target => &BY_TARGET,
-            FindingGroupBy::Cve => &BY_CVE,
-            FindingGroupBy::Cwe => &BY_CWE,
-            FindingGroupBy::Owasp => &BY_OWASP,
-            FindingGroupBy::Port => &BY_PORT,
-        },
+        columns: &columns,
         tabs: Some(draw::saved_tabs(cx, slot.area.width)),
         place: Some(sum(list.rows.len(), list.groups.iter().count(), total, by)),
-        ..pane_of(Pane::Findings, remote)
+        ..pane_of::<Issue>(cx)
     };
     let style = cx.freshness(remote);
-    draw_grouped(cx, buf, slot, cache, pane, (remote, list), |row, _| match row {
+    draw_grouped::<Issue>(cx, buf, slot, cache, pane, |row, _| match row {
         GridRow::Header(group) => {
             let style = if groups.summary(group).undecided == 0 { cx.theme.dim() } else { style };
             (header(cx, by, group), style)

@@ -8,14 +8,13 @@ pub mod detail;
 use crate::contract::Finding;
 use crate::dashboard::base::Pane;
 use crate::dashboard::data::Saved;
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::list::{draw_table, pane_of};
-use crate::dashboard::ui::widgets::tabs::tab_line;
-use crate::dashboard::ui::{Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, format};
+use crate::dashboard::ui::{
+    Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, dimmed, draw_table, format, pane_of, tab_line,
+    words,
+};
 use crate::text;
 use crate::triage::{Assessment, Issue, ReopenCause, VerdictSource};
-use ratatui::buffer::Buffer;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Span};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("RISK", format::RISK),
@@ -33,18 +32,16 @@ const COLUMNS: &[TableColumn] = &[
 const DECISION: u16 = 12;
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
-    let remote = &cx.model.data.findings;
-    if let (Some(by), Some(_)) = (cx.model.lists.finding_groups.by, remote.value()) {
+    if let (Some(by), Some(_)) = (cx.model.lists.finding_groups.by, cx.model.data.findings.value()) {
         return groups::draw_list(cx, buf, slot, cache, by);
     }
-    let list = &cx.model.lists.findings;
     let pane = ListPane {
         columns: COLUMNS,
         invitation: "no findings yet: they appear here while scans run".to_owned(),
         tabs: Some(saved_tabs(cx, slot.area.width)),
-        ..pane_of(Pane::Findings, remote)
+        ..pane_of::<Issue>(cx)
     };
-    draw_table(cx, buf, slot, cache, pane, (remote, list), |finding, _| {
+    draw_table::<Issue>(cx, buf, slot, cache, pane, |finding, _| {
         let assessment = cx.model.assessment(finding.id);
         let cells = vec![
             risk(cx.theme, finding, assessment),
@@ -69,12 +66,6 @@ pub(crate) fn detail_of_row<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<De
         Some(id) => group_detail::detail(cx, id, cache),
         None => detail::detail(cx, Pane::Findings, cx.model.lists.findings.selected?, cache),
     }
-}
-
-/// Dims a decided row.
-fn dimmed<'a>(theme: Theme, cell: Line<'a>) -> Line<'a> {
-    let spans = cell.spans.into_iter().map(|span| Span::styled(span.content, theme.dim()));
-    Line::from(spans.collect::<Vec<_>>())
 }
 
 /// The risk as scanned; with a severity override both: `◆>MED`.
@@ -153,5 +144,5 @@ fn port(finding: &Finding) -> Line<'static> {
 
 /// For layouts that have one line for the findings.
 pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
-    Line::from(format::risk_counts(cx.theme, cx.facts.risks().map(Some), "  "))
+    Line::from(format::risk_counts(cx.theme, cx.facts.risks.map(Some), "  "))
 }

@@ -13,12 +13,12 @@ use crate::dashboard::prompts::{Prompt, Then};
 use crate::oob::out::raw;
 use crate::oob::{CaptureRecord, CaptureSource};
 use crate::text::plural;
-use crate::triage::{Change, EventId, Issue, IssueId, ManualFinding, ManualFindingState, Subject};
+use crate::triage::{Change, EventId, ManualFinding, ManualFindingState, Subject};
 
 /// `n` in the findings: edits the selected manual finding, or opens a new one for the target.
 pub(crate) fn open(model: &mut Model) {
-    let issue = selected(model);
-    let present = issue.and_then(|issue| own_state(model, *issue.own.as_deref()?));
+    let id = model.issue_at_hand().and_then(|issue| issue.own.as_deref().copied());
+    let present = id.and_then(|id| model.findings.triage.state.own().find(|own| own.id == id));
     match present.map(|own| ManualFindingDraft { id: Some(own.id), finding: own.finding.clone(), others: Vec::new() }) {
         Some(draft) => open_form(model, draft),
         None => open_new(model),
@@ -33,8 +33,8 @@ pub(crate) fn open_new(model: &mut Model) {
 
 /// `n` in the captures: opens a finding with the chosen requests as evidence, or adds them to a manual finding.
 pub(crate) fn open_from_captures(model: &mut Model) {
-    if model.header_must_wait() {
-        return;
+    if let Some(why) = model.header_wait_notice() {
+        return model.say(Tone::Plain, why);
     }
     let chosen = model.chosen_captures();
     if chosen.is_empty() {
@@ -95,15 +95,6 @@ fn is_here(model: &Model, own: &ManualFindingState) -> bool {
     own.event.workspace.is_empty() || *own.event.workspace == *workspace
 }
 
-fn selected(model: &Model) -> Option<&Issue> {
-    let id = model.selected_id(Pane::Findings).map(IssueId)?;
-    model.data.findings.value()?.get(id).map(|issue| &**issue)
-}
-
-fn own_state(model: &Model, id: EventId) -> Option<&ManualFindingState> {
-    model.findings.triage.state.own().find(|own| own.id == id)
-}
-
 fn target(model: &Model) -> Shared {
     let known = model.target_at_hand().or(model.navigation.scope.target).and_then(|id| model.target_name(id).cloned());
     known.unwrap_or_default()
@@ -111,7 +102,7 @@ fn target(model: &Model) -> Shared {
 
 /// `D` in the findings: asks before manual findings are deleted. Findings of the service remain.
 pub(crate) fn ask_off(model: &mut Model) {
-    let ids: Vec<IssueId> = model.chosen(Pane::Findings).ids.into_iter().map(IssueId).collect();
+    let [ids, _] = model.chosen(Pane::Findings).issues();
     let Some(table) = model.data.findings.value() else { return };
     let own: Vec<(EventId, Shared)> = ids
         .iter()

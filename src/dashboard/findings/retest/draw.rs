@@ -4,14 +4,12 @@ use crate::dashboard::base::Pane;
 use crate::dashboard::data::{Board, BoardRow};
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::Group;
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::list::{GridRow, draw_grouped, pane_of};
-use crate::dashboard::ui::{Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, format};
+use crate::dashboard::ui::{
+    Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, draw_grouped, format, pane_of, words,
+};
 use crate::text;
 use crate::triage::{Outcome, RetestStatus, Verdict};
-use ratatui::buffer::Buffer;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Span, Style};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("RISK", format::RISK),
@@ -28,10 +26,10 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         place: list.groups.is_on().then(|| format::plural(list.rows.len(), "finding")),
         note: words(cx.model.board_words(), cx.theme.dim()),
         invitation: invitation(cx),
-        ..pane_of(Pane::Board, remote)
+        ..pane_of::<BoardRow>(cx)
     };
     let style = cx.freshness(remote);
-    draw_grouped(cx, buf, slot, cache, pane, (remote, list), |row, _| match row {
+    draw_grouped::<BoardRow>(cx, buf, slot, cache, pane, |row, _| match row {
         GridRow::Header(group) => (header(cx, group), style),
         GridRow::Item { item, .. } => (cells(cx, item), style),
     })

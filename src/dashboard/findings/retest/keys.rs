@@ -3,9 +3,8 @@
 use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
 use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, Job, JobState, Pane, Tone};
 use crate::dashboard::data::{BY_NOW, Board};
-use crate::dashboard::findings::decide::keys::{ask_or_carry_out, is_early};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, EditAction};
+use crate::dashboard::findings::decide::keys::{ask_or_carry_out, too_early};
+use crate::dashboard::input::{Action, Context, EditAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
 use crate::text::plural;
@@ -20,11 +19,10 @@ const NAMED: usize = 3;
 
 /// Gives a verdict to the chosen rows. Several rows become fixed together only if the retest did not see them.
 pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effect>) {
-    if is_early(model, Pane::Board) {
-        return;
+    if let Some(why) = too_early(model, Pane::Board) {
+        return model.say(Tone::Plain, why);
     }
-    let chosen = model.chosen(Pane::Board);
-    let [mut ids, mut hidden] = [chosen.ids, chosen.hidden].map(issue_ids);
+    let [mut ids, mut hidden] = model.chosen(Pane::Board).issues();
     let all = ids.len() + hidden.len();
     if all > 1 && verdict == Verdict::Fixed {
         let rows = model.data.board.value().cloned().unwrap_or_default();
@@ -50,7 +48,7 @@ pub(crate) fn ask(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let chosen = model.chosen(pane);
     let many = chosen.many || pane == Pane::Board;
-    let [shown, hidden] = [chosen.ids, chosen.hidden].map(issue_ids);
+    let [shown, hidden] = chosen.issues();
     if shown.is_empty() && hidden.is_empty() {
         return model.say(Tone::Plain, "nothing selected");
     }
@@ -66,10 +64,6 @@ pub(crate) fn ask(model: &mut Model) {
         prompt.wider = Some(Box::new(question(wider, left_out)));
     }
     model.open_prompt(prompt);
-}
-
-fn issue_ids(ids: Vec<i64>) -> Vec<IssueId> {
-    ids.into_iter().map(IssueId).collect()
 }
 
 fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
@@ -169,11 +163,7 @@ pub(crate) fn compare_scans(model: &mut Model) {
 
 /// `d` on a finding: shows the differences between its last two scans.
 pub(crate) fn show_difference(model: &mut Model) {
-    let id = match model.navigation.focus.pane {
-        Pane::Board => model.lists.board.selected,
-        _ => model.selected_id(Pane::Findings).map(IssueId),
-    };
-    let Some(issue) = id.and_then(|id| model.data.findings.value()?.get(id)).cloned() else {
+    let Some(issue) = model.issue_at_hand().cloned() else {
         return model.say(Tone::Plain, "nothing selected");
     };
     let mut occurrences = occurrences(&issue);

@@ -5,12 +5,12 @@ use crate::contract::{
     Finding, NewScan, ResultSummary, Risk, Scan, ScanCreated, ScanId, ScanStatus, Stamp, TargetId, Workspace,
     WorkspaceId,
 };
-use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{Call, CallAnswer, Effect, Pane, Update};
+use crate::dashboard::base::{Call, CallAnswer, Effect, Pane, Snapshot, Update};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{Board, StoredDecisions, TriageNews};
 use crate::dashboard::model::Modal;
 use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
+use crate::dashboard::text::DetailSubject;
 use crate::triage::{KEPT_AS, Outcome, Retest, RetestStatus};
 
 /// So many findings of high risk and no others.
@@ -315,7 +315,10 @@ fn board_group_chosen_by_its_header_and_enter_opens_finding() {
     drop(cursor);
     desk.keys("j enter");
     assert!(desk.model.navigation.focus.in_detail);
-    assert_eq!(desk.model.shown_detail().map(|(pane, row, _)| (pane, Some(row))), Some((Pane::Board, first)));
+    assert_eq!(
+        desk.model.shown_detail().map(|(pane, row, _)| (pane, Some(row))),
+        Some((Pane::Board, first.map(DetailSubject::Row)))
+    );
 }
 
 #[test]

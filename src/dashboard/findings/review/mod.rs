@@ -9,7 +9,7 @@ mod tests;
 
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Focus, Pane, Tab, Tone};
-use crate::dashboard::input::action::{Action, MoveAction, ReviewAction};
+use crate::dashboard::input::{Action, Context, MoveAction, ReviewAction};
 use crate::dashboard::model::review::open::{close, pause};
 use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, TABS};
 use crate::dashboard::prompts::{Prompt, Then};
@@ -116,17 +116,10 @@ pub(crate) fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
         true => end(model, effects),
         false => {
             pause(model);
-            model.say(Tone::Plain, format!("review paused · {} resumes", review_key(model)));
+            let key = model.key_label(Context::Findings, Action::Review(ReviewAction::Open));
+            model.say(Tone::Plain, format!("review paused · {key} resumes"));
         }
     }
-}
-
-fn review_key(model: &Model) -> String {
-    model
-        .keyboard
-        .keymap
-        .key_of(Pane::Findings.context(), Action::Review(ReviewAction::Open))
-        .unwrap_or_else(|| "review".to_owned())
 }
 
 /// Ends the review. Its decisions remain.
@@ -216,10 +209,10 @@ pub(crate) fn ask_undo_all(model: &mut Model) {
 }
 
 /// From the prompt before a large decision: shows the findings, to exclude some of them.
-pub(crate) fn pick(model: &mut Model) -> bool {
-    let Some(review) = model.findings.review.as_mut().filter(|review| review.open.is_some()) else { return false };
-    review.tab = Tab::Where;
-    true
+pub(crate) fn pick(model: &mut Model) {
+    if let Some(review) = &mut model.findings.review {
+        review.tab = Tab::Where;
+    }
 }
 
 /// After every message: updates the facts of the card, and pauses a review that lost the focus.
@@ -272,15 +265,19 @@ impl Model {
         refresh(self);
     }
 
-    /// Shows the card of a batch that was undone or redone. False if no card has it.
-    pub(crate) fn review_goes_to(&mut self, batch: EventId, effects: &mut Vec<Effect>) -> bool {
-        let Some(review) = self.findings.review.as_mut().filter(|review| review.open.is_some()) else { return false };
+    /// The card of the open review on which a batch was decided.
+    pub(crate) fn card_of(&self, batch: EventId) -> Option<usize> {
         let of = |(_, all): &(&usize, &Vec<Decided>)| all.iter().any(|one| one.batch == Some(batch));
-        let Some(at) = review.progress.decided.iter().find(of).map(|(&at, _)| at) else { return false };
-        review.progress.at = at;
+        self.reviewing()?.progress.decided.iter().find(of).map(|(&at, _)| at)
+    }
+
+    /// Shows a card whose decision was undone or redone.
+    pub(crate) fn go_to_card(&mut self, at: usize, effects: &mut Vec<Effect>) {
+        if let Some(review) = &mut self.findings.review {
+            review.progress.at = at;
+        }
         save(self, effects);
         came_to_card(self);
-        true
     }
 
     /// Whether all of these are on the current card. A command can decide others too.
@@ -290,10 +287,5 @@ impl Model {
             let on_it: HashSet<i64> = card.ids.iter().copied().collect();
             ids.iter().all(|id| on_it.contains(&id.0))
         })
-    }
-
-    /// The findings that a verdict decides on the current card.
-    pub(crate) fn on_card(&self) -> Option<Vec<IssueId>> {
-        Some(self.reviewing()?.included())
     }
 }

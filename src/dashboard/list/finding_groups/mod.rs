@@ -29,38 +29,32 @@ pub enum FindingGroupBy {
 }
 
 impl FindingGroupBy {
-    pub fn word(self) -> &'static str {
+    /// Head of its column, name of one group, of several, and of the group without a value.
+    fn words(self) -> [&'static str; 4] {
         match self {
-            Self::Class => "class",
-            Self::Target => "target",
-            Self::Cve => "CVE",
-            Self::Cwe => "CWE",
-            Self::Owasp => "OWASP",
-            Self::Port => "port",
+            Self::Class => ["CLASS", "class", "classes", "no class"],
+            Self::Target => ["TARGET", "target", "targets", "no target"],
+            Self::Cve => ["CVE", "CVE", "CVEs", "no CVE"],
+            Self::Cwe => ["CWE", "CWE", "CWEs", "no CWE"],
+            Self::Owasp => ["OWASP", "OWASP", "OWASP categories", "no OWASP category"],
+            Self::Port => ["PORT", "port", "ports", "no port"],
         }
+    }
+
+    pub fn head(self) -> &'static str {
+        self.words()[0]
+    }
+
+    pub fn word(self) -> &'static str {
+        self.words()[1]
     }
 
     pub fn plural(self) -> &'static str {
-        match self {
-            Self::Class => "classes",
-            Self::Target => "targets",
-            Self::Cve => "CVEs",
-            Self::Cwe => "CWEs",
-            Self::Owasp => "OWASP categories",
-            Self::Port => "ports",
-        }
+        self.words()[2]
     }
 
-    /// The title of the group of findings without the attribute.
     pub fn none(self) -> &'static str {
-        match self {
-            Self::Class => "no class",
-            Self::Target => "no target",
-            Self::Cve => "no CVE",
-            Self::Cwe => "no CWE",
-            Self::Owasp => "no OWASP category",
-            Self::Port => "no port",
-        }
+        self.words()[3]
     }
 }
 

@@ -5,9 +5,11 @@ use crate::dashboard::base::GroupId;
 use crate::dashboard::base::capture::Caught;
 use crate::oob::Token;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use strum::IntoStaticStr;
 
 /// The attribute that the captures of a group have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum CaptureGroupBy {
     Payload,
     Source,
@@ -16,11 +18,7 @@ pub enum CaptureGroupBy {
 
 impl CaptureGroupBy {
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Payload => "payload",
-            Self::Source => "source",
-            Self::Logger => "logger",
-        }
+        self.into()
     }
 }
 

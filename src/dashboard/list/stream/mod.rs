@@ -11,7 +11,7 @@ mod tests;
 use crate::dashboard::base::{Caught, CaughtId, GroupId, RowRef};
 use crate::dashboard::data::{START, Stream};
 use crate::dashboard::list::stream::chunks::shifted;
-use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, ChunkQuery, Group, Groups, Ranges, set_mark};
+use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, ChunkQuery, Groups, Ranges, set_mark};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
@@ -35,8 +35,8 @@ pub struct StreamList {
     pub earlier: Vec<String>,
     /// The captures that match the query, oldest first.
     rows: VecDeque<Taken>,
-    by: Option<CaptureGroupBy>,
-    groups: Groups,
+    pub(crate) by: Option<CaptureGroupBy>,
+    pub(crate) groups: Groups,
     /// The row numbers of the stream after the last update.
     known: Range<u64>,
     /// Those of them on which the query did not run yet.
@@ -152,23 +152,6 @@ impl StreamList {
         self.marks.iter().copied().filter(|&id| !self.has(stream, id))
     }
 
-    pub fn by(&self) -> Option<CaptureGroupBy> {
-        self.by
-    }
-
-    pub fn groups(&self) -> &Groups {
-        &self.groups
-    }
-
-    pub(crate) fn groups_mut(&mut self) -> &mut Groups {
-        &mut self.groups
-    }
-
-    /// The group whose header is at a place.
-    pub fn header_at(&self, at: usize) -> Option<&Group> {
-        self.groups.header(at)
-    }
-
     /// The selected capture or group header.
     pub fn selected_row(&self) -> Option<RowRef<CaughtId>> {
         self.header.map(RowRef::Group).or(self.selected.map(RowRef::Item))
@@ -176,7 +159,7 @@ impl StreamList {
 
     /// The row at a place.
     pub fn row_at(&self, stream: &Stream, at: usize) -> Option<RowRef<CaughtId>> {
-        let header = self.header_at(at).map(|group| RowRef::Group(group.id));
+        let header = self.groups.header(at).map(|group| RowRef::Group(group.id));
         header.or_else(|| self.id_at(stream, at).map(RowRef::Item))
     }
 
@@ -356,7 +339,7 @@ impl StreamList {
 
     fn put_at(&mut self, stream: &Stream, at: usize) {
         self.at = at;
-        self.header = self.header_at(at).map(|group| group.id);
+        self.header = self.groups.header(at).map(|group| group.id);
         self.selected = self.id_at(stream, at);
     }
 

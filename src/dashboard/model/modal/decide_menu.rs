@@ -12,6 +12,7 @@ use crate::dashboard::text::{Offers, TextInput};
 use crate::triage::{DecisionScope, Draft, DraftValue, FindingKey, IssueId, Reason, Verdict};
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
+use strum::IntoStaticStr;
 
 #[derive(Clone, Debug)]
 pub struct DecideMenu {
@@ -30,12 +31,14 @@ pub struct DecideMenu {
 }
 
 /// An option of the menu.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum MenuChoice {
     Reason,
     Note,
     Severity,
     Tags,
+    #[strum(serialize = "finding")]
     Duplicate,
     Until,
 }
@@ -89,12 +92,13 @@ impl DecideMenu {
         change(&mut self.draft);
     }
 
-    /// Undoes the last choice. False if there is none.
-    pub fn undo_choice(&mut self) -> bool {
-        let before = self.before.pop();
-        let had = before.is_some();
-        self.draft = before.unwrap_or_default();
-        had
+    pub fn has_choice(&self) -> bool {
+        !self.before.is_empty()
+    }
+
+    /// Undoes the last choice.
+    pub fn undo_choice(&mut self) {
+        self.draft = self.before.pop().unwrap_or_default();
     }
 
     /// The next scope, or the one before.
@@ -151,14 +155,7 @@ impl MenuEntry {
 
 impl MenuChoice {
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Reason => "reason",
-            Self::Note => "note",
-            Self::Severity => "severity",
-            Self::Tags => "tags",
-            Self::Duplicate => "finding",
-            Self::Until => "until",
-        }
+        self.into()
     }
 
     /// The offers that do not depend on the findings.
@@ -280,8 +277,11 @@ mod tests {
         menu.choose(|draft| draft.severity = DraftValue::Set(Risk::Low));
         menu.walk_scope(1);
         menu.walk_scope(-5);
-        assert!(menu.undo_choice() && menu.draft.scope == DecisionScope::ClassOnTarget);
-        assert!(menu.undo_choice() && menu.undo_choice() && menu.draft == Draft::default());
-        assert!(!menu.undo_choice());
+        menu.undo_choice();
+        assert_eq!(menu.draft.scope, DecisionScope::ClassOnTarget);
+        menu.undo_choice();
+        assert!(menu.has_choice());
+        menu.undo_choice();
+        assert!(!menu.has_choice() && menu.draft == Draft::default());
     }
 }

@@ -12,7 +12,7 @@ pub mod facts;
 pub mod open;
 
 use crate::contract::Shared;
-use crate::dashboard::base::{Focus, Tab};
+use crate::dashboard::base::{Focus, RowRef, Tab};
 use crate::dashboard::list::FindingGroupBy;
 use crate::triage::{EventId, IssueId, TriageState, Verdict};
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,6 @@ pub use crate::dashboard::model::ReviewFacts;
 
 /// The tabs of a card.
 pub const TABS: [Tab; 5] = [Tab::Overview, Tab::Evidence, Tab::Where, Tab::References, Tab::History];
-/// The row id of the summary.
-pub const SUMMARY: i64 = i64::MIN;
-
 /// The frozen cards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cards {
@@ -139,9 +136,9 @@ impl Review {
         self.cards.cards.get(self.progress.at)
     }
 
-    /// Identifies the current card, for the guard against type-ahead and for drawing.
-    pub fn row_id(&self) -> i64 {
-        self.card().and_then(|card| card.ids.first().copied()).unwrap_or(SUMMARY)
+    /// The row of the current card; the summary is none.
+    pub fn row(&self) -> Option<RowRef> {
+        self.card()?.ids.first().copied().map(RowRef::Item)
     }
 
     /// Whether a finding of the current card is excluded.

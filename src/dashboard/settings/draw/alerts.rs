@@ -4,9 +4,7 @@ use crate::dashboard::data::Alert;
 use crate::dashboard::list::PopUpList;
 use crate::dashboard::ui::{Cx, PopUp};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::Span;
+use ratatui::prelude::{Buffer, Rect, Span};
 
 const POPUP: PopUp = PopUp { title: "Alerts", note: " alert on every match ", columns: 72, lines: 4, below: 0 };
 

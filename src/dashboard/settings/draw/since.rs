@@ -5,14 +5,11 @@
 //! ```
 
 use crate::dashboard::base::Pane;
-use crate::dashboard::input::action::ViewAction;
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::input::{Action, Context, ViewAction};
 use crate::dashboard::ui::{Cx, draw_sides, indented, joined, key, risk_counts};
 use crate::text::plural;
 use jiff::tz::TimeZone;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 pub(crate) fn draw_since(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let since = &cx.model.settings.since;

@@ -13,22 +13,19 @@ pub mod query_help;
 use crate::client::Problem;
 use crate::contract::Stamp;
 use crate::dashboard::base::Pane;
-use crate::dashboard::input::action::ListAction;
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::list::{Group, GroupPlace, List};
+use crate::dashboard::model::Stored;
 use crate::dashboard::ui::{
     Cx, Edges, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, draw_frame, draw_heads, draw_line,
-    draw_rows, draw_sides, format, indented, key, numbered, parts_within, plain, row_of, take_top, widths, words, wrap,
+    draw_lines, draw_rows, draw_sides, format, indented, key, numbered, parts_within, plain, take_top, widths, words,
+    wrap,
 };
 use crate::query::ClauseEffect;
-use crate::table::{Item, Remote, Table};
+use crate::table::{Item, Remote};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 /// The state of the rows of a list.
 pub(crate) enum ListState<'a> {
@@ -55,7 +52,7 @@ impl<'a> ListState<'a> {
 pub(crate) struct ListPane<'a> {
     pub pane: Pane,
     pub state: ListState<'a>,
-    pub columns: &'static [TableColumn],
+    pub columns: &'a [TableColumn],
     /// Whether column headers are drawn; narrow side panes have none.
     pub heads: bool,
     /// A summary of the rows, for the upper edge.
@@ -122,21 +119,20 @@ pub(crate) fn draw_list_pane<'a>(
 }
 
 /// As `draw_list_pane`, for a list of a table: `cells` returns the cells of an item.
-pub(crate) fn draw_table<'a, T: Item + 'static>(
+pub(crate) fn draw_table<'a, T: Stored + 'static>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
     slot: &Slot,
     cache: &mut ViewCache,
     pane: ListPane<'a>,
-    source: (&'a Remote<Arc<Table<T>>>, &'a List<T>),
     cells: impl Fn(&'a T, &[u16]) -> Vec<Line<'a>>,
 ) -> u16 {
-    let style = cx.freshness(source.0);
+    let style = cx.freshness(T::remote(&cx.model.data));
     let row = |row: GridRow<'a, T>, room: &[u16]| match row {
         GridRow::Item { item, .. } => (cells(item, room), style),
         GridRow::Header(_) => (Vec::new(), style),
     };
-    draw_grouped(cx, buf, slot, cache, pane, source, row)
+    draw_grouped(cx, buf, slot, cache, pane, row)
 }
 
 /// A row of a list whose items can be in groups.
@@ -151,20 +147,18 @@ pub(crate) enum GridRow<'a, T> {
 }
 
 /// As [`draw_table`], for a list that can be grouped: `cells` makes the cells and the style of a row.
-pub(crate) fn draw_grouped<'a, T: Item + 'static>(
+pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
     slot: &Slot,
     cache: &mut ViewCache,
     pane: ListPane<'a>,
-    source: (&'a Remote<Arc<Table<T>>>, &'a List<T>),
     cells: impl Fn(GridRow<'a, T>, &[u16]) -> (Vec<Line<'a>>, Style),
 ) -> u16 {
-    let (remote, list) = source;
-    let Some(table) = remote.value() else {
+    let list = T::list(&cx.model.lists);
+    let Some(table) = T::remote(&cx.model.data).value() else {
         return draw_list_pane(cx, buf, slot, &pane, |_| 0, |_, _| None);
     };
-    let pane = filled(pane, table, list);
     let range = list.range_start(table).map(|from| from.min(list.at)..=from.max(list.at));
     let row = |at: usize, room: &[u16]| {
         let place = list.groups.at(at);
@@ -181,7 +175,7 @@ pub(crate) fn draw_grouped<'a, T: Item + 'static>(
         Some(TableRow { cells, style, marked, selected: list.at == at })
     };
     let view = view_of(cx, list);
-    let anchor = cache.anchors.of(pane.pane);
+    let anchor = cache.anchors.entry(pane.pane).or_default();
     draw_list_pane(cx, buf, slot, &pane, |height| anchor.resolve(view, list, table, height), row)
 }
 
@@ -195,13 +189,15 @@ fn view_of<T: Item>(cx: &Cx<'_>, list: &List<T>) -> u64 {
     hasher.finish()
 }
 
-/// Fills in the parts of a pane that follow from its list.
-fn filled<'a, T: Item>(pane: ListPane<'a>, table: &Table<T>, list: &'a List<T>) -> ListPane<'a> {
+/// A list as its state describes it, without columns and texts.
+pub(crate) fn pane_of<'a, T: Stored>(cx: &Cx<'a>) -> ListPane<'a> {
+    let (remote, list) = (T::remote(&cx.model.data), T::list(&cx.model.lists));
+    let pane = ListPane::new(T::PANE, ListState::of(remote));
+    let Some(table) = remote.value() else { return pane };
     ListPane {
         order: T::SORTS.get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
         filter: &list.filter,
         why: &list.why,
-        // Folded items are not hidden.
         total: (list.len() + table.len()).saturating_sub(list.rows.len()),
         shown: list.len(),
         at: list.at,
@@ -210,24 +206,26 @@ fn filled<'a, T: Item>(pane: ListPane<'a>, table: &Table<T>, list: &'a List<T>) 
     }
 }
 
-/// A pane without rows. [`draw_table`] fills in the parts that follow from the list.
-pub(crate) fn pane_of<'a, T: Item>(pane: Pane, remote: &'a Remote<Arc<Table<T>>>) -> ListPane<'a> {
-    ListPane {
-        pane,
-        state: ListState::of(remote),
-        columns: &[],
-        heads: true,
-        note: Line::default(),
-        order: String::new(),
-        invitation: String::new(),
-        filter: "",
-        why: &[],
-        tabs: None,
-        total: 0,
-        shown: 0,
-        at: 0,
-        marks: (0, 0),
-        place: None,
+impl<'a> ListPane<'a> {
+    /// A list without rows.
+    pub fn new(pane: Pane, state: ListState<'a>) -> Self {
+        Self {
+            pane,
+            state,
+            columns: &[],
+            heads: true,
+            note: Line::default(),
+            order: String::new(),
+            invitation: String::new(),
+            filter: "",
+            why: &[],
+            tabs: None,
+            total: 0,
+            shown: 0,
+            at: 0,
+            marks: (0, 0),
+            place: None,
+        }
     }
 }
 
@@ -369,9 +367,7 @@ fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) 
             lines
         }
     };
-    for (y, line) in wrap(lines, area.width).iter().enumerate().take(usize::from(area.height)) {
-        draw_line(buf, row_of(area, y as u16), line);
-    }
+    draw_lines(buf, area, &wrap(lines, area.width));
 }
 
 /// A problem: message, details and next step.

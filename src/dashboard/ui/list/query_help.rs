@@ -2,14 +2,10 @@
 //! explanation of an empty list.
 
 use crate::dashboard::model::{Line as Typed, LinePurpose, Modal};
-use crate::dashboard::ui::{
-    Cx, ListPane, Theme, draw_line, draw_sides, format, indented, marked_spans, restyle, row_of, words,
-};
+use crate::dashboard::ui::{Cx, ListPane, Theme, draw_line, draw_sides, format, indented, marked_spans, row_of, words};
 use crate::query::ClauseEffect;
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 /// Most parts of a query that are explained.
 const PARTS: usize = 6;
@@ -63,7 +59,6 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
         let row = row_of(area, (top + y) as u16);
         draw_line(buf, row, &words(" ".repeat(usize::from(row.width)), theme.text()));
         draw_sides(buf, indented(row), &left, &right);
-        restyle(buf, row, theme.field(false));
     }
 }
 

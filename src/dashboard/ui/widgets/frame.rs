@@ -1,11 +1,8 @@
 //! Frames around panes: title left, a note right, a note in the lower edge. The focused pane has a heavy frame.
 
 use crate::dashboard::ui::{Theme, draw_line, width_of};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::prelude::{Buffer, Line, Rect, Style};
 use ratatui::symbols::border;
-use ratatui::text::Line;
 use ratatui::widgets::Block;
 
 const PLAIN_ASCII: border::Set<'static> = border::Set {

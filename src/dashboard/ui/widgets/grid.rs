@@ -3,8 +3,7 @@
 
 use crate::dashboard::ui::{Theme, plain, wrap};
 use crate::text;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Line, Span, Style};
 
 /// Blank columns between two cells.
 const GAP: usize = 2;

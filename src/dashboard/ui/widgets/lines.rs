@@ -1,15 +1,19 @@
 //! One-line drawing: a left and a right part.
 
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 
 /// Draws a line into the first row of an area, clipped to the area.
 pub fn draw_line(buf: &mut Buffer, area: Rect, line: &Line<'_>) {
     if area.height > 0 && area.width > 0 {
         set_line(buf, area.x, area.y, line, area.width);
+    }
+}
+
+/// Lines below each other, as far as there is room.
+pub fn draw_lines(buf: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
+    for (y, line) in (0..area.height).zip(lines) {
+        draw_line(buf, row_of(area, y), line);
     }
 }
 

@@ -1,16 +1,13 @@
 //! The keys that can follow the first key of a two-key sequence, in a strip over the last rows.
 
-use crate::dashboard::input::Prefix;
+use crate::dashboard::input::Context;
 use crate::dashboard::ui::{Cx, draw_head, draw_line, row_of, sheet, take_top};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
 
-pub(crate) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prefix: Prefix) {
+pub(crate) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, context: Context) {
     let theme = cx.theme;
-    let context = cx.model.context_after(prefix);
     let hints = cx.model.keyboard.keymap.hints(context);
     let name = context.title();
     let widest = hints.iter().map(|hint| text::width(&hint.key) + 1 + text::width(hint.label)).max().unwrap_or(0) + 3;

@@ -6,8 +6,7 @@
 //! ```
 
 use crate::dashboard::ui::Theme;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Line, Span, Style};
 
 /// The part of a message in which a line stands.
 #[derive(Clone, Copy, PartialEq, Eq)]

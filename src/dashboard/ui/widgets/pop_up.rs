@@ -3,9 +3,7 @@
 use crate::dashboard::list::PopUpList;
 use crate::dashboard::ui::{Cx, Edges, Theme, draw_frame, draw_line, popup, row_of, words};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
 
 /// Clears an area and frames it. Small pop-ups have no frame, so that it takes no room from their content.

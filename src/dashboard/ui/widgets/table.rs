@@ -10,10 +10,7 @@
 
 use crate::dashboard::ui::{Theme, UNICODE, draw_line, row_of, width_of};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 
 /// Columns left of the first cell, for the selection bar and the mark.
 pub const GUTTER: u16 = 2;

@@ -6,10 +6,7 @@
 //! ```
 
 use crate::dashboard::ui::{draw_line, plain, take_bottom, wrap};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::prelude::{Buffer, Line, Rect, Style};
 use ratatui::widgets::{Clear, Widget};
 
 /// Notices on the screen at once.

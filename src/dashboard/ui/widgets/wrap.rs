@@ -3,8 +3,7 @@
 //! Wrapping a body of 1 MB takes longer than a frame, so details keep the wrapped lines (`ui/cache`) and a frame draws only
 //! the visible ones.
 
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Line, Span, Style};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 

@@ -28,8 +28,8 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let capture = &caught.capture;
     let tabs = vec![
         Tab::Request.title().to_owned(),
-        format!("{} {}", Tab::Headers.title(), capture.http_headers.len()),
-        format!("{} {}", Tab::Body.title(), format::bytes(body_size(capture))),
+        Tab::Headers.counted(capture.http_headers.len()),
+        Tab::Body.counted(format::bytes(body_size(capture))),
         Tab::Compare.title().to_owned(),
     ];
     let mut made_from: Vec<Arc<dyn Any + Send + Sync>> = vec![capture.clone()];
@@ -53,7 +53,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
                 (model.own_addresses().len(), caught.mentions.len(), model.connection.clock_offset),
             );
             let version = BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs);
-            let make = move |theme, width, _| hung(request::Page::new(&cx, caught).lines(theme), 1, width);
+            let make = move |_, width, _| hung(request::lines(&cx, caught), 1, width);
             DetailText::new(made_from, make).with_version(version)
         }
     };

@@ -2,14 +2,12 @@
 
 use crate::dashboard::base::Caught;
 use crate::dashboard::captures::draw::detail::{header_line, known, steps, unknown_token};
-use crate::dashboard::input::action::{ItemAction, PayloadAction};
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::input::{Action, Context, ItemAction, PayloadAction};
 use crate::dashboard::ui::{Cx, Theme, fact, format, key, words};
 use crate::oob::decode::{chain, percent};
-use crate::oob::{BodyHints, CaptureSource, Mention, MentionPlace, Payload, request};
+use crate::oob::{BodyHints, CaptureSource, Mention, MentionPlace, request};
 use crate::text;
 use ratatui::text::{Line, Span};
-use std::sync::Arc;
 
 /// Headers that identify the sender.
 const SENDER_HEADERS: &[&str] = &[
@@ -28,185 +26,160 @@ const SENDER_HEADERS: &[&str] = &[
 /// Times shown of other captures from the same address.
 const ALSO: usize = 3;
 
-/// The page with its values from the model. They are computed when the text is made, because most need a search.
-pub(crate) struct Page<'a> {
-    caught: &'a Caught,
-    payload: Option<Arc<Payload>>,
-    delay: Option<String>,
-    source: CaptureSource,
-    /// Name of the finding of which this capture is evidence.
-    proves: Option<String>,
-    new_key: String,
-    edit_key: String,
-    also: Option<String>,
+pub(crate) fn lines(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
+    let theme = cx.theme;
+    let mut lines = planted(cx, caught);
+    lines.push(match cx.model.proven_by(&caught.capture) {
+        Some(name) => fact(theme, "Finding", text::clean(name)),
+        None => {
+            let new = key(cx, Context::Captures, Action::Item(ItemAction::New));
+            aside(theme, "Finding", format!("none   {new} creates one with this as evidence"))
+        }
+    });
+    lines.push(Line::default());
+    target(theme, caught, &mut lines);
+    elsewhere(theme, caught, &mut lines);
+    lines.push(Line::default());
+    sender(cx, caught, &mut lines);
+    if let Some(also) = also_from(cx, caught) {
+        lines.push(Line::default());
+        lines.push(words(also, theme.text()));
+    }
+    lines
 }
 
-impl<'a> Page<'a> {
-    pub fn new(cx: &Cx<'a>, caught: &'a Caught) -> Self {
-        let payload = known(cx, caught).map(|(_, payload)| Arc::clone(payload));
-        let came = caught.capture.request_date;
-        let delay = payload.as_ref().and_then(|payload| payload.delay(came, cx.model.connection.clock_offset));
-        Self {
-            caught,
-            payload,
-            delay: delay.map(|delay| delay.to_string()),
-            source: CaptureSource::of(&caught.capture, cx.model.own_addresses(), &cx.model.captures.oob.hosts),
-            proves: cx.model.proven_by(&caught.capture).map(|name| text::clean(name).into_owned()),
-            new_key: key(cx, Context::Captures, Action::Item(ItemAction::New)),
-            edit_key: key(cx, Context::Captures, Action::Payload(PayloadAction::EditPlace)),
-            also: also_from(cx, caught),
-        }
+/// The place of the payload.
+fn planted(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
+    let theme = cx.theme;
+    let Some((_, payload)) = known(cx, caught) else {
+        let added = caught.mentions.first().map(added).unwrap_or_default();
+        let token = unknown_token(caught).unwrap_or_else(|| "no token".to_owned());
+        return vec![fact(theme, "Planted", format!("{token}{added}"))];
+    };
+    let clean = |outside: &str| text::clean(outside).into_owned();
+    let mut parts: Vec<String> = [payload.place(), payload.technique.to_string(), payload.finding_name.to_string()]
+        .iter()
+        .filter(|part| !part.is_empty())
+        .map(|part| clean(part))
+        .collect();
+    if parts.is_empty() {
+        parts.push("unknown place".to_owned());
     }
-
-    pub fn lines(self, theme: Theme) -> Vec<Line<'static>> {
-        let mut lines = self.planted(theme);
-        lines.push(match &self.proves {
-            Some(name) => fact(theme, "Finding", name.clone()),
-            None => aside(theme, "Finding", format!("none   {} creates one with this as evidence", self.new_key)),
-        });
-        lines.push(Line::default());
-        self.target(theme, &mut lines);
-        self.elsewhere(theme, &mut lines);
-        lines.push(Line::default());
-        self.sender(theme, &mut lines);
-        if let Some(also) = self.also {
-            lines.push(Line::default());
-            lines.push(words(also, theme.text()));
-        }
-        lines
+    parts.push(format::stamp(theme, payload.at));
+    let delay = payload.delay(caught.capture.request_date, cx.model.connection.clock_offset);
+    parts.extend(delay.map(|delay| format!("hit {delay}")));
+    let mut lines = vec![fact(theme, "Planted", parts.join(", "))];
+    if !payload.note.is_empty() {
+        lines.push(fact(theme, "", format!("\"{}\"", clean(&payload.note))));
     }
+    let edit = key(cx, Context::Captures, Action::Payload(PayloadAction::EditPlace));
+    lines.push(aside(theme, "", format!("{edit} edits the placement")));
+    lines
+}
 
-    /// The place of the payload.
-    fn planted(&self, theme: Theme) -> Vec<Line<'static>> {
-        let Some(payload) = &self.payload else {
-            let added = self.caught.mentions.first().map(added).unwrap_or_default();
-            let token = unknown_token(self.caught).unwrap_or_else(|| "no token".to_owned());
-            return vec![fact(theme, "Planted", format!("{token}{added}"))];
+/// Path and query with their decoded values.
+fn target(theme: Theme, caught: &Caught, lines: &mut Vec<Line<'static>>) {
+    let capture = &*caught.capture;
+    match &capture.path {
+        Some(path) => {
+            lines.push(fact(theme, "Path", text::clean(path).into_owned()));
+            let decoded = percent::decoded(path.as_bytes());
+            if *decoded != *path.as_bytes() {
+                lines.push(branch(theme, "url", text::clean(&String::from_utf8_lossy(&decoded)).into_owned()));
+            }
+            mentioned(theme, caught, &MentionPlace::Path, lines);
+        }
+        None => lines.push(aside(theme, "Path", "not reported by the service".to_owned())),
+    }
+    if capture.url_params.is_empty() {
+        return lines.push(aside(theme, "Query", "none".to_owned()));
+    }
+    lines.push(fact(theme, "Query", text::clean(&capture.url_params).into_owned()));
+    for (name, value) in request::pairs(capture) {
+        let shown = |text: &str| {
+            let decoded = percent::decoded_value(text.as_bytes()).into_owned();
+            text::clean(&String::from_utf8_lossy(&decoded)).into_owned()
         };
-        let clean = |outside: &str| text::clean(outside).into_owned();
-        let mut parts: Vec<String> = [payload.place(), payload.technique.to_string(), payload.finding_name.to_string()]
-            .iter()
-            .filter(|part| !part.is_empty())
-            .map(|part| clean(part))
-            .collect();
-        if parts.is_empty() {
-            parts.push("unknown place".to_owned());
-        }
-        parts.push(format::stamp(theme, payload.at));
-        parts.extend(self.delay.as_ref().map(|delay| format!("hit {delay}")));
-        let mut lines = vec![fact(theme, "Planted", parts.join(", "))];
-        if !payload.note.is_empty() {
-            lines.push(fact(theme, "", format!("\"{}\"", clean(&payload.note))));
-        }
-        lines.push(aside(theme, "", format!("{} edits the placement", self.edit_key)));
-        lines
+        let name = shown(name);
+        let pair = value.map_or_else(|| name.clone(), |value| format!("{name} = {}", shown(value)));
+        lines.push(branch(theme, "", pair));
+        let place = if value.is_some() { name.as_str() } else { "" };
+        mentioned(theme, caught, &MentionPlace::Query(place.into()), lines);
+        let decoded = percent::decoded_value(value.unwrap_or_default().as_bytes());
+        lines.extend(steps::lines(theme, &chain(&decoded, BodyHints::default()), 4));
     }
+}
 
-    /// Path and query with their decoded values.
-    fn target(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
-        let capture = &*self.caught.capture;
-        match &capture.path {
-            Some(path) => {
-                lines.push(fact(theme, "Path", text::clean(path).into_owned()));
-                let decoded = percent::decoded(path.as_bytes());
-                if *decoded != *path.as_bytes() {
-                    lines.push(branch(theme, "url", text::clean(&String::from_utf8_lossy(&decoded)).into_owned()));
-                }
-                self.mentioned(theme, &MentionPlace::Path, lines);
-            }
-            None => lines.push(aside(theme, "Path", "not reported by the service".to_owned())),
-        }
-        if capture.url_params.is_empty() {
-            return lines.push(aside(theme, "Query", "none".to_owned()));
-        }
-        lines.push(fact(theme, "Query", text::clean(&capture.url_params).into_owned()));
-        for (name, value) in request::pairs(capture) {
-            let shown = |text: &str| {
-                let decoded = percent::decoded_value(text.as_bytes()).into_owned();
-                text::clean(&String::from_utf8_lossy(&decoded)).into_owned()
-            };
-            let name = shown(name);
-            let pair = value.map_or_else(|| name.clone(), |value| format!("{name} = {}", shown(value)));
-            lines.push(branch(theme, "", pair));
-            let place = if value.is_some() { name.as_str() } else { "" };
-            self.mentioned(theme, &MentionPlace::Query(place.into()), lines);
-            let decoded = percent::decoded_value(value.unwrap_or_default().as_bytes());
-            lines.extend(steps::lines(theme, &chain(&decoded, BodyHints::default()), 4));
-        }
+fn mentioned(theme: Theme, caught: &Caught, place: &MentionPlace, lines: &mut Vec<Line<'static>>) {
+    for mention in caught.mentions.iter().filter(|mention| mention.place == *place) {
+        lines.push(token_line(theme, mention, ""));
     }
+}
 
-    fn mentioned(&self, theme: Theme, place: &MentionPlace, lines: &mut Vec<Line<'static>>) {
-        for mention in self.caught.mentions.iter().filter(|mention| mention.place == *place) {
-            lines.push(token_line(theme, mention, ""));
+/// The tokens in headers and body.
+fn elsewhere(theme: Theme, caught: &Caught, lines: &mut Vec<Line<'static>>) {
+    for mention in caught.mentions.iter() {
+        match &mention.place {
+            MentionPlace::Header(name) => lines.push(token_line(theme, mention, &format!("in the header {name}: "))),
+            MentionPlace::Body => lines.push(token_line(theme, mention, "in the body: ")),
+            MentionPlace::Query(_) | MentionPlace::Path => {}
         }
     }
+}
 
-    /// The tokens in headers and body.
-    fn elsewhere(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
-        for mention in self.caught.mentions.iter() {
-            match &mention.place {
-                MentionPlace::Header(name) => {
-                    lines.push(token_line(theme, mention, &format!("in the header {name}: ")))
-                }
-                MentionPlace::Body => lines.push(token_line(theme, mention, "in the body: ")),
-                MentionPlace::Query(_) | MentionPlace::Path => {}
-            }
+/// The sender, and the headers that identify it.
+fn sender(cx: &Cx<'_>, caught: &Caught, lines: &mut Vec<Line<'static>>) {
+    let (theme, capture) = (cx.theme, &*caught.capture);
+    let source = CaptureSource::of(capture, cx.model.own_addresses(), &cx.model.captures.oob.hosts);
+    let clean = |outside: &str| text::clean(outside).into_owned();
+    let port = capture.remote_port.map(|port| format!(" port {port}")).unwrap_or_default();
+    let mut from = fact(theme, "From", format!("{}{port}", clean(&capture.ip_address)));
+    if source.own {
+        from.push_span(Span::styled("   your own address", theme.warn()));
+    }
+    if let Some(target) = source.from_target() {
+        from.push_span(Span::styled(format!("   a target of this workspace: {}", clean(target)), theme.good()));
+    }
+    lines.push(from);
+    if !capture.user_agent.is_empty() {
+        let mut agent = fact(theme, "User-Agent", clean(&capture.user_agent));
+        if let Some(bot) = source.bot {
+            agent.push_span(Span::styled(format!("   {}: {}", bot.name, bot.does), theme.warn()));
+        }
+        lines.push(agent);
+    }
+    for (name, value) in request::headers(capture) {
+        let named = named(&source, &MentionPlace::Header(clean(name).as_str().into()));
+        if named.is_none() && !SENDER_HEADERS.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            continue;
+        }
+        let mut line = header_line(theme, name, value);
+        line.extend(named.map(|words| Span::styled(words, theme.good())));
+        lines.push(line);
+    }
+    for named in &source.targets {
+        let place = match named.place {
+            Some(MentionPlace::Body) => "the body",
+            Some(MentionPlace::Query(_)) => "the query",
+            _ => continue,
+        };
+        let target = format!("{}, a target of this workspace, in {place}", clean(&named.target));
+        lines.push(fact(theme, "Mentions", target));
+    }
+    let version = capture.http_version.as_deref().unwrap_or_default();
+    for (name, value) in [("OS", capture.os.as_str()), ("Version", version)] {
+        if !value.is_empty() {
+            lines.push(fact(theme, name, clean(value)));
         }
     }
+    lines.push(fact(theme, "Exact time", format::stamp(theme, capture.request_date)));
+}
 
-    /// The sender, and the headers that identify it.
-    fn sender(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
-        let capture = &*self.caught.capture;
-        let clean = |outside: &str| text::clean(outside).into_owned();
-        let port = capture.remote_port.map(|port| format!(" port {port}")).unwrap_or_default();
-        let mut from = fact(theme, "From", format!("{}{port}", clean(&capture.ip_address)));
-        if self.source.own {
-            from.push_span(Span::styled("   your own address", theme.warn()));
-        }
-        if let Some(target) = self.source.from_target() {
-            from.push_span(Span::styled(format!("   a target of this workspace: {}", clean(target)), theme.good()));
-        }
-        lines.push(from);
-        if !capture.user_agent.is_empty() {
-            let mut agent = fact(theme, "User-Agent", clean(&capture.user_agent));
-            if let Some(bot) = self.source.bot {
-                agent.push_span(Span::styled(format!("   {}: {}", bot.name, bot.does), theme.warn()));
-            }
-            lines.push(agent);
-        }
-        for (name, value) in request::headers(capture) {
-            let named = self.named(&MentionPlace::Header(clean(name).as_str().into()));
-            if named.is_none() && !SENDER_HEADERS.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-                continue;
-            }
-            let mut line = header_line(theme, name, value);
-            line.extend(named.map(|words| Span::styled(words, theme.good())));
-            lines.push(line);
-        }
-        for named in &self.source.targets {
-            let place = match named.place {
-                Some(MentionPlace::Body) => "the body",
-                Some(MentionPlace::Query(_)) => "the query",
-                _ => continue,
-            };
-            let target = format!("{}, a target of this workspace, in {place}", clean(&named.target));
-            lines.push(fact(theme, "Mentions", target));
-        }
-        let version = capture.http_version.as_deref().unwrap_or_default();
-        for (name, value) in [("OS", capture.os.as_str()), ("Version", version)] {
-            if !value.is_empty() {
-                lines.push(fact(theme, name, clean(value)));
-            }
-        }
-        lines.push(fact(theme, "Exact time", format::stamp(theme, capture.request_date)));
-    }
-
-    /// The targets that are named at a place.
-    fn named(&self, place: &MentionPlace) -> Option<String> {
-        let targets = self.source.targets.iter().filter(|named| named.place.as_ref() == Some(place));
-        let names: Vec<String> = targets.map(|named| text::clean(&named.target).into_owned()).collect();
-        (!names.is_empty()).then(|| format!("   a target of this workspace: {}", names.join(", ")))
-    }
+/// The targets that are named at a place.
+fn named(source: &CaptureSource, place: &MentionPlace) -> Option<String> {
+    let targets = source.targets.iter().filter(|named| named.place.as_ref() == Some(place));
+    let names: Vec<String> = targets.map(|named| text::clean(&named.target).into_owned()).collect();
+    (!names.is_empty()).then(|| format!("   a target of this workspace: {}", names.join(", ")))
 }
 
 /// The other loaded captures from the same address.

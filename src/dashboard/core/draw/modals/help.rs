@@ -3,18 +3,9 @@
 use crate::dashboard::core::commands::table;
 use crate::dashboard::input::HelpSection;
 use crate::dashboard::model::Help;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::layout::{popup, take_top};
-use crate::dashboard::ui::widgets::input::input_spans;
-use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
-use crate::dashboard::ui::widgets::pop_up::draw_box;
-use crate::dashboard::ui::widgets::wrap::wrap;
-use crate::dashboard::ui::{Cx, Theme};
-use crate::text;
-use crate::text::quoted;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use crate::dashboard::ui::{Cx, Theme, draw_box, draw_line, draw_lines, input_spans, popup, take_top, words, wrap};
+use crate::text::{self, quoted};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 /// Columns of the keys.
 const KEYS: usize = 18;
@@ -30,17 +21,12 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) 
     let lines = help_lines(cx, &help.filter.text(), rest.width);
     let last = (lines.len() as u32).saturating_sub(u32::from(rest.height));
     let first = help.scroll.min(last) as usize;
-    for (y, line) in lines.iter().skip(first).take(usize::from(rest.height)).enumerate() {
-        draw_line(buf, row_of(rest, y as u16), line);
-    }
+    draw_lines(buf, rest, &lines[first..]);
     if (first as u32) < last {
         let more = words(format!(" {} more ", theme.glyphs.more_below), theme.dim());
         let x = spot.right().saturating_sub(more.width() as u16 + 2);
-        draw_line(
-            buf,
-            Rect { x, y: spot.bottom() - 1, width: more.width() as u16, height: 1 }.intersection(spot),
-            &more,
-        );
+        let edge = Rect { x, y: spot.bottom() - 1, width: more.width() as u16, height: 1 };
+        draw_line(buf, edge.intersection(spot), &more);
     }
 }
 
@@ -50,13 +36,13 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     let theme = cx.theme;
     let mut lines = practice_lines(cx, &wanted, width);
     for section in sections(cx) {
-        let matches = |keys: &str, does: &str| has_all(&wanted, &format!("{} {keys} {does}", section.title));
+        let matches = |keys: &str, does: &str| has_all(&wanted, &format!("{} {keys} {does}", section.context.title()));
         let shown: Vec<_> = section.lines.iter().filter(|(keys, does)| matches(keys, does)).collect();
         if shown.is_empty() {
             continue;
         }
         lines.push(Line::default());
-        lines.push(words(section.title, theme.strong()));
+        lines.push(words(section.context.title(), theme.strong()));
         lines.extend(shown.into_iter().flat_map(|(keys, does)| entry_lines(theme, keys, does, width)));
     }
     lines.extend(command_lines(theme, &wanted, width));
@@ -70,7 +56,7 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
 fn command_lines(theme: Theme, wanted: &[String], width: u16) -> Vec<Line<'static>> {
     const TITLE: &str = "Commands (every action above also has one)";
     let commands = table::all().iter().filter(|command| command.run.is_some());
-    let commands = commands.map(|command| (crate::dashboard::core::commands::docs::typed(command), command.words));
+    let commands = commands.map(|command| (command.usage(), command.words));
     let shown: Vec<_> = commands.filter(|(typed, does)| has_all(wanted, &format!("{TITLE} {typed} {does}"))).collect();
     if shown.is_empty() {
         return Vec::new();
@@ -103,19 +89,14 @@ fn has_all(wanted: &[String], text: &str) -> bool {
 /// Addresses of the demo: control and fetch address of the practice target, and the file for scripts.
 fn practice_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'static>> {
     let Some(practice) = &cx.model.session.practice else { return Vec::new() };
+    let (control, fetch) = (text::clean(&practice.control), text::clean(&practice.fetch));
+    let control = format!("switches weaknesses on and off: {control}, in a browser or with curl");
+    let fetch = format!("{fetch} requests any URL of the demo's loggers, in eight ways");
+    let script = format!(". {}", quoted(&practice.script_file));
     let entries = [
-        (
-            "Control address of the demo's practice target",
-            format!("switches weaknesses on and off: {}, in a browser or with curl", text::clean(&practice.control)),
-        ),
-        (
-            "Request address of the demo's practice target",
-            format!("{} requests any URL of the demo's loggers, in eight ways", text::clean(&practice.fetch)),
-        ),
-        (
-            "Environment of the demo for scripts: address, key, decisions and payloads",
-            format!(". {}", quoted(&practice.script_file)),
-        ),
+        ("Control address of the demo's practice target", control),
+        ("Request address of the demo's practice target", fetch),
+        ("Environment of the demo for scripts: address, key, decisions and payloads", script),
     ];
     let mut lines = Vec::new();
     for (title, text) in entries.into_iter().filter(|(title, text)| has_all(wanted, &format!("{title} {text}"))) {

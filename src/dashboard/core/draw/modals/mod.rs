@@ -8,12 +8,11 @@ pub mod text_box;
 
 use crate::dashboard::model::Modal;
 use crate::dashboard::ui::Cx;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::prelude::{Buffer, Rect};
 
 pub(crate) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
-    if let Some(prefix) = cx.model.keyboard.pending {
-        crate::dashboard::ui::widgets::menu::draw_menu(cx, buf, area, prefix);
+    if let Some(context) = cx.model.keyboard.pending {
+        crate::dashboard::ui::widgets::menu::draw_menu(cx, buf, area, context);
     }
     for modal in &cx.model.overlay.modals {
         match modal {

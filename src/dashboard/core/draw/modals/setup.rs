@@ -1,18 +1,9 @@
 //! The first-start question: where do the scans run?
 
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ListAction, MoveAction, SetupAction, ViewAction};
+use crate::dashboard::input::{Action, Context, ListAction, MoveAction, SetupAction, ViewAction};
 use crate::dashboard::model::Setup;
-use crate::dashboard::ui::Cx;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::labels::key;
-use crate::dashboard::ui::layout::indented;
-use crate::dashboard::ui::list::problem_lines;
-use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, row_of};
-use crate::dashboard::ui::widgets::wrap::wrap;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use crate::dashboard::ui::{Cx, draw_lines, draw_sides, indented, key, problem_lines, row_of, take_top, words, wrap};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
 
 const CHOICES: [(Action, &str); 3] = [
@@ -42,9 +33,7 @@ pub(crate) fn draw_setup(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, setup: &Setu
     );
     let lines = wrap(setup_lines(cx, setup), body.width);
     let top = if body.height > 12 { 3 } else { 1 };
-    for (y, line) in lines.iter().enumerate().take(usize::from(body.height.saturating_sub(top))) {
-        draw_line(buf, row_of(body, top + y as u16), line);
-    }
+    draw_lines(buf, take_top(body, top).1, &lines);
 }
 
 fn setup_lines(cx: &Cx<'_>, setup: &Setup) -> Vec<Line<'static>> {

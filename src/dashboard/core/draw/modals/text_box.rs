@@ -1,15 +1,9 @@
 //! A text to read: the words of a list, or what could not be copied.
 
 use crate::dashboard::model::TextBox;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::layout::popup;
-use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
-use crate::dashboard::ui::widgets::pop_up::draw_box;
-use crate::dashboard::ui::widgets::wrap::{plain, wrap};
-use crate::dashboard::ui::{Cx, format};
+use crate::dashboard::ui::{Cx, draw_box, draw_lines, format, plain, popup, words, wrap};
 use crate::text;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::prelude::{Buffer, Rect};
 
 pub(crate) fn draw_text_box(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &TextBox) {
     let body = text::clean_text(&shown.body);
@@ -23,7 +17,5 @@ pub(crate) fn draw_text_box(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &T
     let inner = draw_box(buf, spot, cx.theme, &title, below);
     let window: String = body.split('\n').skip(first).take(height).collect::<Vec<_>>().join("\n");
     let lines = wrap(plain(&window, cx.theme.text()), inner.width);
-    for (y, line) in lines.iter().enumerate().take(usize::from(inner.height)) {
-        draw_line(buf, row_of(inner, y as u16), line);
-    }
+    draw_lines(buf, inner, &lines);
 }

@@ -10,21 +10,14 @@
 
 pub mod rules;
 
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, DecideAction, MoveAction, VerdictAction};
+use crate::dashboard::input::{Action, Context, DecideAction, MoveAction, VerdictAction};
 use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry};
-use crate::dashboard::ui::Cx;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::layout::{sheet, take_left, take_top};
-use crate::dashboard::ui::widgets::input::input_spans_in;
-use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
-use crate::dashboard::ui::widgets::pop_up::draw_head;
+use crate::dashboard::ui::{
+    Cx, draw_head, draw_line, draw_lines, input_spans_in, row_of, sheet, take_left, take_top, words,
+};
 use crate::text;
 use crate::triage::{DecisionScope, DraftValue, Reason};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use ratatui::widgets::{Clear, Widget};
 
 /// Rows of the menu, with its title and the names of the findings.
@@ -72,15 +65,9 @@ fn draw_choices(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
     let (left, rest) = take_left(area, VERDICTS.min(area.width / 3 + 1));
     let wide = (rest.width / 2).max(OPTIONS).min(rest.width);
     let (middle, right) = take_left(rest, wide);
-    draw_all(buf, left, &verdicts(cx));
-    draw_all(buf, middle, &options(cx, menu, wide));
-    draw_all(buf, right, &scopes(cx, menu));
-}
-
-fn draw_all(buf: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
-    for (y, line) in lines.iter().enumerate() {
-        draw_line(buf, row_of(area, y as u16), line);
-    }
+    draw_lines(buf, left, &verdicts(cx));
+    draw_lines(buf, middle, &options(cx, menu, wide));
+    draw_lines(buf, right, &scopes(cx, menu));
 }
 
 fn letter(cx: &Cx<'_>, action: Action) -> Span<'static> {
@@ -123,7 +110,12 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     };
     let mut lines = vec![
         line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "last used"),
-        line(DecideAction::Note, "note", chosen(draft.note.clone(), |note| first_line(&note)), "last used"),
+        line(
+            DecideAction::Note,
+            "note",
+            chosen(draft.note.clone(), |note| note.lines().next().unwrap_or_default().to_owned()),
+            "last used",
+        ),
         line(DecideAction::Severity, "severity", chosen(draft.severity, |risk| risk.as_str().to_owned()), "unchanged"),
         line(DecideAction::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
         line(DecideAction::DuplicateOf, "duplicate of", None, ""),
@@ -144,10 +136,6 @@ fn chosen<T>(value: DraftValue<T>, words: impl FnOnce(T) -> String) -> Option<St
         DraftValue::Empty => Some("none".to_owned()),
         DraftValue::Set(value) => Some(words(value)),
     }
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
 }
 
 fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
@@ -204,7 +192,7 @@ fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
         let name = text::middle_with(&text::clean(&offer.words), usize::from(room), theme.glyphs.ellipsis).into_owned();
         lines.push(Line::from(vec![Span::styled(bar, theme.key()), Span::styled(format!(" {name}"), style)]));
     }
-    draw_all(buf, area, &lines);
+    draw_lines(buf, area, &lines);
 }
 
 /// The names of the findings.

@@ -1,15 +1,10 @@
 //! The list of rules: verdict, query, number of findings, author, and whether the rule is off.
 
 use crate::dashboard::model::{RuleEdit, RulesBox};
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::widgets::input::input_spans_in;
-use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
-use crate::dashboard::ui::{Cx, PopUp, format};
+use crate::dashboard::ui::{Cx, PopUp, draw_line, format, input_spans_in, row_of, words};
 use crate::text;
 use crate::triage::RuleState;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 const POPUP: PopUp =
     PopUp { title: "Rules", note: " manual decisions override rules ", columns: 92, lines: 5, below: 2 };

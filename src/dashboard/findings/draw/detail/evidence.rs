@@ -3,11 +3,7 @@
 use crate::contract::entities::decode_entities;
 use crate::contract::{EvidenceView, Finding};
 use crate::dashboard::findings::draw::detail::indent;
-use crate::dashboard::ui::Theme;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::widgets::grid::grid_lines;
-use crate::dashboard::ui::widgets::message::{is_message, message_lines};
-use crate::dashboard::ui::widgets::tree::tree_lines;
+use crate::dashboard::ui::{Theme, grid_lines, is_message, message_lines, tree_lines, words};
 use crate::text;
 use ratatui::text::Line;
 

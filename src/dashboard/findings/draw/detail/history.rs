@@ -8,103 +8,87 @@
 //! ```
 
 use crate::dashboard::findings::draw::detail::{heading, indent, standing};
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::{Cx, Theme, format};
+use crate::dashboard::ui::{Cx, Theme, format, words};
 use crate::text;
 use crate::triage::compare::{differences, occurrences};
 use crate::triage::{Change, Decision, Event, Issue};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::{Line, Span, Style};
 use std::sync::Arc;
 
-/// The context of the text, captured while drawing.
-pub(crate) struct History<'a> {
-    cx: Cx<'a>,
-    issue: &'a Issue,
+pub(crate) fn lines(cx: &Cx<'_>, issue: &Issue) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    decisions(cx, issue, &mut lines);
+    if issue.own.is_none() {
+        scans(cx, issue, &mut lines);
+    }
+    lines
 }
 
-impl<'a> History<'a> {
-    pub fn new(cx: &Cx<'a>, issue: &'a Issue) -> Self {
-        Self { cx: cx.clone(), issue }
+/// The events, the newest first.
+fn decisions(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
+    let state = &cx.model.findings.triage.state;
+    let events = state.history(issue.key());
+    heading(cx.theme, "Decisions", lines);
+    if events.is_empty() {
+        lines.push(words("  No decisions yet.", cx.theme.dim()));
     }
-
-    pub fn lines(&self, theme: Theme, _width: u16) -> Vec<Line<'static>> {
-        let mut lines = Vec::new();
-        self.decisions(theme, &mut lines);
-        if self.issue.own.is_none() {
-            self.scans(theme, &mut lines);
-        }
-        lines
+    let conflict = state.finding_state(issue.key()).is_some_and(|finding_state| finding_state.is_conflict());
+    let heads = state.heads(issue.key());
+    let widest = events.iter().map(|event| text::width(&text::clean(&event.who))).max().unwrap_or(0);
+    for event in events.iter().rev() {
+        let undone = state.is_undone(event.batch);
+        let note = match () {
+            () if undone => "   undone",
+            () if conflict && heads.contains(&event.id) => "   in conflict",
+            () => "",
+        };
+        let style = if undone { cx.theme.undone() } else { cx.theme.text() };
+        lines.extend(event_lines(cx.theme, event, widest, style, note));
     }
+}
 
-    /// The events, the newest first.
-    fn decisions(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
-        let state = &self.cx.model.findings.triage.state;
-        let events = state.history(self.issue.key());
-        heading(theme, "Decisions", lines);
-        if events.is_empty() {
-            lines.push(words("  No decisions yet.", theme.dim()));
-        }
-        let conflict = state.finding_state(self.issue.key()).is_some_and(|finding_state| finding_state.is_conflict());
-        let heads = state.heads(self.issue.key());
-        let widest = events.iter().map(|event| text::width(&text::clean(&event.who))).max().unwrap_or(0);
-        for event in events.iter().rev() {
-            let undone = state.is_undone(event.batch);
-            let note = match () {
-                () if undone => "   undone",
-                () if conflict && heads.contains(&event.id) => "   in conflict",
-                () => "",
-            };
-            let style = if undone { theme.undone() } else { theme.text() };
-            lines.extend(self.event_lines(theme, event, widest, style, note));
-        }
-    }
+fn event_lines(
+    theme: Theme,
+    event: &Arc<Event>,
+    widest: usize,
+    style: Style,
+    note: &'static str,
+) -> Vec<Line<'static>> {
+    let who = text::clean(&event.who).into_owned();
+    let pad = " ".repeat(widest.saturating_sub(text::width(&who)));
+    let at = event.at.0.strftime("%Y-%m-%d %H:%M");
+    let change = change_words(&event.change);
+    let mut change = change.split('\n');
+    let first = text::clean(change.next().unwrap_or_default()).into_owned();
+    let mut lines = vec![Line::from(vec![
+        Span::styled(format!("  {at}  "), theme.dim()),
+        Span::styled(format!("{who}{pad}  "), style),
+        Span::styled(first, style),
+        Span::styled(note, theme.warn()),
+    ])];
+    lines.extend(change.map(|line| words(format!("    {}", text::clean(line)), style)));
+    lines
+}
 
-    fn event_lines(
-        &self,
-        theme: Theme,
-        event: &Arc<Event>,
-        widest: usize,
-        style: Style,
-        note: &'static str,
-    ) -> Vec<Line<'static>> {
-        let who = text::clean(&event.who).into_owned();
-        let pad = " ".repeat(widest.saturating_sub(text::width(&who)));
-        let at = event.at.0.strftime("%Y-%m-%d %H:%M");
-        let change = change_words(&event.change);
-        let mut change = change.split('\n');
-        let first = text::clean(change.next().unwrap_or_default()).into_owned();
-        let mut lines = vec![Line::from(vec![
-            Span::styled(format!("  {at}  "), theme.dim()),
-            Span::styled(format!("{who}{pad}  "), style),
-            Span::styled(first, style),
-            Span::styled(note, theme.warn()),
-        ])];
-        lines.extend(change.map(|line| words(format!("    {}", text::clean(line)), style)));
-        lines
-    }
-
-    /// The scans that reported the finding, the latest first, each with the differences from the previous scan.
-    fn scans(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
-        let cx = &self.cx;
-        heading(theme, "Scans", lines);
-        let all: Vec<_> = occurrences(self.issue).collect();
-        for (at, finding) in all.iter().enumerate() {
-            let scan = finding.task_id.map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
-            let started = finding.task_id.and_then(|id| cx.scan(id)?.start_time);
-            let risk = finding.risk_level;
-            let mut line = Line::from(vec![
-                Span::raw(format!("{scan:<18} ")),
-                Span::styled(format!("{:>9}  ", standing::ago(cx, started)), theme.dim()),
-                Span::styled(format!("{} {risk:<8}", format::risk_glyph(theme, risk)), theme.risk(risk)),
-            ]);
-            if let Some(before) = all.get(at + 1) {
-                let differs = differences(before, finding);
-                let differs = if differs.is_empty() { "unchanged".to_owned() } else { differs.join(", ") };
-                line.push_span(Span::styled(format!("  {differs}"), theme.dim()));
-            }
-            lines.push(indent(line));
+/// The scans that reported the finding, the latest first, each with the differences from the previous scan.
+fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
+    heading(cx.theme, "Scans", lines);
+    let all: Vec<_> = occurrences(issue).collect();
+    for (at, finding) in all.iter().enumerate() {
+        let scan = finding.task_id.map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
+        let started = finding.task_id.and_then(|id| cx.scan(id)?.start_time);
+        let risk = finding.risk_level;
+        let mut line = Line::from(vec![
+            Span::raw(format!("{scan:<18} ")),
+            Span::styled(format!("{:>9}  ", standing::ago(cx, started)), cx.theme.dim()),
+            Span::styled(format!("{} {risk:<8}", format::risk_glyph(cx.theme, risk)), cx.theme.risk(risk)),
+        ]);
+        if let Some(before) = all.get(at + 1) {
+            let differs = differences(before, finding);
+            let differs = if differs.is_empty() { "unchanged".to_owned() } else { differs.join(", ") };
+            line.push_span(Span::styled(format!("  {differs}"), cx.theme.dim()));
         }
+        lines.push(indent(line));
     }
 }
 

@@ -16,9 +16,7 @@ pub mod standing;
 
 use crate::contract::Finding;
 use crate::dashboard::base::{Pane, RowRef, Tab};
-use crate::dashboard::ui::cache::{ById, ViewCache};
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, format};
+use crate::dashboard::ui::{ById, Cx, DetailPane, DetailText, Theme, ViewCache, format, words};
 use crate::text;
 use crate::triage::{Issue, IssueId};
 use ratatui::text::{Line, Span};
@@ -30,29 +28,27 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: IssueId, cache: &mut ViewC
     let table = cx.model.data.findings.value()?;
     let issue: &'a Arc<Issue> = table.get(id)?;
     let tab = cx.model.detail.tab(pane);
-    let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
+    let rows = cache.evidence_count.get(ById(Arc::clone(&issue.finding)), || evidence::row_count(&issue.finding));
     let tabs = vec![
         Tab::Overview.title().to_owned(),
-        number(
-            Tab::Evidence,
-            cache.evidence_count.get(ById(Arc::clone(&issue.finding)), || evidence::row_count(&issue.finding)),
-        ),
-        number(Tab::References, issue.references.len() + issue.cve.len()),
-        number(Tab::History, cx.model.findings.triage.state.history(issue.key()).len()),
+        Tab::Evidence.counted(rows),
+        Tab::References.counted(issue.references.len() + issue.cve.len()),
+        Tab::History.counted(cx.model.findings.triage.state.history(issue.key()).len()),
     ];
     let finding: Arc<dyn Any + Send + Sync> = Arc::clone(&issue.finding) as _;
     let text = match tab {
         Tab::Evidence => DetailText::new(vec![finding], |theme, width, _| evidence::lines(theme, issue, width)),
         Tab::References => DetailText::new(vec![finding], |theme, _, _| references::lines(theme, issue)),
         Tab::History => {
-            let lines = history::History::new(cx, issue);
-            DetailText::new(vec![table.clone()], move |theme, width, _| lines.lines(theme, width))
-                .with_version(triage_version(cx))
+            let cx = cx.clone();
+            let version = triage_version(&cx);
+            DetailText::new(vec![table.clone()], move |_, _, _| history::lines(&cx, issue)).with_version(version)
         }
         _ => {
-            let overview = overview::Overview::new(cx, issue);
-            DetailText::new(vec![table.clone()], move |theme, width, _| overview.lines(theme, width))
-                .with_version(triage_version(cx))
+            let cx = cx.clone();
+            let version = triage_version(&cx);
+            DetailText::new(vec![table.clone()], move |_, width, _| overview::lines(&cx, issue, width))
+                .with_version(version)
         }
     };
     Some(DetailPane { id: RowRef::Item(issue.id.0), head: head_lines(cx, issue), tabs, text })

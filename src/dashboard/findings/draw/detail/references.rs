@@ -2,8 +2,7 @@
 
 use crate::contract::Finding;
 use crate::dashboard::findings::draw::detail::heading;
-use crate::dashboard::ui::Theme;
-use crate::dashboard::ui::context::words;
+use crate::dashboard::ui::{Theme, words};
 use crate::text;
 use ratatui::text::Line;
 

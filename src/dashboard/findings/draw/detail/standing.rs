@@ -1,9 +1,8 @@
 //! Presence and decision of a finding as phrases.
 
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, DecideAction};
-pub(crate) use crate::dashboard::ui::labels::ago;
-use crate::dashboard::ui::{Cx, format};
+use crate::dashboard::input::{Action, Context, DecideAction};
+pub(crate) use crate::dashboard::ui::ago;
+use crate::dashboard::ui::{Cx, format, key};
 use crate::text;
 use crate::triage::{Assessment, Issue, Presence, ReopenCause, Verdict, VerdictSource};
 use jiff::civil::Date;
@@ -59,7 +58,7 @@ pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
     }
     let place = if before.identity.service == issue.identity.service { "elsewhere" } else { &before.identity.service };
     let earlier = format!("was at {place}: {words} by {} {}", event.who, ago(cx, Some(event.at)));
-    let key = crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Decide(DecideAction::ReuseEarlier));
+    let key = key(cx, Context::Findings, Action::Decide(DecideAction::ReuseEarlier));
     Some(Line::from(vec![
         Span::styled(text::clean(&earlier).into_owned(), cx.theme.warn()),
         Span::raw("   "),

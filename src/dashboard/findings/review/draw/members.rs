@@ -2,14 +2,11 @@
 
 use crate::dashboard::findings::draw as findings;
 use crate::dashboard::model::Review;
-use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::layout::take_top;
-use crate::dashboard::ui::widgets::table::{draw_heads, draw_rows, widths, window};
-use crate::dashboard::ui::{Cx, GUTTER, TableColumn, TableRow, ViewCache, format};
+use crate::dashboard::ui::{
+    Cx, GUTTER, TableColumn, TableRow, ViewCache, cell, draw_heads, draw_rows, format, take_top, widths, window, words,
+};
 use crate::triage::Issue;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::prelude::{Buffer, Line, Rect};
 use std::sync::Arc;
 
 const COLUMNS: &[TableColumn] = &[

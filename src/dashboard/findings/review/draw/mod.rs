@@ -13,21 +13,15 @@ pub mod text;
 
 use crate::dashboard::base::{Pane, RowRef, Tab};
 use crate::dashboard::findings::draw::detail as finding;
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, DecideAction};
+use crate::dashboard::input::{Action, Context, DecideAction};
 use crate::dashboard::model::{Card, Review, ReviewFacts, ReviewOutcome, TABS};
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::layout::{indented, take_top};
 use crate::dashboard::ui::text::{draw_head, draw_search_line, draw_text};
-use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, joined};
-use crate::dashboard::ui::widgets::tabs::tab_line;
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, ViewCache, format};
+use crate::dashboard::ui::{
+    Cx, DetailPane, ViewCache, draw_line, draw_lines, draw_sides, format, indented, joined, tab_line, take_top, words,
+};
 use crate::text::clean;
 use crate::triage::{Issue, Presence, Verdict};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use std::sync::Arc;
+use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 /// `REVIEW 12 of 34   11 decided: 4c 5f 2a   288 findings left`
 pub(crate) fn place(cx: &Cx<'_>, review: &Review) -> Line<'static> {
@@ -65,11 +59,7 @@ fn letter(verdict: Verdict) -> char {
 /// Draws what is under the header.
 pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Review, cache: &mut ViewCache) {
     let Some(card) = review.card() else {
-        let lines = text::summary(cx, review);
-        for (y, line) in (0..area.height).zip(&lines) {
-            draw_line(buf, Rect { y: area.y + y, height: 1, ..indented(area) }, line);
-        }
-        return;
+        return draw_lines(buf, indented(area), &text::summary(cx, review));
     };
     let facts = &review.facts;
     let Some(issue) = facts.issues.first() else {
@@ -83,10 +73,12 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
     }
     let area = draw_search_line(cx, buf, area);
     let detail = DetailPane {
-        id: RowRef::Item(review.row_id()),
+        id: RowRef::Item(issue.id.0),
         head: Vec::new(),
         tabs: Vec::new(),
-        text: text_of(cx, review, card, issue),
+        text: text::of_members(cx, review.tab, facts, issue, move |cx, facts, width| {
+            text::overview(cx, card, facts, issue, width)
+        }),
     };
     draw_text(cx, buf, indented(area), Pane::Findings, review.tab, detail, cache);
 }
@@ -199,28 +191,13 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
 }
 
 fn titles(facts: &ReviewFacts, issue: &Issue) -> Vec<String> {
-    let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
     vec![
         Tab::Overview.title().to_owned(),
         Tab::Evidence.title().to_owned(),
-        number(Tab::Where, facts.issues.len()),
-        number(Tab::References, issue.references.len() + issue.cve.len()),
-        number(Tab::History, facts.history.len()),
+        Tab::Where.counted(facts.issues.len()),
+        Tab::References.counted(issue.references.len() + issue.cve.len()),
+        Tab::History.counted(facts.history.len()),
     ]
-}
-
-fn text_of<'a>(cx: &Cx<'a>, review: &'a Review, card: &'a Card, issue: &'a Arc<Issue>) -> DetailText<'a> {
-    let facts = &review.facts;
-    let cx = cx.clone();
-    let version = finding::triage_version(&cx);
-    let made_from = vec![Arc::clone(facts) as _];
-    match review.tab {
-        Tab::Evidence => DetailText::new(made_from, move |_, width, _| text::evidence(&cx, facts, width)),
-        Tab::References => DetailText::new(made_from, move |theme, _, _| finding::references::lines(theme, issue)),
-        Tab::History => DetailText::new(made_from, move |_, _, _| text::history(&cx, facts)).with_version(version),
-        _ => DetailText::new(made_from, move |_, width, _| text::overview(&cx, card, facts, issue, width))
-            .with_version(version),
-    }
 }
 
 /// `confirmed   4 cards   12 findings`, a line per verdict.

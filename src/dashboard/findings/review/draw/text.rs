@@ -1,31 +1,50 @@
 //! The texts of a card: description, common evidence, previous decision; and the summary of the review.
 
 use crate::contract::Shared;
-use crate::dashboard::findings::Overview;
-use crate::dashboard::findings::draw::detail::overview::section;
-use crate::dashboard::findings::draw::detail::{evidence as evidence_of, heading, indent, standing};
+use crate::dashboard::base::Tab;
+use crate::dashboard::findings::draw::detail::overview::{self as finding, section};
+use crate::dashboard::findings::draw::detail::{
+    evidence as evidence_of, heading, indent, references, standing, triage_version,
+};
 use crate::dashboard::findings::review::draw::outcome_words;
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction, ReviewAction};
 use crate::dashboard::model::{Alike, Before, Card, NOTHING, Review, ReviewEvidence, ReviewFacts};
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::widgets::wrap::plain;
-use crate::dashboard::ui::{Cx, format};
+use crate::dashboard::ui::{Cx, DetailText, format, plain, words};
 use crate::text::{clean, clean_text, start, width as width_of};
 use crate::triage::Issue;
 use ratatui::text::{Line, Span};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Most kinds of evidence in the overview.
 const KINDS: usize = 4;
 /// Columns of the label of a kind.
 const LABEL: usize = 10;
 
+/// The text of a card or a group: that of a tab, or its overview.
+pub(crate) fn of_members<'a>(
+    cx: &Cx<'a>,
+    tab: Tab,
+    facts: &Arc<ReviewFacts>,
+    first: &'a Issue,
+    overview: impl FnOnce(&Cx<'a>, &ReviewFacts, u16) -> Vec<Line<'static>> + 'a,
+) -> DetailText<'a> {
+    let (cx, facts, version) = (cx.clone(), Arc::clone(facts), triage_version(cx));
+    let made_from = vec![Arc::clone(&facts) as _];
+    match tab {
+        Tab::Evidence => DetailText::new(made_from, move |_, width, _| evidence(&cx, &facts, width)),
+        Tab::References => DetailText::new(made_from, move |theme, _, _| references::lines(theme, first)),
+        Tab::History => DetailText::new(made_from, move |_, _, _| history(&cx, &facts)).with_version(version),
+        _ => DetailText::new(made_from, move |_, width, _| overview(&cx, &facts, width)).with_version(version),
+    }
+}
+
 /// Impact, common evidence, recommendation and previous decision.
 pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Issue, width: u16) -> Vec<Line<'static>> {
     if card.by.is_none() {
-        let mut lines = Overview::new(cx, issue).lines(cx.theme, width);
+        let mut lines = finding::lines(cx, issue, width);
         before(cx, "Before", facts, &mut lines);
         return lines;
     }
@@ -37,8 +56,8 @@ pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Is
 
 /// The description of a class with its common evidence; of several classes their names.
 pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16, lines: &mut Vec<Line<'static>>) {
-    if kinds_of_finding(cx, facts, lines) {
-        return;
+    if !facts.is_one_class() {
+        return kinds_of_finding(cx, facts, lines);
     }
     let why = if issue.risk_description.trim().is_empty() { &issue.vuln_description } else { &issue.risk_description };
     if !why.trim().is_empty() {
@@ -49,13 +68,10 @@ pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16,
 }
 
 /// The classes and their numbers of findings, if there are several. The description of one class would be wrong.
-fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) -> bool {
+fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) {
     let mut classes: BTreeMap<&Shared, (usize, &Issue)> = BTreeMap::new();
     for issue in &facts.issues {
         classes.entry(issue.class()).or_insert((0, issue)).0 += 1;
-    }
-    if classes.len() < 2 {
-        return false;
     }
     let mut classes: Vec<(usize, &Issue)> = classes.into_values().collect();
     classes.sort_by_key(|(count, issue)| (Reverse((issue.risk_level, *count)), issue.name.clone()));
@@ -66,7 +82,6 @@ fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'stat
         line.push_span(Span::raw(format!("  {}", clean(&issue.name))));
         lines.push(line);
     }
-    true
 }
 
 /// `Evidence   55 identical, 2 differ`, with the differences.

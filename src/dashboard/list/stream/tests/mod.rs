@@ -12,11 +12,11 @@ use crate::query::{Query, QueryKind};
 use std::sync::Arc;
 
 impl StreamList {
-    fn unfold(&mut self, stream: &Stream) -> bool {
+    fn unfold(&mut self, stream: &Stream) {
         StreamRows { list: self, stream }.unfold()
     }
 
-    fn fold(&mut self, stream: &Stream) -> bool {
+    fn fold(&mut self, stream: &Stream) {
         StreamRows { list: self, stream }.fold()
     }
 }

@@ -83,7 +83,8 @@ impl World {
                 );
                 self.ask(StreamList::show);
             }
-            Step::Fold(open) => _ = if open { self.list.unfold(&self.stream) } else { self.list.fold(&self.stream) },
+            Step::Fold(true) => self.list.unfold(&self.stream),
+            Step::Fold(false) => self.list.fold(&self.stream),
             Step::Select(at) => self.list.select_at(&self.stream, at),
             Step::Mark(on) => {
                 self.list.mark(&self.stream, self.list.at, on);
@@ -124,7 +125,7 @@ impl World {
         for at in 0..list.len() {
             let newest = list.id_at(stream, at).unwrap();
             let place = list.place(stream, newest).unwrap();
-            let is_open_header = list.header_at(at).is_some_and(|group| group.is_open);
+            let is_open_header = list.groups.header(at).is_some_and(|group| group.is_open);
             assert!(place == at || is_open_header, "{at} is at {place}");
         }
     }
@@ -139,7 +140,7 @@ impl World {
             list.next_chunk(&asking);
         }
         let places =
-            (0..list.len()).map(|at| (list.header_at(at).is_some(), list.ids_at(stream, at).collect::<Vec<_>>()));
+            (0..list.len()).map(|at| (list.groups.header(at).is_some(), list.ids_at(stream, at).collect::<Vec<_>>()));
         (
             places.collect::<Vec<_>>(),
             list.matches(),
