@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use scandeck::contract::list::decode_list;
 use scandeck::contract::{Capture, Finding, Logger, Scan, Target, Wordlist, Workspace, envelope};
 use scandeck::oob::decode::chain;
 use scandeck::oob::{BodyHints, DecodeStep, LIMIT, Payload, PayloadBook, Token, mentions};
@@ -43,12 +44,18 @@ pub fn import(text: &str) {
     }
 }
 
-/// A response decodes to a list of each type, or fails. A decoded list survives encoding and decoding.
+/// A response decodes to a list of each type, or fails. A decoded list survives encoding and decoding, also one whose
+/// damage was replaced.
 pub fn wire(bytes: &[u8]) {
     fn round_trip<T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
         if let Ok(decoded) = envelope::decode::<Vec<T>>(bytes) {
             let encoded = serde_json::to_vec(&decoded).unwrap();
             assert_eq!(envelope::decode::<Vec<T>>(&encoded).unwrap(), decoded);
+        }
+        if let Ok(list) = decode_list::<T>(bytes, None) {
+            let encoded = serde_json::to_vec(&list.items).unwrap();
+            let again = decode_list::<T>(&encoded, None).unwrap();
+            assert_eq!((again.items, again.unreadable), (list.items, vec![]));
         }
     }
     round_trip::<Workspace>(bytes);

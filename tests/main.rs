@@ -12,6 +12,10 @@ mod compatibility;
 mod documents;
 #[cfg(feature = "dashboard")]
 mod exports;
+#[cfg(all(feature = "dashboard", feature = "service"))]
+mod faults;
+#[cfg(all(feature = "dashboard", feature = "service"))]
+mod faulty;
 #[cfg(feature = "dashboard")]
 mod har;
 #[cfg(all(feature = "dashboard", feature = "service"))]

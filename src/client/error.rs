@@ -8,6 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use reqwest::StatusCode;
 
 use crate::contract::ErrorBody;
 
@@ -70,11 +71,22 @@ pub struct Error {
     pub message: String,
     /// Further details of the service.
     pub details: Option<String>,
+    /// Whether the request left this machine, so that the service may have carried it out.
+    pub is_sent: bool,
+    /// Whether the request changes data of the service.
+    pub is_change: bool,
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl AsRef<str>) -> Self {
-        Self { kind, status: None, message: one_line(message.as_ref()), details: None }
+        Self {
+            kind,
+            status: None,
+            message: one_line(message.as_ref()),
+            details: None,
+            is_sent: false,
+            is_change: false,
+        }
     }
 
     /// The error of a command that needs a service while none is configured.
@@ -94,6 +106,45 @@ impl Error {
             status: Some(status),
             message: one_line(&body.message),
             details: body.details.as_ref().filter(|text| !text.trim().is_empty()).map(|text| one_line(text)),
+            is_sent: true,
+            is_change: false,
+        }
+    }
+
+    /// The same error of a request that left this machine.
+    pub(super) fn sent(mut self) -> Self {
+        self.is_sent = true;
+        self
+    }
+
+    /// The same error of a request that changes data.
+    pub(super) fn of_change(mut self, is_change: bool) -> Self {
+        self.is_change = is_change;
+        self
+    }
+
+    /// Whether only a read can tell if the service carried out the request: no response came, or one that does not say.
+    pub fn is_outcome_unknown(&self) -> bool {
+        self.is_sent && self.is_change && matches!(self.status, None | Some(200..=299 | 408 | 500..))
+    }
+
+    /// State and cause in a few words, for a line with other content: `503 Service Unavailable`, `connection refused`.
+    pub fn brief(&self) -> String {
+        let rejection = self.status.filter(|status| *status >= 400);
+        if let Some(status) = rejection {
+            // A message of the service can be long, and the status says which kind of failure it is.
+            let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+            return format!("{status} {}", reason.unwrap_or("rejected"));
+        }
+        let (lead, cause) = self.message.split_once(": ").unwrap_or((&self.message, ""));
+        match self.kind {
+            ErrorKind::Connect if self.is_sent => "connection broke".to_owned(),
+            ErrorKind::Connect if !cause.is_empty() => {
+                let cause = cause.split(" (os error").next().unwrap_or(cause);
+                cause.to_lowercase()
+            }
+            ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. } => "rate limit reached".to_owned(),
+            _ => lead.to_owned(),
         }
     }
 

@@ -1,23 +1,26 @@
 //! One call: attempts, retries, limits, and the announcements in the headers of every response.
 //!
-//! Retried are requests that never left this machine, requests rejected with 429 and `Retry-After`, and idempotent
-//! requests after a broken connection or 502–504. All attempts share one time limit, so that a retry never exceeds the
-//! total timeout.
+//! Retried are requests that never left this machine, requests rejected with 429 and `Retry-After`, and reads and edits
+//! after a broken connection or 502–504. A creation or deletion that left this machine is never repeated. All attempts
+//! share one time limit, so that a retry never exceeds the total timeout.
 
 use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use jiff::Timestamp;
-use reqwest::header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderMap, LOCATION};
-use reqwest::{Method, Response, StatusCode};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::error::Category;
 use url::Url;
 
+use super::body::Body;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
 use super::{Client, ClientResult, Error, ErrorKind, budget};
-use crate::contract::{ErrorBody, envelope};
+use crate::contract::list::{decode_list, repaired};
+use crate::contract::{Created, DecodedList, ErrorBody, envelope};
 
 /// Larger responses are decoded on a blocking thread.
 const DECODE_INLINE: usize = 256 << 10;
@@ -29,15 +32,9 @@ const ERROR_LIMIT: usize = 64 << 10;
 pub(super) struct HttpAnswer {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    pub body: Vec<u8>,
+    pub body: Body,
     /// The body, where the caller reads it.
     pub unread: Option<Response>,
-}
-
-struct FailedAttempt {
-    error: Error,
-    /// Whether the service may have processed the request.
-    is_sent: bool,
 }
 
 impl Client {
@@ -53,17 +50,50 @@ impl Client {
 
     /// Sends the request and decodes the response.
     pub(super) async fn fetch<T: DeserializeOwned + Send + 'static>(&self, request: ApiRequest) -> ClientResult<T> {
+        let is_change = request.is_change();
         let answer = self.send(request).await?;
-        decode(answer.body).await
+        decode(answer.body, decode_value).await.map_err(|error| error.of_change(is_change))
     }
 
-    /// Sends the request and decodes a list. Null is an empty list; null elements are skipped.
+    /// Sends the request and decodes a list. Null elements and unreadable items are left out; the latter are noted.
     pub(super) async fn fetch_list<T: DeserializeOwned + Send + 'static>(
         &self,
         request: ApiRequest,
     ) -> ClientResult<Vec<T>> {
-        let list: Option<Vec<Option<T>>> = self.fetch(request).await?;
-        Ok(list.unwrap_or_default().into_iter().flatten().collect())
+        self.fetch_list_in(request, None).await
+    }
+
+    /// The same for a list in a field of an object.
+    pub(super) async fn fetch_list_in<T: DeserializeOwned + Send + 'static>(
+        &self,
+        request: ApiRequest,
+        field: Option<&'static str>,
+    ) -> ClientResult<Vec<T>> {
+        let answer = self.send(request).await?;
+        let DecodedList { items, unreadable } = decode(answer.body, move |body| decode_list(body, field)).await?;
+        self.observed.add_unreadable(unreadable);
+        Ok(items)
+    }
+
+    /// Creates an object and returns its id.
+    pub(super) async fn create(&self, request: ApiRequest) -> ClientResult<i64> {
+        let created: Created = self.fetch(request).await?;
+        match created.created_id {
+            0 => Err(without_id()),
+            id => Ok(id),
+        }
+    }
+
+    /// Deletes an object, once. If the response does not say whether it was deleted, a read decides.
+    pub(super) async fn delete(&self, path: String) -> ClientResult<()> {
+        let Err(error) = self.perform(ApiRequest::delete(path.clone())).await else { return Ok(()) };
+        if error.is_outcome_unknown()
+            && let Err(read) = self.send(ApiRequest::get(path)).await
+            && read.kind == ErrorKind::NotFound
+        {
+            return Ok(());
+        }
+        Err(error)
     }
 
     /// Sends a request whose response has no content.
@@ -80,46 +110,44 @@ impl Client {
             .with_max_times(self.settings.retries)
             .with_jitter()
             .build();
-        let mut is_retry = false;
         loop {
             let left = total.saturating_sub(began.elapsed());
-            let failure = match self.attempt(request, whole, left).await {
+            let error = match self.attempt(request, whole, left).await {
                 Ok(answer) => return Ok(answer),
-                Err(failure) => failure,
+                Err(error) => error,
             };
-            if is_retry && request.method == Method::DELETE && failure.error.kind == ErrorKind::NotFound {
-                // An earlier attempt succeeded, and only its response was lost.
-                return Ok(HttpAnswer { status: StatusCode::NO_CONTENT, ..HttpAnswer::default() });
-            }
-            match failure.retry_in(request, delays.next()) {
+            match retry_in(&error, request, delays.next()) {
                 Some(delay) if began.elapsed() + delay < total => tokio::time::sleep(delay).await,
-                _ => return Err(failure.error),
+                _ => return Err(error.of_change(request.is_change())),
             }
-            is_retry = true;
         }
     }
 
-    async fn attempt(&self, request: &ApiRequest, whole: bool, time: Duration) -> Result<HttpAnswer, FailedAttempt> {
-        let unsent = |error| FailedAttempt { error, is_sent: false };
+    async fn attempt(&self, request: &ApiRequest, whole: bool, time: Duration) -> ClientResult<HttpAnswer> {
         if let Some(until) = self.budget(request.lane).spent_until(Timestamp::now()) {
-            return Err(unsent(Error::new(ErrorKind::BudgetSpent { until }, "the rate budget is spent")));
+            return Err(Error::new(ErrorKind::BudgetSpent { until }, "the rate budget is spent"));
         }
-        let built = self.build(request, time).map_err(unsent)?;
-        let response = self.http.execute(built).await.map_err(|error| {
-            let is_sent = !error.is_connect();
-            FailedAttempt { error: error.into(), is_sent }
+        let built = self.build(request, whole, time)?;
+        self.observed.count_call();
+        let response = self.http.execute(built).await.map_err(|error| match error.is_connect() {
+            true => Error::from(error),
+            false => Error::from(error).sent(),
         })?;
         self.record_announced(request, &response);
-        self.accept(request, response, whole).await.map_err(|error| FailedAttempt { error, is_sent: true })
+        self.accept(request, response, whole).await.map_err(Error::sent)
     }
 
-    fn build(&self, request: &ApiRequest, time: Duration) -> ClientResult<reqwest::Request> {
+    fn build(&self, request: &ApiRequest, whole: bool, time: Duration) -> ClientResult<reqwest::Request> {
         let mut url = Url::parse(&format!("{}{}", self.settings.base, request.path))
             .map_err(|error| Error::new(ErrorKind::Invalid, format!("invalid URL: {error}")))?;
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);
         }
         let mut builder = self.http.request(request.method.clone(), url).header(ACCEPT, request.accept).timeout(time);
+        if whole {
+            // `body` decompresses, because it knows how much was received.
+            builder = builder.header(ACCEPT_ENCODING, "gzip");
+        }
         builder = match &request.body {
             RequestBody::Empty => builder,
             RequestBody::Form(fields) => builder.form(fields),
@@ -145,13 +173,13 @@ impl Client {
             return Err(self.refusal(response).await);
         }
         if is_html(response.headers()) && !request.any_content {
-            return Err(not_this_api(status, "the server sent a web page, not an API response"));
+            return Err(not_this_api(status, "web page instead of JSON: the server is not this API"));
         }
         let headers = response.headers().clone();
         if !whole {
             return Ok(HttpAnswer { status, headers, unread: Some(response), ..HttpAnswer::default() });
         }
-        let body = read(response, request.size.limit()).await?;
+        let body = Body::read(response, request.size.limit(), &self.memory).await?;
         Ok(HttpAnswer { status, headers, body, unread: None })
     }
 
@@ -161,7 +189,7 @@ impl Client {
         let retry_after = budget::retry_after(response.headers(), Timestamp::now(), offset);
         let html = is_html(response.headers());
         // A rejection without a readable body is still a rejection.
-        let text = read(response, ERROR_LIMIT).await.unwrap_or_default();
+        let text = Body::read(response, ERROR_LIMIT, &self.memory).await.unwrap_or_default();
         let body = error_body(&text);
         if body.is_none() && matches!(status.as_u16(), 404 | 405) {
             return not_this_api(status, "path not found: the server is not this API");
@@ -191,43 +219,27 @@ impl HttpAnswer {
     }
 }
 
-impl FailedAttempt {
-    /// Delay before the next attempt; `None` when a retry is unsafe or pointless.
-    fn retry_in(&self, request: &ApiRequest, delay: Option<Duration>) -> Option<Duration> {
-        let delay = delay?;
-        match self.error.kind {
-            ErrorKind::RateLimited { retry_after } => Some(retry_after? + delay),
-            ErrorKind::Connect if !self.is_sent || request.is_idempotent() => Some(delay),
-            ErrorKind::Server if request.is_idempotent() && matches!(self.error.status, Some(502..=504)) => Some(delay),
-            _ => None,
-        }
+/// Delay before the next attempt; `None` when a retry is unsafe or pointless.
+fn retry_in(error: &Error, request: &ApiRequest, delay: Option<Duration>) -> Option<Duration> {
+    let delay = delay?;
+    match error.kind {
+        ErrorKind::RateLimited { retry_after } => Some(retry_after? + delay),
+        ErrorKind::Connect if !error.is_sent || request.is_repeatable() => Some(delay),
+        ErrorKind::Server if request.is_repeatable() && matches!(error.status, Some(502..=504)) => Some(delay),
+        _ => None,
     }
 }
 
-/// Reads a body of at most `limit` decoded bytes; drops the connection of a longer one.
-pub(super) async fn read(mut response: Response, limit: usize) -> ClientResult<Vec<u8>> {
-    let status = response.status().as_u16();
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| Error::from(error).with_status(status))? {
-        if body.len() + chunk.len() > limit {
-            return Err(too_large(limit).with_status(status));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
-}
-
-pub(super) fn too_large(limit: usize) -> Error {
-    Error::new(ErrorKind::TooLarge, format!("the response is larger than {} MB", limit >> 20))
-}
-
-async fn decode<T: DeserializeOwned + Send + 'static>(body: Vec<u8>) -> ClientResult<T> {
+async fn decode<T: Send + 'static>(
+    body: Body,
+    decode: impl FnOnce(&[u8]) -> Result<T, serde_json::Error> + Send + 'static,
+) -> ClientResult<T> {
     let small = body.len() <= DECODE_INLINE;
     let work = move || {
         if body.iter().all(u8::is_ascii_whitespace) {
-            return Err(Error::new(ErrorKind::Decode, "the response is empty"));
+            return Err(Error::new(ErrorKind::Decode, "the response is empty").sent());
         }
-        envelope::decode(&body).map_err(|error| Error::new(ErrorKind::Decode, format!("unreadable response: {error}")))
+        decode(&body).map_err(|error| unreadable(&error))
     };
     if small {
         return work();
@@ -235,8 +247,27 @@ async fn decode<T: DeserializeOwned + Send + 'static>(body: Vec<u8>) -> ClientRe
     // Decoding megabytes of JSON on an async thread would block every other call.
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
-        Err(error) => Err(Error::new(ErrorKind::Decode, format!("decoding the response failed: {error}"))),
+        Err(error) => Err(Error::new(ErrorKind::Decode, format!("decoding the response failed: {error}")).sent()),
     }
+}
+
+/// Decodes a value; damage within strings and numbers does not lose the rest.
+fn decode_value<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
+    envelope::decode(body).or_else(|error| envelope::decode(repaired(body).as_bytes()).map_err(|_| error))
+}
+
+fn unreadable(error: &serde_json::Error) -> Error {
+    let lead = match error.classify() {
+        Category::Eof => "incomplete response",
+        Category::Data => "unexpected JSON",
+        Category::Syntax | Category::Io => "not JSON",
+    };
+    Error::new(ErrorKind::Decode, format!("{lead}: {error}")).sent()
+}
+
+/// The service accepted a creation without naming the new object.
+pub(super) fn without_id() -> Error {
+    Error::new(ErrorKind::Decode, "unexpected JSON: the response has no id").sent().of_change(true)
 }
 
 fn kind_of(status: StatusCode, retry_after: Option<Duration>) -> ErrorKind {
@@ -271,7 +302,7 @@ fn reason(status: StatusCode, html: bool) -> String {
 
 fn redirected(response: &Response) -> Error {
     let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
-    not_this_api(response.status(), &format!("redirect to {to} not followed: it would leak the key"))
+    not_this_api(response.status(), &format!("redirect not followed: it leads to {to} and would leak the key"))
 }
 
 fn not_this_api(status: StatusCode, why: &str) -> Error {

@@ -13,9 +13,11 @@
 #![warn(missing_docs)]
 
 mod base_url;
+mod body;
 mod budget;
 mod error;
 mod exchange;
+mod observed;
 mod problem;
 mod raw;
 mod replay;
@@ -30,6 +32,7 @@ mod wordlists;
 mod workspaces;
 
 use std::fmt;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -42,6 +45,7 @@ pub use budget::{Lane, RateBudget};
 pub(crate) use error::NOT_THIS_API_HINT;
 pub use error::{Error, ErrorKind};
 pub use findings::FindingQuery;
+use observed::Observed;
 pub use problem::Problem;
 pub use raw::{FormPairs, RawRequest, RequestBody};
 pub use replay::replay;
@@ -94,6 +98,8 @@ pub struct Client {
     http: reqwest::Client,
     settings: Arc<ClientSettings>,
     announced: Arc<Mutex<Announced>>,
+    observed: Arc<Observed>,
+    memory: Arc<AtomicUsize>,
 }
 
 /// Rate budgets and clock, as the headers of the responses announced them.
@@ -119,6 +125,7 @@ impl Client {
             .user_agent(settings.user_agent.as_str())
             .default_headers(authorization(&settings.key)?)
             .connect_timeout(settings.connect_timeout)
+            .no_gzip()
             // A redirect would send the key elsewhere, and no endpoint redirects.
             .redirect(reqwest::redirect::Policy::none())
             // `exchange` decides on retries: it knows which requests are safe to send twice.
@@ -130,7 +137,13 @@ impl Client {
             // Plain http must work on machines without any trusted certificate.
             http = http.tls_certs_only(Vec::new());
         }
-        Ok(Self { http: http.build()?, settings: Arc::new(settings), announced: Arc::default() })
+        Ok(Self {
+            http: http.build()?,
+            settings: Arc::new(settings),
+            announced: Arc::default(),
+            observed: Arc::default(),
+            memory: Arc::default(),
+        })
     }
 
     /// Base URL of the service.
@@ -148,6 +161,32 @@ impl Client {
             Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// The same connection for a caller that repeats failed requests itself.
+    pub fn without_retries(&self) -> Self {
+        let settings = ClientSettings { retries: 0, ..ClientSettings::clone(&self.settings) };
+        Self { settings: Arc::new(settings), ..self.clone() }
+    }
+
+    /// The same connection, which counts its calls and unreadable items from zero.
+    pub fn observing(&self) -> Self {
+        Self { observed: Arc::default(), ..self.clone() }
+    }
+
+    /// The number of calls that were sent since [`observing`](Self::observing).
+    pub fn calls(&self) -> u32 {
+        self.observed.calls()
+    }
+
+    /// The items of lists that could not be decoded since [`observing`](Self::observing), each with its position.
+    pub fn unreadable(&self) -> Vec<String> {
+        self.observed.unreadable()
+    }
+
+    /// Notes items of a list that are decoded, but not usable.
+    pub(crate) fn note_unreadable(&self, items: Vec<String>) {
+        self.observed.add_unreadable(items);
     }
 
     /// The last announced rate budget of a lane.

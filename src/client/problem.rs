@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Error;
+use crate::contract::Stamp;
 
 /// An error as data: comparable and cloneable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,12 +16,23 @@ pub struct Problem {
     pub details: Option<String>,
     /// The next step.
     pub hint: Option<String>,
+    /// State and cause in a few words; see [`Error::brief`].
+    pub brief: Box<str>,
+    /// When the request is repeated, if it is.
+    pub retry_at: Option<Stamp>,
+    /// Whether the service may have carried out the request; see [`Error::is_outcome_unknown`].
+    pub is_outcome_unknown: bool,
 }
 
 impl Problem {
     /// A failure on this machine.
     pub fn local(message: impl Into<String>) -> Self {
         Self { message: message.into(), ..Self::default() }
+    }
+
+    /// State and cause in a few words.
+    pub fn brief(&self) -> &str {
+        if self.brief.is_empty() { &self.message } else { &self.brief }
     }
 
     /// The same problem with a next step.
@@ -44,8 +56,9 @@ impl std::error::Error for Problem {}
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let hint = Some(error.hint());
-        Self { status: error.status, message: error.message, details: error.details, hint }
+        let (hint, brief, is_outcome_unknown) = (Some(error.hint()), error.brief().into(), error.is_outcome_unknown());
+        let Error { status, message, details, .. } = error;
+        Self { status, message, details, hint, brief, retry_at: None, is_outcome_unknown }
     }
 }
 

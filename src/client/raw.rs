@@ -64,6 +64,6 @@ impl Client {
         let mut request = ApiRequest::new(method, path, lane).accepting("application/json, */*");
         request.query = raw.query;
         request.body = raw.body;
-        Ok(self.send(request.with_size(ResponseSize::Large).for_a_file()).await?.body)
+        Ok(self.send(request.with_size(ResponseSize::Large).for_a_file()).await?.body.into_bytes())
     }
 }

@@ -3,7 +3,8 @@
 use reqwest::{Response, StatusCode};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use super::exchange::too_large;
+use super::body::too_large;
+use super::exchange::without_id;
 use super::request::{ApiRequest, ResponseSize};
 use super::{Client, ClientResult, Error, ErrorKind};
 use crate::contract::{NewReport, Report, ReportCreated, ReportId};
@@ -62,7 +63,7 @@ impl Client {
     /// 400 and 422 invalid.
     pub async fn create_report(&self, new: &NewReport) -> ClientResult<ReportId> {
         let created: ReportCreated = self.fetch(ApiRequest::post("/reports").with_json(new)).await?;
-        Ok(created.report_id)
+        if created.report_id == ReportId::default() { Err(without_id()) } else { Ok(created.report_id) }
     }
 
     /// `GET /reports/{id}`.
@@ -78,7 +79,7 @@ impl Client {
     /// # Errors
     /// 404 unknown or expired.
     pub async fn delete_report(&self, id: ReportId) -> ClientResult<()> {
-        self.perform(ApiRequest::delete(format!("/reports/{id}"))).await
+        self.delete(format!("/reports/{id}")).await
     }
 
     /// `GET /reports/{id}/download`.

@@ -126,9 +126,15 @@ impl ApiRequest {
         self
     }
 
-    /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
-    pub fn is_idempotent(&self) -> bool {
-        self.method != Method::POST
+    /// Whether the request changes data of the service.
+    pub fn is_change(&self) -> bool {
+        self.method != Method::GET && self.method != Method::HEAD
+    }
+
+    /// Whether a request that may have been carried out can be sent again. A deletion cannot: it could delete captures
+    /// that arrived after the first one and are not archived.
+    pub fn is_repeatable(&self) -> bool {
+        self.method != Method::POST && self.method != Method::DELETE
     }
 }
 

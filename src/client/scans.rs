@@ -1,7 +1,10 @@
 //! Scans: list, start, look up, delete, output, raw output, stop, tests (`api-v2.md §4`).
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
+use super::exchange::without_id;
 use super::request::{ApiRequest, ResponseSize, all_pages};
 use super::{Client, ClientResult, Lane};
 use crate::contract::{
@@ -76,31 +79,52 @@ impl Client {
         all_pages(|scan| scan.id, fetch).await
     }
 
-    /// `POST /scans`. If the response lacks the id of the new scan, the newest scan of this tool and target is looked
-    /// up. The ids are missing only when that scan is not found either.
+    /// `POST /scans`. If the response lacks the id of the new scan, or is lost, the scans of this tool and target are
+    /// read until one appears that was not there before.
     ///
     /// # Errors
-    /// 400 and 422 invalid, 403 not in scope, 404 unknown target or workspace.
+    /// 400 and 422 invalid, 403 not in scope, 404 unknown target or workspace; an unknown outcome
+    /// ([`Error::is_outcome_unknown`]) if no new scan appears within seconds.
     pub async fn create_scan(&self, new: &NewScan) -> ClientResult<ScanCreated> {
-        let answer = self.send(ApiRequest::post("/scans").with_json(new)).await?;
-        // `{}` and an empty body both mean that the scan was started, without its id.
-        let created: ScanCreated = crate::contract::envelope::decode(&answer.body).unwrap_or_default();
-        if created.created_id.is_some() {
-            return Ok(created);
+        // A scan that was there before must not be mistaken for the new one.
+        let before = self.scans_like(new).await;
+        let lost = match self.send(ApiRequest::post("/scans").with_json(new)).await {
+            Ok(answer) => {
+                // `{}` and an empty body both mean that the scan was started, without its id.
+                let created: ScanCreated = crate::contract::envelope::decode(&answer.body).unwrap_or_default();
+                if created.created_id.is_some() {
+                    return Ok(created);
+                }
+                without_id()
+            }
+            Err(error) if error.is_outcome_unknown() => error,
+            Err(error) => return Err(error),
+        };
+        let Ok(before) = before else { return Err(lost) };
+        for pauses in [0, 5, 10, 20] {
+            tokio::time::sleep(self.settings.retry_delay * pauses).await;
+            let scans = self.scans_like(new).await.unwrap_or_default();
+            if let Some((id, target)) = scans.into_iter().rfind(|(id, _)| !before.contains_key(id)) {
+                return Ok(ScanCreated { created_id: Some(id), target_id: Some(target) });
+            }
         }
-        // The scan was started: a failed look-up must not be reported as a failed start.
-        Ok(self.newest_scan(new).await.unwrap_or_default().unwrap_or(created))
+        Err(lost)
     }
 
-    async fn newest_scan(&self, new: &NewScan) -> ClientResult<Option<ScanCreated>> {
+    /// The scans of this tool and target.
+    async fn scans_like(&self, new: &NewScan) -> ClientResult<BTreeMap<ScanId, TargetId>> {
         let query = ScanQuery {
             tool: Some(Tool(new.tool_id)),
             workspace_id: new.workspace_id,
             target_id: new.target_id,
             ..ScanQuery::default()
         };
-        let newest = self.list_all_scans(&query).await?.into_iter().max_by_key(|scan| scan.id);
-        Ok(newest.map(|scan| ScanCreated { created_id: Some(scan.id), target_id: Some(scan.target_id) }))
+        let is_like = |scan: &Scan| {
+            // Not every service applies every filter.
+            scan.tool_id == new.tool_id && new.target_id.is_none_or(|target| scan.target_id == target)
+        };
+        let scans = self.list_all_scans(&query).await?;
+        Ok(scans.iter().filter(|scan| is_like(scan)).map(|scan| (scan.id, scan.target_id)).collect())
     }
 
     /// `GET /scans/{id}`.
@@ -116,7 +140,7 @@ impl Client {
     /// # Errors
     /// 404 unknown, 409 the scan is active.
     pub async fn delete_scan(&self, id: ScanId) -> ClientResult<()> {
-        self.perform(ApiRequest::delete(format!("/scans/{id}"))).await
+        self.delete(format!("/scans/{id}")).await
     }
 
     /// `GET /scans/{id}/output` as JSON; partial while the scan runs.
@@ -136,7 +160,7 @@ impl Client {
             .accepting("application/pdf")
             .in_lane(Lane::Output)
             .with_size(ResponseSize::Large);
-        Ok(self.send(request).await?.body)
+        Ok(self.send(request).await?.body.into_bytes())
     }
 
     /// `GET /scans/{id}/raw`: the raw output of the tool, in lines or chunks.

@@ -2,7 +2,7 @@
 
 use super::request::{ApiRequest, all_pages};
 use super::{Client, ClientResult};
-use crate::contract::{Created, NewTarget, Target, TargetId, TargetType, WorkspaceId};
+use crate::contract::{NewTarget, Target, TargetId, TargetType, WorkspaceId};
 
 /// Query of `GET /targets`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,8 +53,7 @@ impl Client {
             ("description", new.description.clone()),
             ("workspace_id", new.workspace_id.map(|id| id.to_string())),
         ];
-        let created: Created = self.fetch(ApiRequest::post("/targets").with_form(form)).await?;
-        Ok(TargetId(created.created_id))
+        Ok(TargetId(self.create(ApiRequest::post("/targets").with_form(form)).await?))
     }
 
     /// `GET /targets/{id}`.
@@ -70,6 +69,6 @@ impl Client {
     /// # Errors
     /// 404 unknown, 409 the target has running scans.
     pub async fn delete_target(&self, id: TargetId) -> ClientResult<()> {
-        self.perform(ApiRequest::delete(format!("/targets/{id}"))).await
+        self.delete(format!("/targets/{id}")).await
     }
 }

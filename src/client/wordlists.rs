@@ -26,7 +26,7 @@ impl Client {
     /// # Errors
     /// 403 the wordlist is predefined, 404 unknown.
     pub async fn delete_wordlist(&self, id: WordlistId) -> ClientResult<()> {
-        self.perform(ApiRequest::delete(format!("/wordlists/{id}"))).await
+        self.delete(format!("/wordlists/{id}")).await
     }
 
     /// `GET /wordlists/{id}/contents`: the words, separated by line feeds. The response may be a JSON string, wrapped

@@ -2,7 +2,7 @@
 
 use super::request::ApiRequest;
 use super::{Client, ClientResult};
-use crate::contract::{Created, EditWorkspace, NewWorkspace, Workspace, WorkspaceId};
+use crate::contract::{EditWorkspace, NewWorkspace, Workspace, WorkspaceId};
 
 impl Client {
     /// `GET /workspaces`.
@@ -19,8 +19,7 @@ impl Client {
     /// 400 invalid, 409 the name is taken.
     pub async fn create_workspace(&self, new: &NewWorkspace) -> ClientResult<WorkspaceId> {
         let form = [("name", Some(new.name.clone())), ("description", new.description.clone())];
-        let created: Created = self.fetch(ApiRequest::post("/workspaces").with_form(form)).await?;
-        Ok(WorkspaceId(created.created_id))
+        Ok(WorkspaceId(self.create(ApiRequest::post("/workspaces").with_form(form)).await?))
     }
 
     /// `GET /workspaces/{id}`.
@@ -44,6 +43,6 @@ impl Client {
     /// # Errors
     /// 404 unknown, 409 the workspace is the current one.
     pub async fn delete_workspace(&self, id: WorkspaceId) -> ClientResult<()> {
-        self.perform(ApiRequest::delete(format!("/workspaces/{id}"))).await
+        self.delete(format!("/workspaces/{id}")).await
     }
 }

@@ -42,7 +42,7 @@ pub fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> 
 }
 
 /// The raw value under `data` when that is the only key.
-fn wrapped(body: &[u8]) -> Option<&RawValue> {
+pub(super) fn wrapped(body: &[u8]) -> Option<&RawValue> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Only<'a> {

@@ -83,6 +83,7 @@ pub mod envelope;
 pub mod error;
 pub mod finding;
 pub mod lenient;
+pub mod list;
 pub mod logger;
 pub mod report;
 pub mod scan;
@@ -99,6 +100,7 @@ pub use scan::SCAN_MINUTES;
 pub use envelope::{Created, DataEnvelope, Requests};
 pub use error::ErrorBody;
 pub use finding::{Evidence, Finding, Owasp, Risk};
+pub use list::DecodedList;
 pub use logger::{Capture, Logger};
 pub use report::{GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportSource, ReportStatus};
 pub use scan::{

@@ -182,7 +182,7 @@ async fn second_start_without_service_shows_cached_findings() {
     let mut session = Session::start(home.path(), &[], &[("SCANDECK_BASE_URL", &base), ("SCANDECK_API_KEY", &key)]);
     session.until("Finding web.key").await;
     session.until("Findings stale").await;
-    session.until("no response").await;
+    session.until("connection refused").await;
     assert!(session.text().contains("Finding web.key"), "cached rows remain\n{}", session.text());
     session.keys("q");
     assert_eq!(session.ended().await, 0);

@@ -181,7 +181,8 @@ fn connecting_and_empty_dashboards_match_snapshots() {
 fn broken(columns: u16, rows: u16) -> Model {
     let mut model = world(columns, rows);
     let problem = Arc::new(Problem {
-        message: "connection refused at 127.0.0.1:8765".into(),
+        message: "cannot connect: Connection refused".into(),
+        brief: "connection refused".into(),
         hint: Some("start it with `scandeck serve`".into()),
         ..Problem::default()
     });
@@ -197,6 +198,45 @@ fn broken(columns: u16, rows: u16) -> Model {
 #[test]
 fn stale_data_is_dimmed_with_age_while_service_is_unreachable() {
     hold("stale", &FEW, broken);
+}
+
+#[test]
+fn stale_pane_and_header_show_reason_and_next_attempt() {
+    let problem = |brief: &str| {
+        let (message, brief) = ("no".into(), brief.into());
+        Arc::new(Problem { message, brief, status: Some(503), retry_at: Some(ago(-4)), ..Problem::default() })
+    };
+    for (columns, rows) in [(80, 24), (80, 23), (90, 50), (120, 40), (200, 60)] {
+        let mut model = world(columns, rows);
+        learn(&mut model, 71_000, PollEvent::Failed(ListKind::Findings, problem("503 Service Unavailable")));
+        let shown = text(&mut model, Theme::default());
+        let header = shown.lines().next().unwrap();
+        assert!(header.contains("503 Service Unavailable · retry in 4s") && !header.contains("live"), "{shown}");
+        let pane = shown.lines().skip(1).find(|line| line.contains("stale")).unwrap_or_else(|| panic!("{shown}"));
+        assert!(pane.contains("503 Service Unavailable · retry in 4s"), "{columns}x{rows}\n{shown}");
+
+        let mut model = at(Pane::Captures)(columns, rows);
+        learn(&mut model, 71_000, PollEvent::CapturesFailed(Some(problem("probe: 403 Forbidden"))));
+        let shown = text(&mut model, Theme::default());
+        assert!(shown.contains("stale · probe: 403 Forbidden · retry in 4s"), "{columns}x{rows}\n{shown}");
+        assert!(!shown.lines().next().unwrap().contains("live"), "{shown}");
+        learn(&mut model, 72_000, PollEvent::CapturesFailed(None));
+        let shown = text(&mut model, Theme::default());
+        assert!(!shown.contains("stale") && shown.lines().next().unwrap().contains("live"), "{shown}");
+    }
+}
+
+#[test]
+fn unreadable_items_are_counted_in_pane_and_named_in_notice() {
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        let mut model = world(columns, rows);
+        let items = ["item 3: expected an object".into()].into();
+        learn(&mut model, 71_000, PollEvent::Unreadable(ListKind::Findings, items));
+        let shown = text(&mut model, Theme::default());
+        assert!(shown.contains("findings: 1 item not readable · item 3: expected an object"), "{shown}");
+        send(&mut model, 171_000, Msg::Wake);
+        assert!(text(&mut model, Theme::default()).contains("1 item not readable"), "{shown}");
+    }
 }
 
 #[test]

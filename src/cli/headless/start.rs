@@ -58,9 +58,15 @@ pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<E
     session.require_writable()?;
     let (wait, fail_on) = (args.wait, args.fail_on.clone());
     let new = new_scan(session, args).await?;
-    let created = session.client()?.create_scan(&new).await?;
+    let hint = "`scandeck scans list` shows whether it was started";
+    let created = match session.client()?.create_scan(&new).await {
+        Err(error) if error.is_outcome_unknown() => {
+            let message = format!("outcome unknown: the service may have started the scan: {error}");
+            return Err(CliError::new(message, hint).into());
+        }
+        result => result?,
+    };
     let Some(id) = created.created_id else {
-        let hint = "`scandeck scans list` lists scans";
         return Err(CliError::new("scan started, but its id is unknown", hint).into());
     };
     if !wait && fail_on.is_none() {

@@ -10,7 +10,12 @@
 use crate::client::Problem;
 use crate::contract::{ScanId, Shared};
 use crate::dashboard::base::{Call, CallAnswer, FormTag, Ticket};
+use std::collections::BTreeSet;
+use std::time::Duration;
 use strum::EnumTryAs;
+
+/// A batch that takes longer is shown.
+pub const MOMENT: Duration = Duration::from_secs(1);
 
 /// Calls of one batch that are in flight at the same time.
 pub const AT_ONCE: usize = 4;
@@ -41,7 +46,7 @@ pub enum JobState {
 }
 
 /// Jobs of one request of the user.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// The verb of the notices: `create`, `delete`, `start`.
     pub verb: &'static str,
@@ -52,6 +57,10 @@ pub struct Batch {
     /// The workspace of the retest.
     pub workspace: Shared,
     pub jobs: Vec<(Job, JobState)>,
+    /// When its first calls were sent, on the monotonic clock.
+    pub began: Duration,
+    /// The objects that existed before a creation.
+    pub known: BTreeSet<i64>,
 }
 
 /// Number of jobs by state.
@@ -67,7 +76,8 @@ impl Batch {
     /// A batch with all jobs waiting.
     pub fn new(verb: &'static str, form: Option<FormTag>, jobs: Vec<Job>) -> Self {
         let jobs = jobs.into_iter().map(|job| (job, JobState::Waiting)).collect();
-        Self { verb, form, retest: Vec::new(), workspace: Shared::default(), jobs }
+        let (workspace, began, known) = (Shared::default(), Duration::ZERO, BTreeSet::new());
+        Self { verb, form, retest: Vec::new(), workspace, jobs, began, known }
     }
 
     /// The finished jobs with their answers.
@@ -81,7 +91,7 @@ impl Batch {
 
     /// The calls to send now, so that at most [`AT_ONCE`] are in flight.
     pub fn next(&mut self, mut ticket: impl FnMut() -> Ticket) -> Vec<(Ticket, Call)> {
-        let under_way = self.jobs.iter().filter(|(_, state)| matches!(state, JobState::UnderWay(_))).count();
+        let under_way = self.under_way();
         let waiting = self.jobs.iter_mut().filter(|(_, state)| *state == JobState::Waiting);
         waiting
             .take(AT_ONCE.saturating_sub(under_way))
@@ -91,6 +101,11 @@ impl Batch {
                 (ticket, job.call.clone())
             })
             .collect()
+    }
+
+    /// The number of calls in flight.
+    pub fn under_way(&self) -> usize {
+        self.jobs.iter().filter(|(_, state)| matches!(state, JobState::UnderWay(_))).count()
     }
 
     /// Whether this ticket belongs to a call in flight.

@@ -105,6 +105,10 @@ pub enum PollEvent {
     ScanPart(ScanId, PartData),
     /// The attempt to read a list failed; the last snapshot remains.
     Failed(ListKind, Arc<Problem>),
+    /// The attempt to read the captures of loggers failed, or no longer fails.
+    CapturesFailed(Option<Arc<Problem>>),
+    /// The items of a list that could not be decoded, each with its position; none when all can.
+    Unreadable(ListKind, Arc<[Shared]>),
     /// The attempt to read a part of a scan failed.
     PartFailed(ScanId, ScanPart, Arc<Problem>),
 }
@@ -154,6 +158,18 @@ macro_rules! snapshots {
                 match self {
                     $(Self::$list(_) => ListKind::$list,)*
                 }
+            }
+
+            /// The number of items.
+            pub fn len(&self) -> usize {
+                match self {
+                    $(Self::$list(table) => table.len(),)*
+                }
+            }
+
+            /// Whether there are no items.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
             }
 
             /// Whether both hold the same table, as they do when a list did not change between two reads.

@@ -1,10 +1,12 @@
 //! The lists of the service with their freshness.
 
 use crate::contract::{Finding, Logger, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace};
+use crate::dashboard::base::ListKind;
 use crate::dashboard::data::{BoardRow, Stream};
 use crate::oob::Payload;
 use crate::table::{Remote, Table};
 use crate::triage::Issue;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
@@ -25,6 +27,8 @@ pub struct Data {
     pub board: Remote<Arc<Table<BoardRow>>>,
     /// The captures of all loggers, oldest first: a ring buffer.
     pub captures: Stream,
+    /// Items that could not be decoded, each with its position in the response.
+    pub unreadable: BTreeMap<ListKind, Arc<[Shared]>>,
     /// Parts of the scan whose detail was opened last.
     pub scan_parts: ScanParts,
 }

@@ -35,7 +35,7 @@ pub struct Stream {
     pub dropped: u64,
     /// The archive has older captures that were not loaded.
     pub older: bool,
-    /// Why the last fetch failed.
+    /// Why the captures of loggers cannot be fetched.
     pub problem: Option<Arc<crate::client::Problem>>,
     /// Raised when captures come in.
     pub(crate) revision: u64,
@@ -107,7 +107,6 @@ impl Stream {
     /// Adds new captures, except those that are here or were dropped. Returns the row numbers, ascending, of those that
     /// were not added in front: each moved the rows after it by one.
     pub fn take(&mut self, mut new: Vec<Caught>) -> Vec<u64> {
-        self.problem = None;
         new.retain(|caught| self.is_new(caught));
         let rows = self.insert(new);
         while self.is_over() {

@@ -5,8 +5,17 @@ use crate::dashboard::base::{Batch, Effect, Tone};
 use crate::dashboard::model::Model;
 
 impl Model {
+    /// Sends the first calls of a batch, or asks first when the service may have carried one of them out already.
+    pub(crate) fn begin(&mut self, batch: Batch, effects: &mut Vec<Effect>) {
+        match self.question_before(&batch) {
+            Some(prompt) => self.open_prompt(prompt),
+            None => self.begin_at_once(batch, effects),
+        }
+    }
+
     /// Sends the first calls of a batch.
-    pub(crate) fn begin(&mut self, mut batch: Batch, effects: &mut Vec<Effect>) {
+    pub(crate) fn begin_at_once(&mut self, mut batch: Batch, effects: &mut Vec<Effect>) {
+        (batch.known, batch.began) = (self.known_before(&batch), self.now.mono);
         self.send_next(&mut batch, effects);
         if batch.is_over() {
             self.conclude(batch);

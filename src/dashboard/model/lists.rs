@@ -325,6 +325,24 @@ impl Lists {
 }
 
 impl Data {
+    /// The ids of the rows of a pane. Not for captures.
+    pub(crate) fn ids(&self, pane: Pane) -> BTreeSet<i64> {
+        registry!(of [
+            pane,
+            T => T::remote(self).value().into_iter().flat_map(|table| table.items()).map(|item| item.id().into()).collect(),
+            captures => BTreeSet::new()
+        ])
+    }
+
+    /// Why the rows of a list are not current.
+    pub(crate) fn problem(&self, list: ListKind) -> Option<&Problem> {
+        registry!(of [
+            Pane::of_list(list),
+            T => T::remote(self).problem(),
+            captures => self.captures.problem.as_deref()
+        ])
+    }
+
     /// The number of rows of a pane, shown or not.
     pub(crate) fn count(&self, pane: Pane) -> Option<usize> {
         registry!(of [

@@ -23,6 +23,7 @@ pub mod lists;
 pub mod loggers;
 pub mod modal;
 pub mod navigation;
+pub mod outcomes;
 pub mod payloads;
 pub mod plan;
 pub mod refresh;
@@ -41,6 +42,7 @@ pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
 pub use modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue};
 pub use modal::rules_box::{RuleEdit, RulesBox};
 pub use modal::{Help, Line, LinePurpose, Modal, QueryHelp, Setup, TextBox};
+pub use outcomes::UnknownOutcome;
 pub use review::facts::{Alike, Before, NOTHING, ReviewEvidence, ReviewFacts};
 pub use review::{Card, Cards, Decided, Review, ReviewOutcome, TABS};
 pub(crate) use seen::SEEN_AFTER;
@@ -202,6 +204,8 @@ pub struct Screen {
 pub struct CallsState {
     /// Batches in progress, oldest first.
     pub batches: Vec<Batch>,
+    /// Creations of the last minute whose outcome is unknown.
+    pub(crate) unknown: Vec<UnknownOutcome>,
     /// The last ticket given out.
     pub(crate) tickets: Ticket,
 }

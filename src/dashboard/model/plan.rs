@@ -1,5 +1,8 @@
 //! The poll plan, and the time when the screen changes without a key.
 
+use crate::client::Problem;
+use crate::contract::Stamp;
+use crate::dashboard::base::batch::MOMENT;
 use crate::dashboard::base::{Layout, Link, ListKind, Pane, PollPlan};
 use crate::dashboard::model::{Modal, Model};
 use std::time::Duration;
@@ -44,6 +47,20 @@ impl Model {
         lists
     }
 
+    /// The first list on the screen whose rows are not current, and why.
+    pub fn visible_problem(&self) -> Option<(ListKind, &Problem)> {
+        self.visible().into_iter().find_map(|list| Some((list, self.data.problem(list)?)))
+    }
+
+    /// Why rows are not current, in a few words, and when they are requested again.
+    pub fn reason<'a>(&'a self, problem: &'a Problem) -> (&'a str, Option<Stamp>) {
+        match &self.connection.link {
+            Link::Retrying { next, problem, .. } => (problem.brief(), Some(*next)),
+            Link::Down { problem } => (problem.brief(), None),
+            Link::Connecting | Link::Live { .. } => (problem.brief(), problem.retry_at),
+        }
+    }
+
     /// The lists that the poller fetches.
     pub fn plan(&self) -> PollPlan {
         let captures = self.on_screen().contains(&Pane::Captures);
@@ -63,7 +80,9 @@ impl Model {
     pub fn wake_at(&self) -> Option<Duration> {
         let now = self.now.mono;
         let next_second = Duration::from_secs(now.as_secs() + 1);
-        let counts = matches!(self.connection.link, Link::Retrying { .. }) || self.scans.progress.any_stalled(now);
+        let retries = matches!(self.connection.link, Link::Retrying { .. })
+            || self.visible_problem().is_some_and(|(_, problem)| problem.retry_at.is_some());
+        let counts = retries || self.scans.progress.any_stalled(now);
         // Ages are shown in minutes after the first one, so an update every ten seconds is enough.
         let ages = (!self.on_screen().is_empty()).then_some(now + Duration::from_secs(10));
         let times = [
@@ -71,6 +90,8 @@ impl Model {
             self.scans.progress.next_stall(now),
             self.seen_at(),
             self.captures.signals.next(),
+            self.outcomes_end(),
+            self.calls.batches.iter().map(|batch| batch.began + MOMENT).find(|shown| *shown > now),
             counts.then_some(next_second),
             ages,
         ];

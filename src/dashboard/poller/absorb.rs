@@ -2,7 +2,7 @@
 
 use crate::client;
 use crate::client::{Error, ErrorKind, Problem};
-use crate::contract::{Finding, Logger, Scan, Target, Workspace};
+use crate::contract::{Finding, Logger, LoggerId, Scan, Shared, Stamp, Target, Workspace};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
 use crate::dashboard::poller::link::failure_scope;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Pause of a list that the service refused.
-const REFUSED_REST: Duration = Duration::from_secs(60);
+/// Most unreadable items that are kept of one list.
+const MOST_UNREADABLE: usize = 20;
 
 impl Scheduler {
     /// Takes the rate budget and the clock difference of the last response.
@@ -40,6 +40,33 @@ impl Scheduler {
         }
     }
 
+    /// Takes the cost of a request of [`due`](Self::due), and the items that could not be decoded.
+    pub fn settle(&mut self, slot: FetchSlot, calls: u32, mut unreadable: Vec<String>) {
+        let Some(request) = self.in_flight.get(&slot) else { return };
+        self.call_budget.settle(request.fetch.calls(), calls);
+        let known = self.unreadable.remove(&slot).unwrap_or_default();
+        // A response with a part of the items says nothing about the others.
+        match &request.fetch {
+            Fetch::Captures { since: Some(_), .. } => {
+                unreadable = [known.as_slice(), &unreadable].concat();
+                unreadable.dedup();
+                unreadable.truncate(MOST_UNREADABLE);
+            }
+            Fetch::ActiveScans { .. } | Fetch::FindingsOf { .. } if !known.is_empty() => unreadable.clone_from(&known),
+            _ => {}
+        }
+        let is_changed = unreadable != known;
+        if !unreadable.is_empty() {
+            self.unreadable.insert(slot, unreadable);
+        }
+        if is_changed {
+            let list = slot.list_kind();
+            let of_list = self.unreadable.iter().filter(|(slot, _)| slot.list_kind() == list);
+            let all = of_list.flat_map(|(_, items)| items.iter().map(String::as_str).map(Shared::from)).collect();
+            self.outbox.push(PollEvent::Unreadable(list, all));
+        }
+    }
+
     /// Takes the response to a request of [`due`](Self::due).
     pub fn absorb(&mut self, slot: FetchSlot, result: Result<Fetched, Error>, now: Instant, wall: Timestamp) {
         let Some(request) = self.in_flight.remove(&slot) else { return };
@@ -47,7 +74,11 @@ impl Scheduler {
             Ok(fetched) => {
                 let link = self.link.succeed(request.sent, wall);
                 self.report_link(link);
+                let was_failing = self.backoff.succeed(slot);
                 self.take(fetched);
+                if was_failing && matches!(slot, FetchSlot::Captures(_)) {
+                    self.report_captures();
+                }
             }
             Err(error) => self.fail(slot, request, &error, now, wall),
         }
@@ -75,12 +106,26 @@ impl Scheduler {
         }
     }
 
+    /// A list that falls from many rows to none is read once more, because a service that starts can send empty lists.
+    fn is_doubtful(&mut self, snapshot: &Snapshot) -> bool {
+        let list = snapshot.list_kind();
+        let before = self.known.get(&list).map_or(0, Snapshot::len);
+        let schedule = self.schedule(list);
+        let doubts = snapshot.is_empty() && before > 1 && !schedule.is_doubted;
+        schedule.is_doubted = doubts;
+        schedule.is_requested |= doubts;
+        doubts
+    }
+
     fn take_snapshot(&mut self, snapshot: Snapshot) {
+        if self.is_doubtful(&snapshot) {
+            return;
+        }
         match &snapshot {
             Snapshot::Workspaces(new) => self.compare_counts(new),
             Snapshot::Scans(new) => self.compare_scans(new),
             Snapshot::Findings(new) => self.compare_findings(new),
-            Snapshot::Loggers(new) => self.on_demand.learn_loggers(new),
+            Snapshot::Loggers(new) => self.compare_loggers(new),
             Snapshot::Targets(_) | Snapshot::Reports(_) | Snapshot::Wordlists(_) => {}
         }
         let list = snapshot.list_kind();
@@ -89,7 +134,7 @@ impl Scheduler {
         let schedule = self.schedule(list);
         // Findings also when unchanged: the time of the read decides for which scans they are complete.
         let is_reported = is_changed || schedule.is_failed || list == ListKind::Findings;
-        (schedule.is_failed, schedule.rests_until) = (false, None);
+        schedule.is_failed = false;
         if is_reported {
             self.outbox.push(PollEvent::Snapshot(snapshot));
         }
@@ -125,20 +170,29 @@ impl Scheduler {
         }
     }
 
+    /// A deleted logger no longer fails.
+    fn compare_loggers(&mut self, new: &Table<Logger>) {
+        self.on_demand.learn_loggers(new);
+        let is_listed = |slot| !matches!(slot, FetchSlot::Captures(logger) if new.get(logger).is_none());
+        self.backoff.retain(is_listed);
+        if self.failed_captures.keys().any(|logger| new.get(*logger).is_none()) {
+            self.report_captures();
+        }
+    }
+
     fn compare_findings(&mut self, new: &Table<Finding>) {
         if self.table::<Finding>().is_none() && new.items().iter().any(|finding| finding.task_id.is_none()) {
             self.moved.want_ended();
         }
     }
 
+    /// A failed request is repeated until it succeeds: after the pause of its resource, or after that of the connection.
     fn fail(&mut self, slot: FetchSlot, request: InFlight, error: &Error, now: Instant, wall: Timestamp) {
-        let problem = Arc::new(Problem::from(error));
+        let problem = Problem::from(error);
         let InFlight { sent, fetch } = request;
-        if let Fetch::FindingsOf { scans, gone, .. } = &fetch {
-            self.moved.put_back(scans.iter().map(|(id, _)| *id), gone.clone());
-        }
         if failure_scope_in(slot, error) != FailureScope::One {
-            self.put_back(slot);
+            self.put_back(slot, &fetch);
+            let problem = Arc::new(problem);
             let first = !self.link.is_failing();
             let link = self.link.fail(error, Arc::clone(&problem), sent, now, wall);
             self.report_link(link);
@@ -147,48 +201,68 @@ impl Scheduler {
             }
             return;
         }
-        // A call that was not sent does not prove a connection.
-        if !matches!(error.kind, ErrorKind::BudgetSpent { .. }) {
+        // Only a response proves a connection.
+        if error.status.is_some() {
             let link = self.link.succeed(sent, wall);
             self.report_link(link);
         }
-        match slot {
-            FetchSlot::List(list) => {
-                let schedule = self.schedule(list);
-                (schedule.is_failed, schedule.is_requested) = (true, false);
-                schedule.rests_until = Some(now + REFUSED_REST);
-                self.outbox.push(PollEvent::Failed(list, problem));
+        // A part that the scan does not have is requested again when the scan has changed.
+        let is_missing = matches!(error.kind, ErrorKind::NotAcceptable | ErrorKind::NotFound);
+        if let (FetchSlot::Part, Fetch::Part { scan, part }, true) = (slot, &fetch, is_missing) {
+            return self.outbox.push(PollEvent::PartFailed(*scan, *part, Arc::new(problem)));
+        }
+        let pause = self.backoff.fail(slot, pause_asked(error, wall), now);
+        let problem = Problem { retry_at: Some(Stamp(wall + pause)), ..problem };
+        self.put_back(slot, &fetch);
+        match (slot, &fetch) {
+            (FetchSlot::List(list), _) => {
+                self.schedule(list).is_failed = true;
+                self.outbox.push(PollEvent::Failed(list, Arc::new(problem)));
             }
-            FetchSlot::Captures(logger) => {
-                if error.kind == ErrorKind::Server {
-                    self.on_demand.hear_again(logger);
-                } else {
-                    self.on_demand.drop_captures(logger);
+            (FetchSlot::Captures(logger), _) => {
+                if error.kind == ErrorKind::NotFound {
+                    // The logger may have been deleted.
+                    self.schedule(ListKind::Loggers).is_requested = true;
                 }
-                // A deleted logger is no failure; the list of loggers reports it.
-                if error.kind != ErrorKind::NotFound {
-                    self.outbox.push(PollEvent::Failed(ListKind::Captures, problem));
-                }
+                self.failed_captures.insert(logger, problem);
+                self.report_captures();
             }
-            FetchSlot::Part => {
-                // A part that the scan does not have is requested again when the scan has changed.
-                if error.is_transient() {
-                    self.on_demand.want_part();
-                }
-                if let Fetch::Part { scan, part } = fetch {
-                    self.outbox.push(PollEvent::PartFailed(scan, part, problem));
-                }
+            (FetchSlot::Part, Fetch::Part { scan, part }) => {
+                self.outbox.push(PollEvent::PartFailed(*scan, *part, Arc::new(problem)));
             }
+            (FetchSlot::Part, _) => {}
         }
     }
 
-    /// Makes a request due again that could not be sent.
-    fn put_back(&mut self, slot: FetchSlot) {
-        match slot {
-            FetchSlot::List(ListKind::Findings) if self.table::<Finding>().is_some() => {}
-            FetchSlot::List(list) => self.schedule(list).is_requested = true,
-            FetchSlot::Captures(logger) => self.on_demand.want_captures(logger),
-            FetchSlot::Part => self.on_demand.want_part(),
+    /// Reports the loggers whose captures cannot be read.
+    fn report_captures(&mut self) {
+        let backoff = &self.backoff;
+        self.failed_captures.retain(|logger, _| backoff.is_failing(FetchSlot::Captures(*logger)));
+        let label = |id: LoggerId| {
+            let logger = self.table::<Logger>().and_then(|loggers| loggers.get(id));
+            logger.map_or_else(|| format!("logger {id}"), |logger| logger.label.to_string())
+        };
+        let problem = self.failed_captures.iter().min_by_key(|(_, problem)| problem.retry_at).map(|(id, problem)| {
+            let more = match self.failed_captures.len() {
+                1 => String::new(),
+                failing => format!(" and {} more", failing - 1),
+            };
+            let brief = format!("{}{more}: {}", label(*id), problem.brief()).into();
+            Arc::new(Problem { brief, ..problem.clone() })
+        });
+        self.outbox.push(PollEvent::CapturesFailed(problem));
+    }
+
+    /// Makes a request due again.
+    pub(crate) fn put_back(&mut self, slot: FetchSlot, fetch: &Fetch) {
+        match (slot, fetch) {
+            (_, Fetch::FindingsOf { scans, gone, .. }) => {
+                self.moved.put_back(scans.iter().map(|(id, _)| *id), gone.clone());
+            }
+            (_, Fetch::ActiveScans { .. }) => self.schedule(ListKind::Scans).last = None,
+            (FetchSlot::List(list), _) => self.schedule(list).is_requested = true,
+            (FetchSlot::Captures(logger), _) => self.on_demand.want_captures(logger),
+            (FetchSlot::Part, _) => self.on_demand.want_part(),
         }
     }
 
@@ -199,6 +273,15 @@ impl Scheduler {
             (schedule.is_failed, schedule.is_requested) = (true, true);
             self.outbox.push(PollEvent::Failed(*list, Arc::clone(problem)));
         }
+    }
+}
+
+/// The pause that the service asks for.
+fn pause_asked(error: &Error, wall: Timestamp) -> Duration {
+    match error.kind {
+        ErrorKind::RateLimited { retry_after } => retry_after.unwrap_or_default(),
+        ErrorKind::BudgetSpent { until } => Duration::try_from(until.duration_since(wall)).unwrap_or_default(),
+        _ => Duration::ZERO,
     }
 }
 

@@ -60,6 +60,22 @@ pub(crate) enum FetchSlot {
     Part,
 }
 
+impl FetchSlot {
+    /// The list whose pane shows the resource.
+    pub fn list_kind(self) -> ListKind {
+        match self {
+            FetchSlot::List(list) => list,
+            FetchSlot::Captures(_) => ListKind::Captures,
+            FetchSlot::Part => ListKind::Scans,
+        }
+    }
+
+    /// Whether a refresh of the list includes the resource.
+    pub fn is_read_with(self, list: ListKind) -> bool {
+        self.list_kind() == list || (self, list) == (FetchSlot::List(ListKind::Loggers), ListKind::Captures)
+    }
+}
+
 impl Fetch {
     pub fn slot(&self) -> FetchSlot {
         match self {
@@ -104,34 +120,43 @@ async fn whole_list(
     known: Option<&Snapshot>,
 ) -> Result<Snapshot, Error> {
     Ok(match list {
-        ListKind::Workspaces => Snapshot::Workspaces(list_table(client.list_workspaces().await?, known).await),
+        ListKind::Workspaces => Snapshot::Workspaces(list_table(client, client.list_workspaces().await?, known).await?),
         ListKind::Targets => {
             let query = TargetQuery { workspace_id, ..TargetQuery::default() };
-            Snapshot::Targets(list_table(client.list_all_targets(&query).await?, known).await)
+            Snapshot::Targets(list_table(client, client.list_all_targets(&query).await?, known).await?)
         }
         ListKind::Scans => {
             let query = ScanQuery { workspace_id, ..ScanQuery::default() };
-            Snapshot::Scans(list_table(client.list_all_scans(&query).await?, known).await)
+            Snapshot::Scans(list_table(client, client.list_all_scans(&query).await?, known).await?)
         }
         ListKind::Findings => {
             let query = FindingQuery { workspace_id, ..FindingQuery::default() };
-            Snapshot::Findings(list_table(client.list_findings(&query).await?, known).await)
+            Snapshot::Findings(list_table(client, client.list_findings(&query).await?, known).await?)
         }
         // Captures are fetched per logger, when the list of loggers requires it.
         ListKind::Loggers | ListKind::Captures => {
-            Snapshot::Loggers(list_table(client.list_loggers(workspace_id).await?, known).await)
+            Snapshot::Loggers(list_table(client, client.list_loggers(workspace_id).await?, known).await?)
         }
-        ListKind::Reports => Snapshot::Reports(list_table(client.list_reports().await?, known).await),
-        ListKind::Wordlists => Snapshot::Wordlists(list_table(client.list_wordlists().await?, known).await),
+        ListKind::Reports => Snapshot::Reports(list_table(client, client.list_reports().await?, known).await?),
+        ListKind::Wordlists => Snapshot::Wordlists(list_table(client, client.list_wordlists().await?, known).await?),
     })
 }
 
-async fn list_table<T, I>(items: Vec<I>, known: Option<&Snapshot>) -> Arc<Table<T>>
+/// The table of a whole list. Items without an id are unreadable; a list of such items is not this list.
+async fn list_table<T>(client: &Client, mut items: Vec<T>, known: Option<&Snapshot>) -> Result<Arc<Table<T>>, Error>
 where
-    I: Into<Arc<T>> + Send + 'static,
     T: ListItem + PartialEq,
 {
-    table(items, known.and_then(T::table_in).cloned()).await
+    let has_id = |item: &T| Into::<i64>::into(item.id()) != 0;
+    let dropped = items.iter().filter(|item| !has_id(item)).count();
+    if dropped > 0 {
+        if dropped == items.len() {
+            return Err(Error::new(ErrorKind::Decode, "unexpected JSON: items without id"));
+        }
+        client.note_unreadable(vec!["item without id".to_owned(); dropped]);
+        items.retain(has_id);
+    }
+    Ok(table(items, known.and_then(T::table_in).cloned()).await)
 }
 
 /// Sorts by id and builds the table, for long lists on a blocking thread. Unchanged items keep the known table.

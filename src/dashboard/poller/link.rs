@@ -1,16 +1,17 @@
 //! The state of the connection: the effect of failures on the polling as a whole.
 //!
 //! ```text
-//!   Connecting ──response──► Live ──no response, 502–504, 429──► Retrying ──response──► Live
+//!   Connecting ──response──► Live ──no connection, 429──► Retrying ──response──► Live
 //!                              └──wrong key──► Down ──`r`──► one attempt
 //! ```
 //!
-//! When the service refuses one list (403, 404, 500, unreadable, a page instead of JSON), the connection is still live and
-//! only that list waits: a service can lack one endpoint and have the others.
+//! When one request fails after it was sent (refused, 5xx, no response in time, unreadable, a page instead of JSON), the
+//! connection is still live and only that request waits (`backoff`): one endpoint can fail while the others work.
 
 use crate::client::{Error, ErrorKind, Problem};
 use crate::contract::Stamp;
 use crate::dashboard::base::plan;
+use crate::dashboard::poller::backoff;
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -36,11 +37,11 @@ pub(crate) enum FailureScope {
 }
 
 pub(crate) fn failure_scope(error: &Error) -> FailureScope {
-    match (&error.kind, error.status) {
-        (ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Tls, _) => FailureScope::Pause,
-        (ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. }, _) => FailureScope::Pause,
-        (ErrorKind::Server, Some(502..=504)) => FailureScope::Pause,
-        (ErrorKind::Unauthorized, _) => FailureScope::Halt,
+    match error.kind {
+        ErrorKind::Connect if error.is_sent => FailureScope::One,
+        ErrorKind::Connect | ErrorKind::Tls => FailureScope::Pause,
+        ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. } => FailureScope::Pause,
+        ErrorKind::Unauthorized => FailureScope::Halt,
         _ => FailureScope::One,
     }
 }
@@ -135,15 +136,16 @@ impl LinkState {
     }
 
     fn wait(&mut self, error: &Error, wall: Timestamp) -> Duration {
-        let backoff = self.delays.next().unwrap_or(LONGEST);
-        match error.kind {
-            ErrorKind::RateLimited { retry_after: Some(wait) } => wait + backoff,
-            ErrorKind::RateLimited { retry_after: None } => LONGEST + backoff,
+        let delay = self.delays.next().unwrap_or(LONGEST);
+        let wait = match error.kind {
+            ErrorKind::RateLimited { retry_after: Some(wait) } => wait + delay,
+            ErrorKind::RateLimited { retry_after: None } => LONGEST + delay,
             ErrorKind::BudgetSpent { until } => {
-                Duration::try_from(until.duration_since(wall)).unwrap_or_default() + backoff
+                Duration::try_from(until.duration_since(wall)).unwrap_or_default() + delay
             }
-            _ => backoff,
-        }
+            _ => delay,
+        };
+        wait.min(backoff::LONGEST)
     }
 
     fn show(&mut self, link: plan::Link) -> Option<plan::Link> {
@@ -209,6 +211,8 @@ mod tests {
         {
             assert_eq!(failure_scope(&Error::new(kind, "")), FailureScope::One);
         }
+        let broken = Error { is_sent: true, ..refused() };
+        assert_eq!([&broken, &refused()].map(failure_scope), [FailureScope::One, FailureScope::Pause]);
     }
 
     #[test]

@@ -7,11 +7,12 @@
 //!                         └─ outbox ─► bounded channel of updates ─► core::update
 //! ```
 //!
-//! It polls often what is visible and changes, rarely the rest, never above the rate budget, and with growing pauses while
-//! the service fails. A full channel stops the poller, never the screen; newer results replace the waiting ones. Dropping
+//! It polls often what is visible and changes, rarely the rest, never above the rate budget, and with growing pauses what
+//! fails, until it succeeds. The retries of the client are off, so that each call is paid from the budget. A full channel stops the poller, never the screen; newer results replace the waiting ones. Dropping
 //! the future of the task cancels every request in flight.
 
 mod absorb;
+mod backoff;
 mod changed_scans;
 mod counts;
 mod fetch;
@@ -23,6 +24,7 @@ mod scheduler;
 #[cfg(test)]
 mod scheduler_tests;
 
+pub(crate) use backoff::Backoff;
 pub(crate) use changed_scans::ChangedScans;
 pub(crate) use counts::ScanCounts;
 pub(crate) use fetch::{Fetch, FetchSlot, Fetched};
@@ -37,10 +39,11 @@ use crate::contract::Stamp;
 use crate::dashboard::base::{PollPlan, Update};
 use futures::FutureExt;
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use tokio::sync::{mpsc, watch as plan_channel};
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
 /// Updates that can wait in the channel.
@@ -54,9 +57,20 @@ pub struct Poller {
     updates: mpsc::Sender<Update>,
     scheduler: Scheduler,
     in_flight: JoinSet<FetchAnswer>,
+    /// Cancels the request for a resource.
+    aborts: BTreeMap<FetchSlot, AbortHandle>,
 }
 
-type FetchAnswer = (FetchSlot, Result<Fetched, Error>);
+/// The answer to a request.
+#[derive(Debug)]
+struct FetchAnswer {
+    slot: FetchSlot,
+    result: Result<Fetched, Error>,
+    /// The number of calls that it took.
+    calls: u32,
+    /// Items of the list that could not be decoded.
+    unreadable: Vec<String>,
+}
 
 /// The event that ended a wait.
 enum Wakeup {
@@ -71,7 +85,8 @@ impl Poller {
     pub fn new(client: Client, plans: plan_channel::Receiver<PollPlan>, updates: mpsc::Sender<Update>) -> Self {
         let mut scheduler = Scheduler::new(client.base().is_loopback(), Instant::now());
         scheduler.set_plan(plans.borrow().clone());
-        Self { client, plans, updates, scheduler, in_flight: JoinSet::new() }
+        let client = client.without_retries();
+        Self { client, plans, updates, scheduler, in_flight: JoinSet::new(), aborts: BTreeMap::new() }
     }
 
     /// Polls until the dashboard ends.
@@ -83,13 +98,14 @@ impl Poller {
     /// the next request. Breaks at the end of the dashboard.
     pub async fn poll_once(&mut self) -> ControlFlow<()> {
         for fetch in self.scheduler.due(Instant::now()) {
-            let (client, slot) = (self.client.clone(), fetch.slot());
-            // A panic in the task would leave its slot in flight forever, so it becomes a response.
-            let fetching = AssertUnwindSafe(async move { fetch.run(&client).await }).catch_unwind();
-            self.in_flight.spawn(async move {
-                let broken = |_| Err(Error::new(ErrorKind::Decode, "response incomplete; details are in the log"));
-                (slot, fetching.await.unwrap_or_else(broken))
+            let (client, slot) = (self.client.observing(), fetch.slot());
+            let abort = self.in_flight.spawn(async move {
+                // A panic in the task would leave its slot in flight forever, so it becomes a response.
+                let broken = |_| Err(Error::new(ErrorKind::Decode, "response not read: details are in the log"));
+                let result = AssertUnwindSafe(fetch.run(&client)).catch_unwind().await.unwrap_or_else(broken);
+                FetchAnswer { slot, result, calls: client.calls(), unreadable: client.unreadable() }
             });
+            self.aborts.insert(slot, abort);
         }
         let next = self.scheduler.next(Instant::now());
         // In this order: results first, so that a busy service cannot delay them; then a new plan, which can make the
@@ -116,8 +132,8 @@ impl Poller {
         match wakeup {
             Wakeup::Sent | Wakeup::Due => {}
             Wakeup::Plan => self.take_plan(),
-            Wakeup::Answer(Ok((slot, result))) => self.absorb(slot, result),
-            Wakeup::Answer(Err(error)) => tracing::error!(%error, "a request was cancelled"),
+            Wakeup::Answer(Ok(answer)) => self.absorb(answer),
+            Wakeup::Answer(Err(error)) => tracing::debug!(%error, "a request was cancelled"),
         }
         ControlFlow::Continue(())
     }
@@ -128,14 +144,21 @@ impl Poller {
             // Dropping the set cancels the requests for a workspace that is no longer shown.
             self.in_flight = JoinSet::new();
         }
+        for slot in self.scheduler.take_hanging(Instant::now()) {
+            if let Some(abort) = self.aborts.remove(&slot) {
+                abort.abort();
+            }
+        }
     }
 
-    fn absorb(&mut self, slot: FetchSlot, result: Result<Fetched, Error>) {
+    fn absorb(&mut self, answer: FetchAnswer) {
+        let FetchAnswer { slot, result, calls, unreadable } = answer;
         if let Err(error) = &result {
             tracing::debug!(?slot, %error, "a request failed");
         }
         let wall = Timestamp::now();
         self.scheduler.learn_limits(self.client.budget(Lane::Read), self.client.clock_offset(), wall);
+        self.scheduler.settle(slot, calls, unreadable);
         self.scheduler.absorb(slot, result, Instant::now(), wall);
     }
 }

@@ -53,12 +53,15 @@ impl OnDemand {
 
     /// A logger to fetch, and the capture after which to start. The newest known capture is fetched once more: if it is
     /// missing, the logger was cleared meanwhile.
-    pub fn captures(&self, in_flight: impl Fn(LoggerId) -> bool) -> Option<(LoggerId, Option<CaptureId>)> {
-        if self.archived == ArchivedCaptures::Awaited {
-            return None;
-        }
-        let (id, heard) = self.loggers.iter().find(|(id, heard)| heard.wanted && !in_flight(**id))?;
-        Some((*id, since(self.newest(*id, heard))))
+    pub fn captures(&self, is_held: impl Fn(LoggerId) -> bool) -> Option<(LoggerId, Option<CaptureId>)> {
+        let id = self.wanted().find(|id| !is_held(*id))?;
+        Some((id, since(self.newest(id, self.loggers.get(&id)?))))
+    }
+
+    /// The loggers to fetch; none before the archive was read.
+    pub fn wanted(&self) -> impl Iterator<Item = LoggerId> {
+        let is_awaited = self.archived == ArchivedCaptures::Awaited;
+        self.loggers.iter().filter(move |(_, heard)| heard.wanted && !is_awaited).map(|(id, _)| *id)
     }
 
     fn newest(&self, logger: LoggerId, heard: &Heard) -> Option<NewestCapture> {
@@ -69,7 +72,7 @@ impl OnDemand {
         heard.newest.or_else(archived)
     }
 
-    /// Notes that the captures were requested or refused; the next changed count requires them again.
+    /// Notes that the captures were requested; the next changed count requires them again.
     pub fn drop_captures(&mut self, logger: LoggerId) {
         self.edit(logger, |heard| heard.wanted = false);
     }
@@ -88,11 +91,6 @@ impl OnDemand {
         for heard in self.loggers.values_mut() {
             heard.wanted = heard.requests.is_some_and(|requests| requests > 0);
         }
-    }
-
-    /// Forgets the count after a failure of the service, so that the next list of loggers requires the captures again.
-    pub fn hear_again(&mut self, logger: LoggerId) {
-        self.edit(logger, |heard| heard.requests = None);
     }
 
     /// The captures that were not reported before, in the order of their ids. If the newest known capture is missing, ids may
@@ -115,11 +113,13 @@ impl OnDemand {
         captures.into_iter().map(Arc::new).collect()
     }
 
-    /// Sets the visible part of a scan.
-    pub fn set_part(&mut self, part: Option<(ScanId, ScanPart)>) {
-        if self.part != part {
+    /// Sets the visible part of a scan; true when it is another one.
+    pub fn set_part(&mut self, part: Option<(ScanId, ScanPart)>) -> bool {
+        let is_other = self.part != part;
+        if is_other {
             (self.part, self.part_wanted, self.part_read) = (part, part.is_some(), None);
         }
+        is_other
     }
 
     pub fn want_part(&mut self) {

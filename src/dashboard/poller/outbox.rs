@@ -54,6 +54,8 @@ fn key(event: &PollEvent) -> Option<(u8, u8)> {
         PollEvent::ScanPart(_, PartData::Output(_)) => (3, ScanPart::Output as u8),
         PollEvent::ScanPart(_, PartData::Raw(_)) => (3, ScanPart::Raw as u8),
         PollEvent::PartFailed(_, part, _) => (4, *part as u8),
+        PollEvent::CapturesFailed(_) => (5, 0),
+        PollEvent::Unreadable(list, _) => (6, *list as u8),
         PollEvent::Captures { .. } => return None,
     })
 }

@@ -1,8 +1,8 @@
 //! The polling intervals and the call budget.
 //!
 //! Two paces (`quality.md`, polling): *brisk* for a service without a limit or with at least 1000 calls a minute, *sparing*
-//! for the rest. In addition the call_budget spends at most a quarter of the announced budget, so that other users of the account
-//! and the actions of this user have calls left.
+//! for the rest. In addition the call budget spends at most a quarter of the announced budget in any minute, so that other
+//! users of the account and the actions of this user have calls left.
 
 use crate::dashboard::base::ListKind;
 use std::time::Duration;
@@ -14,8 +14,8 @@ const BRISK_LIMIT: u32 = 1000;
 const ASSUMED_LIMIT: u32 = 250;
 /// Calls a minute for a local service without a limit.
 const UNLIMITED: u32 = 6000;
-/// Calls that can be made at once after a pause.
-const BURST: f64 = 16.0;
+/// Calls that can be made at once after a pause: an eighth of a minute's calls within these limits.
+const BURST: std::ops::RangeInclusive<u32> = 4..=16;
 
 /// The parts of the state that determine the interval of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,7 +77,11 @@ impl PollPace {
 /// A token bucket over all calls of the poller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallBudget {
+    /// Calls that can be made at once.
+    burst: u32,
+    /// Calls that are added in a minute. With the burst, a minute has a quarter of the announced limit.
     per_minute: u32,
+    /// Negative after requests that took more calls than they paid.
     tokens: f64,
     filled: Instant,
     /// The cost of the last refused request.
@@ -85,17 +89,22 @@ pub(crate) struct CallBudget {
 }
 
 impl CallBudget {
-    pub fn new(now: Instant) -> Self {
-        Self { per_minute: ASSUMED_LIMIT / 4, tokens: BURST, filled: now, refused: 1 }
+    pub fn new(here: bool, now: Instant) -> Self {
+        let mut budget = Self { burst: 0, per_minute: 0, tokens: 0.0, filled: now, refused: 1 };
+        budget.set_limit(None, here);
+        budget.tokens = f64::from(budget.burst);
+        budget
     }
 
     /// Sets the announced limit.
     pub fn set_limit(&mut self, limit: Option<u32>, here: bool) {
-        self.per_minute = match limit {
+        let calls = match limit {
             Some(limit) => (limit / 4).max(1),
             None if here => UNLIMITED,
             None => ASSUMED_LIMIT / 4,
         };
+        self.burst = (calls / 8).clamp(*BURST.start(), *BURST.end());
+        self.per_minute = calls.saturating_sub(self.burst).max(1);
     }
 
     /// Takes `calls` tokens, if there are enough.
@@ -110,6 +119,11 @@ impl CallBudget {
         enough
     }
 
+    /// Corrects the price of a request by the calls that it took.
+    pub fn settle(&mut self, paid: u32, made: u32) {
+        self.tokens = (self.tokens + f64::from(paid) - f64::from(made)).min(f64::from(self.burst));
+    }
+
     /// The time at which the last refused request can be paid.
     pub fn next(&self) -> Instant {
         let missing = (f64::from(self.refused) - self.tokens).max(0.0);
@@ -119,7 +133,7 @@ impl CallBudget {
 
     fn fill(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.filled).as_secs_f64();
-        self.tokens = (self.tokens + passed * f64::from(self.per_minute) / 60.0).min(BURST);
+        self.tokens = (self.tokens + passed * f64::from(self.per_minute) / 60.0).min(f64::from(self.burst));
         self.filled = now;
     }
 }
@@ -142,24 +156,37 @@ mod tests {
     }
 
     #[test]
-    fn purse_spends_quarter_of_limit() {
-        let start = Instant::now();
-        let mut call_budget = CallBudget::new(start);
-        call_budget.set_limit(Some(250), false);
-        let mut made = 0;
-        for millisecond in 0..120_000 {
-            if call_budget.spend(1, start + Duration::from_millis(millisecond)) {
-                made += 1;
-            }
+    fn budget_spends_quarter_of_limit_in_any_minute() {
+        for (limit, quarter) in [(250, 62), (1000, 250), (100, 25), (40, 10)] {
+            let start = Instant::now();
+            let mut call_budget = CallBudget::new(false, start);
+            call_budget.set_limit(Some(limit), false);
+            // Pauses of a quarter of a minute fill the burst again.
+            let times = (0..180_000_u64).filter(|millisecond| millisecond / 15_000 % 3 != 2);
+            let spent: Vec<u64> = times.filter(|at| call_budget.spend(1, start + Duration::from_millis(*at))).collect();
+            let most = (0..120_u64).map(|second| {
+                let minute = second * 1000..second * 1000 + 60_000;
+                spent.iter().filter(|at| minute.contains(*at)).count()
+            });
+            let most = most.max().unwrap_or_default();
+            assert!(most <= quarter && most * 4 >= quarter * 3, "{most} of {quarter}");
         }
-        // Two minutes with 62 calls each, and the initial burst.
-        assert!((124..=124 + 17).contains(&made), "{made}");
     }
 
     #[test]
-    fn empty_purse_returns_time_of_next_call() {
+    fn calls_beyond_price_are_paid_later() {
         let start = Instant::now();
-        let mut call_budget = CallBudget::new(start);
+        let mut call_budget = CallBudget::new(false, start);
+        assert!(call_budget.spend(1, start));
+        call_budget.settle(1, 20);
+        assert!(!call_budget.spend(1, start + Duration::from_secs(10)));
+        assert!(call_budget.spend(1, start + Duration::from_secs(20)));
+    }
+
+    #[test]
+    fn empty_budget_returns_time_of_next_call() {
+        let start = Instant::now();
+        let mut call_budget = CallBudget::new(true, start);
         assert!(call_budget.spend(16, start) && !call_budget.spend(2, start));
         let next = call_budget.next();
         assert!(call_budget.spend(2, next), "{:?}", next - start);

@@ -9,11 +9,12 @@
 //!
 //! The time is an argument, so tests can drive hours of polling in a microsecond.
 
+use crate::client::Problem;
 use crate::contract::{CaptureId, Finding, Logger, LoggerId, Report, ReportStatus, Scan};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
 use crate::dashboard::poller::{
-    CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace, ScanCounts,
+    Backoff, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace, ScanCounts,
 };
 use crate::table::Table;
 use std::collections::BTreeMap;
@@ -23,6 +24,10 @@ use tokio::time::Instant;
 
 /// Most requests in flight.
 const AT_ONCE: usize = 6;
+/// Most requests for captures in flight: loggers that hang must not delay the lists.
+const CAPTURES_AT_ONCE: usize = 3;
+/// A refresh replaces requests that have waited longer.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Scans whose findings are fetched by one request.
 const SCANS_A_FETCH: usize = 4;
 /// The lists in the order of their requests when several are due: lists that change often first.
@@ -42,8 +47,8 @@ pub(crate) struct ListSchedule {
     pub last: Option<Instant>,
     /// Requested explicitly, so that the next response must be newer.
     pub is_requested: bool,
-    /// The end of the pause after a refusal.
-    pub rests_until: Option<Instant>,
+    /// The last response was empty although the list was not; the next one decides.
+    pub is_doubted: bool,
     /// Whether the list was reported as failed; then the next response is reported even if nothing changed.
     pub is_failed: bool,
 }
@@ -62,6 +67,7 @@ pub(crate) struct Scheduler {
     pub link: LinkState,
     pub pace: PollPace,
     pub call_budget: CallBudget,
+    pub backoff: Backoff,
     pub budget: Option<PollBudget>,
     pub scarce: bool,
     pub offset: Option<i64>,
@@ -73,20 +79,25 @@ pub(crate) struct Scheduler {
     pub counts: ScanCounts,
     pub on_demand: OnDemand,
     pub in_flight: BTreeMap<FetchSlot, InFlight>,
+    /// Lists that the user has refreshed since [`take_hanging`](Self::take_hanging).
+    refreshed: Vec<ListKind>,
+    /// Loggers whose captures cannot be read, and why.
+    pub failed_captures: BTreeMap<LoggerId, Problem>,
+    /// Items that could not be decoded.
+    pub unreadable: BTreeMap<FetchSlot, Vec<String>>,
     pub outbox: Outbox,
 }
 
 impl Scheduler {
     /// A scheduler; `here` means that the service runs on this machine.
     pub fn new(here: bool, now: Instant) -> Self {
-        let mut call_budget = CallBudget::new(now);
-        call_budget.set_limit(None, here);
         Self {
             here,
             plan: PollPlan::default(),
             link: LinkState::new(here),
             pace: PollPace::of(None, here),
-            call_budget,
+            call_budget: CallBudget::new(here, now),
+            backoff: Backoff::default(),
             budget: None,
             scarce: false,
             offset: None,
@@ -97,6 +108,9 @@ impl Scheduler {
             counts: ScanCounts::default(),
             on_demand: OnDemand::default(),
             in_flight: BTreeMap::new(),
+            refreshed: Vec::new(),
+            failed_captures: BTreeMap::new(),
+            unreadable: BTreeMap::new(),
             outbox: Outbox::default(),
         }
     }
@@ -125,13 +139,36 @@ impl Scheduler {
         if !raised.is_empty() {
             self.link.try_now();
         }
-        self.on_demand.set_part(self.plan.scan_part);
+        self.backoff.try_now(|slot| raised.iter().any(|list| slot.is_read_with(*list)));
+        self.refreshed.extend(raised);
+        if self.on_demand.set_part(self.plan.scan_part) {
+            self.backoff.succeed(FetchSlot::Part);
+        }
         self.on_demand.set_archived(&self.plan.archived);
         elsewhere
     }
 
+    /// Removes requests for refreshed lists that hang, so that new ones can be sent. Their responses are dropped.
+    pub fn take_hanging(&mut self, now: Instant) -> Vec<FetchSlot> {
+        let refreshed = std::mem::take(&mut self.refreshed);
+        let hangs = |(slot, request): (&FetchSlot, &InFlight)| {
+            let is_asked = refreshed.iter().any(|list| slot.is_read_with(*list));
+            (is_asked && now.saturating_duration_since(request.sent) > PATIENCE).then_some(*slot)
+        };
+        let hanging: Vec<FetchSlot> = self.in_flight.iter().filter_map(hangs).collect();
+        for slot in &hanging {
+            if let Some(request) = self.in_flight.remove(slot) {
+                self.put_back(*slot, &request.fetch);
+            }
+        }
+        hanging
+    }
+
     fn forget(&mut self) {
         self.in_flight.clear();
+        self.backoff = Backoff::default();
+        self.failed_captures.clear();
+        self.unreadable.clear();
         self.outbox.clear();
         self.schedules.retain(|list, _| *list == ListKind::Workspaces);
         self.scans_read_whole = None;
@@ -145,8 +182,7 @@ impl Scheduler {
     }
 
     fn request(&mut self, list: ListKind) {
-        let schedule = self.schedule(list);
-        (schedule.is_requested, schedule.rests_until) = (true, None);
+        self.schedule(list).is_requested = true;
         match list {
             ListKind::Captures => {
                 self.on_demand.want_all_captures();
@@ -221,12 +257,12 @@ impl Scheduler {
         self.plan.workspace?;
         let gap = self.pace.scan_detail(self.demand(ListKind::Scans));
         if self.is_free(FetchSlot::Part)
-            && self.on_demand.part_due(now, gap).is_some_and(|at| at <= now)
+            && self.part_due(now, gap).is_some_and(|at| at <= now)
             && let Some((scan, part)) = self.plan.scan_part
         {
             return Some(Fetch::Part { scan, part });
         }
-        if let Some((logger, since)) = self.next_captures() {
+        if let Some((logger, since)) = self.next_captures(now) {
             return Some(Fetch::Captures { logger, since });
         }
         let list = ORDER.into_iter().find(|list| self.is_list_due(*list, now))?;
@@ -242,9 +278,32 @@ impl Scheduler {
     }
 
     /// A logger whose captures are due.
-    fn next_captures(&self) -> Option<(LoggerId, Option<CaptureId>)> {
-        let in_flight = |logger| !self.is_free(FetchSlot::Captures(logger));
-        self.on_demand.captures(in_flight).filter(|_| !self.outbox.is_full())
+    fn next_captures(&self, now: Instant) -> Option<(LoggerId, Option<CaptureId>)> {
+        self.takes_captures().then_some(())?;
+        let is_held = |logger| {
+            let slot = FetchSlot::Captures(logger);
+            !self.is_free(slot) || !self.backoff.is_open(slot, now)
+        };
+        self.on_demand.captures(is_held)
+    }
+
+    /// Whether further captures can be requested.
+    fn takes_captures(&self) -> bool {
+        let in_flight = self.in_flight.keys().filter(|slot| matches!(slot, FetchSlot::Captures(_))).count();
+        in_flight < CAPTURES_AT_ONCE && !self.outbox.is_full()
+    }
+
+    /// The time at which captures are due; `now` for at once.
+    fn captures_due(&self, now: Instant) -> Option<Instant> {
+        self.takes_captures().then_some(())?;
+        let slots = self.on_demand.wanted().map(FetchSlot::Captures).filter(|slot| self.is_free(*slot));
+        slots.map(|slot| self.backoff.opens_at(slot).map_or(now, |at| at.max(now))).min()
+    }
+
+    /// The time at which the visible part of a scan is due.
+    fn part_due(&self, now: Instant, gap: Duration) -> Option<Instant> {
+        let due = self.on_demand.part_due(now, gap)?;
+        Some(self.backoff.opens_at(FetchSlot::Part).map_or(due, |at| at.max(due)))
     }
 
     fn list_fetch(&mut self, list: ListKind, now: Instant) -> Fetch {
@@ -287,7 +346,7 @@ impl Scheduler {
             }
             (_, Some(last)) => last + self.pace.interval(list, demand),
         };
-        schedule.rests_until.map_or(due, |rest| due.max(rest))
+        self.backoff.opens_at(FetchSlot::List(list)).map_or(due, |opens| due.max(opens))
     }
 
     fn demand(&self, list: ListKind) -> Demand {
@@ -317,8 +376,8 @@ impl Scheduler {
             let free = ORDER.into_iter().filter(|list| self.is_free(FetchSlot::List(*list)));
             due.extend(free.map(|list| self.due_at(list, now)));
             let gap = self.pace.scan_detail(self.demand(ListKind::Scans));
-            due.extend(self.on_demand.part_due(now, gap).filter(|_| self.is_free(FetchSlot::Part)));
-            due.extend(self.next_captures().map(|_| now));
+            due.extend(self.part_due(now, gap).filter(|_| self.is_free(FetchSlot::Part)));
+            due.extend(self.captures_due(now));
         } else if self.is_free(FetchSlot::List(ListKind::Workspaces)) {
             due.push(self.due_at(ListKind::Workspaces, now));
         }

@@ -10,7 +10,7 @@
 //!
 //! Which prompt belongs to which action is decided by the features and by `core/update`.
 
-use crate::dashboard::base::Job;
+use crate::dashboard::base::{Batch, Job};
 use crate::dashboard::input::{KeyChord, KeyCode};
 use crate::dashboard::text::TextInput;
 use crate::triage::{Change, Draft, EventId, IssueId, Retest, Subject};
@@ -68,6 +68,8 @@ pub enum Then {
         verb: &'static str,
         jobs: Vec<Job>,
     },
+    /// Makes calls that may have been carried out already.
+    Repeat(Box<Batch>),
     /// Repeats scans, to retest their findings.
     Retest(Box<Plan>),
     /// Records changes in the store of decisions: one batch.

@@ -1,11 +1,12 @@
 //! The list of scans with their progress, failures and findings, and the detail of a scan.
 
+use crate::client::Problem;
 use crate::contract::{ResourceType, Scan, ScanStatus, Test, Tool};
 use crate::dashboard::base::{Pane, RowRef, Tab};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, bar, draw_table, fact, format, key,
-    pane_of, plain, problem_lines, tree_lines, words,
+    pane_of, plain, problem_lines, stale_reason, tree_lines, words,
 };
 use crate::table::Remote;
 use crate::text;
@@ -144,7 +145,23 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         }),
         _ => DetailText::new(vec![scan.clone()], move |theme, _, _| summary_lines(theme, scan)),
     };
-    Some(DetailPane { id: RowRef::Item(scan.id.0), head: head_lines(cx, scan), tabs, text })
+    let mut head = head_lines(cx, scan);
+    let problem = parts.and_then(|parts| match tab {
+        Tab::Tests => stale(&parts.tests),
+        Tab::Output => stale(&parts.output),
+        Tab::Raw => stale(&parts.raw),
+        _ => None,
+    });
+    if let Some(problem) = problem {
+        let why = stale_reason(cx, problem, usize::from(u16::MAX));
+        head.push(words(format!("{} stale {} {why}", tab.title(), cx.theme.glyphs.separator), cx.theme.warn()));
+    }
+    Some(DetailPane { id: RowRef::Item(scan.id.0), head, tabs, text })
+}
+
+/// Why a part that is shown is not current.
+fn stale<T>(part: &Remote<T>) -> Option<&Problem> {
+    part.value().and(part.problem())
 }
 
 /// The text of a part of a scan that is loaded on demand.

@@ -33,7 +33,9 @@ pub use layout::{
     COMMAND_NAME, LEAST, Places, Slot, SlotPart, TABS_FROM, command_sheet, indented, popup, sheet, take_bottom,
     take_left, take_top,
 };
-pub(crate) use list::{GridRow, ListPane, ListState, draw_grouped, draw_list_pane, draw_table, pane_of, problem_lines};
+pub(crate) use list::{
+    GridRow, ListPane, ListState, draw_grouped, draw_list_pane, draw_table, pane_of, problem_lines, stale_reason,
+};
 pub(crate) use text::{DetailPane, DetailText};
 pub use theme::{Scheme, Theme, UNICODE};
 pub use widgets::bar::bar;

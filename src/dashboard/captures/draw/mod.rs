@@ -25,7 +25,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         at: list.at,
         marks: (list.marks().len(), list.marks_hidden()),
         place: list.by.map(|by| format!("{} by {}", format::plural(list.matches(), "capture"), by.word())),
-        ..ListPane::new(Pane::Captures, ListState::of(&cx.model.data.loggers))
+        ..ListPane::new(Pane::Captures, state(cx))
     };
     let range = list.range_start(stream);
     let row = |at: usize, _: &[u16]| {
@@ -43,6 +43,14 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         })
     };
     draw_list_pane(cx, buf, slot, &pane, |height| cache.capture_anchor.resolve(list, stream, height), row)
+}
+
+/// Captures are not current when the loggers are not, or when the captures of one cannot be read.
+fn state<'a>(cx: &Cx<'a>) -> ListState<'a> {
+    match (&cx.model.data.captures.problem, ListState::of(&cx.model.data.loggers)) {
+        (Some(problem), ListState::Loaded) => ListState::Stale(None, problem),
+        (_, state) => state,
+    }
 }
 
 /// `3 loggers · 41 captures · 6 payloads waiting`.

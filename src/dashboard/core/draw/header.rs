@@ -7,12 +7,14 @@
 //! The left part is shortened in the middle; problems are shown as long as they fit on the screen.
 
 use crate::dashboard::base::{Layout, Link, Pane};
-use crate::dashboard::ui::{Cx, draw_line, format, indented, joined};
+use crate::dashboard::ui::{Cx, draw_line, format, indented, joined, stale_reason};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 /// The rate budget is named when less than this part of it is left, in percent.
 const LOW_BUDGET: u32 = 30;
+/// Longest reason for a broken connection.
+const REASON: usize = 42;
 /// Conflicts and reappeared findings are counted on screens of at least this width.
 const REOPENED_FROM: u16 = 90;
 
@@ -107,10 +109,18 @@ fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
     let (theme, dot) = (cx.theme, cx.theme.glyphs.link);
     let mut spans = match &cx.model.connection.link {
         Link::Connecting => vec![Span::styled(format!("{dot} connecting"), theme.dim())],
-        Link::Live { .. } => vec![Span::styled(format!("{dot} live"), theme.good())],
-        Link::Retrying { next, .. } => {
-            let wait = (next.as_second() - cx.model.now.wall.as_second()).max(0);
-            vec![Span::styled(format!("{dot} no response {} retry in {wait}s", theme.glyphs.separator), theme.bad())]
+        Link::Live { .. } => match cx.model.visible_problem() {
+            None => vec![Span::styled(format!("{dot} live"), theme.good())],
+            // Rows of the cache wait for their first answer.
+            Some((_, problem)) if problem.retry_at.is_none() && problem.status.is_none() => {
+                vec![Span::styled(format!("{dot} loading"), theme.dim())]
+            }
+            Some((_, problem)) => {
+                vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, REASON)), theme.warn())]
+            }
+        },
+        Link::Retrying { problem, .. } => {
+            vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, REASON)), theme.bad())]
         }
         Link::Down { problem } => {
             let why = text::clean(&problem.message).into_owned();

@@ -13,6 +13,7 @@ pub mod header;
 pub mod modals;
 pub mod panes;
 
+use crate::dashboard::base::batch::MOMENT;
 use crate::dashboard::base::{Batch, Measures, Size, Tone};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::ui::{Cx, LEAST, Places, Toasts, draw_line, take_bottom};
@@ -81,13 +82,19 @@ fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
             (style, text::clean(&notice.text).into_owned())
         })
         .collect();
-    notices.extend(cx.model.calls.batches.iter().filter_map(under_way).map(|text| (theme.chosen(), text)));
+    notices.extend(
+        cx.model.calls.batches.iter().filter_map(|batch| under_way(cx, batch)).map(|text| (theme.chosen(), text)),
+    );
     Toasts::of(&notices, area)
 }
 
 /// `delete: 12 of 60` for calls that take more than a moment.
-fn under_way(batch: &Batch) -> Option<String> {
+fn under_way(cx: &Cx<'_>, batch: &Batch) -> Option<String> {
     let progress = batch.progress();
+    let took = cx.model.now.mono.saturating_sub(batch.began);
+    if let ([(job, _)], true) = (batch.jobs.as_slice(), took >= MOMENT) {
+        return Some(format!("{} {}: waiting {}s", batch.verb, text_of(&job.about), took.as_secs()));
+    }
     let refused = if progress.refused > 0 { format!(", {} refused", progress.refused) } else { String::new() };
     (progress.total > 1 && !batch.is_over())
         .then(|| format!("{}: {} of {}{refused}", batch.verb, progress.done, progress.total))

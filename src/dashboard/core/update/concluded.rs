@@ -1,5 +1,6 @@
 //! The end of a batch: changed lists are fetched, and the form closes or shows the refusals.
 
+use crate::client::Problem;
 use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, Scope, Tone};
 use crate::dashboard::forms::Form;
 use crate::dashboard::input::Context;
@@ -25,6 +26,11 @@ impl Model {
                 self.lists.want(Pane::of_list(list), id);
                 self.show_rows(Pane::of_list(list));
             }
+        }
+        for (job, _) in batch.refused().filter(|(job, problem)| is_unknown(job, problem)) {
+            // The lists show what the service did.
+            lists.extend(CallSubject::of(&job.call).lists);
+            self.watch_outcome(job, past(batch.verb), &batch.known);
         }
         lists.sort();
         lists.dedup();
@@ -56,9 +62,16 @@ impl Model {
         }
         let form_is_open = batch.form.is_some_and(|tag| self.form_sent(tag).is_some());
         let refused = batch.progress().refused;
-        if let Some((job, problem)) = batch.refused().next().filter(|_| !form_is_open || refused > 1) {
-            let more = if refused > 1 { format!(" (and {} more)", refused - 1) } else { String::new() };
-            self.say_problem(&format!("{}{more} not {past}", job.about), problem);
+        let more = if refused > 1 { format!(" (and {} more)", refused - 1) } else { String::new() };
+        match batch.refused().next() {
+            Some((job, problem)) if is_unknown(job, problem) => {
+                let doubt = format!("outcome unknown: the service may have {past} {}{more}; checking", job.about);
+                self.say(Tone::Bad, format!("{doubt} · {}", crate::text::clean(problem.brief())));
+            }
+            Some((job, problem)) if !form_is_open || refused > 1 => {
+                self.say_problem(&format!("{}{more} not {past}", job.about), problem);
+            }
+            Some(_) | None => {}
         }
     }
 
@@ -112,6 +125,10 @@ impl Model {
             return;
         }
         let left = batch.jobs.into_iter().filter_map(|(job, state)| match state {
+            JobState::Refused(problem) if problem.is_outcome_unknown => {
+                let message = format!("outcome unknown, checking: {}", problem.message);
+                Some((job, Some(Problem { message, ..problem })))
+            }
             JobState::Refused(problem) => Some((job, Some(problem))),
             JobState::Cancelled => Some((job, None)),
             JobState::Waiting | JobState::UnderWay(_) | JobState::Done(_) => None,
@@ -137,6 +154,11 @@ impl Model {
             | FormTag::Connect => {}
         }
     }
+}
+
+/// Whether the service may have carried out a change although the call failed.
+fn is_unknown(job: &Job, problem: &Problem) -> bool {
+    problem.is_outcome_unknown && !CallSubject::of(&job.call).lists.is_empty()
 }
 
 /// Sum of the requests that were archived before the service deleted them.

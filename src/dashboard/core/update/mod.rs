@@ -22,6 +22,8 @@ mod keys_tests;
 #[cfg(test)]
 mod lists_tests;
 #[cfg(test)]
+mod outcomes_tests;
+#[cfg(test)]
 mod properties_tests;
 #[cfg(test)]
 mod queries_tests;
@@ -89,6 +91,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         }
         Msg::Wake => {}
     }
+    model.find_outcomes();
     model.refresh();
     crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);
     commands::settle(model);

@@ -1,11 +1,12 @@
 //! Updates of the poller. Every list keeps its selection by id.
 
 use crate::client::Problem;
-use crate::contract::{Logger, Report, ReportStatus, ScanId, Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::{Link, Pane, PartData, PollEvent, ScanPart, Snapshot, Tone, Update};
+use crate::contract::{Logger, Report, ReportStatus, ScanId, Shared, Stamp, Workspace, WorkspaceId};
+use crate::dashboard::base::{Link, ListKind, Pane, PartData, PollEvent, ScanPart, Snapshot, Tone, Update};
 use crate::dashboard::data::ScanParts;
 use crate::dashboard::model::Model;
 use crate::table::Table;
+use crate::text::plural;
 use std::sync::Arc;
 
 /// The poller reported something. Events of a workspace that is no longer shown are dropped.
@@ -23,6 +24,8 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
         PollEvent::Captures { .. } => {}
         PollEvent::ScanPart(scan, part) => handle_part(model, scan, part, at),
         PollEvent::Failed(list, problem) => model.fail(list, problem),
+        PollEvent::CapturesFailed(problem) => model.data.captures.problem = problem,
+        PollEvent::Unreadable(list, items) => handle_unreadable(model, list, items),
         PollEvent::PartFailed(scan, part, problem) => handle_part_failed(model, scan, part, problem),
     }
 }
@@ -55,6 +58,19 @@ fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
         }
         Snapshot::Reports(table) => handle_reports(model, table, at),
         Snapshot::Wordlists(table) => model.data.wordlists.succeed(table, at),
+    }
+}
+
+/// Some items of a list cannot be decoded. A notice shows where the first one is; the pane shows their number.
+fn handle_unreadable(model: &mut Model, list: ListKind, items: Arc<[Shared]>) {
+    match items.first() {
+        Some(first) => {
+            let count = plural(items.len(), "item");
+            let pane = Pane::of_list(list).title().to_lowercase();
+            model.say(Tone::Bad, format!("{pane}: {count} not readable · {}", crate::text::clean(first)));
+            model.data.unreadable.insert(list, items);
+        }
+        None => _ = model.data.unreadable.remove(&list),
     }
 }
 

@@ -62,6 +62,14 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
             None => model.say(Tone::Bad, "not saved: the store of decisions is not open"),
         },
         Then::Retest(plan) => model.begin_retest(*plan, effects),
+        Then::Repeat(batch) => {
+            for modal in &mut model.overlay.modals {
+                if let Modal::Form(form) = modal {
+                    form.sending |= batch.form == Some(form.tag);
+                }
+            }
+            model.begin_at_once(*batch, effects);
+        }
         Then::Call { verb, jobs } => model.begin(Batch::new(verb, None, jobs), effects),
     }
 }
@@ -69,12 +77,21 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
 /// The prompt before quitting, if one is needed.
 pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
     let waiting: usize = model.calls.batches.iter().map(|batch| batch.progress().waiting).sum();
-    if !model.session.demo && waiting == 0 {
+    let under_way: usize = model.calls.batches.iter().map(|batch| batch.under_way()).sum();
+    let is_idle = waiting + under_way == 0 && model.calls.unknown.is_empty();
+    if !model.session.demo && is_idle {
         return None;
     }
     let mut prompt = Prompt::new("Quit scandeck?", Then::Quit);
     if waiting > 0 {
         prompt = prompt.with_line(format!("Cancels {}.", plural(waiting, "queued request")));
+    }
+    if under_way > 0 {
+        prompt = prompt.with_line(format!("Leaves {} without an answer.", plural(under_way, "request")));
+    }
+    if !model.calls.unknown.is_empty() {
+        let unknown = plural(model.calls.unknown.len(), "request");
+        prompt = prompt.with_line(format!("The outcome of {unknown} is still unknown."));
     }
     if model.session.demo {
         prompt = prompt.with_line("Also deletes the demo: service, scans, captures and practice target.");

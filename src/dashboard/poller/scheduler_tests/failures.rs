@@ -51,12 +51,14 @@ fn wrong_key_stops_polling_until_refresh() {
 }
 
 #[test]
-fn refused_list_pauses_for_minute_without_others() {
+fn failing_list_is_polled_with_growing_pauses_without_others() {
     let mut hand = Hand::new(true);
     hand.refusing = Some((FetchSlot::List(ListKind::Reports), ErrorKind::Forbidden));
     let asked = hand.pass(Duration::from_secs(59));
-    assert_eq!(count(&asked, FetchSlot::List(ListKind::Reports)), 1);
+    assert!((6..=8).contains(&count(&asked, FetchSlot::List(ListKind::Reports))), "{asked:?}");
     assert!(count(&asked, SCANS) > 5);
+    let later = count(&hand.pass(Duration::from_secs(600)), FetchSlot::List(ListKind::Reports));
+    assert!((10..=14).contains(&later), "{later}");
     let events = hand.events();
     assert!(events.iter().any(|event| matches!(event, PollEvent::Failed(ListKind::Reports, _))));
     assert!(matches!(
@@ -69,7 +71,7 @@ fn refused_list_pauses_for_minute_without_others() {
 fn refused_part_never_stops_lists() {
     let spent = ErrorKind::BudgetSpent { until: Timestamp::UNIX_EPOCH + Duration::from_secs(60) };
     for (kind, asked) in
-        [(spent, 5..=11), (ErrorKind::RateLimited { retry_after: None }, 5..=11), (ErrorKind::NotAcceptable, 1..=1)]
+        [(spent, 1..=1), (ErrorKind::RateLimited { retry_after: None }, 3..=5), (ErrorKind::NotAcceptable, 1..=1)]
     {
         let mut hand = Hand::new(true);
         hand.scans = vec![scan(1, ScanStatus::Running, 0)];
@@ -109,13 +111,201 @@ fn failed_part_is_reported_after_change_of_part() {
     assert_eq!(count(&hand.settle(), FetchSlot::Part), 1, "the visible part is fetched");
 }
 
+/// Errors of one resource that leave the connection live.
+fn errors_of_one() -> Vec<Error> {
+    let broken = Error { is_sent: true, ..Error::new(ErrorKind::Connect, "the connection broke: reset") };
+    let server = Error { status: Some(503), ..Error::new(ErrorKind::Server, "no") };
+    let kinds = [
+        ErrorKind::Forbidden,
+        ErrorKind::NotFound,
+        ErrorKind::NotThisApi,
+        ErrorKind::Decode,
+        ErrorKind::Timeout,
+        ErrorKind::TooLarge,
+        ErrorKind::Invalid,
+    ];
+    kinds.map(|kind| Error::new(kind, "no")).into_iter().chain([broken, server]).collect()
+}
+
 #[test]
-fn captures_after_server_error_are_requested_again() {
+fn failed_captures_are_reported_and_requested_until_read() {
+    for error in errors_of_one() {
+        let mut hand = Hand::new(true);
+        hand.loggers = vec![
+            Logger { id: LoggerId(1), label: "probe".into(), num_requests: 3, ..Logger::default() },
+            Logger { id: LoggerId(2), num_requests: 1, ..Logger::default() },
+        ];
+        hand.failing = Some((FetchSlot::Captures(LoggerId(1)), error.clone()));
+        let asked = hand.pass(Duration::from_secs(59));
+        assert!((6..=8).contains(&count(&asked, FetchSlot::Captures(LoggerId(1)))), "{error}: {asked:?}");
+        let events = hand.events();
+        let problem = events.iter().rev().find_map(|event| match event {
+            PollEvent::CapturesFailed(problem) => problem.clone(),
+            _ => None,
+        });
+        let problem = problem.unwrap_or_else(|| panic!("{error}: {events:?}"));
+        assert_eq!(problem.brief(), format!("probe: {}", error.brief()));
+        assert!(problem.retry_at.is_some());
+        let of_logger = |events: &[PollEvent], id| {
+            events.iter().any(|event| matches!(event, PollEvent::Captures { logger, .. } if logger.id == LoggerId(id)))
+        };
+        assert!(of_logger(&events, 2) && !of_logger(&events, 1), "{error}");
+        assert!(!events.iter().any(|event| matches!(event, PollEvent::Link(Link::Retrying { .. }))), "{error}");
+        hand.failing = None;
+        hand.pass(Duration::from_secs(61));
+        let events = hand.events();
+        assert!(of_logger(&events, 1), "{error}");
+        assert!(events.iter().any(|event| matches!(event, PollEvent::CapturesFailed(None))), "{error}");
+    }
+}
+
+#[test]
+fn deleted_logger_no_longer_fails() {
     let mut hand = Hand::new(true);
     hand.loggers = vec![Logger { id: LoggerId(1), num_requests: 3, ..Logger::default() }];
-    hand.refusing = Some((FetchSlot::Captures(LoggerId(1)), ErrorKind::Server));
-    hand.pass(Duration::from_secs(5));
-    hand.refusing = None;
-    hand.pass(Duration::from_secs(5));
-    assert!(hand.events().iter().any(|event| matches!(event, PollEvent::Captures { .. })));
+    hand.refusing = Some((FetchSlot::Captures(LoggerId(1)), ErrorKind::NotFound));
+    hand.pass(Duration::from_secs(2));
+    hand.loggers.clear();
+    hand.events();
+    let asked = hand.pass(Duration::from_secs(600));
+    assert!(count(&asked, FetchSlot::Captures(LoggerId(1))) <= 2, "{asked:?}");
+    assert!(hand.events().iter().any(|event| matches!(event, PollEvent::CapturesFailed(None))));
+}
+
+#[test]
+fn every_failed_list_is_read_until_it_succeeds_and_link_remains_live() {
+    for list in ORDER {
+        for error in errors_of_one() {
+            let mut hand = Hand::new(true);
+            hand.scans = vec![scan(1, ScanStatus::Running, 0)];
+            hand.pass(Duration::from_secs(20));
+            hand.events();
+            hand.failing = Some((FetchSlot::List(list), error.clone()));
+            // The last read of an ended scan fails too.
+            hand.scans = vec![scan(1, ScanStatus::Finished, 2)];
+            let asked = [(list, 1)].into();
+            hand.scheduler.set_plan(PollPlan { asked, ..hand.scheduler.plan.clone() });
+            let asked = hand.pass(Duration::from_secs(60));
+            assert!((6..=9).contains(&count(&asked, FetchSlot::List(list))), "{list:?} {error}: {asked:?}");
+            let events = hand.events();
+            assert!(!events.iter().any(|event| matches!(event, PollEvent::Link(Link::Retrying { .. }))), "{list:?}");
+            let retry = events.iter().find_map(|event| match event {
+                PollEvent::Failed(failed, problem) if *failed == list => problem.retry_at,
+                _ => None,
+            });
+            assert!(retry.is_some(), "{list:?} {error}: {events:?}");
+            hand.failing = None;
+            hand.pass(Duration::from_secs(61));
+            let is_read = |event: &PollEvent| matches!(event, PollEvent::Snapshot(read) if read.list_kind() == list);
+            assert!(hand.events().iter().any(is_read), "{list:?} {error}");
+        }
+    }
+}
+
+#[test]
+fn failing_endpoint_costs_few_calls_of_hosted_budget() {
+    let mut calm = Hand::new(false);
+    let mut failing = Hand::new(false);
+    failing.failing = Some((FINDINGS, Error { status: Some(503), ..Error::new(ErrorKind::Server, "no") }));
+    let [calm, failing] = [&mut calm, &mut failing].map(|hand| {
+        hand.scans = vec![scan(1, ScanStatus::Running, 0)];
+        hand.pass(Duration::from_secs(300)).len()
+    });
+    assert!(failing <= calm + 12, "{failing} {calm}");
+}
+
+#[test]
+fn list_that_becomes_empty_is_read_twice() {
+    let mut hand = Hand::new(true);
+    hand.loggers = vec![Logger::default(), Logger { id: LoggerId(2), ..Logger::default() }];
+    hand.pass(Duration::from_secs(10));
+    hand.events();
+    let all = std::mem::take(&mut hand.loggers);
+    let fetches = loop {
+        let fetches = hand.scheduler.due(hand.now);
+        if fetches.iter().any(|fetch| fetch.slot() == LOGGERS) {
+            break fetches;
+        }
+        hand.now += Duration::from_millis(100);
+        for fetch in fetches {
+            let answer = hand.answer(&fetch);
+            hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
+        }
+    };
+    for fetch in fetches {
+        let answer = hand.answer(&fetch);
+        hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
+    }
+    let is_of_loggers = |event: &PollEvent| matches!(event, PollEvent::Snapshot(Snapshot::Loggers(_)));
+    assert!(!hand.events().iter().any(is_of_loggers), "the first empty response is doubted");
+    hand.loggers = all;
+    assert_eq!(count(&hand.settle(), LOGGERS), 1, "and the list is read again at once");
+    hand.loggers.clear();
+    hand.pass(Duration::from_secs(10));
+    let emptied =
+        |event: &PollEvent| matches!(event, PollEvent::Snapshot(Snapshot::Loggers(table)) if table.is_empty());
+    assert!(hand.events().iter().any(emptied), "two empty responses are believed");
+}
+
+#[test]
+fn refresh_replaces_request_that_hangs() {
+    let mut hand = Hand::new(true);
+    hand.settle();
+    let plan = |count| PollPlan {
+        generation: 1,
+        workspace: Some(WorkspaceId(1)),
+        asked: [(ListKind::Targets, count)].into(),
+        ..PollPlan::default()
+    };
+    hand.scheduler.set_plan(plan(1));
+    assert!(hand.scheduler.take_hanging(hand.now).is_empty());
+    assert_eq!(hand.scheduler.due(hand.now).len(), 1);
+    hand.now += Duration::from_secs(1);
+    hand.scheduler.set_plan(plan(2));
+    assert!(hand.scheduler.take_hanging(hand.now).is_empty(), "it may still respond");
+    hand.now += Duration::from_secs(2);
+    hand.scheduler.set_plan(plan(3));
+    assert_eq!(hand.scheduler.take_hanging(hand.now), [FetchSlot::List(ListKind::Targets)]);
+    assert_eq!(count(&hand.settle(), FetchSlot::List(ListKind::Targets)), 1);
+}
+
+#[test]
+fn hanging_loggers_leave_room_for_lists() {
+    let mut hand = Hand::new(true);
+    hand.settle();
+    hand.loggers = (1..=9).map(|id| Logger { id: LoggerId(id), num_requests: 1, ..Logger::default() }).collect();
+    let mut lists = 0;
+    for _ in 0..60 {
+        hand.now += Duration::from_secs(1);
+        for fetch in hand.scheduler.due(hand.now) {
+            if let FetchSlot::List(_) = fetch.slot() {
+                lists += 1;
+                let answer = hand.answer(&fetch);
+                hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
+            }
+        }
+    }
+    assert!(lists > 20, "{lists}");
+}
+
+#[test]
+fn unreadable_items_are_reported_once_and_until_they_are_read() {
+    let mut hand = Hand::new(true);
+    hand.settle();
+    hand.events();
+    let mut read = |unreadable: &[&str]| {
+        hand.scheduler.schedule(ListKind::Targets).is_requested = true;
+        for fetch in hand.scheduler.due(hand.now) {
+            let answer = hand.answer(&fetch);
+            hand.scheduler.settle(fetch.slot(), 1, unreadable.iter().map(|item| (*item).to_owned()).collect());
+            hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
+        }
+        hand.events().into_iter().find_map(|event| match event {
+            PollEvent::Unreadable(ListKind::Targets, items) => Some(items.len()),
+            _ => None,
+        })
+    };
+    assert_eq!(read(&["item 2: expected an object"]), Some(1));
+    assert_eq!(read(&["item 2: expected an object"]), None);
+    assert_eq!(read(&[]), Some(0));
 }

@@ -12,7 +12,7 @@ use crate::contract::{
 };
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart};
-use crate::dashboard::poller::{Fetch, FetchSlot, Fetched, Scheduler};
+use crate::dashboard::poller::{Fetch, FetchSlot, Fetched, ORDER, Scheduler};
 use crate::table::Table;
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -29,6 +29,7 @@ struct Hand {
     /// Number of polls of all scans.
     whole: usize,
     refusing: Option<(FetchSlot, ErrorKind)>,
+    failing: Option<(FetchSlot, Error)>,
     silent: bool,
     asked: Vec<FetchSlot>,
 }
@@ -44,6 +45,7 @@ impl Hand {
             workspaces: Vec::new(),
             whole: 0,
             refusing: None,
+            failing: None,
             silent: false,
             asked: Vec::new(),
         };
@@ -59,6 +61,11 @@ impl Hand {
             && fetch.slot() == *slot
         {
             return Err(Error::new(kind.clone(), "no"));
+        }
+        if let Some((slot, error)) = &self.failing
+            && fetch.slot() == *slot
+        {
+            return Err(error.clone());
         }
         let list = match fetch {
             Fetch::List { list: ListKind::Workspaces, known, .. } => match known {

@@ -27,14 +27,17 @@ use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+/// Shorter reasons are left out.
+const SHORTEST_REASON: usize = 12;
+
 /// The state of the rows of a list.
 pub(crate) enum ListState<'a> {
     Loading,
     /// No data, because the first attempt failed.
     Failed(&'a Problem),
     Loaded,
-    /// Loaded at an earlier time.
-    Stale(Stamp),
+    /// Loaded at an earlier time, if it is known, and why there is nothing newer.
+    Stale(Option<Stamp>, &'a Problem),
 }
 
 impl<'a> ListState<'a> {
@@ -43,7 +46,7 @@ impl<'a> ListState<'a> {
             Remote::Unknown => Self::Loading,
             Remote::Failed(problem) => Self::Failed(problem),
             Remote::Fresh { .. } => Self::Loaded,
-            Remote::Stale { at, .. } => Self::Stale(*at),
+            Remote::Stale { at, problem, .. } => Self::Stale(Some(*at), problem),
         }
     }
 }
@@ -247,24 +250,63 @@ fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) ->
         note.push_span(Span::raw(" "));
     }
     let below = Line::from(Span::styled(place(pane), cx.theme.dim()));
-    draw_frame(buf, area, cx.theme, cx.has_keys(pane.pane, false), Edges { title: title(cx, pane), note, below })
+    let mut room = usize::from(area.width).saturating_sub(text::width(&numbered(pane.pane)) + 8);
+    // Why rows are not current matters more than their summary.
+    match warnings_width(cx, pane) {
+        0 => {}
+        whole if whole + note.width() > room => note = Line::default(),
+        _ => room -= note.width(),
+    }
+    draw_frame(buf, area, cx.theme, cx.has_keys(pane.pane, false), Edges { title: title(cx, pane, room), note, below })
 }
 
-/// ` 3 Findings `, with the age of stale rows.
-fn title(cx: &Cx<'_>, pane: &ListPane<'_>) -> Line<'static> {
+/// ` 3 Findings `, with the age of stale rows and the reason where there is room.
+fn title(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Line<'static> {
     let style = cx.theme.title(cx.model.navigation.focus.pane == pane.pane);
     let mut title = Line::from(Span::styled(format!(" {} ", numbered(pane.pane)), style));
-    if let Some(stale) = stale_note(cx, pane) {
-        title.push_span(stale);
+    for part in warnings(cx, pane, room) {
+        title.push_span(part);
         title.push_span(Span::raw(" "));
     }
     title
 }
 
-fn stale_note(cx: &Cx<'_>, pane: &ListPane<'_>) -> Option<Span<'static>> {
-    match pane.state {
-        ListState::Stale(at) => Some(Span::styled(format!("stale {}", cx.age(Some(at))), cx.theme.warn())),
-        ListState::Loading | ListState::Failed(_) | ListState::Loaded => None,
+/// Why the rows are not current, and how many of them cannot be read.
+fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Span<'static>> {
+    let mut parts = Vec::new();
+    if let ListState::Stale(at, problem) = pane.state {
+        let age = at.map_or_else(|| "stale".to_owned(), |at| format!("stale {}", cx.age(Some(at))));
+        let separator = cx.theme.glyphs.separator;
+        let reason = stale_reason(cx, problem, room.saturating_sub(text::width(&age) + 3));
+        let note = if reason.is_empty() { age } else { format!("{age} {separator} {reason}") };
+        parts.push(Span::styled(note, cx.theme.warn()));
+    }
+    if let Some(items) = cx.model.data.unreadable.get(&pane.pane.list_kind()) {
+        parts.push(Span::styled(format!("{} not readable", format::plural(items.len(), "item")), cx.theme.warn()));
+    }
+    parts
+}
+
+/// The columns of all warnings.
+fn warnings_width(cx: &Cx<'_>, pane: &ListPane<'_>) -> usize {
+    warnings(cx, pane, usize::MAX).iter().map(|part| part.width() + 2).sum()
+}
+
+/// `503 Service Unavailable · retry in 4s`, as much of it as fits into the room: without the time, or nothing.
+pub(crate) fn stale_reason(cx: &Cx<'_>, problem: &Problem, room: usize) -> String {
+    let (brief, next) = cx.model.reason(problem);
+    let brief = text::clean(brief);
+    let retry = next.map(|next| {
+        let wait = (next.as_second() - cx.model.now.wall.as_second()).max(0);
+        format!(" {} retry in {wait}s", cx.theme.glyphs.separator)
+    });
+    let retry = retry.unwrap_or_default();
+    let left = room.saturating_sub(text::width(&retry));
+    match left {
+        left if text::width(&brief) <= left => format!("{brief}{retry}"),
+        left if left >= SHORTEST_REASON => format!("{}{retry}", text::start(&brief, left)),
+        _ if room >= SHORTEST_REASON => text::start(&brief, room).into_owned(),
+        _ => String::new(),
     }
 }
 
@@ -336,13 +378,22 @@ fn draw_scope(
         right.push_span(Span::styled(format!("{hidden} hidden ({key} shows why)"), cx.theme.dim()));
     }
     if !framed {
-        for part in stale_note(cx, pane).map(Line::from).into_iter().chain([pane.note.clone()]) {
+        let scope = scope.as_ref().map_or(0, Line::width) + 5;
+        let room = usize::from(area.width).saturating_sub(scope);
+        // Why rows are not current matters more than their summary, and more than the position.
+        let whole = warnings_width(cx, pane);
+        let fits = |others: usize| whole == 0 || whole + others <= room;
+        let place_width = text::width(&place(pane));
+        let note = if fits(pane.note.width() + place_width) { pane.note.clone() } else { Line::default() };
+        let place = if fits(place_width) { place(pane) } else { String::new() };
+        let warnings = warnings(cx, pane, room.saturating_sub(note.width() + text::width(&place)));
+        for part in warnings.into_iter().map(Line::from).chain([note]) {
             if part.width() > 0 {
                 right.extend(part.spans);
                 right.push_span(Span::raw("  "));
             }
         }
-        right.push_span(Span::styled(place(pane).trim().to_owned(), cx.theme.dim()));
+        right.push_span(Span::styled(place.trim().to_owned(), cx.theme.dim()));
     }
     let area = indented(area);
     let room = usize::from(area.width).saturating_sub(right.width() + 1);
@@ -357,8 +408,8 @@ fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) 
     let lines = match pane.state {
         ListState::Loading => vec![words("loading", theme.dim())],
         ListState::Failed(problem) => problem_lines(cx, problem),
-        ListState::Loaded | ListState::Stale(_) if pane.total == 0 => plain(&pane.invitation, theme.text()),
-        ListState::Loaded | ListState::Stale(_) => {
+        ListState::Loaded | ListState::Stale(..) if pane.total == 0 => plain(&pane.invitation, theme.text()),
+        ListState::Loaded | ListState::Stale(..) => {
             let back = key(cx, Context::Lists, Action::List(ListAction::TakeBack));
             let hidden = format!("no matches: {} rows hidden", format::thousands(pane.total as u64));
             let mut lines = vec![words(hidden, theme.text())];
@@ -375,6 +426,10 @@ pub(crate) fn problem_lines(cx: &Cx<'_>, problem: &Problem) -> Vec<Line<'static>
     let mut lines = plain(&text::clean_text(&problem.to_string()), cx.theme.bad());
     for more in [&problem.details, &problem.hint].into_iter().flatten() {
         lines.extend(plain(&text::clean_text(more), cx.theme.text()));
+    }
+    if let (_, Some(next)) = cx.model.reason(problem) {
+        let wait = (next.as_second() - cx.model.now.wall.as_second()).max(0);
+        lines.extend(plain(&format!("retry in {wait}s"), cx.theme.dim()));
     }
     lines
 }

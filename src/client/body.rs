@@ -1,0 +1,183 @@
+//! The body of a response while it is read: decompressed, and limited in size, in compression and in the memory that all
+//! responses occupy together.
+//!
+//! ```text
+//!   chunk ─► gzip ─► Body: its own limit, the ratio to what was received, the limit of all bodies ─► bytes
+//! ```
+
+use std::io::{self, Write};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flate2::write::MultiGzDecoder;
+use reqwest::Response;
+use reqwest::header::CONTENT_ENCODING;
+
+use super::request::ResponseSize;
+use super::{ClientResult, Error, ErrorKind};
+
+/// Decompressed bytes per received byte. JSON with equal texts reaches 50; deflate reaches 1000 with one repeated byte.
+const MOST_RATIO: usize = 200;
+/// Bytes up to which the ratio does not matter.
+const FREE: usize = 8 << 20;
+
+/// The bytes of a response. While they exist, they count towards the limit of all responses together.
+#[derive(Debug, Default)]
+pub(super) struct Body {
+    bytes: Vec<u8>,
+    /// Limit of this body.
+    limit: usize,
+    /// Limit by the received bytes.
+    allowed: usize,
+    excess: Option<Excess>,
+    /// The bytes of all bodies.
+    memory: Arc<AtomicUsize>,
+}
+
+/// The limit that was exceeded.
+#[derive(Clone, Copy, Debug)]
+enum Excess {
+    Size,
+    Ratio,
+    Memory,
+}
+
+impl Body {
+    /// Reads a response of at most `limit` decompressed bytes; drops the connection of a longer one.
+    pub async fn read(mut response: Response, limit: usize, memory: &Arc<AtomicUsize>) -> ClientResult<Self> {
+        let status = response.status().as_u16();
+        let is_packed = response.headers().get(CONTENT_ENCODING).is_some_and(|coding| coding == "gzip");
+        let body = Self::new(limit, memory);
+        let mut body = if is_packed { Inlet::Packed(MultiGzDecoder::new(body)) } else { Inlet::Plain(body) };
+        let mut received = 0;
+        while let Some(chunk) = response.chunk().await.map_err(|error| Error::from(error).with_status(status))? {
+            received += chunk.len();
+            body.write(&chunk, received).map_err(|error| error.with_status(status))?;
+        }
+        body.finish().map_err(|error| error.with_status(status))
+    }
+
+    fn new(limit: usize, memory: &Arc<AtomicUsize>) -> Self {
+        Self { bytes: Vec::new(), limit, allowed: limit, excess: None, memory: Arc::clone(memory) }
+    }
+
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        self.release();
+        std::mem::take(&mut self.bytes)
+    }
+
+    fn release(&self) {
+        self.memory.fetch_sub(self.bytes.len(), Ordering::Relaxed);
+    }
+
+    fn too_large(&self) -> Option<Error> {
+        let all = ResponseSize::Large.limit() >> 20;
+        let why = match self.excess? {
+            Excess::Size => return Some(too_large(self.limit)),
+            Excess::Ratio => format!("the response is compressed more than {MOST_RATIO} times"),
+            Excess::Memory => format!("all responses together are larger than {all} MB"),
+        };
+        Some(Error::new(ErrorKind::TooLarge, why))
+    }
+}
+
+impl Write for Body {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        let length = self.bytes.len() + part.len();
+        let all = self.memory.load(Ordering::Relaxed) + part.len();
+        self.excess = match () {
+            () if length > self.limit => Some(Excess::Size),
+            () if length > self.allowed => Some(Excess::Ratio),
+            () if all > ResponseSize::Large.limit() => Some(Excess::Memory),
+            () => None,
+        };
+        if self.excess.is_some() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.memory.fetch_add(part.len(), Ordering::Relaxed);
+        self.bytes.extend_from_slice(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The bytes of a body before they are decompressed.
+enum Inlet {
+    Plain(Body),
+    Packed(MultiGzDecoder<Body>),
+}
+
+impl Inlet {
+    fn write(&mut self, chunk: &[u8], received: usize) -> ClientResult<()> {
+        let result = match self {
+            Inlet::Plain(body) => body.write_all(chunk),
+            Inlet::Packed(packed) => {
+                packed.get_mut().allowed = received.saturating_mul(MOST_RATIO).max(FREE);
+                packed.write_all(chunk)
+            }
+        };
+        result.map_err(|error| self.body().too_large().unwrap_or_else(|| corrupt(&error)))
+    }
+
+    fn body(&self) -> &Body {
+        match self {
+            Inlet::Plain(body) => body,
+            Inlet::Packed(packed) => packed.get_ref(),
+        }
+    }
+
+    fn finish(mut self) -> ClientResult<Body> {
+        if let Inlet::Packed(packed) = &mut self
+            && let Err(error) = packed.try_finish()
+        {
+            return Err(packed.get_ref().too_large().unwrap_or_else(|| corrupt(&error)));
+        }
+        match self {
+            Inlet::Plain(body) => Ok(body),
+            Inlet::Packed(packed) => packed.finish().map_err(|error| corrupt(&error)),
+        }
+    }
+}
+
+pub(super) fn too_large(limit: usize) -> Error {
+    Error::new(ErrorKind::TooLarge, format!("the response is larger than {} MB", limit >> 20))
+}
+
+fn corrupt(error: &io::Error) -> Error {
+    Error::new(ErrorKind::Decode, format!("the response cannot be decompressed: {error}"))
+}
+
+impl Deref for Body {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_bodies_together_have_one_limit() {
+        let memory = Arc::<AtomicUsize>::default();
+        let (mut one, mut other) = (Body::new(9, &memory), Body::new(9, &memory));
+        memory.store(ResponseSize::Large.limit() - 5, Ordering::Relaxed);
+        assert!(one.write_all(b"abc").is_ok() && other.write_all(b"abc").is_err());
+        assert!(other.too_large().unwrap().to_string().contains("all responses together"));
+        memory.fetch_sub(3, Ordering::Relaxed);
+        assert!(one.write_all(b"def").is_ok(), "another body was dropped");
+        assert!(one.write_all(b"ghij").is_err());
+        assert_eq!(one.into_bytes(), b"abcdef");
+    }
+}

@@ -1,0 +1,209 @@
+//! Lists of the service whose items are decoded one by one when they have to be: one odd item loses itself, not the list.
+//!
+//! ```text
+//!   body ─► whole list ─► items
+//!             └─ an error ─► repaired text ─► item by item ─► items, and where the unreadable ones are
+//! ```
+//!
+//! A value that is no list is an error, so that the rows of the last good list remain.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::envelope::wrapped;
+use super::shared::interned;
+
+/// Most reasons that are kept of one list.
+const MOST_REASONS: usize = 20;
+
+/// A decoded list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodedList<T> {
+    /// The readable items in their order; null elements are skipped.
+    pub items: Vec<T>,
+    /// Position and error of the first unreadable items: `item 3: expected an object`.
+    pub unreadable: Vec<String>,
+}
+
+/// Decodes a list of objects, wrapped or bare; with `field`, the list is in this field of the object.
+///
+/// # Errors
+/// When the body is not JSON or not such a list, or none of its items is readable.
+pub fn decode_list<T: DeserializeOwned>(
+    body: &[u8],
+    field: Option<&'static str>,
+) -> Result<DecodedList<T>, serde_json::Error> {
+    interned(|| {
+        let whole = std::str::from_utf8(body).ok().map(|text| whole_list(text, field));
+        match whole {
+            Some(Ok(items)) => Ok(DecodedList { items, unreadable: Vec::new() }),
+            _ => item_by_item(&repaired(body), field),
+        }
+    })
+}
+
+fn whole_list<T: DeserializeOwned>(text: &str, field: Option<&'static str>) -> Result<Vec<T>, serde_json::Error> {
+    let entries: Vec<ListEntry<T>> = serde_json::from_str(list_in(text, field)?)?;
+    Ok(entries.into_iter().filter_map(|ListEntry(item)| item).collect())
+}
+
+fn item_by_item<T: DeserializeOwned>(
+    text: &str,
+    field: Option<&'static str>,
+) -> Result<DecodedList<T>, serde_json::Error> {
+    // The first error of a text that is not JSON says more than the shape of its beginning.
+    serde_json::from_str::<IgnoredAny>(text)?;
+    let entries: Vec<&RawValue> = serde_json::from_str(list_in(text, field)?)?;
+    let mut list = DecodedList { items: Vec::new(), unreadable: Vec::new() };
+    let mut first_error = None;
+    for (position, entry) in entries.iter().enumerate() {
+        match serde_json::from_str(entry.get()) {
+            Ok(ListEntry(item)) => list.items.extend(item),
+            Err(error) => {
+                if list.unreadable.len() < MOST_REASONS {
+                    list.unreadable.push(format!("item {}: {error}", position + 1));
+                }
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    match first_error {
+        Some(error) if list.items.is_empty() => Err(error),
+        _ => Ok(list),
+    }
+}
+
+/// The text of the list within the response.
+fn list_in<'a>(text: &'a str, field: Option<&'static str>) -> Result<&'a str, serde_json::Error> {
+    let inner = wrapped(text.as_bytes()).map_or(text, RawValue::get);
+    let Some(field) = field else { return Ok(inner) };
+    let fields: std::collections::HashMap<String, &RawValue> = serde_json::from_str(inner)?;
+    let list = fields.get(field).ok_or_else(|| serde_json::Error::custom(format!("field `{field}` is missing")))?;
+    Ok(list.get())
+}
+
+/// An element of a list: an object, or nothing for null. Derived readers would also accept an array as an object.
+struct ListEntry<T>(Option<T>);
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for ListEntry<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ListEntryVisitor<T>(PhantomData<T>);
+        impl<'de, T: DeserializeOwned> Visitor<'de> for ListEntryVisitor<T> {
+            type Value = ListEntry<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_unit<E>(self) -> Result<ListEntry<T>, E> {
+                Ok(ListEntry(None))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ListEntry<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(|item| ListEntry(Some(item)))
+            }
+        }
+        from.deserialize_any(ListEntryVisitor(PhantomData))
+    }
+}
+
+/// The body as text in which damage within strings and numbers is replaced, so that the rest can be read: a byte order
+/// mark, invalid UTF-8, control characters, unknown escapes and lone surrogates in strings, `NaN` and infinities.
+pub fn repaired(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
+    let mut fixed = String::with_capacity(text.len());
+    let (mut rest, mut in_string) = (text.as_ref(), false);
+    while let Some(c) = rest.chars().next() {
+        let (taken, replacement) = match c {
+            '"' => {
+                in_string = !in_string;
+                (1, None)
+            }
+            '\\' if in_string => escape(rest),
+            c if in_string && c < ' ' => (1, Some(format!("\\u{:04x}", c as u32))),
+            'N' if !in_string && rest.starts_with("NaN") => (3, Some("null".to_owned())),
+            'I' if !in_string && rest.starts_with("Infinity") => (8, Some("null".to_owned())),
+            '-' if rest.starts_with("-Infinity") && !in_string => (9, Some("null".to_owned())),
+            c => (c.len_utf8(), None),
+        };
+        let (piece, after) = rest.split_at(taken);
+        fixed.push_str(replacement.as_deref().unwrap_or(piece));
+        rest = after;
+    }
+    fixed
+}
+
+/// The length of the escape sequence at the start of the text, and its replacement if it is not valid.
+fn escape(text: &str) -> (usize, Option<String>) {
+    const UNREADABLE: &str = "\\ufffd";
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    match text.as_bytes().get(1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => (2, None),
+        Some(b'u') => match (unit(0), unit(6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, None),
+            (Some(0xd800..=0xdfff), _) => (6, Some(UNREADABLE.to_owned())),
+            (Some(_), _) => (6, None),
+            (None, _) => (2, Some(UNREADABLE.to_owned())),
+        },
+        _ => (1, Some("\\\\".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Capture, Workspace};
+
+    fn names(body: &[u8]) -> (Vec<String>, Vec<String>) {
+        let list: DecodedList<Workspace> = decode_list(body, None).unwrap();
+        (list.items.iter().map(|item| item.name.to_string()).collect(), list.unreadable)
+    }
+
+    #[test]
+    fn damaged_text_is_read_with_visible_replacement() {
+        for (name, read) in [
+            (&b"a\\udcffb"[..], "a\u{fffd}b"),
+            (b"a\\ud83d\\ude00", "a\u{1f600}"),
+            (b"a\\ud83dx", "a\u{fffd}x"),
+            (b"a\xff\xfe", "a\u{fffd}\u{fffd}"),
+            (b"a\x01\nb", "a\u{1}\nb"),
+            (b"a\\qb\\uZZ", "a\\qb\u{fffd}ZZ"),
+            (b"NaN", "NaN"),
+        ] {
+            let body = [b"{\"data\":[{\"id\":1,\"name\":\"", name, b"\"},{\"id\":2,\"name\":\"b\"}]}"].concat();
+            assert_eq!(names(&body), (vec![read.to_owned(), "b".to_owned()], vec![]), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn odd_item_loses_itself_only() {
+        for odd in ["7", "\"x\"", "[1]", "true", "{\"id\":1,\"id\":2}", "{\"target_count\":1e999}"] {
+            let (read, unreadable) = names(format!("[{{\"name\":\"a\"}},null,{odd},{{\"name\":\"b\"}}]").as_bytes());
+            assert_eq!(read, ["a", "b"], "{odd}");
+            assert!(matches!(unreadable.as_slice(), [one] if one.starts_with("item 3: ")), "{odd}: {unreadable:?}");
+        }
+        let with_mark =
+            [&b"\xef\xbb\xbf"[..], b"[{\"name\":\"a\",\"target_count\":NaN},{\"scan_count\":-Infinity}]"].concat();
+        assert_eq!(names(&with_mark), (vec!["a".to_owned(), String::new()], vec![]));
+    }
+
+    #[test]
+    fn value_that_is_no_list_is_an_error() {
+        for body in ["null", "{\"data\":null}", "{\"data\":{}}", "{}", "[[]]", "[[{\"id\":1}]]", "[1,2]", "7", "", "[{"]
+        {
+            assert!(decode_list::<Workspace>(body.as_bytes(), None).is_err(), "{body}");
+        }
+        assert!(decode_list::<Workspace>(b"{\"data\":[{\"id\":1", None).unwrap_err().is_eof());
+        assert_eq!(names(b"[]"), (vec![], vec![]));
+        for body in ["{\"data\":{}}", "{\"data\":[]}", "{\"requests\":null}", "[{\"id\":1}]"] {
+            assert!(decode_list::<Capture>(body.as_bytes(), Some("requests")).is_err(), "{body}");
+        }
+        let captures = decode_list::<Capture>(b"{\"data\":{\"requests\":[{\"id\":4}]}}", Some("requests")).unwrap();
+        assert_eq!(captures.items[0].id.0, 4);
+    }
+}

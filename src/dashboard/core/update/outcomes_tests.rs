@@ -1,0 +1,92 @@
+//! Calls whose outcome is unknown: the notice, the read that decides, and the question before a repetition.
+
+use crate::dashboard::base::ListKind;
+use crate::dashboard::core::update::Msg;
+use crate::dashboard::testing::*;
+
+fn lost() -> Problem {
+    Problem { message: "no response before the timeout".into(), is_outcome_unknown: true, ..Problem::default() }
+}
+
+/// Creates a logger whose response is lost.
+fn logger_with_lost_response() -> Desk {
+    let mut desk = Desk::new();
+    let sent = desk.calls("5 h n 'probe2' ctrl-o");
+    assert_eq!(sent.len(), 1);
+    desk.answer(&sent, |_| Err(lost()));
+    desk
+}
+
+fn loggers(desk: &mut Desk, labels: &[(i64, &str)]) {
+    let logger = |(id, label): &(i64, &str)| Logger { id: LoggerId(*id), label: (*label).into(), ..Logger::default() };
+    desk.feed(Snapshot::Loggers(table(labels.iter().map(logger))));
+}
+
+#[test]
+fn lost_response_is_reported_and_list_is_read() {
+    let desk = logger_with_lost_response();
+    let notices = desk.notices();
+    assert!(notices.contains("outcome unknown: the service may have created logger probe2; checking"), "{notices}");
+    assert!(notices.contains("no response before the timeout"), "{notices}");
+    assert_eq!(desk.model.connection.asked.get(&ListKind::Loggers), Some(&1));
+    assert_eq!(desk.form().field(crate::dashboard::forms::FieldId::Label).unwrap().text(), "probe2");
+}
+
+#[test]
+fn object_that_appears_decides_and_repetition_asks_first() {
+    let mut desk = logger_with_lost_response();
+    loggers(&mut desk, &[(1, "probe")]);
+    assert!(!desk.notices().contains("id 2"));
+    loggers(&mut desk, &[(1, "probe"), (2, "probe2")]);
+    assert!(
+        desk.notices().contains("logger probe2 created (id 2), although its response was lost"),
+        "{}",
+        desk.notices()
+    );
+}
+
+#[test]
+fn same_call_within_a_minute_asks_first() {
+    for (answer, calls) in [("y", 1), ("n", 0)] {
+        let mut desk = logger_with_lost_response();
+        assert_eq!(desk.calls("ctrl-o"), []);
+        let prompt = desk.prompt();
+        assert_eq!(prompt.question, "Create again: logger probe2?");
+        assert!(prompt.lines[0].contains("may have created it already"), "{:?}", prompt.lines);
+        let sent = desk.calls(answer);
+        assert_eq!(sent.len(), calls, "{answer}");
+        if calls == 1 {
+            desk.answer(&sent, |_| Ok(CallAnswer::Created(3)));
+            assert!(desk.model.overlay.modals.is_empty(), "the form is closed");
+        } else {
+            assert!(!desk.form().sending);
+        }
+    }
+}
+
+#[test]
+fn call_after_a_minute_is_sent_at_once() {
+    let mut desk = logger_with_lost_response();
+    desk.at += Duration::from_secs(60);
+    desk.send(Msg::Wake);
+    assert!(desk.notices().contains("logger probe2 not created: the service does not list it"), "{}", desk.notices());
+    assert_eq!(desk.calls("ctrl-o").len(), 1);
+}
+
+#[test]
+fn deletion_with_unknown_outcome_reads_list() {
+    let mut desk = Desk::new();
+    let sent = desk.calls("2 D y");
+    desk.answer(&sent, |_| Err(lost()));
+    let notices = desk.notices();
+    assert!(notices.contains("the service may have deleted target t1.acme.test; checking"), "{notices}");
+    assert_eq!(desk.model.connection.asked.get(&ListKind::Targets), Some(&1));
+}
+
+#[test]
+fn quitting_with_request_in_flight_mentions_it() {
+    let mut desk = Desk::new();
+    desk.calls("2 D y");
+    desk.keys("q");
+    assert_eq!(desk.prompt().lines, ["Leaves 1 request without an answer."]);
+}
