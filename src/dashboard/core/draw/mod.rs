@@ -93,7 +93,7 @@ fn under_way(cx: &Cx<'_>, batch: &Batch) -> Option<String> {
     let progress = batch.progress();
     let took = cx.model.now.mono.saturating_sub(batch.began);
     if let ([(job, _)], true) = (batch.jobs.as_slice(), took >= MOMENT) {
-        return Some(format!("{} {}: waiting {}s", batch.verb, text_of(&job.about), took.as_secs()));
+        return Some(format!("{} {}: waiting {}s", batch.verb, text::clean(&job.about), took.as_secs()));
     }
     let refused = if progress.refused > 0 { format!(", {} refused", progress.refused) } else { String::new() };
     (progress.total > 1 && !batch.is_over())
