@@ -48,6 +48,7 @@ impl RateBudget {
     pub(super) fn update(&mut self, headers: &HeaderMap, status: u16, now: Timestamp, offset: SignedDuration) {
         let limit = number(headers, "x-ratelimit-limit");
         let remaining = number(headers, "x-ratelimit-remaining");
+        let is_announced = limit.is_some() || remaining.is_some() || status == 429;
         if limit.is_some() || remaining.is_some() {
             self.limit = limit.map(clamped);
             self.remaining = remaining.map(clamped);
@@ -56,9 +57,14 @@ impl RateBudget {
             self.remaining = Some(0);
         }
         self.reset = match self.remaining {
-            Some(0) => Some(now + refill(headers, now, offset).min(LONGEST_PAUSE)),
+            Some(0) if is_announced => Some(now + refill(headers, now, offset).min(LONGEST_PAUSE)),
+            // A response without these headers neither prolongs the pause nor ends it early.
+            Some(0) => self.reset.filter(|until| *until > now),
             _ => None,
         };
+        if self.remaining == Some(0) && self.reset.is_none() {
+            self.remaining = None;
+        }
     }
 
     /// When the budget is renewed, if it is spent now.
@@ -163,6 +169,16 @@ mod tests {
         let behind = headers(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "3630")]);
         budget.update(&behind, 200, at(0), SignedDuration::from_secs(-3600));
         assert_eq!(budget.spent_until(at(1)), Some(at(60)));
+    }
+
+    #[test]
+    fn response_without_headers_does_not_prolong_the_pause() {
+        let mut budget = RateBudget::default();
+        budget.update(&headers(&[("retry-after", "5")]), 429, at(0), SignedDuration::ZERO);
+        budget.update(&headers(&[]), 200, at(1), SignedDuration::ZERO);
+        assert_eq!(budget.spent_until(at(2)), Some(at(5)));
+        budget.update(&headers(&[]), 200, at(6), SignedDuration::ZERO);
+        assert_eq!((budget.spent_until(at(7)), budget.remaining), (None, None));
     }
 
     #[test]
