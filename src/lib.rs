@@ -14,8 +14,8 @@
 //!
 //! The library is layered:
 //!
-//! - [`contract`], [`report`]: the wire types, and the reports that both wings write.
-//! - `client`, `table`, `query`, `text`: data of the service, ready for lists and queries.
+//! - [`contract`], [`report`], [`text`]: the wire types, the reports that both wings write, and the sanitiser of outside text.
+//! - `client`, `table`, `query`: data of the service, ready for lists and queries.
 //! - `finding`, `triage`, `oob`, `export`: the domain: findings, decisions, payloads, captured requests, exports.
 //! - `dashboard` and `service`: the wings.
 //! - [`cli`] and `demo`: compose both wings. Besides them only `dashboard/runtime/local.rs` knows the service.
@@ -28,6 +28,7 @@ pub mod dashboard;
 
 pub mod contract;
 pub mod report;
+pub mod text;
 
 #[cfg(feature = "dashboard")]
 pub mod client;
@@ -43,8 +44,6 @@ pub mod oob;
 pub mod query;
 #[cfg(feature = "dashboard")]
 pub mod table;
-#[cfg(feature = "dashboard")]
-pub mod text;
 #[cfg(feature = "dashboard")]
 pub mod triage;
 

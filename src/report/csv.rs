@@ -4,6 +4,7 @@ use csv::{Terminator, WriterBuilder};
 
 use super::{Document, RenderError, ReportDecision, ReportFinding, evidence_cell};
 use crate::contract::EvidenceView;
+use crate::text;
 
 type FindingColumn = (&'static str, fn(&ReportFinding) -> String);
 type DecisionColumn = (&'static str, fn(&ReportDecision) -> String);
@@ -60,7 +61,9 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
             let decided = found.decided.clone().unwrap_or_default();
             let cells = COLUMNS.iter().map(|(_, cell)| cell(found));
             let cells = cells.chain(decisions.iter().map(|(_, cell)| cell(&decided)));
-            writer.write_record([group.name.clone()].into_iter().chain(cells).map(|cell| neutral(&cell)))?;
+            writer.write_record(
+                [group.name.clone()].into_iter().chain(cells).map(|cell| neutral(&text::clean_text(&cell))),
+            )?;
         }
     }
     writer.into_inner().map_err(|error| RenderError::Table(csv::Error::from(error.into_error())))

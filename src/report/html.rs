@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{Document, Earlier, RenderError, ReportFinding, ReportScan};
 use crate::contract::{EvidenceView, Finding, Risk, Stamp, Tool};
+use crate::text;
 
 const TEMPLATE: &str = include_str!("../../assets/reports/report.html");
 
@@ -27,7 +28,8 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
         "groups": groups,
         "scans": document.scans.iter().map(scan).collect::<Vec<_>>(),
     }))))?;
-    Ok(page.into_bytes())
+    // A page may be read in a terminal, and hidden characters mislead a reader in a browser as well.
+    Ok(text::clean_text(&page).into_owned().into_bytes())
 }
 
 fn scan(scanned: &ReportScan) -> serde_json::Value {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Document, Earlier, RenderError, ReportFinding};
 use crate::contract::Stamp;
+use crate::text;
 
 pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     let mut groups = Vec::new();
@@ -11,7 +12,7 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
         let findings = group.findings.iter().map(finding).collect::<Result<Vec<_>, _>>()?;
         groups.push(json!({"name": group.name, "group_by": document.group_by.as_str(), "findings": findings}));
     }
-    Ok(serde_json::to_vec_pretty(&groups)?)
+    Ok(text::escaped_json(&serde_json::to_string_pretty(&groups)?).into_owned().into_bytes())
 }
 
 fn finding(found: &ReportFinding) -> Result<Value, serde_json::Error> {

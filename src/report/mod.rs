@@ -181,6 +181,20 @@ mod tests {
     }
 
     #[test]
+    fn hidden_characters_are_visible_in_every_format() {
+        let mut data = data(GroupBy::Target);
+        data.findings[0].finding.name = "\u{1b}]52;c;eA==\u{7} \u{9b}2J exe\u{202e}gpj".into();
+        for format in FORMATS {
+            let report = text(&data, format.clone());
+            let is_plain = |c: char| matches!(c, '\n' | '\r') || !(c.is_control() || c == '\u{202e}');
+            assert!(report.chars().all(is_plain), "{format}: {report:?}");
+            assert!(report.contains("exe") && report.contains("52;c;eA=="), "{format}");
+        }
+        let groups: serde_json::Value = serde_json::from_str(&text(&data, ReportFormat::Json)).unwrap();
+        assert!(groups.to_string().contains("exe\u{202e}gpj"), "the JSON report keeps the value");
+    }
+
+    #[test]
     fn json_report_is_an_array_of_groups() {
         let groups: serde_json::Value =
             serde_json::from_str(&text(&data(GroupBy::Target), ReportFormat::Json)).unwrap();

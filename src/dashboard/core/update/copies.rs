@@ -28,7 +28,7 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         CopyAction::Url => url(model).map(|url| ("URL".to_owned(), url)),
         CopyAction::Curl if of_captures => return copy_captured(model, effects),
         CopyAction::Curl => curl(model).map(|curl| ("curl".to_owned(), curl)),
-        CopyAction::Json => json(model).map(|(what, text)| (format!("JSON of {what}"), text)),
+        CopyAction::Json => json(model).map(|(what, json)| (format!("JSON of {what}"), json)),
         CopyAction::Command => Some(("the command of this view".to_owned(), command(model))),
         CopyAction::File => return save_json(model, effects),
         CopyAction::Shapes => return payloads::ask_shape(model),
@@ -42,9 +42,9 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
 
 fn save_json(model: &mut Model, effects: &mut Vec<Effect>) {
     match json(model) {
-        Some((what, text)) => {
+        Some((what, json)) => {
             let name = text::file_name(&format!("{what}.json"));
-            effects.push(Effect::Save { name, content: text.into_bytes().into() });
+            effects.push(Effect::Save { name, content: json.into_bytes().into() });
         }
         None => model.say(Tone::Plain, "nothing selected"),
     }
@@ -157,8 +157,13 @@ fn raw(model: &Model) -> Option<String> {
     (!all.is_empty()).then(|| all.join("\n\n"))
 }
 
-/// The chosen rows as JSON, with a name for the notice and the file.
+/// The chosen rows as JSON without hidden characters, with a name for the notice and the file.
 fn json(model: &mut Model) -> Option<(String, String)> {
+    let (what, json) = json_of_chosen(model)?;
+    Some((what, text::escaped_json(&json).into_owned()))
+}
+
+fn json_of_chosen(model: &mut Model) -> Option<(String, String)> {
     let pane = model.navigation.focus.pane;
     let (first, values): (i64, Vec<serde_json::Value>) = match pane {
         Pane::Captures => {
