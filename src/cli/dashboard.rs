@@ -74,8 +74,12 @@ pub async fn show(
     }
     // The terminal may be closed already.
     let _ = writeln!(stdout(), "{summary}");
+    if !left.is_saved {
+        note!("scandeck: the last decisions were not saved; see dashboard.log in the state directory");
+    }
     Ok(match left.signal {
-        None => ExitCode::SUCCESS,
+        None if left.is_saved => ExitCode::SUCCESS,
+        None => ExitCode::FAILURE,
         Some(signal) => ExitCode::from(128 + u8::try_from(signal).unwrap_or(0)),
     })
 }
@@ -252,7 +256,7 @@ mod tests {
 
     fn left(name: &str, demo: bool, active_scans: usize, loggers: usize) -> DashboardExit {
         let session = Session { name: name.into(), base_url: "http://b/api/v2".into(), demo, ..Session::default() };
-        DashboardExit { signal: None, session: Some(session), active_scans, loggers, keep_alive: None }
+        DashboardExit { signal: None, session: Some(session), active_scans, loggers, is_saved: true, keep_alive: None }
     }
 
     #[test]

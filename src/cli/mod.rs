@@ -5,6 +5,9 @@
 //!                                      └─► error with causes and hint on stderr, exit code 1 (2: usage)
 //! ```
 
+#[macro_use]
+mod stdio;
+
 #[cfg(feature = "dashboard")]
 pub mod dashboard;
 #[cfg(all(feature = "dashboard", feature = "service"))]
@@ -25,6 +28,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
+
+use crate::text;
 
 /// A dashboard for security scans, and the scanning service's HTTP API v2 on this machine.
 #[derive(Parser, Debug)]
@@ -66,7 +71,8 @@ pub fn run() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return report(&error.into()),
     };
-    let code = runtime.block_on(dispatch(cli)).unwrap_or_else(|error| report(&error));
+    let code = runtime.block_on(dispatch(cli)).and_then(|code| stdio::sync().map(|()| code));
+    let code = code.unwrap_or_else(|error| report(&error));
     // A thread that still reads the terminal must not delay the exit.
     runtime.shutdown_background();
     code
@@ -110,7 +116,7 @@ fn read_input(file: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// Prints the error with its causes.
 fn report(error: &anyhow::Error) -> ExitCode {
-    eprintln!("{}", message(error));
+    note!("{}", message(error));
     #[cfg(feature = "dashboard")]
     return error::exit_code(error);
     #[cfg(not(feature = "dashboard"))]
@@ -119,14 +125,11 @@ fn report(error: &anyhow::Error) -> ExitCode {
 
 /// The error with its causes on one line, and its hint on a second line. Messages of the service are sanitised.
 fn message(error: &anyhow::Error) -> String {
-    let line = format!("scandeck: {error:#}");
     #[cfg(feature = "dashboard")]
-    {
-        let hint = error::hint(error).map(|hint| format!("\n  {hint}")).unwrap_or_default();
-        crate::text::clean_text(&format!("{line}{hint}")).into_owned()
-    }
+    let hint = error::hint(error).map(|hint| format!("\n  {hint}")).unwrap_or_default();
     #[cfg(not(feature = "dashboard"))]
-    line
+    let hint = "";
+    text::clean_text(&format!("scandeck: {error:#}{hint}")).into_owned()
 }
 
 #[cfg(all(test, feature = "dashboard"))]

@@ -79,7 +79,7 @@ mod import {
         let name = import.name.clone().or_else(stem).unwrap_or_default();
         let name = name.trim();
         match import_wordlist(&directory.open()?, name, &import.description, &text).await? {
-            Imported::Done { id, words } => eprintln!("imported wordlist {id}, {name}; words in it: {words}"),
+            Imported::Done { id, words } => note!("imported wordlist {id}, {name}; words in it: {words}"),
             Imported::Empty => bail!("{file} has no words"),
             Imported::NameTaken => bail!("wordlist `{name}` exists already; choose another name with --name"),
         }

@@ -4,6 +4,7 @@ pub mod findings;
 mod hits;
 mod hunt;
 mod nouns;
+mod outputs;
 mod scans;
 mod script;
 mod triage;

@@ -28,6 +28,9 @@ pub struct ApiArgs {
     /// JSON body, or @FILE
     #[arg(long, value_name = "JSON|@FILE")]
     body: Option<String>,
+    /// On a terminal, print control characters unchanged
+    #[arg(long)]
+    raw: bool,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -53,7 +56,8 @@ pub async fn run(args: ApiArgs) -> anyhow::Result<ExitCode> {
     if !request.is_reading() {
         session.require_writable()?;
     }
-    session.out.outside(&session.client()?.send_raw(request).await?);
+    let answer = session.client()?.send_raw(request).await?;
+    session.out.with_raw(args.raw).outside(&answer)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -59,7 +59,7 @@ impl<'a> ArchiveReader<'a> {
         if let Some(oldest) = session.memory.oldest_kept().filter(|_| store.is_writable()) {
             let deleted = store.forget_before(oldest, &book).await?;
             if deleted > 0 {
-                eprintln!("scandeck: {} deleted: older than keep_days", plural(deleted as usize, "capture"));
+                note!("scandeck: {} deleted: older than keep_days", plural(deleted as usize, "capture"));
             }
         }
         let newest = store.newest().await?;
@@ -148,7 +148,7 @@ impl<'a> ArchiveReader<'a> {
     /// Searches one batch of the archive for tokens: a command that waits for a request must not search years of captures.
     async fn count_hits_once(&mut self) {
         if let Err(error) = self.count_hits().await {
-            eprintln!("scandeck: hits not counted: {}", text::clean(&format!("{error:#}")));
+            note!("scandeck: hits not counted: {}", text::clean(&format!("{error:#}")));
         }
     }
 
@@ -219,7 +219,7 @@ impl<'a> ArchiveReader<'a> {
         let unarchived = self.archive_if_reachable().await?;
         let mut ended = self.count_hits().await?;
         if !ended {
-            eprintln!("scandeck: searching the archive for payloads, once");
+            note!("scandeck: searching the archive for payloads, once");
         }
         while !ended {
             ended = self.count_hits().await?;
@@ -240,7 +240,7 @@ impl<'a> ArchiveReader<'a> {
     async fn archive_if_reachable(&mut self) -> anyhow::Result<Vec<ArchivedCapture>> {
         if let Err(error) = self.archive_new().await {
             let Some(cause) = bundles::unreachable(&error) else { return Err(error) };
-            eprintln!("scandeck: {cause}; showing archived captures");
+            note!("scandeck: {cause}; showing archived captures");
         }
         let new = std::mem::take(&mut self.pending);
         Ok(if self.store.is_writable() { Vec::new() } else { new })

@@ -38,7 +38,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
     let service = stored_service(&args.service)?;
     let lists = WorkspaceLists::fetch(&args.service).await;
     if let Err(error) = &lists {
-        eprintln!("scandeck: bundle without lists of the service: {}", text::clean(&format!("{error:#}")));
+        note!("scandeck: bundle without lists of the service: {}", text::clean(&format!("{error:#}")));
     }
     let workspace = match &lists {
         Ok(lists) => lists.workspace.clone(),
@@ -54,7 +54,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
         (bundle.targets, bundle.scans, bundle.findings) = (lists.targets, lists.scans, lists.findings);
     }
     save::overwrite(&args.output, bundle.write().as_bytes())?;
-    eprintln!("{}: {}", args.output.display(), bundle.summary());
+    note!("{}: {}", args.output.display(), bundle.summary());
     Ok(ExitCode::SUCCESS)
 }
 

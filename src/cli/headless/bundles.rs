@@ -15,7 +15,7 @@ pub fn replacement(session: &HeadlessSession, error: anyhow::Error) -> anyhow::R
     let Some(cause) = unreachable(&error).filter(|_| !bundles.is_empty()) else { return Err(error) };
     for Bundle { manifest, .. } in &bundles {
         let (workspace, made) = (text::clean(&manifest.workspace), manifest.made);
-        eprintln!("scandeck: {cause}; showing the bundle of {workspace} from {made} UTC");
+        note!("scandeck: {cause}; showing the bundle of {workspace} from {made} UTC");
     }
     Ok(bundles)
 }

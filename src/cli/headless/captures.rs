@@ -144,7 +144,7 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
             if session.out.json || !found.is_empty() {
                 print(&session, &archive.book, &found)?;
             } else {
-                eprintln!("scandeck: no matching request before the timeout");
+                note!("scandeck: no matching request before the timeout");
             }
         }
     }
@@ -204,7 +204,7 @@ impl WatchArgs {
             new = match polled {
                 Err(error) if is_silent => {
                     if !is_reported {
-                        eprintln!("scandeck: {} (retrying)", text::clean(&format!("{error:#}")));
+                        note!("scandeck: {} (retrying)", text::clean(&format!("{error:#}")));
                     }
                     Vec::new()
                 }
@@ -250,18 +250,17 @@ fn find(all: Vec<CaptureRecord>, id: CaptureId, logger: Option<&str>) -> anyhow:
 
 fn show(session: &HeadlessSession, record: &CaptureRecord, form: As) -> anyhow::Result<()> {
     match form {
-        As::Fields => return session.out.single(&out::value(record)),
+        As::Fields => session.out.single(&out::value(record)),
         As::Raw => session.out.outside(out::raw(record).as_bytes()),
         As::Curl => {
             let body = || request::body(&record.capture);
             let file = out::body_file(record).map(|name| save::numbered_file(&name, &body())).transpose()?;
             if let Some(name) = &file {
-                eprintln!("scandeck: body saved to {name}");
+                note!("scandeck: body saved to {name}");
             }
-            session.out.line(&out::curl(record, file.as_deref()));
+            session.out.line(&out::curl(record, file.as_deref()))
         }
     }
-    Ok(())
 }
 
 fn print(session: &HeadlessSession, book: &PayloadBook, all: &[CaptureRecord]) -> anyhow::Result<()> {

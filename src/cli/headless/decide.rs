@@ -98,8 +98,8 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     }
     match (changes.is_empty(), selected.is_empty()) {
         (false, _) => decisions::write(&session.memory, rows.state(), changes).await?,
-        (true, true) => eprintln!("scandeck: no finding matches"),
-        (true, false) => eprintln!("scandeck: unchanged: all findings have this decision already"),
+        (true, true) => note!("scandeck: no finding matches"),
+        (true, false) => note!("scandeck: unchanged: all findings have this decision already"),
     }
     print(session, &selected).await?;
     Ok(ExitCode::SUCCESS)
@@ -148,7 +148,7 @@ async fn print(session: &HeadlessSession, selected: &[ExportRow]) -> anyhow::Res
     let is_same = |a: &ExportRow, b: &ExportRow| (a.issue.key(), &a.workspace) == (b.issue.key(), &b.workspace);
     rows.retain(|row| selected.iter().any(|one| is_same(one, row)));
     if !session.out.json {
-        eprintln!("{}", text::plural(rows.len(), "finding"));
+        note!("{}", text::plural(rows.len(), "finding"));
     }
     findings::print(session, &rows)
 }

@@ -80,7 +80,7 @@ pub async fn open_archive(memory: &Memory) -> anyhow::Result<crate::oob::Store> 
 /// Prints the notes of a store that was opened.
 pub fn print_notes(notes: &[String]) {
     for note in notes {
-        eprintln!("scandeck: {}", text::clean(note));
+        note!("scandeck: {}", text::clean(note));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The logger that a command names by id or label.
 
+use std::collections::BTreeSet;
+
 use super::HeadlessSession;
 use crate::cli::error::CliError;
 use crate::contract::{Logger, Shared};
@@ -20,9 +22,12 @@ pub async fn all(session: &HeadlessSession) -> anyhow::Result<Vec<WorkspaceLogge
     Ok(all)
 }
 
-/// The loggers with this id, or else with this label.
+/// The loggers with this id, or else with this label. One that is listed in several workspaces is returned once.
 pub fn named(all: &[WorkspaceLogger], name: &str) -> Vec<WorkspaceLogger> {
-    let matching = |is: &dyn Fn(&Logger) -> bool| all.iter().filter(|(_, logger)| is(logger)).cloned().collect();
+    let matching = |is: &dyn Fn(&Logger) -> bool| {
+        let mut ids = BTreeSet::new();
+        all.iter().filter(|(_, logger)| is(logger) && ids.insert(logger.id)).cloned().collect()
+    };
     let by_id: Vec<WorkspaceLogger> = matching(&|logger| logger.id.to_string() == name);
     if by_id.is_empty() { matching(&|logger| *logger.label == *name) } else { by_id }
 }
@@ -45,5 +50,25 @@ pub fn single(found: &[WorkspaceLogger], all: &[WorkspaceLogger], name: &str) ->
             let hint = format!("name one by its id: {}", ids.join(", "));
             Err(CliError::usage(format!("several loggers have the label {name:?}"), hint))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::LoggerId;
+
+    #[test]
+    fn logger_listed_in_two_workspaces_can_be_named() {
+        let logger = |workspace: &str, id: i64| {
+            (Shared::from(workspace), Logger { id: LoggerId(id), label: "hunt".into(), ..Logger::default() })
+        };
+        let all = [logger("acme", 7), logger("lab", 7)];
+        for name in ["7", "hunt"] {
+            assert_eq!(single(&named(&all, name), &all, name).unwrap().0.as_str(), "acme", "{name}");
+        }
+        let all = [logger("acme", 7), logger("lab", 8)];
+        let error = single(&named(&all, "hunt"), &all, "hunt").unwrap_err();
+        assert!(error.to_string().contains("several loggers"), "{error}");
     }
 }

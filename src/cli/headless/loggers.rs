@@ -118,7 +118,7 @@ async fn remove(session: &HeadlessSession, args: RemoveArgs, only_captures: bool
         true => client.clear_captures(logger.id).await?,
         false => client.delete_logger(logger.id).await?,
     }
-    eprintln!("scandeck: logger {} {done}: {counts}", text::clean(&logger.label));
+    note!("scandeck: logger {} {done}: {counts}", text::clean(&logger.label));
     Ok(())
 }
 

@@ -116,13 +116,13 @@ async fn create(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()>
     if let Some(path) = &args.output {
         save::create(path, lines.as_bytes())?;
         let count = text::plural(payloads.len(), "payload");
-        eprintln!("scandeck: {count} of logger {} in {}", text::clean(&logger.1.label), path.display());
+        note!("scandeck: {count} of logger {} in {}", text::clean(&logger.1.label), path.display());
     }
     if session.out.json {
         return session.out.value(&payloads.iter().map(|payload| value(payload)).collect::<Vec<_>>());
     }
     if args.output.is_none() {
-        session.out.outside(lines.as_bytes());
+        session.out.outside(lines.as_bytes())?;
     }
     Ok(())
 }

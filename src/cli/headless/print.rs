@@ -1,11 +1,12 @@
 //! Output of the commands: aligned tables or JSON. Outside text is sanitised here.
 
 use std::borrow::Cow;
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{IsTerminal, stderr, stdout};
 
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::cli::stdio;
 use crate::text;
 
 /// Spaces between two columns.
@@ -20,51 +21,57 @@ pub struct Output {
     pub json: bool,
     /// Width of the terminal, if the output is one.
     columns: Option<usize>,
+    /// Whether to print text of the service unchanged on a terminal too.
+    raw: bool,
 }
 
 impl Output {
     pub fn new(json: bool) -> Self {
         let columns = || crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns));
-        Self { json, columns: if stdout().is_terminal() { columns() } else { None } }
+        Self { json, columns: if stdout().is_terminal() { columns() } else { None }, raw: false }
     }
 
-    fn is_terminal(self) -> bool {
-        self.columns.is_some()
+    /// With `raw`, text of the service is printed unchanged on a terminal too.
+    pub fn with_raw(self, raw: bool) -> Self {
+        Self { raw, ..self }
     }
 
     /// Prints a list as a JSON array or a table.
     ///
     /// # Errors
-    /// When an item cannot be serialised.
+    /// When an item cannot be serialised, and when the output cannot be written.
     pub fn list<T: Serialize>(self, items: &[T], table: impl FnOnce() -> PrintTable) -> anyhow::Result<()> {
         if self.json {
             return self.value(&items);
         }
-        self.table(&table());
-        Ok(())
+        self.table(&table())
     }
 
     /// Prints a table.
-    pub fn table(self, table: &PrintTable) {
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn table(self, table: &PrintTable) -> anyhow::Result<()> {
         if !table.rows.is_empty() {
-            self.put(table.text(self.columns).as_bytes());
-        } else if stderr().is_terminal() {
-            // Scripts read an empty output; people read a message.
-            eprintln!("no results");
+            return stdio::print(table.text(self.columns).as_bytes());
         }
+        if stderr().is_terminal() {
+            // Scripts read an empty output; people read a message.
+            note!("no results");
+        }
+        Ok(())
     }
 
     /// Prints an item as a JSON object, or with one field per line.
     ///
     /// # Errors
-    /// When the item cannot be serialised.
+    /// When the item cannot be serialised, and when the output cannot be written.
     pub fn single<T: Serialize>(self, item: &T) -> anyhow::Result<()> {
         if self.json {
             return self.value(item);
         }
         let value = serde_json::to_value(item)?;
-        self.put(fields(&value).as_bytes());
-        Ok(())
+        stdio::print(fields(&value).as_bytes())
     }
 
     /// Prints the id of a new object for `id=$(scandeck … create …)`, or a JSON object with the id.
@@ -75,39 +82,36 @@ impl Output {
         if self.json {
             return self.value(&serde_json::json!({ name: id }));
         }
-        self.put(format!("{id}\n").as_bytes());
-        Ok(())
+        stdio::print(format!("{id}\n").as_bytes())
     }
 
     /// Prints a value as JSON.
     ///
     /// # Errors
-    /// When the item cannot be serialised.
+    /// When the item cannot be serialised, and when the output cannot be written.
     pub fn value<T: Serialize>(self, value: &T) -> anyhow::Result<()> {
         let json = serde_json::to_string_pretty(value)?;
-        self.put(text::escaped_json(&json).as_bytes());
-        self.put(b"\n");
-        Ok(())
+        stdio::print(format!("{}\n", text::escaped_json(&json)).as_bytes())
     }
 
-    /// Prints text of the service: sanitised on a terminal, unchanged in a file or a pipe.
-    pub fn outside(self, bytes: &[u8]) {
-        if self.is_terminal() {
-            self.put(text::clean_bytes(bytes).as_bytes());
-            self.put(b"\n");
+    /// Prints text of the service: sanitised on a terminal unless `--raw`, unchanged in a file or a pipe.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn outside(self, bytes: &[u8]) -> anyhow::Result<()> {
+        if self.columns.is_some() && !self.raw {
+            stdio::print(format!("{}\n", text::clean_bytes(bytes)).as_bytes())
         } else {
-            self.put(bytes);
+            stdio::print(bytes)
         }
     }
 
     /// Prints one line.
-    pub fn line(self, line: &str) {
-        self.put(format!("{}\n", text::clean(line)).as_bytes());
-    }
-
-    fn put(self, bytes: &[u8]) {
-        // A reader that closed the pipe needs no more output.
-        let _ = stdout().lock().write_all(bytes);
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn line(self, line: &str) -> anyhow::Result<()> {
+        stdio::print(format!("{}\n", text::clean(line)).as_bytes())
     }
 }
 

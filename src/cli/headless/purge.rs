@@ -66,7 +66,7 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
         std::fs::remove_file(file).with_context(|| format!("cannot delete {}", file.display()))?;
     }
     cached_lists::purge(&service.memory.directory, &workspace).context("cannot delete the cached lists")?;
-    Output::new(false).line(&format!("deleted: {}", summary.phrase()));
+    Output::new(false).line(&format!("deleted: {}", summary.phrase()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::Value;
 
 use super::print::{cells, or_dash};
+use super::save::OutputFile;
 use super::watch::{pause, poll_delays};
-use super::{HeadlessSession, PrintTable, ServiceArgs, save};
+use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
 use crate::client::{Download, ReportFile};
 use crate::contract::{
@@ -112,8 +112,8 @@ pub async fn run(args: ReportsArgs) -> anyhow::Result<ExitCode> {
                 Some(path) if path.as_os_str() == "-" => {
                     file.save_to(tokio::io::stdout()).await?;
                 }
-                Some(path) => out.line(&save_as(file, path).await?),
-                None => out.line(&save_under_own_name(&session, id, file).await?),
+                Some(path) => out.line(&save_as(file, path).await?)?,
+                None => out.line(&save_under_own_name(&session, id, file).await?)?,
             }
         }
         ReportsCommand::Delete { id, yes } => {
@@ -188,13 +188,11 @@ async fn download(session: &HeadlessSession, id: ReportId, wait: bool) -> anyhow
     }
 }
 
-/// Saves the report atomically under the given path; overwrites an existing file.
+/// Saves the report under the given path; replaces an existing file.
 async fn save_as(file: ReportFile, path: PathBuf) -> anyhow::Result<String> {
-    let part = save::part_of(&path)?;
-    let cannot = || save::not_written(&path);
-    let to = part.reopen().with_context(cannot)?;
-    file.save_to(tokio::fs::File::from_std(to)).await?;
-    part.persist(&path).with_context(cannot)?;
+    let output = OutputFile::open(&path)?;
+    file.save_to(tokio::fs::File::from_std(output.file().try_clone()?)).await?;
+    output.keep()?;
     Ok(path.display().to_string())
 }
 

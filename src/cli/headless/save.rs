@@ -1,14 +1,19 @@
 //! Files that commands write.
 
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use tempfile::NamedTempFile;
 
 use super::Output;
 use crate::cli::error::CliError;
 use crate::dashboard::runtime::files::numbered;
+
+/// Longest chain of symbolic links, as Linux allows.
+const LINKS: usize = 40;
 
 /// The output of an export.
 #[derive(Args, Clone, Debug)]
@@ -27,22 +32,104 @@ impl Destination {
         match &self.output {
             Some(path) => {
                 overwrite(path, bytes)?;
-                eprintln!("scandeck: {content} in {}", path.display());
+                note!("scandeck: {content} in {}", path.display());
             }
-            None => out.outside(bytes),
+            None => out.outside(bytes)?,
         }
         Ok(())
     }
 }
 
-/// Writes a file atomically, also over an existing one. Only its owner may read it, because findings are confidential.
+/// Writes a file, also over an existing one.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn overwrite(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut part = part_of(path)?;
-    part.write_all(bytes).with_context(|| not_written(path))?;
-    part.persist(path).map(drop).with_context(|| not_written(path))
+    let output = OutputFile::open(path)?;
+    match output.file().write_all(bytes) {
+        // The reader of a pipe needs no more output.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(error).with_context(|| not_written(path)),
+        Ok(()) => output.keep(),
+    }
+}
+
+/// The file that a user named, as a shell redirection would find it: links are followed, and pipes and devices are written
+/// directly. A regular file is replaced when its new content is complete, and keeps its mode; a new one is readable only
+/// by its owner, because findings are confidential.
+#[derive(Debug)]
+pub enum OutputFile {
+    /// The complete content, to be renamed to the path.
+    Replacing(NamedTempFile, PathBuf),
+    /// A pipe or a device.
+    Direct(File, PathBuf),
+}
+
+impl OutputFile {
+    /// Opens the file for new content.
+    ///
+    /// # Errors
+    /// When the file or its directory is not writable.
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        let cannot = || not_written(path);
+        let existing = match std::fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            found => Some(found.with_context(cannot)?),
+        };
+        let mut options = OpenOptions::new();
+        options.write(true);
+        // `/dev/stdout` may lead to a regular file that the shell has open.
+        if existing.as_ref().is_some_and(|found| !found.is_file()) || path.starts_with("/dev") {
+            return Ok(Self::Direct(options.open(path).with_context(cannot)?, path.to_owned()));
+        }
+        let mut part = part_of(&link_target(path))?;
+        if let Some(found) = existing {
+            // Renaming needs no permission of the file itself, and root may write read-only files.
+            if found.permissions().readonly() {
+                let hint = "choose another file, or make it writable";
+                return Err(CliError::new(format!("{}: file is read-only", cannot()), hint).into());
+            }
+            options.open(path).with_context(cannot)?;
+            part.as_file_mut().set_permissions(found.permissions()).with_context(cannot)?;
+        }
+        Ok(Self::Replacing(part, link_target(path)))
+    }
+
+    /// The file to write to.
+    pub fn file(&self) -> &File {
+        match self {
+            Self::Replacing(part, _) => part.as_file(),
+            Self::Direct(file, _) => file,
+        }
+    }
+
+    /// Writes the content to disk and gives it its name.
+    ///
+    /// # Errors
+    /// When the content cannot be written completely.
+    pub fn keep(self) -> anyhow::Result<()> {
+        match self {
+            Self::Replacing(part, path) => {
+                part.as_file().sync_all().with_context(|| not_written(&path))?;
+                part.persist(&path).map(drop).with_context(|| not_written(&path))
+            }
+            Self::Direct(file, path) => match file.sync_all() {
+                // Pipes and terminals have no disk.
+                Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+                synced => synced.with_context(|| not_written(&path)),
+            },
+        }
+    }
+}
+
+/// The path behind symbolic links, whether it exists or not.
+fn link_target(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(target) = std::fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    path
 }
 
 /// Writes a new file.
@@ -51,7 +138,7 @@ pub fn overwrite(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 /// When the file exists or cannot be written.
 pub fn create(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let mut part = part_of(path)?;
-    part.write_all(bytes).with_context(|| not_written(path))?;
+    part.write_all(bytes).and_then(|()| part.as_file().sync_all()).with_context(|| not_written(path))?;
     part.persist_noclobber(path).map(drop).map_err(|error| match error.error.kind() {
         ErrorKind::AlreadyExists => exists(path).into(),
         _ => anyhow::Error::new(error.error).context(not_written(path)),
@@ -63,7 +150,7 @@ pub fn exists(path: &Path) -> CliError {
     CliError::new(format!("{} exists already", path.display()), "choose another name, or move the file")
 }
 
-pub fn not_written(path: &Path) -> String {
+fn not_written(path: &Path) -> String {
     format!("{} not written", path.display())
 }
 
@@ -90,14 +177,68 @@ pub fn numbered_file(name: &str, bytes: &[u8]) -> anyhow::Result<String> {
 ///
 /// # Errors
 /// When the directory is not writable.
-pub fn part_of(path: &Path) -> anyhow::Result<tempfile::NamedTempFile> {
+fn part_of(path: &Path) -> anyhow::Result<NamedTempFile> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::NamedTempFile::new_in(directory).with_context(|| not_written(path))
+    NamedTempFile::new_in(directory).with_context(|| not_written(path))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+
+    use rustix::fs::{FileType, Mode};
+
     use super::*;
+
+    #[test]
+    fn overwrite_follows_links_and_keeps_the_mode() {
+        let temp = tempfile::tempdir().unwrap();
+        let (file, link, dangling) = (temp.path().join("file"), temp.path().join("link"), temp.path().join("dangling"));
+        std::fs::write(&file, "old").unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        std::os::unix::fs::symlink("new", &dangling).unwrap();
+        overwrite(&link, b"first").unwrap();
+        overwrite(&dangling, b"second").unwrap();
+        assert!(link.is_symlink() && dangling.is_symlink());
+        assert_eq!(
+            (std::fs::read(&file).unwrap(), std::fs::read(temp.path().join("new")).unwrap()),
+            (b"first".to_vec(), b"second".to_vec())
+        );
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&file), mode(&dangling)), (0o640, 0o600));
+    }
+
+    #[test]
+    fn overwrite_refuses_read_only_file() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("file");
+        std::fs::write(&file, "old").unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o444)).unwrap();
+        assert!(overwrite(&file, b"new").unwrap_err().to_string().contains("read-only"));
+        assert_eq!(std::fs::read(&file).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn overwrite_writes_into_pipes_and_devices() {
+        let temp = tempfile::tempdir().unwrap();
+        let pipe = temp.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read(pipe).unwrap()
+        });
+        overwrite(&pipe, b"content").unwrap();
+        assert_eq!(reader.join().unwrap(), b"content");
+        assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        overwrite(Path::new("/dev/null"), b"content").unwrap();
+        assert!(
+            overwrite(Path::new("/dev/full"), b"content").unwrap_err().to_string().contains("/dev/full not written")
+        );
+        assert!(std::fs::metadata("/dev/full").unwrap().file_type().is_char_device());
+    }
 
     #[test]
     fn numbered_file_never_overwrites_other_content() {

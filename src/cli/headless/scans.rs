@@ -87,6 +87,9 @@ enum ScansCommand {
     Raw {
         /// Scan id
         id: ScanId,
+        /// On a terminal, print control characters unchanged
+        #[arg(long)]
+        raw: bool,
     },
     /// List the tests of a scan
     #[command(after_help = "Example:\n  scandeck scans tests 12 --resource-type finding")]
@@ -169,15 +172,16 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
         ScansCommand::Output { id, output: Some(path), .. } => {
             let pdf = client.scan_output_pdf(id).await?;
             super::save::overwrite(&path, &pdf)?;
-            out.line(&path.display().to_string());
+            out.line(&path.display().to_string())?;
         }
         ScansCommand::Output { id, .. } => out.value(&client.scan_output(id).await?)?,
-        ScansCommand::Raw { id } => {
+        ScansCommand::Raw { id, raw } => {
             let lines = client.scan_raw(id).await?;
             if out.json {
                 out.value(&lines)?;
             } else {
-                out.outside(lines.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes());
+                out.with_raw(raw)
+                    .outside(lines.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes())?;
             }
         }
         ScansCommand::Tests { id, resource_type, resource_id } => {

@@ -93,14 +93,14 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
         }
         session.out.value(&value)?;
     } else {
-        session.out.line(&id.to_string());
+        session.out.line(&id.to_string())?;
         if !found.is_empty() {
-            session.out.table(&table(&found));
+            session.out.table(&table(&found))?;
         }
     }
     // Matching findings take precedence over an unfinished scan.
     if !found.is_empty() {
-        eprintln!("scandeck: {} of scan {id} match --fail-on", found.len());
+        note!("scandeck: {} of scan {id} match --fail-on", found.len());
         return Ok(ExitCode::from(exit::MATCHED));
     }
     Ok(match scan.status_name {

@@ -73,7 +73,7 @@ async fn export(args: &ServiceArgs, to: &Destination) -> anyhow::Result<()> {
 async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result<()> {
     let read = parse(&read_input(file)?);
     for bad in &read.bad {
-        eprintln!("{}:{}: {}", file.display(), bad.line, bad.reason);
+        note!("{}:{}: {}", file.display(), bad.line, bad.reason);
     }
     if strict && !read.bad.is_empty() {
         let message = format!("{} invalid: nothing was imported", plural(read.bad.len(), "line"));
@@ -92,7 +92,7 @@ async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result
     if out.json {
         return out.value(&serde_json::json!({"taken": taken, "known": known, "bad": bad}));
     }
-    out.line(&format!("{} imported, {known} already known, {} invalid", plural(taken, "event"), plural(bad, "line")));
+    out.line(&format!("{} imported, {known} already known, {} invalid", plural(taken, "event"), plural(bad, "line")))?;
     Ok(())
 }
 

@@ -66,10 +66,10 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     if out.json {
         out.value(&serde_json::json!({"workspace": workspace, "taken": new, "known": bundle.events.len() - new}))?;
     } else {
-        out.line(&format!("{workspace}: {}; {} imported", bundle.summary(), plural(new, "event")));
+        out.line(&format!("{workspace}: {}; {} imported", bundle.summary(), plural(new, "event")))?;
     }
     if *bundle.manifest.alias != *service.config.alias {
-        eprintln!(
+        note!(
             "scandeck: decisions match no findings; set workspace_alias = {:?} in the profile",
             bundle.manifest.alias.as_str()
         );

@@ -41,7 +41,7 @@ pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::R
                 Ok(scan) => scans.push(scan),
                 Err(error) if error.is_transient() => {
                     line.clear();
-                    eprintln!("scandeck: {} (retrying)", text::clean(&error.to_string()));
+                    note!("scandeck: {} (retrying)", text::clean(&error.to_string()));
                     tokio::time::sleep(LONGEST).await;
                     break;
                 }
@@ -51,7 +51,7 @@ pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::R
         for scan in &scans {
             if states.insert(scan.id, scan.status_name.clone()).as_ref() != Some(&scan.status_name) {
                 line.clear();
-                eprintln!("{}", text::clean(&status_line(scan)));
+                note!("{}", text::clean(&status_line(scan)));
                 delays = poll_delays(FIRST, longest);
             }
         }

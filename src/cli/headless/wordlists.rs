@@ -25,6 +25,9 @@ pub enum WordlistsCall {
     Contents {
         /// Wordlist id
         id: WordlistId,
+        /// On a terminal, print control characters unchanged
+        #[arg(long)]
+        raw: bool,
     },
     /// Delete a wordlist
     #[command(after_help = "Example:\n  scandeck wordlists delete 3 --yes")]
@@ -49,12 +52,12 @@ pub async fn run(session: &HeadlessSession, call: WordlistsCall) -> anyhow::Resu
             out.list(&all, || table(&all))?;
         }
         WordlistsCall::Show { id } => out.single(&client.get_wordlist(id).await?)?,
-        WordlistsCall::Contents { id } => {
+        WordlistsCall::Contents { id, raw } => {
             let words = client.wordlist_contents(id).await?;
             if out.json {
                 out.value(&words.lines().collect::<Vec<_>>())?;
             } else {
-                out.outside(words.as_bytes());
+                out.with_raw(raw).outside(words.as_bytes())?;
             }
         }
         WordlistsCall::Delete { id, yes } => {

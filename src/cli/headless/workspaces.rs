@@ -99,7 +99,7 @@ pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
             let loggers: Vec<_> = loggers.map(|logger| (one.name.clone(), logger)).collect();
             let counts = ArchiveReader::archive_before(&session, &loggers, &format!("DELETE /workspaces/{id}")).await?;
             client.delete_workspace(id).await?;
-            eprintln!("scandeck: workspace {} deleted: {counts}", text::clean(&one.name));
+            note!("scandeck: workspace {} deleted: {counts}", text::clean(&one.name));
         }
     }
     Ok(ExitCode::SUCCESS)

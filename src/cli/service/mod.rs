@@ -38,20 +38,3 @@ pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
         ServiceCommand::Scope(args) => scope::run(args).await,
     }
 }
-
-/// Outside text as one line of visible characters.
-fn visible(text: &str) -> String {
-    #[cfg(feature = "dashboard")]
-    return crate::text::clean(text).into_owned();
-    // The sanitiser belongs to the dashboard wing.
-    #[cfg(not(feature = "dashboard"))]
-    text.escape_default().to_string()
-}
-
-#[cfg(all(test, feature = "dashboard"))]
-mod tests {
-    #[test]
-    fn text_of_a_scope_file_cannot_control_the_terminal() {
-        assert_eq!(super::visible("SOW\x1b[2J \u{202e}gpj"), "SOW␛[2J <U+202E>gpj");
-    }
-}

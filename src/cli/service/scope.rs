@@ -1,7 +1,6 @@
 //! `scandeck scope`: targets beyond this machine that the local service may scan. A running service applies a change of
 //! the file at its next check.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -10,11 +9,12 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::DataDirArg;
-use crate::cli::read_input;
+use crate::cli::{read_input, stdio};
 use crate::contract::Stamp;
 use crate::login::login;
 use crate::service::DataDir;
 use crate::service::scope::{Pattern, ScanScope, ScopeEntry, ScopeFile, parse_list};
+use crate::text;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -93,13 +93,13 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
         ScopeCommand::Deny { targets, note } => {
             let (count, file) = (targets.len(), file(directory.open()?));
             file.deny(entries(targets, None, &note))?;
-            eprintln!("denied {count} in {}", file.path().display());
+            note!("denied {count} in {}", file.path().display());
         }
         ScopeCommand::Remove { targets } => return remove(directory.existing()?.map(file).as_ref(), &targets),
         ScopeCommand::List => list(&match directory.existing()?.map(file) {
             Some(file) => file.load()?,
             None => ScanScope::default(),
-        }),
+        })?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -107,7 +107,7 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
 fn allow(file: &ScopeFile, targets: Vec<Pattern>, terms: &Terms) -> anyhow::Result<()> {
     let count = targets.len();
     file.add(entries(targets, terms.until, &terms.note))?;
-    eprintln!("allowed {count} in {}", file.path().display());
+    note!("allowed {count} in {}", file.path().display());
     Ok(())
 }
 
@@ -121,21 +121,20 @@ fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<ExitC
     if let Some(file) = file.filter(|file| file.path().exists())
         && let count @ 1.. = file.remove(targets)?
     {
-        eprintln!("removed {count} from {}", file.path().display());
+        note!("removed {count} from {}", file.path().display());
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("entry not found; `scandeck scope list` shows all entries");
+    note!("entry not found; `scandeck scope list` shows all entries");
     Ok(ExitCode::FAILURE)
 }
 
-fn list(scope: &ScanScope) {
+fn list(scope: &ScanScope) -> anyhow::Result<()> {
     let allowed = scope.allow.iter().map(|entry| line("allow", entry));
     let text: String = allowed.chain(scope.deny.iter().map(|entry| line("deny ", entry))).collect();
     if text.is_empty() {
-        eprintln!("the scope is empty: only loopback and this host are allowed");
+        note!("the scope is empty: only loopback and this host are allowed");
     }
-    // A reader that closed the pipe needs no more output.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    stdio::print(text.as_bytes())
 }
 
 fn line(verb: &str, entry: &ScopeEntry) -> String {
@@ -143,13 +142,25 @@ fn line(verb: &str, entry: &ScopeEntry) -> String {
     if let Some(until) = entry.until {
         line.push_str(&format!("  until {until}"));
     }
-    for text in [&entry.note, &entry.who].into_iter().filter(|text| !text.is_empty()) {
+    for remark in [&entry.note, &entry.who].into_iter().filter(|remark| !remark.is_empty()) {
         line.push_str("  ");
         // People edit the file, so it may contain control characters.
-        line.push_str(&super::visible(text));
+        line.push_str(&text::clean(remark));
     }
     if let Some(added) = entry.added {
         line.push_str(&format!("  {added}"));
     }
     line + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_of_an_entry_cannot_control_the_terminal() {
+        let entry: ScopeEntry =
+            toml::from_str("target = \"10.0.4.0/24\"\nnote = \"SOW\\u001b[2J \\u202egpj\"").unwrap();
+        assert_eq!(line("allow", &entry), "allow  10.0.4.0/24  SOW␛[2J <U+202E>gpj\n");
+    }
 }

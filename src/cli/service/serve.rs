@@ -116,10 +116,10 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let signals = tokio::spawn(stop_on_signal(args.detached, shutdown.clone()));
     let running = start(args.settings(), shutdown.clone()).await?;
     if running.logger_base.host_str().is_some_and(is_loopback) {
-        eprintln!("note: loggers are reachable from this machine only; see --logger-url");
+        note!("note: loggers are reachable from this machine only; see --logger-url");
     }
     for note in &running.notes {
-        eprintln!("note: {note}");
+        note!("note: {note}");
     }
     let mut out = std::io::stdout().lock();
     // A closed output does not stop the service.
@@ -138,6 +138,8 @@ fn is_loopback(host: &str) -> bool {
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_env("SCANDECK_LOG").unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
+    // A closed standard error must not stop the service.
+    let log = log.log_internal_errors(false);
     // Another part of the program may have set a log already.
     let _ = log.try_init();
 }
@@ -146,7 +148,7 @@ fn log_to_stderr() {
 async fn stop_on_signal(detached: bool, shutdown: CancellationToken) {
     let streams = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()));
     let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) = streams else {
-        eprintln!("note: signals cannot be caught; stop the service with `scandeck stop`");
+        note!("note: signals cannot be caught; stop the service with `scandeck stop`");
         return;
     };
     loop {

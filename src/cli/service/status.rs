@@ -1,9 +1,9 @@
 //! `scandeck status`: whether a local service runs, its addresses and its scans.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use super::DataDirArg;
+use crate::cli::stdio;
 use crate::service::{Activity, DataDir, Holder, ServiceInfo, activity};
 
 /// Prints the state of the service.
@@ -12,7 +12,7 @@ use crate::service::{Activity, DataDir, Holder, ServiceInfo, activity};
 /// When the directory or the database is unreadable.
 pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
     let not_running = || {
-        eprintln!("no service runs on {}; `scandeck serve` starts one", directory.path().display());
+        note!("no service runs on {}; `scandeck serve` starts one", directory.path().display());
         Ok(ExitCode::FAILURE)
     };
     let Some(dir) = directory.existing()? else { return not_running() };
@@ -21,8 +21,7 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
         Holder::Running(None) => "the service is starting\n".to_owned(),
         Holder::Running(Some(info)) => summary(&dir, &info, &activity(&dir, info.logger_days).await?),
     };
-    // A reader that closed the pipe needs no more output.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    stdio::print(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -21,7 +21,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// When the service does not end or cannot be signalled.
 pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
     let not_running = || {
-        eprintln!("no service runs on {}", directory.path().display());
+        note!("no service runs on {}", directory.path().display());
         Ok(ExitCode::SUCCESS)
     };
     let Some(dir) = directory.existing()? else { return not_running() };
@@ -33,7 +33,7 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
     kill_process(pid, Signal::TERM)
         .with_context(|| format!("cannot signal process {}; stop it as the user who started it", info.pid))?;
     wait_for_end(&dir).await?;
-    eprintln!("stopped {}", info.base_url);
+    note!("stopped {}", info.base_url);
     Ok(ExitCode::SUCCESS)
 }
 
