@@ -46,8 +46,12 @@ pub fn private_options(file: &Path) -> SqliteConnectOptions {
         .pragma("secure_delete", "ON")
 }
 
-/// Creates the file with mode 0600 before SQLite does; SQLite copies the mode to its log and index files.
+/// Creates the file with mode 0600 before SQLite does; SQLite copies the mode to its log and index files. Anything but a
+/// regular file in its place is an error: opening a named pipe would wait for its other end.
 pub fn make_private(file: &Path) -> std::io::Result<()> {
+    if file.exists() && !file.is_file() {
+        return Err(std::io::Error::other("not a regular file"));
+    }
     let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(file)?;
     opened.set_permissions(Permissions::from_mode(0o600))
 }
@@ -69,6 +73,13 @@ pub async fn back_up(file: &Path) -> anyhow::Result<PathBuf> {
     sqlx::query("VACUUM INTO ?").bind(backup.display().to_string()).execute(&mut connection).await?;
     connection.close().await?;
     Ok(backup)
+}
+
+/// Executes a statement that no store has, as another program would.
+#[cfg(all(test, feature = "dashboard"))]
+pub async fn execute(file: &Path, statement: &'static str) -> sqlx::Result<()> {
+    let mut connection = options(file).connect().await?;
+    sqlx::query(statement).execute(&mut connection).await.map(drop)
 }
 
 /// NFS, SMB, CIFS, 9P, AFS and FUSE do not share memory between hosts, which the write-ahead log needs.

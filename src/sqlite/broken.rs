@@ -30,7 +30,9 @@ impl BrokenFile {
     pub async fn set_aside(file: &Path, contents: &'static str) -> Result<Self, StoreError> {
         let set_aside_as = free_name(file, "broken").unwrap_or_else(|| beside(file, ".broken"));
         rename(file, &set_aside_as).map_err(SharedFile::unwritable(contents, file))?;
-        let connection = options(&set_aside_as).read_only(true).connect().await.ok();
+        // SQLite refuses a file that is shorter than its header says, unless the schema is declared writable.
+        let options = options(&set_aside_as).read_only(true).pragma("writable_schema", "ON");
+        let connection = options.connect().await.ok();
         Ok(Self { set_aside_as, connection })
     }
 

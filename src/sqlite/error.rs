@@ -19,6 +19,9 @@ pub enum StoreError {
     /// Any other error of SQLite.
     #[error("{path}: {source}", path = path.display())]
     Database { path: PathBuf, source: sqlx::Error },
+    /// The file has no bytes, although a program has used it before.
+    #[error("{path} is empty, but contained {contents} before", path = path.display())]
+    Emptied { contents: &'static str, path: PathBuf },
     #[error("{path} was replaced by another file", path = path.display())]
     Replaced { path: PathBuf },
     #[error("{path} is open in another dashboard or command", path = path.display())]
@@ -40,6 +43,11 @@ impl StoreError {
         }
     }
 
+    /// Whether a later attempt can succeed: the disk is full or read-only, or another process holds the lock.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Self::Held { .. } | Self::Database { .. })
+    }
+
     /// The next step.
     pub fn hint(&self) -> String {
         match self {
@@ -48,8 +56,9 @@ impl StoreError {
             }
             Self::Newer { .. } => "use the newer scandeck, or move the file away".to_owned(),
             Self::Broken { .. } => "restart: the file is set aside, and readable rows are imported".to_owned(),
+            Self::Emptied { .. } => "restore it from a backup, or delete it to start with an empty one".to_owned(),
             Self::Held { .. } => "wait for the other process, or end it if it hangs".to_owned(),
-            Self::Database { .. } => "check disk space and permissions, then restart".to_owned(),
+            Self::Database { .. } => "check disk space and permissions".to_owned(),
             Self::Replaced { .. } | Self::Interrupted { .. } => "restart".to_owned(),
             Self::InUse { .. } => "close it first".to_owned(),
         }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
 use super::{StoreError, back_up, make_private, options, private_options, schema_version};
 
@@ -95,10 +95,14 @@ impl OpeningLock {
     /// When the file does not exist and cannot be created.
     pub async fn wait(directory: &Path, kind: &FileKind) -> Result<Option<Self>, StoreError> {
         let file = directory.join(kind.name);
+        // Once opened, a file is never empty again: something else has cut it.
+        if fs::metadata(&file).is_ok_and(|found| found.len() == 0) && directory.join(kind.in_use).exists() {
+            return Err(StoreError::Emptied { contents: kind.contents, path: file });
+        }
         let lock = match make(directory, &file, kind) {
             Ok(lock) => lock,
             Err(_) if file.is_file() => return Ok(None),
-            Err(source) => return Err(SharedFile::unwritable(kind.contents, directory)(source)),
+            Err(source) => return Err(SharedFile::unwritable(kind.contents, &file)(source)),
         };
         let waited = tokio::task::spawn_blocking(move || flock(&lock, FlockOperation::LockExclusive).map(|()| lock));
         // On a file system without locks, concurrent dashboards are not supported.
@@ -193,6 +197,30 @@ impl SharedFile {
         move |source| StoreError::Unwritable { contents, path: path.clone(), source }
     }
 
+    /// Begins a write transaction. The lock is taken at once: one that is asked for only at the first write is not waited
+    /// for.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn begin(&mut self) -> Result<Transaction<'_, Sqlite>, StoreError> {
+        // The rollback of a dropped transaction may still be waiting.
+        if self.connection.is_in_transaction() && self.connection.ping().await.is_ok() {
+            self.reconnect_if_stuck().await?;
+        }
+        let failed = self.failed();
+        self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(failed)
+    }
+
+    /// After a full disk, SQLite has rolled back a transaction that the connection still counts as open.
+    async fn reconnect_if_stuck(&mut self) -> Result<(), StoreError> {
+        if self.connection.is_in_transaction() {
+            let new = private_options(&self.path).connect().await.map_err(self.failed())?;
+            let _ = std::mem::replace(&mut self.connection, new).close().await;
+            self.invalidate();
+        }
+        Ok(())
+    }
+
     /// Begins the detection of writes by others. Callers read the file afterwards: a row that is written in between is
     /// then read twice rather than never.
     ///
@@ -257,7 +285,7 @@ impl SharedFile {
     pub async fn purge(mut self, tables: &[WorkspaceRows], workspace: &str) -> Result<(), StoreError> {
         self.lock_exclusively()?;
         let failed = self.failed();
-        let mut change = self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        let mut change = self.begin().await?;
         for (_, rows) in tables.iter().rev() {
             let query = sqlx::AssertSqlSafe(format!("DELETE FROM {rows}"));
             sqlx::query(query).bind(workspace).execute(&mut *change).await.map_err(&failed)?;

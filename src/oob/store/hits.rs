@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Connection, QueryBuilder, Row as _, Sqlite};
+use sqlx::{QueryBuilder, Row as _, Sqlite};
 
 use super::archived::{digest, read};
 use super::chunks::MOST;
@@ -108,7 +108,7 @@ impl Store {
             return Ok(true);
         }
         let failed = self.file.failed();
-        let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        let mut change = self.file.begin().await?;
         for chunk in hits.chunks(CHUNK) {
             let into = "INSERT INTO hits (token, workspace, logger, id, digest, at) ";
             let mut query = QueryBuilder::<Sqlite>::new(into);

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use sqlx::{Connection, QueryBuilder, Sqlite};
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::Payload;
 use super::archived::{ArchivedCapture, NewestCapture};
@@ -108,7 +108,7 @@ impl Store {
         let failed = self.file.failed();
         // The lock is taken at once: SQLite does not wait for a lock that is requested at the first write.
         let known = self.file.data_version();
-        let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        let mut change = self.file.begin().await?;
         let version: i64 = sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut *change).await.map_err(&failed)?;
         let after = last_row("captures").fetch_one(&mut *change).await.map_err(&failed)?;
         for chunk in rows.chunks(CHUNK) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlx::{Connection, QueryBuilder, Sqlite};
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::{CHUNK, Store, StoreError, last_row};
 use crate::oob::Payload;
@@ -14,7 +14,7 @@ impl Store {
     /// If the file cannot be written; then nothing was stored.
     pub async fn plant(&mut self, payloads: &[Arc<Payload>]) -> Result<(), StoreError> {
         let failed = self.file.failed();
-        let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        let mut change = self.file.begin().await?;
         let before = last_row("payloads").fetch_one(&mut *change).await.map_err(&failed)?;
         for chunk in payloads.chunks(CHUNK) {
             let into = "INSERT OR REPLACE INTO payloads (token, workspace, version, json) SELECT * FROM (";

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
+use sqlx::Connection;
 
 use super::*;
 use crate::contract::{Capture, CaptureId, Stamp};

@@ -15,7 +15,7 @@ mod tests;
 use std::path::Path;
 use std::sync::Arc;
 
-use sqlx::{Connection, QueryBuilder, Sqlite};
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::event::Event;
 use super::settings::StoredSettings;
@@ -65,8 +65,7 @@ impl Store {
 
     async fn insert(&mut self, rows: Vec<(String, String, String)>) -> Result<(), StoreError> {
         let failed = self.file.failed();
-        // The lock is taken at once: SQLite does not wait for a lock that is requested at the first write.
-        let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        let mut change = self.file.begin().await?;
         for chunk in rows.chunks(CHUNK) {
             let mut query = QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO events (id, workspace, json) ");
             query.push_values(chunk, |mut row, (id, workspace, json)| {
@@ -175,7 +174,7 @@ impl Store {
     /// When the file cannot be written.
     pub async fn mark_seen(&mut self, workspace: &str, keys: &[FindingKey]) -> Result<(), StoreError> {
         let failed = self.file.failed();
-        let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        let mut change = self.file.begin().await?;
         for chunk in keys.chunks(CHUNK) {
             let mut query = QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO seen (key, workspace) ");
             query.push_values(chunk, |mut row, key| {
