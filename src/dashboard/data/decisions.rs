@@ -13,7 +13,7 @@ use crate::triage::{
     Assessment, DecisionDefaults, Draft, Event, EventId, EventWriter, FindingKey, IssueId, ReopenCause, TriageState,
 };
 use jiff::civil::Date;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub struct Triage {
     pub rules: Vec<Option<EventId>>,
     /// Why decisions cannot be saved.
     pub problem: Option<Arc<Problem>>,
+    /// The findings of each batch that is not on disk yet, oldest batch first.
+    pub unsaved: VecDeque<Vec<FindingKey>>,
     pub settings: BTreeMap<(Shared, Shared), String>,
     pub seen: imbl::HashSet<FindingKey>,
     /// Default reason and expiry of verdicts by class.
@@ -116,6 +118,11 @@ pub(crate) fn digest(scans: &Table<Scan>) -> u64 {
 }
 
 impl Triage {
+    /// Whether a decision on the finding is not on disk yet.
+    pub fn is_saving(&self, key: FindingKey) -> bool {
+        self.unsaved.iter().any(|keys| keys.contains(&key))
+    }
+
     /// The digest of these scans, cached because every message needs it.
     pub(crate) fn digest_of(&mut self, scans: &Arc<Table<Scan>>) -> u64 {
         match &self.digest {
@@ -132,6 +139,12 @@ pub enum TriageNews {
     Opened(Box<StoredDecisions>),
     /// Another dashboard or command recorded these.
     Events(Vec<Arc<Event>>),
+    /// The oldest unsaved batch is on disk.
+    Saved,
+    /// Writing fails and is retried; later decisions wait.
+    Retrying(Arc<Problem>),
+    /// Writing works again.
+    Recovered,
     /// Writing failed. No decisions are possible from now on.
     Failed(Arc<Problem>),
 }

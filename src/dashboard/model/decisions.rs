@@ -146,6 +146,11 @@ impl Model {
             _ => None,
         });
         self.see(decided.collect(), effects);
+        let keys = events.iter().filter_map(|event| match &event.subject {
+            Subject::Finding(identity) => Some(identity.key),
+            _ => None,
+        });
+        self.findings.triage.unsaved.push_back(keys.collect());
         effects.push(Effect::Record(events));
         Some(batch)
     }
@@ -193,7 +198,17 @@ impl Model {
                 self.settings.since.opened = true;
                 self.load_tabs();
             }
-            TriageNews::Events(events) => self.take_events(&events),
+            TriageNews::Events(events) => return self.take_events(&events),
+            TriageNews::Saved => return drop(self.findings.triage.unsaved.pop_front()),
+            TriageNews::Retrying(problem) => {
+                self.say_problem("decisions not saved; retrying", &problem);
+                self.findings.triage.problem = Some(problem);
+                return;
+            }
+            TriageNews::Recovered => {
+                self.findings.triage.problem = None;
+                return self.say(Tone::Good, "decisions saved");
+            }
             TriageNews::Failed(problem) => {
                 self.findings.triage.writer = None;
                 self.findings.triage.problem = Some(problem);

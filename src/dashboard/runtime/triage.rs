@@ -1,7 +1,10 @@
 //! The task that owns the store of decisions: opens it, writes decisions, and reports those of other programs.
 //!
 //! ```text
-//!   open ─► fold ─► Opened          request ─► transaction ─► Failed on error          every two seconds ─► Events
+//!   open ─► fold ─► Opened          request ─► transaction ─► Saved          every two seconds ─► Events
+//!                                                 │ ▲
+//!                                                 ▼ │ until the disk has space again
+//!                                              Retrying
 //! ```
 //!
 //! Requests are executed in their order, and none is dropped: the end of the dashboard waits for them. The interval for
@@ -18,12 +21,16 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, timeout};
 
 /// Interval of the look at the decisions of other programs.
 const OTHERS: Duration = Duration::from_secs(2);
 /// Limit for the remaining requests at the end: longer than the wait for the lock of another program.
 const GOODBYE: Duration = Duration::from_secs(8);
+
+/// Delays between attempts to write, doubled each time.
+const FIRST_DELAY: Duration = Duration::from_millis(500);
+const LONGEST_DELAY: Duration = Duration::from_secs(15);
 
 #[derive(Debug)]
 pub(crate) enum DecisionRequest {
@@ -54,12 +61,14 @@ impl DecisionsHandle {
         let _ = self.requests.send(request);
     }
 
-    /// Waits until all requests are executed.
-    pub async fn end(self) {
+    /// Waits until all requests are executed; false when they could not be.
+    pub async fn end(self) -> bool {
         drop(self.requests);
-        if timeout(GOODBYE, self.task).await.is_err() {
+        let is_stored = timeout(GOODBYE, self.task).await.is_ok();
+        if !is_stored {
             tracing::error!("ended before all decisions were stored");
         }
+        is_stored
     }
 }
 
@@ -82,7 +91,7 @@ async fn keep(memory: Memory, mut requests: UnboundedReceiver<DecisionRequest>, 
         let done = tokio::select! {
             biased;
             request = requests.recv() => match request {
-                Some(request) => carry_out(&mut store, request).await,
+                Some(request) => carry_out(&mut store, &request, &tell).await,
                 None => break,
             },
             _ = others.tick() => store.news(instance).await.map(|events| {
@@ -100,14 +109,42 @@ async fn keep(memory: Memory, mut requests: UnboundedReceiver<DecisionRequest>, 
     store.close().await;
 }
 
-async fn carry_out(store: &mut Store, request: DecisionRequest) -> Result<(), StoreError> {
+/// Executes a request. While the disk is full or the file is locked, it is tried again: later requests must not overtake
+/// it.
+async fn carry_out(
+    store: &mut Store,
+    request: &DecisionRequest,
+    tell: &(impl Fn(TriageNews) + Send),
+) -> Result<(), StoreError> {
     if !store.is_writable() {
         return Ok(());
     }
+    let mut delay = FIRST_DELAY;
+    while let Err(error) = write(store, request).await {
+        if !error.is_temporary() {
+            return Err(error);
+        }
+        if delay == FIRST_DELAY {
+            tracing::warn!(%error, "decisions not stored; retrying");
+            tell(TriageNews::Retrying(Arc::new(problem(&error))));
+        }
+        sleep(delay).await;
+        delay = (delay * 2).min(LONGEST_DELAY);
+    }
+    if delay > FIRST_DELAY {
+        tell(TriageNews::Recovered);
+    }
+    if matches!(request, DecisionRequest::Record(_)) {
+        tell(TriageNews::Saved);
+    }
+    Ok(())
+}
+
+async fn write(store: &mut Store, request: &DecisionRequest) -> Result<(), StoreError> {
     match request {
-        DecisionRequest::Record(events) => store.record(&events).await,
-        DecisionRequest::Remember { key, workspace, value } => store.put_setting(&key, &workspace, &value).await,
-        DecisionRequest::MarkSeen { workspace, keys } => store.mark_seen(&workspace, &keys).await,
+        DecisionRequest::Record(events) => store.record(events).await,
+        DecisionRequest::Remember { key, workspace, value } => store.put_setting(key, workspace, value).await,
+        DecisionRequest::MarkSeen { workspace, keys } => store.mark_seen(workspace, keys).await,
     }
 }
 
@@ -134,6 +171,7 @@ fn problem(error: &StoreError) -> Problem {
 mod tests {
     use super::*;
     use crate::contract::Stamp;
+    use crate::sqlite::execute;
     use crate::triage::{Change, Decision, Identity, Subject, Verdict};
 
     struct Desk {
@@ -191,6 +229,27 @@ mod tests {
         let kept = Desk::open(temp.path(), "ann").opened().await;
         assert_eq!(kept.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
         assert!(kept.seen.contains(&FindingKey(7)) && kept.settings.len() == 1 && kept.problem.is_none());
+    }
+
+    #[tokio::test]
+    async fn decision_on_full_disk_is_retried_until_it_is_saved() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut desk = Desk::open(temp.path(), "ann");
+        let mut writer = desk.opened().await.writer.unwrap();
+        let file = temp.path().join("decisions.db");
+        let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
+        execute(&file, full).await.unwrap();
+        desk.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
+        match desk.hears().await {
+            TriageNews::Retrying(problem) => assert!(problem.message.contains("the disk is full"), "{problem}"),
+            other => panic!("{other:?}"),
+        }
+        execute(&file, "DROP TRIGGER full").await.unwrap();
+        assert!(matches!(desk.hears().await, TriageNews::Recovered));
+        assert!(matches!(desk.hears().await, TriageNews::Saved));
+        assert!(desk.decisions.end().await);
+        let kept = Desk::open(temp.path(), "ann").opened().await;
+        assert_eq!(kept.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
     }
 
     #[tokio::test]

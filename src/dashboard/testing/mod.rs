@@ -20,7 +20,7 @@ pub(crate) use crate::dashboard::base::{
 };
 use crate::dashboard::core::Msg;
 pub(crate) use crate::dashboard::core::update::update;
-use crate::dashboard::data::OobNews;
+use crate::dashboard::data::{OobNews, TriageNews};
 pub(crate) use crate::dashboard::model::Modal;
 use crate::dashboard::model::Model;
 pub(crate) use crate::oob::{ArchivedCapture, Hits, Token};
@@ -115,6 +115,10 @@ impl Desk {
                 let numbers = (first..).take(payload_request.count).collect();
                 effects.extend(update(&mut self.model, now, Msg::PayloadNumbers(payload_request, numbers)));
             }
+        }
+        // Decisions are on disk at once.
+        for _ in effects.iter().filter(|effect| matches!(effect, Effect::Record(_))) {
+            update(&mut self.model, now, Msg::Triage(TriageNews::Saved));
         }
         // Captures are evaluated to the last chunk.
         while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::NextChunk)) {

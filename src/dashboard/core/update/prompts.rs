@@ -78,7 +78,9 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
 pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
     let waiting: usize = model.calls.batches.iter().map(|batch| batch.progress().waiting).sum();
     let under_way: usize = model.calls.batches.iter().map(|batch| batch.under_way()).sum();
-    let is_idle = waiting + under_way == 0 && model.calls.unknown.is_empty();
+    let triage = &model.findings.triage;
+    let unsaved = if triage.problem.is_some() { triage.unsaved.len() } else { 0 };
+    let is_idle = waiting + under_way + unsaved == 0 && model.calls.unknown.is_empty();
     if !model.session.demo && is_idle {
         return None;
     }
@@ -92,6 +94,9 @@ pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
     if !model.calls.unknown.is_empty() {
         let unknown = plural(model.calls.unknown.len(), "request");
         prompt = prompt.with_line(format!("The outcome of {unknown} is still unknown."));
+    }
+    if unsaved > 0 {
+        prompt = prompt.with_line(format!("Loses {} that cannot be saved now.", plural(unsaved, "decision")));
     }
     if model.session.demo {
         prompt = prompt.with_line("Also deletes the demo: service, scans, captures and practice target.");

@@ -1,8 +1,9 @@
 //! Deciding: verdict keys, marks, rows that keep their place, undo.
 
 use crate::dashboard::core::Msg;
+use crate::dashboard::data::TriageNews;
 use crate::dashboard::testing::*;
-use crate::triage::{Change, Event, IssueId, Verdict, VerdictSource};
+use crate::triage::{Change, Decision, Event, Identity, IssueId, Subject, Verdict, VerdictSource};
 
 /// The verdict of the finding with this id at the service, if a person gave one.
 fn verdict(desk: &Desk, finding: i64) -> Option<Verdict> {
@@ -46,6 +47,26 @@ fn verdict_keys_decide_selected_row() {
         assert_eq!(decision.until.is_some(), key == "a", "only what is accepted ends by itself");
         assert!(effects.iter().any(|effect| matches!(effect, Effect::MarkSeen { keys, .. } if keys.len() == 1)));
     }
+}
+
+#[test]
+fn decision_is_saving_until_it_is_on_disk() {
+    let mut desk = Desk::new();
+    let case = &desk.model.data.findings.value().unwrap().items()[0];
+    let (key, subject) = (case.key(), Subject::Finding(Identity { key: case.key(), ..Identity::default() }));
+    let decision = Decision { verdict: Verdict::Confirmed, ..Decision::default() };
+    let mut effects = Vec::new();
+    desk.model.record(vec![(subject, Change::Decide(decision))], &mut effects).unwrap();
+    assert!(desk.model.findings.triage.is_saving(key));
+    let problem = Arc::new(Problem::local("the disk is full"));
+    desk.send(Msg::Triage(TriageNews::Retrying(problem)));
+    assert!(desk.model.cannot_decide().is_none(), "further decisions wait for the disk");
+    assert!(desk.keys("q").is_empty());
+    assert!(desk.prompt().lines.iter().any(|line| line.contains("1 decision")), "{:?}", desk.prompt());
+    desk.keys("esc");
+    desk.send(Msg::Triage(TriageNews::Recovered));
+    desk.send(Msg::Triage(TriageNews::Saved));
+    assert!(!desk.model.findings.triage.is_saving(key) && desk.model.findings.triage.problem.is_none());
 }
 
 #[test]

@@ -105,12 +105,19 @@ fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
     Line::from(vec![Span::styled(exploited, theme.bad()), Span::styled(proven, theme.strong())])
 }
 
-/// The decision on a finding; an earlier decision that can be reused has a question mark.
+/// The decision on a finding; an earlier decision that can be reused has a question mark, and one that is not on disk yet
+/// an ellipsis.
 pub(crate) fn decision_cell<'a>(cx: &Cx<'a>, issue: &Issue, assessment: Option<&'a Assessment>) -> Line<'a> {
     match cx.model.earlier_decision(issue.id).and_then(|before| before.shown()) {
         Some((_, offered)) => words(format!("{}?", offered.verdict.word()), cx.theme.warn()),
+        None if cx.model.findings.triage.is_saving(issue.key()) => saving(cx, decision(cx, assessment)),
         None => decision(cx, assessment),
     }
+}
+
+fn saving<'a>(cx: &Cx<'a>, decision: Line<'a>) -> Line<'a> {
+    let words: String = decision.spans.iter().map(|span| span.content.as_ref()).collect();
+    self::words(format!("{words}{}", cx.theme.glyphs.ellipsis), cx.theme.dim())
 }
 
 /// The decision in a word, or the reason why it ended. Decisions of the service are marked.

@@ -26,10 +26,12 @@ pub(crate) fn line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
         }
         _ => ("undecided".to_owned(), theme.dim()),
     };
+    let saving = if cx.model.findings.triage.is_saving(issue.key()) { "   saving" } else { "" };
     Line::from(vec![
         Span::styled(presence_words(cx, issue), presence),
         Span::raw("   "),
         Span::styled(text::clean(&words).into_owned(), style),
+        Span::styled(saving, theme.dim()),
     ])
 }
 

@@ -1,0 +1,57 @@
+//! `kill -9` of the dashboard the moment a decision is drawn as saved.
+//!
+//! `SCANDECK_KILLS` sets the number of kills; `.ci/full` makes 200.
+
+use std::path::{Path, PathBuf};
+
+use scandeck::triage::{Change, Store, Verdict};
+
+use super::Session;
+use crate::kills;
+use crate::service::TestService;
+use crate::service::runner::typical_events;
+
+/// The directory of the only service in this home directory.
+fn service_directory(home: &Path) -> PathBuf {
+    let mut services = std::fs::read_dir(home.join("state/scandeck/of")).unwrap();
+    services.next().unwrap().unwrap().path()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn decision_drawn_as_saved_survives_kill_9() {
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    world.runner.set_events(typical_events());
+    world.runner.finish_scans(1);
+    let scan = world.scan(world.target("127.0.0.1").await).await;
+    world.until_status(scan, "finished").await;
+    let kills = kills();
+    for number in 0..kills {
+        let mut session =
+            Session::start(home.path(), &[], &[("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key)]);
+        session.until("live").await;
+        session.until("3 Findings 2").await;
+        // Without the filter on undecided findings, a decided one stays in the list.
+        session.keys("3/\x15name:web.key\r");
+        session.until("1 of 1").await;
+        let (key, word, verdict) = match number % 2 {
+            0 => ("f", "false", Verdict::FalsePositive),
+            _ => ("c", "confirmed", Verdict::Confirmed),
+        };
+        session.keys(key);
+        let is_saved = |text: &str| {
+            text.lines().any(|line| line.contains("web.key") && line.contains(word) && !line.contains('…'))
+        };
+        session.until_true(word, is_saved).await;
+        session.signal(rustix::process::Signal::KILL);
+        session.ended().await;
+        let opened = Store::open(&service_directory(home.path())).await.unwrap();
+        let decided = opened.events.iter().rev().find_map(|event| match &event.change {
+            Change::Decide(decision) => Some(decision.verdict),
+            _ => None,
+        });
+        assert_eq!(decided, Some(verdict), "kill {number}");
+        opened.store.close().await;
+    }
+    println!("{kills} kills of the dashboard, no saved decision lost");
+    world.stop().await;
+}
