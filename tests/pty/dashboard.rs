@@ -33,7 +33,15 @@ async fn dashboard_resized_to_any_size_restores_terminal_on_quit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_ended_by_signal_restores_terminal() {
     let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
+    let signals = [
+        (Signal::TERM, 143),
+        (Signal::HUP, 129),
+        (Signal::INT, 130),
+        (Signal::QUIT, 131),
+        (Signal::USR1, 138),
+        (Signal::ALARM, 142),
+    ];
+    for (signal, code) in signals {
         let mut session = on(&world, home.path());
         session.until("live").await;
         session.signal(signal);
@@ -117,6 +125,43 @@ async fn dashboard_behind_editor_ends_by_signal() {
     session.signal(Signal::TERM);
     assert_eq!(session.ended().await, 143);
     session.restored().await;
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn editor_killed_by_typed_signal_returns_to_dashboard() {
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let editor = home.path().join("editor");
+    std::fs::write(&editor, "#!/bin/sh\nstty -icanon -echo\necho the editor has it\nread line\n").unwrap();
+    std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let editor = editor.to_str().unwrap();
+    for key in ["\x1c", "\x03"] {
+        let mut session = Session::start(
+            home.path(),
+            &[],
+            &[("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key), ("EDITOR", editor)],
+        );
+        session.until("live").await;
+        session.keys("1n");
+        session.until("Name").await;
+        session.keys("\x18");
+        session.until("the editor has it").await;
+        session.keys(key);
+        session.until("text unchanged").await;
+        assert!(session.is_full_screen());
+        session.signal(Signal::TERM);
+        assert_eq!(session.ended().await, 143);
+        session.restored().await;
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closed_terminal_ends_dashboard_with_129() {
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let session = on(&world, home.path());
+    session.until("live").await;
+    assert_eq!(session.ended_by_closing().await, 129);
     world.stop().await;
 }
 

@@ -7,6 +7,7 @@ mod bundle;
 mod captures;
 mod dashboard;
 mod demo;
+mod kills;
 mod local;
 mod panic;
 
@@ -114,6 +115,17 @@ impl Session {
             assert!(begun.elapsed() < PATIENCE, "the program does not end\n{}", self.text());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+    }
+
+    /// Closes the terminal, as a closed window does, and returns the exit code of the program.
+    pub async fn ended_by_closing(mut self) -> u32 {
+        // The reader thread holds a copy of the terminal, so only a hang-up closes it for the program.
+        let closed =
+            std::mem::replace(&mut self.master, native_pty_system().openpty(PtySize::default()).unwrap().master);
+        drop(closed);
+        self.writer = Box::new(std::io::sink());
+        self.signal(Signal::HUP);
+        self.ended().await
     }
 
     /// Whether the alternate screen is shown.

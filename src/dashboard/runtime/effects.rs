@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 /// Random numbers beyond the requested ones.
 const SPARE: usize = 8;
@@ -148,10 +149,7 @@ impl EventLoop {
             signal = ended(&mut self.signals) => return self.left = Some(Some(signal)),
             edited = editor::edit(&text) => edited,
         };
-        // An interrupt that ended the editor may arrive late; new streams do not receive it.
-        if let Ok(fresh) = SignalStream::listen() {
-            self.signals = fresh;
-        }
+        self.editor_ended = Some(Instant::now());
         self.take_terminal_back();
         self.queue.push_back(Msg::Edited(edited));
     }
@@ -226,13 +224,14 @@ fn export(exported: &Exported) -> Result<PathBuf, Problem> {
     calls::save(name, &content.map_err(|error| Problem::local(error.to_string()))?)
 }
 
-/// Waits for a signal that ends the dashboard while another program has the terminal. An interrupt does not: it was typed
-/// for that program.
+/// Waits for a signal that ends the dashboard while another program has the terminal. Typed signals do not: they were
+/// typed for that program.
 async fn ended(signals: &mut SignalStream) -> i32 {
     loop {
         match signals.next().await {
-            CaughtSignal::End(signal) if signal != 2 => return signal,
-            CaughtSignal::End(_) | CaughtSignal::Continued => {}
+            caught if caught.is_typed() => {}
+            CaughtSignal::End(signal) => return signal,
+            CaughtSignal::Continued => {}
         }
     }
 }

@@ -32,6 +32,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Least time between two frames after keys, and between two frames after other events.
 const FRAME: Duration = Duration::from_millis(16);
+/// The longest time by which a signal that was typed in the editor arrives after its end.
+const LATE: Duration = Duration::from_millis(500);
 /// Events handled before a frame is drawn.
 const DRAIN: usize = 512;
 /// Limit for calls in progress when the dashboard ends.
@@ -74,6 +76,7 @@ pub(crate) struct EventLoop {
     /// None while another program has the terminal.
     pub keyboard: Option<Keyboard>,
     pub signals: SignalStream,
+    pub editor_ended: Option<Instant>,
     pub shutdown: CancellationToken,
     pub plans: watch::Sender<PollPlan>,
     pub updates: (mpsc::Sender<Update>, mpsc::Receiver<Update>),
@@ -114,6 +117,7 @@ impl EventLoop {
             terminal,
             keyboard: Some(Keyboard::open()),
             signals,
+            editor_ended: None,
             shutdown,
             plans: watch::Sender::new(PollPlan::default()),
             updates: mpsc::channel(CHANNEL),
@@ -214,11 +218,17 @@ impl EventLoop {
         }
     }
 
+    fn has_just_edited(&self) -> bool {
+        self.editor_ended.is_some_and(|ended| ended.elapsed() < LATE)
+    }
+
     async fn take(&mut self, inbound: Inbound) {
         match inbound {
             Inbound::Terminal(Some(Ok(event))) => self.take_event(event),
             // The end or an error of the input: the terminal is gone.
             Inbound::Terminal(_) => self.left = Some(Some(1)),
+            // The key that ended the editor, which the kernel reports separately.
+            Inbound::Signal(caught) if caught.is_typed() && self.has_just_edited() => {}
             Inbound::Signal(CaughtSignal::End(signal)) => self.left = Some(Some(signal)),
             Inbound::Signal(CaughtSignal::Continued) => self.take_terminal_back(),
             Inbound::Update(Update { generation, at, event: PollEvent::Captures { logger, new } }) => {
@@ -356,11 +366,11 @@ impl EventLoop {
         if unfinished {
             tracing::warn!("ended before all calls were answered");
         }
-        let mut keep_alive = None;
+        let (mut keep_alive, mut is_saved) = (None, true);
         let connected = self.backend.is_some();
         if let Some(backend) = self.backend {
             backend.archive.end().await;
-            backend.decisions.end().await;
+            is_saved = backend.decisions.end().await;
             if let Some(cache) = backend.cache {
                 cache.end(&self.model).await;
             }
@@ -372,6 +382,7 @@ impl EventLoop {
             session: connected.then(|| self.model.session.clone()),
             active_scans: scans.map_or(0, |scans| scans.items().iter().filter(|scan| scan.is_active()).count()),
             loggers: self.model.data.loggers.value().map_or(0, |loggers| loggers.len()),
+            is_saved,
             keep_alive,
         }
     }

@@ -22,6 +22,8 @@ pub fn begin(state: &StateDir) {
     }
     let Ok(file) = OpenOptions::new().create(true).append(true).mode(0o600).open(&path) else { return };
     let filter = EnvFilter::try_from_env("SCANDECK_LOG").unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
-    // A second call (tests, an embedded demo) keeps the first logger.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Mutex::new(file)).with_ansi(false).try_init();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Mutex::new(file)).with_ansi(false);
+    // The file may be on a full disk, and standard error is the screen. A second call (tests, an embedded demo) keeps the
+    // first logger.
+    let _ = log.log_internal_errors(false).try_init();
 }

@@ -131,6 +131,8 @@ pub struct DashboardExit {
     pub active_scans: usize,
     /// Number of loggers.
     pub loggers: usize,
+    /// Whether all decisions are on disk.
+    pub is_saved: bool,
     /// The value of [`Connected::keep_alive`].
     pub keep_alive: Option<Box<dyn Any + Send>>,
 }

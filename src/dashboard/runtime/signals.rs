@@ -1,6 +1,9 @@
 //! The signals that the dashboard handles.
 
+use rustix::process::Signal as Kill;
+use std::future::poll_fn;
 use std::io;
+use std::task::Poll;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,11 +14,26 @@ pub enum CaughtSignal {
     Continued,
 }
 
+/// The signals that would end the process without restoring the terminal, except those of a program error.
+const ENDS: [Kill; 13] = [
+    Kill::HUP,
+    Kill::INT,
+    Kill::QUIT,
+    Kill::TERM,
+    Kill::USR1,
+    Kill::USR2,
+    Kill::ALARM,
+    Kill::VTALARM,
+    Kill::PROF,
+    Kill::XCPU,
+    Kill::IO,
+    Kill::TRAP,
+    Kill::SYS,
+];
+
 #[derive(Debug)]
 pub struct SignalStream {
-    terminate: Signal,
-    hang_up: Signal,
-    interrupt: Signal,
+    ends: Vec<(Signal, i32)>,
     go_on: Signal,
 }
 
@@ -25,33 +43,40 @@ impl SignalStream {
     /// # Errors
     /// When the system refuses a handler.
     pub fn listen() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            go_on: signal(continued())?,
-        })
+        let listen = |kill: &Kill| Ok((signal(SignalKind::from_raw(kill.as_raw()))?, kill.as_raw()));
+        Ok(Self { ends: ENDS.iter().map(listen).collect::<io::Result<_>>()?, go_on: signal(continued())? })
     }
 
     pub async fn next(&mut self) -> CaughtSignal {
-        tokio::select! {
-            _ = self.terminate.recv() => CaughtSignal::End(15),
-            _ = self.hang_up.recv() => CaughtSignal::End(1),
-            _ = self.interrupt.recv() => CaughtSignal::End(2),
-            _ = self.go_on.recv() => CaughtSignal::Continued,
-        }
+        poll_fn(|context| {
+            let ended = self.ends.iter_mut().find_map(|(signal, number)| {
+                signal.poll_recv(context).is_ready().then_some(CaughtSignal::End(*number))
+            });
+            match ended {
+                Some(ended) => Poll::Ready(ended),
+                None => self.go_on.poll_recv(context).map(|_| CaughtSignal::Continued),
+            }
+        })
+        .await
+    }
+}
+
+impl CaughtSignal {
+    /// Whether a key of the terminal, ctrl-c or ctrl-\\, sends this signal to every program in it.
+    pub fn is_typed(self) -> bool {
+        [Kill::INT, Kill::QUIT].iter().any(|kill| self == Self::End(kill.as_raw()))
     }
 }
 
 fn continued() -> SignalKind {
-    SignalKind::from_raw(rustix::process::Signal::CONT.as_raw())
+    SignalKind::from_raw(Kill::CONT.as_raw())
 }
 
 /// Stops this process group, as ctrl-z does, and returns when it continues. Without a shell that could continue it, the
 /// system ignores the stop, and this returns at once.
 pub async fn stop_until_continued() -> io::Result<()> {
     let mut continued = signal(continued())?;
-    rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
+    rustix::process::kill_current_process_group(Kill::TSTP)?;
     // The stop can take effect a moment after the call has returned. In both cases one of these two futures ends only
     // afterwards.
     tokio::select! {

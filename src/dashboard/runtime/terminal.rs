@@ -21,7 +21,8 @@ use crossterm::{execute, queue};
 use ratatui::Frame;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
-use std::io::{BufWriter, Stdout, Write, stdout};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use std::io::{BufWriter, Stdout, Write, stdin, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io, panic};
@@ -32,6 +33,8 @@ static HOOK: Once = Once::new();
 
 pub struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    /// The modes at the start; an editor that is killed leaves others behind.
+    modes: Option<Termios>,
 }
 
 impl Terminal {
@@ -43,10 +46,11 @@ impl Terminal {
         restore_on_panic();
         // With NO_COLOR crossterm would also drop the attributes of the selection; the theme respects NO_COLOR itself.
         force_color_output(true);
+        let modes = tcgetattr(stdin()).ok();
         take()?;
         // A frame is one write: the output is collected until it is flushed.
         let inner = ratatui::Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(1 << 16, stdout())));
-        inner.map(|inner| Self { inner }).inspect_err(|_| restore())
+        inner.map(|inner| Self { inner, modes }).inspect_err(|_| restore())
     }
 
     /// Draws a frame, atomically in terminals that support synchronized output.
@@ -95,6 +99,9 @@ impl Terminal {
     /// # Errors
     /// When the terminal cannot be switched.
     pub fn resume(&mut self) -> io::Result<()> {
+        if let Some(modes) = self.modes.as_ref().filter(|_| !TAKEN.load(Ordering::SeqCst)) {
+            tcsetattr(stdin(), OptionalActions::Now, modes)?;
+        }
         take()?;
         self.clear()
     }
