@@ -1,12 +1,13 @@
 //! Starts the demo: a service in a temporary directory, the practice target, and a workspace with a logger, targets and
 //! scans, all created through the API.
 
-use std::fs::OpenOptions;
+use std::fs::{self, DirEntry, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use rustix::fs::{FlockOperation, flock};
 use secrecy::SecretString;
 use serde_json::json;
 use tempfile::TempDir;
@@ -20,6 +21,10 @@ use crate::service;
 use crate::service::{RateLimit, Running, Settings};
 use crate::text::quoted;
 
+/// The start of the name of the temporary directory.
+const PREFIX: &str = "scandeck-demo-";
+/// The file that a running demo has locked. A demo that was killed has not deleted its directory.
+const LOCK: &str = "demo-lock";
 /// The file with the settings for scripts.
 const ENVIRONMENT: &str = "env";
 
@@ -55,6 +60,7 @@ pub struct DemoEnvironment {
     service: Running,
     shutdown: CancellationToken,
     dir: TempDir,
+    _lock: File,
 }
 
 impl DemoEnvironment {
@@ -64,7 +70,8 @@ impl DemoEnvironment {
     /// When there is no temporary directory or free port, or the service refuses a request.
     pub async fn start(tempo: Tempo) -> Result<Self> {
         let shutdown = CancellationToken::new();
-        let dir = tempfile::Builder::new().prefix("scandeck-demo-").tempdir().context("no temporary directory")?;
+        remove_leftovers(&std::env::temp_dir());
+        let (dir, lock) = make_directory().context("no temporary directory")?;
         let practice = Practice::start(shutdown.clone()).await.context("the practice target did not start")?;
         let mut settings = Settings::new(dir.path()).with_free_ports();
         settings.rate_limit = RateLimit::Off;
@@ -77,7 +84,7 @@ impl DemoEnvironment {
         let (workspace, logger) =
             create_objects(&client, &practice, tempo).await.context("the demo's scans did not start")?;
         write_environment(dir.path(), &base_url).context("cannot write the demo's settings for scripts")?;
-        Ok(Self { client, base_url, workspace, logger, practice, service, shutdown, dir })
+        Ok(Self { client, base_url, workspace, logger, practice, service, shutdown, dir, _lock: lock })
     }
 
     /// The file with the API key (0600), for scripts.
@@ -104,6 +111,29 @@ impl DemoEnvironment {
         self.shutdown.cancel();
         self.service.stopped().await?;
         self.dir.close().context("cannot delete the temporary directory of the demo")
+    }
+}
+
+/// A new directory, private to the user, with its lock.
+fn make_directory() -> io::Result<(TempDir, File)> {
+    let dir = tempfile::Builder::new().prefix(PREFIX).permissions(Permissions::from_mode(0o700)).tempdir()?;
+    let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.path().join(LOCK))?;
+    flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+    Ok((dir, lock))
+}
+
+/// Deletes the directories of demos that were killed.
+fn remove_leftovers(parent: &Path) {
+    let is_demo = |entry: &DirEntry| {
+        entry.file_name().to_string_lossy().starts_with(PREFIX) && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    };
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten().filter(is_demo) {
+        let Ok(lock) = File::open(entry.path().join(LOCK)) else { continue };
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+            && let Err(error) = fs::remove_dir_all(entry.path())
+        {
+            tracing::warn!(path = %entry.path().display(), %error, "directory of a killed demo not deleted");
+        }
     }
 }
 
@@ -162,4 +192,20 @@ async fn create_objects(client: &Client, practice: &Practice, tempo: Tempo) -> R
     scan(Tool::TLS, portal, json!({"scan_type": "light"})).await?;
     scan(Tool::PORTS, name, json!({"scan_type": "light"})).await?;
     Ok((workspace, logger))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directory_of_killed_demo_is_removed_and_of_running_demo_kept() {
+        let (running, _lock) = make_directory().unwrap();
+        assert_eq!(fs::metadata(running.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        let (killed, lock) = make_directory().unwrap();
+        let killed = killed.keep();
+        drop(lock);
+        remove_leftovers(killed.parent().unwrap());
+        assert!(!killed.exists() && running.path().exists());
+    }
 }
