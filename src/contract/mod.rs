@@ -172,6 +172,7 @@ macro_rules! ids {
         }
     )+};
 }
+#[cfg(feature = "dashboard")]
 pub(crate) use ids;
 
 ids! {
