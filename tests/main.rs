@@ -31,3 +31,9 @@ mod service;
 mod triage;
 #[cfg(feature = "dashboard")]
 mod view;
+
+/// Number of kills of a program in a test: a few, or `SCANDECK_KILLS`.
+#[cfg(feature = "service")]
+fn kills() -> usize {
+    std::env::var("SCANDECK_KILLS").map_or(4, |number| number.parse().unwrap())
+}

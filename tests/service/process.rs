@@ -90,6 +90,26 @@ async fn serve_on_signal_ends_cleanly() {
 }
 
 #[tokio::test]
+async fn answered_requests_survive_kill_9_of_the_service() {
+    let temp = tempfile::tempdir().unwrap();
+    let kills = crate::kills();
+    let mut serve = ServeProcess::start(temp.path(), &FREE_PORTS);
+    let logger = serve.post("/http_loggers", json!({"label": "a"})).await.created();
+    for number in 1..=kills {
+        let url = serve.get("/http_loggers").await.data()[0]["handler_url"].as_str().unwrap().to_owned();
+        assert_eq!(serve.client.get(&url).send().await.unwrap().status(), 200);
+        let target = serve.post("/targets", json!({"name": format!("127.0.1.{number}")})).await.created();
+        serve.child.kill().unwrap();
+        serve.child.wait().unwrap();
+        serve = ServeProcess::start(temp.path(), &FREE_PORTS);
+        let recorded = serve.get(&format!("/http_loggers/{logger}/data")).await;
+        assert_eq!(recorded.data()["requests"].as_array().unwrap().len(), number, "kill {number}");
+        serve.get(&format!("/targets/{target}")).await.data();
+    }
+    println!("{kills} kills of the service, no answered request lost");
+}
+
+#[tokio::test]
 async fn acknowledged_data_survives_kill_9_and_scan_resumes() {
     let temp = tempfile::tempdir().unwrap();
     let mut serve = ServeProcess::start(temp.path(), &FREE_PORTS);

@@ -17,17 +17,100 @@ use super::fixtures::{self, learn, press};
 
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\u{202e}evil\u{200b}\u{feff}&#27;&#x202e;\u{9b}31m\r\n\tZ\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}❤\u{fe0f}\0";
 
+/// Hostile strings, one kind of trick each.
+fn corpus() -> Vec<String> {
+    let controls = (0..0x20).chain(0x7f..0xa0).filter_map(char::from_u32).collect::<String>();
+    let sequences = [
+        "\u{1b}[2J\u{1b}[H",
+        "\u{1b}c",
+        "\u{1b}[31;1mred\u{1b}[0m",
+        "\u{1b}[6n",
+        "\u{1b}[?1049l",
+        "\u{1b}[?25l",
+        "\u{1b}]0;title\u{7}",
+        "\u{1b}]52;c;cm0gLXJm\u{7}",
+        "\u{1b}]8;;http://evil.test\u{1b}\\text\u{1b}]8;;\u{1b}\\",
+        "\u{1b}P$q\"p\u{1b}\\",
+        "\u{1b}_Gf=100;AAAA\u{1b}\\",
+        "\u{1b}^private\u{1b}\\",
+        "\u{1b}Xstring\u{1b}\\",
+        "\u{1b}(0lqk",
+        "\u{1b}#8",
+        "\u{1b}",
+        "\u{9b}2J",
+        "\u{9d}52;c;cm0=\u{9c}",
+        "\u{90}1$r\u{9c}",
+        "\u{9f}x\u{9c}",
+        "\u{84}\u{85}\u{8d}",
+    ];
+    let marks = [
+        "abc\u{8}\u{8}\u{8}xyz",
+        "over\rwritten",
+        "a\u{b}b\u{c}c",
+        "one\ntwo\r\nthree\n\n",
+        "\t\t\ttabs\t",
+        "nul\0nul",
+        "del\u{7f}ete",
+        "\u{202e}gpj.exe",
+        "\u{202a}a\u{202b}b\u{202d}c\u{202c}",
+        "\u{2066}a\u{2067}b\u{2068}c\u{2069}",
+        "\u{200e}\u{200f}\u{61c}",
+        "pass\u{200b}word\u{200c}\u{200d}\u{2060}",
+        "\u{feff}bom",
+        "soft\u{ad}hyphen\u{34f}",
+        "\u{115f}\u{1160}\u{3164}\u{ffa0}",
+        "tag\u{e0001}\u{e0041}\u{e007f}",
+        "\u{fff9}a\u{fffa}b\u{fffb}",
+        "line\u{2028}para\u{2029}graph",
+        "\u{1d173}\u{1d17a}",
+        "\u{fdd0}\u{fffe}\u{ffff}\u{10ffff}",
+        "\u{e000}\u{f0000}",
+        "Z\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
+        "\u{301}starts with a mark",
+        "❤\u{fe0f}\u{fe0e}1\u{fe0f}\u{20e3}",
+        "👨\u{200d}👩\u{200d}👧\u{200d}👦",
+        "🇩🇪🏴\u{e0067}\u{e0062}",
+        "日本語の長い名前",
+        "\u{fdfd}\u{12219}",
+        "กำ\u{e33}\u{e33}นี่",
+        "क्षि\u{94d}\u{200d}ষ",
+        "مرحبا بالعالم",
+        "ᄀᄀᄀ가ᅡᅡ",
+    ];
+    let texts = [
+        "&#27;[2J&#x1b;]52;c;eA==&#7;",
+        "&#155;31m&#x202e;&NewLine;&Tab;",
+        "%1b%5b2J%0a",
+        "\\x1b[2J\\u001b",
+        "$(reboot) `id` ; rm -rf ~ | sh",
+        "'\"><script>alert(1)</script>",
+        "=cmd|'/C calc'!A0",
+        "[x](javascript:alert(1)) ![y](http://evil.test)",
+        "../../../../etc/passwd",
+        "con.txt:stream",
+    ];
+    let floods = [
+        "a".repeat(1 << 20),
+        "\u{301}".repeat(1 << 16),
+        "\n".repeat(1 << 16),
+        " ".repeat(1 << 16),
+        "\u{1b}[1m".repeat(1 << 14),
+    ];
+    let all = sequences.iter().chain(&marks).chain(&texts).map(|text| (*text).to_owned());
+    all.chain(floods).chain([controls, HOSTILE.to_owned()]).collect()
+}
+
 /// Replaces every string of a JSON value, except those that choose a form (times, known words).
-fn poisoned(value: Value) -> Value {
+fn poisoned(value: Value, text: &str) -> Value {
     match value {
         Value::String(words) if words.starts_with("20") => Value::String(words),
-        Value::String(_) => Value::String(HOSTILE.to_owned()),
-        Value::Array(items) => Value::Array(items.into_iter().map(poisoned).collect()),
+        Value::String(_) => Value::String(text.to_owned()),
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| poisoned(item, text)).collect()),
         Value::Object(fields) => {
             let poison = |(key, value): (String, Value)| match key.as_str() {
                 // Active states keep their panes busy; a body must stay base64 to be decoded.
                 "status_name" | "request_body_base64" | "resource_type" => (key, value),
-                _ => (key, poisoned(value)),
+                _ => (key, poisoned(value, text)),
             };
             Value::Object(fields.into_iter().map(poison).collect())
         }
@@ -35,26 +118,26 @@ fn poisoned(value: Value) -> Value {
     }
 }
 
-fn table<T: Item + serde::Serialize + serde::de::DeserializeOwned>(items: Vec<T>) -> Arc<Table<T>> {
-    let poison = |item: &T| serde_json::from_value(poisoned(serde_json::to_value(item).unwrap())).unwrap();
+fn table<T: Item + serde::Serialize + serde::de::DeserializeOwned>(items: Vec<T>, text: &str) -> Arc<Table<T>> {
+    let poison = |item: &T| serde_json::from_value(poisoned(serde_json::to_value(item).unwrap(), text)).unwrap();
     Arc::new(Table::new(items.iter().map(poison).collect::<Vec<T>>()))
 }
 
-fn world(columns: u16, rows: u16) -> Model {
+fn world(columns: u16, rows: u16, text: &str) -> Model {
     let mut model = fixtures::world(columns, rows);
-    learn(&mut model, 80_000, Snapshot::Workspaces(table(fixtures::workspaces())));
-    learn(&mut model, 80_000, Snapshot::Targets(table(fixtures::targets())));
-    learn(&mut model, 80_000, Snapshot::Scans(table(fixtures::scans(false))));
+    learn(&mut model, 80_000, Snapshot::Workspaces(table(fixtures::workspaces(), text)));
+    learn(&mut model, 80_000, Snapshot::Targets(table(fixtures::targets(), text)));
+    learn(&mut model, 80_000, Snapshot::Scans(table(fixtures::scans(false), text)));
     let mut findings = fixtures::findings();
     // One with evidence as text, one as a tree; the first has a table.
     findings[1].vuln_evidence = scandeck::contract::Evidence::from_value(&json!({"type": "text", "data": "x"}));
     findings[2].vuln_evidence = scandeck::contract::Evidence::from_value(&json!({"data": {"key": ["a", {"b": "c"}]}}));
-    learn(&mut model, 80_000, Snapshot::Findings(table(findings)));
-    learn(&mut model, 80_000, Snapshot::Loggers(table(fixtures::loggers())));
-    learn(&mut model, 80_000, Snapshot::Reports(table(fixtures::reports())));
-    learn(&mut model, 80_000, Snapshot::Wordlists(table(fixtures::wordlists())));
+    learn(&mut model, 80_000, Snapshot::Findings(table(findings, text)));
+    learn(&mut model, 80_000, Snapshot::Loggers(table(fixtures::loggers(), text)));
+    learn(&mut model, 80_000, Snapshot::Reports(table(fixtures::reports(), text)));
+    learn(&mut model, 80_000, Snapshot::Wordlists(table(fixtures::wordlists(), text)));
     let requests = Requests { requests: fixtures::captures(1) };
-    let requests: Requests = serde_json::from_value(poisoned(serde_json::to_value(requests).unwrap())).unwrap();
+    let requests: Requests = serde_json::from_value(poisoned(serde_json::to_value(requests).unwrap(), text)).unwrap();
     let fresh = |mut capture: scandeck::contract::Capture| {
         capture.id = (capture.id.0 + 50).into();
         capture
@@ -76,31 +159,49 @@ fn assert_clean(model: &mut Model, cache: &mut ViewCache, what: &str) {
 
 #[test]
 fn cells_with_hostile_data_hold_no_invisible_characters() {
-    for (columns, rows) in [(80, 24), (120, 40), (90, 50), (200, 60)] {
-        let mut cache = ViewCache::new(Theme::default());
-        let mut model = world(columns, rows);
-        for pane in Pane::ALL {
-            model.navigation.focus.pane = pane;
-            model.navigation.focus.in_detail = false;
-            assert_clean(&mut model, &mut cache, &format!("{pane:?} list"));
-            for keys in ["g g", "enter", ">", ">", ">", ",", ",", "esc", "j", "enter", "<", "<", "esc"] {
-                press(&mut model, keys);
-                assert_clean(&mut model, &mut cache, &format!("{pane:?} after {keys}"));
-            }
+    for size in [(80, 24), (120, 40), (90, 50), (200, 60)] {
+        walk(size, HOSTILE);
+    }
+}
+
+/// `SCANDECK_SUITES=full` tries every string; otherwise only every twelfth one.
+#[test]
+fn cells_with_any_hostile_string_hold_no_invisible_characters() {
+    let all = corpus();
+    let step = if std::env::var("SCANDECK_SUITES").is_ok_and(|suites| suites == "full") { 1 } else { 12 };
+    for text in all.iter().step_by(step) {
+        for size in [(80, 24), (200, 60)] {
+            walk(size, text);
         }
-        for keys in [
-            "esc", "1", "D", "esc", "2", "D", "esc", "2", "s", "esc", "3", "R", "esc", "4", "S", "esc", "5", "h", "D",
-            "esc",
-        ] {
+    }
+    println!("{} of {} hostile strings in every string field", all.len().div_ceil(step), all.len());
+}
+
+/// Opens every pane and detail while every string of the service is `text`.
+fn walk((columns, rows): (u16, u16), text: &str) {
+    let mut cache = ViewCache::new(Theme::default());
+    let mut model = world(columns, rows, text);
+    for pane in Pane::ALL {
+        model.navigation.focus.pane = pane;
+        model.navigation.focus.in_detail = false;
+        assert_clean(&mut model, &mut cache, &format!("{pane:?} list"));
+        for keys in ["g g", "enter", ">", ">", ">", ",", ",", "esc", "j", "enter", "<", "<", "esc"] {
             press(&mut model, keys);
-            assert_clean(&mut model, &mut cache, &format!("over the panes after {keys}"));
+            assert_clean(&mut model, &mut cache, &format!("{pane:?} after {keys}"));
         }
+    }
+    for keys in [
+        "esc", "1", "D", "esc", "2", "D", "esc", "2", "s", "esc", "3", "R", "esc", "4", "S", "esc", "5", "h", "D",
+        "esc",
+    ] {
+        press(&mut model, keys);
+        assert_clean(&mut model, &mut cache, &format!("over the panes after {keys}"));
     }
 }
 
 #[test]
 fn scan_parts_with_hostile_data_are_cleaned() {
-    let mut model = world(100, 30);
+    let mut model = world(100, 30, HOSTILE);
     press(&mut model, "4 enter >");
     let scan = model.lists.scans.selected.unwrap_or(ScanId(0));
     let mut cache = ViewCache::new(Theme::default());
