@@ -100,6 +100,10 @@ impl Groups {
     pub fn fill(&mut self, ids: impl IntoIterator<Item = GroupId>, number_of: Vec<u32>) {
         self.clear();
         ids.into_iter().for_each(|id| _ = self.begin(id));
+        let mut sizes = vec![0; self.groups.len()];
+        number_of.iter().for_each(|&number| sizes[number as usize] += 1);
+        // A queue that grows row by row copies its rows again and again.
+        self.groups.iter_mut().zip(sizes).for_each(|(group, size)| group.rows.reserve_exact(size));
         for (row, &number) in number_of.iter().enumerate() {
             self.groups[number as usize].rows.push_back(row as u64);
         }
