@@ -8,7 +8,7 @@
 //!                     └─► Fault: place and reason, shown while the line is typed
 //! ```
 //!
-//! The table has two halves: the commands that take arguments, declared by `core/commands` and by the `commands.rs`
+//! `core/commands/table.rs` splits and reads a line, with the slots of this folder. The table has two halves: the commands that take arguments, declared by `core/commands` and by the `commands.rs`
 //! files of the features, and every action of the key table that needs no cursor. `:` and the help show the table, and
 //! `docs/commands.md` is generated from it.
 

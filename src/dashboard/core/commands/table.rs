@@ -1,4 +1,4 @@
-//! The table of all commands, and how a line is read with it.
+//! The table of all commands, and the parser of a `:` line: its command and arguments.
 
 use crate::dashboard::input::{Action, AppAction, Keymap, ListAction, TerminalAction, TextAction, ViewAction};
 use crate::dashboard::model::{Fault, Model};
