@@ -84,7 +84,7 @@ impl Client {
     ///
     /// # Errors
     /// 400 and 422 invalid, 403 not in scope, 404 unknown target or workspace; an unknown outcome
-    /// ([`Error::is_outcome_unknown`]) if no new scan appears within seconds.
+    /// ([`is_outcome_unknown`](super::Error::is_outcome_unknown)) if no new scan appears within seconds.
     pub async fn create_scan(&self, new: &NewScan) -> ClientResult<ScanCreated> {
         // A scan that was there before must not be mistaken for the new one.
         let before = self.scans_like(new).await;

@@ -17,7 +17,7 @@ pub enum StoreError {
     #[error("{path} is locked by another process", path = path.display())]
     Held { path: PathBuf },
     /// Any other error of SQLite.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{path}: {reason}", path = path.display(), reason = reason(source))]
     Database { path: PathBuf, source: sqlx::Error },
     /// The file has no bytes, although a program has used it before.
     #[error("{path} is empty, but contained {contents} before", path = path.display())]
@@ -63,6 +63,11 @@ impl StoreError {
             Self::InUse { .. } => "close it first".to_owned(),
         }
     }
+}
+
+/// SQLite's own message, if it has one.
+fn reason(error: &sqlx::Error) -> String {
+    error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
 }
 
 /// SQLite's primary result code.
