@@ -90,11 +90,11 @@ fn corpus() -> Vec<String> {
         "con.txt:stream",
     ];
     let floods = [
-        "a".repeat(1 << 20),
-        "\u{301}".repeat(1 << 16),
-        "\n".repeat(1 << 16),
-        " ".repeat(1 << 16),
-        "\u{1b}[1m".repeat(1 << 14),
+        "a".repeat(1 << 16),
+        "\u{301}".repeat(1 << 12),
+        "\n".repeat(1 << 12),
+        " ".repeat(1 << 13),
+        "\u{1b}[1m".repeat(1 << 11),
     ];
     let all = sequences.iter().chain(&marks).chain(&texts).map(|text| (*text).to_owned());
     all.chain(floods).chain([controls, HOSTILE.to_owned()]).collect()
