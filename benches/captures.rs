@@ -16,7 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use scandeck::contract::{Capture, CaptureId, Shared, Stamp, Target, TargetId};
 use scandeck::dashboard::base::plan::Snapshot;
-use scandeck::dashboard::base::{Caught, Effect, Now, Pane, Session, Size, Update};
+use scandeck::dashboard::base::{CaptureRow, Effect, Now, Pane, Session, Size, Update};
 use scandeck::dashboard::core::draw::draw_into;
 use scandeck::dashboard::core::{Msg, update};
 use scandeck::dashboard::data::OobNews;
@@ -36,7 +36,7 @@ struct Desk {
 }
 
 /// A captured request from one of 50,000 addresses. A thousand of them arrive each second.
-fn caught(id: i64, body: &Shared) -> Caught {
+fn capture_row(id: i64, body: &Shared) -> CaptureRow {
     let (high, low) = (id % 50_000 / 250, id % 250);
     let capture = Capture {
         id: CaptureId(id),
@@ -48,7 +48,7 @@ fn caught(id: i64, body: &Shared) -> Caught {
         request_body_base64: body.clone(),
         ..Capture::default()
     };
-    Caught::new(&ArchivedCapture { capture: Arc::new(capture), ..ArchivedCapture::default() }, Arc::default())
+    CaptureRow::new(&ArchivedCapture { capture: Arc::new(capture), ..ArchivedCapture::default() }, Arc::default())
 }
 
 impl Desk {
@@ -65,7 +65,7 @@ impl Desk {
 
     fn receive(&mut self, count: i64) -> Vec<Effect> {
         self.next += count;
-        let new = (self.next - count..self.next).map(|id| caught(id, &self.body)).collect();
+        let new = (self.next - count..self.next).map(|id| capture_row(id, &self.body)).collect();
         self.send(Msg::Oob(OobNews::Captures { generation: 0, new }))
     }
 
@@ -141,8 +141,8 @@ fn stream(criterion: &mut Criterion) {
             // Of three consecutive captures, two are missing at first.
             desk.next += 300;
             let (late, body) = (desk.next - 3_300, desk.body.clone());
-            let new = (0..100).map(|at| caught(desk.next - 300 + 3 * at, &body));
-            let new = new.chain((0..100).map(|at| caught(late + 3 * at + 1, &body))).collect();
+            let new = (0..100).map(|at| capture_row(desk.next - 300 + 3 * at, &body));
+            let new = new.chain((0..100).map(|at| capture_row(late + 3 * at + 1, &body))).collect();
             desk.send(Msg::Oob(OobNews::Captures { generation: 0, new }));
             desk.draw();
         });
@@ -159,7 +159,7 @@ fn typing(criterion: &mut Criterion) {
         (0..20).map(|id| Target { id: TargetId(id), name: format!("t{id}.test").into(), ..Target::default() });
     let snapshot = Snapshot::Targets(Arc::new(Table::new(targets)));
     desk.send(Msg::Update(Update { generation: 0, at: Stamp(Timestamp::UNIX_EPOCH), event: snapshot.into() }));
-    let held = desk.model.data.captures.caught.len();
+    let held = desk.model.data.captures.rows.len();
     for filter in ["/body:page", "/target:t1.test"] {
         for (which, share) in [("p95 step", 0.95), ("longest step", 1.0)] {
             criterion.bench_function(

@@ -32,8 +32,8 @@ pub struct Hits {
 
 impl Hits {
     /// Adds one hit.
-    pub fn take(&mut self, came: Option<Stamp>) {
-        self.join(Self { count: 1, first: came, last: came });
+    pub fn take(&mut self, at: Option<Stamp>) {
+        self.join(Self { count: 1, first: at, last: at });
     }
 
     /// Adds other hits.
@@ -57,7 +57,7 @@ mod tests {
     fn hits_first_and_last_follow_time_not_arrival() {
         let mut hits = Hits::default();
         let [early, late] = ["2026-11-21 14:00:00", "2026-11-21 15:00:00"].map(Stamp::parse);
-        [late, None, early].into_iter().for_each(|came| hits.take(came));
+        [late, None, early].into_iter().for_each(|at| hits.take(at));
         assert_eq!(hits, Hits { count: 3, first: early, last: late });
     }
 }

@@ -56,9 +56,9 @@ pub struct Delay {
 impl Payload {
     /// Time from creation to a request by the service clock. `offset` is the present clock difference, used if none was
     /// stored at creation.
-    pub fn delay(&self, came: Option<Stamp>, offset: Option<i64>) -> Option<Delay> {
+    pub fn delay(&self, arrived: Option<Stamp>, offset: Option<i64>) -> Option<Delay> {
         let known = self.offset.or(offset);
-        let seconds = came?.as_second() - self.at?.as_second() - known.unwrap_or(0);
+        let seconds = arrived?.as_second() - self.at?.as_second() - known.unwrap_or(0);
         // Both times have a resolution of one second.
         Some(Delay { seconds: seconds.max(0), exact: known.is_some() })
     }
@@ -118,9 +118,9 @@ mod tests {
     #[test]
     fn delay_uses_service_clock() {
         let at = Stamp::parse("2026-11-21 14:00:00");
-        let came = Stamp::parse("2026-11-21 14:05:30");
+        let arrived = Stamp::parse("2026-11-21 14:05:30");
         let payload = Payload { at, ..Payload::default() };
-        let shown = |payload: &Payload, offset| payload.delay(came, offset).unwrap().to_string();
+        let shown = |payload: &Payload, offset| payload.delay(arrived, offset).unwrap().to_string();
         assert_eq!(shown(&payload, None), "~+5m");
         assert_eq!(shown(&payload, Some(300)), "+30s");
         assert_eq!(shown(&Payload { offset: Some(320), ..payload.clone() }, Some(0)), "+10s");

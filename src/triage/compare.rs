@@ -20,7 +20,7 @@ named_enum! {
     /// Outcome of a finding in a later scan, with its name in exports.
     Outcome {
         New "new",
-        Gone "gone",
+        Absent "gone",
         Changed "changed",
         Same "same",
         /// The later scan did not find it but covered less than the earlier one, so its absence is not conclusive.
@@ -58,7 +58,7 @@ pub fn outcome(before: Option<&Finding>, after: Option<&Finding>, covers: bool) 
         (None, Some(_)) => Some(Outcome::New),
         (Some(before), Some(after)) if change_detection::is_changed(before, after) => Some(Outcome::Changed),
         (Some(_), Some(_)) => Some(Outcome::Same),
-        (Some(_), None) if covers => Some(Outcome::Gone),
+        (Some(_), None) if covers => Some(Outcome::Absent),
         (Some(_), None) => Some(Outcome::CoveredLess),
     }
 }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn compared_findings_are_new_gone_same_or_changed() {
         use Outcome::*;
-        assert_eq!(outcomes(&scan(2, 10, ScanStatus::Finished)), [(1, New), (2, Gone), (3, Same), (4, Changed)]);
+        assert_eq!(outcomes(&scan(2, 10, ScanStatus::Finished)), [(1, New), (2, Absent), (3, Same), (4, Changed)]);
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub use draft::{DecisionScope, Draft, DraftValue};
 pub use event::ManualFinding;
 pub use issue::{Occurrence, ReopenCause, VerdictSource};
 pub use jsonl::BadLine;
-pub use retest::{KEPT_AS, Retest, RetestFinding, RetestResult, RetestScan, RetestStatus};
+pub use retest::{RETEST_SETTING, Retest, RetestFinding, RetestResult, RetestScan, RetestStatus};
 pub use settings::{OWN_ADDRESSES, StoredSettings};
 pub use store::{OpenedDecisions, Store, StoreError};
 

@@ -19,7 +19,7 @@ use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
 use crate::table::Table;
 
 /// Name of the setting that stores the retest.
-pub const KEPT_AS: &str = "retest";
+pub const RETEST_SETTING: &str = "retest";
 
 /// The findings of one retest and the scans that were started for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ pub fn retest_results(
     read: Option<Stamp>,
 ) -> HashMap<FindingKey, RetestResult> {
     let concerns = |of: &str| of.is_empty() || workspace.is_empty() || of == workspace;
-    let kept = settings.iter().filter(|((name, of), _)| name == KEPT_AS && concerns(of));
+    let kept = settings.iter().filter(|((name, of), _)| name == RETEST_SETTING && concerns(of));
     // Unreadable settings are ignored.
     let mut kept: Vec<Retest> = kept.filter_map(|(_, json)| serde_json::from_str(json).ok()).collect();
     kept.sort_by_key(|retest| retest.at);
@@ -124,7 +124,7 @@ impl RetestStatus {
     /// Its name on the retest board and in texts.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Is(Outcome::Gone) => "absent",
+            Self::Is(Outcome::Absent) => "absent",
             Self::Is(Outcome::Same) => "still found",
             other => other.word(),
         }
@@ -134,7 +134,7 @@ impl RetestStatus {
     pub fn word(self) -> &'static str {
         match self {
             Self::Is(Outcome::New) => "new",
-            Self::Is(Outcome::Gone) => "not seen",
+            Self::Is(Outcome::Absent) => "not seen",
             Self::Is(Outcome::Same) => "still there",
             Self::Is(Outcome::Changed) => "changed",
             Self::Is(Outcome::CoveredLess) => "covered less",
@@ -150,7 +150,7 @@ impl RetestStatus {
     pub fn rank(self) -> i64 {
         match self {
             Self::Is(Outcome::New) => 0,
-            Self::Is(Outcome::Gone) => 1,
+            Self::Is(Outcome::Absent) => 1,
             Self::Is(Outcome::Same) => 2,
             Self::Is(Outcome::Changed) => 3,
             Self::Running(_) => 4,
@@ -269,7 +269,7 @@ impl RetestFinding {
                 .map_or(RetestStatus::Reading, RetestStatus::Is),
             None if !all_read => RetestStatus::Reading,
             None if new.status_name != ScanStatus::Finished => RetestStatus::Failed,
-            None if covers => RetestStatus::Is(Outcome::Gone),
+            None if covers => RetestStatus::Is(Outcome::Absent),
             None => RetestStatus::Is(Outcome::CoveredLess),
         }
     }

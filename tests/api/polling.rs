@@ -148,7 +148,7 @@ async fn wrong_key_takes_the_link_down_until_refresh() {
         .await;
     assert_eq!(problem.status, Some(401));
     let before = requests().await;
-    poller.plans.send_modify(|plan| _ = plan.asked.insert(ListKind::Scans, 1));
+    poller.plans.send_modify(|plan| _ = plan.refreshes.insert(ListKind::Scans, 1));
     until(requests, |&count| count > before).await;
     poller
         .until("link down after refresh", |update| {

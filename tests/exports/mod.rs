@@ -126,7 +126,7 @@ fn row(number: i64, verdict: Verdict, again: Option<ReopenCause>) -> ExportRow {
 /// A retest that did not see the finding any more.
 fn retested() -> RetestResult {
     let at = Some(stamp("2026-11-20 09:00:00"));
-    RetestResult { at, before: "confirmed".into(), now: RetestStatus::Is(Outcome::Gone), scan: Some(ScanId(9)) }
+    RetestResult { at, before: "confirmed".into(), now: RetestStatus::Is(Outcome::Absent), scan: Some(ScanId(9)) }
 }
 
 /// The original of the duplicate is accepted, and finding 3 has a note.

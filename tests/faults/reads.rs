@@ -68,7 +68,7 @@ async fn list_with_fault_keeps_rows_reports_reason_and_recovers() {
         let faults = READ_FAULTS.iter().enumerate().filter(|(number, _)| all || number % LISTS.len() == at);
         for (_, fault) in faults {
             service.fault(&format!("GET {path} {fault}"));
-            poller.plans.send_modify(|plan| *plan.asked.entry(list).or_default() += 1);
+            poller.plans.send_modify(|plan| *plan.refreshes.entry(list).or_default() += 1);
             let brief = poller
                 .until(&format!("failure of {list:?} with {fault}"), |update| match &update.event {
                     PollEvent::Failed(failed, problem) if *failed == list => {
@@ -88,7 +88,7 @@ async fn list_with_fault_keeps_rows_reports_reason_and_recovers() {
                 .await;
             assert_eq!(brief, reason(fault), "{list:?}");
             service.fault("ok");
-            poller.plans.send_modify(|plan| *plan.asked.entry(list).or_default() += 1);
+            poller.plans.send_modify(|plan| *plan.refreshes.entry(list).or_default() += 1);
             poller
                 .until(&format!("{list:?} after {fault}"), |update| match &update.event {
                     PollEvent::Snapshot(snapshot) if snapshot.list_kind() == list => {
@@ -222,7 +222,7 @@ async fn hanging_read_is_replaced_by_refresh() {
     let started = Instant::now();
     loop {
         // A refresh in the first two seconds waits for the response.
-        poller.plans.send_modify(|plan| *plan.asked.entry(ListKind::Targets).or_default() += 1);
+        poller.plans.send_modify(|plan| *plan.refreshes.entry(ListKind::Targets).or_default() += 1);
         let targets = poller.until("targets after a refresh", |update| is_read(&update.event).then_some(()));
         if tokio::time::timeout(Duration::from_millis(200), targets).await.is_ok() {
             break;

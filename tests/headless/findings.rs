@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use scandeck::contract::{Risk, ScanId, TargetId};
-use scandeck::triage::{KEPT_AS, Retest, RetestFinding, RetestScan, Store};
+use scandeck::triage::{RETEST_SETTING, Retest, RetestFinding, RetestScan, Store};
 use serde_json::Value;
 
 use super::Desk;
@@ -199,7 +199,7 @@ async fn retest_of_the_dashboard_appears_in_list_and_export() {
     let mut store = Store::open(&service_directory(desk.home.path())).await.unwrap().store;
     let workspace = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     let value = serde_json::to_string(&retest).unwrap();
-    store.put_setting(KEPT_AS, &workspace, &value).await.unwrap();
+    store.put_setting(RETEST_SETTING, &workspace, &value).await.unwrap();
     store.close().await;
 
     let all = desk.json(&["findings", "list", "--query", "verdict:confirmed"]).await;

@@ -169,7 +169,7 @@ async fn bundle_with_hits_alone_is_imported() {
         digest: -1,
         at: None,
     };
-    store.keep_hits(std::slice::from_ref(&hit), RowRange::default()).await.unwrap();
+    store.store_hits(std::slice::from_ref(&hit), RowRange::default()).await.unwrap();
     store.close().await;
     let elsewhere = tempfile::tempdir().unwrap();
     let file = home.path().join("w.bundle");

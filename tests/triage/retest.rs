@@ -135,7 +135,7 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     let effects = desk.press('y');
     assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
     carry_out(&mut desk, &world, effects).await;
-    assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Gone));
+    assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Absent));
     let (issue, assessment) = desk.of(GIT);
     assert_eq!((issue.presence, assessment.verdict, assessment.reopened), (Presence::Absent, Verdict::Fixed, None));
 

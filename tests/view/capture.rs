@@ -5,7 +5,7 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use scandeck::contract::{Capture, LoggerId, Stamp, Target};
 use scandeck::dashboard::base::plan::Snapshot;
-use scandeck::dashboard::base::{Caught, Tone};
+use scandeck::dashboard::base::{CaptureRow, Tone};
 use scandeck::dashboard::core::Msg;
 use scandeck::dashboard::data::OobNews;
 use scandeck::dashboard::model::Model;
@@ -63,7 +63,7 @@ fn planted(columns: u16, rows: u16) -> Model {
         path: Some("/l/x/%2e%2e/admin".into()),
         ..Capture::default()
     };
-    let caught = |capture: Capture| {
+    let capture_row = |capture: Capture| {
         let found = mentions(&capture, &book).into();
         let archived = ArchivedCapture {
             workspace: "Acme external".into(),
@@ -73,9 +73,9 @@ fn planted(columns: u16, rows: u16) -> Model {
             seen_at: ago(2),
             capture: Arc::new(capture),
         };
-        Caught::new(&archived, found)
+        CaptureRow::new(&archived, found)
     };
-    let new = vec![caught(first), caught(second)];
+    let new = vec![capture_row(first), capture_row(second)];
     model.captures.oob.book = book.clone();
     let mono = model.now.mono.as_millis() as u64;
     let generation = model.connection.generation;

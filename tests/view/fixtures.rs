@@ -10,7 +10,7 @@ use scandeck::contract::{
     ScanId, ScanOutput, ScanStatus, Stamp, Target, TargetType, Test, Wordlist, Workspace,
 };
 use scandeck::dashboard::base::plan::Snapshot;
-use scandeck::dashboard::base::{Caught, Effect, Link, Now, PartData, PollEvent, Session, Size, Update};
+use scandeck::dashboard::base::{CaptureRow, Effect, Link, Now, PartData, PollEvent, Session, Size, Update};
 use scandeck::dashboard::core::{Msg, update};
 use scandeck::dashboard::data::OobNews;
 use scandeck::dashboard::model::Model;
@@ -52,7 +52,7 @@ pub fn catch(model: &mut Model, mono: u64, logger: i64, captures: Vec<Capture>) 
         seen_at: ago(2),
         capture: Arc::new(capture),
     };
-    let new = captures.into_iter().map(|capture| Caught::new(&archived(capture), Arc::default())).collect();
+    let new = captures.into_iter().map(|capture| CaptureRow::new(&archived(capture), Arc::default())).collect();
     send(model, mono, Msg::Oob(OobNews::Captures { generation: model.connection.generation, new }));
 }
 
@@ -267,12 +267,12 @@ fn detailed(finding: Finding) -> Finding {
 }
 
 pub fn loggers() -> Vec<Logger> {
-    let logger = |id: i64, label: &str, caught, left, days| Logger {
+    let logger = |id: i64, label: &str, captured, left, days| Logger {
         id: id.into(),
         label: label.into(),
         handler_url: format!("http://127.0.0.1:8766/l/{label}-9ab1/").as_str().into(),
         active_days: days,
-        num_requests: caught,
+        num_requests: captured,
         requests_left: left,
     };
     vec![logger(1, "blind-ssrf", 4, 963, 13), logger(2, "xss.callback", 2, 0, 0)]

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use scandeck::contract::{LoggerId, Stamp};
 use scandeck::dashboard::base::Pane;
 use scandeck::dashboard::core::Msg;
-use scandeck::dashboard::data::{Alert, OobKept, OobNews, Wait};
+use scandeck::dashboard::data::{Alert, OobNews, StoredArchive, Wait};
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme};
 use scandeck::oob::{Hits, Payload, PayloadBook, Token};
@@ -52,13 +52,13 @@ fn book(columns: u16, rows: u16) -> Model {
     let mut model = world(columns, rows);
     let mut book = PayloadBook::default();
     book.take(payloads().into_iter().map(Arc::new));
-    let kept = OobKept { book, writable: true, ..OobKept::default() };
-    send(&mut model, 10_000, Msg::Oob(OobNews::Opened(Box::new(kept))));
+    let stored = StoredArchive { book, writable: true, ..StoredArchive::default() };
+    send(&mut model, 10_000, Msg::Oob(OobNews::Opened(Box::new(stored))));
     let [first, second, third] = [0, 1, 2].map(|at: usize| payloads()[at].token);
-    let came = |made: i64, after: i64| -> Option<Stamp> { Some(ago(made - after)) };
+    let arrival = |made: i64, after: i64| -> Option<Stamp> { Some(ago(made - after)) };
     let hits = vec![
-        (first, Hits { count: 2, first: came(60, 4), last: came(60, 9) }),
-        (payloads()[4].token, Hits { count: 1, first: came(400, 380), last: came(400, 380) }),
+        (first, Hits { count: 2, first: arrival(60, 4), last: arrival(60, 9) }),
+        (payloads()[4].token, Hits { count: 1, first: arrival(400, 380), last: arrival(400, 380) }),
     ];
     let generation = model.connection.generation;
     send(&mut model, 10_000, Msg::Oob(OobNews::Hits { generation, hits, all: true }));

@@ -56,7 +56,7 @@ impl<'a> ArchiveReader<'a> {
     pub async fn open(session: &'a HeadlessSession) -> anyhow::Result<Self> {
         let OpenedArchive { mut store, book, notes } = Store::open(&session.memory.directory).await?;
         decisions::print_notes(&notes);
-        if let Some(oldest) = session.memory.oldest_kept().filter(|_| store.is_writable()) {
+        if let Some(oldest) = session.memory.oldest_retained().filter(|_| store.is_writable()) {
             let deleted = store.forget_before(oldest, &book).await?;
             if deleted > 0 {
                 note!("scandeck: {} deleted: older than keep_days", plural(deleted as usize, "capture"));
@@ -130,7 +130,7 @@ impl<'a> ArchiveReader<'a> {
                     captures => captures?,
                 };
                 let last = captures.last().map(|last| (logger.id, (last.id, last.request_date)));
-                let new = to_archive(captures, &workspace, &logger, self.session.memory.oldest_kept());
+                let new = to_archive(captures, &workspace, &logger, self.session.memory.oldest_retained());
                 if self.store.is_writable() && !new.is_empty() {
                     self.store.archive(new.clone()).await?;
                 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A captured request with the logger that recorded it, and what it mentions. A copy shares everything.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Caught {
+pub struct CaptureRow {
     pub logger: LoggerId,
     /// Label of the logger: the archive also has captures of deleted loggers.
     pub label: Shared,
@@ -24,13 +24,13 @@ pub struct Caught {
 /// The id of a capture. Some services restart the numbers of a logger after a clear, so the date is part of the id.
 /// Ids have the order of the captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CaughtId {
+pub struct CaptureKey {
     pub date: Option<Stamp>,
     pub capture: CaptureId,
     pub logger: LoggerId,
 }
 
-impl Caught {
+impl CaptureRow {
     /// A capture as it was archived.
     pub fn new(archived: &ArchivedCapture, mentions: Arc<[Mention]>) -> Self {
         let capture = Arc::clone(&archived.capture);
@@ -42,8 +42,8 @@ impl Caught {
     }
 
     /// Its id.
-    pub fn id(&self) -> CaughtId {
-        CaughtId { logger: self.logger, capture: self.capture.id, date: self.capture.request_date }
+    pub fn id(&self) -> CaptureKey {
+        CaptureKey { logger: self.logger, capture: self.capture.id, date: self.capture.request_date }
     }
 
     /// What it mentions now that the book has grown by some tokens; nothing when it mentions none of them.

@@ -4,7 +4,7 @@ use crate::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared, Stamp,
     TargetId, WordlistId, WorkspaceId,
 };
-use crate::dashboard::base::{Caught, Generation, Signal};
+use crate::dashboard::base::{CaptureRow, Generation, Signal};
 use crate::export::{ExportFormat, ExportRow};
 use crate::oob::{CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out};
 use crate::triage;
@@ -80,7 +80,7 @@ pub enum Effect {
     /// Look again for tokens in captures that were here before them; answered by `OobNews::RecognizedCapture`.
     Recognise {
         /// The captures, sharing what they hold.
-        captures: Vec<Caught>,
+        captures: Vec<CaptureRow>,
         /// The new tokens.
         grown: PayloadBook,
     },

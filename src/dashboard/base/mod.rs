@@ -24,7 +24,7 @@ pub mod time;
 
 pub use batch::{AT_ONCE, Batch, Job, JobState};
 pub use cached::{CACHED_LISTS, CachedList};
-pub use capture::{Caught, CaughtId};
+pub use capture::{CaptureKey, CaptureRow};
 pub use effect::{Call, CallAnswer, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, Secret, Ticket};
 pub use form_tag::{FormTag, ManualFindingOrigin};
 pub use notices::{Notices, Tone};

@@ -39,12 +39,12 @@ impl Notices {
     pub fn say(&mut self, now: Duration, tone: Tone, text: impl Into<String>) {
         let text = text.into();
         self.all.retain(|notice| notice.text != text);
-        let stays = match tone {
+        let seconds = match tone {
             Tone::Plain => 3,
             Tone::Good => 4,
             Tone::Bad => 10,
         };
-        self.all.push_back(Notice { tone, text, until: now + Duration::from_secs(stays) });
+        self.all.push_back(Notice { tone, text, until: now + Duration::from_secs(seconds) });
         while self.all.len() > MOST {
             self.all.pop_front();
         }

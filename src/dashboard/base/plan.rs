@@ -51,7 +51,7 @@ pub struct PollPlan {
     /// Lists on the screen, which are fetched most often.
     pub visible: Vec<ListKind>,
     /// Incremented to fetch a list now: by `r`, and after a call that changes it.
-    pub asked: BTreeMap<ListKind, u32>,
+    pub refreshes: BTreeMap<ListKind, u32>,
     /// Captures are shown: all loggers' (`Some(None)`), or one's.
     pub captures: Option<Option<LoggerId>>,
     /// The captures that the archive has.

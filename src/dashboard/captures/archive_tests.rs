@@ -1,19 +1,19 @@
 //! Messages of the archive: captures in groups, payloads of other programs, and the notices about them.
 
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
-use crate::dashboard::base::{ArchivedCaptures, Caught, Effect, Pane, Snapshot};
+use crate::dashboard::base::{ArchivedCaptures, CaptureRow, Effect, Pane, Snapshot};
 use crate::dashboard::core::{Msg, update};
-use crate::dashboard::data::{Archive, OobKept, OobNews, Recalled};
+use crate::dashboard::data::{Archive, OobNews, Recalled, StoredArchive};
 use crate::dashboard::list::CHUNK;
 use crate::dashboard::model::Model;
-use crate::dashboard::testing::{Desk, capture, caught, events, table};
+use crate::dashboard::testing::{Desk, capture, capture_row, events, table};
 use crate::oob::{Mention, MentionPlace, Payload, Token};
 use base64::Engine;
 use std::sync::Arc;
 
-fn calls(id: i64, token: u64, from: &str) -> Caught {
+fn calls(id: i64, token: u64, from: &str) -> CaptureRow {
     let url_params = format!("t={}", Token::of(token)).into();
-    let mut caught = caught(1, Capture { url_params, ip_address: from.into(), ..capture(id) });
+    let mut captured = capture_row(1, Capture { url_params, ip_address: from.into(), ..capture(id) });
     let mention = Mention {
         token: Token::of(token),
         known: true,
@@ -21,15 +21,15 @@ fn calls(id: i64, token: u64, from: &str) -> Caught {
         wrapped: Vec::new(),
         added: "".into(),
     };
-    caught.mentions = [mention].into();
-    caught
+    captured.mentions = [mention].into();
+    captured
 }
 
-fn plain(id: i64, from: &str) -> Caught {
-    caught(1, Capture { ip_address: from.into(), ..capture(id) })
+fn plain(id: i64, from: &str) -> CaptureRow {
+    capture_row(1, Capture { ip_address: from.into(), ..capture(id) })
 }
 
-fn comes(desk: &mut Desk, new: Vec<Caught>) -> Vec<Effect> {
+fn receive(desk: &mut Desk, new: Vec<CaptureRow>) -> Vec<Effect> {
     let generation = desk.model.connection.generation;
     desk.send(Msg::Oob(OobNews::Captures { generation, new }))
 }
@@ -38,8 +38,8 @@ fn comes(desk: &mut Desk, new: Vec<Caught>) -> Vec<Effect> {
 fn hunted() -> Desk {
     let mut desk = Desk::new();
     let new = [(10, 1), (11, 2), (12, 1), (13, 1)].map(|(id, token)| calls(id, token, "203.0.113.9"));
-    comes(&mut desk, new.into());
-    comes(&mut desk, vec![plain(14, "192.0.2.44"), plain(15, "192.0.2.44")]);
+    receive(&mut desk, new.into());
+    receive(&mut desk, vec![plain(14, "192.0.2.44"), plain(15, "192.0.2.44")]);
     desk.keys("5");
     desk
 }
@@ -71,11 +71,11 @@ fn hits_of_payload_fold_under_group_header() {
 fn selected_header_remains_with_new_hits_and_end_is_followed() {
     let mut desk = hunted();
     desk.keys("b p k");
-    comes(&mut desk, vec![calls(16, 2, "203.0.113.9"), calls(17, 1, "203.0.113.9")]);
+    receive(&mut desk, vec![calls(16, 2, "203.0.113.9"), calls(17, 1, "203.0.113.9")]);
     assert_eq!(desk.shown(Pane::Captures), [3, 15, 16, 17]);
     assert_eq!(desk.selected(Pane::Captures), Some(17), "its newest capture is a new one");
     desk.keys("G");
-    comes(&mut desk, vec![plain(18, "192.0.2.44")]);
+    receive(&mut desk, vec![plain(18, "192.0.2.44")]);
     assert_eq!(desk.selected(Pane::Captures), Some(18));
     desk.keys("b s");
     assert_eq!(desk.shown(Pane::Captures), [3, 17, 18]);
@@ -96,9 +96,9 @@ fn payload_of_command_is_searched_from_day_before_it() {
     assert_eq!((captures.len(), grown.len()), (3, 1));
     assert_eq!(sent(payload(2, 0)), [], "the payload is known");
     let mentions = calls(2, 2, "").mentions;
-    let id = desk.model.data.captures.caught[1].id();
+    let id = desk.model.data.captures.rows[1].id();
     desk.send(Msg::Oob(OobNews::Recognised(vec![(id, mentions)])));
-    assert!(desk.model.data.captures.caught[1].known().is_some());
+    assert!(desk.model.data.captures.rows[1].known().is_some());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn known_mentions_precede_unknown_ones() {
     let first = calls(1, 1, "");
     let text = format!("t={}&u={}", Token::of(1), Token::of(2));
     let capture = Capture { url_params: text.into(), ..(*first.capture).clone() };
-    let both = Caught { capture: Arc::new(capture), ..first };
+    let both = CaptureRow { capture: Arc::new(capture), ..first };
     let mut grown = crate::oob::PayloadBook::default();
     assert_eq!(both.mentions_of(&grown), None);
     grown.take([Arc::new(Payload { token: Token::of(2), ..Payload::default() })]);
@@ -118,7 +118,7 @@ fn known_mentions_precede_unknown_ones() {
 fn poller_waits_for_archive_until_it_fails() {
     let mut desk = Desk::new();
     assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited);
-    desk.send(Msg::Oob(OobNews::Opened(Box::new(OobKept { writable: true, ..OobKept::default() }))));
+    desk.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive { writable: true, ..StoredArchive::default() }))));
     assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited);
     let newest = Arc::new([(LoggerId(1), (CaptureId(3), None))].into());
     let recalled = Recalled {
@@ -161,10 +161,10 @@ fn ending_logger_is_reported_once() {
 }
 
 /// A capture whose body is half a chunk; the bodies repeat one of two words.
-fn long(id: i64) -> Caught {
+fn long(id: i64) -> CaptureRow {
     let word = if id % 2 == 0 { "even" } else { "odd" };
     let body = base64::engine::general_purpose::STANDARD.encode(word.repeat(CHUNK / 2 / word.len()));
-    caught(1, Capture { request_body_base64: body.as_str().into(), ..capture(id) })
+    capture_row(1, Capture { request_body_base64: body.as_str().into(), ..capture(id) })
 }
 
 /// The ids of the captures shown.
@@ -176,7 +176,7 @@ fn shown(model: &mut Model) -> Vec<i64> {
 fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
     let mut desk = Desk::new();
     desk.keys("5");
-    comes(&mut desk, (10..20).map(long).collect());
+    receive(&mut desk, (10..20).map(long).collect());
     let now = desk.model.now;
     let model = &mut desk.model;
     let presses = |model: &mut Model, script: &str| -> Vec<Effect> {
@@ -206,7 +206,7 @@ fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
 fn export_of_query_is_collected_in_chunks_and_complete() {
     let mut desk = Desk::new();
     desk.keys("5");
-    comes(&mut desk, (10..20).map(long).collect());
+    receive(&mut desk, (10..20).map(long).collect());
     let exported = |effects: Vec<Effect>| -> Option<Vec<i64>> {
         effects.iter().find_map(|effect| match effect {
             Effect::ExportCaptures(exported) => Some(exported.sent.iter().map(|sent| sent.capture.id.0).collect()),
@@ -223,7 +223,7 @@ fn export_of_query_is_collected_in_chunks_and_complete() {
 #[test]
 fn export_is_cancelled_by_change_of_workspace() {
     let mut desk = Desk::new();
-    comes(&mut desk, (10..20).map(long).collect());
+    receive(&mut desk, (10..20).map(long).collect());
     let now = desk.model.now;
     for event in events(": 'export captures har body:even' enter") {
         update(&mut desk.model, now, Msg::Key(event));
@@ -235,12 +235,12 @@ fn export_is_cancelled_by_change_of_workspace() {
 #[test]
 fn export_is_written_before_quit() {
     let mut desk = Desk::new();
-    comes(&mut desk, (10..20).map(long).collect());
+    receive(&mut desk, (10..20).map(long).collect());
     let now = desk.model.now;
     let typed = events(": 'export captures har body:even' enter q");
     let effects: Vec<Effect> =
         typed.into_iter().flat_map(|event| update(&mut desk.model, now, Msg::Key(event))).collect();
-    let place = |wanted: fn(&Effect) -> bool| effects.iter().position(wanted).unwrap();
+    let place = |predicate: fn(&Effect) -> bool| effects.iter().position(predicate).unwrap();
     let written = place(|effect| matches!(effect, Effect::ExportCaptures(exported) if exported.sent.len() == 5));
     assert!(written < place(|effect| *effect == Effect::Quit));
 }
@@ -250,7 +250,7 @@ fn header_is_not_actionable_before_filter_is_complete() {
     let mut desk = Desk::new();
     desk.keys("5 b s");
     let now = desk.model.now;
-    comes(&mut desk, (10..20).map(long).collect());
+    receive(&mut desk, (10..20).map(long).collect());
     let model = &mut desk.model;
     let presses = |model: &mut Model, script: &str| {
         events(script).into_iter().for_each(|event| _ = update(model, now, Msg::Key(event)));

@@ -1,7 +1,7 @@
 //! The commands for captures: export and replay.
 
 use crate::dashboard::base::{Effect, ExportedCaptures};
-use crate::dashboard::captures::keys::ask_replay;
+use crate::dashboard::captures::keys::prompt_replay;
 use crate::dashboard::input::{Action, ItemAction};
 use crate::dashboard::list::CaptureExport;
 use crate::dashboard::model::Model;
@@ -27,7 +27,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         &[ArgumentSlot::needed(ArgumentShape::Text("URL"))],
         "send the selected capture again, to this URL only, after a confirmation",
         "replay https://shop.acme.test/search",
-        |model, args, _| ask_replay(model, &args.text().unwrap_or_default()),
+        |model, args, _| prompt_replay(model, &args.text().unwrap_or_default()),
     )
     .or(Action::Item(ItemAction::Replay)),
 ];
@@ -36,7 +36,7 @@ pub(crate) static COMMANDS: &[Command] = &[
 fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let format = args.choice().and_then(CaptureFormat::named).ok_or("format is missing")?;
     let marked: Vec<CaptureRecord> =
-        model.marked_captures().into_iter().map(|caught| model.record_of(caught)).collect();
+        model.marked_captures().into_iter().map(|captured| model.record_of(captured)).collect();
     let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
     let name = args.text().unwrap_or_else(|| file_name(&format!("captures-{workspace}.{format}")));
     let exported = ExportedCaptures { name, format, sent: marked };

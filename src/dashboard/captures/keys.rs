@@ -8,9 +8,9 @@ use crate::text;
 
 /// Compares two marked captures, else the selected one with the previous one of the same address or payload.
 pub(crate) fn compare(model: &mut Model) {
-    let marked: Vec<_> = model.marked_captures().iter().map(|caught| caught.id()).collect();
+    let marked: Vec<_> = model.marked_captures().iter().map(|captured| captured.id()).collect();
     if let [_, later] = marked.as_slice()
-        && !model.selected_capture().is_some_and(|caught| marked.contains(&caught.id()))
+        && !model.selected_capture().is_some_and(|captured| marked.contains(&captured.id()))
         && let Some(at) = model.lists.captures.place(&model.data.captures, *later)
     {
         model.lists.captures.select_at(&model.data.captures, at);
@@ -31,9 +31,9 @@ pub(crate) fn compare(model: &mut Model) {
 }
 
 /// `:replay URL`: opens a prompt with method and URL, and sends the request on yes.
-pub(crate) fn ask_replay(model: &mut Model, url: &str) -> Result<(), String> {
-    let caught = model.selected_capture().ok_or("nothing selected")?;
-    let replay = match Replay::new(&caught.capture, url) {
+pub(crate) fn prompt_replay(model: &mut Model, url: &str) -> Result<(), String> {
+    let captured = model.selected_capture().ok_or("nothing selected")?;
+    let replay = match Replay::new(&captured.capture, url) {
         Ok(replay) => replay,
         Err(why) => {
             // The command stays in the line, so that it can be corrected.
@@ -42,7 +42,7 @@ pub(crate) fn ask_replay(model: &mut Model, url: &str) -> Result<(), String> {
         }
     };
     let about = replay.to_string();
-    let which = format!("capture {} of logger {}", caught.capture.id, text::clean(&caught.label));
+    let which = format!("capture {} of logger {}", captured.capture.id, text::clean(&captured.label));
     let jobs = vec![Job::new(about.clone(), Call::Replay(Box::new(replay)))];
     let prompt = Prompt::new("Send this request again?", Then::Call { verb: "send again", jobs })
         .with_line(about)

@@ -1,8 +1,8 @@
 //! The messages of the archive: new and recalled captures, payloads, hits and problems.
 
 use crate::contract::Stamp;
-use crate::dashboard::base::{Caught, Effect, Tone};
-use crate::dashboard::data::{Archive, OobKept, OobNews, Recalled};
+use crate::dashboard::base::{CaptureRow, Effect, Tone};
+use crate::dashboard::data::{Archive, OobNews, Recalled, StoredArchive};
 use crate::dashboard::model::Model;
 use crate::oob::{Payload, PayloadBook};
 use crate::text::plural;
@@ -16,8 +16,8 @@ impl Model {
     /// Handles a message of the archive. Captures of a workspace that is no longer shown are ignored; they are archived.
     pub(crate) fn handle_oob(&mut self, news: OobNews, effects: &mut Vec<Effect>) {
         match news {
-            OobNews::Opened(kept) => {
-                let OobKept { book, writable, problem, forgotten } = *kept;
+            OobNews::Opened(stored) => {
+                let StoredArchive { book, writable, problem, forgotten } = *stored;
                 let oob = &mut self.captures.oob;
                 (oob.book, oob.writable, oob.problem) = (book, writable, problem);
                 if forgotten > 0 {
@@ -31,7 +31,7 @@ impl Model {
                 self.handle_recalled(*recalled)
             }
             OobNews::Captures { generation, new } if generation == self.connection.generation => {
-                let new: Vec<Caught> = new.into_iter().filter(|one| self.data.captures.is_new(one)).collect();
+                let new: Vec<CaptureRow> = new.into_iter().filter(|one| self.data.captures.is_new(one)).collect();
                 self.notify_of_captures(&new, effects);
                 let rows = self.data.captures.take(new);
                 self.filter_captures(|list, asking| list.extend(asking, &rows));
@@ -72,7 +72,7 @@ impl Model {
         let first = grown.payloads().map(|payload| payload.at.map_or(i64::MIN, Stamp::as_second)).min();
         let Some(first) = first else { return };
         let since = Timestamp::from_second(first.saturating_sub(DAY)).unwrap_or(Timestamp::MIN);
-        let captures: Vec<Caught> = self.data.captures.since(Stamp(since)).cloned().collect();
+        let captures: Vec<CaptureRow> = self.data.captures.since(Stamp(since)).cloned().collect();
         if !captures.is_empty() {
             effects.push(Effect::Recognise { captures, grown });
         }

@@ -26,7 +26,7 @@ fn desk() -> Desk {
     ];
     let recognised = |capture: Capture| {
         let found = mentions(&capture, &book).into();
-        Caught { mentions: found, ..caught(1, capture) }
+        CaptureRow { mentions: found, ..capture_row(1, capture) }
     };
     let new = captures.into_iter().map(recognised).collect();
     let generation = desk.model.connection.generation;
@@ -43,7 +43,7 @@ fn select(desk: &mut Desk, id: i64) {
 }
 
 fn compared(desk: &Desk) -> Option<i64> {
-    desk.model.compared_capture().map(|caught| caught.capture.id.0)
+    desk.model.compared_capture().map(|captured| captured.capture.id.0)
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn replay_sends_only_to_typed_url_after_prompt() {
         http_headers: vec!["Host: h".into(), "Authorization: Bearer s3cret".into()],
         ..capture(9)
     };
-    desk.caught(1, vec![secret]);
+    desk.receive(1, vec![secret]);
     assert_eq!(desk.keys("5 G s"), [], "the URL is typed first");
     assert_eq!(desk.calls("'https://shop.acme.test/x' enter"), []);
     let question = format!("{:?}", desk.prompt());
@@ -146,7 +146,7 @@ fn replay_sends_only_to_typed_url_after_prompt() {
 #[test]
 fn binary_body_is_saved_for_curl_command() {
     let mut desk = Desk::new();
-    desk.caught(1, vec![Capture { request_body_base64: "AP8b".into(), path: None, ..capture(9) }]);
+    desk.receive(1, vec![Capture { request_body_base64: "AP8b".into(), path: None, ..capture(9) }]);
     let effects = desk.keys("5 G y c");
     let [Effect::SaveBody { name, sent }] = effects.as_slice() else { panic!("{effects:?}") };
     assert!(name.starts_with("capture-1-9-") && name.ends_with(".bin"), "{name}");
@@ -182,7 +182,7 @@ fn marked_captures_are_copied_as_array_with_payloads() {
 #[test]
 fn capture_of_deleted_logger_keeps_url() {
     let mut desk = Desk::new();
-    desk.caught(77, vec![Capture { path: None, ..capture(9) }]);
+    desk.receive(77, vec![Capture { path: None, ..capture(9) }]);
     assert!(desk.model.data.loggers.value().unwrap().get(LoggerId(77)).is_none());
     let copied = |effects: Vec<Effect>| match effects.as_slice() {
         [Effect::Copy { text, .. }] => text.clone(),
@@ -198,18 +198,18 @@ fn target_query_finds_sender_named_and_later_targets() {
     let mut desk = Desk::new();
     let headers = vec!["Host: t1.acme.test".into(), "X-Forwarded-For: 10.0.0.7, T2.acme.test:8443".into()];
     let named = Capture { http_headers: headers, ..capture(10) };
-    desk.caught(1, vec![named, carrying(11, 1, "192.0.2.40")]);
-    let taken = |desk: &mut Desk, query: &str| {
+    desk.receive(1, vec![named, carrying(11, 1, "192.0.2.40")]);
+    let matching = |desk: &mut Desk, query: &str| {
         desk.model.set_query(Pane::Captures, query).unwrap();
         desk.shown(Pane::Captures)
     };
-    assert_eq!(taken(&mut desk, "target:t2"), [10]);
-    assert_eq!(taken(&mut desk, "target:t1"), [0; 0], "the Host of a request is the logger");
-    assert_eq!(taken(&mut desk, "target:192.0.2.40"), [0; 0]);
+    assert_eq!(matching(&mut desk, "target:t2"), [10]);
+    assert_eq!(matching(&mut desk, "target:t1"), [0; 0], "the Host of a request is the logger");
+    assert_eq!(matching(&mut desk, "target:192.0.2.40"), [0; 0]);
     let targets = [target(2, "t2.acme.test"), target(9, "https://192.0.2.40:8443/")];
     desk.feed(Snapshot::Targets(table(targets)));
     assert_eq!(desk.shown(Pane::Captures), [11]);
-    assert_eq!(taken(&mut desk, "-target:*"), [1, 2, 3]);
+    assert_eq!(matching(&mut desk, "-target:*"), [1, 2, 3]);
 }
 
 #[test]

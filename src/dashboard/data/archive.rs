@@ -2,7 +2,7 @@
 
 use crate::client::Problem;
 use crate::contract::LoggerId;
-use crate::dashboard::base::{Caught, CaughtId, Generation};
+use crate::dashboard::base::{CaptureKey, CaptureRow, Generation};
 use crate::oob::{Hits, Mention, NewestCapture, Payload, PayloadBook, TargetHosts, Token};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,14 +36,14 @@ pub enum Archive {
 /// problem says that it is not.
 #[derive(Clone, Debug)]
 pub enum OobNews {
-    Opened(Box<OobKept>),
+    Opened(Box<StoredArchive>),
     /// Archived captures of the current workspace: the newest chunk first, then older ones.
     Recalled(Box<Recalled>),
     /// New captures, with the payloads recognised in them.
     Captures {
         /// The generation of the poll plan.
         generation: Generation,
-        new: Vec<Caught>,
+        new: Vec<CaptureRow>,
     },
     /// Hits of payloads, as counted by the archive. Payloads that are not listed have the same hits as before.
     Hits {
@@ -55,7 +55,7 @@ pub enum OobNews {
     /// Payloads that another dashboard or command added or changed.
     Payloads(Vec<Arc<Payload>>),
     /// Captures in memory that mention other payloads since the book changed.
-    Recognised(Vec<(CaughtId, Arc<[Mention]>)>),
+    Recognised(Vec<(CaptureKey, Arc<[Mention]>)>),
     /// Counting hits failed. Captures are archived nevertheless.
     Uncounted(Arc<Problem>),
     /// Another program locks the archive. Captures wait for it.
@@ -66,7 +66,7 @@ pub enum OobNews {
 
 /// The content of the archive when it was opened.
 #[derive(Clone, Debug, Default)]
-pub struct OobKept {
+pub struct StoredArchive {
     /// Payloads of all workspaces, because a target may call a logger of another one.
     pub book: PayloadBook,
     /// Whether captures and payloads can be saved.
@@ -81,7 +81,7 @@ pub struct OobKept {
 pub struct Recalled {
     pub generation: Generation,
     /// Oldest first.
-    pub captures: Vec<Caught>,
+    pub captures: Vec<CaptureRow>,
     /// Only in the first chunk: the newest archived capture of each logger.
     pub newest: Option<Arc<BTreeMap<LoggerId, NewestCapture>>>,
     /// Only in the last chunk: whether the archive has still older captures.

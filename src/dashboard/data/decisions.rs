@@ -56,7 +56,7 @@ pub struct Triage {
     /// Findings with new decisions since then.
     pub(crate) touched: Vec<FindingKey>,
     /// Incremented by changes that concern more than single findings: a rule, a baseline, manual findings.
-    pub(crate) turn: u64,
+    pub(crate) wide_revision: u64,
 }
 
 /// Decided findings that need a decision again, for the header.
@@ -94,7 +94,7 @@ pub(crate) struct Basis {
     pub(crate) read: Option<Stamp>,
     /// A digest of ids, status and results of the scans. Progress is excluded, because it changes every second.
     pub(crate) scans: u64,
-    pub(crate) turn: u64,
+    pub(crate) wide_revision: u64,
     pub(crate) today: Date,
 }
 

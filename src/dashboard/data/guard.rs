@@ -33,7 +33,7 @@ pub struct Guard {
 
 impl Guard {
     /// A row was selected without a key of the user.
-    pub fn came_to(&mut self, row: Option<RowRef>) {
+    pub fn arm(&mut self, row: Option<RowRef>) {
         if self.row != row {
             *self = Self { row, drawn: None };
         }
@@ -71,17 +71,17 @@ mod tests {
     }
 
     #[test]
-    fn row_that_came_by_itself_accepts_verdict_150_ms_after_drawing() {
+    fn automatically_selected_row_accepts_verdict_after_150_ms() {
         let [one, two, three] = [1, 2, 3].map(RowRef::Item);
         let mut guard = Guard::default();
         assert!(!guard.is_early(ms(0), one), "the user selected this row");
-        guard.came_to(Some(two));
+        guard.arm(Some(two));
         assert!(guard.is_early(ms(5_000), two), "never drawn");
         guard.drawn(ms(5_000), Some(one));
         guard.drawn(ms(6_000), Some(two));
         guard.drawn(ms(6_100), Some(two));
         assert!(guard.is_early(ms(6_149), two) && !guard.is_early(ms(6_150), two));
-        guard.came_to(Some(three));
+        guard.arm(Some(three));
         guard.lift();
         assert!(!guard.is_early(ms(6_151), three), "the user moved to this row");
     }

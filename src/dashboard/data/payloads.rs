@@ -28,9 +28,9 @@ impl Payloads {
     }
 
     /// Counts a request that contains a token and is not archived.
-    pub fn hit(&mut self, token: Token, came: Option<Stamp>) {
+    pub fn hit(&mut self, token: Token, at: Option<Stamp>) {
         let mut all = self.hits_of(token);
-        all.take(came);
+        all.take(at);
         Arc::make_mut(&mut self.hits).insert(token, all);
     }
 }

@@ -21,7 +21,7 @@ type Sample = (Duration, f64);
 struct TrackedScan {
     samples: VecDeque<Sample>,
     /// Progress, finished tests, findings.
-    stood: (i64, i64, i64),
+    state: (i64, i64, i64),
     moved: Duration,
 }
 
@@ -57,11 +57,11 @@ impl ScanProgress {
         self.running.retain(|id, _| runs(id));
         for scan in scans.items().iter().filter(|scan| scan.status_name == ScanStatus::Running) {
             let found = scan.result_summary.by_risk().into_iter().flatten().sum();
-            let stood = (scan.progress, scan.num_finished_tests, found);
-            let fresh = || TrackedScan { samples: VecDeque::from([(now, portion(scan))]), stood, moved: now };
+            let state = (scan.progress, scan.num_finished_tests, found);
+            let fresh = || TrackedScan { samples: VecDeque::from([(now, portion(scan))]), state, moved: now };
             let watched = self.running.entry(scan.id).or_insert_with(fresh);
-            if watched.stood != stood {
-                watched.stood = stood;
+            if watched.state != state {
+                watched.state = state;
                 watched.moved = now;
                 watched.samples.push_back((now, portion(scan)));
                 while watched.samples.len() > 2 && watched.samples[1].0 + MEMORY < now {
@@ -72,8 +72,8 @@ impl ScanProgress {
     }
 
     /// Records whether the service responds. Time without responses does not make a scan stalled.
-    pub fn hear(&mut self, now: Duration, answers: bool) {
-        if !answers {
+    pub fn record_link(&mut self, now: Duration, responds: bool) {
+        if !responds {
             self.offline.get_or_insert(now);
         } else if let Some(since) = self.offline.take() {
             for watched in self.running.values_mut() {
@@ -101,20 +101,20 @@ impl ScanProgress {
 
     /// Whether any scan is stalled.
     pub fn any_stalled(&self, now: Duration) -> bool {
-        let heard = self.last_response(now);
-        self.running.values().any(|watched| watched.moved + STALLED <= heard)
+        let last_response = self.last_response(now);
+        self.running.values().any(|watched| watched.moved + STALLED <= last_response)
     }
 
     /// The ETA of a running scan at its current speed; none before the speed is known.
     pub fn time_left(&self, now: Duration, scan: ScanId) -> Option<Duration> {
         let samples = &self.running.get(&scan)?.samples;
         let (&(from, low), &(to, high)) = (samples.front()?, samples.back()?);
-        let (took, moved) = (to.checked_sub(from)?.as_secs_f64(), high - low);
-        if took < 2.0 || moved < 0.01 {
+        let (elapsed, moved) = (to.checked_sub(from)?.as_secs_f64(), high - low);
+        if elapsed < 2.0 || moved < 0.01 {
             return None;
         }
         let since = now.saturating_sub(to).as_secs_f64();
-        let left = (1.0 - high).max(0.0) * took / moved - since;
+        let left = (1.0 - high).max(0.0) * elapsed / moved - since;
         Duration::try_from_secs_f64(left.max(1.0)).ok()
     }
 

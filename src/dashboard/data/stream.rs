@@ -10,7 +10,7 @@
 //! late capture moves those after it by one.
 
 use crate::contract::{Shared, Stamp};
-use crate::dashboard::base::{Caught, CaughtId};
+use crate::dashboard::base::{CaptureKey, CaptureRow};
 use crate::oob::Mention;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) const START: u64 = 1 << 32;
 #[derive(Debug)]
 pub struct Stream {
     /// Oldest first.
-    pub caught: VecDeque<Caught>,
+    pub rows: VecDeque<CaptureRow>,
     /// The number of the first row.
     pub first: u64,
     /// The number of dropped captures.
@@ -49,7 +49,7 @@ pub struct Stream {
 impl Default for Stream {
     fn default() -> Self {
         Self {
-            caught: VecDeque::new(),
+            rows: VecDeque::new(),
             first: START,
             dropped: 0,
             older: false,
@@ -65,16 +65,16 @@ impl Default for Stream {
 impl Stream {
     /// The number of the row after the last.
     pub fn end(&self) -> u64 {
-        self.first + self.caught.len() as u64
+        self.first + self.rows.len() as u64
     }
 
     /// The capture of a row number.
-    pub fn get(&self, row: u64) -> Option<&Caught> {
-        self.caught.get(usize::try_from(row.checked_sub(self.first)?).ok()?)
+    pub fn get(&self, row: u64) -> Option<&CaptureRow> {
+        self.rows.get(usize::try_from(row.checked_sub(self.first)?).ok()?)
     }
 
     /// Whether a capture is in memory.
-    pub fn holds(&self, id: CaughtId) -> bool {
+    pub fn holds(&self, id: CaptureKey) -> bool {
         self.row_of(id).is_some()
     }
 
@@ -83,31 +83,31 @@ impl Stream {
     }
 
     /// Whether a capture was never here. One that is older than all may have been dropped before.
-    pub fn is_new(&self, caught: &Caught) -> bool {
+    pub fn is_new(&self, captured: &CaptureRow) -> bool {
         let full = self.dropped > 0 || self.older;
-        let before_all = self.caught.front().is_some_and(|first| caught.id() < first.id());
-        !(full && before_all || self.holds(caught.id()))
+        let before_all = self.rows.front().is_some_and(|first| captured.id() < first.id());
+        !(full && before_all || self.holds(captured.id()))
     }
 
     /// The row number of a capture.
-    pub fn row_of(&self, id: CaughtId) -> Option<u64> {
-        let at = self.caught.binary_search_by_key(&id, Caught::id).ok()?;
+    pub fn row_of(&self, id: CaptureKey) -> Option<u64> {
+        let at = self.rows.binary_search_by_key(&id, CaptureRow::id).ok()?;
         Some(self.first + at as u64)
     }
 
     /// The row number that a capture has or would have.
-    pub fn row_near(&self, id: CaughtId) -> u64 {
+    pub fn row_near(&self, id: CaptureKey) -> u64 {
         self.first + self.place_of(id) as u64
     }
 
-    fn place_of(&self, id: CaughtId) -> usize {
-        self.caught.partition_point(|caught| caught.id() < id)
+    fn place_of(&self, id: CaptureKey) -> usize {
+        self.rows.partition_point(|captured| captured.id() < id)
     }
 
     /// Adds new captures, except those that are here or were dropped. Returns the row numbers, ascending, of those that
     /// were not added in front: each moved the rows after it by one.
-    pub fn take(&mut self, mut new: Vec<Caught>) -> Vec<u64> {
-        new.retain(|caught| self.is_new(caught));
+    pub fn take(&mut self, mut new: Vec<CaptureRow>) -> Vec<u64> {
+        new.retain(|captured| self.is_new(captured));
         let rows = self.insert(new);
         while self.is_over() {
             self.drop_oldest();
@@ -117,7 +117,7 @@ impl Stream {
     }
 
     /// Adds older captures from the archive, as many as fit. Returns the same as [`Stream::take`].
-    pub fn recall(&mut self, older: Vec<Caught>) -> Vec<u64> {
+    pub fn recall(&mut self, older: Vec<CaptureRow>) -> Vec<u64> {
         let rows = self.insert(older);
         while self.is_over() {
             self.drop_oldest();
@@ -127,39 +127,39 @@ impl Stream {
     }
 
     /// Inserts captures by time. Those in front get lower numbers, so that no row moves.
-    fn insert(&mut self, mut new: Vec<Caught>) -> Vec<u64> {
+    fn insert(&mut self, mut new: Vec<CaptureRow>) -> Vec<u64> {
         self.revision += 1;
-        new.sort_by_key(Caught::id);
-        new.dedup_by_key(|caught| caught.id());
-        new.retain(|caught| !self.holds(caught.id()));
-        for caught in &new {
-            self.bytes += caught.bytes();
-            *self.sources.entry(caught.capture.ip_address.clone()).or_default() += 1;
+        new.sort_by_key(CaptureRow::id);
+        new.dedup_by_key(|captured| captured.id());
+        new.retain(|captured| !self.holds(captured.id()));
+        for captured in &new {
+            self.bytes += captured.bytes();
+            *self.sources.entry(captured.capture.ip_address.clone()).or_default() += 1;
         }
-        let first = self.caught.front().map(Caught::id);
-        let later = new.split_off(first.map_or(0, |first| new.partition_point(|caught| caught.id() < first)));
+        let first = self.rows.front().map(CaptureRow::id);
+        let later = new.split_off(first.map_or(0, |first| new.partition_point(|captured| captured.id() < first)));
         self.first -= new.len() as u64;
-        new.into_iter().rev().for_each(|caught| self.caught.push_front(caught));
-        let places: Vec<usize> = later.iter().map(|caught| self.place_of(caught.id())).collect();
-        let mut at = places.first().copied().unwrap_or(self.caught.len());
-        let mut tail = self.caught.split_off(at).into_iter();
+        new.into_iter().rev().for_each(|captured| self.rows.push_front(captured));
+        let places: Vec<usize> = later.iter().map(|captured| self.place_of(captured.id())).collect();
+        let mut at = places.first().copied().unwrap_or(self.rows.len());
+        let mut tail = self.rows.split_off(at).into_iter();
         let mut rows = Vec::with_capacity(later.len());
-        for (caught, place) in later.into_iter().zip(places) {
-            self.caught.extend(tail.by_ref().take(place - at));
+        for (captured, place) in later.into_iter().zip(places) {
+            self.rows.extend(tail.by_ref().take(place - at));
             at = place;
             rows.push(self.end());
-            self.caught.push_back(caught);
+            self.rows.push_back(captured);
         }
-        self.caught.extend(tail);
+        self.rows.extend(tail);
         rows
     }
 
     /// Changes the mentioned payloads of some captures. Returns their row numbers, ascending.
-    pub fn mention(&mut self, changed: &[(CaughtId, Arc<[Mention]>)]) -> Vec<u64> {
+    pub fn mention(&mut self, changed: &[(CaptureKey, Arc<[Mention]>)]) -> Vec<u64> {
         let mut rows = Vec::new();
         for (id, now) in changed {
-            if let Ok(at) = self.caught.binary_search_by_key(id, Caught::id) {
-                self.caught[at].mentions = Arc::clone(now);
+            if let Ok(at) = self.rows.binary_search_by_key(id, CaptureRow::id) {
+                self.rows[at].mentions = Arc::clone(now);
                 rows.push(self.first + at as u64);
             }
         }
@@ -168,17 +168,17 @@ impl Stream {
     }
 
     /// Captures after a time, oldest first.
-    pub fn since(&self, time: Stamp) -> impl Iterator<Item = &Caught> {
-        let from = self.caught.partition_point(|caught| caught.capture.request_date.is_none_or(|date| date <= time));
-        self.caught.range(from..)
+    pub fn since(&self, time: Stamp) -> impl Iterator<Item = &CaptureRow> {
+        let from = self.rows.partition_point(|captured| captured.capture.request_date.is_none_or(|date| date <= time));
+        self.rows.range(from..)
     }
 
     fn is_over(&self) -> bool {
-        self.caught.len() > self.most || (self.bytes > MOST_BYTES && self.caught.len() > 1)
+        self.rows.len() > self.most || (self.bytes > MOST_BYTES && self.rows.len() > 1)
     }
 
     fn drop_oldest(&mut self) {
-        if let Some(oldest) = self.caught.pop_front() {
+        if let Some(oldest) = self.rows.pop_front() {
             self.bytes -= oldest.bytes();
             self.first += 1;
             match self.sources.get_mut(&oldest.capture.ip_address) {

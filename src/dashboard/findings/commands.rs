@@ -107,7 +107,7 @@ fn draft(args: &Args) -> Draft {
 }
 
 fn issues(model: &mut Model, query: &str) -> Result<Vec<IssueId>, String> {
-    Ok(model.taken(Pane::Findings, query)?.into_iter().map(IssueId).collect())
+    Ok(model.ids_matching(Pane::Findings, query)?.into_iter().map(IssueId).collect())
 }
 
 fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {

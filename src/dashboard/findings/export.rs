@@ -65,7 +65,7 @@ fn send(
 pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<IssueId>, String), String> {
     let table = model.data.findings.value().cloned().unwrap_or_default();
     if let Some(query) = query {
-        let matches: HashSet<i64> = model.taken(Pane::Findings, &query)?.into_iter().collect();
+        let matches: HashSet<i64> = model.ids_matching(Pane::Findings, &query)?.into_iter().collect();
         let order = table.order(0).iter().map(|&row| table.items()[row as usize].id);
         return Ok((order.filter(|id| matches.contains(&id.0)).collect(), query));
     }

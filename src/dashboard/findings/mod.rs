@@ -22,8 +22,8 @@ pub mod decide;
 pub mod draw;
 pub mod export;
 pub mod manual;
+#[cfg(test)]
+mod retained_rows_tests;
 pub mod retest;
 #[cfg(test)]
 mod seen_tests;
-#[cfg(test)]
-mod stay_tests;

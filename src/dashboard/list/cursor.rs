@@ -106,9 +106,9 @@ pub trait Cursor {
             return Chosen { many: ids.len() > 1, ids, hidden: Vec::new() };
         }
         let in_range: BTreeSet<i64> = range.into_iter().flatten().flat_map(|at| self.ids_at(at)).collect();
-        let wanted = self.items().into_iter().filter(|(id, is_marked)| *is_marked || in_range.contains(id));
+        let chosen = self.items().into_iter().filter(|(id, is_marked)| *is_marked || in_range.contains(id));
         let hidden = if hidden > 0 { self.hidden_marks() } else { Vec::new() };
-        Chosen { ids: wanted.map(|(id, _)| id).collect(), hidden, many: true }
+        Chosen { ids: chosen.map(|(id, _)| id).collect(), hidden, many: true }
     }
 
     /// All shown items in their order, folded ones too.
@@ -242,7 +242,7 @@ impl Cursor for StreamRows<'_> {
         match row {
             RowRef::Group(id) => self.list.groups.place_of(id),
             RowRef::Item(number) => {
-                let id = self.list.all(self.stream).map(|caught| caught.id()).find(|id| id.capture.0 == number)?;
+                let id = self.list.all(self.stream).map(|captured| captured.id()).find(|id| id.capture.0 == number)?;
                 self.list.place(self.stream, id)
             }
         }
@@ -252,7 +252,7 @@ impl Cursor for StreamRows<'_> {
     }
     fn items(&self) -> Vec<(i64, bool)> {
         let marks = self.list.marks();
-        let ids = self.list.all(self.stream).map(|caught| caught.id());
+        let ids = self.list.all(self.stream).map(|captured| captured.id());
         ids.map(|id| (id.capture.0, !marks.is_empty() && marks.contains(&id))).collect()
     }
     fn groups(&mut self) -> &mut Groups {

@@ -50,7 +50,7 @@ struct Unfolded {
     rows: usize,
 }
 
-/// The groups of a list. The list is ungrouped until [`Groups::turn_on`].
+/// The groups of a list. The list is ungrouped until [`Groups::enable`].
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
     is_on: bool,
@@ -74,13 +74,13 @@ pub struct Groups {
 
 impl Groups {
     /// Groups the list. Groups of fewer than `least` rows have no header.
-    pub fn turn_on(&mut self, starts_open: bool, least: usize) {
+    pub fn enable(&mut self, starts_open: bool, least: usize) {
         self.clear();
         (self.is_on, self.starts_open, self.least) = (true, starts_open, least);
     }
 
     /// Ungroups the list. Folded groups are remembered.
-    pub fn turn_off(&mut self) {
+    pub fn disable(&mut self) {
         self.clear();
         self.is_on = false;
     }

@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 /// The place of a retained row in an order that decisions change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptRow<Id> {
+pub enum RetainedRow<Id> {
     Top,
     /// Below this row.
     Under(Id),
@@ -51,7 +51,7 @@ pub enum KeptRow<Id> {
 
 /// An item to select when it arrives, and the row that was selected before.
 #[derive(Clone, Copy, Debug)]
-struct WantedItem<Id> {
+struct PendingSelection<Id> {
     id: Id,
     selected: Option<RowRef<Id>>,
 }
@@ -70,7 +70,7 @@ pub struct List<T: Item> {
     /// Where `v` began a range.
     pub range_from: Option<RowRef<T::Id>>,
     /// Items that are shown although the filter hides them, because a decision on them was recorded (see `stay`).
-    pub kept: BTreeMap<T::Id, KeptRow<T::Id>>,
+    pub retained: BTreeMap<T::Id, RetainedRow<T::Id>>,
     /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
@@ -89,7 +89,7 @@ pub struct List<T: Item> {
     /// The user pressed a key in this list. Until then the first row is selected.
     pub held: bool,
     /// A new item that is selected when it arrives, unless the selection moved since.
-    wanted: Option<WantedItem<T::Id>>,
+    pending_selection: Option<PendingSelection<T::Id>>,
 }
 
 impl<T: Item> Default for List<T> {
@@ -100,7 +100,7 @@ impl<T: Item> Default for List<T> {
             at: 0,
             marks: BTreeSet::new(),
             range_from: None,
-            kept: BTreeMap::new(),
+            retained: BTreeMap::new(),
             filter: String::new(),
             earlier: Vec::new(),
             sort: 0,
@@ -110,7 +110,7 @@ impl<T: Item> Default for List<T> {
             rows: Arc::default(),
             groups: Groups::default(),
             held: false,
-            wanted: None,
+            pending_selection: None,
         }
     }
 }
@@ -124,10 +124,10 @@ impl<T: Item> List<T> {
 
     /// Restores the selection after the rows or their groups changed.
     pub(crate) fn settle(&mut self, table: &Table<T>) {
-        if let Some(wanted) = self.wanted.take_if(|wanted| table.position(wanted.id).is_some())
-            && self.selected_row() == wanted.selected
+        if let Some(pending) = self.pending_selection.take_if(|pending| table.position(pending.id).is_some())
+            && self.selected_row() == pending.selected
         {
-            (self.selected, self.header) = (Some(wanted.id), None);
+            (self.selected, self.header) = (Some(pending.id), None);
         }
         let place = self.selected_row().filter(|_| self.held).and_then(|row| self.place(table, row));
         let at = place.unwrap_or(if self.held { self.at } else { 0 });
@@ -196,8 +196,8 @@ impl<T: Item> List<T> {
     }
 
     /// Selects this item as soon as it arrives, unless the selection moves before.
-    pub fn want(&mut self, id: T::Id) {
-        self.wanted = Some(WantedItem { id, selected: self.selected_row() });
+    pub fn select_when_loaded(&mut self, id: T::Id) {
+        self.pending_selection = Some(PendingSelection { id, selected: self.selected_row() });
     }
 
     /// Selects the row at a place, or the last one.
@@ -233,7 +233,7 @@ impl<T: Item> List<T> {
 
     /// Lets a new order place the retained rows.
     pub(crate) fn forget_places(&mut self) {
-        self.kept.values_mut().for_each(|kept| *kept = KeptRow::Anywhere);
+        self.retained.values_mut().for_each(|retained| *retained = RetainedRow::Anywhere);
     }
 
     /// The place where the range began, if there is a range and the row is shown.

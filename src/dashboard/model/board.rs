@@ -27,7 +27,7 @@ impl Model {
         let found = (!filter.is_empty()).then(|| self.findings_found(&filter));
         let list = &mut self.lists.board;
         let is_found =
-            |id: IssueId| found.as_ref().is_none_or(|found| found.contains(&id)) || list.kept.contains_key(&id);
+            |id: IssueId| found.as_ref().is_none_or(|found| found.contains(&id)) || list.retained.contains_key(&id);
         let order = table.order(list.sort).iter();
         let rows: Vec<u32> = order.filter(|row| is_found(table.items()[**row as usize].id)).copied().collect();
         match list.sort == BY_NOW {
@@ -35,13 +35,13 @@ impl Model {
                 let ranks: Vec<u32> = rows.iter().map(|&row| table.items()[row as usize].now.rank() as u32).collect();
                 let last = ranks.iter().copied().max().unwrap_or(0);
                 if !list.groups.is_on() {
-                    list.groups.turn_on(true, 1);
+                    list.groups.enable(true, 1);
                 }
                 list.groups.fill((0..=last).map(|rank| GroupId(rank.into())), ranks);
             }
             false => {
                 list.leave_header(&table);
-                list.groups.turn_off();
+                list.groups.disable();
             }
         }
         list.show(&table, rows);

@@ -32,7 +32,7 @@ impl Model {
             targets: self.data.targets.value().cloned().map(Same),
             read,
             scans: self.findings.triage.digest_of(&scans),
-            turn: self.findings.triage.turn,
+            wide_revision: self.findings.triage.wide_revision,
             today: self.today(),
         };
         if self.findings.triage.basis.as_ref() == Some(&basis) {
@@ -75,14 +75,14 @@ impl Model {
         self.findings.triage.rules = correlated.rules;
         self.findings.triage.read = correlated.read;
         self.take_columns(correlated.columns);
-        let turn = self.findings.triage.basis.as_ref().map_or(0, |basis| basis.turn);
-        let made_before = std::mem::replace(&mut self.findings.triage.correlated, turn);
+        let wide_revision = self.findings.triage.basis.as_ref().map_or(0, |basis| basis.wide_revision);
+        let made_before = std::mem::replace(&mut self.findings.triage.correlated, wide_revision);
         // Decisions from opening the store are not changes.
-        if made_before != turn
+        if made_before != wide_revision
             && self.findings.triage.opened.is_none_or(|opened| made_before >= opened)
             && let Some(before) = before
         {
-            self.stay_where_stance_changed(&before, &assessments);
+            self.retain_where_decision_changed(&before, &assessments);
         }
         let touched = std::mem::take(&mut self.findings.triage.touched);
         self.reassess(&touched);
@@ -166,7 +166,7 @@ impl Model {
             match self.findings.triage.state.apply(event) {
                 Touched::Keys(keys) => touched.extend(keys),
                 Touched::All => {
-                    self.findings.triage.turn += 1;
+                    self.findings.triage.wide_revision += 1;
                     // The finding itself is updated at once, all others with the new rows.
                     if let Subject::Finding(identity) = &event.subject {
                         touched.push(identity.key);
@@ -176,7 +176,7 @@ impl Model {
             }
         }
         self.reassess(&touched);
-        self.stay(&touched.iter().map(|&key| IssueId::from(key)).collect::<Vec<_>>());
+        self.retain_decided_rows(&touched.iter().map(|&key| IssueId::from(key)).collect::<Vec<_>>());
         self.findings.triage.touched.extend(touched);
         let lists = &mut self.lists;
         lists.finding_groups.count_undecided(&lists.findings, &self.findings.triage.assessments);
@@ -185,15 +185,16 @@ impl Model {
     /// Handles a message of the decision store.
     pub(crate) fn handle_triage(&mut self, news: TriageNews) {
         match news {
-            TriageNews::Opened(kept) => {
-                let StoredDecisions { state, writer, settings, seen, problem } = *kept;
-                let turn = self.findings.triage.turn + 1;
+            TriageNews::Opened(stored) => {
+                let StoredDecisions { state, writer, settings, seen, problem } = *stored;
+                let wide_revision = self.findings.triage.wide_revision + 1;
                 self.findings.triage.defaults = DecisionDefaults::of(&state);
                 self.findings.triage.state = state;
                 self.findings.triage.writer = writer;
                 self.findings.triage.settings = settings;
                 self.findings.triage.seen = seen;
-                (self.findings.triage.turn, self.findings.triage.opened) = (turn, Some(turn));
+                (self.findings.triage.wide_revision, self.findings.triage.opened) =
+                    (wide_revision, Some(wide_revision));
                 self.findings.triage.problem = problem;
                 self.settings.since.opened = true;
                 self.load_tabs();

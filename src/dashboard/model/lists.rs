@@ -34,7 +34,7 @@ type InScope<T> = Box<dyn Fn(&T) -> bool>;
 pub(crate) trait PaneItem: Stored {
     /// Writes the values of a field. Those of findings include the decisions.
     fn write_listed(listed: &Listed<'_, Self>, row: usize, field: Field, to: &mut ColumnBuilder) {
-        listed.table.items()[row].write_field(field, &listed.world, to);
+        listed.table.items()[row].write_field(field, &listed.list_context, to);
     }
 
     /// Whether an item is in the scope; nothing while the scope holds all of them.
@@ -159,9 +159,9 @@ impl PaneItem for Payload {
 impl PaneItem for Issue {
     fn write_listed(listed: &Listed<'_, Self>, row: usize, field: Field, to: &mut ColumnBuilder) {
         let issue = &listed.table.items()[row];
-        match listed.world.assessments.get(row) {
-            Some(assessment) => AssessedFinding { issue, assessment }.write_field(field, &listed.world, to),
-            None => issue.write_field(field, &listed.world, to),
+        match listed.list_context.assessments.get(row) {
+            Some(assessment) => AssessedFinding { issue, assessment }.write_field(field, &listed.list_context, to),
+            None => issue.write_field(field, &listed.list_context, to),
         }
     }
 
@@ -178,7 +178,7 @@ impl PaneItem for Issue {
         match finding_groups.by {
             Some(by) => finding_groups.show(by, findings, (table, rows), &model.findings.triage.assessments),
             None => {
-                findings.groups.turn_off();
+                findings.groups.disable();
                 findings.show(table, rows);
             }
         }
@@ -227,24 +227,24 @@ impl Model {
     pub(crate) fn query_list<A>(
         &mut self,
         pane: Pane,
-        ask: impl FnOnce(&mut Evaluator, &dyn RowSource) -> A,
+        run: impl FnOnce(&mut Evaluator, &dyn RowSource) -> A,
     ) -> Option<A> {
         registry!(of [
             pane.asked_of(),
             T => {
                 let table = T::remote(&self.data).value().cloned()?;
-                Some(self.with_cache(&table, |model, _, cache| ask(cache.evaluator(), &model.listed(&table))))
+                Some(self.with_cache(&table, |model, _, cache| run(cache.evaluator(), &model.listed(&table))))
             },
             captures => {
-                let (others, now) = (self.world(), self.service_now().as_second());
+                let (others, now) = (self.list_context(), self.service_now().as_second());
                 let context = StreamContext { only: self.navigation.scope.logger, others: &others, now };
-                Some(ask(&mut Evaluator::default(), &StreamChunk::newest(&self.data.captures, context)))
+                Some(run(&mut Evaluator::default(), &StreamChunk::newest(&self.data.captures, context)))
             }
         ])
     }
 
     /// Ids of the rows that match a query, shown or not. Not for captures.
-    pub(crate) fn taken(&mut self, pane: Pane, query: &str) -> Result<BTreeSet<i64>, String> {
+    pub(crate) fn ids_matching(&mut self, pane: Pane, query: &str) -> Result<BTreeSet<i64>, String> {
         let query = Query::parse(query, pane.kind()).map_err(|error| error.to_string())?;
         let rows = self.query_list(pane, |evaluator, source| evaluator.matches(&query, source));
         let rows = rows.ok_or_else(|| format!("{} are still loading", pane.title()))?;
@@ -265,12 +265,12 @@ impl Model {
 
     /// Applies the filter of a list again.
     pub(crate) fn keep_no_rows(&mut self, pane: Pane) {
-        let kept = registry!(of [
+        let retained = registry!(of [
             pane,
-            T => !std::mem::take(&mut T::list_mut(&mut self.lists).kept).is_empty(),
+            T => !std::mem::take(&mut T::list_mut(&mut self.lists).retained).is_empty(),
             captures => false
         ]);
-        if kept {
+        if retained {
             self.show_rows(pane);
         }
     }
@@ -300,8 +300,8 @@ impl Lists {
     }
 
     /// Selects this row of a pane when it arrives, unless the selection is moved before.
-    pub(crate) fn want(&mut self, pane: Pane, id: i64) {
-        registry!(of [pane, T => T::list_mut(self).want(id.into()), captures => {}]);
+    pub(crate) fn select_when_loaded(&mut self, pane: Pane, id: i64) {
+        registry!(of [pane, T => T::list_mut(self).select_when_loaded(id.into()), captures => {}]);
     }
 
     /// The selected row of a pane: an item or a group header.
@@ -348,7 +348,7 @@ impl Data {
         registry!(of [
             pane,
             T => T::remote(self).value().map(|table| table.len()),
-            captures => Some(self.captures.caught.len())
+            captures => Some(self.captures.rows.len())
         ])
     }
 }

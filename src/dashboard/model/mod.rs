@@ -27,6 +27,7 @@ pub mod outcomes;
 pub mod payloads;
 pub mod plan;
 pub mod refresh;
+pub mod retained_rows;
 pub mod rows;
 pub mod say;
 pub mod seen;
@@ -34,7 +35,6 @@ pub mod settings;
 pub mod signals;
 pub mod since;
 pub mod sources;
-pub mod stay;
 pub mod tabs;
 
 pub(crate) use lists::{PaneItem, Stored};
@@ -104,7 +104,7 @@ pub struct ConnectionState {
     /// Incremented when the workspace changes.
     pub generation: Generation,
     /// Incremented to request a list from the poller now.
-    pub asked: BTreeMap<ListKind, u32>,
+    pub refreshes: BTreeMap<ListKind, u32>,
 }
 
 /// Decisions on findings, the review, the retest board and the guards.

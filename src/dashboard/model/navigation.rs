@@ -29,7 +29,7 @@ pub(crate) fn go(model: &mut Model, pane: Pane) {
 pub(crate) fn set_scope(model: &mut Model, scope: Scope) {
     let old = std::mem::replace(&mut model.navigation.scope, scope);
     if (old.target, old.scan) != (model.navigation.scope.target, model.navigation.scope.scan) {
-        model.lists.findings.kept.clear();
+        model.lists.findings.retained.clear();
         model.show_rows(Pane::Findings);
         model.show_rows(Pane::Scans);
     }
@@ -80,8 +80,8 @@ impl Model {
     }
 
     /// Requests a list from the poller now.
-    pub(crate) fn ask(&mut self, list: ListKind) {
-        *self.connection.asked.entry(list).or_default() += 1;
+    pub(crate) fn request_refresh(&mut self, list: ListKind) {
+        *self.connection.refreshes.entry(list).or_default() += 1;
     }
 }
 

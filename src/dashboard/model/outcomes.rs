@@ -45,7 +45,7 @@ impl Model {
         for one in unknown.iter_mut().filter(|one| one.found.is_none()) {
             if let Some((pane, id)) = self.created_since(&one.job.call, &one.known) {
                 one.found = Some(id);
-                self.lists.want(pane, id);
+                self.lists.select_when_loaded(pane, id);
                 self.say(
                     Tone::Good,
                     format!("{} {} (id {id}), although its response was lost", one.job.about, one.past),

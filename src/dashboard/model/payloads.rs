@@ -53,7 +53,7 @@ impl Model {
     pub fn payload_at_hand(&self) -> Option<&Arc<Payload>> {
         let of_row = match self.navigation.focus.pane {
             Pane::Payloads => self.lists.payloads.selected,
-            Pane::Captures => self.selected_capture().and_then(|caught| caught.tokens().next()),
+            Pane::Captures => self.selected_capture().and_then(|captured| captured.tokens().next()),
             _ => None,
         };
         self.captures.oob.book.get(of_row.or(self.captures.payloads.last)?)
@@ -72,8 +72,8 @@ impl Model {
     /// `:mine`: marks an address, or that of the selected capture, as the analyst's, or removes the mark.
     pub(crate) fn mark_own_address(&mut self, named: Option<String>, effects: &mut Vec<Effect>) -> Result<(), String> {
         let of_row = || {
-            let caught = self.selected_capture().filter(|_| self.navigation.focus.pane == Pane::Captures);
-            caught.map(|caught| caught.capture.ip_address.to_string())
+            let captured = self.selected_capture().filter(|_| self.navigation.focus.pane == Pane::Captures);
+            captured.map(|captured| captured.capture.ip_address.to_string())
         };
         let address = named.or_else(of_row).ok_or("address is missing: add one, or select a capture")?;
         let address: IpAddr = address.trim().parse().map_err(|_| format!("invalid address {address}"))?;

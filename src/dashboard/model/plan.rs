@@ -68,7 +68,7 @@ impl Model {
             generation: self.connection.generation,
             workspace: self.navigation.scope.workspace,
             visible: self.visible(),
-            asked: self.connection.asked.clone(),
+            refreshes: self.connection.refreshes.clone(),
             captures: captures.then_some(self.navigation.scope.logger),
             archived: self.known_captures(),
             scan_part: self.scan_part(),

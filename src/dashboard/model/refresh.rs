@@ -39,7 +39,7 @@ impl Model {
         if changed(&[Segment::Findings, Segment::Scans, Segment::Settings]) {
             self.count_since();
         } else if changed(&[Segment::Captures]) {
-            self.count_since_caught();
+            self.count_captured_since();
         }
         if changed(&[Segment::Findings, Segment::Decisions, Segment::Settings]) {
             self.count_tabs();

@@ -29,12 +29,12 @@ impl Model {
     }
 
     /// Runs the query of the captures: on all of them, on new or changed ones, or on the next chunk.
-    pub(crate) fn filter_captures(&mut self, ask: impl FnOnce(&mut StreamList, &ChunkQuery<'_>)) {
+    pub(crate) fn filter_captures(&mut self, run: impl FnOnce(&mut StreamList, &ChunkQuery<'_>)) {
         let mut list = std::mem::take(&mut self.lists.captures);
         let query = query_of(&list.filter, QueryKind::Captures);
-        let (others, now) = (self.world(), self.service_now().as_second());
+        let (others, now) = (self.list_context(), self.service_now().as_second());
         let context = stream::chunks::StreamContext { only: self.navigation.scope.logger, others: &others, now };
-        ask(
+        run(
             &mut list,
             &ChunkQuery { stream: &self.data.captures, query: &query, context, bytes: stream::chunks::CHUNK },
         );
@@ -44,7 +44,7 @@ impl Model {
     /// Continues the oldest export of captures.
     pub(crate) fn gather(&mut self, effects: &mut Vec<Effect>) {
         let Some((mut exported, mut gathering)) = self.captures.exports.pop_front() else { return };
-        let (others, now) = (self.world(), self.service_now().as_second());
+        let (others, now) = (self.list_context(), self.service_now().as_second());
         let context = stream::chunks::StreamContext { only: gathering.only, others: &others, now };
         let query = gathering.query.clone();
         let asking = ChunkQuery { stream: &self.data.captures, query: &query, context, bytes: stream::chunks::CHUNK };
@@ -52,7 +52,7 @@ impl Model {
             None => self.captures.exports.push_front((exported, gathering)),
             Some(found) if found.is_empty() => self.say(Tone::Bad, "no captured requests to export"),
             Some(found) => {
-                exported.sent = found.iter().map(|caught| self.record_of(caught)).collect();
+                exported.sent = found.iter().map(|captured| self.record_of(captured)).collect();
                 effects.push(Effect::ExportCaptures(Box::new(exported)));
             }
         }
@@ -79,16 +79,16 @@ impl Model {
         }
     }
 
-    /// Runs `ask` with the query cache of a list, valid for the current tables.
+    /// Runs `run` with the query cache of a list, valid for the current tables.
     pub(crate) fn with_cache<T: Stored, A>(
         &mut self,
         table: &Arc<Table<T>>,
-        ask: impl FnOnce(&Model, &mut List<T>, &mut QueryCache) -> A,
+        run: impl FnOnce(&Model, &mut List<T>, &mut QueryCache) -> A,
     ) -> A {
         let mut list = std::mem::take(T::list_mut(&mut self.lists));
         let mut cache = std::mem::take(&mut list.cache);
         cache.fit(table, self.others_of(T::KIND));
-        let answer = ask(self, &mut list, &mut cache);
+        let answer = run(self, &mut list, &mut cache);
         list.cache = cache;
         *T::list_mut(&mut self.lists) = list;
         answer
@@ -111,11 +111,11 @@ fn rows<T: Item>(
     let rows: Vec<u32> = if query.is_empty() && scope.is_none() {
         order.collect()
     } else {
-        let mut wanted = cache.matches(&query, source);
-        list.kept.keys().filter_map(|&id| table.position(id)).for_each(|at| wanted.set(at));
-        scope.iter().for_each(|scope| wanted.and(scope));
-        order.filter(|&row| wanted.has(row as usize)).collect()
+        let mut matching = cache.matches(&query, source);
+        list.retained.keys().filter_map(|&id| table.position(id)).for_each(|at| matching.set(at));
+        scope.iter().for_each(|scope| matching.and(scope));
+        order.filter(|&row| matching.has(row as usize)).collect()
     };
     let by_decision = list.order.iter().any(|key| key.field.needs_others(T::KIND));
-    if by_decision && !list.kept.is_empty() { list.in_place(table, rows) } else { rows }
+    if by_decision && !list.retained.is_empty() { list.in_place(table, rows) } else { rows }
 }

@@ -8,7 +8,7 @@
 //! alert rule matches them.
 
 use crate::contract::{Capture, Shared, Stamp};
-use crate::dashboard::base::{Caught, CaughtId, Effect, Signal, Tone};
+use crate::dashboard::base::{CaptureKey, CaptureRow, Effect, Signal, Tone};
 use crate::dashboard::data::{ALERT, Alert, LONGEST, OFF, ON, RECENT, Wait};
 use crate::dashboard::model::Model;
 use crate::oob::source::is_own;
@@ -28,20 +28,21 @@ enum AlertReason<'a> {
 
 impl Model {
     /// Sends signals for new captures, and counts their hits if there is no archive that does it.
-    pub(crate) fn notify_of_captures(&mut self, new: &[Caught], effects: &mut Vec<Effect>) {
-        let new: Vec<&Caught> = new.iter().filter(|caught| self.data.captures.row_of(caught.id()).is_none()).collect();
+    pub(crate) fn notify_of_captures(&mut self, new: &[CaptureRow], effects: &mut Vec<Effect>) {
+        let new: Vec<&CaptureRow> =
+            new.iter().filter(|captured| self.data.captures.row_of(captured.id()).is_none()).collect();
         let alerts = self.alerted(&new);
         let mut any = false;
-        for (caught, alert) in new.into_iter().zip(alerts) {
+        for (captured, alert) in new.into_iter().zip(alerts) {
             let mut known = false;
-            for token in caught.tokens() {
+            for token in captured.tokens() {
                 if !self.captures.oob.writable {
-                    self.captures.payloads.hit(token, caught.capture.request_date);
+                    self.captures.payloads.hit(token, captured.capture.request_date);
                 }
-                known |= self.notify_of_hit(token, caught, alert.as_deref(), effects);
+                known |= self.notify_of_hit(token, captured, alert.as_deref(), effects);
             }
-            if let Some(query) = alert.filter(|_| !known && !self.is_old(&caught.capture)) {
-                self.notify(&AlertReason::Alert(&query), caught, None, effects);
+            if let Some(query) = alert.filter(|_| !known && !self.is_old(&captured.capture)) {
+                self.notify(&AlertReason::Alert(&query), captured, None, effects);
             }
             any |= known;
         }
@@ -62,9 +63,15 @@ impl Model {
     }
 
     /// Notifies of a capture with the token of a payload. False if the payload book does not have the token.
-    fn notify_of_hit(&mut self, token: Token, caught: &Caught, alert: Option<&str>, effects: &mut Vec<Effect>) -> bool {
+    fn notify_of_hit(
+        &mut self,
+        token: Token,
+        captured: &CaptureRow,
+        alert: Option<&str>,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
         let Some(payload) = self.captures.oob.book.get(token).cloned() else { return false };
-        let (quiet, old) = (self.is_quiet(&caught.capture), self.is_old(&caught.capture));
+        let (quiet, old) = (self.is_quiet(&captured.capture), self.is_old(&captured.capture));
         self.captures.payloads.unseen += u64::from(!quiet);
         let awaited = !quiet && !old && self.end_wait(token);
         let why = match alert {
@@ -75,23 +82,24 @@ impl Model {
             None => AlertReason::Payload,
         };
         if self.captures.signals.may_notify(self.now.mono, token) || awaited {
-            self.notify(&why, caught, Some(&payload), effects);
+            self.notify(&why, captured, Some(&payload), effects);
         }
         true
     }
 
     /// Notifies of recent captures whose tokens became known when the payload book changed.
-    pub(crate) fn notify_of_recognised(&mut self, changed: &[(CaughtId, Arc<[Mention]>)], effects: &mut Vec<Effect>) {
-        let ids: BTreeSet<CaughtId> = changed.iter().map(|(id, _)| *id).collect();
+    pub(crate) fn notify_of_recognised(&mut self, changed: &[(CaptureKey, Arc<[Mention]>)], effects: &mut Vec<Effect>) {
+        let ids: BTreeSet<CaptureKey> = changed.iter().map(|(id, _)| *id).collect();
         let recent = self.service_now().as_second() - RECENT;
-        let is_recent = |caught: &&Caught| caught.capture.request_date.is_none_or(|date| date.as_second() >= recent);
+        let is_recent =
+            |captured: &&CaptureRow| captured.capture.request_date.is_none_or(|date| date.as_second() >= recent);
         let of =
-            self.data.captures.caught.iter().rev().take_while(is_recent).filter(|caught| ids.contains(&caught.id()));
+            self.data.captures.rows.iter().rev().take_while(is_recent).filter(|captured| ids.contains(&captured.id()));
         // A clone is cheap: captures share their texts.
-        let found: Vec<Caught> = of.cloned().collect();
-        for caught in found.iter().rev() {
-            for token in caught.tokens() {
-                self.notify_of_hit(token, caught, None, effects);
+        let found: Vec<CaptureRow> = of.cloned().collect();
+        for captured in found.iter().rev() {
+            for token in captured.tokens() {
+                self.notify_of_hit(token, captured, None, effects);
             }
         }
     }
@@ -118,33 +126,39 @@ impl Model {
     }
 
     /// For each capture the alert rule that matches it.
-    fn alerted(&self, new: &[&Caught]) -> Vec<Option<String>> {
-        let mut taken = vec![None; new.len()];
+    fn alerted(&self, new: &[&CaptureRow]) -> Vec<Option<String>> {
+        let mut matches = vec![None; new.len()];
         let on: Vec<&Alert> = self.captures.signals.alerts.iter().filter(|alert| !alert.off).collect();
         if on.is_empty() || new.is_empty() {
-            return taken;
+            return matches;
         }
-        let world = self.world();
-        let rows: Vec<RecognizedCapture<'_>> = new.iter().map(|caught| caught.recognised()).collect();
-        let source = Rows { rows: &rows, others: &world, now: self.service_now().as_second() };
+        let list_context = self.list_context();
+        let rows: Vec<RecognizedCapture<'_>> = new.iter().map(|captured| captured.recognised()).collect();
+        let source = Rows { rows: &rows, others: &list_context, now: self.service_now().as_second() };
         for alert in on {
             let Ok(query) = Query::parse(&alert.query, QueryKind::Captures) else { continue };
             for row in query.matches(&source).rows() {
-                taken[row].get_or_insert_with(|| alert.query.clone());
+                matches[row].get_or_insert_with(|| alert.query.clone());
             }
         }
-        taken
+        matches
     }
 
-    fn notify(&mut self, why: &AlertReason<'_>, caught: &Caught, payload: Option<&Payload>, effects: &mut Vec<Effect>) {
-        let signal = self.signal(why, caught, payload);
+    fn notify(
+        &mut self,
+        why: &AlertReason<'_>,
+        captured: &CaptureRow,
+        payload: Option<&Payload>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let signal = self.signal(why, captured, payload);
         self.say(Tone::Good, format!("{}: {}", signal.title, signal.body));
         let sent = self.captures.signals.notify(self.now.mono, signal);
         effects.extend(sent.map(|signal| Effect::Signal(Box::new(signal))));
     }
 
-    fn signal(&self, why: &AlertReason<'_>, caught: &Caught, payload: Option<&Payload>) -> Signal {
-        let capture = &caught.capture;
+    fn signal(&self, why: &AlertReason<'_>, captured: &CaptureRow, payload: Option<&Payload>) -> Signal {
+        let capture = &captured.capture;
         let delay = payload.and_then(|payload| payload.delay(capture.request_date, self.connection.clock_offset));
         let delay = delay.map(|delay| delay.to_string()).unwrap_or_default();
         let place = payload.map(Payload::place).unwrap_or_default();
@@ -169,7 +183,7 @@ impl Model {
             ("finding", of(|payload| &payload.finding_name)),
             ("note", of(|payload| &payload.note)),
             ("delay", delay),
-            ("logger", caught.label.to_string()),
+            ("logger", captured.label.to_string()),
             ("workspace", self.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default()),
             ("time", time),
             ("from", capture.ip_address.to_string()),
@@ -189,8 +203,8 @@ impl Model {
     /// Loads the alert rules of the current workspace.
     pub(crate) fn load_alerts(&mut self) {
         let workspace = self.workspace_name();
-        let kept = self.settings_of(ALERT, &workspace).into_iter();
-        self.captures.signals.alerts = kept.map(|(query, state)| Alert { query, off: state == OFF }).collect();
+        let stored = self.settings_of(ALERT, &workspace).into_iter();
+        self.captures.signals.alerts = stored.map(|(query, state)| Alert { query, off: state == OFF }).collect();
     }
 
     /// Stores an alert rule as on or off; none deletes it.

@@ -8,7 +8,7 @@
 //! All times are those of the service's clock.
 
 use crate::contract::{Scan, ScanStatus, Shared, Stamp};
-use crate::dashboard::base::{Caught, Effect};
+use crate::dashboard::base::{CaptureRow, Effect};
 use crate::dashboard::data::{LOOKED, SOON, What};
 use crate::dashboard::model::Model;
 use crate::oob::Token;
@@ -31,7 +31,7 @@ impl Model {
         let mut what = What::default();
         let (today, soon) = (self.today(), self.today().saturating_add(jiff::Span::new().days(SOON)));
         let scans = self.data.scans.value().cloned().unwrap_or_default();
-        (what.captures, what.payloads) = self.caught_since(last);
+        (what.captures, what.payloads) = self.captured_since(last);
         what.risks = self.found_since(last, &scans);
         for assessment in &self.findings.triage.assessments {
             let ends = assessment.until.is_some_and(|until| today <= until && until <= soon);
@@ -48,13 +48,13 @@ impl Model {
     }
 
     /// Counts the captures since the last view. The other counts do not change.
-    pub(crate) fn count_since_caught(&mut self) {
+    pub(crate) fn count_captured_since(&mut self) {
         let Some(last) = self.settings.since.last else { return };
-        (self.settings.since.what.captures, self.settings.since.what.payloads) = self.caught_since(last);
+        (self.settings.since.what.captures, self.settings.since.what.payloads) = self.captured_since(last);
     }
 
-    fn caught_since(&self, last: Stamp) -> (usize, usize) {
-        let known = |caught: &Caught| caught.known().map(|mention| mention.token);
+    fn captured_since(&self, last: Stamp) -> (usize, usize) {
+        let known = |captured: &CaptureRow| captured.known().map(|mention| mention.token);
         let payloads: BTreeSet<Token> = self.data.captures.since(last).filter_map(known).collect();
         (self.data.captures.since(last).count(), payloads.len())
     }

@@ -88,7 +88,7 @@ impl OtherLists for ListContext<'_> {
 /// A table as a source of queries.
 pub(crate) struct Listed<'a, T: Item> {
     pub table: &'a Table<T>,
-    pub world: ListContext<'a>,
+    pub list_context: ListContext<'a>,
     /// Seconds since 1970, by the service's clock.
     pub now: i64,
 }
@@ -112,7 +112,7 @@ impl<T: PaneItem> RowSource for Listed<'_, T> {
 
     fn with_text(&self, text: &str) -> RowSet {
         let targets = match T::KIND {
-            QueryKind::Findings | QueryKind::Scans => self.world.targets_named(text),
+            QueryKind::Findings | QueryKind::Scans => self.list_context.targets_named(text),
             _ => Vec::new(),
         };
         self.table.with_text(text, &targets)
@@ -134,7 +134,7 @@ impl ListContext<'_> {
 
 impl Model {
     /// The data of other lists for queries.
-    pub(crate) fn world(&self) -> ListContext<'_> {
+    pub(crate) fn list_context(&self) -> ListContext<'_> {
         ListContext {
             data: &self.data,
             assessments: &self.findings.triage.assessments,
@@ -150,7 +150,7 @@ impl Model {
 
     /// A table as a source of queries.
     pub(crate) fn listed<'a, T: PaneItem>(&'a self, table: &'a Table<T>) -> Listed<'a, T> {
-        Listed { table, world: self.world(), now: self.service_now().as_second() }
+        Listed { table, list_context: self.list_context(), now: self.service_now().as_second() }
     }
 
     /// Takes columns of the findings that a worker thread made.

@@ -12,12 +12,12 @@ pub struct Fit {
 /// Matches typed letters with a name, ignoring case and blanks; none when the name does not contain them in this order.
 pub fn fit(typed: &str, name: &str) -> Option<Fit> {
     let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
-    let (wanted, name) = (letters(typed), letters(name));
-    let wanted: Vec<char> = wanted.into_iter().filter(|letter| !is_gap(*letter)).collect();
-    let Some(&first) = wanted.first() else { return Some(Fit { score: 0, letters: Vec::new() }) };
+    let (pattern, name) = (letters(typed), letters(name));
+    let pattern: Vec<char> = pattern.into_iter().filter(|letter| !is_gap(*letter)).collect();
+    let Some(&first) = pattern.first() else { return Some(Fit { score: 0, letters: Vec::new() }) };
     let starts = (0..name.len()).filter(|&at| name[at] == first);
     starts
-        .filter_map(|start| fit_from(&wanted, &name, start))
+        .filter_map(|start| fit_from(&pattern, &name, start))
         .max_by_key(|fit| (fit.score, std::cmp::Reverse(fit.letters[0])))
 }
 
@@ -26,10 +26,10 @@ fn is_gap(letter: char) -> bool {
 }
 
 /// Matches from a start as early as possible, but prefers letters that begin a word.
-fn fit_from(wanted: &[char], name: &[char], start: usize) -> Option<Fit> {
+fn fit_from(pattern: &[char], name: &[char], start: usize) -> Option<Fit> {
     let begins = |at: usize| at == 0 || is_gap(name[at - 1]);
     let mut letters = vec![start];
-    for &letter in &wanted[1..] {
+    for &letter in &pattern[1..] {
         let last = letters[letters.len() - 1];
         let after = (last + 1)..name.len();
         let adjoining = (last + 1 < name.len() && name[last + 1] == letter).then_some(last + 1);

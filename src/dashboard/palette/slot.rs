@@ -304,17 +304,17 @@ where
     T::Id: Into<i64>,
 {
     let items = table.map(|table| table.items()).unwrap_or_default();
-    let wanted = typed.to_lowercase();
+    let needle = typed.to_lowercase();
     let by = |fits: &dyn Fn(&T) -> bool| {
         let mut all = items.iter().filter(|item| fits(item));
         all.next().filter(|_| all.next().is_none()).map(|item| item.id())
     };
     let found = by(&|item| name(item) == typed)
-        .or_else(|| by(&|item| name(item).to_lowercase() == wanted))
+        .or_else(|| by(&|item| name(item).to_lowercase() == needle))
         .or_else(|| by(&|item| Ok(item.id().into()) == typed.parse::<i64>()))
-        .or_else(|| by(&|item| name(item).to_lowercase().contains(&wanted)));
+        .or_else(|| by(&|item| name(item).to_lowercase().contains(&needle)));
     found.ok_or_else(|| {
-        let several = items.iter().filter(|item| name(item).to_lowercase().contains(&wanted)).count();
+        let several = items.iter().filter(|item| name(item).to_lowercase().contains(&needle)).count();
         match several {
             0 => with_nearest(
                 Fault::new(place, format!("{what} `{typed}` not found")),
@@ -335,8 +335,8 @@ fn finding(model: &Model, typed: &str) -> Option<IssueId> {
             return Some(issue.id);
         }
     }
-    let wanted = typed.to_lowercase();
-    let has = |id: &IssueId| table.get(*id).is_some_and(|issue| issue.name.to_lowercase().contains(&wanted));
+    let needle = typed.to_lowercase();
+    let has = |id: &IssueId| table.get(*id).is_some_and(|issue| issue.name.to_lowercase().contains(&needle));
     let shown = model.lists.findings.shown(table).find(has);
     shown.or_else(|| table.items().iter().map(|issue| issue.id).find(has))
 }
@@ -344,8 +344,8 @@ fn finding(model: &Model, typed: &str) -> Option<IssueId> {
 /// A payload of the workspace by the beginning of its token, which only it has.
 fn payload(model: &Model, typed: &str, place: Range<usize>) -> Result<Token, Fault> {
     let all = model.data.payloads.value().map(|table| table.items()).unwrap_or_default();
-    let wanted = typed.to_lowercase();
-    let mut fits = all.iter().map(|payload| payload.token).filter(|token| token.to_string().starts_with(&wanted));
+    let needle = typed.to_lowercase();
+    let mut fits = all.iter().map(|payload| payload.token).filter(|token| token.to_string().starts_with(&needle));
     match (fits.next(), fits.next()) {
         (Some(token), None) => Ok(token),
         (None, _) => Err(Fault::new(place, format!("no payload token begins with `{typed}`"))),

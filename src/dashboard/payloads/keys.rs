@@ -1,7 +1,7 @@
 //! The actions on payloads: create, copy, edit the place, and go to the captures or the finding of a payload.
 
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
-use crate::dashboard::base::{Caught, Effect, FormTag, Pane, Scope, Tone};
+use crate::dashboard::base::{CaptureRow, Effect, FormTag, Pane, Scope, Tone};
 use crate::dashboard::input::{Action, Context, KeyChord, PayloadAction};
 use crate::dashboard::model::{Modal, Model, navigation};
 use crate::dashboard::palette::Many;
@@ -33,7 +33,7 @@ pub(crate) fn handle_payload(model: &mut Model, action: PayloadAction, effects: 
 }
 
 /// The first keys of copying a payload: the key of the shape follows if there is a payload.
-pub(crate) fn ask_shape(model: &mut Model) {
+pub(crate) fn prompt_shape(model: &mut Model) {
     match model.payload_at_hand() {
         Some(_) => model.keyboard.pending = Some(Context::Shape),
         None => say_no_payload(model),
@@ -95,8 +95,8 @@ fn payload_request(model: &Model, form: UrlForm) -> Result<PayloadRequest, Strin
 
 /// Whether there are captures, and none of them has a path.
 fn has_no_paths(model: &Model) -> bool {
-    let caught = &model.data.captures.caught;
-    !caught.is_empty() && caught.iter().all(|caught| caught.capture.path.is_none())
+    let rows = &model.data.captures.rows;
+    !rows.is_empty() && rows.iter().all(|captured| captured.capture.path.is_none())
 }
 
 /// The logger of the scope, else the logger of the selected row, else the newest logger that still records.
@@ -214,8 +214,8 @@ fn change(model: &mut Model, tokens: &[Token], put: impl Fn(&mut Payload), effec
 /// Goes from the payload book to the captures with the payload, and reports hits that are not loaded.
 pub(crate) fn to_captures(model: &mut Model) {
     let Some(token) = model.lists.payloads.selected else { return };
-    let carries = |caught: &&Caught| caught.tokens().any(|one| one == token);
-    let here = model.data.captures.caught.iter().filter(carries).count() as u64;
+    let carries = |captured: &&CaptureRow| captured.tokens().any(|one| one == token);
+    let here = model.data.captures.rows.iter().filter(carries).count() as u64;
     let hits = model.captures.payloads.hits_of(token).count.max(here);
     let archived = format!("`scandeck captures list --query {}` lists the archive", query_of(token));
     // Without a logger pane 5 has no captures.
@@ -252,7 +252,7 @@ pub(crate) fn back_to_book(model: &mut Model) {
 }
 
 /// Whether the captures were opened from the payload book.
-pub(crate) fn came_from_book(model: &Model) -> bool {
+pub(crate) fn is_opened_from_book(model: &Model) -> bool {
     let of = model.lists.payloads.selected.filter(|_| model.navigation.focus.pane == Pane::Captures);
     let from = model.navigation.previous.as_ref().is_some_and(|(focus, _)| focus.pane == Pane::Payloads);
     from && of.is_some_and(|token| model.lists.captures.filter == query_of(token))

@@ -1,7 +1,7 @@
 //! Alerts: known payloads, alert rules, waits; and their rate.
 
 use crate::contract::Shared;
-use crate::dashboard::base::{Caught, Signal};
+use crate::dashboard::base::{CaptureRow, Signal};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
 use crate::dashboard::testing::*;
@@ -10,7 +10,7 @@ use crate::oob::{ArchivedCapture, Mention, MentionPlace, Token};
 impl Desk {
     /// Receives a capture, possibly with a token; returns the alerts.
     pub fn hit(&mut self, id: i64, token: Option<u64>) -> Vec<Signal> {
-        let new = vec![caught(id, token)];
+        let new = vec![capture_row(id, token)];
         let generation = self.model.connection.generation;
         signals(self.send(Msg::Oob(OobNews::Captures { generation, new })))
     }
@@ -30,7 +30,7 @@ fn signals(effects: Vec<Effect>) -> Vec<Signal> {
     effects.into_iter().filter_map(signal).collect()
 }
 
-fn caught(id: i64, token: Option<u64>) -> Caught {
+fn capture_row(id: i64, token: Option<u64>) -> CaptureRow {
     let mut capture = capture(id);
     capture.ip_address = "203.0.113.9".into();
     capture.request_date = Some(Stamp(stamp().0.checked_add(jiff::SignedDuration::from_secs(3)).unwrap()));
@@ -49,7 +49,7 @@ fn caught(id: i64, token: Option<u64>) -> Caught {
         seen_at: stamp(),
         capture: Arc::new(capture),
     };
-    Caught::new(&archived, token.into_iter().map(mention).collect())
+    CaptureRow::new(&archived, token.into_iter().map(mention).collect())
 }
 
 fn fact<'a>(signal: &'a Signal, name: &str) -> &'a str {
@@ -62,8 +62,8 @@ fn hit_of_known_payload_alerts_with_facts_and_is_counted() {
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
     // Without a writable archive the dashboard counts the hit.
     desk.model.captures.oob.writable = false;
-    let heard = desk.hit(9, Some(1));
-    let [signal] = &heard[..] else { panic!("{heard:?}") };
+    let signals = desk.hit(9, Some(1));
+    let [signal] = &signals[..] else { panic!("{signals:?}") };
     assert_eq!((signal.title.as_str(), fact(signal, "token")), ("payload hit", "aaaaaaaaaaab"));
     assert_eq!((fact(signal, "planted"), fact(signal, "technique")), ("q · t1.acme.test", "SSRF"));
     assert_eq!(
@@ -97,23 +97,23 @@ fn alerts_are_limited_per_payload_and_spaced_five_seconds() {
     }
     let wake = desk.model.wake_at().unwrap();
     assert!(wake <= desk.at + Duration::from_secs(5), "{wake:?}");
-    let heard = desk.pass(5);
-    assert_eq!((heard.len(), fact(&heard[0], "token")), (1, "aaaaaaaaaaad"));
+    let signals = desk.pass(5);
+    assert_eq!((signals.len(), fact(&signals[0], "token")), (1, "aaaaaaaaaaad"));
     desk.pass(60);
     assert_eq!(desk.hit(15, Some(1)).len(), 1, "after a minute again");
     assert!(desk.hit(16, Some(2)).is_empty() && desk.hit(17, Some(3)).is_empty());
-    let heard = desk.pass(5);
-    assert!(heard[0].body.ends_with("and 1 more") && fact(&heard[0], "more") == "1", "{heard:?}");
+    let signals = desk.pass(5);
+    assert!(signals[0].body.ends_with("and 1 more") && fact(&signals[0], "more") == "1", "{signals:?}");
 }
 
 #[test]
 fn alert_rule_alerts_until_off_or_deleted() {
     let mut desk = Desk::new();
-    let kept = desk.keys(": 'alert from:203.0.113.* method:get' enter");
-    assert!(kept.iter().any(|effect| matches!(effect, Effect::RememberOne { of: "alert", .. })), "{kept:?}");
-    let heard = desk.hit(9, None);
-    assert_eq!((heard.len(), fact(&heard[0], "event")), (1, "alert"));
-    assert_eq!(heard[0].title, "alert from:203.0.113.* method:get");
+    let stored = desk.keys(": 'alert from:203.0.113.* method:get' enter");
+    assert!(stored.iter().any(|effect| matches!(effect, Effect::RememberOne { of: "alert", .. })), "{stored:?}");
+    let signals = desk.hit(9, None);
+    assert_eq!((signals.len(), fact(&signals[0], "event")), (1, "alert"));
+    assert_eq!(signals[0].title, "alert from:203.0.113.* method:get");
     desk.keys(": 'alerts' enter space esc");
     desk.pass(5);
     assert!(desk.hit(10, None).is_empty(), "off");
@@ -142,8 +142,8 @@ fn wait_ends_with_hit_or_timeout() {
     assert_eq!(desk.model.captures.signals.waits.len(), 2);
     desk.model.set_query(Pane::Payloads, "is:awaited").unwrap();
     assert_eq!(desk.model.cursor(Pane::Payloads).shown_ids().len(), 2);
-    let heard = desk.hit(9, Some(2));
-    assert_eq!((heard.len(), fact(&heard[0], "event")), (1, "wait"));
+    let signals = desk.hit(9, Some(2));
+    assert_eq!((signals.len(), fact(&signals[0], "event")), (1, "wait"));
     assert_eq!(desk.model.captures.signals.waits.len(), 1);
     assert!(desk.pass(601).is_empty());
     assert!(
@@ -174,9 +174,9 @@ fn hit_recognised_later_alerts() {
     assert!(desk.hit(9, None).is_empty());
     let payload = crate::oob::Payload { token: Token::of(5), workspace: "Acme".into(), ..Default::default() };
     desk.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
-    let late = caught(9, Some(5));
-    let heard = signals(desk.send(Msg::Oob(OobNews::Recognised(vec![(late.id(), late.mentions)]))));
-    assert_eq!((heard.len(), fact(&heard[0], "token")), (1, "aaaaaaaaaaaf"));
+    let late = capture_row(9, Some(5));
+    let signals = signals(desk.send(Msg::Oob(OobNews::Recognised(vec![(late.id(), late.mentions)]))));
+    assert_eq!((signals.len(), fact(&signals[0], "token")), (1, "aaaaaaaaaaaf"));
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn bots_and_own_addresses_alert_only_by_rule() {
     let mut desk = Desk::new();
     desk.keys("3 p");
     let generation = desk.model.connection.generation;
-    let mut bot = caught(9, Some(1));
+    let mut bot = capture_row(9, Some(1));
     let capture = Capture { user_agent: "Slackbot-LinkExpanding 1.0".into(), ..Capture::clone(&bot.capture) };
     bot.capture = Arc::new(capture);
     let new = vec![bot];
@@ -296,7 +296,7 @@ fn payload_query_finds_captures() {
 
 #[test]
 fn rules_and_addresses_of_two_dashboards_are_merged() {
-    let kept = |effects: Vec<Effect>| -> Vec<((Shared, Shared), String)> {
+    let stored = |effects: Vec<Effect>| -> Vec<((Shared, Shared), String)> {
         let one = |effect| match effect {
             Effect::RememberOne { of, name, workspace, value } => {
                 Some(((crate::triage::settings::setting(of, &name), workspace), value))
@@ -307,8 +307,8 @@ fn rules_and_addresses_of_two_dashboards_are_merged() {
     };
     let (mut ann, mut bob) = (Desk::new(), Desk::new());
     ann.hit(9, None);
-    let mut settings = kept(ann.keys(": 'alert is:known' enter 5 G : 'mine' enter"));
-    settings.extend(kept(bob.keys(": 'alert method:post' enter : 'alert is:bot' enter : 'alerts' enter D esc")));
+    let mut settings = stored(ann.keys(": 'alert is:known' enter 5 G : 'mine' enter"));
+    settings.extend(stored(bob.keys(": 'alert method:post' enter : 'alert is:bot' enter : 'alerts' enter D esc")));
     assert_eq!(settings.len(), 5);
     let mut later = Desk::new();
     later.model.findings.triage.settings.extend(settings);
@@ -371,16 +371,16 @@ fn visible_book_follows_hits_and_waits() {
 fn old_captures_do_not_alert() {
     let mut desk = Desk::new();
     desk.keys("3 p : 'alert method:GET' enter");
-    let came = |desk: &Desk, id, seconds| {
+    let arrived = |desk: &Desk, id, seconds| {
         let began = desk.model.service_now() - desk.model.now.mono;
         let date = began.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap();
-        let mut one = caught(id, (id % 2 == 1).then_some(1));
+        let mut one = capture_row(id, (id % 2 == 1).then_some(1));
         one.capture = Arc::new(Capture { request_date: Some(Stamp(date)), ..Capture::clone(&one.capture) });
         one
     };
     let generation = desk.model.connection.generation;
-    let new = vec![came(&desk, 9, -3600), came(&desk, 10, -3600)];
+    let new = vec![arrived(&desk, 9, -3600), arrived(&desk, 10, -3600)];
     assert!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
-    let new = vec![came(&desk, 11, -60)];
+    let new = vec![arrived(&desk, 11, -60)];
     assert_eq!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).len(), 1);
 }

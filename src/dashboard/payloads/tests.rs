@@ -8,7 +8,7 @@ use crate::oob::{Hits, Payload, PayloadRequest, Token};
 
 /// The payloads that effects store, and the texts that they copy.
 fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
-    let kept = effects.iter().filter_map(|effect| match effect {
+    let stored = effects.iter().filter_map(|effect| match effect {
         Effect::Plant(payloads) => Some(payloads.iter().map(|payload| (**payload).clone())),
         _ => None,
     });
@@ -16,16 +16,16 @@ fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
         Effect::Copy { text, .. } => Some(text.clone()),
         _ => None,
     });
-    (kept.flatten().collect(), copied.collect())
+    (stored.flatten().collect(), copied.collect())
 }
 
 #[test]
 fn new_payload_is_copied_and_stores_finding_and_target() {
     let mut desk = Desk::new();
     desk.model.connection.clock_offset = Some(7);
-    let (kept, copied) = planted(&desk.keys("3 p"));
+    let (stored, copied) = planted(&desk.keys("3 p"));
     assert_eq!(copied, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
-    let [payload] = &kept[..] else { panic!("{kept:?}") };
+    let [payload] = &stored[..] else { panic!("{stored:?}") };
     assert_eq!((payload.target.as_str(), payload.finding_name.as_str()), ("t1.acme.test", "Private key"));
     assert_eq!(
         (payload.workspace.as_str(), payload.who.as_str(), payload.label.as_str()),
@@ -42,8 +42,8 @@ fn payload_can_be_created_in_every_pane() {
         ["1 p", "2 p", "3 p", "3 enter p", "4 p", "4 enter p", "5 p", "5 enter p", "5 h p", "6 p", "7 p", "g p p"]
     {
         let mut desk = Desk::new();
-        let (kept, copied) = planted(&desk.keys(keys));
-        assert_eq!((kept.len(), copied.len()), (1, 1), "{keys}: {}", desk.notices());
+        let (stored, copied) = planted(&desk.keys(keys));
+        assert_eq!((stored.len(), copied.len()), (1, 1), "{keys}: {}", desk.notices());
     }
 }
 
@@ -94,8 +94,8 @@ fn edit_key_after_creation_edits_place_once() {
     let mut desk = Desk::new();
     desk.keys("3 p e");
     assert!(desk.form().title.contains("Placement of payload aaaaaaaaaaab"));
-    let (kept, _) = planted(&desk.keys("'q' tab tab 'SSRF' ctrl-o"));
-    let [payload] = &kept[..] else { panic!("{kept:?}") };
+    let (stored, _) = planted(&desk.keys("'q' tab tab 'SSRF' ctrl-o"));
+    let [payload] = &stored[..] else { panic!("{stored:?}") };
     assert_eq!((payload.parameter.as_str(), payload.technique.as_str(), payload.version), ("q", "SSRF", 1));
     assert_eq!(payload.target.as_str(), "t1.acme.test", "the target remains");
     assert!(desk.model.overlay.modals.is_empty());
@@ -253,8 +253,8 @@ fn book_lists_payloads_of_current_workspace() {
 #[test]
 fn path_token_requires_reported_paths() {
     let mut desk = Desk::new();
-    for caught in &mut desk.model.data.captures.caught {
-        caught.capture = Arc::new(Capture { path: None, ..Capture::clone(&caught.capture) });
+    for captured in &mut desk.model.data.captures.rows {
+        captured.capture = Arc::new(Capture { path: None, ..Capture::clone(&captured.capture) });
     }
     assert!(planted(&desk.keys(": 'payload path' enter")).1.is_empty());
     assert!(desk.notices().contains("reports no paths"), "{}", desk.notices());

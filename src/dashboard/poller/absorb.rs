@@ -152,7 +152,7 @@ impl Scheduler {
         self.moved.learn(new);
         if let Some(known) = self.table::<Scan>().cloned() {
             if self.plan.scan_part.is_some_and(|(shown, _)| known.get(shown) != new.get(shown)) {
-                self.on_demand.want_part();
+                self.on_demand.request_part();
             }
             if known.len() != new.len() {
                 // An added or deleted scan changes the counts of its workspace, and can have a new target.
@@ -165,7 +165,7 @@ impl Scheduler {
                 }
             }
         }
-        if self.counts.tells_of_more(new.len()) {
+        if self.counts.has_more(new.len()) {
             self.schedule(ListKind::Scans).is_requested = true;
         }
     }
@@ -182,7 +182,7 @@ impl Scheduler {
 
     fn compare_findings(&mut self, new: &Table<Finding>) {
         if self.table::<Finding>().is_none() && new.items().iter().any(|finding| finding.task_id.is_none()) {
-            self.moved.want_ended();
+            self.moved.request_ended();
         }
     }
 
@@ -211,7 +211,7 @@ impl Scheduler {
         if let (FetchSlot::Part, Fetch::Part { scan, part }, true) = (slot, &fetch, is_missing) {
             return self.outbox.push(PollEvent::PartFailed(*scan, *part, Arc::new(problem)));
         }
-        let pause = self.backoff.fail(slot, pause_asked(error, wall), now);
+        let pause = self.backoff.fail(slot, requested_pause(error, wall), now);
         let problem = Problem { retry_at: Some(Stamp(wall + pause)), ..problem };
         self.put_back(slot, &fetch);
         match (slot, &fetch) {
@@ -256,13 +256,13 @@ impl Scheduler {
     /// Makes a request due again.
     pub(crate) fn put_back(&mut self, slot: FetchSlot, fetch: &Fetch) {
         match (slot, fetch) {
-            (_, Fetch::FindingsOf { scans, gone, .. }) => {
-                self.moved.put_back(scans.iter().map(|(id, _)| *id), gone.clone());
+            (_, Fetch::FindingsOf { scans, removed, .. }) => {
+                self.moved.put_back(scans.iter().map(|(id, _)| *id), removed.clone());
             }
             (_, Fetch::ActiveScans { .. }) => self.schedule(ListKind::Scans).last = None,
             (FetchSlot::List(list), _) => self.schedule(list).is_requested = true,
-            (FetchSlot::Captures(logger), _) => self.on_demand.want_captures(logger),
-            (FetchSlot::Part, _) => self.on_demand.want_part(),
+            (FetchSlot::Captures(logger), _) => self.on_demand.request_captures(logger),
+            (FetchSlot::Part, _) => self.on_demand.request_part(),
         }
     }
 
@@ -277,7 +277,7 @@ impl Scheduler {
 }
 
 /// The pause that the service asks for.
-fn pause_asked(error: &Error, wall: Timestamp) -> Duration {
+fn requested_pause(error: &Error, wall: Timestamp) -> Duration {
     match error.kind {
         ErrorKind::RateLimited { retry_after } => retry_after.unwrap_or_default(),
         ErrorKind::BudgetSpent { until } => Duration::try_from(until.duration_since(wall)).unwrap_or_default(),

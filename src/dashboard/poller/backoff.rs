@@ -27,10 +27,10 @@ pub(crate) struct Backoff {
 
 impl Backoff {
     /// Notes a failure, and returns the pause before the next attempt: at least what the service asked for.
-    pub fn fail(&mut self, slot: FetchSlot, asked: Duration, now: Instant) -> Duration {
+    pub fn fail(&mut self, slot: FetchSlot, requested: Duration, now: Instant) -> Duration {
         let pause = self.pauses.entry(slot).or_insert(Pause { failures: 0, until: None });
         let full = SHORTEST.saturating_mul(2u32.saturating_pow(pause.failures)).min(LONGEST);
-        let wait = full.mul_f64(1.0 - rand::random::<f64>() / 4.0).max(SHORTEST).max(asked).min(LONGEST);
+        let wait = full.mul_f64(1.0 - rand::random::<f64>() / 4.0).max(SHORTEST).max(requested).min(LONGEST);
         pause.failures = pause.failures.saturating_add(1);
         pause.until = Some(now + wait);
         wait
@@ -42,9 +42,9 @@ impl Backoff {
     }
 
     /// Allows an attempt at once, requested by the user.
-    pub fn try_now(&mut self, is_asked: impl Fn(FetchSlot) -> bool) {
-        let asked = self.pauses.iter_mut().filter(|(slot, _)| is_asked(**slot));
-        asked.for_each(|(_, pause)| pause.until = None);
+    pub fn try_now(&mut self, is_refreshed: impl Fn(FetchSlot) -> bool) {
+        let requested = self.pauses.iter_mut().filter(|(slot, _)| is_refreshed(**slot));
+        requested.for_each(|(_, pause)| pause.until = None);
     }
 
     /// Whether the last request for the resource failed.

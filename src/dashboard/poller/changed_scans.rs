@@ -36,7 +36,7 @@ impl Mark {
 pub(crate) struct ChangedScans {
     marks: Option<BTreeMap<ScanId, Mark>>,
     waiting: BTreeSet<ScanId>,
-    gone: BTreeSet<ScanId>,
+    removed: BTreeSet<ScanId>,
     read: BTreeMap<ScanId, Instant>,
 }
 
@@ -54,7 +54,7 @@ impl ChangedScans {
                     self.waiting.insert(*id);
                 }
             }
-            self.gone.extend(old.keys().filter(|id| !fresh.contains_key(id)));
+            self.removed.extend(old.keys().filter(|id| !fresh.contains_key(id)));
         }
         self.waiting.retain(|id| fresh.contains_key(id));
         self.read.retain(|id, _| fresh.contains_key(id));
@@ -67,7 +67,7 @@ impl ChangedScans {
     }
 
     /// Requests the findings of all ended scans, for services whose findings do not report their scan.
-    pub fn want_ended(&mut self) {
+    pub fn request_ended(&mut self) {
         let ended = self.marks.iter().flatten().filter(|(_, mark)| mark.ended).map(|(id, _)| *id);
         self.waiting.extend(ended);
     }
@@ -75,7 +75,7 @@ impl ChangedScans {
     /// Clears the waiting scans, because all findings are fetched.
     pub fn forget_waiting(&mut self) {
         self.waiting.clear();
-        self.gone.clear();
+        self.removed.clear();
     }
 
     /// At most `most` scans to be fetched now, the newest first, and the scans that no longer exist.
@@ -94,27 +94,27 @@ impl ChangedScans {
         }
         let target = |id: &ScanId| self.marks.as_ref().and_then(|marks| marks.get(id)).map(|mark| mark.target);
         let due = due.iter().filter_map(|id| Some((*id, target(id)?))).collect();
-        (due, std::mem::take(&mut self.gone))
+        (due, std::mem::take(&mut self.removed))
     }
 
     /// Returns scans of [`take`](Self::take) that were not requested; they are as due as before.
-    pub fn untake(&mut self, scans: impl IntoIterator<Item = ScanId>, gone: BTreeSet<ScanId>) {
+    pub fn untake(&mut self, scans: impl IntoIterator<Item = ScanId>, removed: BTreeSet<ScanId>) {
         for id in scans {
             self.read.remove(&id);
             self.waiting.insert(id);
         }
-        self.gone.extend(gone);
+        self.removed.extend(removed);
     }
 
     /// Returns scans whose request failed.
-    pub fn put_back(&mut self, scans: impl IntoIterator<Item = ScanId>, gone: BTreeSet<ScanId>) {
+    pub fn put_back(&mut self, scans: impl IntoIterator<Item = ScanId>, removed: BTreeSet<ScanId>) {
         self.waiting.extend(scans);
-        self.gone.extend(gone);
+        self.removed.extend(removed);
     }
 
     /// The time at which the next scan is due; `now` if one is due already.
     pub fn next(&self, now: Instant, gap: Duration) -> Option<Instant> {
-        if !self.gone.is_empty() {
+        if !self.removed.is_empty() {
             return Some(now);
         }
         self.waiting.iter().map(|id| self.due_at(*id, gap).unwrap_or(now)).min()
@@ -189,8 +189,8 @@ mod tests {
         let (mut moved, now) = (ChangedScans::default(), Instant::now());
         moved.learn(&Table::new([scan(1, ScanStatus::Finished, Some(1), 9)]));
         moved.learn(&Table::new([scan(2, ScanStatus::Waiting, Some(0), 0), scan(3, ScanStatus::Finished, Some(1), 9)]));
-        let (scans, gone) = moved.take(now, GAP, 8);
+        let (scans, removed) = moved.take(now, GAP, 8);
         assert_eq!(scans, [(ScanId(3), TargetId(30))]);
-        assert_eq!(gone, [ScanId(1)].into());
+        assert_eq!(removed, [ScanId(1)].into());
     }
 }

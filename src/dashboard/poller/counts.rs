@@ -29,7 +29,7 @@ impl ScanCounts {
     }
 
     /// Takes the number of scans after a poll. Returns whether the count indicates further scans.
-    pub fn tells_of_more(&mut self, known: usize) -> bool {
+    pub fn has_more(&mut self, known: usize) -> bool {
         let unseen = std::mem::take(&mut self.unseen);
         unseen && self.count != i64::try_from(known).ok() && self.count != self.read_for
     }

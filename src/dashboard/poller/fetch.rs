@@ -28,10 +28,10 @@ pub(crate) enum Fetch {
         workspace: Option<WorkspaceId>,
         known: Arc<Table<Scan>>,
     },
-    /// The findings of some scans, which replace the known ones; the findings of `gone` scans are dropped.
+    /// The findings of some scans, which replace the known ones; the findings of `removed` scans are dropped.
     FindingsOf {
         scans: Vec<(ScanId, TargetId)>,
-        gone: BTreeSet<ScanId>,
+        removed: BTreeSet<ScanId>,
         known: Arc<Table<Finding>>,
     },
     Captures {
@@ -104,8 +104,8 @@ impl Fetch {
             Fetch::ActiveScans { workspace, known } => {
                 Fetched::List(Snapshot::Scans(active_scans(client, workspace, known).await?))
             }
-            Fetch::FindingsOf { scans, gone, known } => {
-                Fetched::List(Snapshot::Findings(findings_of(client, scans, gone, known).await?))
+            Fetch::FindingsOf { scans, removed, known } => {
+                Fetched::List(Snapshot::Findings(findings_of(client, scans, removed, known).await?))
             }
             Fetch::Captures { logger, since } => Fetched::Captures(logger, client.list_captures(logger, since).await?),
             Fetch::Part { scan, part } => Fetched::Part(scan, scan_part(client, scan, part).await?),
@@ -216,7 +216,7 @@ async fn active_scans(
 async fn findings_of(
     client: &Client,
     scans: Vec<(ScanId, TargetId)>,
-    gone: BTreeSet<ScanId>,
+    removed: BTreeSet<ScanId>,
     known: Arc<Table<Finding>>,
 ) -> Result<Arc<Table<Finding>>, Error> {
     let mut fresh = Vec::new();
@@ -230,14 +230,14 @@ async fn findings_of(
             Arc::new(finding)
         }));
     }
-    let replaced: BTreeSet<ScanId> = scans.into_iter().map(|(scan, _)| scan).chain(gone).collect();
+    let replaced: BTreeSet<ScanId> = scans.into_iter().map(|(scan, _)| scan).chain(removed).collect();
     let base = Arc::clone(&known);
     let merge = move || {
         let ids: BTreeSet<_> = fresh.iter().map(|finding: &Arc<Finding>| finding.id).collect();
-        let stays = |finding: &&Arc<Finding>| {
+        let remains = |finding: &&Arc<Finding>| {
             !ids.contains(&finding.id) && finding.task_id.is_none_or(|scan| !replaced.contains(&scan))
         };
-        let mut all: Vec<Arc<Finding>> = base.items().iter().filter(stays).cloned().collect();
+        let mut all: Vec<Arc<Finding>> = base.items().iter().filter(remains).cloned().collect();
         all.append(&mut fresh);
         all
     };

@@ -12,22 +12,22 @@ use tokio::time::Instant;
 
 /// The captures of a logger.
 #[derive(Clone, Copy, Debug, Default)]
-struct Heard {
+struct LoggerState {
     /// Number of requests in the last list of loggers; none before the first.
     requests: Option<i64>,
     /// The newest reported capture.
     newest: Option<NewestCapture>,
     /// Whether the logger was cleared since the archive was written, so that the archive does not count.
     cleared: bool,
-    wanted: bool,
+    due: bool,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct OnDemand {
     archived: ArchivedCaptures,
-    loggers: BTreeMap<LoggerId, Heard>,
+    loggers: BTreeMap<LoggerId, LoggerState>,
     part: Option<(ScanId, ScanPart)>,
-    part_wanted: bool,
+    part_due: bool,
     part_read: Option<Instant>,
 }
 
@@ -41,74 +41,74 @@ impl OnDemand {
     pub fn learn_loggers(&mut self, loggers: &Table<Logger>) {
         self.loggers.retain(|id, _| loggers.get(*id).is_some());
         for logger in loggers.items() {
-            let heard = self.loggers.entry(logger.id).or_default();
-            let before = heard.requests.unwrap_or(0);
+            let logger_state = self.loggers.entry(logger.id).or_default();
+            let before = logger_state.requests.unwrap_or(0);
             if logger.num_requests < before {
-                heard.clear();
+                logger_state.clear();
             }
-            heard.wanted |= before != logger.num_requests && logger.num_requests > 0;
-            heard.requests = Some(logger.num_requests);
+            logger_state.due |= before != logger.num_requests && logger.num_requests > 0;
+            logger_state.requests = Some(logger.num_requests);
         }
     }
 
     /// A logger to fetch, and the capture after which to start. The newest known capture is fetched once more: if it is
     /// missing, the logger was cleared meanwhile.
     pub fn captures(&self, is_held: impl Fn(LoggerId) -> bool) -> Option<(LoggerId, Option<CaptureId>)> {
-        let id = self.wanted().find(|id| !is_held(*id))?;
+        let id = self.due_loggers().find(|id| !is_held(*id))?;
         Some((id, since(self.newest(id, self.loggers.get(&id)?))))
     }
 
     /// The loggers to fetch; none before the archive was read.
-    pub fn wanted(&self) -> impl Iterator<Item = LoggerId> {
+    pub fn due_loggers(&self) -> impl Iterator<Item = LoggerId> {
         let is_awaited = self.archived == ArchivedCaptures::Awaited;
-        self.loggers.iter().filter(move |(_, heard)| heard.wanted && !is_awaited).map(|(id, _)| *id)
+        self.loggers.iter().filter(move |(_, logger_state)| logger_state.due && !is_awaited).map(|(id, _)| *id)
     }
 
-    fn newest(&self, logger: LoggerId, heard: &Heard) -> Option<NewestCapture> {
+    fn newest(&self, logger: LoggerId, logger_state: &LoggerState) -> Option<NewestCapture> {
         let archived = || match &self.archived {
-            ArchivedCaptures::Newest(newest) if !heard.cleared => newest.get(&logger).copied(),
+            ArchivedCaptures::Newest(newest) if !logger_state.cleared => newest.get(&logger).copied(),
             _ => None,
         };
-        heard.newest.or_else(archived)
+        logger_state.newest.or_else(archived)
     }
 
     /// Notes that the captures were requested; the next changed count requires them again.
     pub fn drop_captures(&mut self, logger: LoggerId) {
-        self.edit(logger, |heard| heard.wanted = false);
+        self.edit(logger, |logger_state| logger_state.due = false);
     }
 
-    pub fn want_captures(&mut self, logger: LoggerId) {
-        self.edit(logger, |heard| heard.wanted = true);
+    pub fn request_captures(&mut self, logger: LoggerId) {
+        self.edit(logger, |logger_state| logger_state.due = true);
     }
 
-    fn edit(&mut self, logger: LoggerId, change: impl FnOnce(&mut Heard)) {
-        if let Some(heard) = self.loggers.get_mut(&logger) {
-            change(heard);
+    fn edit(&mut self, logger: LoggerId, change: impl FnOnce(&mut LoggerState)) {
+        if let Some(logger_state) = self.loggers.get_mut(&logger) {
+            change(logger_state);
         }
     }
 
-    pub fn want_all_captures(&mut self) {
-        for heard in self.loggers.values_mut() {
-            heard.wanted = heard.requests.is_some_and(|requests| requests > 0);
+    pub fn request_all_captures(&mut self) {
+        for logger_state in self.loggers.values_mut() {
+            logger_state.due = logger_state.requests.is_some_and(|requests| requests > 0);
         }
     }
 
     /// The captures that were not reported before, in the order of their ids. If the newest known capture is missing, ids may
     /// have started again, so all captures are fetched.
     pub fn take_captures(&mut self, logger: LoggerId, mut captures: Vec<Capture>) -> Vec<Arc<Capture>> {
-        let Some(&heard) = self.loggers.get(&logger) else { return Vec::new() };
-        if let Some(newest) = self.newest(logger, &heard) {
+        let Some(&logger_state) = self.loggers.get(&logger) else { return Vec::new() };
+        if let Some(newest) = self.newest(logger, &logger_state) {
             let new = beyond(newest, captures);
             if new.is_none() {
-                self.edit(logger, |heard| {
-                    heard.clear();
-                    heard.wanted = true;
+                self.edit(logger, |logger_state| {
+                    logger_state.clear();
+                    logger_state.due = true;
                 });
             }
             captures = new.unwrap_or_default();
         }
         if let Some(last) = captures.last() {
-            self.edit(logger, |heard| heard.newest = Some((last.id, last.request_date)));
+            self.edit(logger, |logger_state| logger_state.newest = Some((last.id, last.request_date)));
         }
         captures.into_iter().map(Arc::new).collect()
     }
@@ -117,26 +117,26 @@ impl OnDemand {
     pub fn set_part(&mut self, part: Option<(ScanId, ScanPart)>) -> bool {
         let is_other = self.part != part;
         if is_other {
-            (self.part, self.part_wanted, self.part_read) = (part, part.is_some(), None);
+            (self.part, self.part_due, self.part_read) = (part, part.is_some(), None);
         }
         is_other
     }
 
-    pub fn want_part(&mut self) {
-        self.part_wanted = self.part.is_some();
+    pub fn request_part(&mut self) {
+        self.part_due = self.part.is_some();
     }
 
     pub fn part_sent(&mut self, now: Instant) {
-        (self.part_wanted, self.part_read) = (false, Some(now));
+        (self.part_due, self.part_read) = (false, Some(now));
     }
 
     /// The time at which the part is due, if it is wanted.
     pub fn part_due(&self, now: Instant, gap: Duration) -> Option<Instant> {
-        self.part_wanted.then(|| self.part_read.map_or(now, |read| read + gap))
+        self.part_due.then(|| self.part_read.map_or(now, |read| read + gap))
     }
 }
 
-impl Heard {
+impl LoggerState {
     /// Notes that the logger was cleared; new captures can have any ids.
     fn clear(&mut self) {
         (self.newest, self.cleared) = (None, true);
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(on_demand.part_due(now, gap), Some(now));
         on_demand.part_sent(now);
         assert_eq!(on_demand.part_due(now, gap), None);
-        on_demand.want_part();
+        on_demand.request_part();
         assert_eq!(on_demand.part_due(now, gap), Some(now + gap));
         on_demand.set_part(None);
         assert_eq!(on_demand.part_due(now, gap), None);

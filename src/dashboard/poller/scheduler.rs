@@ -128,9 +128,9 @@ impl Scheduler {
         }
         let raised: Vec<ListKind> = self
             .plan
-            .asked
+            .refreshes
             .iter()
-            .filter(|(list, count)| old.asked.get(list) != Some(*count))
+            .filter(|(list, count)| old.refreshes.get(list) != Some(*count))
             .map(|(list, _)| *list)
             .collect();
         for list in &raised {
@@ -152,8 +152,8 @@ impl Scheduler {
     pub fn take_hanging(&mut self, now: Instant) -> Vec<FetchSlot> {
         let refreshed = std::mem::take(&mut self.refreshed);
         let hangs = |(slot, request): (&FetchSlot, &InFlight)| {
-            let is_asked = refreshed.iter().any(|list| slot.is_read_with(*list));
-            (is_asked && now.saturating_duration_since(request.sent) > PATIENCE).then_some(*slot)
+            let is_refreshed = refreshed.iter().any(|list| slot.is_read_with(*list));
+            (is_refreshed && now.saturating_duration_since(request.sent) > PATIENCE).then_some(*slot)
         };
         let hanging: Vec<FetchSlot> = self.in_flight.iter().filter_map(hangs).collect();
         for slot in &hanging {
@@ -185,10 +185,10 @@ impl Scheduler {
         self.schedule(list).is_requested = true;
         match list {
             ListKind::Captures => {
-                self.on_demand.want_all_captures();
+                self.on_demand.request_all_captures();
                 self.schedule(ListKind::Loggers).is_requested = true;
             }
-            ListKind::Scans => self.on_demand.want_part(),
+            ListKind::Scans => self.on_demand.request_part(),
             _ => {}
         }
     }
@@ -217,8 +217,8 @@ impl Scheduler {
         while self.in_flight.len() < most {
             let Some(fetch) = self.next_fetch(now) else { break };
             if !self.call_budget.spend(fetch.calls(), now) {
-                if let Fetch::FindingsOf { scans, gone, .. } = fetch {
-                    self.moved.untake(scans.into_iter().map(|(id, _)| id), gone);
+                if let Fetch::FindingsOf { scans, removed, .. } = fetch {
+                    self.moved.untake(scans.into_iter().map(|(id, _)| id), removed);
                 }
                 break;
             }
@@ -296,7 +296,7 @@ impl Scheduler {
     /// The time at which captures are due; `now` for at once.
     fn captures_due(&self, now: Instant) -> Option<Instant> {
         self.takes_captures().then_some(())?;
-        let slots = self.on_demand.wanted().map(FetchSlot::Captures).filter(|slot| self.is_free(*slot));
+        let slots = self.on_demand.due_loggers().map(FetchSlot::Captures).filter(|slot| self.is_free(*slot));
         slots.map(|slot| self.backoff.opens_at(slot).map_or(now, |at| at.max(now))).min()
     }
 
@@ -319,8 +319,8 @@ impl Scheduler {
                 && let Some(known) = self.table().cloned()
             {
                 let gap = self.pace.scan_detail(self.demand(list));
-                let (scans, gone) = self.moved.take(now, gap, SCANS_A_FETCH);
-                return Fetch::FindingsOf { scans, gone, known };
+                let (scans, removed) = self.moved.take(now, gap, SCANS_A_FETCH);
+                return Fetch::FindingsOf { scans, removed, known };
             }
             self.moved.forget_waiting();
         }

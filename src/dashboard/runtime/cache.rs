@@ -49,7 +49,7 @@ impl Cache {
     /// Starts the task, which reports to `answers`. The receiver is notified when the cached workspaces were reported.
     pub fn start(directory: PathBuf, answers: UnboundedSender<TaskReport>) -> (Self, oneshot::Receiver<()>) {
         let (requests, waiting) = mpsc::unbounded_channel();
-        let (begun, hears) = oneshot::channel();
+        let (begun, started) = oneshot::channel();
         let task = CacheTask {
             files: CachedLists::new(directory),
             answers,
@@ -57,7 +57,7 @@ impl Cache {
             written: BTreeSet::new(),
             rest: REST,
         };
-        (Self { requests, task: tokio::spawn(task.run(waiting, begun)), recalled: None }, hears)
+        (Self { requests, task: tokio::spawn(task.run(waiting, begun)), recalled: None }, started)
     }
 
     /// Requests the lists of the current workspace of the model, if it has changed.

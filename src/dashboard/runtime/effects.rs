@@ -7,8 +7,8 @@ use crate::dashboard::data::OobNews;
 use crate::dashboard::runtime::event_loop::EventLoop;
 use crate::dashboard::runtime::signals::stop_until_continued;
 use crate::dashboard::runtime::{
-    CaughtSignal, CopyMethod, DecisionRequest, Keyboard, SignalStream, TaskReport, Terminal, archive, calls, clipboard,
-    editor, signal,
+    CopyMethod, DecisionRequest, Keyboard, ProcessSignal, SignalStream, TaskReport, Terminal, archive, calls,
+    clipboard, editor, signal,
 };
 use crate::export::Export;
 use crate::oob::request;
@@ -60,7 +60,7 @@ impl EventLoop {
             }
             Effect::Recognise { captures, grown } => self.spawn(async move {
                 let again = move || {
-                    let changed = captures.iter().map(|caught| (caught.id(), caught.mentions_of(&grown)));
+                    let changed = captures.iter().map(|captured| (captured.id(), captured.mentions_of(&grown)));
                     changed.filter_map(|(id, now)| Some((id, now?))).collect()
                 };
                 let changed = tokio::task::spawn_blocking(again).await.unwrap_or_default();
@@ -229,9 +229,9 @@ fn export(exported: &Exported) -> Result<PathBuf, Problem> {
 async fn ended(signals: &mut SignalStream) -> i32 {
     loop {
         match signals.next().await {
-            caught if caught.is_typed() => {}
-            CaughtSignal::End(signal) => return signal,
-            CaughtSignal::Continued => {}
+            signal if signal.is_typed() => {}
+            ProcessSignal::End(signal) => return signal,
+            ProcessSignal::Continued => {}
         }
     }
 }

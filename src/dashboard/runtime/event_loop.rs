@@ -13,8 +13,8 @@ use crate::dashboard::core::{Msg, draw as view, update};
 use crate::dashboard::model::Model;
 use crate::dashboard::poller::{CHANNEL, Poller};
 use crate::dashboard::runtime::{
-    ArchiveHandle, Cache, CaughtSignal, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit,
-    DashboardStart, DecisionsHandle, Keyboard, SignalStream, Spent, Terminal, bundled, signal,
+    ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardStart,
+    DecisionsHandle, Keyboard, ProcessSignal, SignalStream, Spent, Terminal, bundled, signal,
 };
 use crate::dashboard::ui::{Theme, ViewCache};
 use crossterm::event::{Event, KeyEventKind};
@@ -43,7 +43,7 @@ const FILES: Duration = Duration::from_secs(30);
 
 enum Inbound {
     Terminal(Option<io::Result<Event>>),
-    Signal(CaughtSignal),
+    Signal(ProcessSignal),
     Update(Update),
     Answer(TaskReport),
     Wake,
@@ -209,7 +209,7 @@ impl EventLoop {
         tokio::select! {
             biased;
             () = self.shutdown.cancelled() => Inbound::Shutdown,
-            caught = self.signals.next() => Inbound::Signal(caught),
+            signal = self.signals.next() => Inbound::Signal(signal),
             event = terminal => Inbound::Terminal(event),
             Some(answer) = self.answers.1.recv() => Inbound::Answer(answer),
             Some(update) = self.updates.1.recv(), if !behind => Inbound::Update(update),
@@ -228,9 +228,9 @@ impl EventLoop {
             // The end or an error of the input: the terminal is gone.
             Inbound::Terminal(_) => self.left = Some(Some(1)),
             // The key that ended the editor, which the kernel reports separately.
-            Inbound::Signal(caught) if caught.is_typed() && self.has_just_edited() => {}
-            Inbound::Signal(CaughtSignal::End(signal)) => self.left = Some(Some(signal)),
-            Inbound::Signal(CaughtSignal::Continued) => self.take_terminal_back(),
+            Inbound::Signal(signal) if signal.is_typed() && self.has_just_edited() => {}
+            Inbound::Signal(ProcessSignal::End(signal)) => self.left = Some(Some(signal)),
+            Inbound::Signal(ProcessSignal::Continued) => self.take_terminal_back(),
             Inbound::Update(Update { generation, at, event: PollEvent::Captures { logger, new } }) => {
                 // Captures of another workspace are dropped; they are read again when it is opened.
                 if let Some(backend) = self.backend.as_ref().filter(|_| generation == self.model.connection.generation)

@@ -41,7 +41,7 @@ pub use clipboard::CopyMethod;
 pub(crate) use event_loop::TaskReport;
 pub use files::NewFile;
 pub(crate) use keyboard::Keyboard;
-pub use signals::{CaughtSignal, SignalStream};
+pub use signals::{ProcessSignal, SignalStream};
 pub(crate) use spent::Spent;
 pub use terminal::Terminal;
 pub(crate) use triage::{DecisionRequest, DecisionsHandle};
@@ -99,7 +99,7 @@ impl Memory {
     }
 
     /// The time before which captures have expired.
-    pub fn oldest_kept(&self) -> Option<Stamp> {
+    pub fn oldest_retained(&self) -> Option<Stamp> {
         let age = SignedDuration::from_hours(24 * i64::from(self.keep_days?));
         Timestamp::now().checked_sub(age).ok().map(Stamp)
     }

@@ -7,7 +7,7 @@ use std::task::Poll;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaughtSignal {
+pub enum ProcessSignal {
     /// End the dashboard; the number decides the exit code.
     End(i32),
     /// Continue after a stop; the terminal can be in any state.
@@ -47,21 +47,21 @@ impl SignalStream {
         Ok(Self { ends: ENDS.iter().map(listen).collect::<io::Result<_>>()?, go_on: signal(continued())? })
     }
 
-    pub async fn next(&mut self) -> CaughtSignal {
+    pub async fn next(&mut self) -> ProcessSignal {
         poll_fn(|context| {
             let ended = self.ends.iter_mut().find_map(|(signal, number)| {
-                signal.poll_recv(context).is_ready().then_some(CaughtSignal::End(*number))
+                signal.poll_recv(context).is_ready().then_some(ProcessSignal::End(*number))
             });
             match ended {
                 Some(ended) => Poll::Ready(ended),
-                None => self.go_on.poll_recv(context).map(|_| CaughtSignal::Continued),
+                None => self.go_on.poll_recv(context).map(|_| ProcessSignal::Continued),
             }
         })
         .await
     }
 }
 
-impl CaughtSignal {
+impl ProcessSignal {
     /// Whether a key of the terminal, ctrl-c or ctrl-\\, sends this signal to every program in it.
     pub fn is_typed(self) -> bool {
         [Kill::INT, Kill::QUIT].iter().any(|kill| self == Self::End(kill.as_raw()))

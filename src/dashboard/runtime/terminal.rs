@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io, panic};
 
 /// Whether the dashboard has the terminal.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
 pub struct Terminal {
@@ -99,7 +99,7 @@ impl Terminal {
     /// # Errors
     /// When the terminal cannot be switched.
     pub fn resume(&mut self) -> io::Result<()> {
-        if let Some(modes) = self.modes.as_ref().filter(|_| !TAKEN.load(Ordering::SeqCst)) {
+        if let Some(modes) = self.modes.as_ref().filter(|_| !IS_ACTIVE.load(Ordering::SeqCst)) {
             tcsetattr(stdin(), OptionalActions::Now, modes)?;
         }
         take()?;
@@ -115,13 +115,13 @@ impl Drop for Terminal {
 
 fn take() -> io::Result<()> {
     enable_raw_mode()?;
-    TAKEN.store(true, Ordering::SeqCst);
+    IS_ACTIVE.store(true, Ordering::SeqCst);
     execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste).inspect_err(|_| restore())
 }
 
 /// Restores the terminal. Errors mean that it is gone, so there is nothing to restore.
 fn restore() {
-    if TAKEN.swap(false, Ordering::SeqCst) {
+    if IS_ACTIVE.swap(false, Ordering::SeqCst) {
         // The synchronized update is ended first: a panic while drawing leaves it open, and the message would be hidden.
         let _ =
             execute!(stdout(), EndSynchronizedUpdate, DisableBracketedPaste, ResetColor, LeaveAlternateScreen, Show);

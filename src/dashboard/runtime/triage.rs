@@ -49,11 +49,11 @@ impl DecisionsHandle {
     /// Starts the task, which reports to `answers`.
     pub fn start(memory: Memory, answers: UnboundedSender<TaskReport>) -> Self {
         let (requests, waiting) = mpsc::unbounded_channel();
-        let tell = move |news| {
+        let report = move |news| {
             // The dashboard has ended, so nothing waits for it.
             let _ = answers.send(TaskReport::Msg(Box::new(Msg::Triage(news))));
         };
-        Self { requests, task: tokio::spawn(keep(memory, waiting, tell)) }
+        Self { requests, task: tokio::spawn(run(memory, waiting, report)) }
     }
 
     pub fn send(&self, request: DecisionRequest) {
@@ -72,16 +72,16 @@ impl DecisionsHandle {
     }
 }
 
-async fn keep(memory: Memory, mut requests: UnboundedReceiver<DecisionRequest>, tell: impl Fn(TriageNews) + Send) {
+async fn run(memory: Memory, mut requests: UnboundedReceiver<DecisionRequest>, report: impl Fn(TriageNews) + Send) {
     let (mut store, instance) = match open(&memory).await {
-        Ok((store, kept)) => {
-            let instance = kept.writer.as_ref().map(|writer| writer.instance);
-            tell(TriageNews::Opened(Box::new(kept)));
+        Ok((store, stored)) => {
+            let instance = stored.writer.as_ref().map(|writer| writer.instance);
+            report(TriageNews::Opened(Box::new(stored)));
             (store, instance.unwrap_or_default())
         }
         Err(error) => {
             let problem = Some(Arc::new(problem(&error)));
-            return tell(TriageNews::Opened(Box::new(StoredDecisions { problem, ..StoredDecisions::default() })));
+            return report(TriageNews::Opened(Box::new(StoredDecisions { problem, ..StoredDecisions::default() })));
         }
     };
     let mut others = interval_at(Instant::now() + OTHERS, OTHERS);
@@ -91,19 +91,19 @@ async fn keep(memory: Memory, mut requests: UnboundedReceiver<DecisionRequest>, 
         let done = tokio::select! {
             biased;
             request = requests.recv() => match request {
-                Some(request) => carry_out(&mut store, &request, &tell).await,
+                Some(request) => carry_out(&mut store, &request, &report).await,
                 None => break,
             },
             _ = others.tick() => store.news(instance).await.map(|events| {
                 if !events.is_empty() {
-                    tell(TriageNews::Events(events));
+                    report(TriageNews::Events(events));
                 }
             }),
         };
         if let Err(error) = done {
             tracing::error!(%error, "decisions not stored");
             // Nothing is written after a gap. The screen reports that further decisions are not stored.
-            return tell(TriageNews::Failed(Arc::new(problem(&error))));
+            return report(TriageNews::Failed(Arc::new(problem(&error))));
         }
     }
     store.close().await;
@@ -114,7 +114,7 @@ async fn keep(memory: Memory, mut requests: UnboundedReceiver<DecisionRequest>, 
 async fn carry_out(
     store: &mut Store,
     request: &DecisionRequest,
-    tell: &(impl Fn(TriageNews) + Send),
+    report: &(impl Fn(TriageNews) + Send),
 ) -> Result<(), StoreError> {
     if !store.is_writable() {
         return Ok(());
@@ -126,16 +126,16 @@ async fn carry_out(
         }
         if delay == FIRST_DELAY {
             tracing::warn!(%error, "decisions not stored; retrying");
-            tell(TriageNews::Retrying(Arc::new(problem(&error))));
+            report(TriageNews::Retrying(Arc::new(problem(&error))));
         }
         sleep(delay).await;
         delay = (delay * 2).min(LONGEST_DELAY);
     }
     if delay > FIRST_DELAY {
-        tell(TriageNews::Recovered);
+        report(TriageNews::Recovered);
     }
     if matches!(request, DecisionRequest::Record(_)) {
-        tell(TriageNews::Saved);
+        report(TriageNews::Saved);
     }
     Ok(())
 }
@@ -174,19 +174,19 @@ mod tests {
     use crate::sqlite::execute;
     use crate::triage::{Change, Decision, Identity, Subject, Verdict};
 
-    struct Desk {
+    struct DecisionsTester {
         decisions: DecisionsHandle,
         answers: UnboundedReceiver<TaskReport>,
     }
 
-    impl Desk {
+    impl DecisionsTester {
         fn open(directory: &std::path::Path, who: &str) -> Self {
             let (sender, answers) = mpsc::unbounded_channel();
             let memory = Memory { directory: directory.to_owned(), cache: None, who: who.to_owned(), keep_days: None };
             Self { decisions: DecisionsHandle::start(memory, sender), answers }
         }
 
-        async fn hears(&mut self) -> TriageNews {
+        async fn next_report(&mut self) -> TriageNews {
             match self.answers.recv().await {
                 Some(TaskReport::Msg(msg)) => match *msg {
                     Msg::Triage(news) => news,
@@ -197,8 +197,8 @@ mod tests {
         }
 
         async fn opened(&mut self) -> StoredDecisions {
-            match self.hears().await {
-                TriageNews::Opened(kept) => *kept,
+            match self.next_report().await {
+                TriageNews::Opened(stored) => *stored,
                 other => panic!("{other:?}"),
             }
         }
@@ -215,7 +215,7 @@ mod tests {
     #[tokio::test]
     async fn decisions_are_stored_before_end() {
         let temp = tempfile::tempdir().unwrap();
-        let mut desk = Desk::open(temp.path(), "ann");
+        let mut desk = DecisionsTester::open(temp.path(), "ann");
         let mut writer = desk.opened().await.writer.unwrap();
         assert_eq!(writer.who.as_str(), "ann");
         desk.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
@@ -226,41 +226,41 @@ mod tests {
             value: "[1]".into(),
         });
         desk.decisions.end().await;
-        let kept = Desk::open(temp.path(), "ann").opened().await;
-        assert_eq!(kept.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
-        assert!(kept.seen.contains(&FindingKey(7)) && kept.settings.len() == 1 && kept.problem.is_none());
+        let stored = DecisionsTester::open(temp.path(), "ann").opened().await;
+        assert_eq!(stored.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
+        assert!(stored.seen.contains(&FindingKey(7)) && stored.settings.len() == 1 && stored.problem.is_none());
     }
 
     #[tokio::test]
     async fn decision_on_full_disk_is_retried_until_it_is_saved() {
         let temp = tempfile::tempdir().unwrap();
-        let mut desk = Desk::open(temp.path(), "ann");
+        let mut desk = DecisionsTester::open(temp.path(), "ann");
         let mut writer = desk.opened().await.writer.unwrap();
         let file = temp.path().join("decisions.db");
         let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
         execute(&file, full).await.unwrap();
         desk.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
-        match desk.hears().await {
+        match desk.next_report().await {
             TriageNews::Retrying(problem) => assert!(problem.message.contains("the disk is full"), "{problem}"),
             other => panic!("{other:?}"),
         }
         execute(&file, "DROP TRIGGER full").await.unwrap();
-        assert!(matches!(desk.hears().await, TriageNews::Recovered));
-        assert!(matches!(desk.hears().await, TriageNews::Saved));
+        assert!(matches!(desk.next_report().await, TriageNews::Recovered));
+        assert!(matches!(desk.next_report().await, TriageNews::Saved));
         assert!(desk.decisions.end().await);
-        let kept = Desk::open(temp.path(), "ann").opened().await;
-        assert_eq!(kept.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
+        let stored = DecisionsTester::open(temp.path(), "ann").opened().await;
+        assert_eq!(stored.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
     }
 
     #[tokio::test]
     async fn decisions_of_other_dashboard_are_reported() {
         let temp = tempfile::tempdir().unwrap();
-        let (mut ann, mut bob) = (Desk::open(temp.path(), "ann"), Desk::open(temp.path(), "bob"));
+        let (mut ann, mut bob) = (DecisionsTester::open(temp.path(), "ann"), DecisionsTester::open(temp.path(), "bob"));
         let mut writer = ann.opened().await.writer.unwrap();
         bob.opened().await;
         let event = decided(&mut writer);
         ann.decisions.send(DecisionRequest::Record(vec![Arc::clone(&event)]));
-        match bob.hears().await {
+        match bob.next_report().await {
             TriageNews::Events(events) => assert_eq!(events, [event]),
             other => panic!("{other:?}"),
         }
@@ -270,19 +270,19 @@ mod tests {
     async fn unusable_directory_reports_problem_without_pen() {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("file"), "").unwrap();
-        let mut desk = Desk::open(&temp.path().join("file/x"), "ann");
-        let kept = desk.opened().await;
-        assert!(kept.writer.is_none() && kept.problem.unwrap().message.contains("cannot be saved"));
+        let mut desk = DecisionsTester::open(&temp.path().join("file/x"), "ann");
+        let stored = desk.opened().await;
+        assert!(stored.writer.is_none() && stored.problem.unwrap().message.contains("cannot be saved"));
     }
 
     #[tokio::test]
     async fn failing_store_reports_problem() {
         let temp = tempfile::tempdir().unwrap();
-        let mut desk = Desk::open(temp.path(), "ann");
+        let mut desk = DecisionsTester::open(temp.path(), "ann");
         desk.opened().await;
         let file = temp.path().join("decisions.db");
         std::fs::rename(&file, temp.path().join("away")).unwrap();
-        match desk.hears().await {
+        match desk.next_report().await {
             TriageNews::Failed(problem) => assert!(problem.message.contains("another file"), "{problem}"),
             other => panic!("{other:?}"),
         }

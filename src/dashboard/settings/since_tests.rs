@@ -32,12 +32,12 @@ fn desk(looked: bool) -> Desk {
         finding(3, 2, "Cookie flags", Risk::Low),
     ])));
     let looked = looked.then(|| (("looked".into(), "Acme".into()), serde_json::to_string(&ago(3600)).unwrap()));
-    let kept = StoredDecisions {
+    let stored = StoredDecisions {
         writer: Some(EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() }),
         settings: BTreeMap::from_iter(looked),
         ..StoredDecisions::default()
     };
-    desk.send(Msg::Triage(TriageNews::Opened(Box::new(kept))));
+    desk.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
     desk
 }
 
@@ -99,15 +99,15 @@ fn decision_or_change_of_workspace_stores_time() {
 fn captures_and_payloads_since_last_visit_are_counted() {
     use crate::contract::Capture;
     use crate::dashboard::data::OobNews;
-    use crate::dashboard::testing::{capture, caught};
+    use crate::dashboard::testing::{capture, capture_row};
     use crate::oob::{Mention, MentionPlace, Token};
     let mut desk = desk(true);
     assert_eq!((desk.model.settings.since.what.captures, desk.model.settings.since.what.payloads), (3, 0));
     let hit = |id: i64, at: Stamp| {
-        let mut caught = caught(1, Capture { request_date: Some(at), ..capture(id) });
+        let mut captured = capture_row(1, Capture { request_date: Some(at), ..capture(id) });
         let (token, place) = (Token::of(7), MentionPlace::Path);
-        caught.mentions = [Mention { token, known: true, place, wrapped: vec![], added: "".into() }].into();
-        caught
+        captured.mentions = [Mention { token, known: true, place, wrapped: vec![], added: "".into() }].into();
+        captured
     };
     let new = vec![hit(20, ago(7200)), hit(21, ago(600)), hit(22, ago(500))];
     desk.send(Msg::Oob(OobNews::Captures { generation: desk.model.connection.generation, new }));

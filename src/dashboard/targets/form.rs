@@ -23,11 +23,11 @@ pub(crate) fn open(workspace: WorkspaceId, name: &str) -> Form {
 fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     let targets = data.targets.value().map(|all| all.items()).unwrap_or_default();
     let existing: BTreeSet<String> = targets.iter().map(|target| target.name.to_lowercase()).collect();
-    let mut taken = existing.clone();
+    let mut seen = existing.clone();
     let refused = std::mem::take(&mut form.refused_lines);
     let Some(field) = form.field_mut(FieldId::Names) else { return Vec::new() };
     let text = field.text();
-    field.notes = text.lines().map(|line| note(line.trim(), &refused, &existing, &mut taken)).collect();
+    field.notes = text.lines().map(|line| note(line.trim(), &refused, &existing, &mut seen)).collect();
     let good = field.notes.iter().filter(|note| can_be_sent(note)).count();
     let bad = field.notes.iter().filter(|note| matches!(note, LineNote::Bad(_))).count();
     form.refused_lines = refused;
@@ -52,7 +52,7 @@ fn note(
     line: &str,
     refused: &BTreeMap<String, String>,
     existing: &BTreeSet<String>,
-    taken: &mut BTreeSet<String>,
+    seen: &mut BTreeSet<String>,
 ) -> LineNote {
     if line.is_empty() {
         return LineNote::Empty;
@@ -63,7 +63,7 @@ fn note(
     }
     match kind(line) {
         Err(reason) => LineNote::Bad(reason),
-        Ok(_) if !taken.insert(name) => LineNote::Bad("duplicate line".to_owned()),
+        Ok(_) if !seen.insert(name) => LineNote::Bad("duplicate line".to_owned()),
         Ok(kind) => match refused.get(line) {
             Some(message) => LineNote::Refused(message.clone()),
             None => LineNote::Good(kind.as_str().replace('_', " ")),

@@ -16,7 +16,7 @@ pub(crate) use crate::contract::{
 };
 pub(crate) use crate::dashboard::base::plan::Snapshot;
 pub(crate) use crate::dashboard::base::{
-    Call, CallAnswer, Caught, Effect, Measures, Now, Pane, PollEvent, Session, Size, Ticket, Update,
+    Call, CallAnswer, CaptureRow, Effect, Measures, Now, Pane, PollEvent, Session, Size, Ticket, Update,
 };
 use crate::dashboard::core::Msg;
 pub(crate) use crate::dashboard::core::update::update;
@@ -138,12 +138,12 @@ impl Desk {
     }
 
     pub fn capture(&mut self, logger: i64, ids: std::ops::RangeInclusive<i64>) {
-        self.caught(logger, ids.map(capture).collect());
+        self.receive(logger, ids.map(capture).collect());
     }
 
     /// Captures of a logger arrive from the archive.
-    pub fn caught(&mut self, logger: i64, captures: Vec<Capture>) {
-        let new = captures.into_iter().map(|capture| caught(logger, capture)).collect();
+    pub fn receive(&mut self, logger: i64, captures: Vec<Capture>) {
+        let new = captures.into_iter().map(|capture| capture_row(logger, capture)).collect();
         let generation = self.model.connection.generation;
         self.send(Msg::Oob(OobNews::Captures { generation, new }));
     }
@@ -278,7 +278,7 @@ pub(crate) fn finding(id: i64, target: i64, name: &str, risk: Risk) -> Finding {
     }
 }
 
-pub(crate) fn caught(logger: i64, capture: Capture) -> Caught {
+pub(crate) fn capture_row(logger: i64, capture: Capture) -> CaptureRow {
     let archived = ArchivedCapture {
         workspace: "Acme".into(),
         logger: LoggerId(logger),
@@ -287,7 +287,7 @@ pub(crate) fn caught(logger: i64, capture: Capture) -> Caught {
         seen_at: stamp(),
         capture: Arc::new(capture),
     };
-    Caught::new(&archived, Arc::default())
+    CaptureRow::new(&archived, Arc::default())
 }
 
 pub(crate) fn capture(id: i64) -> Capture {

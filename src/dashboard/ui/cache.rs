@@ -2,7 +2,7 @@
 //! them can be computed again from the model.
 
 use crate::contract::{Finding, Scan, Target};
-use crate::dashboard::base::{CaughtId, GroupId, Measures, Pane, RowRef, Tab, TextMode};
+use crate::dashboard::base::{CaptureKey, GroupId, Measures, Pane, RowRef, Tab, TextMode};
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::ReviewFacts;
@@ -118,7 +118,7 @@ impl Anchor {
 /// The first visible capture of the stream (the newest capture of a group header). Rows of the stream move with each new
 /// capture, so the row is always found by its capture, or by the nearest one when that capture was dropped.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StreamAnchor(Option<CaughtId>);
+pub(crate) struct StreamAnchor(Option<CaptureKey>);
 
 impl StreamAnchor {
     /// The first of `height` rows to draw.

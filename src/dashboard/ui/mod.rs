@@ -47,7 +47,7 @@ pub use widgets::input::{input_spans, input_spans_in, marked_spans, still};
 pub use widgets::lines::{draw_line, draw_lines, draw_sides, joined, parts_within, restyle, row_of, width_of};
 pub use widgets::message::{is_message, message_lines};
 pub(crate) use widgets::pop_up::{PopUp, draw_box, draw_head};
-pub use widgets::table::{GUTTER, TableColumn, TableRow, draw_heads, draw_rows, widths, window};
+pub use widgets::table::{GUTTER, TableColumn, TableRow, draw_header_row, draw_rows, widths, window};
 pub use widgets::tabs::tab_line;
 pub use widgets::toast::Toasts;
 pub use widgets::tree::tree_lines;

@@ -215,9 +215,9 @@ fn wrapped_text(
 
 /// The line of the current match. The matching lines are found once for a text and a search.
 fn current_match(search: &Search, lines: &Arc<Vec<Line<'static>>>, cache: &mut ViewCache) -> Option<u32> {
-    let wanted = search.words.to_lowercase();
-    let found = cache.matches.get((wanted.clone(), ById(Arc::clone(lines))), || {
-        let matching = |line: &Line<'_>| line.to_string().to_lowercase().contains(&wanted);
+    let needle = search.words.to_lowercase();
+    let found = cache.matches.get((needle.clone(), ById(Arc::clone(lines))), || {
+        let matching = |line: &Line<'_>| line.to_string().to_lowercase().contains(&needle);
         Arc::new((0u32..).zip(&**lines).filter(|(_, line)| matching(line)).map(|(at, _)| at).collect())
     });
     let count = i64::try_from(found.len()).ok().filter(|&count| count > 0)?;
@@ -252,10 +252,10 @@ fn shifted<'a>(line: &'a Line<'static>, columns: usize) -> Cow<'a, Line<'static>
 }
 
 /// Highlights the matches in a drawn row.
-fn highlight(theme: Theme, buf: &mut Buffer, row: Rect, wanted: &str, is_current: bool) {
+fn highlight(theme: Theme, buf: &mut Buffer, row: Rect, needle: &str, is_current: bool) {
     let cells: Vec<String> = (row.left()..row.right()).map(|x| buf[(x, row.y)].symbol().to_lowercase()).collect();
     for start in 0..cells.len() {
-        let mut rest = wanted;
+        let mut rest = needle;
         let mut end = start;
         while end < cells.len() && !rest.is_empty() {
             match rest.strip_prefix(cells[end].as_str()).filter(|_| !cells[end].is_empty()) {

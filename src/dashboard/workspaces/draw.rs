@@ -18,7 +18,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let new = key(cx, Context::Workspaces, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
-        heads: slot.area.height > 8,
+        has_header: slot.area.height > 8,
         invitation: format!("no workspaces: {new} creates one for targets, scans and loggers"),
         ..pane_of::<Workspace>(cx)
     };

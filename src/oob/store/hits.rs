@@ -102,7 +102,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn keep_hits(&mut self, hits: &[Hit], looked: RowRange) -> Result<bool, StoreError> {
+    pub async fn store_hits(&mut self, hits: &[Hit], looked: RowRange) -> Result<bool, StoreError> {
         let none = looked.after == looked.last;
         if hits.is_empty() && none {
             return Ok(true);
@@ -151,7 +151,7 @@ impl Store {
         let payloads = self.new_payloads().await?;
         book.take(payloads.iter().cloned());
         let hits = found(rows, book).await?;
-        self.keep_hits(&hits, RowRange { after, last }).await?;
+        self.store_hits(&hits, RowRange { after, last }).await?;
         Ok(SearchedCaptures { payloads, ended: !self.is_behind().await? })
     }
 
@@ -174,7 +174,7 @@ impl Store {
             }
             let numbers: Vec<i64> = rows.iter().filter_map(|row| row.try_get("row").ok()).collect();
             let hits = found(rows, book).await?;
-            self.keep_hits(&hits, RowRange::default()).await?;
+            self.store_hits(&hits, RowRange::default()).await?;
             let mut query = QueryBuilder::<Sqlite>::new("DELETE FROM captures WHERE row IN (");
             numbers.iter().fold(query.separated(", "), |mut list, row| {
                 list.push_bind(*row);
@@ -190,7 +190,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub async fn is_behind(&mut self) -> Result<bool, StoreError> {
-        if !self.keeps_hits {
+        if !self.has_hits {
             return Ok(true);
         }
         let failed = self.file.failed();
@@ -212,7 +212,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub async fn counts_of(&mut self, workspace: &str) -> Result<Vec<HitCount>, StoreError> {
-        if !self.keeps_hits {
+        if !self.has_hits {
             return Ok(Vec::new());
         }
         let failed = self.file.failed();
@@ -226,7 +226,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub async fn new_counts(&mut self) -> Result<Vec<HitCount>, StoreError> {
-        if !self.keeps_hits {
+        if !self.has_hits {
             return Ok(Vec::new());
         }
         let failed = self.file.failed();
@@ -241,7 +241,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub async fn hits_of(&mut self, workspace: &str) -> Result<Vec<Hit>, StoreError> {
-        if !self.keeps_hits {
+        if !self.has_hits {
             return Ok(Vec::new());
         }
         let failed = self.file.failed();

@@ -37,7 +37,7 @@ impl Store {
     async fn take(&mut self, captures: Vec<ArchivedCapture>, book: &PayloadBook) {
         let rows = self.archive(captures.clone()).await.unwrap();
         let hits: Vec<Hit> = captures.iter().flat_map(|one| one.hits(&mentions(&one.capture, book))).collect();
-        self.keep_hits(&hits, rows).await.unwrap();
+        self.store_hits(&hits, rows).await.unwrap();
     }
 
     /// Searches everything and returns the number of chunks.
@@ -71,12 +71,12 @@ async fn repeated_archiving_counts_request_once() {
     }
     let all = bob.counts_of("Acme").await.unwrap();
     let one = all.iter().find(|count| count.token == Token::of(1)).unwrap();
-    let came = |id| calls("Acme", id, 1).capture.request_date;
-    assert_eq!((one.hits.first, one.hits.last), (came(3), came(6)));
+    let date = |id| calls("Acme", id, 1).capture.request_date;
+    assert_eq!((one.hits.first, one.hits.last), (date(3), date(6)));
     // Each hears how it stands, of itself and of the other.
     assert_eq!(ann.new_counts().await.unwrap().len(), 3);
-    let heard = bob.news().await.unwrap();
-    assert!(heard.counts.contains(one) && !heard.behind, "{heard:?}");
+    let news = bob.news().await.unwrap();
+    assert!(news.counts.contains(one) && !news.behind, "{news:?}");
     assert!(ann.new_counts().await.unwrap().is_empty() && bob.news().await.unwrap().counts.is_empty());
 }
 
@@ -91,8 +91,8 @@ async fn undated_request_counts_without_time() {
     store.take(vec![undated(1)], &book).await;
     assert_eq!(store.new_counts().await.unwrap()[0].hits, Hits { count: 1, ..Hits::default() });
     store.take(vec![calls("Acme", 2, 1), undated(3)], &book).await;
-    let came = calls("Acme", 2, 1).capture.request_date;
-    assert_eq!(store.new_counts().await.unwrap()[0].hits, Hits { count: 3, first: came, last: came });
+    let date = calls("Acme", 2, 1).capture.request_date;
+    assert_eq!(store.new_counts().await.unwrap()[0].hits, Hits { count: 3, first: date, last: date });
 }
 
 #[tokio::test]
@@ -179,7 +179,7 @@ async fn search_with_outdated_payloads_is_discarded() {
         other.store.search_all(&mut other.book).await;
         unbundle.look_again().await.unwrap();
     }
-    assert!(!store.keep_hits(&[], begun).await.unwrap() && store.is_behind().await.unwrap());
+    assert!(!store.store_hits(&[], begun).await.unwrap() && store.is_behind().await.unwrap());
     store.search_all(&mut book).await;
     assert_eq!((book.len(), counts(&mut store, "Acme").await), (2, vec![(7, 1), (8, 1)]));
     // One that made the payload itself knows of it.
@@ -224,10 +224,10 @@ async fn purge_deletes_hits_of_workspace_and_its_payloads_only() {
     store.forget_before(stamp(50), &book).await.unwrap();
     // A payload of the one was called in the other; its request has left.
     let astray = Hit { workspace: "Lab".into(), ..hit_of(&calls("Lab", 3, 1), &book) };
-    store.keep_hits(&[astray], RowRange::default()).await.unwrap();
+    store.store_hits(&[astray], RowRange::default()).await.unwrap();
     assert_eq!(store.workspaces().await.unwrap(), ["Lab", "Topsecret"]);
-    let kept = store.stored_rows("Topsecret").await.unwrap();
-    assert_eq!(kept.counts, [("capture", 0), ("payload", 1), ("hit", 3)]);
+    let stored = store.stored_rows("Topsecret").await.unwrap();
+    assert_eq!(stored.counts, [("capture", 0), ("payload", 1), ("hit", 3)]);
     store.close().await;
     open(temp.path()).await.store.purge("Topsecret").await.unwrap();
     assert!(!holds(temp.path(), "Topsecret") && !holds(temp.path(), &Token::of(1).to_string()));

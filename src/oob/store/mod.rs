@@ -55,7 +55,7 @@ pub struct Store {
     last_payload: i64,
     last_count: i64,
     /// A read-only file of a version without hits has none.
-    keeps_hits: bool,
+    has_hits: bool,
 }
 
 /// Changes by other instances.
@@ -187,7 +187,7 @@ impl Store {
                 SELECT min(workspace) FROM captures UNION
                 SELECT (SELECT min(workspace) FROM captures WHERE workspace > name) FROM names WHERE name IS NOT NULL
             ) SELECT name FROM names WHERE name IS NOT NULL UNION SELECT workspace FROM payloads";
-        let hits = if self.keeps_hits { " UNION SELECT workspace FROM counts" } else { "" };
+        let hits = if self.has_hits { " UNION SELECT workspace FROM counts" } else { "" };
         let query = sqlx::AssertSqlSafe(format!("{query}{hits}"));
         let rows: Vec<String> = sqlx::query_scalar(query).fetch_all(&mut self.file.connection).await.map_err(failed)?;
         Ok(rows.into_iter().map(Shared::from).collect())

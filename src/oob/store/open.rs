@@ -42,14 +42,14 @@ impl Opening for OpenedArchive {
     type Salvage = RescuedArchive;
 
     async fn read(file: SharedFile, notes: Vec<String>) -> Result<Self, StoreError> {
-        let mut store = Store { file, last_capture: 0, last_payload: 0, last_count: 0, keeps_hits: false };
+        let mut store = Store { file, last_capture: 0, last_payload: 0, last_count: 0, has_hits: false };
         store.file.watch_writes().await?;
         let failed = store.file.failed();
         let connection = &mut store.file.connection;
         let hits = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'hits')");
-        store.keeps_hits = hits.fetch_one(&mut *connection).await.map_err(&failed)?;
+        store.has_hits = hits.fetch_one(&mut *connection).await.map_err(&failed)?;
         store.last_capture = last_row("captures").fetch_one(&mut *connection).await.map_err(&failed)?;
-        if store.keeps_hits {
+        if store.has_hits {
             store.last_count = last_row("counts").fetch_one(connection).await.map_err(&failed)?;
             // Met here, a broken page is rescued.
             store.is_behind().await?;
@@ -76,7 +76,7 @@ impl Opening for OpenedArchive {
     async fn import(&mut self, left: RescuedArchive) -> Result<(), StoreError> {
         self.store.archive(left.captures).await?;
         self.store.plant(&left.payloads).await?;
-        self.store.keep_hits(&left.hits, RowRange::default()).await?;
+        self.store.store_hits(&left.hits, RowRange::default()).await?;
         self.book.take(left.payloads);
         Ok(())
     }

@@ -37,7 +37,7 @@ impl<'a> ArchiveReader<'a> {
     }
 
     async fn archive_logger(&mut self, (workspace, logger): &WorkspaceLogger) -> anyhow::Result<ClearedRequests> {
-        let (client, oldest) = (self.session.client()?, self.session.memory.oldest_kept());
+        let (client, oldest) = (self.session.client()?, self.session.memory.oldest_retained());
         let store = &Mutex::new(&mut self.store);
         let archive = |captures| async move {
             let mut store = store.lock().await;

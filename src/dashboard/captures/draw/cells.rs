@@ -1,6 +1,6 @@
 //! The cells of a capture in the list: the place of its payload, the delay, and the text that the target added.
 
-use crate::dashboard::base::Caught;
+use crate::dashboard::base::CaptureRow;
 use crate::dashboard::captures::draw::detail::known;
 use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, Group};
 use crate::dashboard::ui::{Cx, TableColumn, cell, dimmed, format, words};
@@ -23,7 +23,11 @@ pub(crate) const COLUMNS: &[TableColumn] = &[
 ];
 
 /// The cells of a group header: the common value, the number of captures, and the newest capture.
-pub(crate) fn of_group<'a>(cx: &Cx<'a>, (group, by): (&Group, CaptureGroupBy), newest: &'a Caught) -> Vec<Line<'a>> {
+pub(crate) fn of_group<'a>(
+    cx: &Cx<'a>,
+    (group, by): (&Group, CaptureGroupBy),
+    newest: &'a CaptureRow,
+) -> Vec<Line<'a>> {
     let (theme, count) = (cx.theme, format::thousands(group.rows.len() as u64));
     let fold = theme.glyphs.folds[usize::from(group.is_open)];
     let mut line = words(format!("{fold} "), theme.key());
@@ -38,33 +42,33 @@ pub(crate) fn of_group<'a>(cx: &Cx<'a>, (group, by): (&Group, CaptureGroupBy), n
 }
 
 /// The cells of a capture.
-pub(crate) fn of<'a>(cx: &Cx<'a>, caught: &'a Caught, planted: Line<'a>) -> Vec<Line<'a>> {
-    let (theme, capture) = (cx.theme, &*caught.capture);
+pub(crate) fn of<'a>(cx: &Cx<'a>, captured: &'a CaptureRow, planted: Line<'a>) -> Vec<Line<'a>> {
+    let (theme, capture) = (cx.theme, &*captured.capture);
     let size = body_size(capture);
     let cells = vec![
         words(format::clock(theme, capture.request_date), theme.text()),
         planted,
-        after(cx, caught),
+        after(cx, captured),
         cell(&capture.ip_address),
         cell(&capture.request_method),
-        query(cx, caught),
-        Line::from(label(cx, caught)),
+        query(cx, captured),
+        Line::from(label(cx, captured)),
         words(if size == 0 { String::new() } else { format::bytes(size) }, theme.text()),
     ];
-    match cx.model.is_quiet(&caught.capture) {
+    match cx.model.is_quiet(&captured.capture) {
         true => cells.into_iter().map(|cell| dimmed(theme, cell)).collect(),
         false => cells,
     }
 }
 
 /// The place of the payload if known, else the reason why the capture has none.
-pub(crate) fn planted<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
+pub(crate) fn planted<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
     let theme = cx.theme;
-    let Some((mention, payload)) = known(cx, caught) else {
+    let Some((mention, payload)) = known(cx, captured) else {
         let dash = theme.glyphs.dash;
-        let bot = Agent::of(&caught.capture.user_agent).map(|agent| agent.name.clone());
-        let own = is_own(&caught.capture, cx.model.own_addresses()).then(|| "your own address".to_owned());
-        let unknown = caught.mentions.first().map(|mention| format!("unknown {}", mention.token));
+        let bot = Agent::of(&captured.capture.user_agent).map(|agent| agent.name.clone());
+        let own = is_own(&captured.capture, cx.model.own_addresses()).then(|| "your own address".to_owned());
+        let unknown = captured.mentions.first().map(|mention| format!("unknown {}", mention.token));
         let reason = bot.or(own).or(unknown).unwrap_or_default();
         return words(format!("{dash} {reason}"), theme.dim());
     };
@@ -80,16 +84,16 @@ pub(crate) fn planted<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
     line
 }
 
-fn after<'a>(cx: &Cx<'a>, caught: &Caught) -> Line<'a> {
-    let delay = known(cx, caught)
-        .and_then(|(_, payload)| payload.delay(caught.capture.request_date, cx.model.connection.clock_offset));
+fn after<'a>(cx: &Cx<'a>, captured: &CaptureRow) -> Line<'a> {
+    let delay = known(cx, captured)
+        .and_then(|(_, payload)| payload.delay(captured.capture.request_date, cx.model.connection.clock_offset));
     words(delay.map(|delay| delay.to_string()).unwrap_or_default(), cx.theme.text())
 }
 
 /// Path and query, with the text that the target added after the token highlighted.
-fn query<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
-    let (theme, request) = (cx.theme, crate::dashboard::captures::draw::below_logger(cx, caught));
-    let added = caught.known().map(|mention| mention.added.as_str()).filter(|added| !added.is_empty());
+fn query<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
+    let (theme, request) = (cx.theme, crate::dashboard::captures::draw::below_logger(cx, captured));
+    let added = captured.known().map(|mention| mention.added.as_str()).filter(|added| !added.is_empty());
     let Some(added) = added else { return words(request, theme.text()) };
     match request.rfind(added) {
         Some(at) => Line::from(vec![
@@ -106,9 +110,9 @@ fn query<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
 }
 
 /// The present label of the logger, else the label at the time of the capture.
-fn label<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Cow<'a, str> {
-    match cx.model.data.loggers.value().is_some_and(|loggers| loggers.get(caught.logger).is_some()) {
-        false if !caught.label.is_empty() => text::clean(&caught.label),
-        _ => cx.logger_name(caught.logger),
+fn label<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Cow<'a, str> {
+    match cx.model.data.loggers.value().is_some_and(|loggers| loggers.get(captured.logger).is_some()) {
+        false if !captured.label.is_empty() => text::clean(&captured.label),
+        _ => cx.logger_name(captured.logger),
     }
 }

@@ -3,7 +3,7 @@
 pub mod cells;
 pub mod detail;
 
-use crate::dashboard::base::{Caught, Pane};
+use crate::dashboard::base::{CaptureRow, Pane};
 use crate::dashboard::captures::HTTP_ONLY;
 use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::ui::{Cx, ListPane, ListState, Slot, TableRow, ViewCache, draw_list_pane, format, key, words};
@@ -20,7 +20,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         invitation: invitation(cx),
         filter: &list.filter,
         // Captures in folded groups do not count as hidden.
-        total: (list.len() + stream.caught.len()).saturating_sub(list.pending() + list.matches()),
+        total: (list.len() + stream.rows.len()).saturating_sub(list.pending() + list.matches()),
         shown: list.len(),
         at: list.at,
         marks: (list.marks().len(), list.marks_hidden()),
@@ -63,7 +63,7 @@ fn about(cx: &Cx<'_>) -> String {
     };
     let count = match model.navigation.scope.logger {
         Some(_) => model.lists.captures.matches(),
-        None => stream.caught.len(),
+        None => stream.rows.len(),
     };
     let separator = cx.theme.glyphs.separator;
     let older = if stream.older || stream.dropped > 0 { ", older in the archive" } else { "" };
@@ -96,11 +96,11 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     let (theme, list) = (cx.theme, &cx.model.lists.captures);
     let mut line = Line::default();
     let stream = &cx.model.data.captures;
-    let held = stream.caught.len();
+    let held = stream.rows.len();
     if list.pending() > 0 {
-        let asked = format::thousands(held.saturating_sub(list.pending()) as u64);
+        let searched = format::thousands(held.saturating_sub(list.pending()) as u64);
         let held = format::thousands(held as u64);
-        line.push_span(Span::styled(format!("{asked} of {held} filtered  "), theme.warn()));
+        line.push_span(Span::styled(format!("{searched} of {held} filtered  "), theme.warn()));
     } else if stream.dropped > 0 {
         line.push_span(Span::styled(format!("{} older not loaded  ", format::thousands(stream.dropped)), theme.dim()));
     }
@@ -117,9 +117,9 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
 }
 
 /// Path and query without the path of the logger, with which every request to it begins.
-fn below_logger(cx: &Cx<'_>, caught: &Caught) -> String {
-    let target = text::clean(&request::target(&caught.capture)).into_owned();
-    let logger = cx.model.data.loggers.value().and_then(|loggers| loggers.get(caught.logger));
+fn below_logger(cx: &Cx<'_>, captured: &CaptureRow) -> String {
+    let target = text::clean(&request::target(&captured.capture)).into_owned();
+    let logger = cx.model.data.loggers.value().and_then(|loggers| loggers.get(captured.logger));
     let base = logger.and_then(|logger| url::Url::parse(&logger.handler_url).ok());
     let below = base.as_ref().and_then(|base| target.strip_prefix(base.path().trim_end_matches('/')));
     match below {
@@ -132,11 +132,11 @@ fn below_logger(cx: &Cx<'_>, caught: &Caught) -> String {
 /// The newest capture, for layouts with one line for the captures.
 pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
     let theme = cx.theme;
-    let Some(last) = cx.model.data.captures.caught.back() else { return words("none yet", theme.dim()) };
+    let Some(last) = cx.model.data.captures.rows.back() else { return words("none yet", theme.dim()) };
     let capture = &last.capture;
     let method = text::clean(&capture.request_method).into_owned();
     let from = text::clean(&capture.ip_address).into_owned();
     let time = format::clock(theme, capture.request_date);
-    let count = format::thousands(cx.model.data.captures.caught.len() as u64);
+    let count = format::thousands(cx.model.data.captures.rows.len() as u64);
     words(format!("{count}, last {time} {method} from {from}"), theme.text())
 }

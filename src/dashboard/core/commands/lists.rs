@@ -59,8 +59,8 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, args, effects| model.rename_tab(&args.text().unwrap_or_default(), effects),
     ),
     Command::new("tab delete", &[], "delete the current tab; the filter remains", "tab delete", |model, _, effects| {
-        let gone = model.delete_tab(effects)?;
-        model.say(Tone::Good, format!("tab {} deleted; its query was {}", gone.name, gone.query));
+        let deleted = model.delete_tab(effects)?;
+        model.say(Tone::Good, format!("tab {} deleted; its query was {}", deleted.name, deleted.query));
         Ok(())
     }),
 ];
@@ -95,11 +95,11 @@ fn mark(model: &mut Model, args: &Args, on: bool) -> Result<(), String> {
     if pane == Pane::Captures {
         return Err("captures are marked by hand, or all rows of a filter".to_owned());
     }
-    let taken = model.taken(pane, &query)?;
+    let matching = model.ids_matching(pane, &query)?;
     let mut cursor = model.cursor(pane);
     let mut count = 0;
     for at in 0..cursor.len() {
-        if cursor.is_marked(at) != on && cursor.id_at(at).is_some_and(|id| taken.contains(&id)) {
+        if cursor.is_marked(at) != on && cursor.id_at(at).is_some_and(|id| matching.contains(&id)) {
             cursor.mark(at, on);
             count += 1;
         }

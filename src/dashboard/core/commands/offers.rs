@@ -28,11 +28,11 @@ pub(crate) fn offers(model: &mut Model, typed: &str) -> Vec<CommandOffer> {
 fn commands(model: &Model, typed: &str) -> Vec<CommandOffer> {
     let place = trimmed(typed, 0..typed.len());
     let start = typed.len() - typed.trim_start_matches([' ', ':']).len();
-    let wanted = typed[start..].trim();
+    let sought = typed[start..].trim();
     let mut ranked: Vec<(bool, bool, i32, CommandOffer)> = Vec::new();
     for command in table::all() {
-        let by_name = fuzzy::fit(wanted, &command.name);
-        let by_words = || command.words.to_lowercase().contains(&wanted.to_lowercase());
+        let by_name = fuzzy::fit(sought, &command.name);
+        let by_words = || command.words.to_lowercase().contains(&sought.to_lowercase());
         if by_name.is_none() && !by_words() {
             continue;
         }
@@ -49,8 +49,8 @@ fn commands(model: &Model, typed: &str) -> Vec<CommandOffer> {
             off: model.command_off(command),
         };
         // Without a word to go by, what can be done here comes first.
-        let off = wanted.is_empty() && offer.off.is_some();
-        ranked.push((off, !named, if wanted.is_empty() { 0 } else { -fit.score }, offer));
+        let off = sought.is_empty() && offer.off.is_some();
+        ranked.push((off, !named, if sought.is_empty() { 0 } else { -fit.score }, offer));
     }
     ranked.sort_by_key(|(off, unnamed, score, _)| (*off, *unnamed, *score));
     ranked.into_iter().map(|(_, _, _, offer)| offer).collect()
@@ -84,7 +84,7 @@ fn of_shape(model: &mut Model, shape: ArgumentShape, typed: &str, place: Range<u
         ArgumentShape::PayloadBook => return of_query(model, QueryKind::Payloads, typed, place),
         ArgumentShape::Payload => return payloads(model, typed, place),
         ArgumentShape::Findings => return of_query(model, QueryKind::Findings, typed, place),
-        ArgumentShape::Details => return said(typed, place),
+        ArgumentShape::Details => return details(typed, place),
         ArgumentShape::Tags => tags(model),
         ArgumentShape::Query(kind) => return of_query(model, kind, typed, place),
         ArgumentShape::Here => return of_query(model, model.navigation.focus.pane.kind(), typed, place),
@@ -122,7 +122,7 @@ fn fields(model: &Model, typed: &str, place: Range<usize>) -> Vec<CommandOffer> 
 }
 
 /// The options of a verdict: their keys, or the values after a key.
-fn said(typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
+fn details(typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
     let word = &typed[place.clone()];
     let Some((key, _)) = word.split_once('=') else {
         let keys = KEYS.iter().map(|(key, words)| ((*key).to_owned(), (*words).to_owned()));
@@ -163,10 +163,10 @@ fn scans(model: &Model, typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
 
 /// The offers that have the typed letters in order, the best first.
 fn ranked(offered: Vec<(String, String)>, typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
-    let wanted = typed[place.clone()].trim_end();
+    let sought = typed[place.clone()].trim_end();
     let mut fits: Vec<_> =
-        offered.into_iter().filter_map(|(name, words)| Some((fuzzy::fit(wanted, &name)?, name, words))).collect();
-    if !wanted.is_empty() {
+        offered.into_iter().filter_map(|(name, words)| Some((fuzzy::fit(sought, &name)?, name, words))).collect();
+    if !sought.is_empty() {
         fits.sort_by_key(|(fit, _, _)| -fit.score);
     }
     let offer = |(fit, name, words): (fuzzy::Fit, String, String)| CommandOffer {

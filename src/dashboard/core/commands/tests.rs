@@ -236,7 +236,7 @@ pub(crate) fn every_documented_example_runs() {
         let token = "k7f2aaaaaaaa".parse().unwrap();
         let payload = crate::oob::Payload { token, workspace: "Acme".into(), ..Default::default() };
         desk.model.plant(vec![Arc::new(payload)], &mut Vec::new());
-        desk.caught(1, vec![Capture { ip_address: "192.0.2.7".into(), ..capture(9) }]);
+        desk.receive(1, vec![Capture { ip_address: "192.0.2.7".into(), ..capture(9) }]);
         match &*command.name {
             "mine" => drop(desk.keys("5 G")),
             "alerts" => drop(desk.keys(": 'alert is:known' enter")),

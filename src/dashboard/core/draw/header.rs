@@ -21,11 +21,11 @@ const REOPENED_FROM: u16 = 90;
 pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
     let right = joined(mode(cx).into_iter().chain([trouble(cx), link(cx)]), "  ");
-    let wanted = (right.width() as u16).min(area.width);
-    let left_room = (area.width - wanted).saturating_sub(2);
+    let right_width = (right.width() as u16).min(area.width);
+    let left_room = (area.width - right_width).saturating_sub(2);
     draw_line(buf, Rect { width: left_room, ..area }, &place(cx, left_room));
-    let x = area.right().saturating_sub(wanted + u16::from(area.width > wanted));
-    draw_line(buf, Rect { x, width: wanted, ..area }, &right);
+    let x = area.right().saturating_sub(right_width + u16::from(area.width > right_width));
+    draw_line(buf, Rect { x, width: right_width, ..area }, &right);
 }
 
 /// Workspace, pane, service.

@@ -59,8 +59,8 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     for slot in &areas.slots {
         panes::draw_slot(&cx, buf, slot, cache);
     }
-    let taken = if beside_hints { notices.columns() } else { 0 };
-    footer::draw_footer(&cx, buf, Rect { width: areas.footer.width - taken, ..areas.footer });
+    let notice_width = if beside_hints { notices.columns() } else { 0 };
+    footer::draw_footer(&cx, buf, Rect { width: areas.footer.width - notice_width, ..areas.footer });
     modals::draw_modals(&cx, buf, take_bottom(area, rows).0);
     notices.draw(buf, area);
 }
@@ -91,9 +91,9 @@ fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
 /// `delete: 12 of 60` for calls that take more than a moment.
 fn under_way(cx: &Cx<'_>, batch: &Batch) -> Option<String> {
     let progress = batch.progress();
-    let took = cx.model.now.mono.saturating_sub(batch.began);
-    if let ([(job, _)], true) = (batch.jobs.as_slice(), took >= MOMENT) {
-        return Some(format!("{} {}: waiting {}s", batch.verb, text::clean(&job.about), took.as_secs()));
+    let elapsed = cx.model.now.mono.saturating_sub(batch.began);
+    if let ([(job, _)], true) = (batch.jobs.as_slice(), elapsed >= MOMENT) {
+        return Some(format!("{} {}: waiting {}s", batch.verb, text::clean(&job.about), elapsed.as_secs()));
     }
     let refused = if progress.refused > 0 { format!(", {} refused", progress.refused) } else { String::new() };
     (progress.total > 1 && !batch.is_over())

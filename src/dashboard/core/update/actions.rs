@@ -30,7 +30,7 @@ fn on_review(model: &mut Model, action: Action, on_summary: bool, on_where: bool
         }
         Action::Review(ReviewAction::Exclude) if !on_where => steps::handle_move(model, MoveAction::PageDown),
         Action::Review(action) => review::handle_review(model, action, effects),
-        Action::Decide(DecideAction::Undo) if on_summary => review::ask_undo_all(model),
+        Action::Decide(DecideAction::Undo) if on_summary => review::prompt_undo_all(model),
         Action::Verdict(_) | Action::Decide(DecideAction::Again) if on_summary => {
             let back = Action::Review(ReviewAction::Back);
             model.say(
@@ -88,10 +88,10 @@ fn handle_app(model: &mut Model, action: AppAction) {
 /// Refreshes the lists on the screen, and applies all filters again.
 fn refresh(model: &mut Model) {
     for list in model.visible() {
-        model.ask(list);
+        model.request_refresh(list);
     }
-    model.lists.findings.kept.clear();
-    model.lists.board.kept.clear();
+    model.lists.findings.retained.clear();
+    model.lists.board.retained.clear();
     for pane in Pane::ALL {
         model.show_rows(pane);
     }

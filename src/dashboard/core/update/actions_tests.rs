@@ -217,8 +217,8 @@ fn state(model: &mut Model) -> String {
     // The captures have a context of their own for the key after `b`.
     let pending = format!("{:?}", model.keyboard.pending).replace("CaptureGroup", "Group");
     let mut text = format!("{:?}\npending {pending}\n{:?}\n", model.navigation.focus, model.navigation.scope);
-    let asked: Vec<(&ListKind, &u32)> = model.connection.asked.iter().collect();
-    writeln!(text, "asked {asked:?}").unwrap();
+    let refreshes: Vec<(&ListKind, &u32)> = model.connection.refreshes.iter().collect();
+    writeln!(text, "asked {refreshes:?}").unwrap();
     for pane in Pane::ALL {
         let mut cursor = model.cursor(pane);
         let place =

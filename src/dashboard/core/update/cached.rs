@@ -31,7 +31,7 @@ fn recall_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp,
     }
     let next = match &model.session.workspace {
         // An unknown workspace may be newer than the cache: the list of the service decides.
-        Some(asked) => table.items().iter().find(|it| it.is_called(asked)).map(|it| it.id),
+        Some(requested) => table.items().iter().find(|it| it.is_called(requested)).map(|it| it.id),
         None => worked_in.filter(|&id| table.get(id).is_some()).or_else(|| news::workspace_to_work_in(model, &table)),
     };
     if let (Some(id), None) = (next, model.navigation.scope.workspace) {
@@ -52,7 +52,7 @@ fn recall_loggers(model: &mut Model, table: Arc<Table<Logger>>, at: Stamp) {
         return;
     }
     news::show_fitting_fifth(model, table.is_empty());
-    news::hear_of_loggers(model, &table);
+    news::record_loggers(model, &table);
     model.data.loggers.recall(table, at);
     news::count_unseen(model);
 }

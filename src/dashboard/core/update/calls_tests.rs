@@ -13,7 +13,7 @@ fn target_deletion_prompt_names_target_and_dependents() {
     let sent = desk.calls("y");
     assert_eq!(sent[0].1, Call::DeleteTarget(TargetId(1)));
     desk.answer(&sent, |_| Ok(CallAnswer::Done));
-    assert_eq!(desk.model.connection.asked.get(&ListKind::Targets), Some(&1));
+    assert_eq!(desk.model.connection.refreshes.get(&ListKind::Targets), Some(&1));
     assert!(desk.notices().contains("target t1.acme.test deleted"), "{}", desk.notices());
 }
 

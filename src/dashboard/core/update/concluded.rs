@@ -23,7 +23,7 @@ impl Model {
             }
             if let (1, Some(&list), Some(id)) = (batch.jobs.len(), subject.lists.first(), created(answer)) {
                 // It is selected as soon as its list contains it; the list may have been fetched before this answer.
-                self.lists.want(Pane::of_list(list), id);
+                self.lists.select_when_loaded(Pane::of_list(list), id);
                 self.show_rows(Pane::of_list(list));
             }
         }
@@ -34,7 +34,7 @@ impl Model {
         }
         lists.sort();
         lists.dedup();
-        lists.into_iter().for_each(|list| self.ask(list));
+        lists.into_iter().for_each(|list| self.request_refresh(list));
         self.say_outcome(&batch);
         if let Some(tag) = batch.form {
             self.conclude_form(tag, batch);

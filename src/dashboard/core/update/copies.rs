@@ -31,7 +31,7 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         CopyAction::Json => json(model).map(|(what, json)| (format!("JSON of {what}"), json)),
         CopyAction::Command => Some(("the command of this view".to_owned(), command(model))),
         CopyAction::File => return save_json(model, effects),
-        CopyAction::Shapes => return payloads::ask_shape(model),
+        CopyAction::Shapes => return payloads::prompt_shape(model),
         CopyAction::Raw => raw(model).map(|raw| ("raw HTTP".to_owned(), raw)),
     };
     match made {
@@ -76,7 +76,7 @@ fn url(model: &Model) -> Option<String> {
         }
         Pane::Payloads => model.payload_at_hand().map(|payload| payload.url.to_string()),
         Pane::Captures => match model.lists.captures.current(&model.data.captures) {
-            Some(caught) => Some(model.record_of(caught).request_url().url),
+            Some(captured) => Some(model.record_of(captured).request_url().url),
             // Without captures, the URL to send requests to is useful.
             None => {
                 let loggers = model.data.loggers.value()?;
@@ -115,7 +115,7 @@ fn curl(model: &Model) -> Option<String> {
 
 /// A captured request as curl. A body that is not plain text is saved first, and the command names its file.
 fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
-    let Some(sent) = model.selected_capture().map(|caught| model.record_of(caught)) else {
+    let Some(sent) = model.selected_capture().map(|captured| model.record_of(captured)) else {
         return model.say(Tone::Plain, NOTHING);
     };
     let marked = model.lists.captures.marks().len();

@@ -31,7 +31,7 @@ struct Matter {
 }
 
 /// `D`: deletes what is chosen in the pane.
-pub(crate) fn ask_delete(model: &mut Model) {
+pub(crate) fn prompt_delete(model: &mut Model) {
     let matter: fn(&Model, &[i64]) -> Matter = match model.navigation.focus.pane {
         Pane::Workspaces => workspaces,
         Pane::Targets => targets,
@@ -39,22 +39,22 @@ pub(crate) fn ask_delete(model: &mut Model) {
         Pane::Loggers => loggers,
         Pane::Reports => reports,
         Pane::Wordlists => wordlists,
-        Pane::Findings => return crate::dashboard::findings::manual::ask_off(model),
+        Pane::Findings => return crate::dashboard::findings::manual::prompt_off(model),
         Pane::Captures | Pane::Board | Pane::Payloads => {
             return model.say(Tone::Plain, "rows of this list cannot be deleted");
         }
     };
     let pane = model.navigation.focus.pane;
-    ask(model, pane, "Delete", "delete", matter);
+    prompt(model, pane, "Delete", "delete", matter);
 }
 
 /// `S`: stops the chosen scans.
-pub(crate) fn ask_stop(model: &mut Model) {
-    ask(model, Pane::Scans, "Stop", "stop", stops);
+pub(crate) fn prompt_stop(model: &mut Model) {
+    prompt(model, Pane::Scans, "Stop", "stop", stops);
 }
 
 /// `D` in the captures: clears the logger of the chip, else that of the selected capture.
-pub(crate) fn ask_clear(model: &mut Model) {
+pub(crate) fn prompt_clear(model: &mut Model) {
     let selected = model.lists.captures.selected.map(|id| id.logger);
     let Some(id) = model.navigation.scope.logger.or(selected) else {
         return model.say(Tone::Plain, "no logger selected");
@@ -71,7 +71,7 @@ pub(crate) fn ask_clear(model: &mut Model) {
 }
 
 /// Starts scans again.
-pub(crate) fn ask_start(model: &mut Model, jobs: Vec<Job>) {
+pub(crate) fn prompt_start(model: &mut Model, jobs: Vec<Job>) {
     if jobs.is_empty() {
         return model.say(Tone::Plain, "nothing selected");
     }
@@ -81,7 +81,7 @@ pub(crate) fn ask_start(model: &mut Model, jobs: Vec<Job>) {
 }
 
 /// Asks about the chosen rows; the wider question includes marked rows that the filter hides.
-fn ask(model: &mut Model, pane: Pane, verb_of_question: &str, verb: &'static str, of: fn(&Model, &[i64]) -> Matter) {
+fn prompt(model: &mut Model, pane: Pane, verb_of_question: &str, verb: &'static str, of: fn(&Model, &[i64]) -> Matter) {
     let chosen = model.chosen(pane);
     if chosen.ids.is_empty() && chosen.hidden.is_empty() {
         return model.say(Tone::Plain, "nothing selected");

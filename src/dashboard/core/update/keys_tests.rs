@@ -157,8 +157,8 @@ fn r_refreshes_lists_on_screen() {
     let mut desk = Desk::new();
     desk.model.screen.size = Size { columns: 80, rows: 24 };
     desk.keys("6 r");
-    assert_eq!(desk.model.plan().asked.get(&ListKind::Reports), Some(&1));
-    assert_eq!(desk.model.plan().asked.get(&ListKind::Findings), None);
+    assert_eq!(desk.model.plan().refreshes.get(&ListKind::Reports), Some(&1));
+    assert_eq!(desk.model.plan().refreshes.get(&ListKind::Findings), None);
 }
 
 #[test]
@@ -185,13 +185,13 @@ fn curl_of_hostile_capture_reads_no_file_and_requests_one_url() {
     let mut desk = Desk::new();
     let mut curl = |id: i64, header: &str, body: &str| {
         use base64::Engine;
-        let caught = Capture {
+        let captured = Capture {
             url_params: "a=[1-9]{x,y}".into(),
             http_headers: vec![header.into()],
             request_body_base64: base64::engine::general_purpose::STANDARD.encode(body).as_str().into(),
             ..capture(id)
         };
-        desk.caught(1, vec![caught]);
+        desk.receive(1, vec![captured]);
         match desk.keys("5 G y c").remove(0) {
             Effect::Copy { text, .. } => text,
             other => panic!("{other:?}"),
@@ -225,7 +225,7 @@ fn curl_of_hostile_capture_is_quoted_for_shell() {
         request_body_base64: "J2lkJw==".into(),
         ..capture(9)
     };
-    desk.caught(1, vec![hostile]);
+    desk.receive(1, vec![hostile]);
     match desk.keys("5 y c").remove(0) {
         Effect::Copy { text, .. } => {
             assert!(!text.chars().any(char::is_control), "{text:?}");

@@ -84,7 +84,7 @@ fn back(model: &mut Model) {
         // esc only closed the line.
     } else if pane.is_full_view() {
         go(model, Pane::Findings);
-    } else if crate::dashboard::payloads::keys::came_from_book(model) {
+    } else if crate::dashboard::payloads::keys::is_opened_from_book(model) {
         crate::dashboard::payloads::keys::back_to_book(model);
     } else {
         let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));

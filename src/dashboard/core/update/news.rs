@@ -52,7 +52,7 @@ fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
         Snapshot::Loggers(table) => {
             show_fitting_fifth(model, table.is_empty());
             model.warn_of_ends(&table);
-            hear_of_loggers(model, &table);
+            record_loggers(model, &table);
             model.data.loggers.succeed(table, at);
             count_unseen(model);
         }
@@ -85,7 +85,7 @@ fn handle_link(model: &mut Model, link: Link) {
         }
         _ => {}
     }
-    model.scans.progress.hear(model.now.mono, matches!(link, Link::Live { .. }));
+    model.scans.progress.record_link(model.now.mono, matches!(link, Link::Live { .. }));
     model.connection.link = link;
 }
 
@@ -93,10 +93,10 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
     let known = model.navigation.scope.workspace.is_some_and(|id| table.get(id).is_some());
     let first = model.navigation.scope.workspace.is_none();
     let next = (!known).then(|| workspace_to_work_in(model, &table)).flatten();
-    if let (true, Some(asked), false) = (first, &model.session.workspace, table.is_empty())
-        && !table.items().iter().any(|workspace| workspace.is_called(asked))
+    if let (true, Some(requested), false) = (first, &model.session.workspace, table.is_empty())
+        && !table.items().iter().any(|workspace| workspace.is_called(requested))
     {
-        let words = format!("workspace {asked} not found; showing another one");
+        let words = format!("workspace {requested} not found; showing another one");
         model.say(Tone::Bad, words);
     }
     model.data.workspaces.succeed(table, at);
@@ -110,16 +110,16 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
 
 /// The requested workspace, else the first one with targets, else the first one.
 pub(crate) fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<WorkspaceId> {
-    let named = |asked: &String| {
-        table.items().iter().find(|workspace| workspace.is_called(asked)).map(|workspace| workspace.id)
+    let named = |requested: &String| {
+        table.items().iter().find(|workspace| workspace.is_called(requested)).map(|workspace| workspace.id)
     };
-    let asked = model.session.workspace.as_ref().and_then(named);
+    let requested = model.session.workspace.as_ref().and_then(named);
     let by_id = || {
         let mut all: Vec<&Arc<Workspace>> = table.items().iter().collect();
         all.sort_by_key(|workspace| (workspace.target_count == 0, workspace.id));
         all.first().map(|workspace| workspace.id)
     };
-    asked.or_else(by_id)
+    requested.or_else(by_id)
 }
 
 /// A notice is shown when a report is finished or failed.
@@ -151,7 +151,7 @@ pub(crate) fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
 }
 
 /// Notes how many requests of each logger were seen. Requests of a logger that appears for the first time are not new.
-pub(crate) fn hear_of_loggers(model: &mut Model, table: &Table<Logger>) {
+pub(crate) fn record_loggers(model: &mut Model, table: &Table<Logger>) {
     let first = model.data.loggers.value().is_none();
     model.captures.seen_requests.retain(|id, _| table.get(*id).is_some());
     for logger in table.items() {

@@ -20,20 +20,20 @@ pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut V
     match action {
         ItemAction::New => open_new(model),
         ItemAction::Edit => edit_workspace(model),
-        ItemAction::Delete => deletions::ask_delete(model),
+        ItemAction::Delete => deletions::prompt_delete(model),
         ItemAction::Scan => scan_targets(model),
         ItemAction::Retest => match model.navigation.focus.pane {
-            Pane::Findings | Pane::Board => retest::ask(model),
+            Pane::Findings | Pane::Board => retest::prompt(model),
             _ => model.say_no_use(Action::Item(action)),
         },
         ItemAction::Compare => compare(model),
         ItemAction::ScanAgain => scan_again(model),
-        ItemAction::Stop => deletions::ask_stop(model),
+        ItemAction::Stop => deletions::prompt_stop(model),
         ItemAction::Report => report(model),
         ItemAction::Download => download(model, effects),
         ItemAction::Replay => replay(model),
         ItemAction::Pause => steps::pause(model),
-        ItemAction::Clear => deletions::ask_clear(model),
+        ItemAction::Clear => deletions::prompt_clear(model),
     }
 }
 
@@ -132,7 +132,7 @@ fn scan_again(model: &mut Model) {
         |scan: &Scan| Some(Job::new(model.scan_words(scan.id), Call::StartScan(retest::same_again(model, scan)?)));
     let jobs: Option<Vec<Job>> = model.items_of::<Scan>(&chosen.ids).map(|scan| again(scan)).collect();
     match jobs {
-        Some(jobs) => deletions::ask_start(model, jobs),
+        Some(jobs) => deletions::prompt_start(model, jobs),
         None => {
             let new = model.key_label(Context::Scans, Action::Item(ItemAction::New));
             model.say(Tone::Bad, format!("scan not repeated: it used a login secret; {new} starts another"));

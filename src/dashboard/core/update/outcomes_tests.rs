@@ -28,7 +28,7 @@ fn lost_response_is_reported_and_list_is_read() {
     let notices = desk.notices();
     assert!(notices.contains("outcome unknown: the service may have created logger probe2; checking"), "{notices}");
     assert!(notices.contains("no response before the timeout"), "{notices}");
-    assert_eq!(desk.model.connection.asked.get(&ListKind::Loggers), Some(&1));
+    assert_eq!(desk.model.connection.refreshes.get(&ListKind::Loggers), Some(&1));
     assert_eq!(desk.form().field(crate::dashboard::forms::FieldId::Label).unwrap().text(), "probe2");
 }
 
@@ -80,7 +80,7 @@ fn deletion_with_unknown_outcome_reads_list() {
     desk.answer(&sent, |_| Err(lost()));
     let notices = desk.notices();
     assert!(notices.contains("the service may have deleted target t1.acme.test; checking"), "{notices}");
-    assert_eq!(desk.model.connection.asked.get(&ListKind::Targets), Some(&1));
+    assert_eq!(desk.model.connection.refreshes.get(&ListKind::Targets), Some(&1));
 }
 
 #[test]

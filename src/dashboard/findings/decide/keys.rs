@@ -26,7 +26,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// More findings than this need a prompt.
-const UNASKED: usize = 20;
+const MOST_WITHOUT_PROMPT: usize = 20;
 
 /// Gives a verdict to the chosen rows of the retest board or of the findings.
 pub(crate) fn handle_verdict(model: &mut Model, action: VerdictAction, effects: &mut Vec<Effect>) {
@@ -47,8 +47,8 @@ pub(crate) fn handle_decide(model: &mut Model, action: DecideAction, effects: &m
         DecideAction::PreviousChanged => changed::walk(model, false),
         DecideAction::NextChanged => changed::walk(model, true),
         DecideAction::Rules => rules_keys::open(model),
-        DecideAction::Undo => undo::ask(model, true, effects),
-        DecideAction::Redo => undo::ask(model, false, effects),
+        DecideAction::Undo => undo::prompt(model, true, effects),
+        DecideAction::Redo => undo::prompt(model, false, effects),
         // These work in the menu and in the list of rules.
         DecideAction::Reason
         | DecideAction::Severity
@@ -78,11 +78,11 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
     if shown.is_empty() && hidden.is_empty() {
         return model.say(Tone::Plain, "nothing selected");
     }
-    ask_or_carry_out(model, PendingDecision { draft, ids: shown, next }, hidden, effects);
+    prompt_or_execute(model, PendingDecision { draft, ids: shown, next }, hidden, effects);
 }
 
 /// Prompts for more than 20 findings, and where marked findings are hidden; otherwise decides at once.
-pub(crate) fn ask_or_carry_out(
+pub(crate) fn prompt_or_execute(
     model: &mut Model,
     mut pending: PendingDecision,
     mut hidden: Vec<IssueId>,
@@ -96,8 +96,8 @@ pub(crate) fn ask_or_carry_out(
             return model.say(Tone::Plain, "no earlier decision to reuse");
         }
     }
-    let asks = pending.ids.len() > UNASKED && pending.draft.scope == DecisionScope::Findings;
-    match !asks && hidden.is_empty() {
+    let needs_prompt = pending.ids.len() > MOST_WITHOUT_PROMPT && pending.draft.scope == DecisionScope::Findings;
+    match !needs_prompt && hidden.is_empty() {
         true => model.carry_out(pending, effects),
         false => {
             let prompt = question(model, pending, hidden);
@@ -173,7 +173,7 @@ pub(crate) fn guard(model: &mut Model, before: [Option<RowRef>; 2], by_hand: boo
         match now {
             row if now == before || guard.holds(row) => {}
             _ if by_hand => guard.lift(),
-            row => guard.came_to(row),
+            row => guard.arm(row),
         }
     }
 }
@@ -279,14 +279,14 @@ impl Model {
         };
         cursor.select(next);
         drop(cursor);
-        self.came_to(Pane::Findings);
+        self.arm_guard(Pane::Findings);
     }
 
     /// Starts the guard of a list: its selected row accepts a verdict only after it was seen.
-    pub(crate) fn came_to(&mut self, pane: Pane) {
+    pub(crate) fn arm_guard(&mut self, pane: Pane) {
         let row = self.selected_row(pane);
         if let Some(guard) = self.findings.guards.of(pane) {
-            guard.came_to(row);
+            guard.arm(row);
         }
     }
 

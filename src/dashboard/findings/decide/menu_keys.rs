@@ -156,7 +156,7 @@ fn finish(model: &mut Model, verdict: Option<Verdict>, effects: &mut Vec<Effect>
         };
         return model.say(Tone::Plain, format!("cancelled: {why}"));
     }
-    decide::ask_or_carry_out(model, PendingDecision { draft, ids, next: false }, hidden, effects);
+    decide::prompt_or_execute(model, PendingDecision { draft, ids, next: false }, hidden, effects);
 }
 
 fn walk_scope(model: &mut Model, by: isize) {

@@ -30,11 +30,11 @@ fn menu_accepts_options_in_any_order_and_verdict_closes_it() {
     let mut desk = desk();
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("t s 'crit' enter r 'wrong' enter e '30d' enter T 'client old' enter n 'not theirs' ctrl-o f");
-    let said = assessment(&desk, id);
-    assert_eq!((said.verdict, said.reason), (Verdict::FalsePositive, Some(Reason::WrongProduct)));
-    assert_eq!((said.severity, said.notes), (Some(Risk::Critical), 1));
-    assert_eq!(said.tags, [Shared::from("client"), "old".into()]);
-    assert_eq!(said.until, Some(desk.model.today().saturating_add(jiff::Span::new().days(30))));
+    let decided = assessment(&desk, id);
+    assert_eq!((decided.verdict, decided.reason), (Verdict::FalsePositive, Some(Reason::WrongProduct)));
+    assert_eq!((decided.severity, decided.notes), (Some(Risk::Critical), 1));
+    assert_eq!(decided.tags, [Shared::from("client"), "old".into()]);
+    assert_eq!(decided.until, Some(desk.model.today().saturating_add(jiff::Span::new().days(30))));
     desk.keys("u");
     assert_eq!(
         assessment(&desk, id),
@@ -49,8 +49,8 @@ fn menu_enter_records_and_esc_cancels() {
     let id = desk.selected(Pane::Findings).unwrap();
     assert!(recorded(&desk.keys("t s 'high' enter esc")).is_empty());
     desk.keys("t s 'high' enter enter");
-    let said = assessment(&desk, id);
-    assert_eq!((said.severity, said.source), (Some(Risk::High), VerdictSource::Nobody));
+    let decided = assessment(&desk, id);
+    assert_eq!((decided.severity, decided.source), (Some(Risk::High), VerdictSource::Nobody));
     assert!(recorded(&desk.keys("t enter")).is_empty() && desk.notices().contains("no verdict or option selected"));
 }
 
@@ -59,8 +59,8 @@ fn backspace_undoes_choice() {
     let mut desk = desk();
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("t s 'high' enter backspace c");
-    let said = assessment(&desk, id);
-    assert_eq!((said.severity, said.verdict), (None, Verdict::Confirmed));
+    let decided = assessment(&desk, id);
+    assert_eq!((decided.severity, decided.verdict), (None, Verdict::Confirmed));
 }
 
 #[test]
@@ -136,8 +136,8 @@ fn duplicate_is_chosen_by_text() {
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("t d 'tls' down enter");
     let tls = desk.model.data.findings.value().unwrap().items()[3].key();
-    let said = assessment(&desk, id);
-    assert_eq!((said.verdict, said.duplicate_of), (Verdict::Duplicate, Some(tls)));
+    let decided = assessment(&desk, id);
+    assert_eq!((decided.verdict, decided.duplicate_of), (Verdict::Duplicate, Some(tls)));
 }
 
 #[test]
@@ -192,8 +192,9 @@ fn over_20_the_menu_asks_as_a_key_does() {
 fn rules_list_edits_query_verdict_and_state() {
     let mut desk = desk();
     let by_rule = |desk: &Desk, verdict| {
-        let ruled = (1..=4).map(|id| assessment(desk, id)).filter(|said| matches!(said.source, VerdictSource::Rule(_)));
-        ruled.filter(|said| said.verdict == verdict).count()
+        let ruled =
+            (1..=4).map(|id| assessment(desk, id)).filter(|decided| matches!(decided.source, VerdictSource::Rule(_)));
+        ruled.filter(|decided| decided.verdict == verdict).count()
     };
     desk.keys("g r");
     assert!(desk.notices().contains("no rules:"));

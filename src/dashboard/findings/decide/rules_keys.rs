@@ -37,8 +37,8 @@ fn handle_list(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effe
         Some(Action::Move(MoveAction::Down)) => shown.list.walk(1, rows),
         Some(Action::Move(MoveAction::Up)) => shown.list.walk(-1, rows),
         Some(Action::Decide(DecideAction::SwitchRule)) => change(model, |rule| Change::Off(!rule.off), effects),
-        Some(Action::Decide(DecideAction::Undo)) => undo::ask(model, true, effects),
-        Some(Action::Decide(DecideAction::Redo)) => undo::ask(model, false, effects),
+        Some(Action::Decide(DecideAction::Undo)) => undo::prompt(model, true, effects),
+        Some(Action::Decide(DecideAction::Redo)) => undo::prompt(model, false, effects),
         Some(Action::Item(ItemAction::Edit)) => {
             let Some(rule) = selected(model) else { return };
             let edit = RuleEdit { input: TextInput::line(&rule.query), finds: Ok(0) };

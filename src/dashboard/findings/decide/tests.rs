@@ -154,7 +154,7 @@ fn decided_row_remains_until_filter_is_applied_again() {
     for again in ["r", "4", "/ 'x' esc", "2"] {
         let mut desk = Desk::new();
         desk.keys("/ 'git' enter j");
-        let kept = desk.model.lists.findings.selected.unwrap();
+        let selected = desk.model.lists.findings.selected.unwrap();
         desk.keys("f");
         // As a query on decisions would: the row is no longer found.
         desk.model.lists.findings.filter = "repository".into();
@@ -164,7 +164,7 @@ fn decided_row_remains_until_filter_is_applied_again() {
             finding(5, 3, "Banner", Risk::Info),
         ])));
         assert_eq!(desk.shown(Pane::Findings), [2, 3], "polling keeps it");
-        assert_eq!(desk.model.lists.findings.selected, Some(kept));
+        assert_eq!(desk.model.lists.findings.selected, Some(selected));
         desk.keys(again);
         assert_eq!(desk.shown(Pane::Findings), [2], "after {again}");
     }
@@ -304,8 +304,8 @@ fn held_verdict_key_decides_one_finding_or_at_most_14_when_advancing() {
 fn row_selected_without_key_is_not_decided_before_it_was_seen() {
     let mut desk = many(5);
     desk.keys("j");
-    let gone = desk.selected(Pane::Findings).unwrap();
-    let rest = (1..=5).filter(|&id| id != gone).map(one);
+    let removed = desk.selected(Pane::Findings).unwrap();
+    let rest = (1..=5).filter(|&id| id != removed).map(one);
     desk.feed(Snapshot::Findings(table(rest)));
     desk.at += Duration::from_millis(149);
     desk.send(Msg::Key(events("f")[0]));

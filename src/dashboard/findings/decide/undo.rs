@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Undoes or redoes the last batch. A batch of another workspace needs a prompt.
-pub(crate) fn ask(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
+pub(crate) fn prompt(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
     let Some(writer) = &model.findings.triage.writer else {
         let why = model.cannot_decide().unwrap_or_default();
         return model.say(Tone::Bad, why);
@@ -64,7 +64,7 @@ impl Model {
         if self.navigation.focus.pane != Pane::Findings {
             navigation::go(self, Pane::Findings);
         }
-        self.keep_rows(&known);
+        self.retain_rows(&known);
         self.show_rows(Pane::Findings);
         let at_one = self.cursor(Pane::Findings).chosen().ids.iter().any(|&id| known.contains(&IssueId(id)));
         // Several findings of a group: its header is selected.
@@ -74,7 +74,7 @@ impl Model {
             self.say(Tone::Plain, "finding hidden by the scope");
             return;
         }
-        self.came_to(Pane::Findings);
+        self.arm_guard(Pane::Findings);
     }
 
     /// A batch as a phrase: `false positive on 57 findings (Untrusted certificate …)`.

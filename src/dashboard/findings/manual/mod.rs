@@ -101,7 +101,7 @@ fn target(model: &Model) -> Shared {
 }
 
 /// `D` in the findings: asks before manual findings are deleted. Findings of the service remain.
-pub(crate) fn ask_off(model: &mut Model) {
+pub(crate) fn prompt_off(model: &mut Model) {
     let [ids, _] = model.chosen(Pane::Findings).issues();
     let Some(table) = model.data.findings.value() else { return };
     let own: Vec<(EventId, Shared)> = ids
@@ -138,7 +138,7 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     model.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
     model.overlay.drafts.remove(&tag);
     if !matches!(tag, FormTag::ManualFinding(ManualFindingOrigin::Finding(_))) {
-        model.lists.findings.want(crate::triage::identity::manual_key(id).into());
+        model.lists.findings.select_when_loaded(crate::triage::identity::manual_key(id).into());
         model.lists.captures.clear_marks();
     }
     model.say(Tone::Good, format!("saved: {name}"));

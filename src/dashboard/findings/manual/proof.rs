@@ -58,8 +58,8 @@ fn proof_text(payload: &Payload, proof: &[&CaptureRecord], offset: Option<i64>) 
     let request = |sent: &CaptureRecord| {
         let capture = &sent.capture;
         let delay = payload.delay(capture.request_date, offset).map(|delay| format!(" ({delay})")).unwrap_or_default();
-        let came = capture.request_date.map(|date| format!(" at {date} UTC")).unwrap_or_default();
-        format!("{} from {}{came}{delay}", capture.request_method, capture.ip_address)
+        let time = capture.request_date.map(|date| format!(" at {date} UTC")).unwrap_or_default();
+        format!("{} from {}{time}{delay}", capture.request_method, capture.ip_address)
     };
     match proof {
         [first, .., last] if proof.len() > LINES => {

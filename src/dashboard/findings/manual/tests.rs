@@ -59,9 +59,9 @@ fn finding_from_capture_has_target_of_payload_or_request() {
         http_headers: vec![header.into()],
         ..crate::dashboard::testing::capture(10)
     };
-    let target = |desk: &mut Desk, caught: Capture| {
+    let target = |desk: &mut Desk, captured: Capture| {
         let id = desk.model.data.captures.end() as i64;
-        desk.caught(1, vec![Capture { id: id.into(), ..caught }]);
+        desk.receive(1, vec![Capture { id: id.into(), ..captured }]);
         desk.keys("5 G n");
         let target = desk.form().text(FieldId::TargetName);
         desk.keys("esc");
@@ -73,7 +73,7 @@ fn finding_from_capture_has_target_of_payload_or_request() {
     // Where it was planted counts more.
     desk.keys("2 g g p");
     desk.hit(99, Some(1));
-    let planted = desk.model.data.captures.caught.back_mut().unwrap();
+    let planted = desk.model.data.captures.rows.back_mut().unwrap();
     let named = from("t4.acme.test", "Host: x");
     planted.capture = std::sync::Arc::new(Capture { ip_address: named.ip_address, ..Capture::clone(&planted.capture) });
     desk.keys("5 G n");
@@ -142,8 +142,8 @@ fn finding_from_captures_describes_payload_in_every_export() {
     assert_eq!(description.matches("GET from 203.0.113.9").count(), 2, "{description}");
     desk.keys("ctrl-o");
     assert_eq!(own(&desk), ["SSRF through q"], "notices: {}", desk.notices());
-    let caught = desk.model.data.captures.caught.back().unwrap().capture.clone();
-    assert_eq!(desk.model.proven_by(&caught).map(|name| name.as_str()), Some("SSRF through q"));
+    let captured = desk.model.data.captures.rows.back().unwrap().capture.clone();
+    assert_eq!(desk.model.proven_by(&captured).map(|name| name.as_str()), Some("SSRF through q"));
     for format in ["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"] {
         let effects = desk.keys(&format!(": 'export {format} is:own' enter"));
         let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });

@@ -92,14 +92,16 @@ fn now_cell(cx: &Cx<'_>, row: &BoardRow) -> Line<'static> {
             Some(scan) => words(format!("{named} {}%", scan.progress.clamp(0, 99)), style),
             None => words(named, style),
         },
-        RetestStatus::Is(Outcome::Gone) if fixed => words(format!("{named} {}", cx.theme.glyphs.done), cx.theme.dim()),
+        RetestStatus::Is(Outcome::Absent) if fixed => {
+            words(format!("{named} {}", cx.theme.glyphs.done), cx.theme.dim())
+        }
         _ => words(named, style),
     }
 }
 
 fn now_style(theme: Theme, now: RetestStatus) -> Style {
     match now {
-        RetestStatus::Is(Outcome::Gone) => theme.good(),
+        RetestStatus::Is(Outcome::Absent) => theme.good(),
         RetestStatus::Is(Outcome::Same) => theme.text(),
         RetestStatus::Is(Outcome::New | Outcome::Changed) => theme.strong(),
         RetestStatus::Is(Outcome::CoveredLess) => theme.warn(),

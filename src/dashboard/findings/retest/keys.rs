@@ -3,14 +3,14 @@
 use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
 use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, Job, JobState, Pane, Tone};
 use crate::dashboard::data::{BY_NOW, Board};
-use crate::dashboard::findings::decide::keys::{ask_or_carry_out, too_early};
+use crate::dashboard::findings::decide::keys::{prompt_or_execute, too_early};
 use crate::dashboard::input::{Action, Context, EditAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
 use crate::text::plural;
 use crate::triage::compare::{differences, occurrences};
 use crate::triage::{
-    Draft, Issue, IssueId, KEPT_AS, Outcome, Retest, RetestFinding, RetestScan, RetestStatus, Verdict, compare,
+    Draft, Issue, IssueId, Outcome, RETEST_SETTING, Retest, RetestFinding, RetestScan, RetestStatus, Verdict, compare,
 };
 use std::collections::HashSet;
 
@@ -26,12 +26,15 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
     let all = ids.len() + hidden.len();
     if all > 1 && verdict == Verdict::Fixed {
         let rows = model.data.board.value().cloned().unwrap_or_default();
-        let is_gone = |&id: &IssueId| rows.get(id).is_some_and(|row| row.now == RetestStatus::Is(Outcome::Gone));
-        ids.retain(is_gone);
-        hidden.retain(is_gone);
-        let gone = ids.len() + hidden.len();
-        if gone < all {
-            model.say(Tone::Plain, format!("{gone} of {} are absent: only these become fixed", plural(all, "finding")));
+        let is_absent = |&id: &IssueId| rows.get(id).is_some_and(|row| row.now == RetestStatus::Is(Outcome::Absent));
+        ids.retain(is_absent);
+        hidden.retain(is_absent);
+        let absent = ids.len() + hidden.len();
+        if absent < all {
+            model.say(
+                Tone::Plain,
+                format!("{absent} of {} are absent: only these become fixed", plural(all, "finding")),
+            );
         }
     }
     if ids.is_empty() && hidden.is_empty() {
@@ -40,11 +43,11 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
         }
         return;
     }
-    ask_or_carry_out(model, PendingDecision { draft: Draft::of(verdict), ids, next: false }, hidden, effects);
+    prompt_or_execute(model, PendingDecision { draft: Draft::of(verdict), ids, next: false }, hidden, effects);
 }
 
 /// `s`: opens the prompt with the number of findings and scans, and the findings that cannot be retested.
-pub(crate) fn ask(model: &mut Model) {
+pub(crate) fn prompt(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let chosen = model.chosen(pane);
     let many = chosen.many || pane == Pane::Board;
@@ -233,7 +236,7 @@ impl Model {
             }
             None => retest,
         };
-        self.remember(KEPT_AS, &workspace, &retest, effects);
+        self.remember(RETEST_SETTING, &workspace, &retest, effects);
         self.set_board(Board::Retest(retest));
         if opens && self.navigation.focus.pane != Pane::Board {
             self.lists.findings.marks.clear();
@@ -247,7 +250,7 @@ impl Model {
         let is_here = self.workspace().is_none_or(|here| here.name == *workspace);
         match &self.findings.board {
             Some(Board::Retest(retest)) if is_here => Some(retest.clone()),
-            _ => self.setting(KEPT_AS, workspace),
+            _ => self.setting(RETEST_SETTING, workspace),
         }
     }
 
@@ -262,7 +265,7 @@ impl Model {
                 note(again, state);
             }
         }
-        self.remember(KEPT_AS, &batch.workspace, &retest, effects);
+        self.remember(RETEST_SETTING, &batch.workspace, &retest, effects);
         let is_here = self.workspace().is_none_or(|here| here.name == batch.workspace);
         if is_here && matches!(self.findings.board, Some(Board::Retest(_))) {
             self.set_board(Board::Retest(retest));
@@ -279,7 +282,7 @@ impl Model {
         navigation::go(self, Pane::Board);
         // The guard has to know the first row before the next key.
         self.make_board();
-        self.came_to(Pane::Board);
+        self.arm_guard(Pane::Board);
     }
 
     /// `:retest`: the board of the last retest in this workspace.

@@ -11,7 +11,7 @@ use crate::dashboard::data::{Board, StoredDecisions, TriageNews};
 use crate::dashboard::model::Modal;
 use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
 use crate::dashboard::text::DetailSubject;
-use crate::triage::{KEPT_AS, Outcome, Retest, RetestStatus};
+use crate::triage::{Outcome, RETEST_SETTING, Retest, RetestStatus};
 
 /// So many findings of high risk and no others.
 fn high(count: i64) -> ResultSummary {
@@ -102,9 +102,9 @@ fn board_updates_with_scans_and_findings() {
     desk.answer(&sent, started);
     let running = Scan { status_name: ScanStatus::Running, progress: 66, end_time: None, ..ended(11, 1, 10) };
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), running])));
-    let said = |desk: &Desk| now(desk).into_iter().map(|(_, now)| now).collect::<Vec<_>>();
+    let statuses = |desk: &Desk| now(desk).into_iter().map(|(_, now)| now).collect::<Vec<_>>();
     assert_eq!(
-        said(&desk),
+        statuses(&desk),
         [
             RetestStatus::Running(ScanId(11)),
             RetestStatus::Running(ScanId(11)),
@@ -117,15 +117,18 @@ fn board_updates_with_scans_and_findings() {
     let first = Scan { result_summary: high(1), ..ended(11, 1, 10) };
     let failed = Scan { status_name: ScanStatus::ConnectionError, ..ended(12, 2, 10) };
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first, failed])));
-    assert_eq!(said(&desk), [RetestStatus::Reading, RetestStatus::Reading, RetestStatus::Failed, RetestStatus::Failed]);
+    assert_eq!(
+        statuses(&desk),
+        [RetestStatus::Reading, RetestStatus::Reading, RetestStatus::Failed, RetestStatus::Failed]
+    );
 
     let mut findings = before();
     findings.push(found(20, 11, 1, "Git repository", Risk::High));
     desk.feed(Snapshot::Findings(table(findings)));
-    use Outcome::{Gone, Same};
+    use Outcome::{Absent, Same};
     assert_eq!(
-        said(&desk),
-        [RetestStatus::Is(Gone), RetestStatus::Is(Same), RetestStatus::Failed, RetestStatus::Failed]
+        statuses(&desk),
+        [RetestStatus::Is(Absent), RetestStatus::Is(Same), RetestStatus::Failed, RetestStatus::Failed]
     );
     assert_eq!(desk.model.board_words(), "4 findings, 2 scans: 1 done, 1 failed");
 }
@@ -148,25 +151,25 @@ fn retest_result_waits_until_findings_are_read() {
     let at = Stamp(stamp().0 + jiff::SignedDuration::from_secs(3600));
     let generation = desk.model.connection.generation;
     desk.send(Msg::Update(Update { generation, at, event: Snapshot::Findings(table(before())).into() }));
-    assert_eq!(now(&desk)[0].1, RetestStatus::Is(Outcome::Gone));
+    assert_eq!(now(&desk)[0].1, RetestStatus::Is(Outcome::Absent));
 }
 
 #[test]
 fn retest_result_is_saved_after_leaving_workspace() {
-    let kept = |desk: &Desk, of: &str| -> Option<Retest> {
-        let json = desk.model.findings.triage.settings.get(&(KEPT_AS.into(), of.into()))?;
+    let stored = |desk: &Desk, of: &str| -> Option<Retest> {
+        let json = desk.model.findings.triage.settings.get(&(RETEST_SETTING.into(), of.into()))?;
         Some(serde_json::from_str(json).unwrap())
     };
     let mut desk = desk();
     let sent = desk.calls("3 * s y");
     let effects = desk.answer(&sent[..1], started);
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Remember { key: KEPT_AS, .. })));
-    let known = |desk: &Desk| kept(desk, "Acme").unwrap().scans.iter().map(|again| again.scan).collect::<Vec<_>>();
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Remember { key: RETEST_SETTING, .. })));
+    let known = |desk: &Desk| stored(desk, "Acme").unwrap().scans.iter().map(|again| again.scan).collect::<Vec<_>>();
     assert_eq!(known(&desk), [Some(ScanId(11)), None]);
     desk.model.work_in(WorkspaceId(2));
     desk.answer(&sent[1..], started);
     assert_eq!(known(&desk), [Some(ScanId(11)), Some(ScanId(12))]);
-    assert!(kept(&desk, "Lab").is_none() && desk.model.findings.board.is_none());
+    assert!(stored(&desk, "Lab").is_none() && desk.model.findings.board.is_none());
 }
 
 #[test]

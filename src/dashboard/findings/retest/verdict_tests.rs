@@ -187,7 +187,7 @@ proptest! {
         let mut desk = retested();
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
         // The row that came under the cursor by itself, and when.
-        let mut came: Option<(RowRef, Duration)> = None;
+        let mut auto_selected: Option<(RowRef, Duration)> = None;
         for step in steps {
             let before = desk.model.selected_row(Pane::Board);
             let mut by_hand = false;
@@ -221,14 +221,16 @@ proptest! {
                     let decided: Vec<IssueId> = events.iter().filter_map(of_finding).collect();
                     if on_board && !decided.is_empty() {
                         prop_assert!(decided.iter().all(|id| allowed.contains(id)), "{decided:?} of {allowed:?}");
-                        let unseen = came.filter(|(row, since)| Some(*row) == before && desk.at < *since + Duration::from_millis(150));
+                        let guarded = Duration::from_millis(150);
+                        let unseen =
+                            auto_selected.filter(|(row, since)| Some(*row) == before && desk.at < *since + guarded);
                         prop_assert!(unseen.is_none() || picked, "{decided:?} came under the cursor just now");
                     }
                 }
             }
             let now = desk.model.selected_row(Pane::Board);
             if now != before {
-                came = now.filter(|_| !by_hand).map(|row| (row, desk.at));
+                auto_selected = now.filter(|_| !by_hand).map(|row| (row, desk.at));
             }
         }
     }

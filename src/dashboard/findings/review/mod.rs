@@ -96,16 +96,16 @@ fn open(model: &mut Model) {
     if let Some(review) = &mut model.findings.review {
         review.open = Some(Focus { pane: Pane::Findings, in_detail: false, ..before });
     }
-    came_to_card(model);
+    arm_card_guard(model);
 }
 
 /// Prepares a card that is shown now. It accepts a verdict only after it was seen.
-fn came_to_card(model: &mut Model) {
+fn arm_card_guard(model: &mut Model) {
     if let Some(review) = &mut model.findings.review {
         review.tab = Tab::Overview;
         review.row = 0;
     }
-    model.came_to(Pane::Findings);
+    model.arm_guard(Pane::Findings);
     model.detail.search = None;
     refresh(model);
 }
@@ -148,7 +148,7 @@ fn step(model: &mut Model, by: isize, effects: &mut Vec<Effect>) {
         _ => review.progress.at = at,
     }
     save(model, effects);
-    came_to_card(model);
+    arm_card_guard(model);
 }
 
 fn to_summary(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -156,7 +156,7 @@ fn to_summary(model: &mut Model, effects: &mut Vec<Effect>) {
         review.progress.at = review.len();
     }
     save(model, effects);
-    came_to_card(model);
+    arm_card_guard(model);
 }
 
 fn save(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -192,7 +192,7 @@ fn leave_out(model: &mut Model, effects: &mut Vec<Effect>) {
     save(model, effects);
 }
 
-pub(crate) fn ask_undo_all(model: &mut Model) {
+pub(crate) fn prompt_undo_all(model: &mut Model) {
     let Some(review) = &model.findings.review else { return };
     let outcome = review.outcome(&model.findings.triage.state);
     if outcome.batches.is_empty() {
@@ -277,7 +277,7 @@ impl Model {
             review.progress.at = at;
         }
         save(self, effects);
-        came_to_card(self);
+        arm_card_guard(self);
     }
 
     /// Whether all of these are on the current card. A command can decide others too.

@@ -9,7 +9,7 @@ use crate::triage::{Change, Event, IssueId, Subject, Verdict};
 use proptest::prelude::*;
 
 /// 25 dumps on 5 targets, two cookies on one, one banner.
-fn world() -> Vec<Finding> {
+fn sample_findings() -> Vec<Finding> {
     let mut all: Vec<Finding> = (100..125).map(dump).collect();
     all.extend([
         of_class(13, 1, "cookie", "Weak cookie: sid", Risk::Low),
@@ -29,7 +29,7 @@ fn of_class(id: i64, target: i64, class: &str, name: &str, risk: Risk) -> Findin
 
 fn desk() -> Desk {
     let mut desk = Desk::new();
-    desk.feed(Snapshot::Findings(table(world())));
+    desk.feed(Snapshot::Findings(table(sample_findings())));
     desk.keys("3 b c");
     desk
 }
@@ -118,13 +118,13 @@ fn early_verdict_on_card_is_ignored_with_notice() {
 fn poll_annotates_cards_without_reordering() {
     let mut desk = reviewing();
     let before = review(&desk).cards.clone();
-    let mut now: Vec<Finding> = world().into_iter().filter(|finding| finding.id.0 != 100).collect();
+    let mut now: Vec<Finding> = sample_findings().into_iter().filter(|finding| finding.id.0 != 100).collect();
     now.insert(0, of_class(1, 1, "worse", "Worse", Risk::Critical));
     now.extend([dump(200), dump(201)]);
     desk.feed(Snapshot::Findings(table(now)));
     assert_eq!(title(&desk), "Database dump");
     assert!(Arc::ptr_eq(&review(&desk).cards, &before));
-    assert_eq!((review(&desk).facts.more, review(&desk).facts.gone), (2, 1));
+    assert_eq!((review(&desk).facts.more, review(&desk).facts.absent), (2, 1));
     desk.keys("f enter");
     assert_eq!(with(&desk, Verdict::FalsePositive).len(), 24, "neither what came nor what went");
 }
@@ -142,7 +142,7 @@ fn paused_review_resumes_after_restart() {
     assert_eq!(title(&desk), "Banner");
 
     let mut later = Desk::new();
-    later.feed(Snapshot::Findings(table(world())));
+    later.feed(Snapshot::Findings(table(sample_findings())));
     let events = effects.iter().filter_map(|effect| match effect {
         Effect::Record(events) => Some(events.clone()),
         _ => None,
@@ -178,19 +178,20 @@ fn undo_shows_card_of_decision() {
 
 #[test]
 fn review_belongs_to_its_workspace() {
-    let kept = |desk: &Desk, of: &str| desk.model.findings.triage.settings.get(&("review".into(), of.into())).cloned();
+    let stored =
+        |desk: &Desk, of: &str| desk.model.findings.triage.settings.get(&("review".into(), of.into())).cloned();
     let mut desk = reviewing();
     desk.keys("J f");
-    let cards = kept(&desk, "Acme").unwrap();
+    let cards = stored(&desk, "Acme").unwrap();
     desk.model.work_in(WorkspaceId(2));
     assert!(!desk.model.navigation.focus.zoomed, "no card is on the screen any more");
     desk.feed(Snapshot::Findings(table([of_class(15, 2, "banner", "Banner", Risk::Info)])));
     desk.keys("3 B");
     assert_eq!((title(&desk).as_str(), review(&desk).len()), ("Banner", 1));
     desk.keys("c enter");
-    assert_eq!((kept(&desk, "Acme"), kept(&desk, "Lab")), (Some(cards), Some(String::new())));
+    assert_eq!((stored(&desk, "Acme"), stored(&desk, "Lab")), (Some(cards), Some(String::new())));
     desk.model.work_in(WorkspaceId(1));
-    desk.feed(Snapshot::Findings(table(world())));
+    desk.feed(Snapshot::Findings(table(sample_findings())));
     desk.keys("3 B");
     assert_eq!((review(&desk).len(), review(&desk).progress.at), (3, 2), "it resumes at the same card");
     assert!(desk.notices().contains("paused review of 3 cards resumed"), "{}", desk.notices());
@@ -242,7 +243,7 @@ fn card_shows_common_evidence_and_previous_decision() {
     ])));
     desk.keys("3 b c l j f h B");
     let facts = &review(&desk).facts;
-    let kinds: Vec<_> = facts.evidence.kinds.iter().map(|kind| (kind.count, kind.says.as_str())).collect();
+    let kinds: Vec<_> = facts.evidence.kinds.iter().map(|kind| (kind.count, kind.line.as_str())).collect();
     assert_eq!(kinds, [(3, "HTTP/1.1 200 OK"), (1, "HTTP/1.1 301 Moved")]);
     let before = facts.before.as_ref().unwrap();
     assert_eq!((before.verdict, before.count), (Verdict::FalsePositive, 1));
@@ -265,7 +266,7 @@ fn previous_decision_excludes_decision_of_card() {
 #[test]
 fn notes_and_tags_on_card_apply_to_its_findings() {
     let mut desk = reviewing();
-    let said = |desk: &Desk, id: i64| {
+    let shown = |desk: &Desk, id: i64| {
         let table = desk.model.data.findings.value().unwrap();
         let issue = table.items().iter().find(|issue| issue.finding.id.0 == id).unwrap().clone();
         let assessment = desk.model.assessment(issue.id).unwrap();
@@ -273,9 +274,9 @@ fn notes_and_tags_on_card_apply_to_its_findings() {
     };
     desk.keys("J e 'asked the owner' ctrl-o T 'later' enter");
     for id in [13, 14] {
-        assert_eq!(said(&desk, id), (1, vec!["later".to_owned()], None), "{id}");
+        assert_eq!(shown(&desk, id), (1, vec!["later".to_owned()], None), "{id}");
     }
-    assert_eq!(said(&desk, 15), (0, vec![], None), "not on the card");
+    assert_eq!(shown(&desk, 15), (0, vec![], None), "not on the card");
     assert_eq!(title(&desk), "Weak cookie", "a change without a verdict remains on the card");
     desk.keys("t s 'info' enter r 'deferred' enter a");
     let table = desk.model.data.findings.value().unwrap().clone();

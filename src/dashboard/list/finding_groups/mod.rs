@@ -103,7 +103,7 @@ impl FindingGroups {
             _ => Arc::new(GroupKeys::of(by, table)),
         };
         if !list.groups.is_on() {
-            list.groups.turn_on(false, 1);
+            list.groups.enable(false, 1);
         }
         let numbers = rows.iter().map(|&row| keys.of[row as usize]).collect();
         list.groups.fill(keys.names.iter().map(|name| name.id), numbers);

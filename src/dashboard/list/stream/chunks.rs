@@ -9,7 +9,7 @@
 //! No outdated result is ever in flight: a new query starts with all captures pending.
 
 use crate::contract::LoggerId;
-use crate::dashboard::base::Caught;
+use crate::dashboard::base::CaptureRow;
 use crate::dashboard::data::Stream;
 use crate::query::{ColumnBuilder, Field, Query, QueryKind, RowSet, RowSource};
 use crate::table::{OtherLists, Row};
@@ -44,8 +44,8 @@ impl ChunkQuery<'_> {
     pub(crate) fn matches(&self, rows: Range<u64>) -> Vec<u64> {
         let part = StreamChunk { stream: self.stream, rows, context: self.context };
         let matches = if self.query.is_empty() { RowSet::all(part.len()) } else { self.query.matches(&part) };
-        let here = |caught: &Caught| self.context.only.is_none_or(|only| caught.logger == only);
-        let rows = matches.rows().filter(|&row| part.caught(row).is_some_and(here));
+        let here = |captured: &CaptureRow| self.context.only.is_none_or(|only| captured.logger == only);
+        let rows = matches.rows().filter(|&row| part.capture_at(row).is_some_and(here));
         rows.map(|row| part.rows.start + row as u64).collect()
     }
 }
@@ -109,7 +109,7 @@ impl Ranges {
             let mut from = range.end;
             while room > 0 && from > range.start {
                 from -= 1;
-                room = room.saturating_sub(stream.get(from).map_or(0, Caught::bytes));
+                room = room.saturating_sub(stream.get(from).map_or(0, CaptureRow::bytes));
             }
             if from > range.start {
                 self.0.push(range.start..from);
@@ -149,7 +149,7 @@ impl<'a> StreamChunk<'a> {
         Self { stream, rows, context }
     }
 
-    fn caught(&self, row: usize) -> Option<&'a Caught> {
+    fn capture_at(&self, row: usize) -> Option<&'a CaptureRow> {
         self.stream.get(self.rows.start + row as u64)
     }
 }
@@ -164,13 +164,13 @@ impl RowSource for StreamChunk<'_> {
     }
 
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
-        let Some(caught) = self.caught(row) else { return };
-        caught.recognised().write_field(field, self.context.others, to);
+        let Some(captured) = self.capture_at(row) else { return };
+        captured.recognised().write_field(field, self.context.others, to);
     }
 
     fn with_text(&self, text: &str) -> RowSet {
-        let has = |caught: &Caught| memchr::memmem::find(caught.text.as_bytes(), text.as_bytes()).is_some();
-        RowSet::of(self.len(), |row| self.caught(row).is_some_and(has))
+        let has = |captured: &CaptureRow| memchr::memmem::find(captured.text.as_bytes(), text.as_bytes()).is_some();
+        RowSet::of(self.len(), |row| self.capture_at(row).is_some_and(has))
     }
 
     fn now(&self) -> i64 {

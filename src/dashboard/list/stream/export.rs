@@ -1,7 +1,7 @@
 //! All captures that match a query, collected in chunks: an export is complete and never blocks a key.
 
 use crate::contract::LoggerId;
-use crate::dashboard::base::{Caught, CaughtId};
+use crate::dashboard::base::{CaptureKey, CaptureRow};
 use crate::dashboard::list::{ChunkQuery, Ranges};
 use crate::query::Query;
 
@@ -13,9 +13,9 @@ pub struct CaptureExport {
     /// Only captures of this logger.
     pub only: Option<LoggerId>,
     /// The captures before this one are still to be searched.
-    before: Option<CaughtId>,
+    before: Option<CaptureKey>,
     /// The matches, the newest first.
-    found: Vec<Caught>,
+    found: Vec<CaptureRow>,
 }
 
 impl CaptureExport {
@@ -24,14 +24,14 @@ impl CaptureExport {
     }
 
     /// Searches the next chunk. After the last one returns all matches, oldest first.
-    pub fn next_chunk(&mut self, asking: &ChunkQuery<'_>) -> Option<Vec<Caught>> {
-        let stream = asking.stream;
+    pub fn next_chunk(&mut self, query: &ChunkQuery<'_>) -> Option<Vec<CaptureRow>> {
+        let stream = query.stream;
         let end = self.before.map_or(stream.end(), |before| stream.row_near(before));
         let mut pending = Ranges::default();
         pending.add(Some(stream.first..end));
-        let chunk = pending.take_chunk(stream, asking.bytes).pop().unwrap_or_default();
-        self.before = stream.get(chunk.start).map(Caught::id);
-        let matches = asking.matches(chunk);
+        let chunk = pending.take_chunk(stream, query.bytes).pop().unwrap_or_default();
+        self.before = stream.get(chunk.start).map(CaptureRow::id);
+        let matches = query.matches(chunk);
         self.found.extend(matches.into_iter().rev().filter_map(|row| stream.get(row)).cloned());
         let done = pending.len() == 0;
         done.then(|| std::mem::take(&mut self.found).into_iter().rev().collect())

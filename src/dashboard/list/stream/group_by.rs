@@ -2,7 +2,7 @@
 
 use crate::contract::{LoggerId, Shared};
 use crate::dashboard::base::GroupId;
-use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::capture::CaptureRow;
 use crate::oob::Token;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use strum::IntoStaticStr;
@@ -36,14 +36,14 @@ pub enum CaptureGroupKey {
 }
 
 impl CaptureGroupKey {
-    pub fn of(by: CaptureGroupBy, caught: &Caught) -> Self {
-        let source = || caught.capture.ip_address.clone();
+    pub fn of(by: CaptureGroupBy, captured: &CaptureRow) -> Self {
+        let source = || captured.capture.ip_address.clone();
         match by {
             CaptureGroupBy::Payload => {
-                caught.known().map_or_else(|| Self::Unknown(source()), |known| Self::Payload(known.token))
+                captured.known().map_or_else(|| Self::Unknown(source()), |known| Self::Payload(known.token))
             }
             CaptureGroupBy::Source => Self::Source(source()),
-            CaptureGroupBy::Logger => Self::Logger(caught.logger),
+            CaptureGroupBy::Logger => Self::Logger(captured.logger),
         }
     }
 

@@ -8,7 +8,7 @@ pub mod group_by;
 #[cfg(test)]
 mod tests;
 
-use crate::dashboard::base::{Caught, CaughtId, GroupId, RowRef};
+use crate::dashboard::base::{CaptureKey, CaptureRow, GroupId, RowRef};
 use crate::dashboard::data::{START, Stream};
 use crate::dashboard::list::stream::chunks::shifted;
 use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, ChunkQuery, Groups, Ranges, set_mark};
@@ -18,23 +18,23 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct StreamList {
     /// The selected capture; of a group header the newest of the group.
-    pub selected: Option<CaughtId>,
+    pub selected: Option<CaptureKey>,
     /// The selected group header.
     header: Option<GroupId>,
     /// Place of the selected row.
     pub at: usize,
     /// The row to select when all captures were queried, unless a key moves the selection: this header, else this
     /// capture.
-    wanted: Option<(Option<GroupId>, CaughtId)>,
-    marks: BTreeSet<CaughtId>,
+    pending_selection: Option<(Option<GroupId>, CaptureKey)>,
+    marks: BTreeSet<CaptureKey>,
     /// Where `v` began a range.
-    pub range_from: Option<RowRef<CaughtId>>,
+    pub range_from: Option<RowRef<CaptureKey>>,
     /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
     pub earlier: Vec<String>,
     /// The captures that match the query, oldest first.
-    rows: VecDeque<Taken>,
+    rows: VecDeque<ListedCapture>,
     pub(crate) by: Option<CaptureGroupBy>,
     pub(crate) groups: Groups,
     /// The row numbers of the stream after the last update.
@@ -51,7 +51,7 @@ pub struct StreamList {
 
 /// A capture that matches the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Taken {
+struct ListedCapture {
     row: u64,
     group: u32,
     marked: bool,
@@ -63,7 +63,7 @@ impl Default for StreamList {
             selected: None,
             header: None,
             at: 0,
-            wanted: None,
+            pending_selection: None,
             marks: BTreeSet::new(),
             range_from: None,
             filter: String::new(),
@@ -102,18 +102,18 @@ impl StreamList {
 
     /// The number of captures that arrived since it stopped following: `▼ N new`.
     pub fn below(&self) -> usize {
-        let before = |row| self.rows.partition_point(|taken| taken.row < row);
+        let before = |row| self.rows.partition_point(|listed| listed.row < row);
         self.news.iter().map(|range| before(range.end) - before(range.start)).sum()
     }
 
-    pub fn marks(&self) -> &BTreeSet<CaughtId> {
+    pub fn marks(&self) -> &BTreeSet<CaptureKey> {
         &self.marks
     }
 
     /// Marks the captures that a place represents, or removes their marks.
     pub fn mark(&mut self, stream: &Stream, at: usize, on: bool) {
         for row in self.rows_at(at).collect::<Vec<_>>() {
-            let (Some(at), Some(id)) = (self.find(row), stream.get(row).map(Caught::id)) else { continue };
+            let (Some(at), Some(id)) = (self.find(row), stream.get(row).map(CaptureRow::id)) else { continue };
             self.rows[at].marked = on;
             set_mark(&mut self.marks, id, on);
         }
@@ -128,37 +128,37 @@ impl StreamList {
     /// Marks the shown captures without a mark and removes the marks of the others.
     pub fn invert_marks(&mut self, stream: &Stream) {
         for entry in &mut self.rows {
-            let Some(caught) = stream.get(entry.row) else { continue };
+            let Some(captured) = stream.get(entry.row) else { continue };
             entry.marked = !entry.marked;
-            set_mark(&mut self.marks, caught.id(), entry.marked);
+            set_mark(&mut self.marks, captured.id(), entry.marked);
         }
     }
 
     pub fn clear_marks(&mut self) {
         self.marks.clear();
-        self.rows.iter_mut().for_each(|taken| taken.marked = false);
+        self.rows.iter_mut().for_each(|listed| listed.marked = false);
     }
 
     /// The number of marked captures that are not shown.
     pub fn marks_hidden(&self) -> usize {
         match self.marks.len() {
             0 => 0,
-            marks => marks - self.rows.iter().filter(|taken| taken.marked).count(),
+            marks => marks - self.rows.iter().filter(|listed| listed.marked).count(),
         }
     }
 
     /// Marked captures that are not shown.
-    pub fn hidden_marks<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = CaughtId> + 'a {
+    pub fn hidden_marks<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = CaptureKey> + 'a {
         self.marks.iter().copied().filter(|&id| !self.has(stream, id))
     }
 
     /// The selected capture or group header.
-    pub fn selected_row(&self) -> Option<RowRef<CaughtId>> {
+    pub fn selected_row(&self) -> Option<RowRef<CaptureKey>> {
         self.header.map(RowRef::Group).or(self.selected.map(RowRef::Item))
     }
 
     /// The row at a place.
-    pub fn row_at(&self, stream: &Stream, at: usize) -> Option<RowRef<CaughtId>> {
+    pub fn row_at(&self, stream: &Stream, at: usize) -> Option<RowRef<CaptureKey>> {
         let header = self.groups.header(at).map(|group| RowRef::Group(group.id));
         header.or_else(|| self.id_at(stream, at).map(RowRef::Item))
     }
@@ -174,11 +174,11 @@ impl StreamList {
     /// Row numbers that a place represents, oldest first.
     pub fn rows_at(&self, at: usize) -> impl DoubleEndedIterator<Item = u64> + '_ {
         let ungrouped = self.rows.get(at).filter(|_| !self.groups.is_on());
-        self.groups.rows_at(at).chain(ungrouped.map(|taken| taken.row))
+        self.groups.rows_at(at).chain(ungrouped.map(|listed| listed.row))
     }
 
     /// The place of a capture; of a folded capture that of its group header.
-    pub fn place(&self, stream: &Stream, id: CaughtId) -> Option<usize> {
+    pub fn place(&self, stream: &Stream, id: CaptureKey) -> Option<usize> {
         self.place_of_row(stream.row_of(id)?)
     }
 
@@ -191,41 +191,41 @@ impl StreamList {
     }
 
     fn find(&self, row: u64) -> Option<usize> {
-        self.rows.binary_search_by_key(&row, |taken| taken.row).ok()
+        self.rows.binary_search_by_key(&row, |listed| listed.row).ok()
     }
 
     /// The place of a capture, else of the next one, so that the first visible row does not change.
-    pub fn place_near(&self, stream: &Stream, id: CaughtId) -> usize {
+    pub fn place_near(&self, stream: &Stream, id: CaptureKey) -> usize {
         let row = stream.row_near(id);
         match self.groups.is_on() {
             true => self.place(stream, id).unwrap_or_else(|| self.groups.place_near(row)),
-            false => self.rows.partition_point(|taken| taken.row < row),
+            false => self.rows.partition_point(|listed| listed.row < row),
         }
     }
 
     /// Runs the query on all captures.
-    pub fn show(&mut self, asking: &ChunkQuery<'_>) {
+    pub fn show(&mut self, query: &ChunkQuery<'_>) {
         self.rows.clear();
         self.groups.clear();
-        self.known = asking.stream.first..asking.stream.end();
+        self.known = query.stream.first..query.stream.end();
         self.pending = Ranges::default();
         self.pending.add(Some(self.known.clone()));
-        self.next_chunk(asking);
+        self.next_chunk(query);
     }
 
     /// Adds new captures: those of these row numbers, ascending, and those in front. Moved rows keep their results, dropped
     /// captures are removed.
-    pub fn extend(&mut self, asking: &ChunkQuery<'_>, new: &[u64]) {
-        let stream = asking.stream;
+    pub fn extend(&mut self, query: &ChunkQuery<'_>, new: &[u64]) {
+        let stream = query.stream;
         self.shift(new);
-        while let Some(taken) = self.rows.pop_front_if(|taken| taken.row < stream.first) {
-            self.groups.remove(taken.group, taken.row);
+        while let Some(listed) = self.rows.pop_front_if(|listed| listed.row < stream.first) {
+            self.groups.remove(listed.group, listed.row);
         }
         self.pending.add(Some(stream.first..self.known.start));
         self.known = stream.first..stream.end();
         self.pending.clip(&self.known);
         self.news.clip(&self.known);
-        self.next_chunk(asking);
+        self.next_chunk(query);
     }
 
     /// Moves the rows after new captures at these row numbers.
@@ -233,49 +233,49 @@ impl StreamList {
         self.pending.shift(new);
         self.news.shift(new);
         let Some(&first) = new.first() else { return };
-        let moved = self.rows.split_off(self.rows.partition_point(|taken| taken.row < first));
-        moved.iter().rev().for_each(|taken| self.groups.remove(taken.group, taken.row));
+        let moved = self.rows.split_off(self.rows.partition_point(|listed| listed.row < first));
+        moved.iter().rev().for_each(|listed| self.groups.remove(listed.group, listed.row));
         for entry in moved {
             let row = shifted(entry.row, new);
             self.groups.add_to(entry.group, row);
-            self.rows.push_back(Taken { row, ..entry });
+            self.rows.push_back(ListedCapture { row, ..entry });
         }
     }
 
     /// Runs the query again on captures that changed, by row number, ascending.
-    pub fn refilter(&mut self, asking: &ChunkQuery<'_>, rows: &[u64]) {
+    pub fn refilter(&mut self, query: &ChunkQuery<'_>, rows: &[u64]) {
         let groups = &mut self.groups;
-        self.rows.retain(|taken| {
-            let again = rows.binary_search(&taken.row).is_ok();
+        self.rows.retain(|listed| {
+            let again = rows.binary_search(&listed.row).is_ok();
             if again {
-                groups.remove(taken.group, taken.row);
+                groups.remove(listed.group, listed.row);
             }
             !again
         });
         self.pending.add(rows.iter().map(|&row| row..row + 1));
-        self.next_chunk(asking);
+        self.next_chunk(query);
     }
 
     /// Runs the query on the next chunk: on the selected capture, so that it stays selected, then on the newest ones.
     /// Without a filter and groups all captures are one chunk.
-    pub fn next_chunk(&mut self, asking: &ChunkQuery<'_>) {
-        let stream = asking.stream;
-        let mut chunk = match asking.query.is_empty() && self.by.is_none() {
+    pub fn next_chunk(&mut self, query: &ChunkQuery<'_>) {
+        let stream = query.stream;
+        let mut chunk = match query.query.is_empty() && self.by.is_none() {
             true => self.pending.take_all(),
-            false => self.pending.take_chunk(stream, asking.bytes),
+            false => self.pending.take_chunk(stream, query.bytes),
         };
-        let selected = self.wanted().map(|(_, id)| id).filter(|_| !self.is_following());
+        let selected = self.intended_selection().map(|(_, id)| id).filter(|_| !self.is_following());
         let selected = selected.and_then(|id| stream.row_of(id)).filter(|&row| self.pending.take(row));
         chunk.extend(selected.map(|row| row..row + 1));
-        let mut rows: Vec<u64> = chunk.into_iter().flat_map(|rows| asking.matches(rows)).collect();
+        let mut rows: Vec<u64> = chunk.into_iter().flat_map(|rows| query.matches(rows)).collect();
         rows.sort_unstable();
         let at_end = self.rows.back().zip(rows.first()).is_none_or(|(last, &first)| last.row < first);
         let (by, groups, marks) = (self.by, &mut self.groups, &self.marks);
         let new = rows.into_iter().filter_map(|row| {
-            let caught = stream.get(row)?;
-            let marked = !marks.is_empty() && marks.contains(&caught.id());
-            let group = by.map_or(0, |by| groups.add(CaptureGroupKey::of(by, caught).id(), row));
-            Some(Taken { row, group, marked })
+            let captured = stream.get(row)?;
+            let marked = !marks.is_empty() && marks.contains(&captured.id());
+            let group = by.map_or(0, |by| groups.add(CaptureGroupKey::of(by, captured).id(), row));
+            Some(ListedCapture { row, group, marked })
         });
         self.rows.extend(new);
         self.groups.arrange();
@@ -289,34 +289,34 @@ impl StreamList {
     /// Groups the captures, or ungroups them. [`StreamList::show`] must follow. One capture alone has no header.
     pub fn group(&mut self, by: Option<CaptureGroupBy>) {
         match by {
-            Some(_) => self.groups.turn_on(false, 2),
-            None => self.groups.turn_off(),
+            Some(_) => self.groups.enable(false, 2),
+            None => self.groups.disable(),
         }
         (self.by, self.header) = (by, None);
     }
 
     /// The row to select after the rows changed.
-    fn wanted(&self) -> Option<(Option<GroupId>, CaughtId)> {
-        self.wanted.or_else(|| Some((self.header, self.selected?)))
+    fn intended_selection(&self) -> Option<(Option<GroupId>, CaptureKey)> {
+        self.pending_selection.or_else(|| Some((self.header, self.selected?)))
     }
 
     /// Selects the newest capture when following, else restores the selection or selects the next capture. The final row
     /// is known only after the last chunk.
     fn settle(&mut self, stream: &Stream) {
-        let oldest = stream.caught.front().map(Caught::id);
+        let oldest = stream.rows.front().map(CaptureRow::id);
         while self.marks.first().is_some_and(|&id| oldest.is_none_or(|oldest| id < oldest)) {
             self.marks.pop_first();
         }
         if self.is_following() {
             return self.select_at(stream, usize::MAX);
         }
-        let wanted = self.wanted();
-        let place = wanted.map(|(header, id)| {
+        let intended = self.intended_selection();
+        let place = intended.map(|(header, id)| {
             let header = header.and_then(|header| self.groups.place_of(header));
             header.unwrap_or_else(|| self.place_near(stream, id))
         });
         self.put_at(stream, place.unwrap_or(usize::MAX).min(self.len().saturating_sub(1)));
-        self.wanted = wanted.filter(|_| self.pending() > 0 || self.is_empty());
+        self.pending_selection = intended.filter(|_| self.pending() > 0 || self.is_empty());
     }
 
     /// Whether the newest capture is selected when captures arrive.
@@ -329,7 +329,7 @@ impl StreamList {
         if self.is_empty() && at < usize::MAX {
             return;
         }
-        self.wanted = None;
+        self.pending_selection = None;
         self.put_at(stream, at.min(self.len().saturating_sub(1)));
         self.follow = !self.paused && self.at + 1 >= self.len();
         if self.follow {
@@ -344,33 +344,33 @@ impl StreamList {
     }
 
     /// The capture at a place; of a group header the newest of the group.
-    pub fn id_at(&self, stream: &Stream, at: usize) -> Option<CaughtId> {
-        stream.get(self.rows_at(at).next_back()?).map(Caught::id)
+    pub fn id_at(&self, stream: &Stream, at: usize) -> Option<CaptureKey> {
+        stream.get(self.rows_at(at).next_back()?).map(CaptureRow::id)
     }
 
     /// All matches, oldest first.
-    pub fn all<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = &'a Caught> + 'a {
-        self.rows.iter().filter_map(|taken| stream.get(taken.row))
+    pub fn all<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = &'a CaptureRow> + 'a {
+        self.rows.iter().filter_map(|listed| stream.get(listed.row))
     }
 
     /// All captures that a place represents.
-    pub fn ids_at<'a>(&'a self, stream: &'a Stream, at: usize) -> impl Iterator<Item = CaughtId> + 'a {
-        self.rows_at(at).filter_map(|row| stream.get(row)).map(Caught::id)
+    pub fn ids_at<'a>(&'a self, stream: &'a Stream, at: usize) -> impl Iterator<Item = CaptureKey> + 'a {
+        self.rows_at(at).filter_map(|row| stream.get(row)).map(CaptureRow::id)
     }
 
     /// The selected capture.
-    pub fn current<'a>(&self, stream: &'a Stream) -> Option<&'a Caught> {
+    pub fn current<'a>(&self, stream: &'a Stream) -> Option<&'a CaptureRow> {
         let there = self.rows_at(self.at).next_back().and_then(|row| stream.get(row));
-        there.filter(|caught| Some(caught.id()) == self.selected)
+        there.filter(|captured| Some(captured.id()) == self.selected)
     }
 
     /// Whether a capture matches, folded or not.
-    pub fn has(&self, stream: &Stream, id: CaughtId) -> bool {
+    pub fn has(&self, stream: &Stream, id: CaptureKey) -> bool {
         stream.row_of(id).is_some_and(|row| self.find(row).is_some())
     }
 
     /// The captures of an action: the marked ones, else those of the selected row, in order.
-    pub fn chosen<'a>(&self, stream: &'a Stream) -> Vec<&'a Caught> {
+    pub fn chosen<'a>(&self, stream: &'a Stream) -> Vec<&'a CaptureRow> {
         match self.marked(stream) {
             none if none.is_empty() => self.rows_at(self.at).filter_map(|row| stream.get(row)).collect(),
             marked => marked,
@@ -378,7 +378,7 @@ impl StreamList {
     }
 
     /// The marked captures, oldest first, shown or not.
-    pub fn marked<'a>(&self, stream: &'a Stream) -> Vec<&'a Caught> {
+    pub fn marked<'a>(&self, stream: &'a Stream) -> Vec<&'a CaptureRow> {
         self.marks.iter().filter_map(|&id| stream.get(stream.row_of(id)?)).collect()
     }
 }

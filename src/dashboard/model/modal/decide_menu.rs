@@ -126,8 +126,8 @@ impl MenuEntry {
         let Some(MenuOffer { value: MenuValue::Tag(tag), .. }) = self.offers.selected_or_first() else { return };
         let (text, word) = (self.input.text(), self.word());
         let sign = if word.starts_with('-') { "-" } else { "" };
-        let kept = &text[..text.len() - word.len()];
-        self.input.set(&format!("{kept}{sign}{tag} "));
+        let rest = &text[..text.len() - word.len()];
+        self.input.set(&format!("{rest}{sign}{tag} "));
     }
 
     /// Takes the typed or selected value into the draft, or returns why it is not valid.

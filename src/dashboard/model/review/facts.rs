@@ -27,7 +27,7 @@ pub struct ReviewFacts {
     /// The findings that still exist, in the order of the card.
     pub issues: Vec<Arc<Issue>>,
     /// The number of findings that no longer exist.
-    pub gone: usize,
+    pub absent: usize,
     /// The number of findings of the same group that appeared since.
     pub more: usize,
     /// Numbers by presence, in the order of [`Presence::ALL`].
@@ -65,7 +65,7 @@ pub struct Alike {
     pub count: usize,
     pub example: Arc<Issue>,
     /// The first line that differs from the most frequent kind; of that kind its first line.
-    pub says: String,
+    pub line: String,
     /// The first few findings, to name their targets.
     pub places: Vec<Arc<Issue>>,
 }
@@ -120,8 +120,8 @@ impl ReviewFacts {
         };
         let here = review.progress.decided.get(&at).map(Vec::as_slice).unwrap_or_default();
         let made_here = |batch: EventId| here.iter().any(|decided| decided.batch == Some(batch));
-        let (gone, more) = (card.ids.len() - issues.len(), more(card, table));
-        Self { gone, more, evidence, basis, ..Self::without_evidence(issues, triage, made_here) }
+        let (absent, more) = (card.ids.len() - issues.len(), more(card, table));
+        Self { absent, more, evidence, basis, ..Self::without_evidence(issues, triage, made_here) }
     }
 
     /// The facts of any findings.
@@ -191,12 +191,12 @@ fn evidence(issues: &[Arc<Issue>]) -> ReviewEvidence {
     kinds.sort_by_key(|(_, of)| (std::cmp::Reverse(of.len()), place(of)));
     let defaults: Vec<String> = kinds.first().map(|(lines, _)| lines.clone()).unwrap_or_default();
     let kinds = kinds.into_iter().enumerate().filter_map(|(at, (lines, of))| {
-        let says = if at == 0 { lines.first() } else { lines.iter().find(|line| !defaults.contains(line)) };
+        let line = if at == 0 { lines.first() } else { lines.iter().find(|line| !defaults.contains(line)) };
         let less = || if lines.is_empty() { NOTHING } else { "the same lines, but fewer" };
         Some(Alike {
             count: of.len(),
             example: Arc::clone(of.first()?),
-            says: says.cloned().unwrap_or_else(|| less().to_owned()),
+            line: line.cloned().unwrap_or_else(|| less().to_owned()),
             places: of.iter().take(PLACES).map(|&issue| Arc::clone(issue)).collect(),
         })
     });

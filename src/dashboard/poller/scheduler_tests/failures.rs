@@ -18,7 +18,7 @@ fn unreachable_service_is_reported_once_and_polled_completely_when_back() {
     ));
     assert_eq!(events.iter().filter(|event| matches!(event, PollEvent::Failed(..))).count(), 7);
     hand.silent = false;
-    let asked = hand.pass(Duration::from_secs(10));
+    let fetched = hand.pass(Duration::from_secs(10));
     for list in [
         ListKind::Workspaces,
         ListKind::Targets,
@@ -27,7 +27,7 @@ fn unreachable_service_is_reported_once_and_polled_completely_when_back() {
         ListKind::Loggers,
         ListKind::Reports,
     ] {
-        assert!(count(&asked, FetchSlot::List(list)) >= 1, "{list:?}");
+        assert!(count(&fetched, FetchSlot::List(list)) >= 1, "{list:?}");
     }
     let events = hand.events();
     assert!(events.iter().any(|event| matches!(event, PollEvent::Link(Link::Live { .. }))));
@@ -40,23 +40,23 @@ fn wrong_key_stops_polling_until_refresh() {
     let mut hand = Hand::new(true);
     hand.refusing = Some((FetchSlot::List(ListKind::Workspaces), ErrorKind::Unauthorized));
     hand.settle();
-    let before = hand.asked.len();
+    let before = hand.fetched.len();
     assert!(hand.pass(Duration::from_secs(3600)).is_empty());
     assert!(hand.events().iter().any(|event| matches!(event, PollEvent::Link(Link::Down { .. }))));
     let mut plan = PollPlan { generation: 1, workspace: Some(WorkspaceId(1)), ..PollPlan::default() };
-    plan.asked.insert(ListKind::Scans, 1);
+    plan.refreshes.insert(ListKind::Scans, 1);
     hand.scheduler.set_plan(plan);
     hand.settle();
-    assert!(hand.asked.len() > before);
+    assert!(hand.fetched.len() > before);
 }
 
 #[test]
 fn failing_list_is_polled_with_growing_pauses_without_others() {
     let mut hand = Hand::new(true);
     hand.refusing = Some((FetchSlot::List(ListKind::Reports), ErrorKind::Forbidden));
-    let asked = hand.pass(Duration::from_secs(59));
-    assert!((6..=8).contains(&count(&asked, FetchSlot::List(ListKind::Reports))), "{asked:?}");
-    assert!(count(&asked, SCANS) > 5);
+    let fetched = hand.pass(Duration::from_secs(59));
+    assert!((6..=8).contains(&count(&fetched, FetchSlot::List(ListKind::Reports))), "{fetched:?}");
+    assert!(count(&fetched, SCANS) > 5);
     let later = count(&hand.pass(Duration::from_secs(600)), FetchSlot::List(ListKind::Reports));
     assert!((10..=14).contains(&later), "{later}");
     let events = hand.events();
@@ -70,7 +70,7 @@ fn failing_list_is_polled_with_growing_pauses_without_others() {
 #[test]
 fn refused_part_never_stops_lists() {
     let spent = ErrorKind::BudgetSpent { until: Timestamp::UNIX_EPOCH + Duration::from_secs(60) };
-    for (kind, asked) in
+    for (kind, expected) in
         [(spent, 1..=1), (ErrorKind::RateLimited { retry_after: None }, 3..=5), (ErrorKind::NotAcceptable, 1..=1)]
     {
         let mut hand = Hand::new(true);
@@ -86,7 +86,7 @@ fn refused_part_never_stops_lists() {
         });
         let passed = hand.pass(Duration::from_secs(10));
         assert!(count(&passed, SCANS) >= 9, "{kind:?}: {passed:?}");
-        assert!(asked.contains(&count(&passed, FetchSlot::Part)), "{kind:?}: {passed:?}");
+        assert!(expected.contains(&count(&passed, FetchSlot::Part)), "{kind:?}: {passed:?}");
         assert!(!hand.events().iter().any(|event| matches!(event, PollEvent::Link(Link::Retrying { .. }))), "{kind:?}");
     }
 }
@@ -136,8 +136,8 @@ fn failed_captures_are_reported_and_requested_until_read() {
             Logger { id: LoggerId(2), num_requests: 1, ..Logger::default() },
         ];
         hand.failing = Some((FetchSlot::Captures(LoggerId(1)), error.clone()));
-        let asked = hand.pass(Duration::from_secs(59));
-        assert!((6..=8).contains(&count(&asked, FetchSlot::Captures(LoggerId(1)))), "{error}: {asked:?}");
+        let fetched = hand.pass(Duration::from_secs(59));
+        assert!((6..=8).contains(&count(&fetched, FetchSlot::Captures(LoggerId(1)))), "{error}: {fetched:?}");
         let events = hand.events();
         let problem = events.iter().rev().find_map(|event| match event {
             PollEvent::CapturesFailed(problem) => problem.clone(),
@@ -167,8 +167,8 @@ fn deleted_logger_no_longer_fails() {
     hand.pass(Duration::from_secs(2));
     hand.loggers.clear();
     hand.events();
-    let asked = hand.pass(Duration::from_secs(600));
-    assert!(count(&asked, FetchSlot::Captures(LoggerId(1))) <= 2, "{asked:?}");
+    let fetched = hand.pass(Duration::from_secs(600));
+    assert!(count(&fetched, FetchSlot::Captures(LoggerId(1))) <= 2, "{fetched:?}");
     assert!(hand.events().iter().any(|event| matches!(event, PollEvent::CapturesFailed(None))));
 }
 
@@ -183,10 +183,10 @@ fn every_failed_list_is_read_until_it_succeeds_and_link_remains_live() {
             hand.failing = Some((FetchSlot::List(list), error.clone()));
             // The last read of an ended scan fails too.
             hand.scans = vec![scan(1, ScanStatus::Finished, 2)];
-            let asked = [(list, 1)].into();
-            hand.scheduler.set_plan(PollPlan { asked, ..hand.scheduler.plan.clone() });
-            let asked = hand.pass(Duration::from_secs(60));
-            assert!((6..=9).contains(&count(&asked, FetchSlot::List(list))), "{list:?} {error}: {asked:?}");
+            let refreshes = [(list, 1)].into();
+            hand.scheduler.set_plan(PollPlan { refreshes, ..hand.scheduler.plan.clone() });
+            let fetched = hand.pass(Duration::from_secs(60));
+            assert!((6..=9).contains(&count(&fetched, FetchSlot::List(list))), "{list:?} {error}: {fetched:?}");
             let events = hand.events();
             assert!(!events.iter().any(|event| matches!(event, PollEvent::Link(Link::Retrying { .. }))), "{list:?}");
             let retry = events.iter().find_map(|event| match event {
@@ -254,7 +254,7 @@ fn refresh_replaces_request_that_hangs() {
     let plan = |count| PollPlan {
         generation: 1,
         workspace: Some(WorkspaceId(1)),
-        asked: [(ListKind::Targets, count)].into(),
+        refreshes: [(ListKind::Targets, count)].into(),
         ..PollPlan::default()
     };
     hand.scheduler.set_plan(plan(1));

@@ -31,7 +31,7 @@ struct Hand {
     refusing: Option<(FetchSlot, ErrorKind)>,
     failing: Option<(FetchSlot, Error)>,
     silent: bool,
-    asked: Vec<FetchSlot>,
+    fetched: Vec<FetchSlot>,
 }
 
 impl Hand {
@@ -47,7 +47,7 @@ impl Hand {
             refusing: None,
             failing: None,
             silent: false,
-            asked: Vec::new(),
+            fetched: Vec::new(),
         };
         hand.scheduler.set_plan(PollPlan { generation: 1, workspace: Some(WorkspaceId(1)), ..PollPlan::default() });
         hand
@@ -101,15 +101,15 @@ impl Hand {
 
     /// Answers all due requests, until none is due.
     fn settle(&mut self) -> Vec<FetchSlot> {
-        let from = self.asked.len();
+        let from = self.fetched.len();
         loop {
             let fetches = self.scheduler.due(self.now);
             if fetches.is_empty() {
-                return self.asked[from..].to_vec();
+                return self.fetched[from..].to_vec();
             }
             for fetch in fetches {
                 let answer = self.answer(&fetch);
-                self.asked.push(fetch.slot());
+                self.fetched.push(fetch.slot());
                 self.whole += usize::from(matches!(fetch, Fetch::List { list: ListKind::Scans, .. }));
                 self.scheduler.absorb(fetch.slot(), answer, self.now, Timestamp::UNIX_EPOCH);
             }
@@ -118,7 +118,7 @@ impl Hand {
 
     /// Advances the time from one due request to the next. Returns the requested slots.
     fn pass(&mut self, time: Duration) -> Vec<FetchSlot> {
-        let (from, end) = (self.asked.len(), self.now + time);
+        let (from, end) = (self.fetched.len(), self.now + time);
         self.settle();
         let mut wakes = 0;
         while let Some(next) = self.scheduler.next(self.now).filter(|next| *next <= end) {
@@ -129,7 +129,7 @@ impl Hand {
             self.settle();
         }
         self.now = end;
-        self.asked[from..].to_vec()
+        self.fetched[from..].to_vec()
     }
 
     fn events(&mut self) -> Vec<PollEvent> {
@@ -149,8 +149,8 @@ fn scan(id: i64, status: ScanStatus, high: i64) -> Scan {
     Scan { id: ScanId(id), target_id: TargetId(1), status_name: status, result_summary: summary, ..Scan::default() }
 }
 
-fn count(asked: &[FetchSlot], slot: FetchSlot) -> usize {
-    asked.iter().filter(|asked| **asked == slot).count()
+fn count(fetched: &[FetchSlot], slot: FetchSlot) -> usize {
+    fetched.iter().filter(|fetched| **fetched == slot).count()
 }
 
 const SCANS: FetchSlot = FetchSlot::List(ListKind::Scans);

@@ -5,9 +5,9 @@ use crate::dashboard::poller::scheduler_tests::*;
 #[test]
 fn start_polls_each_list_once_and_findings_after_scans() {
     let mut hand = Hand::new(true);
-    let asked = hand.settle();
-    assert_eq!(asked.len(), 7, "{asked:?}");
-    let place = |slot| asked.iter().position(|asked| *asked == slot);
+    let fetched = hand.settle();
+    assert_eq!(fetched.len(), 7, "{fetched:?}");
+    let place = |slot| fetched.iter().position(|fetched| *fetched == slot);
     assert!(place(FINDINGS) > place(SCANS));
     assert!(matches!(hand.events().first(), Some(PollEvent::Link(Link::Live { .. }))));
     assert!(hand.settle().is_empty());
@@ -89,7 +89,7 @@ fn refresh_polls_at_once_even_with_request_in_flight() {
     let plan = |count| PollPlan {
         generation: 1,
         workspace: Some(WorkspaceId(1)),
-        asked: [(ListKind::Targets, count)].into(),
+        refreshes: [(ListKind::Targets, count)].into(),
         ..PollPlan::default()
     };
     hand.scheduler.set_plan(plan(1));
@@ -173,8 +173,8 @@ fn findings_without_budget_are_fetched_when_paid() {
         scan.result_summary.high = Some(1);
     }
     while hand.scheduler.call_budget.spend(1, hand.now) {}
-    let asked = hand.pass(Duration::from_secs(14));
-    assert_eq!(count(&asked, FINDINGS), 1, "{asked:?}");
+    let fetched = hand.pass(Duration::from_secs(14));
+    assert_eq!(count(&fetched, FINDINGS), 1, "{fetched:?}");
 }
 
 /// Sets the number of scans that the workspace reports.
@@ -193,11 +193,11 @@ fn scan_that_ended_between_two_polls_appears_within_seconds() {
         // A scan of another user that was never seen waiting or running.
         hand.scans.push(scan(2, ScanStatus::Finished, 3));
         counting(&mut hand, 2);
-        let asked = hand.pass(Duration::from_secs(most));
+        let fetched = hand.pass(Duration::from_secs(most));
         let is_complete =
             |event: &PollEvent| matches!(event, PollEvent::Snapshot(Snapshot::Scans(scans)) if scans.len() == 2);
-        assert!(hand.events().iter().any(is_complete), "{asked:?}");
-        assert_eq!(count(&asked, FINDINGS), 1, "its findings are fetched too");
+        assert!(hand.events().iter().any(is_complete), "{fetched:?}");
+        assert_eq!(count(&fetched, FINDINGS), 1, "its findings are fetched too");
     }
 }
 

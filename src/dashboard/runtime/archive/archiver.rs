@@ -1,7 +1,7 @@
 //! Archiving before calls that delete captures of the service: the call is made only after everything is archived.
 //!
 //! ```text
-//!   /data, a look after the other ─► ArchiveRequest::Take ─► archived, recognised, reported ─► archived? ─► the call
+//!   /data, a look after the other ─► ArchiveRequest::Archive ─► archived, recognised, reported ─► archived? ─► the call
 //! ```
 
 use crate::client::{Client, Problem};
@@ -59,14 +59,14 @@ impl CaptureArchiver {
 
     /// Waits until the captures are archived. Returns the number of captures that have not expired.
     async fn archive(&self, workspace: Shared, logger: Arc<Logger>, captures: Vec<Capture>) -> Result<usize, Problem> {
-        let (kept, answer) = oneshot::channel();
+        let (reply, answer) = oneshot::channel();
         let captures: Vec<_> = captures.into_iter().map(Arc::new).collect();
         let seen_at = Stamp(Timestamp::now());
         let ended = || Problem::local("the dashboard has ended");
         let requests = self.requests.upgrade().ok_or_else(ended)?;
         self.behind.fetch_add(captures.len(), Ordering::Relaxed);
         requests
-            .send(ArchiveRequest::Take { workspace, logger, seen_at, captures, kept: Some(kept) })
+            .send(ArchiveRequest::Archive { workspace, logger, seen_at, captures, reply: Some(reply) })
             .map_err(|_| ended())?;
         drop(requests);
         answer.await.map_err(|_| ended())?
@@ -76,14 +76,14 @@ impl CaptureArchiver {
 impl Task {
     /// Removes expired captures, which the service may still have.
     pub(crate) fn young(&self, mut captures: Vec<ArchivedCapture>) -> Vec<ArchivedCapture> {
-        let (all, oldest) = (captures.len(), self.memory.oldest_kept());
+        let (all, oldest) = (captures.len(), self.memory.oldest_retained());
         captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
         self.behind.fetch_sub(all - captures.len(), Ordering::Relaxed);
         captures
     }
 
     /// Whether all captures so far are archived: after an error the archive is no longer used.
-    pub(crate) fn has_kept(&self) -> Result<(), Problem> {
+    pub(crate) fn check_usable(&self) -> Result<(), Problem> {
         match &self.store {
             Some(store) if store.is_writable() => Ok(()),
             Some(store) => Err(Problem::local(format!("{} is read-only", store.path().display()))),
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::client::{BaseUrl, ClientSettings};
     use crate::dashboard::runtime::ArchiveRequest;
-    use crate::dashboard::runtime::archive::tests::{Desk, capture, ids, payload};
+    use crate::dashboard::runtime::archive::tests::{ArchiveTester, capture, ids, payload};
 
     /// A service whose logger returns two captures, and a third one in the next response.
     async fn service() -> (MockServer, Client) {
@@ -133,16 +133,16 @@ mod tests {
     #[tokio::test]
     async fn unread_captures_are_archived_and_counted_before_call() {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
-        let mut desk = Desk::open(temp.path(), None);
+        let mut desk = ArchiveTester::open(temp.path(), None);
         desk.opened().await;
         desk.archive.send(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
         desk.recalled().await;
         let emptied = desk.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
         assert_eq!(emptied, ClearedRequests { requests: 3, archived: 3 });
-        assert_eq!([ids(&desk.caught().await), ids(&desk.caught().await)], [vec![1, 2], vec![3]]);
+        assert_eq!([ids(&desk.captures().await), ids(&desk.captures().await)], [vec![1, 2], vec![3]]);
         desk.counted([(2, 1), (3, 1)]).await;
         desk.archive.end().await;
-        let mut desk = Desk::open(temp.path(), None);
+        let mut desk = ArchiveTester::open(temp.path(), None);
         desk.opened().await;
         assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
     }
@@ -150,7 +150,7 @@ mod tests {
     #[tokio::test]
     async fn captures_of_other_workspace_are_archived_there() {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
-        let mut desk = Desk::open(temp.path(), None);
+        let mut desk = ArchiveTester::open(temp.path(), None);
         desk.opened().await;
         desk.recalled().await;
         desk.archive.archiver().archive_logger(&client, &"Other".into(), LoggerId(1)).await.unwrap();
@@ -159,7 +159,7 @@ mod tests {
             .archive("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))])
             .await
             .unwrap();
-        assert_eq!(ids(&desk.caught().await), [9]);
+        assert_eq!(ids(&desk.captures().await), [9]);
         desk.archive.send(ArchiveRequest::Recall(1, "Other".into()));
         assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
     }
@@ -168,7 +168,7 @@ mod tests {
     async fn call_without_archive_or_response_is_refused_with_hint() {
         let (temp, (server, client)) = (tempfile::tempdir().unwrap(), service().await);
         std::fs::write(temp.path().join("file"), "").unwrap();
-        let refusal_of = async |desk: &Desk| {
+        let refusal_of = async |desk: &ArchiveTester| {
             let problem =
                 desk.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
             assert!(
@@ -177,9 +177,9 @@ mod tests {
             );
             problem.message
         };
-        let broken = Desk::open(&temp.path().join("file/x"), None);
+        let broken = ArchiveTester::open(&temp.path().join("file/x"), None);
         assert_eq!(refusal_of(&broken).await, "captures cannot be archived: the archive is not usable");
-        let mut desk = Desk::open(temp.path(), None);
+        let mut desk = ArchiveTester::open(temp.path(), None);
         desk.opened().await;
         let refusal = ResponseTemplate::new(403).set_body_json(json!({ "status": 403, "message": "not this one" }));
         Mock::given(path("/api/v2/http_loggers/1/data")).respond_with(refusal).with_priority(1).mount(&server).await;
@@ -189,19 +189,19 @@ mod tests {
     #[tokio::test]
     async fn replaced_archive_blocks_clear() {
         let temp = tempfile::tempdir().unwrap();
-        let mut desk = Desk::open(temp.path(), None);
+        let mut desk = ArchiveTester::open(temp.path(), None);
         desk.opened().await;
         desk.recalled().await;
         std::fs::rename(temp.path().join("captures.db"), temp.path().join("elsewhere.db")).unwrap();
         let capture = vec![Capture::clone(&capture(9))];
-        let kept = desk.archive.archiver().archive("Acme".into(), Arc::default(), capture).await;
-        assert_eq!(kept.unwrap_err().message, "the archive is not usable");
+        let result = desk.archive.archiver().archive("Acme".into(), Arc::default(), capture).await;
+        assert_eq!(result.unwrap_err().message, "the archive is not usable");
     }
 
     #[tokio::test]
     async fn ended_dashboard_blocks_clear() {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
-        let mut desk = Desk::open(temp.path(), Some(30));
+        let mut desk = ArchiveTester::open(temp.path(), Some(30));
         desk.opened().await;
         let archiver = desk.archive.archiver();
         let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..Capture::default() };

@@ -10,15 +10,15 @@ use std::sync::Arc;
 impl Task {
     /// Stores the hits of captures that were just archived, and that these captures were searched. If that fails, they are
     /// searched later.
-    pub(crate) async fn keep_hits(&mut self, hits: &[Hit], looked: RowRange) {
+    pub(crate) async fn store_hits(&mut self, hits: &[Hit], looked: RowRange) {
         loop {
             let Some(store) = self.writable() else { return };
-            let kept = store.keep_hits(hits, looked).await;
-            if self.is_held(kept.as_ref().err()).await {
+            let stored = store.store_hits(hits, looked).await;
+            if self.is_held(stored.as_ref().err()).await {
                 continue;
             }
-            self.looking |= !matches!(kept, Ok(true));
-            if kept.is_ok() && !hits.is_empty() && self.report_new_hits().await.is_err() {
+            self.looking |= !matches!(stored, Ok(true));
+            if stored.is_ok() && !hits.is_empty() && self.report_new_hits().await.is_err() {
                 self.looking = true;
             }
             return;

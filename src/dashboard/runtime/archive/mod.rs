@@ -19,9 +19,9 @@ mod tests;
 
 use crate::client::Problem;
 use crate::contract::{Capture, Logger, Shared, Stamp};
-use crate::dashboard::base::{Caught, Generation};
+use crate::dashboard::base::{CaptureRow, Generation};
 use crate::dashboard::core::Msg;
-use crate::dashboard::data::{OobKept, OobNews};
+use crate::dashboard::data::{OobNews, StoredArchive};
 use crate::dashboard::model::Model;
 use crate::dashboard::runtime::{Memory, Recalling, TaskReport};
 use crate::oob::store::chunks;
@@ -46,13 +46,13 @@ const MOST_BEHIND: usize = 20_000;
 #[derive(Debug)]
 pub(crate) enum ArchiveRequest {
     /// Archive these captures.
-    Take {
+    Archive {
         workspace: Shared,
         logger: Arc<Logger>,
         seen_at: Stamp,
         captures: Vec<Arc<Capture>>,
         /// Receives the number of archived captures.
-        kept: Option<oneshot::Sender<Result<usize, Problem>>>,
+        reply: Option<oneshot::Sender<Result<usize, Problem>>>,
     },
     /// Read the captures of this workspace.
     Recall(Generation, Shared),
@@ -112,7 +112,7 @@ impl ArchiveHandle {
     pub fn take(&self, logger: Arc<Logger>, seen_at: Stamp, captures: Vec<Arc<Capture>>) {
         let Some((_, workspace)) = &self.recalled else { return };
         self.behind.fetch_add(captures.len(), Ordering::Relaxed);
-        self.send(ArchiveRequest::Take { workspace: workspace.clone(), logger, seen_at, captures, kept: None });
+        self.send(ArchiveRequest::Archive { workspace: workspace.clone(), logger, seen_at, captures, reply: None });
     }
 
     /// Whether so many captures wait that the poller, and with it the service, should keep further ones.
@@ -152,10 +152,10 @@ impl Task {
             }
         };
         match opened {
-            Ok((store, kept)) => {
-                self.book = kept.book.clone();
+            Ok((store, stored)) => {
+                self.book = stored.book.clone();
                 self.store = Some(store);
-                self.report(OobNews::Opened(Box::new(kept)));
+                self.report(OobNews::Opened(Box::new(stored)));
             }
             Err(error) => self.fail(&error),
         }
@@ -189,7 +189,7 @@ impl Task {
 
     async fn execute(&mut self, request: ArchiveRequest) -> Result<(), StoreError> {
         match request {
-            ArchiveRequest::Take { workspace, logger, seen_at, captures, kept } => {
+            ArchiveRequest::Archive { workspace, logger, seen_at, captures, reply } => {
                 let archived = |capture| ArchivedCapture {
                     workspace: workspace.clone(),
                     logger: logger.id,
@@ -200,24 +200,24 @@ impl Task {
                 };
                 let captures = self.young(captures.into_iter().map(archived).collect());
                 let number = captures.len();
-                let mut taken = Ok(());
+                let mut result = Ok(());
                 for chunk in chunks(captures) {
                     // A chunk that is not archived is still shown, so the loop continues after an error.
-                    taken = taken.and(self.take(&workspace, chunk).await);
+                    result = result.and(self.take(&workspace, chunk).await);
                 }
                 // Captures in a deleted file, for example, are not archived: reported before anybody relies on them.
-                let taken = match taken {
+                let result = match result {
                     Err(error) if !matches!(error, StoreError::Held { .. }) => {
                         self.fail(&error);
                         Ok(())
                     }
-                    taken => taken,
+                    result => result,
                 };
-                if let Some(kept) = kept {
+                if let Some(reply) = reply {
                     // The receiver may have ended.
-                    let _ = kept.send(self.has_kept().map(|()| number));
+                    let _ = reply.send(self.check_usable().map(|()| number));
                 }
-                taken
+                result
             }
             ArchiveRequest::Recall(generation, workspace) => {
                 self.workspace = Some((generation, workspace));
@@ -229,12 +229,12 @@ impl Task {
             ArchiveRequest::Plant(payloads) => {
                 self.book.take(payloads.iter().cloned());
                 loop {
-                    let kept = match self.writable() {
+                    let written = match self.writable() {
                         Some(store) => store.plant(&payloads).await,
                         None => Ok(()),
                     };
-                    if !self.is_held(kept.as_ref().err()).await {
-                        break kept;
+                    if !self.is_held(written.as_ref().err()).await {
+                        break written;
                     }
                 }
             }
@@ -244,29 +244,30 @@ impl Task {
     /// Archives a chunk of new captures of a workspace, reports it, and stores its hits.
     async fn take(&mut self, workspace: &Shared, captures: Vec<ArchivedCapture>) -> Result<(), StoreError> {
         let number = captures.len();
-        let kept = loop {
-            let kept = match self.writable() {
+        let written = loop {
+            let written = match self.writable() {
                 Some(store) => store.archive(captures.clone()).await,
                 None => Ok(RowRange::default()),
             };
-            if !self.is_held(kept.as_ref().err()).await {
-                break kept;
+            if !self.is_held(written.as_ref().err()).await {
+                break written;
             }
         };
-        let range = kept.unwrap_or_else(|error| {
+        let range = written.unwrap_or_else(|error| {
             self.fail(&error);
             RowRange::default()
         });
         // A payload is stored before its URL is used, so the book contains every token that can occur.
         let others = self.read_others().await;
         let new = self.recognised(captures.clone()).await;
-        let hits: Vec<Hit> = captures.iter().zip(&new).flat_map(|(one, caught)| one.hits(&caught.mentions)).collect();
+        let hits: Vec<Hit> =
+            captures.iter().zip(&new).flat_map(|(one, captured)| one.hits(&captured.mentions)).collect();
         let whole = others.is_ok() && new.len() == captures.len();
         self.behind.fetch_sub(number, Ordering::Relaxed);
         if let Some((generation, _)) = self.workspace.as_ref().filter(|(_, here)| here == workspace) {
             self.report(OobNews::Captures { generation: *generation, new });
         }
-        self.keep_hits(&hits, if whole { range } else { RowRange::default() }).await;
+        self.store_hits(&hits, if whole { range } else { RowRange::default() }).await;
         self.looking |= !whole && self.writable().is_some();
         others
     }
@@ -298,9 +299,10 @@ impl Task {
     }
 
     /// Recognises the tokens in captures, on a blocking thread.
-    async fn recognised(&self, captures: Vec<ArchivedCapture>) -> Vec<Caught> {
+    async fn recognised(&self, captures: Vec<ArchivedCapture>) -> Vec<CaptureRow> {
         let book = self.book.clone();
-        let work = move || captures.iter().map(|one| Caught::new(one, mentions(&one.capture, &book).into())).collect();
+        let work =
+            move || captures.iter().map(|one| CaptureRow::new(one, mentions(&one.capture, &book).into())).collect();
         // The task fails only with a panic or at the end of the program.
         tokio::task::spawn_blocking(work).await.unwrap_or_default()
     }
@@ -337,10 +339,10 @@ fn problem(error: &StoreError) -> Problem {
 }
 
 /// Opens the archive and deletes expired captures.
-async fn open(memory: &Memory) -> Result<(Store, OobKept), StoreError> {
+async fn open(memory: &Memory) -> Result<(Store, StoredArchive), StoreError> {
     let OpenedArchive { mut store, book, notes } = Store::open(&memory.directory).await?;
     let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
-    let forgotten = match memory.oldest_kept().filter(|_| store.is_writable()) {
+    let forgotten = match memory.oldest_retained().filter(|_| store.is_writable()) {
         Some(oldest) => store.forget_before(oldest, &book).await?,
         None => 0,
     };
@@ -348,7 +350,7 @@ async fn open(memory: &Memory) -> Result<(Store, OobKept), StoreError> {
         tracing::info!(forgotten, "expired captures deleted from the archive");
     }
     let writable = store.is_writable();
-    Ok((store, OobKept { book, writable, problem, forgotten }))
+    Ok((store, StoredArchive { book, writable, problem, forgotten }))
 }
 
 fn clock() -> Interval {

@@ -1,6 +1,6 @@
 //! Reading the archived captures of the current workspace in chunks, the newest first.
 
-use crate::dashboard::base::Caught;
+use crate::dashboard::base::CaptureRow;
 use crate::dashboard::data::{MOST, MOST_BYTES, OobNews, Recalled};
 use crate::dashboard::runtime::archive::Task;
 use crate::oob::{ArchivePlace, StoreError};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Captures of the first chunk, which is shown at once.
 const FIRST: usize = 2_000;
 /// Captures of each further chunk.
-const PIECE: usize = 5_000;
+const CHUNK: usize = 5_000;
 
 /// The progress in a workspace whose older captures are not read yet.
 #[derive(Clone, Copy, Default)]
@@ -31,13 +31,13 @@ impl Task {
         }
         let Some(store) = &mut self.store else { return Ok(()) };
         let newest = if first { Some(Arc::new(store.newest().await?)) } else { None };
-        let most = if first { FIRST } else { PIECE.min(MOST - recalling.read) };
+        let most = if first { FIRST } else { CHUNK.min(MOST - recalling.read) };
         let page = store.captures(&workspace, recalling.before, most).await?;
         let ended = page.older.is_none();
         recalling.before = page.older;
         let captures = self.recognised(page.captures.into_iter().rev().map(|(_, one)| one).collect()).await;
         recalling.read += captures.len();
-        recalling.bytes += captures.iter().map(Caught::bytes).sum::<usize>();
+        recalling.bytes += captures.iter().map(CaptureRow::bytes).sum::<usize>();
         let full = recalling.read >= MOST || recalling.bytes >= MOST_BYTES;
         let older = (ended || full).then_some(!ended);
         self.report(OobNews::Recalled(Box::new(Recalled { generation, captures, newest, older })));

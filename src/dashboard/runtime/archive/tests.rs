@@ -7,7 +7,7 @@ use crate::oob::Token;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
-pub(crate) struct Desk {
+pub(crate) struct ArchiveTester {
     pub archive: ArchiveHandle,
     answers: UnboundedReceiver<TaskReport>,
     /// The last reported hits of each payload by its number, and whether they are complete.
@@ -15,7 +15,7 @@ pub(crate) struct Desk {
     all: bool,
 }
 
-impl Desk {
+impl ArchiveTester {
     pub fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
         let (sender, answers) = mpsc::unbounded_channel();
         let memory = memory(directory, keep_days);
@@ -26,16 +26,16 @@ impl Desk {
     }
 
     /// The next report that is not about hits, which are collected.
-    async fn hears(&mut self) -> OobNews {
+    async fn next_report(&mut self) -> OobNews {
         loop {
-            match self.hears_any().await {
+            match self.next_message().await {
                 OobNews::Hits { .. } => {}
                 other => return other,
             }
         }
     }
 
-    async fn hears_any(&mut self) -> OobNews {
+    async fn next_message(&mut self) -> OobNews {
         let Some(TaskReport::Msg(msg)) = self.answers.recv().await else { panic!("the task ended") };
         let Msg::Oob(news) = *msg else { panic!("{msg:?}") };
         if let OobNews::Hits { generation: 1, hits, all } = &news {
@@ -49,13 +49,13 @@ impl Desk {
     pub async fn counted(&mut self, hits: impl IntoIterator<Item = (u64, u64)>) {
         let hits = hits.into_iter().collect();
         while !(self.all && self.hits == hits) {
-            self.hears_any().await;
+            self.next_message().await;
         }
     }
 
-    pub async fn opened(&mut self) -> OobKept {
-        match self.hears().await {
-            OobNews::Opened(kept) => *kept,
+    pub async fn opened(&mut self) -> StoredArchive {
+        match self.next_report().await {
+            OobNews::Opened(stored) => *stored,
             other => panic!("{other:?}"),
         }
     }
@@ -64,7 +64,7 @@ impl Desk {
     pub async fn recalled(&mut self) -> Vec<Recalled> {
         let mut chunks = Vec::new();
         loop {
-            match self.hears().await {
+            match self.next_report().await {
                 OobNews::Recalled(chunk) => chunks.push(*chunk),
                 other => panic!("{other:?}"),
             }
@@ -74,8 +74,8 @@ impl Desk {
         }
     }
 
-    pub async fn caught(&mut self) -> Vec<Caught> {
-        match self.hears().await {
+    pub async fn captures(&mut self) -> Vec<CaptureRow> {
+        match self.next_report().await {
             OobNews::Captures { generation: 1, new } => new,
             other => panic!("{other:?}"),
         }
@@ -105,20 +105,20 @@ pub(crate) fn payload(number: u64) -> Arc<Payload> {
     Arc::new(Payload { token: Token::of(number), workspace: "Acme".into(), ..Payload::default() })
 }
 
-pub(crate) fn ids(caught: &[Caught]) -> Vec<i64> {
-    caught.iter().map(|caught| caught.capture.id.0).collect()
+pub(crate) fn ids(captured: &[CaptureRow]) -> Vec<i64> {
+    captured.iter().map(|captured| captured.capture.id.0).collect()
 }
 
 #[tokio::test]
 async fn captures_are_stored_before_end_and_recalled_newest_first() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = Desk::open(temp.path(), None);
+    let mut desk = ArchiveTester::open(temp.path(), None);
     assert!(desk.opened().await.writable);
     assert!(desk.recalled().await[0].newest.as_ref().unwrap().is_empty());
     desk.take((1..=2_500).map(capture).collect());
     desk.take((2_400..=2_501).map(capture).collect());
     desk.archive.end().await;
-    let mut desk = Desk::open(temp.path(), None);
+    let mut desk = ArchiveTester::open(temp.path(), None);
     desk.opened().await;
     let chunks = desk.recalled().await;
     let newest = chunks[0].newest.as_ref().unwrap();
@@ -131,30 +131,30 @@ async fn captures_are_stored_before_end_and_recalled_newest_first() {
 #[tokio::test]
 async fn large_response_is_reported_in_chunks() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = Desk::open(temp.path(), None);
+    let mut desk = ArchiveTester::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
     desk.take((1..=2_500).map(capture).collect());
     for ids_of_chunk in [1..=1_000, 1_001..=2_000, 2_001..=2_500] {
-        assert_eq!(ids(&desk.caught().await), ids_of_chunk.collect::<Vec<_>>());
+        assert_eq!(ids(&desk.captures().await), ids_of_chunk.collect::<Vec<_>>());
     }
 }
 
 #[tokio::test]
 async fn payload_of_command_is_recognised_in_next_capture() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = Desk::open(temp.path(), None);
+    let mut desk = ArchiveTester::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
     desk.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.plant(&[payload(2)]).await.unwrap();
     desk.take(vec![capture(1), capture(2), capture(3)]);
-    match desk.hears().await {
+    match desk.next_report().await {
         OobNews::Payloads(payloads) => assert!(payloads.iter().any(|payload| payload.token == Token::of(2))),
         other => panic!("{other:?}"),
     }
-    let known: Vec<bool> = desk.caught().await.iter().map(|caught| caught.known().is_some()).collect();
+    let known: Vec<bool> = desk.captures().await.iter().map(|captured| captured.known().is_some()).collect();
     assert_eq!(known, [true, true, false]);
     desk.archive.end().await;
     assert_eq!(Store::open(temp.path()).await.unwrap().book.len(), 2);
@@ -163,47 +163,47 @@ async fn payload_of_command_is_recognised_in_next_capture() {
 #[tokio::test]
 async fn captures_of_other_dashboard_are_reported() {
     let temp = tempfile::tempdir().unwrap();
-    let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
+    let (mut ann, mut bob) = (ArchiveTester::open(temp.path(), None), ArchiveTester::open(temp.path(), None));
     for desk in [&mut ann, &mut bob] {
         desk.opened().await;
         desk.recalled().await;
     }
     ann.take(vec![capture(1)]);
-    assert_eq!((ids(&ann.caught().await), ids(&bob.caught().await)), (vec![1], vec![1]));
+    assert_eq!((ids(&ann.captures().await), ids(&bob.captures().await)), (vec![1], vec![1]));
 }
 
 #[tokio::test]
 async fn captures_without_archive_are_reported_with_problem() {
     let temp = tempfile::tempdir().unwrap();
     std::fs::write(temp.path().join("file"), "").unwrap();
-    let mut desk = Desk::open(&temp.path().join("file/x"), None);
-    match desk.hears().await {
+    let mut desk = ArchiveTester::open(&temp.path().join("file/x"), None);
+    match desk.next_report().await {
         OobNews::Failed(problem) => assert!(problem.message.contains("cannot be saved"), "{problem}"),
         other => panic!("{other:?}"),
     }
     desk.take(vec![capture(1)]);
-    assert_eq!(ids(&desk.caught().await), [1]);
+    assert_eq!(ids(&desk.captures().await), [1]);
 }
 
 #[tokio::test]
 async fn expired_captures_are_deleted_and_counted() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = Desk::open(temp.path(), None);
+    let mut desk = ArchiveTester::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
     let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..(*capture(7)).clone() };
     let fresh = |id| Arc::new(Capture { request_date: Some(Stamp(Timestamp::now())), ..(*capture(id)).clone() });
     desk.take(vec![Arc::new(old.clone()), fresh(8)]);
     desk.archive.end().await;
-    let mut desk = Desk::open(temp.path(), Some(30));
+    let mut desk = ArchiveTester::open(temp.path(), Some(30));
     assert_eq!(desk.opened().await.forgotten, 1);
     assert_eq!(ids(&desk.recalled().await[0].captures), [8]);
     // The service still has the expired capture, and sends it again.
     desk.take(vec![Arc::new(old), fresh(9)]);
-    assert_eq!(ids(&desk.caught().await), [9]);
+    assert_eq!(ids(&desk.captures().await), [9]);
     desk.archive.end().await;
-    let kept = Store::open(temp.path()).await.unwrap().store.captures_of("Acme").await.unwrap();
-    assert_eq!(kept.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [8, 9]);
+    let stored = Store::open(temp.path()).await.unwrap().store.captures_of("Acme").await.unwrap();
+    assert_eq!(stored.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [8, 9]);
 }
 
 #[tokio::test]
@@ -226,25 +226,25 @@ async fn captures_wait_while_archive_is_locked() {
     };
     let task = tokio::spawn(async move { task.run(waiting).await });
     let archive = ArchiveHandle { requests, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
-    let mut desk = Desk { archive, answers: news, hits: BTreeMap::new(), all: false };
+    let mut desk = ArchiveTester { archive, answers: news, hits: BTreeMap::new(), all: false };
     other.hold().await;
     desk.take(vec![capture(1)]);
     desk.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
-    match desk.hears().await {
+    match desk.next_report().await {
         OobNews::Waits(problem) => assert!(problem.message.contains("locked by another"), "{problem}"),
         other => panic!("{other:?}"),
     }
     other.close().await;
-    assert_eq!(ids(&desk.caught().await), [1], "reported once, without a failure");
+    assert_eq!(ids(&desk.captures().await), [1], "reported once, without a failure");
     desk.archive.end().await;
-    let mut kept = Store::open(temp.path()).await.unwrap();
-    assert_eq!((kept.store.captures_of("Acme").await.unwrap().len(), kept.book.len()), (1, 1));
+    let mut stored = Store::open(temp.path()).await.unwrap();
+    assert_eq!((stored.store.captures_of("Acme").await.unwrap().len(), stored.book.len()), (1, 1));
 }
 
 #[tokio::test]
 async fn hits_are_reported_before_recalled_captures_and_survive_restart() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = Desk::open(temp.path(), None);
+    let mut desk = ArchiveTester::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
     assert!(desk.all && desk.hits.is_empty());
@@ -254,9 +254,9 @@ async fn hits_are_reported_before_recalled_captures_and_survive_restart() {
     desk.take(vec![capture(1), Arc::new(again)]);
     desk.counted([(1, 2), (2, 1)]).await;
     desk.archive.end().await;
-    let mut desk = Desk::open(temp.path(), None);
+    let mut desk = ArchiveTester::open(temp.path(), None);
     desk.opened().await;
-    assert!(matches!(desk.hears_any().await, OobNews::Hits { all: true, .. }));
+    assert!(matches!(desk.next_message().await, OobNews::Hits { all: true, .. }));
     assert_eq!(desk.hits, [(1, 2), (2, 1)].into());
     desk.recalled().await;
 }
@@ -264,7 +264,7 @@ async fn hits_are_reported_before_recalled_captures_and_survive_restart() {
 #[tokio::test]
 async fn parallel_dashboards_count_same_hits() {
     let temp = tempfile::tempdir().unwrap();
-    let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
+    let (mut ann, mut bob) = (ArchiveTester::open(temp.path(), None), ArchiveTester::open(temp.path(), None));
     for desk in [&mut ann, &mut bob] {
         desk.opened().await;
         desk.recalled().await;
@@ -285,7 +285,7 @@ async fn unsearched_captures_are_searched_after_recall() {
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.plant(&[payload(1), payload(2_400)]).await.unwrap();
     command.archive((1..=2_500).map(|id| of_acme(capture(id))).collect()).await.unwrap();
-    let mut desk = Desk::open(temp.path(), None);
+    let mut desk = ArchiveTester::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
     assert!(!desk.all, "incomplete before all captures are searched");
@@ -306,7 +306,7 @@ fn of_acme(capture: Arc<Capture>) -> ArchivedCapture {
 #[tokio::test]
 async fn hits_of_expired_capture_remain_counted() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = Desk::open(temp.path(), None);
+    let mut desk = ArchiveTester::open(temp.path(), None);
     desk.opened().await;
     desk.archive.send(ArchiveRequest::Plant(vec![payload(7)]));
     desk.take(vec![capture(7)]);
@@ -316,7 +316,7 @@ async fn hits_of_expired_capture_remain_counted() {
     let later = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), id: CaptureId(8), ..(*capture(7)).clone() };
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.archive(vec![of_acme(Arc::new(later))]).await.unwrap();
-    let mut desk = Desk::open(temp.path(), Some(30));
+    let mut desk = ArchiveTester::open(temp.path(), Some(30));
     assert_eq!(desk.opened().await.forgotten, 1);
     desk.counted([(7, 2)]).await;
 }
@@ -324,15 +324,15 @@ async fn hits_of_expired_capture_remain_counted() {
 #[tokio::test]
 async fn failing_hits_are_reported_and_captures_still_archived() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = Desk::open(temp.path(), None);
+    let mut desk = ArchiveTester::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
     desk.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
     Store::open(temp.path()).await.unwrap().store.refuse_hits().await;
     desk.take(vec![capture(1)]);
-    assert_eq!(ids(&desk.caught().await), [1]);
+    assert_eq!(ids(&desk.captures().await), [1]);
     let problem = loop {
-        match desk.hears().await {
+        match desk.next_report().await {
             // The look at other programs can report the capture again.
             OobNews::Captures { .. } => {}
             OobNews::Uncounted(problem) => break problem,
@@ -341,7 +341,7 @@ async fn failing_hits_are_reported_and_captures_still_archived() {
     };
     assert!(problem.message.contains("the disk is full"), "{problem}");
     desk.take(vec![capture(2)]);
-    assert_eq!(ids(&desk.caught().await), [2]);
+    assert_eq!(ids(&desk.captures().await), [2]);
     desk.archive.end().await;
     let mut store = Store::open(temp.path()).await.unwrap().store;
     assert_eq!(store.captures_of("Acme").await.unwrap().len(), 2);

@@ -123,21 +123,21 @@ impl CachedLists {
     /// Deletes the lists of a workspace. If the list of workspaces cannot be read, all lists are deleted.
     fn purge(&self, workspace: &str) -> io::Result<bool> {
         let Ok(table) = self.workspaces() else { return fs::remove_dir_all(&self.0).map(|()| true) };
-        let (gone, left): (Vec<_>, Vec<_>) = table.items().iter().cloned().partition(|it| it.is_called(workspace));
-        if !gone.is_empty() && left.is_empty() {
+        let (matching, left): (Vec<_>, Vec<_>) = table.items().iter().cloned().partition(|it| it.is_called(workspace));
+        if !matching.is_empty() && left.is_empty() {
             return fs::remove_dir_all(&self.0).map(|()| true);
         }
-        for it in &gone {
-            gone_already(fs::remove_dir_all(self.of(it.id)))?;
+        for it in &matching {
+            ignore_absent(fs::remove_dir_all(self.of(it.id)))?;
             if self.worked_in() == Some(it.id) {
-                gone_already(fs::remove_file(self.0.join("worked-in")))?;
+                ignore_absent(fs::remove_file(self.0.join("worked-in")))?;
             }
         }
-        if !gone.is_empty() {
+        if !matching.is_empty() {
             let path = self.file((None, ListKind::Workspaces));
             write(&path, &Table::<Workspace>::new(left), time_of(&path)?)?;
         }
-        Ok(!gone.is_empty())
+        Ok(!matching.is_empty())
     }
 }
 
@@ -162,7 +162,7 @@ macro_rules! list_files {
 each_list!(list_files);
 
 /// Ignores that a file did not exist.
-fn gone_already(removed: io::Result<()>) -> io::Result<()> {
+fn ignore_absent(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),

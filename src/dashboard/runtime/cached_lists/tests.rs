@@ -26,7 +26,7 @@ fn findings() -> Vec<Finding> {
 }
 
 /// Two workspaces with cached findings.
-fn kept() -> (tempfile::TempDir, CachedLists) {
+fn cached_lists() -> (tempfile::TempDir, CachedLists) {
     let temp = tempfile::tempdir().unwrap();
     let files = CachedLists::new(temp.path().join("last-known-x"));
     files.write(None, &workspaces(&[(1, "Acme"), (2, "Lab")]), stamp()).unwrap();
@@ -41,7 +41,7 @@ const FINDINGS: ListFile = (Some(WorkspaceId(1)), ListKind::Findings);
 
 #[test]
 fn list_is_read_as_written_with_time_and_shared_texts() {
-    let (_temp, files) = kept();
+    let (_temp, files) = cached_lists();
     let Some((Snapshot::Findings(read), at)) = files.read(FINDINGS) else { panic!("nothing was stored") };
     assert_eq!(read.items().iter().map(|item| (**item).clone()).collect::<Vec<_>>(), findings());
     assert!(read.items()[0].name.same(&read.items()[1].name));
@@ -53,7 +53,7 @@ fn list_is_read_as_written_with_time_and_shared_texts() {
 
 #[test]
 fn current_workspace_is_stored() {
-    let (_temp, files) = kept();
+    let (_temp, files) = cached_lists();
     assert_eq!(files.worked_in(), None);
     files.work_in(WorkspaceId(2)).unwrap();
     assert_eq!(files.worked_in(), Some(WorkspaceId(2)));
@@ -61,7 +61,7 @@ fn current_workspace_is_stored() {
 
 #[test]
 fn files_and_directories_are_private() {
-    let (_temp, files) = kept();
+    let (_temp, files) = cached_lists();
     files.work_in(WorkspaceId(1)).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&files.0), mode(&files.of(WorkspaceId(1)))), (0o700, 0o700));
@@ -72,7 +72,7 @@ fn files_and_directories_are_private() {
 
 #[test]
 fn damaged_file_counts_as_missing() {
-    let (_temp, files) = kept();
+    let (_temp, files) = cached_lists();
     let path = files.file(FINDINGS);
     let whole = fs::read(&path).unwrap();
     let longer = [&whole, &b"{}"[..]].concat();
@@ -86,7 +86,7 @@ fn damaged_file_counts_as_missing() {
 
 #[test]
 fn secret_parameters_are_not_written() {
-    let (_temp, files) = kept();
+    let (_temp, files) = cached_lists();
     let scan: Scan = serde_json::from_str(r#"{"id":1,"tool_params":{"authentication":{"pw":"hunter2"}}}"#).unwrap();
     files.write(Some(WorkspaceId(1)), &Snapshot::Scans(Arc::new(Table::new([scan]))), stamp()).unwrap();
     let text = fs::read_to_string(files.file((Some(WorkspaceId(1)), ListKind::Scans))).unwrap();
@@ -95,29 +95,29 @@ fn secret_parameters_are_not_written() {
 
 #[test]
 fn deleted_workspace_is_removed_with_next_list() {
-    let (_temp, files) = kept();
+    let (_temp, files) = cached_lists();
     files.write(None, &workspaces(&[(2, "Lab")]), stamp()).unwrap();
     assert!(!files.of(WorkspaceId(1)).exists() && files.of(WorkspaceId(2)).exists());
 }
 
 #[test]
 fn purge_removes_only_files_of_workspace() {
-    for asked in ["1", "ACME"] {
-        let (temp, files) = kept();
-        assert!(purge(temp.path(), asked).unwrap());
+    for workspace in ["1", "ACME"] {
+        let (temp, files) = cached_lists();
+        assert!(purge(temp.path(), workspace).unwrap());
         assert!(!files.of(WorkspaceId(1)).exists() && files.of(WorkspaceId(2)).exists());
         let left = fs::read_to_string(files.file((None, ListKind::Workspaces))).unwrap();
         assert!(left.contains("Lab") && !left.contains("Acme"), "{left}");
-        assert!(!purge(temp.path(), asked).unwrap(), "already deleted");
-        assert!(!purge(&temp.path().join("none"), asked).unwrap());
+        assert!(!purge(temp.path(), workspace).unwrap(), "already deleted");
+        assert!(!purge(&temp.path().join("none"), workspace).unwrap());
     }
 }
 
 #[test]
 fn purge_of_last_workspace_removes_directory() {
-    let (temp, files) = kept();
+    let (temp, files) = cached_lists();
     files.work_in(WorkspaceId(1)).unwrap();
-    let all = |asked| about(temp.path(), asked).unwrap();
+    let all = |workspace| about(temp.path(), workspace).unwrap();
     assert_eq!(
         (all("acme"), all("2")),
         (vec![CachedWorkspace::Lists("Acme".into())], vec![CachedWorkspace::Lists("Lab".into())])
@@ -130,7 +130,7 @@ fn purge_of_last_workspace_removes_directory() {
 
 #[test]
 fn purge_removes_directory_with_unreadable_workspaces() {
-    let (temp, files) = kept();
+    let (temp, files) = cached_lists();
     fs::write(files.file((None, ListKind::Workspaces)), "damaged").unwrap();
     assert_eq!(about(temp.path(), "Acme").unwrap(), [CachedWorkspace::Perhaps(files.0.clone())]);
     assert!(purge(temp.path(), "Acme").unwrap());

@@ -17,9 +17,9 @@ use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::list::{Group, GroupPlace, List};
 use crate::dashboard::model::Stored;
 use crate::dashboard::ui::{
-    Cx, Edges, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, draw_frame, draw_heads, draw_line,
-    draw_lines, draw_rows, draw_sides, format, indented, key, numbered, parts_within, plain, take_top, widths, words,
-    wrap,
+    Cx, Edges, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, draw_frame, draw_header_row,
+    draw_line, draw_lines, draw_rows, draw_sides, format, indented, key, numbered, parts_within, plain, take_top,
+    widths, words, wrap,
 };
 use crate::query::ClauseEffect;
 use crate::table::{Item, Remote};
@@ -57,7 +57,7 @@ pub(crate) struct ListPane<'a> {
     pub state: ListState<'a>,
     pub columns: &'a [TableColumn],
     /// Whether column headers are drawn; narrow side panes have none.
-    pub heads: bool,
+    pub has_header: bool,
     /// A summary of the rows, for the upper edge.
     pub note: Line<'a>,
     /// The sort order, as a phrase.
@@ -109,9 +109,9 @@ pub(crate) fn draw_list_pane<'a>(
         return 0;
     }
     let room = widths(pane.columns, area.width.saturating_sub(GUTTER));
-    if pane.heads && area.height > 2 {
-        let (heads, rest) = take_top(area, 1);
-        draw_heads(buf, heads, cx.theme, pane.columns, &room);
+    if pane.has_header && area.height > 2 {
+        let (header, rest) = take_top(area, 1);
+        draw_header_row(buf, header, cx.theme, pane.columns, &room);
         area = rest;
     }
     let first = first(usize::from(area.height));
@@ -216,7 +216,7 @@ impl<'a> ListPane<'a> {
             pane,
             state,
             columns: &[],
-            heads: true,
+            has_header: true,
             note: Line::default(),
             order: String::new(),
             invitation: String::new(),

@@ -52,8 +52,8 @@ pub fn draw_sides(buf: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_
     if area.height == 0 || area.width == 0 {
         return;
     }
-    let wanted = width_of(right) as u16;
-    let shown = if wanted < area.width { wanted } else { 0 };
+    let right_width = width_of(right) as u16;
+    let shown = if right_width < area.width { right_width } else { 0 };
     if shown > 0 {
         set_line(buf, area.x + area.width - shown, area.y, right, shown);
     }

@@ -87,8 +87,8 @@ pub struct TableRow<'a> {
 pub fn widths(columns: &[TableColumn], width: u16) -> Vec<u16> {
     let mut shown: Vec<bool> = columns.iter().map(|column| column.from <= width).collect();
     let needed = |shown: &[bool]| -> u32 {
-        let kept = columns.iter().zip(shown).filter(|(_, shown)| **shown);
-        kept.map(|(column, _)| u32::from(column.least) + 1).sum::<u32>().saturating_sub(1)
+        let shown_columns = columns.iter().zip(shown).filter(|(_, shown)| **shown);
+        shown_columns.map(|(column, _)| u32::from(column.least) + 1).sum::<u32>().saturating_sub(1)
     };
     while needed(&shown) > u32::from(width) {
         let next = (0..columns.len()).filter(|&i| shown[i] && columns[i].expendable > 0);
@@ -138,7 +138,7 @@ fn squeeze(columns: &[TableColumn], widths: &mut [u16], width: u32) {
     }
 }
 
-pub fn draw_heads(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[TableColumn], widths: &[u16]) {
+pub fn draw_header_row(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[TableColumn], widths: &[u16]) {
     let title = |title: &'static str| if title == UNICODE.change { theme.glyphs.change } else { title };
     let cells = columns.iter().map(|column| Line::styled(title(column.title), theme.head())).collect();
     draw_cells(buf, area, theme, columns, widths, &TableRow { cells, ..TableRow::default() });
@@ -191,11 +191,11 @@ fn spill(column: &TableColumn, widths: &[u16], cells: &[Line<'_>]) -> u16 {
 }
 
 fn draw_cell(buf: &mut Buffer, area: Rect, theme: Theme, column: &TableColumn, cell: &Line<'_>) {
-    let wanted = width_of(cell);
-    if wanted > area.width as usize && (column.is_flexible() || cell.spans.len() == 1) {
+    let cell_width = width_of(cell);
+    if cell_width > area.width as usize && (column.is_flexible() || cell.spans.len() == 1) {
         return draw_line(buf, area, &shortened(cell, area.width as usize, column.sentence, theme.glyphs.ellipsis));
     }
-    let indent = if column.right { (area.width as usize).saturating_sub(wanted) as u16 } else { 0 };
+    let indent = if column.right { (area.width as usize).saturating_sub(cell_width) as u16 } else { 0 };
     draw_line(buf, Rect { x: area.x + indent, width: area.width - indent, ..area }, cell);
 }
 

@@ -37,8 +37,8 @@ impl Toasts {
         for notice in &notices[newest..] {
             let mut lines = lines(notice, screen.width);
             let beside = |row: &&mut Vec<ToastLine>| {
-                let taken = columns(row) + lines.iter().map(|line| line.2).sum::<u16>();
-                lines.len() == 1 && taken < screen.width / 3 * 2
+                let used = columns(row) + lines.iter().map(|line| line.2).sum::<u16>();
+                lines.len() == 1 && used < screen.width / 3 * 2
             };
             match rows.last_mut().filter(beside) {
                 Some(row) => row.append(&mut lines),

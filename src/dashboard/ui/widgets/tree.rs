@@ -81,7 +81,7 @@ mod tests {
         let value =
             json!({"ip": "127.0.0.1", "ports": [{"number": 80, "state": "open"}, "a\nb"], "none": null, "e": []});
         let text: Vec<String> = tree_lines(Theme::default(), &value).iter().map(Line::to_string).collect();
-        let wanted = [
+        let expected = [
             "ip 127.0.0.1",
             "ports [2]",
             "  -",
@@ -92,7 +92,7 @@ mod tests {
             "none null",
             "e []",
         ];
-        assert_eq!(text, wanted);
+        assert_eq!(text, expected);
     }
 
     #[test]

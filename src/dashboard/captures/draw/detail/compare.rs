@@ -1,6 +1,6 @@
 //! The comparison of two captures.
 
-use crate::dashboard::base::Caught;
+use crate::dashboard::base::CaptureRow;
 use crate::dashboard::ui::{Theme, fact, format, words};
 use crate::oob::compare::{compare, differing};
 use crate::oob::{ComparedPart, PartChange, RequestPart};
@@ -16,15 +16,16 @@ const NAME: usize = 22;
 const FATE: usize = 11;
 
 /// The parts of both captures, the earlier capture first. Differing parts stand before equal ones.
-pub(crate) fn lines(theme: Theme, other: Option<&Caught>, caught: &Caught) -> Vec<Line<'static>> {
+pub(crate) fn lines(theme: Theme, other: Option<&CaptureRow>, captured: &CaptureRow) -> Vec<Line<'static>> {
     let Some(other) = other else {
         return vec![words("no earlier capture of this address or payload: mark two to compare", theme.dim())];
     };
-    let when = |caught: &Caught| (caught.capture.request_date, caught.capture.id);
-    let (before, after) = if when(other) <= when(caught) { (other, caught) } else { (caught, other) };
-    let named = |caught: &Caught| {
-        let (time, from) = (format::clock(theme, caught.capture.request_date), text::clean(&caught.capture.ip_address));
-        format!("capture {}   {time} from {from}   {}", caught.capture.id, text::clean(&caught.label))
+    let when = |captured: &CaptureRow| (captured.capture.request_date, captured.capture.id);
+    let (before, after) = if when(other) <= when(captured) { (other, captured) } else { (captured, other) };
+    let named = |captured: &CaptureRow| {
+        let (time, from) =
+            (format::clock(theme, captured.capture.request_date), text::clean(&captured.capture.ip_address));
+        format!("capture {}   {time} from {from}   {}", captured.capture.id, text::clean(&captured.label))
     };
     let parts = compare(&before.capture, &after.capture);
     let (same, differ): (Vec<&ComparedPart>, Vec<&ComparedPart>) =

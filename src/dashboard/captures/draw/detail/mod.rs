@@ -13,7 +13,7 @@ pub mod compare;
 pub mod request;
 pub mod steps;
 
-use crate::dashboard::base::{Caught, Pane, RowRef, Tab};
+use crate::dashboard::base::{CaptureRow, Pane, RowRef, Tab};
 use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, ViewCache, format, words, wrap_hanging};
 use crate::oob::request::{body_size, headers};
 use crate::oob::{Mention, Payload};
@@ -24,8 +24,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
-    let caught = cx.model.lists.captures.current(&cx.model.data.captures)?;
-    let capture = &caught.capture;
+    let captured = cx.model.lists.captures.current(&cx.model.data.captures)?;
+    let capture = &captured.capture;
     let tabs = vec![
         Tab::Request.title().to_owned(),
         Tab::Headers.counted(capture.http_headers.len()),
@@ -34,65 +34,65 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     ];
     let mut made_from: Vec<Arc<dyn Any + Send + Sync>> = vec![capture.clone()];
     let text = match cx.model.detail.tab(Pane::Captures) {
-        Tab::Headers => DetailText::new(made_from, |theme, width, _| hung(header_lines(theme, caught), 1, width)),
+        Tab::Headers => DetailText::new(made_from, |theme, width, _| hung(header_lines(theme, captured), 1, width)),
         Tab::Body => DetailText::new(made_from, |theme, width, shown| body::lines(theme, capture, width, shown)),
         Tab::Compare => {
             let other = cx.model.compared_capture();
             made_from.extend(other.map(|other| other.capture.clone() as _));
             DetailText::new(made_from, move |theme, width, _| {
-                hung(compare::lines(theme, other, caught), compare::NAME_SPANS, width)
+                hung(compare::lines(theme, other, captured), compare::NAME_SPANS, width)
             })
         }
         _ => {
             let (cx, model) = (cx.clone(), cx.model);
-            made_from.extend(known(&cx, caught).map(|(_, payload)| Arc::clone(payload) as _));
+            made_from.extend(known(&cx, captured).map(|(_, payload)| Arc::clone(payload) as _));
             made_from.extend(model.data.targets.value().map(|targets| Arc::clone(targets) as _));
             // Numbers that change with the other inputs: captures of the sender, proven findings, own addresses, tokens.
             let inputs = (
                 (model.data.captures.end(), model.findings.triage.state.len()),
-                (model.own_addresses().len(), caught.mentions.len(), model.connection.clock_offset),
+                (model.own_addresses().len(), captured.mentions.len(), model.connection.clock_offset),
             );
             let version = BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs);
-            let make = move |_, width, _| hung(request::lines(&cx, caught), 1, width);
+            let make = move |_, width, _| hung(request::lines(&cx, captured), 1, width);
             DetailText::new(made_from, make).with_version(version)
         }
     };
-    Some(DetailPane { id: RowRef::Item(capture.id.0), head: head_lines(cx, caught), tabs, text })
+    Some(DetailPane { id: RowRef::Item(capture.id.0), head: head_lines(cx, captured), tabs, text })
 }
 
-fn head_lines(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
-    let (theme, capture) = (cx.theme, &*caught.capture);
+fn head_lines(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
+    let (theme, capture) = (cx.theme, &*captured.capture);
     let clean = |outside: &str| text::clean(outside).into_owned();
     let what = format!("{} from {}", clean(&capture.request_method), clean(&capture.ip_address));
     let mut first = Line::from(vec![
         Span::styled(format!("{}  ", format::clock(theme, capture.request_date)), theme.text()),
         Span::styled(what, theme.strong()),
     ]);
-    match known(cx, caught) {
+    match known(cx, captured) {
         Some((_, payload)) => {
             first.push_span(Span::styled(format!("   payload {}", payload.token), theme.good()));
             if let Some(delay) = payload.delay(capture.request_date, cx.model.connection.clock_offset) {
                 first.push_span(Span::raw(format!(" {delay}")));
             }
         }
-        None => first.extend(unknown_token(caught).map(|token| Span::styled(format!("   {token}"), theme.warn()))),
+        None => first.extend(unknown_token(captured).map(|token| Span::styled(format!("   {token}"), theme.warn()))),
     }
     first.push_span(Span::raw(format!("   {}", clean(&capture.user_agent))));
     let list = &cx.model.lists.captures;
     let place = format!("{} of {}", list.at + 1, format::thousands(list.len() as u64));
     let (dot, age) = (theme.glyphs.separator, cx.age(capture.request_date));
-    let second = format!("capture {} {dot} {}   {place}   {age} ago", capture.id, clean(&caught.label));
+    let second = format!("capture {} {dot} {}   {place}   {age} ago", capture.id, clean(&captured.label));
     vec![first, words(second, theme.dim())]
 }
 
 /// `unknown token aaaaaaaaaaab`, for a capture with a token of no known payload.
-fn unknown_token(caught: &Caught) -> Option<String> {
-    caught.mentions.first().map(|mention| format!("unknown token {}", mention.token))
+fn unknown_token(captured: &CaptureRow) -> Option<String> {
+    captured.mentions.first().map(|mention| format!("unknown token {}", mention.token))
 }
 
 /// The first known payload of which a capture contains the token, with the place of the token.
-pub(crate) fn known<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Option<(&'a Mention, &'a Arc<Payload>)> {
-    let mentions = caught.mentions.iter().filter(|mention| mention.known);
+pub(crate) fn known<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Option<(&'a Mention, &'a Arc<Payload>)> {
+    let mentions = captured.mentions.iter().filter(|mention| mention.known);
     mentions.filter_map(|mention| Some((mention, cx.model.captures.oob.book.get(mention.token)?))).next()
 }
 
@@ -108,12 +108,12 @@ fn hung(lines: Vec<Line<'static>>, names: usize, width: u16) -> Vec<Line<'static
     lines.into_iter().flat_map(hang).collect()
 }
 
-fn header_lines(theme: Theme, caught: &Caught) -> Vec<Line<'static>> {
-    if caught.capture.http_headers.is_empty() {
+fn header_lines(theme: Theme, captured: &CaptureRow) -> Vec<Line<'static>> {
+    if captured.capture.http_headers.is_empty() {
         return vec![words("no headers", theme.dim())];
     }
     let line = |(name, value): (&str, &str)| header_line(theme, name, value);
-    headers(&caught.capture).map(line).collect()
+    headers(&captured.capture).map(line).collect()
 }
 
 /// A header, or a line without a name.

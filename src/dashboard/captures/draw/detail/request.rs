@@ -1,6 +1,6 @@
 //! The tab `Request`: the place of the payload, the decoded path and query, and the sender.
 
-use crate::dashboard::base::Caught;
+use crate::dashboard::base::CaptureRow;
 use crate::dashboard::captures::draw::detail::{header_line, known, steps, unknown_token};
 use crate::dashboard::input::{Action, Context, ItemAction, PayloadAction};
 use crate::dashboard::ui::{Cx, Theme, fact, format, key, words};
@@ -26,10 +26,10 @@ const SENDER_HEADERS: &[&str] = &[
 /// Times shown of other captures from the same address.
 const ALSO: usize = 3;
 
-pub(crate) fn lines(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
+pub(crate) fn lines(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
     let theme = cx.theme;
-    let mut lines = planted(cx, caught);
-    lines.push(match cx.model.proven_by(&caught.capture) {
+    let mut lines = planted(cx, captured);
+    lines.push(match cx.model.proven_by(&captured.capture) {
         Some(name) => fact(theme, "Finding", text::clean(name)),
         None => {
             let new = key(cx, Context::Captures, Action::Item(ItemAction::New));
@@ -37,11 +37,11 @@ pub(crate) fn lines(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
         }
     });
     lines.push(Line::default());
-    target(theme, caught, &mut lines);
-    elsewhere(theme, caught, &mut lines);
+    target(theme, captured, &mut lines);
+    elsewhere(theme, captured, &mut lines);
     lines.push(Line::default());
-    sender(cx, caught, &mut lines);
-    if let Some(also) = also_from(cx, caught) {
+    sender(cx, captured, &mut lines);
+    if let Some(also) = also_from(cx, captured) {
         lines.push(Line::default());
         lines.push(words(also, theme.text()));
     }
@@ -49,11 +49,11 @@ pub(crate) fn lines(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
 }
 
 /// The place of the payload.
-fn planted(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
+fn planted(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
     let theme = cx.theme;
-    let Some((_, payload)) = known(cx, caught) else {
-        let added = caught.mentions.first().map(added).unwrap_or_default();
-        let token = unknown_token(caught).unwrap_or_else(|| "no token".to_owned());
+    let Some((_, payload)) = known(cx, captured) else {
+        let added = captured.mentions.first().map(added).unwrap_or_default();
+        let token = unknown_token(captured).unwrap_or_else(|| "no token".to_owned());
         return vec![fact(theme, "Planted", format!("{token}{added}"))];
     };
     let clean = |outside: &str| text::clean(outside).into_owned();
@@ -66,7 +66,7 @@ fn planted(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
         parts.push("unknown place".to_owned());
     }
     parts.push(format::stamp(theme, payload.at));
-    let delay = payload.delay(caught.capture.request_date, cx.model.connection.clock_offset);
+    let delay = payload.delay(captured.capture.request_date, cx.model.connection.clock_offset);
     parts.extend(delay.map(|delay| format!("hit {delay}")));
     let mut lines = vec![fact(theme, "Planted", parts.join(", "))];
     if !payload.note.is_empty() {
@@ -78,8 +78,8 @@ fn planted(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
 }
 
 /// Path and query with their decoded values.
-fn target(theme: Theme, caught: &Caught, lines: &mut Vec<Line<'static>>) {
-    let capture = &*caught.capture;
+fn target(theme: Theme, captured: &CaptureRow, lines: &mut Vec<Line<'static>>) {
+    let capture = &*captured.capture;
     match &capture.path {
         Some(path) => {
             lines.push(fact(theme, "Path", text::clean(path).into_owned()));
@@ -87,7 +87,7 @@ fn target(theme: Theme, caught: &Caught, lines: &mut Vec<Line<'static>>) {
             if *decoded != *path.as_bytes() {
                 lines.push(branch(theme, "url", text::clean(&String::from_utf8_lossy(&decoded)).into_owned()));
             }
-            mentioned(theme, caught, &MentionPlace::Path, lines);
+            mentioned(theme, captured, &MentionPlace::Path, lines);
         }
         None => lines.push(aside(theme, "Path", "not reported by the service".to_owned())),
     }
@@ -104,21 +104,21 @@ fn target(theme: Theme, caught: &Caught, lines: &mut Vec<Line<'static>>) {
         let pair = value.map_or_else(|| name.clone(), |value| format!("{name} = {}", shown(value)));
         lines.push(branch(theme, "", pair));
         let place = if value.is_some() { name.as_str() } else { "" };
-        mentioned(theme, caught, &MentionPlace::Query(place.into()), lines);
+        mentioned(theme, captured, &MentionPlace::Query(place.into()), lines);
         let decoded = percent::decoded_value(value.unwrap_or_default().as_bytes());
         lines.extend(steps::lines(theme, &chain(&decoded, BodyHints::default()), 4));
     }
 }
 
-fn mentioned(theme: Theme, caught: &Caught, place: &MentionPlace, lines: &mut Vec<Line<'static>>) {
-    for mention in caught.mentions.iter().filter(|mention| mention.place == *place) {
+fn mentioned(theme: Theme, captured: &CaptureRow, place: &MentionPlace, lines: &mut Vec<Line<'static>>) {
+    for mention in captured.mentions.iter().filter(|mention| mention.place == *place) {
         lines.push(token_line(theme, mention, ""));
     }
 }
 
 /// The tokens in headers and body.
-fn elsewhere(theme: Theme, caught: &Caught, lines: &mut Vec<Line<'static>>) {
-    for mention in caught.mentions.iter() {
+fn elsewhere(theme: Theme, captured: &CaptureRow, lines: &mut Vec<Line<'static>>) {
+    for mention in captured.mentions.iter() {
         match &mention.place {
             MentionPlace::Header(name) => lines.push(token_line(theme, mention, &format!("in the header {name}: "))),
             MentionPlace::Body => lines.push(token_line(theme, mention, "in the body: ")),
@@ -128,8 +128,8 @@ fn elsewhere(theme: Theme, caught: &Caught, lines: &mut Vec<Line<'static>>) {
 }
 
 /// The sender, and the headers that identify it.
-fn sender(cx: &Cx<'_>, caught: &Caught, lines: &mut Vec<Line<'static>>) {
-    let (theme, capture) = (cx.theme, &*caught.capture);
+fn sender(cx: &Cx<'_>, captured: &CaptureRow, lines: &mut Vec<Line<'static>>) {
+    let (theme, capture) = (cx.theme, &*captured.capture);
     let source = CaptureSource::of(capture, cx.model.own_addresses(), &cx.model.captures.oob.hosts);
     let clean = |outside: &str| text::clean(outside).into_owned();
     let port = capture.remote_port.map(|port| format!(" port {port}")).unwrap_or_default();
@@ -183,11 +183,11 @@ fn named(source: &CaptureSource, place: &MentionPlace) -> Option<String> {
 }
 
 /// The other loaded captures from the same address.
-fn also_from(cx: &Cx<'_>, caught: &Caught) -> Option<String> {
-    let (stream, from) = (&cx.model.data.captures, &caught.capture.ip_address);
+fn also_from(cx: &Cx<'_>, captured: &CaptureRow) -> Option<String> {
+    let (stream, from) = (&cx.model.data.captures, &captured.capture.ip_address);
     let others = stream.count_from(from).saturating_sub(1);
-    let same = |other: &&Caught| other.capture.ip_address == *from && other.id() != caught.id();
-    let newest = stream.caught.iter().rev().filter(same).take(others.min(ALSO));
+    let same = |other: &&CaptureRow| other.capture.ip_address == *from && other.id() != captured.id();
+    let newest = stream.rows.iter().rev().filter(same).take(others.min(ALSO));
     let mut times: Vec<String> = newest.map(|other| format::clock(cx.theme, other.capture.request_date)).collect();
     times.reverse();
     let last = if others > ALSO { " last" } else { "" };

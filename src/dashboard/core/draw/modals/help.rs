@@ -32,11 +32,11 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) 
 
 /// Sections and their lines; with a filter only the lines that have all its words.
 fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
-    let wanted: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
+    let terms: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
     let theme = cx.theme;
-    let mut lines = practice_lines(cx, &wanted, width);
+    let mut lines = practice_lines(cx, &terms, width);
     for section in sections(cx) {
-        let matches = |keys: &str, does: &str| has_all(&wanted, &format!("{} {keys} {does}", section.context.title()));
+        let matches = |keys: &str, does: &str| has_all(&terms, &format!("{} {keys} {does}", section.context.title()));
         let shown: Vec<_> = section.lines.iter().filter(|(keys, does)| matches(keys, does)).collect();
         if shown.is_empty() {
             continue;
@@ -45,7 +45,7 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
         lines.push(words(section.context.title(), theme.strong()));
         lines.extend(shown.into_iter().flat_map(|(keys, does)| entry_lines(theme, keys, does, width)));
     }
-    lines.extend(command_lines(theme, &wanted, width));
+    lines.extend(command_lines(theme, &terms, width));
     if lines.is_empty() {
         lines.push(words("no matching key or command", theme.dim()));
     }
@@ -53,11 +53,11 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
 }
 
 /// The commands that take arguments.
-fn command_lines(theme: Theme, wanted: &[String], width: u16) -> Vec<Line<'static>> {
+fn command_lines(theme: Theme, terms: &[String], width: u16) -> Vec<Line<'static>> {
     const TITLE: &str = "Commands (every action above also has one)";
     let commands = table::all().iter().filter(|command| command.run.is_some());
     let commands = commands.map(|command| (command.usage(), command.words));
-    let shown: Vec<_> = commands.filter(|(typed, does)| has_all(wanted, &format!("{TITLE} {typed} {does}"))).collect();
+    let shown: Vec<_> = commands.filter(|(typed, does)| has_all(terms, &format!("{TITLE} {typed} {does}"))).collect();
     if shown.is_empty() {
         return Vec::new();
     }
@@ -81,13 +81,13 @@ fn sections(cx: &Cx<'_>) -> Vec<HelpSection> {
     sections
 }
 
-fn has_all(wanted: &[String], text: &str) -> bool {
+fn has_all(terms: &[String], text: &str) -> bool {
     let text = text.to_lowercase();
-    wanted.iter().all(|word| text.contains(word))
+    terms.iter().all(|word| text.contains(word))
 }
 
 /// Addresses of the demo: control and fetch address of the practice target, and the file for scripts.
-fn practice_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'static>> {
+fn practice_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static>> {
     let Some(practice) = &cx.model.session.practice else { return Vec::new() };
     let (control, fetch) = (text::clean(&practice.control), text::clean(&practice.fetch));
     let control = format!("switches weaknesses on and off: {control}, in a browser or with curl");
@@ -99,7 +99,7 @@ fn practice_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'stati
         ("Environment of the demo for scripts: address, key, decisions and payloads", script),
     ];
     let mut lines = Vec::new();
-    for (title, text) in entries.into_iter().filter(|(title, text)| has_all(wanted, &format!("{title} {text}"))) {
+    for (title, text) in entries.into_iter().filter(|(title, text)| has_all(terms, &format!("{title} {text}"))) {
         lines.extend([Line::default(), words(title, cx.theme.strong())]);
         lines.extend(wrap(vec![words(text, cx.theme.text())], width));
     }

@@ -3,7 +3,8 @@
 use crate::dashboard::findings::draw as findings;
 use crate::dashboard::model::Review;
 use crate::dashboard::ui::{
-    Cx, GUTTER, TableColumn, TableRow, ViewCache, cell, draw_heads, draw_rows, format, take_top, widths, window, words,
+    Cx, GUTTER, TableColumn, TableRow, ViewCache, cell, draw_header_row, draw_rows, format, take_top, widths, window,
+    words,
 };
 use crate::triage::Issue;
 use ratatui::prelude::{Buffer, Line, Rect};
@@ -22,8 +23,8 @@ const COLUMNS: &[TableColumn] = &[
 pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Review, cache: &mut ViewCache) {
     let issues = &review.facts.issues;
     let room = widths(COLUMNS, area.width.saturating_sub(GUTTER));
-    let (heads, area) = take_top(area, u16::from(area.height > 2));
-    draw_heads(buf, heads, cx.theme, COLUMNS, &room);
+    let (header, area) = take_top(area, u16::from(area.height > 2));
+    draw_header_row(buf, header, cx.theme, COLUMNS, &room);
     let height = usize::from(area.height);
     cache.measures.detail_rows = area.height;
     let first = window(review.row.saturating_sub(height / 2), review.row, issues.len(), height);

@@ -63,11 +63,11 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
     };
     let facts = &review.facts;
     let Some(issue) = facts.issues.first() else {
-        let gone = words("None of these findings exists any more.", cx.theme.text());
+        let message = words("None of these findings exists any more.", cx.theme.text());
         draw_line(buf, indented(area), &title(cx, card, facts, None));
-        return draw_line(buf, indented(take_top(area, 2).1), &gone);
+        return draw_line(buf, indented(take_top(area, 2).1), &message);
     };
-    let area = draw_heads(cx, buf, area, review, card, issue);
+    let area = draw_headings(cx, buf, area, review, card, issue);
     if review.tab == Tab::Where {
         return members::draw(cx, buf, area, review, cache);
     }
@@ -84,7 +84,7 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
 }
 
 /// Title, facts, tabs. Returns what is left below them.
-fn draw_heads(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, card: &Card, issue: &Issue) -> Rect {
+fn draw_headings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, card: &Card, issue: &Issue) -> Rect {
     let facts = &review.facts;
     let (first, rest) = take_top(area, 1);
     let count = Line::from(Span::styled(counted(cx, card, review), cx.theme.strong()));
@@ -184,8 +184,8 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
     if facts.more > 0 {
         parts.push(vec![Span::styled(format!("{} more since, not on this card", facts.more), theme.warn())]);
     }
-    if facts.gone > 0 {
-        parts.push(vec![Span::styled(format!("{} absent since", facts.gone), theme.warn())]);
+    if facts.absent > 0 {
+        parts.push(vec![Span::styled(format!("{} absent since", facts.absent), theme.warn())]);
     }
     (!parts.is_empty()).then(|| joined(parts, "   "))
 }

@@ -88,7 +88,7 @@ fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'stat
 fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, lines: &mut Vec<Line<'static>>) {
     let Some(most) = evidence.kinds.first() else { return };
     let differ = evidence.looked_at - most.count;
-    if differ == 0 && most.says == NOTHING {
+    if differ == 0 && most.line == NOTHING {
         return;
     }
     let mut counts = match (differ, most.count) {
@@ -122,12 +122,12 @@ fn kind_line(cx: &Cx<'_>, label: &'static str, kind: &Alike, width: usize) -> Li
     }
     let places = places.join(", ");
     let room = width.saturating_sub(2 + LABEL + 3 + width_of(&places)).max(12);
-    let says = clean(&kind.says);
-    let says = if width_of(&says) > room { format!("{}{ellipsis}", start(&says, room - 1)) } else { says.into_owned() };
-    let pad = " ".repeat(room.saturating_sub(width_of(&says)) + 3);
+    let line = clean(&kind.line);
+    let line = if width_of(&line) > room { format!("{}{ellipsis}", start(&line, room - 1)) } else { line.into_owned() };
+    let pad = " ".repeat(room.saturating_sub(width_of(&line)) + 3);
     Line::from(vec![
         Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()),
-        Span::styled(format!("{says}{pad}"), cx.theme.text()),
+        Span::styled(format!("{line}{pad}"), cx.theme.text()),
         Span::styled(places, cx.theme.dim()),
     ])
 }

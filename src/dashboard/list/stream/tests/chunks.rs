@@ -14,7 +14,7 @@ fn full() -> Stream {
 }
 
 fn chunk<'a>(stream: &'a Stream, query: &'a Query) -> ChunkQuery<'a> {
-    ChunkQuery { bytes: 4 * stream.caught[0].bytes(), ..asking(stream, query) }
+    ChunkQuery { bytes: 4 * stream.rows[0].bytes(), ..chunk_query(stream, query) }
 }
 
 fn shown(list: &StreamList, stream: &Stream) -> Vec<i64> {
@@ -40,7 +40,7 @@ fn newest_chunk_runs_first_and_end_is_followed() {
 fn selected_capture_is_in_first_chunk() {
     let (stream, query, mut list) = (full(), even(), StreamList::default());
     let everything = Query::everything(QueryKind::Captures);
-    list.show(&asking(&stream, &everything));
+    list.show(&chunk_query(&stream, &everything));
     list.select_at(&stream, 5);
     list.mark(&stream, 5, true);
     list.show(&chunk(&stream, &query));
@@ -87,7 +87,7 @@ fn captures_that_arrive_during_query_are_counted() {
 fn changed_captures_are_filtered_again() {
     let (mut stream, mut list) = (full(), StreamList::default());
     let unknown = Query::parse("is:unknown_token", QueryKind::Captures).unwrap();
-    list.show(&asking(&stream, &unknown));
+    list.show(&chunk_query(&stream, &unknown));
     assert_eq!(list.len(), 0);
     let mention = Mention {
         token: Token::of(1),
@@ -97,11 +97,11 @@ fn changed_captures_are_filtered_again() {
         added: "".into(),
     };
     let now: Arc<[Mention]> = [mention].into();
-    let changed = [7, 3].map(|id| (caught(capture(id)).id(), Arc::clone(&now)));
+    let changed = [7, 3].map(|id| (capture_row(capture(id)).id(), Arc::clone(&now)));
     let rows = stream.mention(&changed);
-    list.refilter(&asking(&stream, &unknown), &rows);
+    list.refilter(&chunk_query(&stream, &unknown), &rows);
     assert_eq!(shown(&list, &stream), [3, 7]);
-    list.refilter(&ChunkQuery { bytes: 0, ..asking(&stream, &unknown) }, &rows[..1]);
+    list.refilter(&ChunkQuery { bytes: 0, ..chunk_query(&stream, &unknown) }, &rows[..1]);
     assert_eq!((shown(&list, &stream), list.pending()), (vec![7], 1), "the other one was not queried");
 }
 
@@ -117,7 +117,7 @@ fn export_is_complete_while_captures_arrive() {
             break found;
         }
     };
-    let found: Vec<i64> = found.iter().map(|caught| caught.capture.id.0).collect();
+    let found: Vec<i64> = found.iter().map(|captured| captured.capture.id.0).collect();
     assert_eq!(found, (0..=10).map(|half| 2 * half).collect::<Vec<_>>(), "as of the time of the query, and older ones");
 }
 
@@ -126,14 +126,14 @@ fn late_captures_keep_results_of_moved_rows() {
     let mut stream = Stream::default();
     stream.take(some((1..=40).filter(|id| id % 10 != 3)));
     let (query, mut list) = (even(), StreamList::default());
-    list.show(&asking(&stream, &query));
+    list.show(&chunk_query(&stream, &query));
     list.select_at(&stream, 10);
     let (selected, before) = (list.selected, shown(&list, &stream));
     let new = stream.take(some([3, 13]));
-    list.extend(&ChunkQuery { bytes: 0, ..asking(&stream, &query) }, &new);
+    list.extend(&ChunkQuery { bytes: 0, ..chunk_query(&stream, &query) }, &new);
     assert_eq!((shown(&list, &stream), list.pending()), (before, 2), "only these two remain to be queried");
     assert_eq!((list.selected, list.at), (selected, 10));
-    list.next_chunk(&asking(&stream, &query));
+    list.next_chunk(&chunk_query(&stream, &query));
     assert_eq!((list.selected, list.at, list.pending(), list.below()), (selected, 10, 0, 0));
 }
 
@@ -148,7 +148,7 @@ fn unfiltered_captures_need_no_chunks() {
 fn selection_moves_to_next_match_without_following() {
     let (stream, mut list) = (full(), StreamList::default());
     let everything = Query::everything(QueryKind::Captures);
-    list.show(&asking(&stream, &everything));
+    list.show(&chunk_query(&stream, &everything));
     list.select_at(&stream, 4);
     for (query, at) in [("even", 6), ("odd", 7)] {
         let query = Query::parse(query, QueryKind::Captures).unwrap();
@@ -163,7 +163,7 @@ fn selection_moves_to_next_match_without_following() {
     let mut stream = Stream::default();
     stream.take(some((1..=19).filter(|id| id % 2 == 1).chain([2])));
     list = StreamList::default();
-    list.show(&asking(&stream, &everything));
+    list.show(&chunk_query(&stream, &everything));
     list.select_at(&stream, 3);
     list.show(&chunk(&stream, &even()));
     assert!(list.is_empty() && !list.follow);

@@ -5,7 +5,7 @@ mod properties;
 
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::dashboard::data::stream::*;
-use crate::dashboard::list::stream::{Caught, ChunkQuery};
+use crate::dashboard::list::stream::{CaptureRow, ChunkQuery};
 use crate::dashboard::list::{CHUNK, Cursor, StreamContext, StreamList, StreamRows};
 use crate::oob::ArchivedCapture;
 use crate::query::{Query, QueryKind};
@@ -27,7 +27,7 @@ fn capture(id: i64) -> Capture {
     Capture { id: CaptureId(id), url_params: query.into(), request_date: Some(Stamp(date)), ..Capture::default() }
 }
 
-fn caught(capture: Capture) -> Caught {
+fn capture_row(capture: Capture) -> CaptureRow {
     let archived = ArchivedCapture {
         workspace: "Acme".into(),
         logger: LoggerId(1),
@@ -36,18 +36,18 @@ fn caught(capture: Capture) -> Caught {
         seen_at: Stamp(jiff::Timestamp::UNIX_EPOCH),
         capture: Arc::new(capture),
     };
-    Caught::new(&archived, Arc::default())
+    CaptureRow::new(&archived, Arc::default())
 }
 
-fn some(ids: impl IntoIterator<Item = i64>) -> Vec<Caught> {
-    ids.into_iter().map(|id| caught(capture(id))).collect()
+fn some(ids: impl IntoIterator<Item = i64>) -> Vec<CaptureRow> {
+    ids.into_iter().map(|id| capture_row(capture(id))).collect()
 }
 
 fn ids(stream: &Stream) -> Vec<i64> {
-    stream.caught.iter().map(|caught| caught.capture.id.0).collect()
+    stream.rows.iter().map(|captured| captured.capture.id.0).collect()
 }
 
-fn asking<'a>(stream: &'a Stream, query: &'a Query) -> ChunkQuery<'a> {
+fn chunk_query<'a>(stream: &'a Stream, query: &'a Query) -> ChunkQuery<'a> {
     let context = StreamContext { only: None, others: &crate::table::NoOtherLists, now: 0 };
     ChunkQuery { stream, query, context, bytes: CHUNK }
 }
@@ -60,16 +60,16 @@ fn even() -> Query {
 fn full_stream_drops_oldest_and_keeps_selection() {
     let (mut stream, mut list) = (Stream { most: 1_000, ..Stream::default() }, StreamList::default());
     stream.take(some(1..=1_000));
-    list.show(&asking(&stream, &even()));
+    list.show(&chunk_query(&stream, &even()));
     list.select_at(&stream, 200);
     let selected = list.selected;
     let new = stream.take(some(1_001..=1_010));
-    list.extend(&asking(&stream, &even()), &new);
-    assert_eq!((stream.caught.len(), stream.dropped), (1_000, 10));
+    list.extend(&chunk_query(&stream, &even()), &new);
+    assert_eq!((stream.rows.len(), stream.dropped), (1_000, 10));
     assert_eq!((list.selected, list.at, list.below()), (selected, 195, 5));
-    assert_eq!(list.current(&stream).map(Caught::id), selected);
+    assert_eq!(list.current(&stream).map(CaptureRow::id), selected);
     stream.take(some(3..=5));
-    assert_eq!((stream.caught.len(), stream.dropped), (1_000, 10), "dropped captures do not reappear");
+    assert_eq!((stream.rows.len(), stream.dropped), (1_000, 10), "dropped captures do not reappear");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn late_capture_moves_only_later_rows() {
     assert_eq!(ids(&stream), [1, 2, 3, 5, 7, 8, 9, 10, 11, 12]);
     assert!(stream.take(some([9])).is_empty(), "it is here");
     assert!(stream.take(some([-1, 0])).is_empty(), "in front nothing moves");
-    assert_eq!((stream.first, stream.row_of(caught(capture(5)).id())), (START - 2, Some(START + 3)));
+    assert_eq!((stream.first, stream.row_of(capture_row(capture(5)).id())), (START - 2, Some(START + 3)));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn large_bodies_reach_byte_limit_before_count_limit() {
     let mut stream = Stream::default();
     let big = |id| {
         let body = "x".repeat(1 << 20).as_str().into();
-        caught(Capture { request_body_base64: body, ..capture(id) })
+        capture_row(Capture { request_body_base64: body, ..capture(id) })
     };
     stream.take((1..=140).map(big).collect());
     assert!(stream.dropped >= 12 && stream.bytes <= MOST_BYTES, "{}", stream.dropped);
@@ -99,9 +99,9 @@ fn large_bodies_reach_byte_limit_before_count_limit() {
 fn older_captures_are_added_in_front_once() {
     let mut stream = Stream::default();
     stream.take(some([7, 8, 9]));
-    let seven = stream.row_of(caught(capture(7)).id());
+    let seven = stream.row_of(capture_row(capture(7)).id());
     assert!(stream.recall(some([4, 5, 6, 7])).is_empty(), "none of those known moved");
-    assert_eq!((ids(&stream), stream.row_of(caught(capture(7)).id())), ((4..=9).collect(), seven));
+    assert_eq!((ids(&stream), stream.row_of(capture_row(capture(7)).id())), ((4..=9).collect(), seven));
     stream.take(some([5, 9, 10]));
     assert_eq!(ids(&stream), (4..=10).collect::<Vec<_>>());
     assert_eq!(stream.recall(some([3, 11])), [START + 4], "one came in meanwhile");
@@ -111,7 +111,7 @@ fn older_captures_are_added_in_front_once() {
 #[test]
 fn reused_id_with_other_time_is_another_capture() {
     let mut stream = Stream::default();
-    let again = caught(Capture { request_date: capture(50).request_date, ..capture(2) });
+    let again = capture_row(Capture { request_date: capture(50).request_date, ..capture(2) });
     stream.take(some([1, 2]));
     stream.take(vec![again.clone()]);
     assert_eq!(ids(&stream), [1, 2, 2]);
@@ -120,6 +120,6 @@ fn reused_id_with_other_time_is_another_capture() {
 
 #[test]
 fn cloned_capture_shares_its_text() {
-    let one = caught(capture(1));
+    let one = capture_row(capture(1));
     assert!(Arc::ptr_eq(&one.text, &one.clone().text));
 }

@@ -3,7 +3,7 @@
 use crate::contract::{Capture, LoggerId};
 use crate::dashboard::list::CaptureGroupBy;
 use crate::dashboard::list::stream::tests::*;
-use crate::dashboard::list::stream::{Caught, ChunkQuery, StreamList};
+use crate::dashboard::list::stream::{CaptureRow, ChunkQuery, StreamList};
 use crate::oob::{Mention, Token};
 use proptest::prelude::*;
 use std::fmt::Debug;
@@ -43,45 +43,45 @@ fn step() -> impl Strategy<Value = Step> {
 const FILTERS: [&str; 4] = ["", "even", "from:192.0.2.1 or body:x", "is:known"];
 
 /// Of four addresses and two loggers.
-fn one(id: i64) -> Caught {
+fn one(id: i64) -> CaptureRow {
     let ip_address = format!("192.0.2.{}", id.rem_euclid(4)).as_str().into();
     let body = if id % 3 == 0 { "eA==" } else { "" };
     let capture = Capture { ip_address, request_body_base64: body.into(), ..capture(id) };
-    Caught { logger: LoggerId(id.rem_euclid(2)), ..caught(capture) }
+    CaptureRow { logger: LoggerId(id.rem_euclid(2)), ..capture_row(capture) }
 }
 
-struct World {
+struct StreamSetup {
     stream: Stream,
     list: StreamList,
     query: Query,
 }
 
-impl World {
-    fn ask(&mut self, ask: impl FnOnce(&mut StreamList, &ChunkQuery<'_>)) {
-        ask(&mut self.list, &ChunkQuery { bytes: 3_000, ..asking(&self.stream, &self.query) });
+impl StreamSetup {
+    fn with_query(&mut self, run: impl FnOnce(&mut StreamList, &ChunkQuery<'_>)) {
+        run(&mut self.list, &ChunkQuery { bytes: 3_000, ..chunk_query(&self.stream, &self.query) });
     }
 
-    fn happens(&mut self, step: Step) {
+    fn apply(&mut self, step: Step) {
         match step {
             Step::Take(ids) => {
                 let new = self.stream.take(ids.into_iter().map(one).collect());
-                self.ask(|list, asking| list.extend(asking, &new));
+                self.with_query(|list, query| list.extend(query, &new));
             }
             Step::Recall(ids) => {
                 let new = self.stream.recall(ids.into_iter().map(one).collect());
-                self.ask(|list, asking| list.extend(asking, &new));
+                self.with_query(|list, query| list.extend(query, &new));
             }
-            Step::NextChunk => self.ask(StreamList::next_chunk),
+            Step::NextChunk => self.with_query(StreamList::next_chunk),
             Step::Filter(at) => {
                 self.query = Query::parse(FILTERS[at], QueryKind::Captures).unwrap();
-                self.ask(StreamList::show);
+                self.with_query(StreamList::show);
             }
             Step::Group(by) => {
                 self.list.group(
                     [None, Some(CaptureGroupBy::Payload), Some(CaptureGroupBy::Source), Some(CaptureGroupBy::Logger)]
                         [by],
                 );
-                self.ask(StreamList::show);
+                self.with_query(StreamList::show);
             }
             Step::Fold(true) => self.list.unfold(&self.stream),
             Step::Fold(false) => self.list.fold(&self.stream),
@@ -89,7 +89,7 @@ impl World {
             Step::Mark(on) => {
                 self.list.mark(&self.stream, self.list.at, on);
                 // With the last mark off, the end is followed again from the next that happens on.
-                self.ask(StreamList::next_chunk);
+                self.with_query(StreamList::next_chunk);
             }
             Step::Pause(paused) => {
                 self.list.paused = paused;
@@ -103,11 +103,11 @@ impl World {
                     wrapped: Vec::new(),
                     added: "".into(),
                 };
-                let held = &self.stream.caught;
+                let held = &self.stream.rows;
                 let which = which.into_iter().filter(|(at, _)| *at < held.len());
                 let changed: Vec<_> = which.map(|(at, token)| (held[at].id(), [mention(token)].into())).collect();
                 let rows = self.stream.mention(&changed);
-                self.ask(|list, asking| list.refilter(asking, &rows));
+                self.with_query(|list, query| list.refilter(query, &rows));
             }
         }
     }
@@ -115,8 +115,8 @@ impl World {
     /// Invariants after every step.
     fn holds(&self) {
         let (stream, list) = (&self.stream, &self.list);
-        assert!(stream.caught.iter().map(Caught::id).is_sorted_by(|one, next| one < next));
-        assert!(stream.caught.len() <= stream.most);
+        assert!(stream.rows.iter().map(CaptureRow::id).is_sorted_by(|one, next| one < next));
+        assert!(stream.rows.len() <= stream.most);
         assert_eq!(list.selected, list.id_at(stream, list.at));
         assert!(list.at < list.len() || (list.is_empty() && list.at == 0));
         assert!(!list.is_following() || list.is_empty() || (list.at + 1 == list.len() && list.below() == 0));
@@ -132,12 +132,12 @@ impl World {
 
     /// What is drawn once everything was asked: the captures that each place stands for, whether it is a head, and where
     /// the selection is.
-    fn drawn(&self, mut list: StreamList, ask: &dyn Fn(&mut StreamList, &ChunkQuery<'_>)) -> impl PartialEq + Debug {
+    fn drawn(&self, mut list: StreamList, run: &dyn Fn(&mut StreamList, &ChunkQuery<'_>)) -> impl PartialEq + Debug {
         let stream = &self.stream;
-        let asking = ChunkQuery { bytes: 3_000, ..asking(stream, &self.query) };
-        ask(&mut list, &asking);
+        let query = ChunkQuery { bytes: 3_000, ..chunk_query(stream, &self.query) };
+        run(&mut list, &query);
         while list.pending() > 0 {
-            list.next_chunk(&asking);
+            list.next_chunk(&query);
         }
         let places =
             (0..list.len()).map(|at| (list.groups.header(at).is_some(), list.ids_at(stream, at).collect::<Vec<_>>()));
@@ -159,13 +159,13 @@ proptest! {
     #[test]
     fn incremental_rows_equal_rebuilt_rows(steps in proptest::collection::vec(step(), 1..60)) {
         let stream = Stream { most: 30, ..Stream::default() };
-        let mut world = World { stream, list: StreamList::default(), query: Query::everything(QueryKind::Captures) };
+        let mut setup = StreamSetup { stream, list: StreamList::default(), query: Query::everything(QueryKind::Captures) };
         for step in steps {
-            world.happens(step);
-            world.holds();
-            let in_pieces = world.drawn(world.list.clone(), &|_, _| {});
-            let whole = |list: &mut StreamList, asking: &ChunkQuery<'_>| list.show(&ChunkQuery { bytes: usize::MAX, ..*asking });
-            prop_assert_eq!(in_pieces, world.drawn(world.list.clone(), &whole));
+            setup.apply(step);
+            setup.holds();
+            let in_chunks = setup.drawn(setup.list.clone(), &|_, _| {});
+            let whole = |list: &mut StreamList, query: &ChunkQuery<'_>| list.show(&ChunkQuery { bytes: usize::MAX, ..*query });
+            prop_assert_eq!(in_chunks, setup.drawn(setup.list.clone(), &whole));
         }
     }
 }

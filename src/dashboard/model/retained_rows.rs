@@ -2,14 +2,14 @@
 //! cursor moves because of a decision.
 //!
 //! ```text
-//!   decided or undone, here or elsewhere ─► shown? ─► List::kept, with the row above ─► still a row, in its place
+//!   decided or undone, here or elsewhere ─► shown? ─► List::retained, with the row above ─► still a row, in its place
 //!   r, another filter or scope, leaving the pane ─► none is retained
 //! ```
 //!
 //! Changes by scans apply at once: new, reappeared and absent findings.
 
 use crate::contract::{Risk, Shared, Stamp};
-use crate::dashboard::list::{KeptRow, List};
+use crate::dashboard::list::{List, RetainedRow};
 use crate::dashboard::model::Model;
 use crate::query::RowSet;
 use crate::table::{Item, Table};
@@ -19,28 +19,28 @@ use std::sync::Arc;
 
 impl Model {
     /// Retains the shown rows of these findings, which were decided.
-    pub(crate) fn stay(&mut self, ids: &[IssueId]) {
+    pub(crate) fn retain_decided_rows(&mut self, ids: &[IssueId]) {
         if ids.is_empty() {
             return;
         }
         let (lists, data) = (&mut self.lists, &self.data);
         if let Some(table) = data.findings.value() {
-            lists.findings.keep_shown(table, ids);
+            lists.findings.retain_shown(table, ids);
         }
         if let Some(table) = data.board.value() {
-            lists.board.keep_shown(table, ids);
+            lists.board.retain_shown(table, ids);
         }
     }
 
     /// Shows these rows until the filter is applied again, even if it hides them.
-    pub(crate) fn keep_rows(&mut self, ids: &[IssueId]) {
+    pub(crate) fn retain_rows(&mut self, ids: &[IssueId]) {
         for &id in ids {
-            self.lists.findings.kept.entry(id).or_insert(KeptRow::Anywhere);
+            self.lists.findings.retained.entry(id).or_insert(RetainedRow::Anywhere);
         }
     }
 
     /// Retains the shown rows whose decision changed by a rule or by another change of many findings.
-    pub(crate) fn stay_where_stance_changed(&mut self, before: &Table<Issue>, assessments: &[Arc<Assessment>]) {
+    pub(crate) fn retain_where_decision_changed(&mut self, before: &Table<Issue>, assessments: &[Arc<Assessment>]) {
         let Some(table) = self.data.findings.value() else { return };
         let changed = |row: &u32| {
             let id = before.items().get(*row as usize)?.id;
@@ -49,7 +49,7 @@ impl Model {
             (decision_of(was) != decision_of(now)).then_some(id)
         };
         let ids: Vec<IssueId> = self.lists.findings.rows.iter().filter_map(changed).collect();
-        self.lists.findings.keep_shown(before, &ids);
+        self.lists.findings.retain_shown(before, &ids);
     }
 }
 
@@ -60,15 +60,15 @@ fn decision_of(assessment: &Assessment) -> (Verdict, VerdictSource, Option<Stamp
 
 impl<T: Item> List<T> {
     /// Retains those of the items that are shown, each below the row above it.
-    fn keep_shown(&mut self, table: &Table<T>, ids: &[T::Id]) {
-        let mut wanted = RowSet::none(table.len());
-        ids.iter().filter_map(|&id| table.position(id)).for_each(|at| wanted.set(at));
+    fn retain_shown(&mut self, table: &Table<T>, ids: &[T::Id]) {
+        let mut decided = RowSet::none(table.len());
+        ids.iter().filter_map(|&id| table.position(id)).for_each(|at| decided.set(at));
         let id = |row: u32| table.items()[row as usize].id();
         let mut above = None;
         for &row in self.rows.iter() {
-            if wanted.has(row as usize) {
-                let kept = self.kept.entry(id(row)).or_insert(KeptRow::Anywhere);
-                *kept = above.map_or(KeptRow::Top, |above| KeptRow::Under(id(above)));
+            if decided.has(row as usize) {
+                let retained = self.retained.entry(id(row)).or_insert(RetainedRow::Anywhere);
+                *retained = above.map_or(RetainedRow::Top, |above| RetainedRow::Under(id(above)));
             }
             above = Some(row);
         }
@@ -81,14 +81,14 @@ impl<T: Item> List<T> {
         rows.iter().for_each(|&row| shown.set(row as usize));
         let mut under: HashMap<Option<u32>, Vec<u32>> = HashMap::new();
         let mut held = RowSet::none(table.len());
-        for (&id, kept) in &self.kept {
-            let above = match kept {
-                KeptRow::Anywhere => continue,
-                KeptRow::Top => None,
-                KeptRow::Under(above) => place(*above).filter(|&above| shown.has(above as usize)),
+        for (&id, retained) in &self.retained {
+            let above = match retained {
+                RetainedRow::Anywhere => continue,
+                RetainedRow::Top => None,
+                RetainedRow::Under(above) => place(*above).filter(|&above| shown.has(above as usize)),
             };
             // Without the row above, the order places the row.
-            let lost = above.is_none() && *kept != KeptRow::Top;
+            let lost = above.is_none() && *retained != RetainedRow::Top;
             if let Some(row) = place(id).filter(|&row| !lost && shown.has(row as usize)) {
                 under.entry(above).or_default().push(row);
                 held.set(row as usize);

@@ -26,7 +26,7 @@ fn rows(desk: &Desk) -> Vec<IssueId> {
 }
 
 /// Somebody else decides about a finding.
-fn another_says(desk: &mut Desk, finding: i64, number: u64, verdict: Verdict) {
+fn another_decides(desk: &mut Desk, finding: i64, number: u64, verdict: Verdict) {
     let table = desk.model.data.findings.value().unwrap();
     let Some(issue) = table.items().iter().find(|issue| issue.finding.id.0 == finding) else { return };
     let subject = Subject::Finding((*issue.identity).clone());
@@ -57,13 +57,13 @@ fn decided_rows_keep_place_in_order_by_verdict() {
 fn rows_decided_elsewhere_remain_until_filter_is_applied_again() {
     let mut desk = desk();
     let before = rows(&desk);
-    another_says(&mut desk, 3, 1, Verdict::FalsePositive);
+    another_decides(&mut desk, 3, 1, Verdict::FalsePositive);
     desk.feed(Snapshot::Findings(table((1..=8).map(one))));
     assert_eq!(rows(&desk), before);
     desk.keys("r");
     assert_eq!(rows(&desk).len(), 7);
     // A new decision does not show a hidden row again.
-    another_says(&mut desk, 3, 2, Verdict::Confirmed);
+    another_decides(&mut desk, 3, 2, Verdict::Confirmed);
     desk.feed(Snapshot::Findings(table((1..=8).map(one))));
     assert_eq!(rows(&desk).len(), 7);
 }
@@ -74,12 +74,12 @@ fn decided_findings_are_hidden_when_store_opens() {
     before.keys("f j j c");
     let mut later = desk();
     let state = before.model.findings.triage.state.clone();
-    let kept = StoredDecisions {
+    let stored = StoredDecisions {
         state,
         writer: Some(EventWriter { instance: 2, ..EventWriter::default() }),
         ..StoredDecisions::default()
     };
-    later.send(Msg::Triage(TriageNews::Opened(Box::new(kept))));
+    later.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
     assert_eq!(rows(&later).len(), 6);
     // From then on a rule takes no row away before the filter is applied again.
     later.keys(": 'rule fixed on risk>=info' enter");
@@ -194,14 +194,14 @@ proptest! {
                 }
                 Step::Another(finding, at) => {
                     let verdict = Verdict::ALL[at % 7];
-                    another_says(&mut desk, finding, number as u64, verdict);
+                    another_decides(&mut desk, finding, number as u64, verdict);
                 }
                 Step::More(to) => most = most.max(to),
             }
             desk.feed(Snapshot::Findings(table((1..=most).map(one))));
             let now = rows(&desk);
-            let kept: Vec<IssueId> = now.iter().copied().filter(|id| before.contains(id)).collect();
-            prop_assert_eq!(kept, before, "after {:?}", now);
+            let remaining: Vec<IssueId> = now.iter().copied().filter(|id| before.contains(id)).collect();
+            prop_assert_eq!(remaining, before, "after {:?}", now);
         }
     }
 }
