@@ -40,6 +40,7 @@ mod worker;
 
 pub use activity::{Activity, activity};
 pub use data_dir::{DataDir, Holder, ServiceInfo};
+pub use engine::ScanLimits;
 pub use errors::StartError;
 pub use settings::{RateLimit, Settings};
 pub use start::{Parts, Running, start, start_with};

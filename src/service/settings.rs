@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustls::pki_types::CertificateDer;
 use url::Url;
 
+use super::engine::ScanLimits;
 use crate::contract::WorkspaceId;
 
 /// Settings of one service.
@@ -33,6 +34,8 @@ pub struct Settings {
     pub max_targets: usize,
     /// Concurrent scans; further ones wait.
     pub scans_at_once: usize,
+    /// Limits of the results of each scan.
+    pub scan_limits: ScanLimits,
     /// Requests that one logger records before it responds with 410.
     pub logger_quota: i64,
     /// Days that one logger records before it responds with 410.
@@ -60,6 +63,7 @@ impl Settings {
             rate_limit: RateLimit::PerMinute(3000),
             max_targets: 10_000,
             scans_at_once: 4,
+            scan_limits: ScanLimits::default(),
             logger_quota: 10_000,
             logger_days: 30,
             current_workspace: None,

@@ -210,7 +210,7 @@ fn engine(settings: &Settings, scope_check: &Arc<ScopeCheck>, sockets: &Sockets)
     own_ports.add(sockets.api_address);
     own_ports.add(sockets.logger_address);
     let (scope_check, trust_anchors) = (Arc::clone(scope_check), settings.trust_anchors.clone());
-    Arc::new(Engine::new(EngineSettings { scope_check, trust_anchors, own_ports }))
+    Arc::new(Engine::new(EngineSettings { scope_check, trust_anchors, own_ports, limits: settings.scan_limits }))
 }
 
 /// Prepares the store before the first request: current workspace, predefined wordlists, interrupted scans.

@@ -1,6 +1,7 @@
 //! Commands of the local service: serve, status, stop, scope.
 
 pub mod data_dir;
+mod limits;
 pub mod scope;
 pub mod serve;
 pub mod status;
@@ -15,7 +16,7 @@ pub use data_dir::DataDirArg;
 #[derive(Subcommand, Debug)]
 pub enum ServiceCommand {
     /// Run the service alone, in the foreground
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
     /// Show whether a local service runs, its addresses and its scans; exit code 1 if none runs
     #[command(after_help = "Example:\n  scandeck status")]
     Status(DataDirArg),
@@ -32,7 +33,7 @@ pub enum ServiceCommand {
 /// Those of the command.
 pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
     match command {
-        ServiceCommand::Serve(args) => serve::run(args).await,
+        ServiceCommand::Serve(args) => serve::run(*args).await,
         ServiceCommand::Status(directory) => status::run(directory).await,
         ServiceCommand::Stop(directory) => stop::run(directory).await,
         ServiceCommand::Scope(args) => scope::run(args).await,

@@ -17,6 +17,7 @@ use tracing_subscriber::EnvFilter;
 use url::Url;
 
 use super::DataDirArg;
+use super::limits::ScanLimitArgs;
 use crate::contract::WorkspaceId;
 use crate::service::{RateLimit, Settings, start};
 
@@ -65,6 +66,8 @@ pub struct ServeArgs {
     /// Workspace of requests without workspace_id
     #[arg(long, value_name = "ID")]
     current_workspace: Option<WorkspaceId>,
+    #[command(flatten)]
+    scan_limits: ScanLimitArgs,
     /// Used by the dashboard: runs in its own session, reuses its ports or picks free ones, exits when unused
     #[arg(long, hide = true)]
     detached: bool,
@@ -92,6 +95,7 @@ impl ServeArgs {
             rate_limit: self.rate_limit,
             max_targets: self.max_targets,
             scans_at_once: self.scans_at_once,
+            scan_limits: self.scan_limits.into(),
             logger_quota: self.logger_quota,
             logger_days: self.logger_days,
             current_workspace: self.current_workspace,

@@ -148,6 +148,71 @@ async fn endless_body_is_truncated_and_scan_finishes() {
     assert!(result.took < Duration::from_secs(10), "{:?}", result.took);
 }
 
+/// A bomb for parsers that build a tree: each unclosed element is cloned for each further paragraph.
+fn html_bomb(repetitions: usize) -> String {
+    let elements = (0..repetitions).map(|n| format!("<p><b a{n}>"));
+    elements.collect::<String>() + "<a href=/after>"
+}
+
+#[tokio::test]
+async fn html_bomb_does_not_delay_the_scan_or_the_runtime() {
+    let body = html_bomb(20_000);
+    let port = web(move |path, _| ok("text/html", if path == "/" { &body } else { "<p>page" })).await;
+    let scan = tokio::spawn(website(port, json!({})).run());
+    let mut slowest = Duration::ZERO;
+    while !scan.is_finished() {
+        let asked = Instant::now();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        slowest = slowest.max(asked.elapsed());
+    }
+    let result = scan.await.unwrap();
+    result.check();
+    assert!(result.raw.iter().any(|line| line.contains("/after -> 200")), "{:?}", result.raw);
+    assert!(slowest < Duration::from_millis(500), "the runtime was blocked for {slowest:?}");
+    assert!(result.took < Duration::from_secs(20), "{:?}", result.took);
+}
+
+#[tokio::test]
+async fn page_beyond_html_time_is_read_in_part() {
+    let body = format!("<p {}>", (0..50_000).map(|n| format!(" a{n}")).collect::<String>());
+    let port = web(move |_, _| ok("text/html", &body)).await;
+    let mut scan = website(port, json!({}));
+    scan.limits.html_time = Duration::from_millis(20);
+    let result = scan.run().await;
+    result.check();
+    let ScanOutcome::Finished(message) = &result.outcome else { panic!("{:?}", result.outcome) };
+    assert!(message.ends_with("limits reached: pages read in part: 1"), "{message}");
+}
+
+#[tokio::test]
+async fn findings_and_raw_lines_beyond_the_limits_are_dropped_and_reported() {
+    let cookies: String = (0..40).map(|n| format!("set-cookie: c{n}=1\r\n")).collect();
+    let long = "x".repeat(30_000);
+    let port = web(move |_, _| {
+        format!(
+            "HTTP/1.1 200 OK\r\nserver: a/1 {long}\r\n{cookies}content-type: text/html\r\nconnection: close\r\n\r\n"
+        )
+    })
+    .await;
+    let mut scan = website(port, json!({}));
+    scan.limits.evidence_bytes = 2048;
+    let result = scan.run().await;
+    result.check();
+    let cookie = result.of("web.cookie.http_only");
+    assert_eq!((cookie.len(), cookie[0].place.as_str()), (1, "cookie c*"));
+    assert!(result.of("web.server.version")[0].evidence.as_json().len() < 3000);
+
+    let mut scan = website(port, json!({}));
+    (scan.limits.findings, scan.limits.raw_lines) = (3, 5);
+    let result = scan.run().await;
+    result.check();
+    assert_eq!((result.findings().count(), result.raw.len()), (3, 5));
+    assert_eq!(result.output.as_ref().unwrap().output_data["findings"].as_array().unwrap().len(), 3);
+    let ScanOutcome::Finished(message) = &result.outcome else { panic!("{:?}", result.outcome) };
+    assert!(message.contains("findings dropped") && message.contains("raw lines dropped"), "{message}");
+    assert_eq!(result.info.iter().filter(|line| line.contains("limit of")).count(), 2, "{:?}", result.info);
+}
+
 #[tokio::test]
 async fn unresponsive_server_gets_few_requests_and_is_reported() {
     let count = Arc::new(AtomicUsize::new(0));

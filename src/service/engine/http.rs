@@ -20,6 +20,7 @@ use thiserror::Error;
 use tokio::sync::Mutex;
 use url::Url;
 
+use super::limits::{ScanCuts, ScanLimits};
 use super::pace::{HostLane, RequestPace};
 use super::params::Authentication;
 use super::run::ScanRun;
@@ -160,6 +161,16 @@ impl<'a> Web<'a> {
             }
         }
         answer
+    }
+
+    /// The limits of the results of a scan.
+    pub fn limits(&self) -> &ScanLimits {
+        &self.run.settings.limits
+    }
+
+    /// Counts results that a limit cut.
+    pub fn cut(&self, count: impl FnOnce(&mut ScanCuts)) {
+        self.run.cut(count);
     }
 
     /// Why checks are incomplete, if so.

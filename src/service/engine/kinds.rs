@@ -12,9 +12,6 @@ use serde::Deserialize;
 use super::NewFinding;
 use crate::contract::{Evidence, Owasp, Risk, Shared};
 
-/// Largest number of rows in an evidence table; further rows are counted (`service.md`, Scans).
-pub const MAX_ROWS: usize = 50;
-
 /// A kind of finding by its `vuln_id`, which never changes: decisions depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FindingKind(&'static str);
@@ -142,14 +139,9 @@ impl FindingKind {
     }
 }
 
-/// Evidence as a table of at most [`MAX_ROWS`] rows; a last row counts the omitted ones. Cells contain HTML entities
-/// (`hosted-service.md`, Findings): clients decode them, which would damage a bare `&copy=1` in a URL.
-pub fn table(headers: &[&str], mut rows: Vec<Vec<String>>) -> Evidence {
-    let more = rows.len().saturating_sub(MAX_ROWS);
-    rows.truncate(MAX_ROWS);
-    if more > 0 {
-        rows.push(vec![format!("and {more} more")]);
-    }
+/// Evidence as a table; [`super::limits`] shortens it. Cells contain HTML entities (`hosted-service.md`, Findings):
+/// clients decode them, which would damage a bare `&copy=1` in a URL.
+pub fn table(headers: &[&str], rows: Vec<Vec<String>>) -> Evidence {
     let encoded = |cell: String| cell.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     Evidence::table(headers, rows.into_iter().map(|row| row.into_iter().map(encoded).collect()))
 }
@@ -159,7 +151,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::contract::EvidenceView;
 
     #[test]
     fn kinds_are_complete_and_have_unique_ids() {
@@ -177,12 +168,5 @@ mod tests {
         }
         let levels: BTreeSet<&str> = Risk::DOWN.iter().map(|risk| risk.as_str()).collect();
         assert!(file.risks.keys().map(String::as_str).eq(levels));
-    }
-
-    #[test]
-    fn evidence_table_counts_omitted_rows() {
-        let rows = (0..70).map(|n| vec![n.to_string()]).collect();
-        let EvidenceView::Table { rows, .. } = table(&["n"], rows).view() else { panic!("a table") };
-        assert_eq!((rows.len(), rows[50][0].as_str()), (51, "and 20 more"));
     }
 }

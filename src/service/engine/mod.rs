@@ -20,10 +20,12 @@ use super::address::Address;
 use super::scope_check::ScopeCheck;
 use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Tool};
 
+mod blocking;
 #[cfg(test)]
 mod hostile_tests;
 mod http;
 pub mod kinds;
+mod limits;
 mod own_ports;
 pub mod pace;
 pub mod params;
@@ -34,6 +36,7 @@ pub(crate) mod testing;
 mod tls;
 mod website;
 
+pub use limits::ScanLimits;
 pub use own_ports::OwnPorts;
 use pace::Lanes;
 pub use params::{ParamsError, check_params, unknown_tool_message};
@@ -51,6 +54,8 @@ pub struct EngineSettings {
     pub trust_anchors: Vec<CertificateDer<'static>>,
     /// Listeners of the service itself, which are never findings.
     pub own_ports: OwnPorts,
+    /// Limits of the results of each scan.
+    pub limits: ScanLimits,
 }
 
 /// Runs any number of concurrent scans.
@@ -92,7 +97,10 @@ impl Engine {
             Tool::TLS => tls::scan(&run).await,
             other => Err(ScanOutcome::FailedToStart(unknown_tool_message(other.0))),
         };
-        ended.map_or_else(|outcome| outcome, ScanOutcome::Finished)
+        match ended {
+            Ok(summary) => ScanOutcome::Finished(run.with_cuts(summary)),
+            Err(outcome) => outcome,
+        }
     }
 }
 

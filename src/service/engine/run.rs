@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,6 +13,7 @@ use tokio::net::lookup_host;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::limits::{ScanCuts, ScanLimits, shorten_line};
 use super::pace::Lanes;
 use super::{EngineSettings, NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDone};
 use crate::contract::ScanOutput;
@@ -27,8 +28,39 @@ pub struct ScanRun<'a> {
     pub settings: &'a EngineSettings,
     pub lanes: &'a Lanes,
     events: mpsc::Sender<ScanEvent>,
-    groups: Mutex<HashSet<(String, u16, String)>>,
-    found: Mutex<Vec<Value>>,
+    results: Mutex<ScanResults>,
+}
+
+/// The results so far, as far as the limits count them.
+#[derive(Default)]
+struct ScanResults {
+    /// Duplicate groups of the findings: kind, port, place.
+    groups: HashSet<(String, u16, String)>,
+    /// The findings in the output.
+    listed: Vec<Value>,
+    /// Size of the findings.
+    bytes: usize,
+    raw_lines: usize,
+    /// The number of findings at which the next output is sent.
+    next_output: usize,
+    cuts: ScanCuts,
+}
+
+impl ScanResults {
+    /// Adds a finding; false when it is a duplicate or beyond the limits.
+    fn add(&mut self, limits: &ScanLimits, finding: &mut NewFinding) -> bool {
+        if !self.groups.insert((finding.vuln_id.clone(), finding.port, finding.place.clone())) {
+            return false;
+        }
+        if self.listed.len() >= limits.findings || self.bytes > limits.bytes {
+            self.cuts.findings += 1;
+            return false;
+        }
+        self.cuts.evidence += usize::from(limits.shorten(finding));
+        self.bytes += finding.evidence.as_json().len() + finding.vuln_description.len() + finding.name.len();
+        self.listed.push(listed(finding));
+        true
+    }
 }
 
 impl<'a> ScanRun<'a> {
@@ -39,7 +71,7 @@ impl<'a> ScanRun<'a> {
         lanes: &'a Lanes,
         events: mpsc::Sender<ScanEvent>,
     ) -> Self {
-        Self { job, address, settings, lanes, events, groups: Mutex::default(), found: Mutex::default() }
+        Self { job, address, settings, lanes, events, results: Mutex::default() }
     }
 
     /// Reports the number of tests.
@@ -47,29 +79,64 @@ impl<'a> ScanRun<'a> {
         self.send(ScanEvent::Planned(tests)).await;
     }
 
-    /// Reports an ended test. Further findings of one duplicate group (kind, port, place) are dropped.
+    /// Reports an ended test. Further findings of one duplicate group (kind, port, place), and those beyond the limits,
+    /// are dropped.
     pub async fn tested(&self, mut test: TestDone) {
-        {
-            let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-            test.findings.retain(|one| groups.insert((one.vuln_id.clone(), one.port, one.place.clone())));
-        }
-        for finding in &mut test.findings {
-            if finding.test_description.is_empty() {
-                finding.test_description.clone_from(&test.description);
-            }
-            self.found.lock().unwrap_or_else(PoisonError::into_inner).push(listed(finding));
-        }
+        let limits = &self.settings.limits;
+        let is_first_cut = {
+            let mut results = self.results();
+            let before = results.cuts.findings;
+            test.findings.retain_mut(|finding| {
+                if finding.test_description.is_empty() {
+                    finding.test_description.clone_from(&test.description);
+                }
+                results.add(limits, finding)
+            });
+            before == 0 && results.cuts.findings > 0
+        };
         self.send(ScanEvent::Tested(test)).await;
+        if is_first_cut {
+            self.info("The limit of findings is reached; further findings are dropped.").await;
+        }
     }
 
     /// Writes a line to the raw log.
     pub async fn raw(&self, line: impl Into<String>) {
-        self.send(ScanEvent::Raw(line.into())).await;
+        let cut = {
+            let mut results = self.results();
+            results.raw_lines += 1;
+            if results.raw_lines > self.settings.limits.raw_lines {
+                results.cuts.raw_lines += 1;
+            }
+            results.cuts.raw_lines
+        };
+        match cut {
+            0 => self.send(ScanEvent::Raw(shorten_line(line.into()))).await,
+            1 => self.info("The limit of raw lines is reached; further lines are dropped.").await,
+            _ => {}
+        }
+    }
+
+    /// Counts results that a limit of a tool cut.
+    pub fn cut(&self, count: impl FnOnce(&mut ScanCuts)) {
+        count(&mut self.results().cuts);
+    }
+
+    /// The status message with the totals of what was cut.
+    pub fn with_cuts(&self, summary: String) -> String {
+        match self.results().cuts.summary() {
+            Some(cuts) => format!("{summary}; {cuts}"),
+            None => summary,
+        }
+    }
+
+    fn results(&self) -> MutexGuard<'_, ScanResults> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes a line to `info_text_lines`.
     pub async fn info(&self, line: impl Into<String>) {
-        self.send(ScanEvent::Info(line.into())).await;
+        self.send(ScanEvent::Info(shorten_line(line.into()))).await;
     }
 
     /// Replaces the output.
@@ -79,8 +146,25 @@ impl<'a> ScanRun<'a> {
 
     /// Replaces the output of a tool whose output is its findings; `fields` is an object with further fields.
     pub async fn output_findings(&self, mut fields: Value) {
-        fields["findings"] = Value::Array(self.found.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        fields["findings"] = Value::Array(self.results().listed.clone());
         self.output("finding_list", fields).await;
+    }
+
+    /// Replaces the output while a scan runs. It is sent when the findings have grown by half since the last time: the
+    /// size of all outputs together then grows linearly.
+    pub async fn output_findings_so_far(&self) {
+        let is_due = {
+            let mut results = self.results();
+            let found = results.listed.len();
+            let is_due = found >= results.next_output;
+            if is_due {
+                results.next_output = next_output(found);
+            }
+            is_due
+        };
+        if is_due {
+            self.output_findings(json!({})).await;
+        }
     }
 
     /// Resolves `host`; returns the addresses that the scope check allows, in the order to try them.
@@ -107,6 +191,11 @@ impl<'a> ScanRun<'a> {
         // `Engine::run` ends the scan when the channel is closed.
         let _ = self.events.send(event).await;
     }
+}
+
+/// The number of items at which a growing output is sent again.
+pub fn next_output(items: usize) -> usize {
+    items + (items / 2).max(1)
 }
 
 /// A finding in the output.

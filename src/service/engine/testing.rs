@@ -9,7 +9,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Engine, EngineSettings, NewFinding, OwnPorts, ScanEvent, ScanJob, ScanOutcome, TestDone, check_params};
+use super::{
+    Engine, EngineSettings, NewFinding, OwnPorts, ScanEvent, ScanJob, ScanLimits, ScanOutcome, TestDone, check_params,
+};
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
 use crate::service::scope_check::{ScopeCheck, ScopeCheckSettings};
 
@@ -63,6 +65,7 @@ pub struct TestScan {
     pub own_ports: OwnPorts,
     pub trust_anchors: Vec<CertificateDer<'static>>,
     pub stop: CancellationToken,
+    pub limits: ScanLimits,
 }
 
 impl TestScan {
@@ -75,7 +78,13 @@ impl TestScan {
             redirect_level: RedirectLevel::SameDomain,
             scan_original_url: false,
         };
-        Self { job, own_ports: OwnPorts::default(), trust_anchors: Vec::new(), stop: CancellationToken::new() }
+        Self {
+            job,
+            own_ports: OwnPorts::default(),
+            trust_anchors: Vec::new(),
+            stop: CancellationToken::new(),
+            limits: ScanLimits::default(),
+        }
     }
 
     /// Runs the scan with a scope check that allows this machine only.
@@ -88,6 +97,7 @@ impl TestScan {
             scope_check: Arc::new(scope_check),
             trust_anchors: self.trust_anchors,
             own_ports: self.own_ports,
+            limits: self.limits,
         });
         let (events, mut result) = mpsc::channel(16);
         let start = Instant::now();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   ports ──► probe (256 in flight) ──► open? ──► not own? ──► banner ──► finding
-//!                                  └──► closed, filtered: counted, 256 per test
+//!                                  └──► closed, filtered, open beyond the limit: counted, 256 per test
 //! ```
 //!
 //! A connect scan of the local host can connect to itself: a socket that connects to its own local port succeeds without
@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 use super::pace::HostLane;
-use super::run::ScanRun;
+use super::run::{ScanRun, next_output};
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::service::scope_check::is_this_host;
 
@@ -50,10 +50,18 @@ enum Probe {
 /// Results of all probes.
 #[derive(Default)]
 struct PortTally {
+    /// Open ports up to the limit.
     open: BTreeMap<u16, Banner>,
     closed: usize,
     filtered: usize,
-    batch: Vec<u16>,
+    /// Ports of the next test that are not open.
+    not_open: Vec<u16>,
+    /// Open ports of the next test that are beyond the limit.
+    beyond: Vec<u16>,
+    /// All open ports beyond the limit.
+    open_beyond: usize,
+    /// The number of open ports at which the next output is sent.
+    next_output: usize,
 }
 
 /// Runs the scan.
@@ -81,6 +89,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     }
     drop(probes);
     tally.flush(run).await;
+    run.cut(|cuts| cuts.ports += tally.open_beyond);
     run.output("port_scanner", output(run, ip, &tally.open)).await;
     Ok(tally.summary(ports.len()))
 }
@@ -88,36 +97,54 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
 impl PortTally {
     async fn take(&mut self, run: &ScanRun<'_>, ip: IpAddr, port: u16, probe: Probe) {
         match probe {
+            Probe::Open(_) if self.open.len() >= run.settings.limits.ports => {
+                self.open_beyond += 1;
+                self.beyond.push(port);
+            }
             Probe::Open(banner) => {
                 run.raw(format!("{port}/tcp open {} {}", banner.service, banner.text)).await;
                 let (uid, description) = (format!("port.{port}"), format!("TCP port {port} is open"));
                 let metadata = json!({"port": port, "state": "open"});
                 run.tested(TestDone::new(uid, description, metadata, vec![finding(port, &banner)])).await;
                 self.open.insert(port, banner);
-                run.output("port_scanner", output(run, ip, &self.open)).await;
-                return;
+                // Not for each port: all outputs together would grow with the square of the ports.
+                if self.open.len() >= self.next_output {
+                    self.next_output = next_output(self.open.len());
+                    run.output("port_scanner", output(run, ip, &self.open)).await;
+                }
             }
-            Probe::Closed => self.closed += 1,
-            Probe::Filtered => self.filtered += 1,
-            Probe::Own => run.raw(format!("{port}/tcp is a socket of this service or scan: excluded")).await,
+            Probe::Closed => {
+                self.closed += 1;
+                self.not_open.push(port);
+            }
+            Probe::Filtered => {
+                self.filtered += 1;
+                self.not_open.push(port);
+            }
+            Probe::Own => {
+                run.raw(format!("{port}/tcp is a socket of this service or scan: excluded")).await;
+                self.not_open.push(port);
+            }
         }
-        self.batch.push(port);
-        if self.batch.len() == BATCH {
+        if self.not_open.len() == BATCH || self.beyond.len() == BATCH {
             self.flush(run).await;
         }
     }
 
     async fn flush(&mut self, run: &ScanRun<'_>) {
-        let batch = std::mem::take(&mut self.batch);
-        let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else { return };
-        let description = format!("{} TCP ports between {first} and {last} are not open", batch.len());
-        let metadata = json!({"first": first, "last": last, "ports": batch.len()});
-        let test = TestDone::new(format!("port.{first}-{last}"), description, metadata, Vec::new());
-        run.tested(TestDone { weight: u32::try_from(batch.len()).unwrap_or(u32::MAX), ..test }).await;
+        for (ports, what) in [(&mut self.not_open, "are not open"), (&mut self.beyond, "are open and not listed")] {
+            let batch = std::mem::take(ports);
+            let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else { continue };
+            let description = format!("{} TCP ports between {first} and {last} {what}", batch.len());
+            let metadata = json!({"first": first, "last": last, "ports": batch.len()});
+            let test = TestDone::new(format!("port.{first}-{last}"), description, metadata, Vec::new());
+            run.tested(TestDone { weight: u32::try_from(batch.len()).unwrap_or(u32::MAX), ..test }).await;
+        }
     }
 
     fn summary(&self, total: usize) -> String {
-        let mut text = format!("{} of {total} ports open, {} closed", self.open.len(), self.closed);
+        let open = self.open.len() + self.open_beyond;
+        let mut text = format!("{open} of {total} ports open, {} closed", self.closed);
         if self.filtered > 0 {
             text.push_str(&format!(", {} filtered", self.filtered));
         }
@@ -257,6 +284,34 @@ mod tests {
             assert_ne!(stream.local_addr().unwrap(), stream.peer_addr().unwrap(), "port {port}");
         }
         assert_eq!(result.tests.iter().map(|test| test.weight).sum::<u32>(), 65_535);
+    }
+
+    #[tokio::test]
+    async fn ports_beyond_the_limit_are_counted_and_not_listed() {
+        let mut listeners = Vec::new();
+        for _ in 0..6 {
+            listeners.push(greeter("127.0.0.1", "hi").await);
+        }
+        let mut scan = TestScan::new(Tool::PORTS, "127.0.0.1", json!({"port_list": listeners}));
+        scan.limits.ports = 4;
+        let result = scan.run().await;
+        result.check();
+        assert_eq!(result.findings().count(), 4);
+        let message = "6 of 6 ports open, 0 closed; limits reached: open ports not listed: 2";
+        assert_eq!(result.outcome, ScanOutcome::Finished(message.into()));
+        assert_eq!(result.output.unwrap().output_data["ports"].as_array().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn outputs_of_growing_list_grow_linearly_together() {
+        let (mut sent, mut next) = (0, 0);
+        for open in 1..=6000 {
+            if open >= next {
+                next = next_output(open);
+                sent += open;
+            }
+        }
+        assert!(sent < 3 * 6000, "{sent} ports in all outputs");
     }
 
     #[tokio::test]

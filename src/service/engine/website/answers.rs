@@ -8,9 +8,9 @@ use reqwest::header::HeaderMap;
 use url::Url;
 
 use super::site::Site;
-use crate::service::engine::NewFinding;
 use crate::service::engine::http::{HttpPage, headers};
 use crate::service::engine::kinds::web;
+use crate::service::engine::{NewFinding, blocking};
 
 /// Methods that write or delete files.
 const WRITING: &[&str] = &["PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH"];
@@ -48,7 +48,7 @@ pub async fn cors(site: &Site<'_>) -> Vec<NewFinding> {
     let origin = format!("https://{}.example", site.nonsense);
     let mut with_credentials = Vec::new();
     let mut without = Vec::new();
-    for page in site.pages.iter().filter(|page| page.is_success()).take(3) {
+    for page in site.pages().filter(|page| page.is_success()).take(3) {
         let request = headers([("origin", origin.as_str())]);
         let Ok(answer) = site.web.send(Method::GET, &page.url, request).await else { continue };
         let allowed = answer.header("access-control-allow-origin");
@@ -86,11 +86,15 @@ pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
 
 /// Internals in fetched pages, and in the error pages for missing and malformed paths.
 pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
-    let mut rows: Vec<Vec<String>> = site.pages.iter().filter_map(internals).collect();
+    let pages = site.pages.clone();
+    let mut rows: Vec<Vec<String>> = blocking::run(move |stop| {
+        pages.iter().take_while(|_| !stop.is_set()).filter_map(|page| internals(page)).collect()
+    })
+    .await;
     for path in [format!("/{}", site.nonsense), format!("/{}.php", site.nonsense), "/%ff%fe".to_owned()] {
         let Some(url) = site.at(&path) else { continue };
         if let Ok(page) = site.web.get(&url).await {
-            rows.extend(internals(&page));
+            rows.extend(blocking::run(move |_| internals(&page)).await);
         }
     }
     site.finding_of_rows(web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows)

@@ -1,10 +1,23 @@
 //! Cookies and their protective attributes: one finding per cookie and missing attribute.
+//!
+//! Some sites number their cookies, and hostile ones invent a new name for each response. More than [`MAX_NAMES`] names
+//! of one pattern are therefore one finding, and so are the cookies beyond [`MAX_COOKIES`] findings.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::site::Site;
 use crate::service::engine::NewFinding;
 use crate::service::engine::kinds::{FindingKind, web};
+
+/// Largest number of cookie names of one pattern that are findings of their own.
+const MAX_NAMES: usize = 5;
+/// Largest number of findings per missing attribute; one more contains all other cookies.
+const MAX_COOKIES: usize = 50;
+/// Cookie names of a pattern that are shown.
+const SHOWN_NAMES: usize = 8;
 
 /// A cookie without its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,17 +52,81 @@ pub fn same_site(site: &Site) -> Vec<NewFinding> {
 
 fn without(site: &Site, kind: FindingKind, attribute: &str, has: impl Fn(&Cookie) -> bool) -> Vec<NewFinding> {
     let mut rows: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
-    for page in &site.pages {
+    for page in site.pages() {
         for cookie in page.all("set-cookie").filter_map(parse).filter(|cookie| !cookie.removed && !has(cookie)) {
             let row = vec![page.url.to_string(), cookie.name.clone(), format!("no {attribute}"), shown(&cookie)];
             rows.entry(cookie.name).or_default().push(row);
         }
     }
-    let findings = rows.into_iter().map(|(name, rows)| {
-        let finding = site.finding(kind, &["URL", "Cookie", "Missing", "Attributes"], rows);
+    let findings = grouped(rows).into_iter().map(|group| {
+        let headers: &[&str] = match group.is_pattern {
+            true => &["URL", "Cookie", "Missing", "Attributes", "Names"],
+            false => &["URL", "Cookie", "Missing", "Attributes"],
+        };
+        let (name, finding) = (group.name, site.finding(kind, headers, group.rows));
         NewFinding { place: format!("cookie {name}"), name: format!("{}: {name}", finding.name), ..finding }
     });
     findings.collect()
+}
+
+/// The cookies of one finding.
+#[derive(Debug, PartialEq, Eq)]
+struct CookieGroup {
+    /// The name of the cookie, or a pattern with `*`.
+    name: String,
+    is_pattern: bool,
+    rows: Vec<Vec<String>>,
+}
+
+/// Groups cookies, with the rows of their evidence, by the pattern of their name if they are many.
+fn grouped(cookies: BTreeMap<String, Vec<Vec<String>>>) -> Vec<CookieGroup> {
+    let mut patterns: BTreeMap<String, BTreeMap<String, Vec<Vec<String>>>> = BTreeMap::new();
+    for (name, rows) in cookies {
+        patterns.entry(pattern(&name)).or_default().insert(name, rows);
+    }
+    let (mut groups, mut others) = (Vec::new(), BTreeMap::new());
+    for (pattern, cookies) in patterns {
+        if cookies.len() > MAX_NAMES && groups.len() < MAX_COOKIES {
+            groups.push(pattern_group(pattern, cookies));
+            continue;
+        }
+        for (name, rows) in cookies {
+            if groups.len() < MAX_COOKIES {
+                groups.push(CookieGroup { name, is_pattern: false, rows });
+            } else {
+                others.insert(name, rows);
+            }
+        }
+    }
+    if !others.is_empty() {
+        groups.push(pattern_group("*".to_owned(), others));
+    }
+    groups
+}
+
+/// One row per page and set of attributes, with the names of the cookies.
+fn pattern_group(name: String, cookies: BTreeMap<String, Vec<Vec<String>>>) -> CookieGroup {
+    let mut names: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+    for (cookie, rows) in cookies {
+        for mut row in rows {
+            row[1].clone_from(&name);
+            names.entry(row).or_default().push(cookie.clone());
+        }
+    }
+    let rows = names.into_iter().map(|(mut row, names)| {
+        let shown = names[..names.len().min(SHOWN_NAMES)].join(", ");
+        let more = if names.len() > SHOWN_NAMES { ", …" } else { "" };
+        row.push(format!("{}: {shown}{more}", names.len()));
+        row
+    });
+    CookieGroup { rows: rows.collect(), name, is_pattern: true }
+}
+
+/// The name with `*` for each number, and for each long hexadecimal number.
+fn pattern(name: &str) -> String {
+    static NUMBER: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"[0-9a-f]*[0-9][0-9a-f]{7,}|[0-9a-f]{7,}[0-9][0-9a-f]*|[0-9]+").ok());
+    NUMBER.as_ref().map_or_else(|| name.to_owned(), |number| number.replace_all(name, "*").into_owned())
 }
 
 fn parse(header: &str) -> Option<Cookie> {
@@ -89,5 +166,40 @@ mod tests {
         assert!(parse("sid=; Max-Age=0").unwrap().removed);
         assert!(parse("sid=; expires=Thu, 01 Jan 1970 00:00:00 GMT").unwrap().removed);
         assert_eq!(parse("no cookie at all"), None);
+    }
+    fn cookies(names: impl Iterator<Item = String>) -> BTreeMap<String, Vec<Vec<String>>> {
+        let row = |name: &String| vec!["http://a.test/".into(), name.clone(), "no Secure".into(), "none".into()];
+        names.map(|name| (name.clone(), vec![row(&name)])).collect()
+    }
+
+    #[test]
+    fn pattern_replaces_numbers_and_keeps_words() {
+        for (name, expected) in [
+            ("sid", "sid"),
+            ("cart_12", "cart_*"),
+            ("ab1c2d3e4f5a_session", "*_session"),
+            ("deadbeef", "deadbeef"),
+            ("wp-settings-time-1", "wp-settings-time-*"),
+        ] {
+            assert_eq!(pattern(name), expected);
+        }
+    }
+
+    #[test]
+    fn many_names_of_one_pattern_are_one_finding() {
+        let few = grouped(cookies((0..MAX_NAMES).map(|n| format!("cart{n}")).chain(["sid".into()])));
+        assert!(few.len() == MAX_NAMES + 1 && few.iter().all(|group| !group.is_pattern));
+        let many = grouped(cookies((0..18_007).map(|n| format!("cart{n}")).chain(["sid".into()])));
+        let names: Vec<&str> = many.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!(names, ["cart*", "sid"]);
+        assert!(many[0].rows.len() == 1 && many[0].rows[0][4].starts_with("18007: cart0, cart1, "), "{:?}", many[0]);
+    }
+
+    #[test]
+    fn cookies_beyond_the_limit_are_one_finding() {
+        let letters = |n: u32| [n / 26, n % 26].map(|n| char::from_u32(97 + n).unwrap()).iter().collect::<String>();
+        let groups = grouped(cookies((0..300).map(letters)));
+        assert_eq!((groups.len(), groups[50].name.as_str()), (51, "*"));
+        assert!(groups[50].rows[0][4].starts_with("250: "), "{:?}", groups[50]);
     }
 }

@@ -3,17 +3,18 @@
 //! The crawler follows links only and never submits forms. It skips links whose names suggest an action.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures::{StreamExt, stream};
-use scraper::{Html, Selector};
 use url::Url;
 
+use super::html::{self, PageUrls};
+use crate::service::engine::blocking;
 use crate::service::engine::http::{HttpPage, Web};
 
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 4;
-/// Largest number of links per page.
-const MAX_LINKS: usize = 200;
 /// Words in paths and queries that suggest an action.
 #[rustfmt::skip]
 const ACTIONS: &[&str] = &[
@@ -21,58 +22,70 @@ const ACTIONS: &[&str] = &[
     "reset", "disable", "revoke", "purge", "drop",
 ];
 
-/// Fetched pages and the directories that they name.
-pub struct Crawled {
-    pub pages: Vec<HttpPage>,
+/// The fetched pages and the URLs in them.
+pub struct Crawl {
+    pub pages: Vec<Arc<HttpPage>>,
+    /// Directories of the site in its pages, as paths that end in `/`.
     pub folders: BTreeSet<String>,
+    /// Resources over plain HTTP, for each of `pages`.
+    pub plain_resources: Vec<Vec<(String, Url)>>,
+    /// Pages of which a limit cut the reading.
+    pub cut_pages: usize,
+    waiting: VecDeque<Url>,
+    seen: HashSet<String>,
+    /// Time that is left for reading HTML.
+    html_time: Duration,
 }
 
-/// Fetches up to `max_pages` pages, including the start page.
-pub async fn crawl(web: &Web<'_>, start: &HttpPage, max_pages: usize) -> Crawled {
-    let mut seen = HashSet::from([without_query(&start.url)]);
-    let mut waiting = VecDeque::new();
-    let mut crawled = Crawled { pages: Vec::new(), folders: BTreeSet::new() };
-    take(start.clone(), &mut crawled, &mut waiting, &mut seen);
-    while !waiting.is_empty() && crawled.pages.len() < max_pages {
-        let count = (max_pages - crawled.pages.len()).min(CONCURRENCY).min(waiting.len());
-        let batch: Vec<Url> = waiting.drain(..count).collect();
+/// Fetches up to `max_pages` pages, including the start page, and reads their HTML for at most `html_time`.
+pub async fn crawl(web: &Web<'_>, start: &HttpPage, max_pages: usize, html_time: Duration) -> Crawl {
+    let mut crawl = Crawl {
+        pages: Vec::new(),
+        folders: BTreeSet::new(),
+        plain_resources: Vec::new(),
+        cut_pages: 0,
+        waiting: VecDeque::new(),
+        seen: HashSet::from([without_query(&start.url)]),
+        html_time,
+    };
+    crawl.take(start.clone()).await;
+    while !crawl.waiting.is_empty() && crawl.pages.len() < max_pages {
+        let count = (max_pages - crawl.pages.len()).min(CONCURRENCY).min(crawl.waiting.len());
+        let batch: Vec<Url> = crawl.waiting.drain(..count).collect();
         let pages: Vec<_> =
             stream::iter(batch).map(|url| async move { web.get(&url).await }).buffered(CONCURRENCY).collect().await;
         for page in pages.into_iter().flatten() {
-            take(page, &mut crawled, &mut waiting, &mut seen);
+            crawl.take(page).await;
         }
     }
-    crawled
+    crawl
 }
 
-fn take(page: HttpPage, crawled: &mut Crawled, waiting: &mut VecDeque<Url>, seen: &mut HashSet<String>) {
-    let links = links(&page);
-    for url in links.iter().filter(|url| url.origin() == page.url.origin()) {
-        crawled.folders.extend(folders(url));
+impl Crawl {
+    async fn take(&mut self, page: HttpPage) {
+        let page = Arc::new(page);
+        let mut links: Vec<Url> = page.redirect().into_iter().collect();
+        let mut plain_resources = Vec::new();
+        if page.is_html() {
+            let (body, limit) = (Arc::clone(&page), self.html_time);
+            let urls: PageUrls = blocking::run(move |stop| html::read(&body, limit, stop)).await;
+            self.html_time = self.html_time.saturating_sub(urls.took);
+            self.cut_pages += usize::from(urls.is_cut);
+            links.extend(urls.links);
+            plain_resources = urls.plain_resources;
+        }
+        links.retain(|url| matches!(url.scheme(), "http" | "https") && url.origin() == page.url.origin());
+        for url in &mut links {
+            url.set_fragment(None);
+        }
+        self.folders.extend(links.iter().flat_map(folders));
+        if page.is_html() {
+            let follow = links.into_iter().filter(is_harmless);
+            self.waiting.extend(follow.filter(|url| self.seen.insert(without_query(url))));
+        }
+        self.pages.push(page);
+        self.plain_resources.push(plain_resources);
     }
-    if page.is_html() {
-        let follow = links.into_iter().filter(|url| url.origin() == page.url.origin() && is_harmless(url));
-        waiting.extend(follow.filter(|url| seen.insert(without_query(url))));
-    }
-    crawled.pages.push(page);
-}
-
-/// The URLs in a page: links, resources and redirect.
-fn links(page: &HttpPage) -> Vec<Url> {
-    let mut all: Vec<Url> = page.redirect().into_iter().collect();
-    if page.is_html()
-        && let Ok(selector) =
-            Selector::parse("a[href], area[href], iframe[src], frame[src], img[src], script[src], link[href]")
-    {
-        let html = Html::parse_document(&page.text());
-        let targets = html.select(&selector).filter_map(|element| element.attr("href").or_else(|| element.attr("src")));
-        all.extend(targets.filter_map(|target| page.url.join(target).ok()).take(MAX_LINKS));
-    }
-    all.retain(|url| matches!(url.scheme(), "http" | "https"));
-    for url in &mut all {
-        url.set_fragment(None);
-    }
-    all
 }
 
 /// The parent directories of a file: `/a/` and `/a/b/` for `/a/b/c.css`.

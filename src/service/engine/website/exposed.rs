@@ -7,8 +7,8 @@
 
 use super::recognize::{self, Recognizer};
 use super::site::Site;
-use crate::service::engine::NewFinding;
 use crate::service::engine::kinds::{FindingKind, exposed};
+use crate::service::engine::{NewFinding, blocking};
 
 /// The files of a kind of finding, with the function that recognises them. Paths are relative to a base directory;
 /// `{host}` is replaced by the host name.
@@ -89,7 +89,7 @@ pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
 
 async fn fetch(site: &Site<'_>, path: &str, recognizer: Recognizer) -> Option<String> {
     let page = site.web.get(&site.at(path)?).await.ok()?;
-    if page.is_success() { recognizer(&page) } else { None }
+    if page.is_success() { blocking::run(move |_| recognizer(&page)).await } else { None }
 }
 
 /// Some servers return the same file for every name: requests a random name in the same directory, with the same

@@ -36,8 +36,8 @@ pub fn hsts(site: &Site) -> Vec<NewFinding> {
     if !site.is_https() || !matches!(site.start.url.host(), Some(Host::Domain(_))) {
         return Vec::new();
     }
-    let mut found = missing(site, web::HSTS_MISSING, site.pages.iter(), name, |page| page.header(name).is_empty());
-    let short = site.pages.iter().filter(|page| !page.header(name).is_empty());
+    let mut found = missing(site, web::HSTS_MISSING, site.pages(), name, |page| page.header(name).is_empty());
+    let short = site.pages().filter(|page| !page.header(name).is_empty());
     let short = short.filter(|page| max_age(page.header(name)).unwrap_or(0) < MIN_HSTS);
     found.extend(site.finding_of_rows(web::HSTS_WEAK, HEADS, short.map(|page| row(page, name)).collect()));
     found
@@ -46,7 +46,7 @@ pub fn hsts(site: &Site) -> Vec<NewFinding> {
 /// X-Content-Type-Options missing.
 pub fn nosniff(site: &Site) -> Vec<NewFinding> {
     let name = "x-content-type-options";
-    let pages = site.pages.iter().filter(|page| page.is_success());
+    let pages = site.pages().filter(|page| page.is_success());
     missing(site, web::NOSNIFF_MISSING, pages, name, |page| !page.header(name).eq_ignore_ascii_case("nosniff"))
 }
 

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::site::Site;
-use crate::service::engine::NewFinding;
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::exposed;
+use crate::service::engine::{NewFinding, blocking};
 
 /// Directories that are checked in addition to those in the pages.
 #[rustfmt::skip]
@@ -33,7 +33,7 @@ pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
     for folder in folders.filter(|folder| seen.insert(*folder)).take(MAX_FOLDERS) {
         let Some(url) = site.at(folder) else { continue };
         let Ok(page) = site.web.get(&url).await else { continue };
-        let files = files(&page);
+        let files = blocking::run(move |_| files(&page)).await;
         if !files.is_empty() {
             let shown = files.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
             rows.push(vec![url.to_string(), files.len().to_string(), shown]);

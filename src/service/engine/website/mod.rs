@@ -22,6 +22,7 @@ mod cookies;
 mod crawl;
 mod exposed;
 mod headers;
+mod html;
 mod listing;
 mod recognize;
 mod site;
@@ -138,8 +139,9 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         count += findings.len();
         let metadata = json!({"start": site.start.url.as_str(), "findings": findings.len()});
         run.tested(TestDone::new(check.uid, check.description, metadata, findings)).await;
-        run.output_findings(json!({})).await;
+        run.output_findings_so_far().await;
     }
+    run.output_findings(json!({})).await;
     let mut summary = format!("{} pages read, {count} findings", site.pages.len());
     if let Some(why) = web.shortfall() {
         run.info(format!("Some checks are incomplete: {why}.")).await;

@@ -1,6 +1,7 @@
 //! The scanned site: its start page, further pages, and the creation of findings.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use url::Url;
 
@@ -14,7 +15,9 @@ pub struct Site<'a> {
     pub web: &'a Web<'a>,
     pub start: HttpPage,
     /// The start page and the pages that the crawler found.
-    pub pages: Vec<HttpPage>,
+    pub pages: Vec<Arc<HttpPage>>,
+    /// Resources over plain HTTP, for each of `pages`.
+    plain_resources: Vec<Vec<(String, Url)>>,
     /// Directories of the site in its pages, as paths that end in `/`.
     pub folders: BTreeSet<String>,
     /// A random path that does not exist.
@@ -24,9 +27,16 @@ pub struct Site<'a> {
 impl<'a> Site<'a> {
     /// Crawls up to `max_pages` pages.
     pub async fn new(web: &'a Web<'a>, start: HttpPage, max_pages: usize) -> Self {
-        let crawled = crawl::crawl(web, &start, max_pages).await;
+        let crawled = crawl::crawl(web, &start, max_pages, web.limits().html_time).await;
+        web.cut(|cuts| cuts.pages += crawled.cut_pages);
         let nonsense = format!("sd{:016x}", rand::random::<u64>());
-        Self { web, start, pages: crawled.pages, folders: crawled.folders, nonsense }
+        let (pages, plain_resources) = (crawled.pages, crawled.plain_resources);
+        Self { web, start, pages, plain_resources, folders: crawled.folders, nonsense }
+    }
+
+    /// All fetched pages.
+    pub fn pages(&self) -> impl Iterator<Item = &HttpPage> {
+        self.pages.iter().map(Arc::as_ref)
     }
 
     pub fn is_https(&self) -> bool {
@@ -51,7 +61,12 @@ impl<'a> Site<'a> {
 
     /// HTML pages with status 200.
     pub fn html(&self) -> impl Iterator<Item = &HttpPage> {
-        self.pages.iter().filter(|page| page.status == 200 && page.is_html())
+        self.pages().filter(|page| is_html(page))
+    }
+
+    /// HTML pages with status 200, with the elements and URLs of their resources over plain HTTP.
+    pub fn html_with_plain_resources(&self) -> impl Iterator<Item = (&HttpPage, &[(String, Url)])> {
+        self.pages().zip(self.plain_resources.iter().map(Vec::as_slice)).filter(|(page, _)| is_html(page))
     }
 
     /// A finding of `kind` on the port of this site.
@@ -69,4 +84,8 @@ impl<'a> Site<'a> {
     pub fn finding_of_rows(&self, kind: FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> Vec<NewFinding> {
         if rows.is_empty() { Vec::new() } else { vec![self.finding(kind, headers, rows)] }
     }
+}
+
+fn is_html(page: &HttpPage) -> bool {
+    page.status == 200 && page.is_html()
 }

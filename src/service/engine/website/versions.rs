@@ -85,7 +85,7 @@ pub fn outdated(site: &Site) -> Vec<NewFinding> {
 /// The values of each header, with the URL of a page for each value.
 fn by_header(site: &Site) -> BTreeMap<&'static str, BTreeMap<String, String>> {
     let mut all: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
-    for page in &site.pages {
+    for page in site.pages() {
         for header in HEADERS {
             for value in page.all(header) {
                 all.entry(header).or_default().entry(value.to_owned()).or_insert_with(|| page.url.to_string());
