@@ -1,6 +1,7 @@
 //! Values of clauses: texts with `*` and `?`, regular expressions, durations and times.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -56,7 +57,9 @@ const SHORT: usize = 256;
 /// Compiled alternatives; a text matches if one of them does. Case is ignored.
 #[derive(Debug)]
 pub struct Matcher {
-    regex: Option<Regex>,
+    pattern: String,
+    /// The compiled pattern. Most queries meet no text that needs it.
+    regex: OnceLock<Option<Regex>>,
     /// Fast path for short ASCII texts, of which a column has many thousands.
     plain: Option<Vec<Plain>>,
 }
@@ -92,18 +95,22 @@ impl Matcher {
 
     /// Query length is limited, so the regular expression is never too large; if it were, nothing would match.
     fn build(parts: impl Iterator<Item = String>, texts: &[String], plain: impl Fn(&String) -> Option<Plain>) -> Self {
-        let whole = parts.collect::<Vec<_>>().join("|");
-        let regex = RegexBuilder::new(&whole).case_insensitive(true).dot_matches_new_line(true).build().ok();
+        let pattern = parts.collect::<Vec<_>>().join("|");
         let plain = texts.iter().map(|text| plain(text).filter(|_| text.is_ascii())).collect();
-        Self { regex, plain }
+        Self { pattern, regex: OnceLock::new(), plain }
     }
 
     /// True if a text matches.
     pub fn takes(&self, text: &str) -> bool {
         match &self.plain {
             Some(plain) if text.len() <= SHORT && text.is_ascii() => plain.iter().any(|one| one.takes(text)),
-            _ => self.regex.as_ref().is_some_and(|regex| regex.is_match(text)),
+            _ => self.regex().is_some_and(|regex| regex.is_match(text)),
         }
+    }
+
+    fn regex(&self) -> Option<&Regex> {
+        let build = || RegexBuilder::new(&self.pattern).case_insensitive(true).dot_matches_new_line(true).build().ok();
+        self.regex.get_or_init(build).as_ref()
     }
 }
 
@@ -254,7 +261,7 @@ mod tests {
             glob in "[aB*?.]{0,6}", text in "[AbB.\\n]{0,8}", within in proptest::prelude::any::<bool>(),
         ) {
             for matcher in [Matcher::like(std::slice::from_ref(&glob), within), Matcher::equal(std::slice::from_ref(&glob))] {
-                let regex = matcher.regex.as_ref().unwrap().is_match(&text);
+                let regex = matcher.regex().unwrap().is_match(&text);
                 proptest::prop_assert_eq!(matcher.takes(&text), regex, "{} {:?}", glob, text);
             }
         }
