@@ -3,7 +3,7 @@
 use crate::dashboard::input::action::Action;
 use crate::dashboard::input::{Context, KeyChord};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The default key map.
 const BUILTIN: &str = include_str!("../../../assets/keymap.toml");
@@ -60,7 +60,8 @@ pub struct Keymap {
 impl Keymap {
     /// The default key map. A test holds that it can be read.
     pub fn builtin() -> Arc<Self> {
-        Arc::new(Self::parse(BUILTIN).unwrap_or_default())
+        static KEYMAP: LazyLock<Arc<Keymap>> = LazyLock::new(|| Arc::new(Keymap::parse(BUILTIN).unwrap_or_default()));
+        Arc::clone(&KEYMAP)
     }
 
     /// Reads a table.
