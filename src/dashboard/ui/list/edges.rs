@@ -1,0 +1,96 @@
+//! The edges of a framed list: title, why rows are not current, summary and position.
+
+use super::{ListPane, ListState};
+use crate::client::Problem;
+use crate::dashboard::ui::{Cx, Edges, draw_frame, format, numbered};
+use crate::text;
+use ratatui::prelude::{Buffer, Line, Rect, Span};
+
+/// Shorter reasons are left out.
+const SHORTEST_REASON: usize = 12;
+
+/// Draws the frame with its edges. Returns the area inside.
+pub(super) fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) -> Rect {
+    let mut note = pane.note.clone();
+    if note.width() == 0 && !pane.order.is_empty() {
+        note = Line::from(Span::styled(pane.order.clone(), cx.theme.dim()));
+    }
+    if note.width() > 0 {
+        note.spans.insert(0, Span::raw(" "));
+        note.push_span(Span::raw(" "));
+    }
+    let below = Line::from(Span::styled(place(pane), cx.theme.dim()));
+    let mut room = usize::from(area.width).saturating_sub(text::width(&numbered(pane.pane)) + 8);
+    // Why rows are not current matters more than their summary.
+    match warnings_width(cx, pane) {
+        0 => {}
+        whole if whole + note.width() > room => note = Line::default(),
+        _ => room -= note.width(),
+    }
+    draw_frame(buf, area, cx.theme, cx.has_keys(pane.pane, false), Edges { title: title(cx, pane, room), note, below })
+}
+
+/// ` 3 Findings `, with the age of stale rows and the reason where there is room.
+fn title(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Line<'static> {
+    let style = cx.theme.title(cx.model.navigation.focus.pane == pane.pane);
+    let mut title = Line::from(Span::styled(format!(" {} ", numbered(pane.pane)), style));
+    for part in warnings(cx, pane, room) {
+        title.push_span(part);
+        title.push_span(Span::raw(" "));
+    }
+    title
+}
+
+/// Why the rows are not current, and how many of them cannot be read.
+pub(super) fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Span<'static>> {
+    let mut parts = Vec::new();
+    if let ListState::Stale(at, problem) = pane.state {
+        let age = at.map_or_else(|| "stale".to_owned(), |at| format!("stale {}", cx.age(Some(at))));
+        let separator = cx.theme.glyphs.separator;
+        let reason = stale_reason(cx, problem, room.saturating_sub(text::width(&age) + 3));
+        let note = if reason.is_empty() { age } else { format!("{age} {separator} {reason}") };
+        parts.push(Span::styled(note, cx.theme.warn()));
+    }
+    if let Some(items) = cx.model.data.unreadable.get(&pane.pane.list_kind()) {
+        parts.push(Span::styled(format!("{} not readable", format::plural(items.len(), "item")), cx.theme.warn()));
+    }
+    parts
+}
+
+/// The columns of all warnings.
+pub(super) fn warnings_width(cx: &Cx<'_>, pane: &ListPane<'_>) -> usize {
+    warnings(cx, pane, usize::MAX).iter().map(|part| part.width() + 2).sum()
+}
+
+/// `503 Service Unavailable · retry in 4s`, as much of it as fits into the room: without the time, or nothing.
+pub(crate) fn stale_reason(cx: &Cx<'_>, problem: &Problem, room: usize) -> String {
+    let (brief, next) = cx.model.reason(problem);
+    let brief = text::clean(brief);
+    let retry = next.map(|next| {
+        let wait = (next.as_second() - cx.model.now.wall.as_second()).max(0);
+        format!(" {} retry in {wait}s", cx.theme.glyphs.separator)
+    });
+    let retry = retry.unwrap_or_default();
+    let left = room.saturating_sub(text::width(&retry));
+    match left {
+        left if text::width(&brief) <= left => format!("{brief}{retry}"),
+        left if left >= SHORTEST_REASON => format!("{}{retry}", text::start(&brief, left)),
+        _ if room >= SHORTEST_REASON => text::start(&brief, room).into_owned(),
+        _ => String::new(),
+    }
+}
+
+/// ` 15 of 41 ` for the lower edge.
+pub(super) fn place(pane: &ListPane<'_>) -> String {
+    let number = |n: usize| format::thousands(n as u64);
+    if let Some(words) = &pane.place {
+        return format!(" {words} ");
+    }
+    match (pane.shown, pane.total) {
+        (0, _) => String::new(),
+        (shown, total) if shown < total => {
+            format!(" {} of {}, {} hidden ", number(pane.at + 1), number(shown), number(total - shown))
+        }
+        (shown, _) => format!(" {} of {} ", number(pane.at + 1), number(shown)),
+    }
+}
