@@ -13,7 +13,7 @@ use crate::triage::{
     Assessment, DecisionDefaults, Draft, Event, EventId, EventWriter, FindingKey, IssueId, ReopenCause, TriageState,
 };
 use jiff::civil::Date;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub struct Triage {
     /// Why decisions cannot be saved.
     pub problem: Option<Arc<Problem>>,
     /// The findings of each batch that is not on disk yet, oldest batch first.
-    pub unsaved: VecDeque<Vec<FindingKey>>,
+    pub unsaved: VecDeque<HashSet<FindingKey>>,
     pub settings: BTreeMap<(Shared, Shared), String>,
     pub seen: imbl::HashSet<FindingKey>,
     /// Default reason and expiry of verdicts by class.

@@ -191,6 +191,7 @@ impl Model {
                 self.findings.triage.defaults = DecisionDefaults::of(&state);
                 self.findings.triage.state = state;
                 self.findings.triage.writer = writer;
+                self.findings.triage.unsaved.clear();
                 self.findings.triage.settings = settings;
                 self.findings.triage.seen = seen;
                 (self.findings.triage.wide_revision, self.findings.triage.opened) =
