@@ -26,7 +26,7 @@ use scandeck::oob::{ArchivedCapture, Store, Token};
 use scandeck::table::Table;
 
 /// A dashboard with the captures pane focused, and its screen buffer.
-struct Desk {
+struct CaptureBench {
     model: Model,
     cache: ViewCache,
     buffer: Buffer,
@@ -51,7 +51,7 @@ fn capture_row(id: i64, body: &Shared) -> CaptureRow {
     CaptureRow::new(&ArchivedCapture { capture: Arc::new(capture), ..ArchivedCapture::default() }, Arc::default())
 }
 
-impl Desk {
+impl CaptureBench {
     /// A full capture list: 100,000 captures, or 128 MB of them.
     fn full(body: Shared) -> Self {
         let mut model = Model::new(Session::default(), Size { columns: 200, rows: 60 });
@@ -117,8 +117,8 @@ const AREA: Rect = Rect::new(0, 0, 200, 60);
 /// A batch of 100 captures into a full list: rows are built and the list is drawn. At 1,000 captures a second there are
 /// ten batches, and a key waits for at most one of them.
 fn stream(criterion: &mut Criterion) {
-    let mut desk = Desk::full("eHh4".into());
-    let mut measure = |desk: &mut Desk, name: &str| {
+    let mut desk = CaptureBench::full("eHh4".into());
+    let mut measure = |desk: &mut CaptureBench, name: &str| {
         criterion.bench_function(name, |bench| {
             bench.iter(|| {
                 desk.receive(100);
@@ -154,7 +154,7 @@ fn stream(criterion: &mut Criterion) {
 /// second searches for host names in all fields.
 fn typing(criterion: &mut Criterion) {
     let body = STANDARD.encode("<p>what a page sends</p> ".repeat(41)).as_str().into();
-    let mut desk = Desk::full(body);
+    let mut desk = CaptureBench::full(body);
     let targets =
         (0..20).map(|id| Target { id: TargetId(id), name: format!("t{id}.test").into(), ..Target::default() });
     let snapshot = Snapshot::Targets(Arc::new(Table::new(targets)));

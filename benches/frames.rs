@@ -30,7 +30,7 @@ fn many<T: Clone>(of: Vec<T>, rows: i64, with_id: impl Fn(T, i64) -> T) -> Vec<T
 }
 
 fn filled(rows: i64) -> Model {
-    let mut model = fixtures::world(SIZE.0, SIZE.1);
+    let mut model = fixtures::populated(SIZE.0, SIZE.1);
     let workspaces =
         many(fixtures::workspaces(), rows, |item, id| scandeck::contract::Workspace { id: id.into(), ..item });
     let targets = many(fixtures::targets(), rows, |item, id| scandeck::contract::Target {
@@ -57,7 +57,7 @@ fn filled(rows: i64) -> Model {
     ] {
         fixtures::learn(&mut model, 80_000, snapshot);
     }
-    fixtures::catch(&mut model, 80_000, 1, captures);
+    fixtures::receive_captures(&mut model, 80_000, 1, captures);
     model
 }
 

@@ -6,10 +6,10 @@
 
 #![allow(clippy::unwrap_used, dead_code)]
 
+#[path = "../tests/triage/busy_logger.rs"]
+mod busy_logger;
 #[path = "../tests/triage/generated.rs"]
 mod generated;
-#[path = "../tests/triage/loud.rs"]
-mod loud;
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -265,7 +265,7 @@ fn main() {
     measure_during_stream(terminal, &generated);
 
     let home = tempfile::tempdir().unwrap();
-    generated.loud.hears(IN_ONE_RESPONSE, BIG);
+    generated.busy_logger.generate(IN_ONE_RESPONSE, BIG);
     measure_large_response(Terminal::start(&generated.base, home.path(), "of 100"));
     let archived = runtime.block_on(archived_captures(home.path()));
     print_figure("100 MB of captures: archived", format!("{archived} of {IN_ONE_RESPONSE}"));
@@ -279,18 +279,18 @@ async fn archived_captures(home: &Path) -> usize {
 
 /// Latencies while captures arrive.
 fn measure_during_stream(mut terminal: Terminal, generated: &Generated) {
-    generated.loud.hears(CAPTURES, 0);
+    generated.busy_logger.generate(CAPTURES, 0);
     terminal.until(&format!("n={CAPTURES}"));
     terminal.wait_until_idle();
     print_figure("memory with 100,000 findings and 100,000 captures", terminal.memory_summary());
     print_figure("with 100,000 captures: cursor down", quantiles(terminal.cursor_latencies()));
-    let (loud, stopped) = (Arc::clone(&generated.loud), Arc::new(AtomicBool::new(false)));
+    let (busy_logger, stopped) = (Arc::clone(&generated.busy_logger), Arc::new(AtomicBool::new(false)));
     let stop = Arc::clone(&stopped);
     let sender = std::thread::spawn(move || {
         let started_at = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(20));
-            loud.hears(CAPTURES + started_at.elapsed().as_millis() as i64 * PER_SECOND / 1000, 0);
+            busy_logger.generate(CAPTURES + started_at.elapsed().as_millis() as i64 * PER_SECOND / 1000, 0);
         }
     });
     let (started_at, cpu) = (Instant::now(), terminal.cpu());

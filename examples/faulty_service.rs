@@ -15,7 +15,7 @@ mod runner;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use faulty::{FAULTS, FaultyService, world};
+use faulty::{FAULTS, FaultyService, sample_data};
 use runner::{ScriptedRunner, typical_events};
 use scandeck::service::{Parts, RateLimit, Settings, start_with};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -31,7 +31,7 @@ async fn main() -> Result<()> {
     let parts = Parts { runner: Some(Arc::new(runner.clone())), ..Parts::default() };
     let shutdown = CancellationToken::new();
     let service = start_with(settings, shutdown.clone(), parts).await?;
-    let loggers = world::fill(service.base_url.as_str(), &service.api_key, || runner.finish_scans(1)).await;
+    let loggers = sample_data::fill(service.base_url.as_str(), &service.api_key, || runner.finish_scans(1)).await;
     let proxy = FaultyService::start(service.base_url.as_str()).await;
     for rule in std::env::args().skip(1) {
         proxy.faults.set(&rule).map_err(anyhow::Error::msg)?;

@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn file_name_cannot_leave_directory() {
-        for (given, kept) in [
+        for (given, expected) in [
             ("../../etc/passwd", "passwd"),
             ("..", "download"),
             ("C:\\tmp\\report 1.pdf", "report_1.pdf"),
@@ -325,7 +325,7 @@ mod tests {
             ("", "download"),
             ("dir/", "dir"),
         ] {
-            assert_eq!(file_name(given), kept, "{given:?}");
+            assert_eq!(file_name(given), expected, "{given:?}");
         }
         let long = file_name(&format!("{}.json", "é".repeat(300)));
         assert!(long.len() <= NAME_BYTES && long.ends_with(".json"), "{long}");

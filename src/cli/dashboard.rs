@@ -69,8 +69,10 @@ pub async fn show(
     let left = shown.context("cannot use the terminal")?;
     let summary = exit_summary(&left);
     #[cfg(feature = "service")]
-    if let Some(Ok(world)) = left.keep_alive.map(|world| world.downcast::<crate::demo::DemoEnvironment>()) {
-        world.end().await?;
+    if let Some(Ok(environment)) =
+        left.keep_alive.map(|environment| environment.downcast::<crate::demo::DemoEnvironment>())
+    {
+        environment.end().await?;
     }
     // The terminal may be closed already.
     let _ = writeln!(stdout(), "{summary}");
@@ -197,8 +199,8 @@ async fn local(_: &Config, _: &Environment) -> Result<Connected, Problem> {
 
 #[cfg(feature = "service")]
 async fn demo() -> Result<Connected, Problem> {
-    let world = crate::demo::DemoEnvironment::start(crate::demo::Tempo::Watched).await;
-    Ok(on_demo(world.map_err(|error| Problem::local(format!("{error:#}")))?))
+    let environment = crate::demo::DemoEnvironment::start(crate::demo::Tempo::Watched).await;
+    Ok(on_demo(environment.map_err(|error| Problem::local(format!("{error:#}")))?))
 }
 
 #[cfg(not(feature = "service"))]
@@ -208,24 +210,24 @@ async fn demo() -> Result<Connected, Problem> {
 
 /// The connection to a demo, which ends with the dashboard.
 #[cfg(feature = "service")]
-pub fn on_demo(world: crate::demo::DemoEnvironment) -> Connected {
+pub fn on_demo(environment: crate::demo::DemoEnvironment) -> Connected {
     let session = Session {
         name: "demo".to_owned(),
-        base_url: world.base_url.clone(),
+        base_url: environment.base_url.clone(),
         demo: true,
         practice: Some(crate::dashboard::base::session::Playground {
-            control: world.practice.control_url(),
-            fetch: world.practice.fetch_url(),
-            script_file: world.script_file().display().to_string(),
+            control: environment.practice.control_url(),
+            fetch: environment.practice.fetch_url(),
+            script_file: environment.script_file().display().to_string(),
         }),
-        workspace: Some(world.workspace.to_string()),
+        workspace: Some(environment.workspace.to_string()),
         ..Session::default()
     };
     // In the directory of the demo, so that its decisions are deleted with it.
     let who = Environment::of_process().login;
-    let memory = Memory { directory: world.memory(), cache: None, who, keep_days: None };
-    let source = ConnectionSource::Service(world.client.clone());
-    Connected { source, session, memory, note: None, keep_alive: Some(Box::new(world)) }
+    let memory = Memory { directory: environment.memory(), cache: None, who, keep_days: None };
+    let source = ConnectionSource::Service(environment.client.clone());
+    Connected { source, session, memory, note: None, keep_alive: Some(Box::new(environment)) }
 }
 
 /// One line about the work that continues without the dashboard.

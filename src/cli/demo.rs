@@ -56,14 +56,14 @@ async fn run_plain(out: Option<PathBuf>) -> anyhow::Result<ExitCode> {
             .context("cannot create a temporary directory for the reports")?
             .keep(),
     };
-    let world = DemoEnvironment::start(Tempo::Plain).await?;
+    let environment = DemoEnvironment::start(Tempo::Plain).await?;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let mut lines = stdout();
     let result = tokio::select! {
-        result = plain::run(&world, &out, &mut lines) => result.map(|()| ExitCode::SUCCESS),
+        result = plain::run(&environment, &out, &mut lines) => result.map(|()| ExitCode::SUCCESS),
         _ = terminate.recv() => Ok(ExitCode::from(143)),
         _ = interrupt.recv() => Ok(ExitCode::from(130)),
     };
-    world.end().await?;
+    environment.end().await?;
     result
 }

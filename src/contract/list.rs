@@ -116,7 +116,7 @@ pub fn repaired(body: &[u8]) -> String {
     let mut fixed = String::with_capacity(text.len());
     let (mut rest, mut in_string) = (text.as_ref(), false);
     while let Some(c) = rest.chars().next() {
-        let (taken, replacement) = match c {
+        let (length, replacement) = match c {
             '"' => {
                 in_string = !in_string;
                 (1, None)
@@ -128,8 +128,8 @@ pub fn repaired(body: &[u8]) -> String {
             '-' if rest.starts_with("-Infinity") && !in_string => (9, Some("null".to_owned())),
             c => (c.len_utf8(), None),
         };
-        let (piece, after) = rest.split_at(taken);
-        fixed.push_str(replacement.as_deref().unwrap_or(piece));
+        let (chunk, after) = rest.split_at(length);
+        fixed.push_str(replacement.as_deref().unwrap_or(chunk));
         rest = after;
     }
     fixed

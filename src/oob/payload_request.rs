@@ -46,9 +46,9 @@ impl PayloadRequest {
     /// The payloads, one per unused number.
     pub fn payloads(&self, numbers: &[u64], book: &PayloadBook, stamped: &PayloadOrigin) -> Vec<Arc<Payload>> {
         let mut tokens: Vec<Token> = Vec::with_capacity(self.count);
-        let mut taken = std::collections::HashSet::new();
+        let mut used = std::collections::HashSet::new();
         let free = numbers.iter().map(|&number| Token::of(number));
-        let free = free.filter(|&token| book.get(token).is_none() && taken.insert(token));
+        let free = free.filter(|&token| book.get(token).is_none() && used.insert(token));
         tokens.extend(free.take(self.count));
         let many = self.into.is_some();
         let one = |(at, token): (usize, Token)| Payload {

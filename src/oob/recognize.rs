@@ -75,7 +75,7 @@ impl TokenSearch<'_> {
             self.value(MentionPlace::Header("User-Agent".into()), capture.user_agent.as_bytes());
         }
         self.value(MentionPlace::Body, body);
-        if CompressionFormat::of(body).is_none() && says_deflate(capture) {
+        if CompressionFormat::of(body).is_none() && declares_deflate(capture) {
             self.unwrap_compressed(CompressionFormat::Deflate, body, &[]);
         }
     }
@@ -207,7 +207,7 @@ fn leading(value: &[u8]) -> Option<(Token, &[u8])> {
 }
 
 /// True if Content-Encoding names deflate.
-fn says_deflate(capture: &Capture) -> bool {
+fn declares_deflate(capture: &Capture) -> bool {
     request::header(capture, "content-encoding").is_some_and(|value| value.to_ascii_lowercase().contains("deflate"))
 }
 

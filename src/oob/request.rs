@@ -29,8 +29,8 @@ pub fn headers(capture: &Capture) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// The first header of a name.
-pub fn header<'a>(capture: &'a Capture, wanted: &str) -> Option<&'a str> {
-    headers(capture).find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
+pub fn header<'a>(capture: &'a Capture, header_name: &str) -> Option<&'a str> {
+    headers(capture).find(|(name, _)| name.eq_ignore_ascii_case(header_name)).map(|(_, value)| value)
 }
 
 /// The content type that the service reports, otherwise the header.

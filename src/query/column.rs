@@ -214,9 +214,9 @@ impl Column {
     pub fn same_as(&self, row: usize, most: usize) -> (usize, Vec<usize>) {
         let Self::TextPool { cells, .. } = self else { return Default::default() };
         let codes = cells.single().unwrap_or_default();
-        let Some(&wanted) = codes.get(row).filter(|&&code| code != NOTHING) else { return Default::default() };
-        let count = codes.iter().filter(|&&code| code == wanted).count() - 1;
-        let others = codes.iter().enumerate().filter(|&(at, &code)| code == wanted && at != row);
+        let Some(&expected) = codes.get(row).filter(|&&code| code != NOTHING) else { return Default::default() };
+        let count = codes.iter().filter(|&&code| code == expected).count() - 1;
+        let others = codes.iter().enumerate().filter(|&(at, &code)| code == expected && at != row);
         (count, others.map(|(at, _)| at).take(most.min(count)).collect())
     }
 

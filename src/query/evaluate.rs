@@ -14,7 +14,7 @@ use super::{Clause, ClauseTest, Expr, Field, Flag, Query, RowSet};
 use crate::query::ValueKind;
 
 /// Maximum number of cached clauses.
-const MOST_KEPT: usize = 64;
+const MOST_CACHED: usize = 64;
 
 impl Query {
     /// The matching rows.
@@ -26,7 +26,7 @@ impl Query {
 /// Evaluates queries over one list and caches the rows of each clause until the list or the decisions change.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluator {
-    kept: HashMap<String, CachedRows>,
+    cached: HashMap<String, CachedRows>,
     /// Columns that the list does not provide.
     columns: HashMap<Field, ColumnBuilder>,
 }
@@ -42,24 +42,24 @@ struct CachedRows {
 impl Evaluator {
     /// Drops all caches, because the list changed.
     pub fn forget(&mut self) {
-        self.kept.clear();
+        self.cached.clear();
         self.columns.clear();
     }
 
     /// Drops caches of some fields.
-    pub fn forget_fields(&mut self, gone: impl Fn(Field) -> bool) {
-        self.kept.retain(|_, kept| !gone(kept.field));
-        self.columns.retain(|field, _| !gone(*field));
+    pub fn forget_fields(&mut self, is_stale: impl Fn(Field) -> bool) {
+        self.cached.retain(|_, cached| !is_stale(cached.field));
+        self.columns.retain(|field, _| !is_stale(*field));
     }
 
     /// Adds columns built elsewhere.
-    pub fn take_columns(&mut self, made: impl IntoIterator<Item = (Field, ColumnBuilder)>) {
+    pub fn add_columns(&mut self, made: impl IntoIterator<Item = (Field, ColumnBuilder)>) {
         self.columns.extend(made);
     }
 
     /// Rewrites changed rows in the columns of changed fields.
     pub fn update_rows(&mut self, rows: &[usize], changed: impl Fn(Field) -> bool, source: &dyn RowSource) {
-        self.kept.retain(|_, kept| !changed(kept.field));
+        self.cached.retain(|_, cached| !changed(cached.field));
         self.columns.retain(|field, builder| {
             let again = |&row: &usize| {
                 source.write_field(row, *field, builder);
@@ -98,13 +98,13 @@ impl Evaluator {
 
     fn clause(&mut self, clause: &Clause, source: &dyn RowSource) -> RowSet {
         let text = clause.to_string();
-        let kept = self.kept.get(&text).filter(|kept| kept.at.is_none_or(|at| at == source.now()));
-        if let Some(kept) = kept.filter(|kept| kept.rows.len() == source.len()) {
-            return kept.rows.clone();
+        let cached = self.cached.get(&text).filter(|cached| cached.at.is_none_or(|at| at == source.now()));
+        if let Some(cached) = cached.filter(|cached| cached.rows.len() == source.len()) {
+            return cached.rows.clone();
         }
         let rows = self.take(clause, source);
-        if self.kept.len() >= MOST_KEPT {
-            self.kept.clear();
+        if self.cached.len() >= MOST_CACHED {
+            self.cached.clear();
         }
         let at = matches!(clause.test, ClauseTest::Time(_, When::Span(_))).then(|| source.now());
         // Flags come from two columns; the decision column may change.
@@ -113,7 +113,7 @@ impl Evaluator {
             ClauseTest::Flags(flags) if of_decision(flags) => Field::Decision,
             _ => clause.field,
         };
-        self.kept.insert(text, CachedRows { rows: rows.clone(), field, at });
+        self.cached.insert(text, CachedRows { rows: rows.clone(), field, at });
         rows
     }
 
@@ -133,40 +133,40 @@ impl Evaluator {
                 texts.iter().for_each(|text| any.or(&source.with_text(&text.to_lowercase())));
                 any
             }
-            ClauseTest::Flags(flags) => self.take_flags(flags, source),
-            test => take_values(clause.field, test, self.column(clause.field, source), source.now()),
+            ClauseTest::Flags(flags) => self.match_flags(flags, source),
+            test => match_values(clause.field, test, self.column(clause.field, source), source.now()),
         }
     }
 
-    fn take_flags(&mut self, flags: &[Flag], source: &dyn RowSource) -> RowSet {
+    fn match_flags(&mut self, flags: &[Flag], source: &dyn RowSource) -> RowSet {
         let mut any = RowSet::none(source.len());
         let (of_decision, of_rows): (Vec<&Flag>, Vec<&Flag>) = flags.iter().partition(|flag| flag.is_of_decision());
         for (field, flags) in [(Field::Decision, of_decision), (Field::Is, of_rows)] {
-            let wanted = flags.iter().fold(0, |bits, flag| bits | flag.bit());
-            if wanted != 0
+            let expected = flags.iter().fold(0, |bits, flag| bits | flag.bit());
+            if expected != 0
                 && let Column::Flags(rows) = self.column(field, source)
             {
-                any.or(&RowSet::of(rows.len(), |row| rows[row] & wanted != 0));
+                any.or(&RowSet::of(rows.len(), |row| rows[row] & expected != 0));
             }
         }
         any
     }
 }
 
-fn take_values(field: Field, test: &ClauseTest, column: &Column, now: i64) -> RowSet {
+fn match_values(field: Field, test: &ClauseTest, column: &Column, now: i64) -> RowSet {
     match column {
         Column::TextPool { values, cells } => {
-            let takes = text_test(field, test);
-            let taken: Vec<bool> = values.iter().map(takes).collect();
-            let known = |code: u32| (code as usize) < taken.len();
+            let is_match = text_test(field, test);
+            let matching: Vec<bool> = values.iter().map(is_match).collect();
+            let known = |code: u32| (code as usize) < matching.len();
             let none = matches!(test, ClauseTest::None);
-            scan(cells, |code| if none { known(code) } else { known(code) && taken[code as usize] }, none)
+            scan(cells, |code| if none { known(code) } else { known(code) && matching[code as usize] }, none)
         }
         Column::Numbers(cells) => match test {
             ClauseTest::Some => scan(cells, |number| !number.is_nan(), false),
             ClauseTest::None => scan(cells, |number| !number.is_nan(), true),
-            ClauseTest::Number(compare, numbers) => take_numbers(cells, *compare, numbers),
-            ClauseTest::Time(compare, when) => take_times(field, cells, *compare, *when, now),
+            ClauseTest::Number(compare, numbers) => match_numbers(cells, *compare, numbers),
+            ClauseTest::Time(compare, when) => match_times(field, cells, *compare, *when, now),
             _ => RowSet::none(cells.rows()),
         },
         Column::Flags(rows) => RowSet::none(rows.len()),
@@ -174,10 +174,10 @@ fn take_values(field: Field, test: &ClauseTest, column: &Column, now: i64) -> Ro
 }
 
 /// The rows with a matching value, or the other rows if `opposite`.
-fn scan<T: Copy>(cells: &Cells<T>, takes: impl Fn(T) -> bool, opposite: bool) -> RowSet {
+fn scan<T: Copy>(cells: &Cells<T>, is_match: impl Fn(T) -> bool, opposite: bool) -> RowSet {
     let mut rows = match cells.single() {
-        Some(values) => RowSet::of(values.len(), |row| takes(values[row])),
-        None => RowSet::of(cells.rows(), |row| cells.row(row).iter().any(|&value| takes(value))),
+        Some(values) => RowSet::of(values.len(), |row| is_match(values[row])),
+        None => RowSet::of(cells.rows(), |row| cells.row(row).iter().any(|&value| is_match(value))),
     };
     if opposite {
         rows.invert();
@@ -187,7 +187,7 @@ fn scan<T: Copy>(cells: &Cells<T>, takes: impl Fn(T) -> bool, opposite: bool) ->
 
 fn text_test(field: Field, test: &ClauseTest) -> Box<dyn Fn(&str) -> bool> {
     let within = matches!(field.spec().values, ValueKind::Prose);
-    let matcher = |matcher: Matcher| Box::new(move |text: &str| matcher.takes(text));
+    let matcher = |matcher: Matcher| Box::new(move |text: &str| matcher.matches(text));
     match test {
         ClauseTest::Like(texts) => matcher(Matcher::like(&normal(field, texts), within)),
         ClauseTest::Equal(texts) => matcher(Matcher::equal(&normal(field, texts))),
@@ -206,13 +206,13 @@ fn normal(field: Field, texts: &[String]) -> Vec<String> {
     if field == Field::Cwe { texts.iter().map(one).collect() } else { texts.to_vec() }
 }
 
-fn take_numbers(cells: &Cells<f64>, compare: Compare, numbers: &[Number]) -> RowSet {
+fn match_numbers(cells: &Cells<f64>, compare: Compare, numbers: &[Number]) -> RowSet {
     match numbers {
         [one] => {
-            let wanted = one.get();
-            scan(cells, |number| holds(number, compare, (wanted, wanted)), false)
+            let expected = one.get();
+            scan(cells, |number| holds(number, compare, (expected, expected)), false)
         }
-        several => scan(cells, |number| several.iter().any(|wanted| number == wanted.get()), false),
+        several => scan(cells, |number| several.iter().any(|expected| number == expected.get()), false),
     }
 }
 
@@ -227,7 +227,7 @@ fn holds(value: f64, compare: Compare, (first, last): (f64, f64)) -> bool {
     }
 }
 
-fn take_times(field: Field, cells: &Cells<f64>, compare: Compare, when: When, now: i64) -> RowSet {
+fn match_times(field: Field, cells: &Cells<f64>, compare: Compare, when: When, now: i64) -> RowSet {
     let now = now as f64;
     match (when, when.seconds()) {
         (When::Span(span), _) => {

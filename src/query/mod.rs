@@ -100,7 +100,7 @@ impl Query {
     }
 
     /// True if a clause tests this field.
-    pub fn asks_about(&self, field: Field) -> bool {
+    pub fn has_field(&self, field: Field) -> bool {
         self.root.clauses().iter().any(|clause| clause.field == field)
     }
 

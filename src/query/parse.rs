@@ -253,7 +253,7 @@ impl Meaning<'_> {
                 let glob = || super::value::Matcher::like(std::slice::from_ref(text), false);
                 match exact {
                     Some(names) => *text = names[0].to_owned(),
-                    None if text.contains(['*', '?']) && known.iter().any(|names| glob().takes(names[0])) => {}
+                    None if text.contains(['*', '?']) && known.iter().any(|names| glob().matches(names[0])) => {}
                     None => return Err(self.no_choice(value, known)),
                 }
             }

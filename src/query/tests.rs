@@ -19,7 +19,7 @@ fn long_query_round_trips() {
 
 #[test]
 fn equivalent_queries_print_canonically() {
-    for (text, wanted) in [
+    for (text, expected) in [
         ("", ""),
         ("Risk:>=HI age<14d", "risk>=high first<2w"),
         ("risk_level:3,4 epss=0.50", "risk:high,critical epss:0.5"),
@@ -34,13 +34,13 @@ fn equivalent_queries_print_canonically() {
         ("\"open quote", "\"open quote\""),
         ("https://shop.test/a?b=c", "https://shop.test/a?b=c"),
     ] {
-        assert_eq!(canonical(text), wanted, "{text}");
+        assert_eq!(canonical(text), expected, "{text}");
     }
 }
 
 #[test]
 fn parse_error_has_position_reason_and_hint() {
-    for (text, wanted) in [
+    for (text, expected) in [
         ("risc>=high", "0..4 unknown field `risc`; did you mean `risk`?"),
         ("a qqq:1", "2..5 unknown field `qqq`; quote it to search for the text"),
         ("risk>=hihg", "6..10 invalid risk `hihg`; use info, low, medium, high or critical"),
@@ -59,7 +59,7 @@ fn parse_error_has_position_reason_and_hint() {
         ("()", "1..2 a word or field is missing before `)`"),
         ("epss>nan", "5..8 invalid number `nan`; use digits"),
     ] {
-        assert_eq!(canonical(text), wanted, "{text}");
+        assert_eq!(canonical(text), expected, "{text}");
     }
     let deep = "(".repeat(60);
     assert!(canonical(&deep).contains("nested groups"));

@@ -101,9 +101,9 @@ impl Matcher {
     }
 
     /// True if a text matches.
-    pub fn takes(&self, text: &str) -> bool {
+    pub fn matches(&self, text: &str) -> bool {
         match &self.plain {
-            Some(plain) if text.len() <= SHORT && text.is_ascii() => plain.iter().any(|one| one.takes(text)),
+            Some(plain) if text.len() <= SHORT && text.is_ascii() => plain.iter().any(|one| one.matches(text)),
             _ => self.regex().is_some_and(|regex| regex.is_match(text)),
         }
     }
@@ -115,16 +115,16 @@ impl Matcher {
 }
 
 impl Plain {
-    fn takes(&self, text: &str) -> bool {
+    fn matches(&self, text: &str) -> bool {
         match self {
             Self::Whole(whole) => whole.eq_ignore_ascii_case(text),
-            Self::Glob(glob) => takes(glob.as_bytes(), text.as_bytes()),
+            Self::Glob(glob) => matches(glob.as_bytes(), text.as_bytes()),
         }
     }
 }
 
 /// `*` matches as little as possible; on a mismatch, the last `*` is extended by one character.
-fn takes(glob: &[u8], text: &[u8]) -> bool {
+fn matches(glob: &[u8], text: &[u8]) -> bool {
     let (mut at, mut letter, mut star) = (0, 0, None);
     while letter < text.len() {
         match (glob.get(at), star) {
@@ -132,7 +132,7 @@ fn takes(glob: &[u8], text: &[u8]) -> bool {
                 at += 1;
                 star = Some((at, letter));
             }
-            (Some(wanted), _) if *wanted == b'?' || wanted.eq_ignore_ascii_case(&text[letter]) => {
+            (Some(expected), _) if *expected == b'?' || expected.eq_ignore_ascii_case(&text[letter]) => {
                 at += 1;
                 letter += 1;
             }
@@ -247,12 +247,12 @@ mod tests {
     #[test]
     fn globs_match_whole_text_and_plain_text_matches_within() {
         let texts = |text: &str| vec![text.to_owned()];
-        assert!(Matcher::like(&texts("shop*"), true).takes("SHOP.acme.test"));
-        assert!(!Matcher::like(&texts("acme*"), true).takes("shop.acme.test"));
-        assert!(Matcher::like(&texts("acme"), true).takes("shop.acme.test"));
-        assert!(!Matcher::like(&texts("acme"), false).takes("shop.acme.test"));
-        assert!(!Matcher::like(&texts("a.c"), false).takes("abc"));
-        assert!(Matcher::equal(&texts("a*")).takes("A*") && !Matcher::equal(&texts("a*")).takes("ab"));
+        assert!(Matcher::like(&texts("shop*"), true).matches("SHOP.acme.test"));
+        assert!(!Matcher::like(&texts("acme*"), true).matches("shop.acme.test"));
+        assert!(Matcher::like(&texts("acme"), true).matches("shop.acme.test"));
+        assert!(!Matcher::like(&texts("acme"), false).matches("shop.acme.test"));
+        assert!(!Matcher::like(&texts("a.c"), false).matches("abc"));
+        assert!(Matcher::equal(&texts("a*")).matches("A*") && !Matcher::equal(&texts("a*")).matches("ab"));
     }
 
     proptest::proptest! {
@@ -262,7 +262,7 @@ mod tests {
         ) {
             for matcher in [Matcher::like(std::slice::from_ref(&glob), within), Matcher::equal(std::slice::from_ref(&glob))] {
                 let regex = matcher.regex().unwrap().is_match(&text);
-                proptest::prop_assert_eq!(matcher.takes(&text), regex, "{} {:?}", glob, text);
+                proptest::prop_assert_eq!(matcher.matches(&text), regex, "{} {:?}", glob, text);
             }
         }
     }

@@ -31,15 +31,15 @@ pub struct ReportGroup {
 
 impl Document {
     pub fn new(data: &ReportData) -> Self {
-        let kept: Vec<ReportFinding> = data
+        let included: Vec<ReportFinding> = data
             .findings
             .iter()
-            .filter(|found| is_wanted(data, found))
+            .filter(|found| is_included(data, found))
             .cloned()
             .map(|found| trim(data, found))
             .collect();
         let mut counts = [0; 5];
-        for found in &kept {
+        for found in &included {
             counts[4 - found.risk().level() as usize] += 1;
         }
         let scans = if data.filters.include_tool_configuration { data.scans.clone() } else { Vec::new() };
@@ -47,7 +47,7 @@ impl Document {
             workspace: data.workspace.clone(),
             generated: data.generated,
             group_by: data.group_by.clone(),
-            groups: group(data, kept),
+            groups: group(data, included),
             with_decisions: data.with_decisions,
             counts,
             scans,
@@ -60,7 +60,7 @@ impl Document {
     }
 }
 
-fn is_wanted(data: &ReportData, found: &ReportFinding) -> bool {
+fn is_included(data: &ReportData, found: &ReportFinding) -> bool {
     let filters = &data.filters;
     let by_status = match found.finding.status.as_str() {
         "false_positive" => filters.include_false_positives,
@@ -85,13 +85,13 @@ fn trim(data: &ReportData, mut found: ReportFinding) -> ReportFinding {
     found
 }
 
-fn group(data: &ReportData, kept: Vec<ReportFinding>) -> Vec<ReportGroup> {
+fn group(data: &ReportData, included: Vec<ReportFinding>) -> Vec<ReportGroup> {
     let mut by_name: BTreeMap<String, Vec<ReportFinding>> = BTreeMap::new();
     let by_target = data.group_by == GroupBy::Target;
     if by_target && data.filters.include_all_targets {
         by_name.extend(data.targets.iter().map(|name| (name.clone(), Vec::new())));
     }
-    for found in kept {
+    for found in included {
         let name = if by_target { found.target.clone() } else { found.finding.name.to_string() };
         by_name.entry(name).or_default().push(found);
     }
@@ -127,36 +127,36 @@ mod tests {
 
     #[test]
     fn filters_exclude_findings_and_evidence() {
-        let mut wanted = data(GroupBy::Target);
-        wanted.filters.include_info = false;
-        wanted.filters.include_how_to_reproduce = false;
-        let document = Document::new(&wanted);
+        let mut input = data(GroupBy::Target);
+        input.filters.include_info = false;
+        input.filters.include_how_to_reproduce = false;
+        let document = Document::new(&input);
         assert_eq!(document.counts, [1, 0, 0, 0, 0]);
         assert_eq!(document.groups[0].findings[0].finding.vuln_evidence, Evidence::default());
 
-        wanted.filters.include_not_verified = false;
-        assert!(Document::new(&wanted).is_empty());
-        wanted.filters.include_all_targets = true;
-        assert_eq!(Document::new(&wanted).groups.len(), 3, "targets without findings are included on request");
+        input.filters.include_not_verified = false;
+        assert!(Document::new(&input).is_empty());
+        input.filters.include_all_targets = true;
+        assert_eq!(Document::new(&input).groups.len(), 3, "targets without findings are included on request");
     }
 
     #[test]
     fn status_filters_exclude_by_default() {
-        for (status, kept_by_default) in
+        for (status, included_by_default) in
             [("open", true), ("accepted", true), ("fixed", true), ("ignored", false), ("false_positive", false)]
         {
             let mut one = data(GroupBy::Target);
             one.findings.truncate(1);
             one.findings[0].finding.status = status.into();
-            assert_eq!(!Document::new(&one).is_empty(), kept_by_default, "{status}");
+            assert_eq!(!Document::new(&one).is_empty(), included_by_default, "{status}");
         }
     }
 
     #[test]
     fn history_is_included_on_request() {
-        let mut wanted = data(GroupBy::Target);
-        assert!(Document::new(&wanted).groups[0].findings[0].history.is_empty());
-        wanted.filters.include_finding_history = true;
-        assert_eq!(Document::new(&wanted).groups[0].findings[0].history.len(), 1);
+        let mut input = data(GroupBy::Target);
+        assert!(Document::new(&input).groups[0].findings[0].history.is_empty());
+        input.filters.include_finding_history = true;
+        assert_eq!(Document::new(&input).groups[0].findings[0].history.len(), 1);
     }
 }

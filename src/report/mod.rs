@@ -267,11 +267,11 @@ mod tests {
         assert_eq!((&worst["decided"]["severity"], &worst["risk_level"]), (&1.into(), &4.into()));
         let table = text(&decided(), ReportFormat::Csv);
         let mut reader = ::csv::Reader::from_reader(table.as_bytes());
-        let heads = reader.headers().unwrap().clone();
-        let place = heads.iter().position(|head| head == "notes").unwrap();
+        let headers = reader.headers().unwrap().clone();
+        let place = headers.iter().position(|head| head == "notes").unwrap();
         let rows: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
         assert!(rows.iter().any(|row| &row[place] == "'=see <b>114</b>"), "{table}");
-        let retest = ["retest_before", "retest_now"].map(|head| heads.iter().position(|one| one == head).unwrap());
+        let retest = ["retest_before", "retest_now"].map(|head| headers.iter().position(|one| one == head).unwrap());
         assert!(rows.iter().any(|row| retest.map(|at| &row[at]) == ["confirmed", "still there"]), "{table}");
         assert_eq!(worst["decided"]["retest"]["now"], "still there");
     }

@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn parse_of_invalid_text_suggests_a_form() {
-        for (given, says) in [
+        for (given, message) in [
             ("", "a host name"),
             ("localhost:8080", "use http://localhost:8080/"),
             ("shop.acme.test/login", "use http://shop.acme.test/login"),
@@ -285,7 +285,7 @@ mod tests {
             (&"x".repeat(3000), "2048"),
         ] {
             let error = Address::parse(given).expect_err(given).to_string();
-            assert!(error.contains(says), "{given}: {error}");
+            assert!(error.contains(message), "{given}: {error}");
         }
     }
 

@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn pattern_accepts_names_wildcards_and_ranges() {
-        for (given, kept) in [
+        for (given, expected) in [
             ("Shop.Acme.TEST.", "shop.acme.test"),
             ("*.shop.acme.test", "*.shop.acme.test"),
             ("*.acme.test", "*.acme.test"),
@@ -300,7 +300,7 @@ mod tests {
             ("[::1]", "::1"),
             ("2001:db8::/32", "2001:db8::/32"),
         ] {
-            assert_eq!(given.parse::<Pattern>().unwrap().to_string(), kept);
+            assert_eq!(given.parse::<Pattern>().unwrap().to_string(), expected);
         }
         for (given, why) in [
             ("*", "use a name"),

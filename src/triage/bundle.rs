@@ -192,7 +192,7 @@ mod tests {
     use crate::contract::{CaptureId, Evidence, FindingId, LoggerId, Risk};
     use crate::oob::Token;
     use crate::triage::Verdict;
-    use crate::triage::testing::Desk;
+    use crate::triage::testing::Replica;
 
     fn bundle() -> Bundle {
         let made = Stamp::parse("2026-11-21 12:00:00").unwrap();
@@ -205,7 +205,7 @@ mod tests {
             ..Finding::default()
         };
         let mut bundle = Bundle::new(manifest);
-        bundle.events = vec![Desk::new("ann", 1).decides(1, Verdict::Confirmed)];
+        bundle.events = vec![Replica::new("ann", 1).decides(1, Verdict::Confirmed)];
         bundle.settings = vec![Setting { key: "tabs".into(), json: "[1]".into() }];
         bundle.seen = vec![FindingKey(9)];
         bundle.payloads = vec![Arc::new(Payload { workspace: "Acme".into(), ..Payload::default() })];

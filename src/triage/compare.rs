@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn compared_findings_are_new_gone_same_or_changed() {
+    fn compared_findings_are_new_absent_same_or_changed() {
         use Outcome::*;
         assert_eq!(outcomes(&scan(2, 10, ScanStatus::Finished)), [(1, New), (2, Absent), (3, Same), (4, Changed)]);
     }

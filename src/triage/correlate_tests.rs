@@ -4,111 +4,111 @@ use proptest::prelude::*;
 
 use super::event::{Change, Decision, ManualFinding, Subject};
 use super::issue::{IssueId, VerdictSource};
-use super::testing::World;
+use super::testing::TriageFixture;
 use crate::contract::{Evidence, Finding, FindingId, Risk, ScanId, TargetId};
 use crate::finding::Verdict::{Confirmed, FalsePositive, Open};
 use crate::finding::{Presence, Verdict};
 
 #[test]
 fn finding_of_two_scans_is_one_row_with_latest_occurrence() {
-    let mut world = World::new();
-    world.scan(1);
-    world.scan(2);
-    world.found(1, "tls10", "");
-    world.found(2, "tls10", "").risk_level = Risk::High;
-    let rows = world.rows();
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.scan(2);
+    fixture.found(1, "tls10", "");
+    fixture.found(2, "tls10", "").risk_level = Risk::High;
+    let rows = fixture.rows();
     assert_eq!(rows.issues.len(), 1);
     let issue = &rows.issues.items()[0];
     assert_eq!((issue.risk_level, issue.finding_ids().count()), (Risk::High, 2));
-    assert_eq!((issue.first_seen, issue.last_seen), (world.scans[0].start_time, world.scans[1].start_time));
+    assert_eq!((issue.first_seen, issue.last_seen), (fixture.scans[0].start_time, fixture.scans[1].start_time));
     assert_eq!(issue.earlier[0].finding.id, issue.finding.id);
     assert_eq!(issue.id, IssueId::from(issue.key()));
 }
 
 #[test]
 fn siblings_with_distinct_places_keep_their_decisions() {
-    let mut world = World::new();
-    world.scan(1);
-    world.scan(2);
-    world.found(1, "cookie", "sid");
-    world.found(1, "cookie", "lang");
-    world.decide(FalsePositive);
-    let (lang, sid) = (world.found(2, "cookie", "lang").clone(), world.found(2, "cookie", "sid").clone());
-    assert_eq!((world.row(&lang).1.verdict, world.row(&sid).1.verdict), (FalsePositive, Open));
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.scan(2);
+    fixture.found(1, "cookie", "sid");
+    fixture.found(1, "cookie", "lang");
+    fixture.decide(FalsePositive);
+    let (lang, sid) = (fixture.found(2, "cookie", "lang").clone(), fixture.found(2, "cookie", "sid").clone());
+    assert_eq!((fixture.row(&lang).1.verdict, fixture.row(&sid).1.verdict), (FalsePositive, Open));
 }
 
 #[test]
 fn renamed_place_of_single_finding_keeps_decision() {
-    let mut world = World::new();
-    world.scan(1);
-    world.scan(2);
-    world.found(1, "xss", "");
-    world.decide(Confirmed);
-    world.found(2, "xss", "sid");
-    assert_eq!(world.last().1.verdict, Confirmed);
-    assert_eq!(world.rows().issues.len(), 1);
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.scan(2);
+    fixture.found(1, "xss", "");
+    fixture.decide(Confirmed);
+    fixture.found(2, "xss", "sid");
+    assert_eq!(fixture.last().1.verdict, Confirmed);
+    assert_eq!(fixture.rows().issues.len(), 1);
 }
 
 #[test]
 fn other_cookie_is_other_finding_with_offered_decision() {
-    let mut world = World::new();
-    world.scan(1);
-    world.scan(2);
-    world.found(1, "cookie", "lang");
-    let key = world.last().0.key();
-    world.decide(FalsePositive);
-    world.found(2, "cookie", "session");
-    let (issue, assessment) = world.last();
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.scan(2);
+    fixture.found(1, "cookie", "lang");
+    let key = fixture.last().0.key();
+    fixture.decide(FalsePositive);
+    fixture.found(2, "cookie", "session");
+    let (issue, assessment) = fixture.last();
     assert_eq!((assessment.verdict, issue.earlier_decision.as_deref()), (Open, Some(&key)));
 }
 
 #[test]
 fn moved_port_offers_decision_without_inheriting() {
-    let mut world = World::new();
-    world.scan(1);
-    world.scan(2);
-    world.found(1, "tls10", "");
-    let key = world.last().0.key();
-    world.decide(FalsePositive);
-    world.found(2, "tls10", "").port = 8443;
-    let (issue, assessment) = world.last();
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.scan(2);
+    fixture.found(1, "tls10", "");
+    let key = fixture.last().0.key();
+    fixture.decide(FalsePositive);
+    fixture.found(2, "tls10", "").port = 8443;
+    let (issue, assessment) = fixture.last();
     assert_eq!((assessment.source, issue.earlier_decision.as_deref()), (VerdictSource::Nobody, Some(&key)));
-    world.ann.does(Subject::Finding((*issue.identity).clone()), Change::Inherit(key));
-    let (issue, assessment) = world.last();
+    fixture.ann.does(Subject::Finding((*issue.identity).clone()), Change::Inherit(key));
+    let (issue, assessment) = fixture.last();
     assert_eq!((assessment.verdict, issue.earlier_decision.as_deref()), (FalsePositive, None));
 }
 
 #[test]
 fn ambiguous_or_present_port_offers_no_decision() {
-    let mut world = World::new();
-    world.scan(1);
-    world.scan(2);
-    world.found(1, "tls10", "");
-    world.decide(FalsePositive);
-    world.found(2, "tls10", "");
-    world.found(2, "tls10", "").port = 8443;
-    assert_eq!(world.last().0.earlier_decision, None);
-    world.findings.remove(1);
-    assert!(world.last().0.earlier_decision.is_some());
-    world.found(2, "tls10", "").port = 9443;
-    assert_eq!(world.last().0.earlier_decision, None);
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.scan(2);
+    fixture.found(1, "tls10", "");
+    fixture.decide(FalsePositive);
+    fixture.found(2, "tls10", "");
+    fixture.found(2, "tls10", "").port = 8443;
+    assert_eq!(fixture.last().0.earlier_decision, None);
+    fixture.findings.remove(1);
+    assert!(fixture.last().0.earlier_decision.is_some());
+    fixture.found(2, "tls10", "").port = 9443;
+    assert_eq!(fixture.last().0.earlier_decision, None);
 }
 
 #[test]
 fn identical_siblings_are_rows_without_inheritance() {
-    let mut world = World::new();
-    world.scan(1);
-    world.found(1, "leak", "");
-    world.found(1, "leak", "");
-    world.decide(FalsePositive);
-    let decided = world.findings[1].clone();
-    assert_eq!(world.row(&decided).1.verdict, FalsePositive);
-    assert_eq!(world.row(&world.findings[0]).1.verdict, Open);
-    world.scan(2);
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.found(1, "leak", "");
+    fixture.found(1, "leak", "");
+    fixture.decide(FalsePositive);
+    let decided = fixture.findings[1].clone();
+    assert_eq!(fixture.row(&decided).1.verdict, FalsePositive);
+    assert_eq!(fixture.row(&fixture.findings[0]).1.verdict, Open);
+    fixture.scan(2);
     for _ in 0..3 {
-        world.found(2, "leak", "");
+        fixture.found(2, "leak", "");
     }
-    let rows = world.rows();
+    let rows = fixture.rows();
     let shown: Vec<_> = rows.issues.items().iter().map(|issue| (issue.finding.id.0, issue.presence)).collect();
     // The first finding of the older scan has no decision, the second one has.
     let expected = [
@@ -124,26 +124,26 @@ fn identical_siblings_are_rows_without_inheritance() {
 
 #[test]
 fn remaining_identical_sibling_inherits_nothing() {
-    let mut world = World::new();
-    world.scan(1);
-    world.found(1, "leak", "");
-    world.found(1, "leak", "");
-    world.decide(FalsePositive);
-    world.scan(2);
-    world.found(2, "leak", "");
-    assert_eq!(world.last().1.verdict, Open);
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.found(1, "leak", "");
+    fixture.found(1, "leak", "");
+    fixture.decide(FalsePositive);
+    fixture.scan(2);
+    fixture.found(2, "leak", "");
+    assert_eq!(fixture.last().1.verdict, Open);
 }
 
 #[test]
 fn sighting_id_matches_only_same_class_and_asset() {
-    let mut world = World::new();
-    world.scan(1);
-    world.found(1, "leak", "");
-    world.found(1, "leak", "");
-    world.decide(FalsePositive);
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.found(1, "leak", "");
+    fixture.found(1, "leak", "");
+    fixture.decide(FalsePositive);
     // Another server, which numbers its findings alike.
-    let id = world.findings[1].id;
-    let mut other = World { ann: world.ann.clone(), ..World::new() };
+    let id = fixture.findings[1].id;
+    let mut other = TriageFixture { ann: fixture.ann.clone(), ..TriageFixture::new() };
     other.scan(1);
     other.found(1, "tls10", "").id = id;
     assert_eq!(other.last().1.verdict, Open);
@@ -151,42 +151,42 @@ fn sighting_id_matches_only_same_class_and_asset() {
 
 #[test]
 fn target_learned_later_keeps_decision() {
-    let mut world = World::new();
-    world.scan(1);
-    world.found(1, "tls10", "").target_id = None;
-    world.decide(Confirmed);
-    world.findings[0].target_id = Some(TargetId(1));
-    assert_eq!(world.last().1.verdict, Confirmed);
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.found(1, "tls10", "").target_id = None;
+    fixture.decide(Confirmed);
+    fixture.findings[0].target_id = Some(TargetId(1));
+    assert_eq!(fixture.last().1.verdict, Confirmed);
 }
 
 #[test]
 fn same_class_on_two_targets_is_two_rows() {
-    let mut world = World::new();
-    world.scan(1);
-    world.scan(2).target_id = TargetId(2);
-    world.found(1, "tls10", "");
-    world.decide(Confirmed);
-    world.found(2, "tls10", "");
-    assert_eq!((world.rows().issues.len(), world.last().1.verdict), (2, Open));
-    assert_eq!(world.last().0.earlier_decision, None);
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.scan(2).target_id = TargetId(2);
+    fixture.found(1, "tls10", "");
+    fixture.decide(Confirmed);
+    fixture.found(2, "tls10", "");
+    assert_eq!((fixture.rows().issues.len(), fixture.last().1.verdict), (2, Open));
+    assert_eq!(fixture.last().0.earlier_decision, None);
 }
 
 #[test]
 fn findings_of_unknown_scans_match_by_identity() {
-    let mut world = World::new();
+    let mut fixture = TriageFixture::new();
     for id in 1..=2 {
-        let finding = world.found(1, "tls10", "");
+        let finding = fixture.found(1, "tls10", "");
         (finding.id, finding.task_id, finding.target_id) = (FindingId(id), None, Some(TargetId(1)));
     }
-    let rows = world.rows();
+    let rows = fixture.rows();
     assert_eq!((rows.issues.len(), rows.issues.items()[0].presence), (1, Presence::Unchanged));
     assert_eq!(rows.issues.items()[0].finding.id, FindingId(2));
 }
 
 #[test]
 fn manual_finding_is_row_of_target_until_switched_off() {
-    let mut world = World::new();
-    let id = world.ann.writer.next();
+    let mut fixture = TriageFixture::new();
+    let id = fixture.ann.writer.next();
     let own = ManualFinding {
         name: "Login without password".into(),
         target: "SHOP.test".into(),
@@ -194,30 +194,30 @@ fn manual_finding_is_row_of_target_until_switched_off() {
         evidence: "GET /admin\n".into(),
         ..ManualFinding::default()
     };
-    world.ann.does(Subject::Manual(id), Change::Manual(Box::new(own)));
-    let rows = world.rows();
+    fixture.ann.does(Subject::Manual(id), Change::Manual(Box::new(own)));
+    let rows = fixture.rows();
     let issue = &rows.issues.items()[0];
     assert_eq!(
         (issue.own.as_deref(), issue.target_id, issue.risk_level),
         (Some(&id), Some(TargetId(1)), Risk::Critical)
     );
     assert!(issue.finding.id.0 < 0 && rows.assessments[0].is_undecided());
-    world.ann.does(
+    fixture.ann.does(
         Subject::Finding((*issue.identity).clone()),
         Change::Decide(Decision { verdict: Confirmed, ..Decision::default() }),
     );
-    assert_eq!(world.rows().assessments[0].verdict, Confirmed);
-    world.ann.does(Subject::Manual(id), Change::Off(true));
-    assert!(world.rows().issues.is_empty());
+    assert_eq!(fixture.rows().assessments[0].verdict, Confirmed);
+    fixture.ann.does(Subject::Manual(id), Change::Off(true));
+    assert!(fixture.rows().issues.is_empty());
 }
 
 #[test]
-fn manual_findings_stay_in_their_workspace() {
-    let mut world = World::new();
-    let id = world.ann.writer.next();
-    world.ann.writer.workspace = "other".into();
-    world.ann.does(Subject::Manual(id), Change::Manual(Box::default()));
-    assert!(world.rows().issues.is_empty());
+fn manual_findings_are_limited_to_their_workspace() {
+    let mut fixture = TriageFixture::new();
+    let id = fixture.ann.writer.next();
+    fixture.ann.writer.workspace = "other".into();
+    fixture.ann.does(Subject::Manual(id), Change::Manual(Box::default()));
+    assert!(fixture.rows().issues.is_empty());
 }
 
 proptest! {
@@ -227,17 +227,17 @@ proptest! {
         decided in proptest::collection::vec(proptest::sample::select(&Verdict::ALL[..]), 8),
         (base, risk, noise) in (1000..2000i64, 0..5i64, "[0-9]{1,6}"),
     ) {
-        let mut world = World::new();
-        world.scan(1);
+        let mut fixture = TriageFixture::new();
+        fixture.scan(1);
         let mut expected = Vec::new();
         for ((kind, cookie), verdict) in kinds.iter().zip(decided) {
-            world.found(1, kind, cookie);
-            world.decide(verdict);
+            fixture.found(1, kind, cookie);
+            fixture.decide(verdict);
             expected.push(verdict);
         }
-        let before: Vec<_> = world.rows().issues.items().iter().map(|issue| issue.key()).collect();
-        world.scan(2);
-        let again: Vec<Finding> = world.findings.iter().zip(&kinds).enumerate().map(|(at, (old, (_, cookie)))| Finding {
+        let before: Vec<_> = fixture.rows().issues.items().iter().map(|issue| issue.key()).collect();
+        fixture.scan(2);
+        let again: Vec<Finding> = fixture.findings.iter().zip(&kinds).enumerate().map(|(at, (old, (_, cookie)))| Finding {
             id: FindingId(base - at as i64),
             task_id: Some(ScanId(2)),
             risk_level: Risk::from(risk),
@@ -248,8 +248,8 @@ proptest! {
             ),
             ..old.clone()
         }).collect();
-        world.findings.extend(again);
-        let rows = world.rows();
+        fixture.findings.extend(again);
+        let rows = fixture.rows();
         prop_assert_eq!(rows.issues.items().iter().map(|issue| issue.key()).collect::<Vec<_>>(), before);
         prop_assert_eq!(rows.assessments.iter().map(|assessment| assessment.verdict).collect::<Vec<_>>(), expected);
         prop_assert!(rows.issues.items().iter().all(|issue| issue.task_id == Some(ScanId(2))));
@@ -261,21 +261,21 @@ proptest! {
             .prop_flat_map(|found| (Just((0..found.len()).collect::<Vec<_>>()).prop_shuffle(), Just(found)))
             .prop_map(|(order, found)| (found, order)),
     ) {
-        let mut world = World::new();
-        (1..4).for_each(|number| _ = world.scan(number));
+        let mut fixture = TriageFixture::new();
+        (1..4).for_each(|number| _ = fixture.scan(number));
         for (scan, kind, cookie) in &found {
-            world.found(*scan, kind, cookie);
+            fixture.found(*scan, kind, cookie);
         }
-        let rows = |world: &World| {
-            let mut rows: Vec<_> = world.rows().issues.items().iter()
+        let rows = |fixture: &TriageFixture| {
+            let mut rows: Vec<_> = fixture.rows().issues.items().iter()
                 .map(|issue| (issue.key(), issue.finding.id, issue.presence, issue.earlier_decision.clone())).collect();
             rows.sort();
             rows
         };
-        let before = rows(&world);
-        world.findings = mixed.iter().map(|&at| world.findings[at].clone()).collect();
-        prop_assert_eq!(rows(&world), before);
-        let shown: usize = world.rows().issues.items().iter().map(|issue| issue.finding_ids().count()).sum();
+        let before = rows(&fixture);
+        fixture.findings = mixed.iter().map(|&at| fixture.findings[at].clone()).collect();
+        prop_assert_eq!(rows(&fixture), before);
+        let shown: usize = fixture.rows().issues.items().iter().map(|issue| issue.finding_ids().count()).sum();
         prop_assert!(shown <= found.len());
     }
 }

@@ -88,11 +88,11 @@ mod tests {
     use super::*;
     use crate::contract::Stamp;
     use crate::triage::Identity;
-    use crate::triage::testing::Desk;
+    use crate::triage::testing::Replica;
 
     #[test]
-    fn defaults_stay_within_workspace() {
-        let mut ann = Desk::new("ann", 1);
+    fn defaults_are_limited_to_workspace() {
+        let mut ann = Replica::new("ann", 1);
         let finding = || Subject::Finding(Identity { class: "csp".into(), ..Identity::default() });
         let (verdict, reason) = (Verdict::FalsePositive, Some(Reason::TestArtifact));
         let (at, batch) = (Stamp::parse("2026-11-21 12:00:00").unwrap(), ann.writer.next());

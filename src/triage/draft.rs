@@ -109,7 +109,7 @@ impl Draft {
             .into_iter()
             .collect();
         if let Some(decision) = self.decision(defaults.and_then(|last| last.reason), today)
-            && (self.says_more(&decision, assessment) || !holds(&decision, assessment))
+            && (self.has_more(&decision, assessment) || !holds(&decision, assessment))
         {
             changes.push(Change::Decide(Decision { seen: Some(issue.sighting()), ..decision }));
         }
@@ -151,7 +151,7 @@ impl Draft {
     }
 
     /// True if the draft contains more than the verdict and differs from the assessment.
-    fn says_more(&self, decision: &Decision, assessment: &Assessment) -> bool {
+    fn has_more(&self, decision: &Decision, assessment: &Assessment) -> bool {
         (self.reason != DraftValue::Default && decision.reason != assessment.reason)
             || (self.until != DraftValue::Default && decision.until != assessment.until)
             || decision.duplicate_of != assessment.duplicate_of

@@ -100,11 +100,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::triage::testing::Desk;
+    use crate::triage::testing::Replica;
     use crate::triage::{Change, Decision, FindingKey, Identity, Reason, Sighting, Subject, TriageState, Verdict};
 
-    fn decided() -> (Desk, Arc<Event>) {
-        let mut ann = Desk::new("ann", 0xa1);
+    fn decided() -> (Replica, Arc<Event>) {
+        let mut ann = Replica::new("ann", 0xa1);
         let identity = Identity {
             key: FindingKey(7),
             asset: "shop.test".into(),
@@ -174,7 +174,7 @@ mod tests {
             verdicts in proptest::collection::vec((0..4u128, proptest::sample::select(&Verdict::ALL[..])), 1..20),
             cut in 0..20usize,
         ) {
-            let mut ann = Desk::new("ann", 1);
+            let mut ann = Replica::new("ann", 1);
             let events: Vec<_> = verdicts.into_iter().map(|(key, verdict)| ann.decides(key, verdict)).collect();
             let (early, late) = events.split_at(cut.min(events.len()));
             let of = |files: &[String]| TriageState::from_events(files.iter().flat_map(|file| read(file).events));

@@ -144,14 +144,14 @@ impl<'a> Matching<'a> {
             }
         }
         let mut left = Vec::new();
-        let mut taken = HashSet::new();
+        let mut used = HashSet::new();
         for &at in findings {
             let identity = &self.identities[at];
             let twins = twins_of.get(&identity.f2);
-            let by_id = self.known_by_id(at).filter(|key| !taken.contains(key));
+            let by_id = self.known_by_id(at).filter(|key| !used.contains(key));
             match (by_id.or_else(|| self.by_f2.get(&identity.f2).copied().filter(|_| twins.is_none())), twins) {
                 (Some(key), _) => {
-                    taken.insert(key);
+                    used.insert(key);
                     self.put(key, at);
                 }
                 (None, Some(twins)) => self.put_sibling(place, twins, at),

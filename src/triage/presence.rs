@@ -102,14 +102,14 @@ impl<'a> Presences<'a> {
     fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, Presence)> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;
-        let (mut gone, mut untested) = (false, false);
+        let (mut absent, mut untested) = (false, false);
         for later in (last + 1..series.scans.len()).filter(|&at| series.is_over[at]) {
             match covers(series.scans[later], series.scans[last]) {
-                true => gone = true,
+                true => absent = true,
                 false => untested = true,
             }
         }
-        let presence = match (gone, untested) {
+        let presence = match (absent, untested) {
             (true, _) => Presence::Absent,
             (false, true) => Presence::NotRetested,
             (false, false) => self.against(series, seen, last, now),

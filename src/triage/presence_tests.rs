@@ -3,21 +3,21 @@
 use serde_json::json;
 
 use super::event::{Baseline, Change, Subject};
-use super::testing::World;
+use super::testing::TriageFixture;
 use crate::contract::{Evidence, ResultSummary, Risk, Scan, ScanId, ScanStatus, Stamp, TargetId};
 use crate::finding::Presence;
 use crate::finding::Presence::{Absent, New, NotRetested, Reappeared, Unchanged, Updated};
 
 /// The presence of what these of four scans saw, the scans first changed by `change`.
 fn seen_by(scans: &[i64], change: impl Fn(&mut Scan)) -> Presence {
-    let mut world = World::new();
+    let mut fixture = TriageFixture::new();
     for number in 1..=4 {
-        change(world.scan(number));
+        change(fixture.scan(number));
     }
     for &scan in scans {
-        world.found(scan, "tls10", "");
+        fixture.found(scan, "tls10", "");
     }
-    world.last().0.presence
+    fixture.last().0.presence
 }
 
 fn all_well(_: &mut Scan) {}
@@ -34,14 +34,14 @@ fn presence_compares_with_previous_finished_scan() {
 #[test]
 fn changed_evidence_is_updated_and_dates_are_ignored() {
     let presence = |date: &str, risk: Risk| {
-        let mut world = World::new();
+        let mut fixture = TriageFixture::new();
         for (number, date, risk) in [(1, "Mon, 02 Nov 2026 10:00:00", Risk::Low), (2, date, risk)] {
-            world.scan(number);
-            let finding = world.found(number, "tls10", "");
+            fixture.scan(number);
+            let finding = fixture.found(number, "tls10", "");
             finding.risk_level = risk;
             finding.vuln_evidence = Evidence::from_value(&format!("HTTP/1.1 200 OK\nDate: {date} GMT\n").into());
         }
-        world.last().0.presence
+        fixture.last().0.presence
     };
     assert_eq!(presence("Tue, 03 Dec 2026 11:11:11", Risk::Low), Unchanged);
     assert_eq!(presence("Tue, 03 Dec 2026 11:11:11", Risk::High), Updated);
@@ -155,7 +155,7 @@ fn scans_of_other_target_or_tool_are_ignored() {
 }
 
 #[test]
-fn finding_of_another_tool_is_neither_new_nor_gone() {
+fn finding_of_another_tool_is_neither_new_nor_absent() {
     let tools = |scan: &mut Scan| scan.tool_id = if scan.id.0 % 2 == 0 { 70 } else { 170 };
     assert_eq!(seen_by(&[3, 4], tools), Unchanged);
     // The scans 1 and 3 are one series, 2 and 4 the other: absent from that of 1 and 3.
@@ -163,18 +163,18 @@ fn finding_of_another_tool_is_neither_new_nor_gone() {
 }
 
 fn against(baseline: Baseline, scans: &[i64]) -> Presence {
-    let mut world = World::new();
+    let mut fixture = TriageFixture::new();
     for number in 1..=4 {
-        let scan = world.scan(number);
+        let scan = fixture.scan(number);
         let day = format!("2026-11-{:02}", number * 5);
         let moved = |stamp: Option<Stamp>| Stamp::parse(&stamp.unwrap().to_string().replace("2026-11-21", &day));
         (scan.start_time, scan.end_time) = (moved(scan.start_time), moved(scan.end_time));
     }
-    world.ann.does(Subject::Workspace, Change::Baseline(Some(baseline)));
+    fixture.ann.does(Subject::Workspace, Change::Baseline(Some(baseline)));
     for &scan in scans {
-        world.found(scan, "tls10", "");
+        fixture.found(scan, "tls10", "");
     }
-    world.last().0.presence
+    fixture.last().0.presence
 }
 
 #[test]

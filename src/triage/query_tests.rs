@@ -10,9 +10,9 @@ use crate::query::*;
 use crate::table::{NoOtherLists, OtherLists, Rows};
 use crate::triage::{AssessedFinding, Assessment, Issue, IssueId, Presence, Reason, ReopenCause, Verdict};
 
-struct World(Shared);
+struct TargetNames(Shared);
 
-impl OtherLists for World {
+impl OtherLists for TargetNames {
     fn target_name(&self, target: TargetId) -> Option<&Shared> {
         (target == TargetId(1)).then_some(&self.0)
     }
@@ -75,20 +75,20 @@ fn findings() -> Vec<(Issue, Assessment)> {
 }
 
 /// First letters of the names of what a query takes, at noon of 21 November 2026.
-fn taken(text: &str) -> String {
+fn matching(text: &str) -> String {
     let all = findings();
     let rows: Vec<AssessedFinding> =
         all.iter().map(|(issue, assessment)| AssessedFinding { issue, assessment }).collect();
-    let world = World("shop.acme.test".into());
+    let fixture = TargetNames("shop.acme.test".into());
     let now = stamp("2026-11-21 12:00:00").unwrap().as_second();
-    let source = Rows { rows: &rows, others: &world, now };
+    let source = Rows { rows: &rows, others: &fixture, now };
     let query = Query::parse(text, QueryKind::Findings).unwrap();
     query.matches(&source).rows().filter_map(|row| all[row].0.name.chars().next()).collect()
 }
 
 #[test]
 fn value_kinds_compare_as_documented() {
-    for (text, wanted) in [
+    for (text, expected) in [
         ("", "PTÜ"),
         ("risk>=high", "P"),
         ("risk:medium,info", "TÜ"),
@@ -132,13 +132,13 @@ fn value_kinds_compare_as_documented() {
         ("(risk:critical or tag:x) port>=443", "PT"),
         ("not (risk:critical or tag:x)", "Ü"),
     ] {
-        assert_eq!(taken(text), wanted, "{text}");
+        assert_eq!(matching(text), expected, "{text}");
     }
 }
 
 #[test]
 fn times_compare_with_ages_days_and_timestamps() {
-    for (text, wanted) in [
+    for (text, expected) in [
         ("age<1d", ""),
         ("age<=1d", "P"),
         ("age>1w", "T"),
@@ -154,7 +154,7 @@ fn times_compare_with_ages_days_and_timestamps() {
         ("until:2026-11-30", "T"),
         ("decided:*", "T"),
     ] {
-        assert_eq!(taken(text), wanted, "{text}");
+        assert_eq!(matching(text), expected, "{text}");
     }
 }
 
@@ -164,13 +164,13 @@ fn other_lists_support_queries() {
         Scan { tool_id: 70, status_name: ScanStatus::Running, progress: 40, ..Scan::default() },
         Scan { tool_id: 170, status_name: ScanStatus::TimedOut, duration: 700, ..Scan::default() },
     ];
-    let taken = |text: &str| {
+    let matching = |text: &str| {
         let source = Rows { rows: &scans, others: &NoOtherLists, now: 0 };
         Query::parse(text, QueryKind::Scans).unwrap().matches(&source).rows().collect::<Vec<_>>()
     };
-    assert_eq!(taken("is:active progress>=40"), [0]);
-    assert_eq!(taken("status:\"timed out\" duration>10m is:failed"), [1]);
-    assert_eq!(taken("port"), [0]);
+    assert_eq!(matching("is:active progress>=40"), [0]);
+    assert_eq!(matching("status:\"timed out\" duration>10m is:failed"), [1]);
+    assert_eq!(matching("port"), [0]);
 }
 
 #[test]
@@ -224,7 +224,7 @@ proptest! {
         either in any::<bool>(),
     ) {
         let both = format!("{clause} {} {other}", if either { "or" } else { "and" });
-        let (with, without) = (taken(&both), taken(&format!("-({both})")));
+        let (with, without) = (matching(&both), matching(&format!("-({both})")));
         prop_assert_eq!(with.chars().count() + without.chars().count(), 3);
         prop_assert!(with.chars().all(|name| !without.contains(name)));
     }

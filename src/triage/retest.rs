@@ -105,19 +105,19 @@ pub fn retest_results(
     read: Option<Stamp>,
 ) -> HashMap<FindingKey, RetestResult> {
     let concerns = |of: &str| of.is_empty() || workspace.is_empty() || of == workspace;
-    let kept = settings.iter().filter(|((name, of), _)| name == RETEST_SETTING && concerns(of));
+    let stored = settings.iter().filter(|((name, of), _)| name == RETEST_SETTING && concerns(of));
     // Unreadable settings are ignored.
-    let mut kept: Vec<Retest> = kept.filter_map(|(_, json)| serde_json::from_str(json).ok()).collect();
-    kept.sort_by_key(|retest| retest.at);
+    let mut stored: Vec<Retest> = stored.filter_map(|(_, json)| serde_json::from_str(json).ok()).collect();
+    stored.sort_by_key(|retest| retest.at);
     let each = |retest: &Retest| -> Vec<(FindingKey, RetestResult)> {
-        let scan = |asked: &RetestFinding| retest.again(asked.scan)?.scan_in(scans);
-        let one = |(asked, now): (&RetestFinding, RetestStatus)| {
-            let (at, before, scan) = (retest.at, asked.before.clone(), scan(asked));
-            (asked.key, RetestResult { at, before, now, scan })
+        let scan = |retested: &RetestFinding| retest.again(retested.scan)?.scan_in(scans);
+        let one = |(retested, now): (&RetestFinding, RetestStatus)| {
+            let (at, before, scan) = (retest.at, retested.before.clone(), scan(retested));
+            (retested.key, RetestResult { at, before, now, scan })
         };
         retest.findings.iter().zip(retest.now(issues, scans, read)).map(one).collect()
     };
-    kept.iter().flat_map(each).collect()
+    stored.iter().flat_map(each).collect()
 }
 
 impl RetestStatus {
@@ -180,11 +180,13 @@ impl Retest {
             }
         }
         let all_read = |scan: &Scan| counts.get(&scan.id).is_some_and(|&count| is_read(scan, count, read));
-        let of = |asked: &RetestFinding| {
-            let Some(again) = self.again(asked.scan) else { return RetestStatus::Refused };
-            let new = started.get(&asked.scan).and_then(|&scan| scans.get(scan));
+        let of = |retested: &RetestFinding| {
+            let Some(again) = self.again(retested.scan) else { return RetestStatus::Refused };
+            let new = started.get(&retested.scan).and_then(|&scan| scans.get(scan));
             match new {
-                Some(new) => asked.now(issues.get(asked.key.into()).map(|issue| &**issue), scans, new, all_read(new)),
+                Some(new) => {
+                    retested.now(issues.get(retested.key.into()).map(|issue| &**issue), scans, new, all_read(new))
+                }
                 None if again.refused.is_some() => RetestStatus::Refused,
                 None => RetestStatus::Waiting,
             }
@@ -223,14 +225,14 @@ impl Retest {
         self.at = other.at;
         self.scans.retain(|again| other.again(again.of).is_none());
         self.scans.extend(other.scans);
-        for asked in other.findings {
-            match self.findings.iter_mut().find(|known| known.key == asked.key) {
-                Some(known) => *known = RetestFinding { before: known.before.clone(), ..asked },
-                None => self.findings.push(asked),
+        for retested in other.findings {
+            match self.findings.iter_mut().find(|known| known.key == retested.key) {
+                Some(known) => *known = RetestFinding { before: known.before.clone(), ..retested },
+                None => self.findings.push(retested),
             }
         }
         let findings = &self.findings;
-        self.scans.retain(|again| findings.iter().any(|asked| asked.scan == again.of));
+        self.scans.retain(|again| findings.iter().any(|retested| retested.scan == again.of));
     }
 }
 

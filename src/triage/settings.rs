@@ -18,8 +18,8 @@ pub fn setting(of: &str, name: &str) -> Shared {
 
 /// The settings of a kind that were not removed: name and value.
 pub fn settings_of(settings: &StoredSettings, of: &str, workspace: &str) -> Vec<(String, String)> {
-    let kept = settings.iter().filter(|((_, place), _)| **place == *workspace);
-    let named = kept.filter_map(|((key, _), json)| Some((key.strip_prefix(of)?.strip_prefix(':')?, json)));
+    let stored = settings.iter().filter(|((_, place), _)| **place == *workspace);
+    let named = stored.filter_map(|((key, _), json)| Some((key.strip_prefix(of)?.strip_prefix(':')?, json)));
     named
         .filter_map(|(name, json)| Some((name.to_owned(), serde_json::from_str::<Option<String>>(json).ok()??)))
         .collect()

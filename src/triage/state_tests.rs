@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::event::{Baseline, Change, Decision, Event, EventId, ManualFinding, Subject};
 use super::identity::manual_key;
 use super::state::{Touched, TriageState};
-use super::testing::{Desk, finding};
+use super::testing::{Replica, finding};
 use crate::contract::Risk;
 use crate::finding::Verdict::{Confirmed, FalsePositive, Fixed, Open, RiskAccepted};
 use crate::finding::{FindingKey, Verdict};
@@ -18,7 +18,7 @@ fn rule(query: &str, verdict: Verdict) -> Change {
 
 #[test]
 fn undo_restores_previous_decision() {
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     ann.decides(7, Confirmed);
     let second = ann.decides(7, Fixed);
     assert_eq!(ann.verdicts(7), [Fixed]);
@@ -33,11 +33,11 @@ fn undo_restores_previous_decision() {
 
 #[test]
 fn concurrent_decisions_conflict_until_settled() {
-    let (mut ann, mut bob) = (Desk::new("ann", 1), Desk::new("bob", 2));
-    bob.hears([&ann.decides(7, Open)]);
+    let (mut ann, mut bob) = (Replica::new("ann", 1), Replica::new("bob", 2));
+    bob.receives([&ann.decides(7, Open)]);
     let (confirmed, refused) = (ann.decides(7, Confirmed), bob.decides(7, FalsePositive));
-    ann.hears([&refused]);
-    bob.hears([&confirmed]);
+    ann.receives([&refused]);
+    bob.receives([&confirmed]);
     assert_eq!(ann.state.finding_state(FindingKey(7)), bob.state.finding_state(FindingKey(7)));
     assert!(ann.state.finding_state(FindingKey(7)).unwrap().is_conflict());
     let settled = bob.decides(7, Fixed);
@@ -49,10 +49,10 @@ fn concurrent_decisions_conflict_until_settled() {
 
 #[test]
 fn concurrent_equal_verdicts_show_newer_without_conflict() {
-    let (mut ann, mut bob) = (Desk::new("ann", 1), Desk::new("bob", 2));
+    let (mut ann, mut bob) = (Replica::new("ann", 1), Replica::new("bob", 2));
     bob.decides(1, Open);
     let (first, second) = (ann.decides(7, Fixed), bob.decides(7, Fixed));
-    ann.hears([&second]);
+    ann.receives([&second]);
     let finding_state = ann.state.finding_state(FindingKey(7)).unwrap();
     assert!(!finding_state.is_conflict());
     assert_eq!(finding_state.shown().unwrap().0.who, "bob");
@@ -61,7 +61,7 @@ fn concurrent_equal_verdicts_show_newer_without_conflict() {
 
 #[test]
 fn decision_replaces_through_undone_decisions() {
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     ann.decides(7, Confirmed);
     let between = ann.decides(7, FalsePositive);
     ann.decides(7, Fixed);
@@ -71,7 +71,7 @@ fn decision_replaces_through_undone_decisions() {
 
 #[test]
 fn notes_accumulate_tags_toggle_and_last_severity_holds() {
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     let tag = |add: &[&str], remove: &[&str]| Change::Tag {
         add: add.iter().map(|&tag| tag.into()).collect(),
         remove: remove.iter().map(|&tag| tag.into()).collect(),
@@ -92,7 +92,7 @@ fn notes_accumulate_tags_toggle_and_last_severity_holds() {
 
 #[test]
 fn undo_and_redo_step_by_batch_until_new_decision() {
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     let batches = [1, 2, 3].map(|key| ann.decides(key, Fixed).batch);
     let mut undone = Vec::new();
     while let Some(batch) = ann.state.last_done("ann") {
@@ -111,7 +111,7 @@ fn undo_and_redo_step_by_batch_until_new_decision() {
 
 #[test]
 fn foreign_batch_can_be_undone_once_by_id() {
-    let (mut ann, mut bob) = (Desk::new("ann", 1), Desk::new("bob", 2));
+    let (mut ann, mut bob) = (Replica::new("ann", 1), Replica::new("bob", 2));
     let batch = ann.decides(7, Fixed).batch;
     bob.state = ann.state.clone();
     assert_eq!(bob.state.last_done("bob"), None);
@@ -121,7 +121,7 @@ fn foreign_batch_can_be_undone_once_by_id() {
 
 #[test]
 fn batch_undo_touches_every_changed_key() {
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     let batch = ann.writer.next();
     for key in [3, 4] {
         let decision = Change::Decide(Decision { verdict: Fixed, ..Decision::default() });
@@ -139,7 +139,7 @@ fn batch_undo_touches_every_changed_key() {
 
 #[test]
 fn heir_shares_decisions_until_undone() {
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     ann.decides(7, RiskAccepted);
     let taken = ann.does(finding(8), Change::Inherit(FindingKey(7)));
     assert_eq!(ann.verdicts(8), [RiskAccepted]);
@@ -152,13 +152,13 @@ fn heir_shares_decisions_until_undone() {
 
 #[test]
 fn rules_can_be_changed_disabled_and_undone() {
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     let id = ann.writer.next();
     ann.does(Subject::Rule(id), rule("port:80", FalsePositive));
     let changed = ann.does(Subject::Rule(id), rule("port:81", FalsePositive));
     ann.does(Subject::Rule(ann.writer.next()), rule("port:82", Fixed));
     ann.does(Subject::Rule(id), Change::Off(true));
-    let queries = |desk: &Desk| desk.state.rules().iter().map(|rule| rule.query.to_string()).collect::<Vec<_>>();
+    let queries = |desk: &Replica| desk.state.rules().iter().map(|rule| rule.query.to_string()).collect::<Vec<_>>();
     assert_eq!(queries(&ann), ["port:81", "port:82"]);
     assert!(ann.state.rules()[0].off);
     ann.undoes(changed.batch);
@@ -169,7 +169,7 @@ fn rules_can_be_changed_disabled_and_undone() {
 
 #[test]
 fn manual_finding_can_be_written_decided_and_undone() {
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     let id = ann.writer.next();
     let own = ManualFinding { name: "Login without password".into(), ..ManualFinding::default() };
     let made = ann.does(Subject::Manual(id), Change::Manual(Box::new(own)));
@@ -183,7 +183,7 @@ fn manual_finding_can_be_written_decided_and_undone() {
 
 #[test]
 fn baseline_applies_to_its_workspace() {
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     let day = Baseline::Day("2026-10-01".parse().unwrap());
     ann.does(Subject::Workspace, Change::Baseline(Some(day.clone())));
     assert_eq!((ann.state.baseline("acme"), ann.state.baseline("other")), (Some(&day), None));
@@ -204,7 +204,7 @@ enum Step {
     Undo(usize),
     UndoAny(usize, usize),
     Redo(usize),
-    Hear(usize),
+    Receive(usize),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -220,14 +220,14 @@ fn step() -> impl Strategy<Value = Step> {
         2 => who.clone().prop_map(Step::Undo),
         1 => (who.clone(), 0..40usize).prop_map(|(w, which)| Step::UndoAny(w, which)),
         2 => who.clone().prop_map(Step::Redo),
-        3 => who.prop_map(Step::Hear),
+        3 => who.prop_map(Step::Receive),
     ]
 }
 
 /// Plays the steps; all events in the order in which they were made.
 fn played(steps: Vec<Step>) -> Vec<Arc<Event>> {
     // Two of the three are one person at two dashboards.
-    let mut desks = [Desk::new("ann", 1), Desk::new("bob", 2), Desk::new("ann", 3)];
+    let mut desks = [Replica::new("ann", 1), Replica::new("bob", 2), Replica::new("ann", 3)];
     let mut made: Vec<Arc<Event>> = Vec::new();
     for step in steps {
         let event = match step {
@@ -264,8 +264,8 @@ fn played(steps: Vec<Step>) -> Vec<Arc<Event>> {
                 Some(batch) => desks[who].redoes(batch),
                 None => continue,
             },
-            Step::Hear(who) => {
-                desks[who].hears(&made);
+            Step::Receive(who) => {
+                desks[who].receives(&made);
                 continue;
             }
         };
@@ -297,7 +297,7 @@ proptest! {
 
     #[test]
     fn undo_and_redo_behave_as_stack(moves in proptest::collection::vec(0..3u8, 0..60)) {
-        let mut ann = Desk::new("ann", 1);
+        let mut ann = Replica::new("ann", 1);
         let (mut done, mut undone): (Vec<EventId>, Vec<EventId>) = (vec![], vec![]);
         for (at, what) in moves.into_iter().enumerate() {
             match what {

@@ -1,4 +1,4 @@
-//! Persons at work, for tests: each writes events with a pen of their own, knowing what their own state knows.
+//! Replicas for tests: each person writes events with an own writer, based on an own state.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::contract::{Evidence, Finding, FindingId, Scan, ScanId, ScanStatus, Sh
 use crate::finding::{FindingKey, Verdict};
 use crate::table::Table;
 
-/// One dashboard: who sits there and what it knows.
+/// The writer and the state of one dashboard.
 #[derive(Clone)]
-pub struct Desk {
+pub struct Replica {
     pub writer: EventWriter,
     pub state: TriageState,
 }
 
-impl Desk {
+impl Replica {
     pub fn new(who: &str, instance: u64) -> Self {
         let writer = EventWriter { who: who.into(), instance, number: 0, workspace: "acme".into() };
         Self { writer, state: TriageState::default() }
@@ -52,41 +52,41 @@ impl Desk {
         self.does(Subject::Batch(batch), Change::Redo)
     }
 
-    /// Hears what others did.
-    pub fn hears<'a>(&mut self, events: impl IntoIterator<Item = &'a Arc<Event>>) {
+    /// Applies events of other replicas.
+    pub fn receives<'a>(&mut self, events: impl IntoIterator<Item = &'a Arc<Event>>) {
         for event in events {
             self.state.apply(event);
         }
     }
 
-    /// The verdicts that hold.
+    /// The current verdicts of a finding.
     pub fn verdicts(&self, key: u128) -> Vec<Verdict> {
         self.state.finding_state(FindingKey(key)).map(|finding_state| finding_state.verdicts()).unwrap_or_default()
     }
 }
 
-/// A finding of which nothing but the key matters.
+/// A finding that has only a key.
 pub fn finding(key: u128) -> Subject {
     Subject::Finding(Identity { key: FindingKey(key), ..Identity::default() })
 }
 
-/// Scans of two targets and what they found, for tests of rows.
-pub struct World {
+/// Scans of two targets with their findings, for tests of rows.
+pub struct TriageFixture {
     pub scans: Vec<Scan>,
     pub findings: Vec<Finding>,
     pub targets: Vec<Target>,
-    pub ann: Desk,
+    pub ann: Replica,
     pub today: &'static str,
 }
 
-impl World {
+impl TriageFixture {
     pub fn new() -> Self {
         let target = |id: i64, name: &str| Target { id: TargetId(id), name: name.into(), ..Target::default() };
         let targets = vec![target(1, "shop.test"), target(2, "mail.test")];
-        Self { scans: vec![], findings: vec![], targets, ann: Desk::new("ann", 1), today: "2026-11-21" }
+        Self { scans: vec![], findings: vec![], targets, ann: Replica::new("ann", 1), today: "2026-11-21" }
     }
 
-    /// A finished website scan of the first target; number n starts at n o'clock. Change it by what is returned.
+    /// A finished website scan of the first target; number n starts at n o'clock. The caller may change it.
     pub fn scan(&mut self, number: i64) -> &mut Scan {
         let stamp = |minute: u8| Stamp::parse(&format!("2026-11-21 {number:02}:{minute:02}:00"));
         self.scans.push(Scan {
@@ -151,12 +151,12 @@ impl World {
         (Arc::clone(&rows.issues.items()[at]), (*rows.assessments[at]).clone())
     }
 
-    /// The row of what was found last.
+    /// The row of the last finding.
     pub fn last(&self) -> (Arc<Issue>, Assessment) {
         self.row(self.findings.last().unwrap())
     }
 
-    /// Ann decides about the row of what was found last, as it is shown then, at this hour.
+    /// Ann decides the last finding, as it is shown then, at this hour.
     pub fn decide_at(&mut self, hour: i64, decision: Decision) -> Arc<Event> {
         let (issue, _) = self.last();
         let seen = Sighting {

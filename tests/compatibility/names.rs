@@ -8,7 +8,7 @@ use scandeck::query::{Query, QueryKind};
 use serde_json::Value;
 
 use super::{Home, fixture, text};
-use crate::view::fixtures::world;
+use crate::view::fixtures::populated;
 
 #[test]
 fn action_names_are_accepted_in_their_contexts() {
@@ -28,7 +28,7 @@ fn action_names_are_accepted_in_their_contexts() {
 
 #[test]
 fn command_lines_are_accepted() {
-    let model = world(120, 40);
+    let model = populated(120, 40);
     let mut refused = Vec::new();
     for line in text("names/commands.txt").lines() {
         // Replace the names of the examples by names in the view fixtures, which have no payloads.

@@ -25,12 +25,12 @@ fn generated_parts_match_the_code() {
     for (document, name, code) in parts {
         let mut text = read(document);
         let range = part(&text, name);
-        let wanted = format!("\n{}\n\n", code.trim());
+        let expected = format!("\n{}\n\n", code.trim());
         if std::env::var_os("UPDATE_DOCS").is_some() {
-            text.replace_range(range, &wanted);
+            text.replace_range(range, &expected);
             fs::write(package().join(document), text).unwrap();
         } else {
-            assert!(text[range] == wanted, "{document}: run `UPDATE_DOCS=1 cargo test documents` and read the diff");
+            assert!(text[range] == expected, "{document}: run `UPDATE_DOCS=1 cargo test documents` and read the diff");
         }
     }
 }

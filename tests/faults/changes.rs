@@ -3,7 +3,7 @@
 use scandeck::contract::{NewScan, NewTarget};
 
 use super::Misbehaving;
-use crate::faulty::world::{WORKSPACE, hit};
+use crate::faulty::sample_data::{WORKSPACE, hit};
 
 /// Faults of a request that was carried out.
 const CARRIED_OUT: [&str; 5] = ["504-after", "500-after", "reset-after", "empty", "cut"];

@@ -13,7 +13,7 @@ use scandeck::dashboard::poller::{CHANNEL, Poller};
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::faulty::{FaultyService, world};
+use crate::faulty::{FaultyService, sample_data};
 use crate::service::TestService;
 use crate::service::runner::typical_events;
 
@@ -29,7 +29,7 @@ impl Misbehaving {
     async fn start() -> Self {
         let service = TestService::new().await;
         service.runner.set_events(typical_events());
-        let loggers = world::fill(&service.base, &service.key, || service.runner.finish_scans(1)).await;
+        let loggers = sample_data::fill(&service.base, &service.key, || service.runner.finish_scans(1)).await;
         Self { proxy: FaultyService::start(&service.base).await, service, loggers }
     }
 
@@ -73,7 +73,7 @@ struct PollerTask {
 
 impl PollerTask {
     fn start(client: Client) -> Self {
-        let workspace = Some(world::WORKSPACE);
+        let workspace = Some(sample_data::WORKSPACE);
         let plan = PollPlan { generation: 1, workspace, captures: Some(None), ..PollPlan::default() };
         let (plans, updates) = (watch::Sender::new(plan), mpsc::channel(CHANNEL));
         let poller = Poller::new(client, plans.subscribe(), updates.0);

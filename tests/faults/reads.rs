@@ -11,7 +11,7 @@ use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Link, ListKind, PollEvent, ScanPart};
 
 use super::{Misbehaving, PollerTask};
-use crate::faulty::{READ_FAULTS, world};
+use crate::faulty::{READ_FAULTS, sample_data};
 
 /// The lists with the paths that they are read from.
 const LISTS: [(ListKind, &str); 7] = [
@@ -144,7 +144,7 @@ async fn capture_that_arrives_during_fault_appears_afterwards() {
         .await;
     for (number, fault) in faults.iter().enumerate() {
         service.fault(&format!("GET /http_loggers/{id}/data {fault}"));
-        world::hit(&url, 10 + number).await;
+        sample_data::hit(&url, 10 + number).await;
         poller
             .until(&format!("reason of {fault}"), |update| match &update.event {
                 PollEvent::CapturesFailed(Some(problem)) => {

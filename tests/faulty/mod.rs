@@ -9,7 +9,7 @@
 //! `cargo run --example faulty_service`.
 
 mod fault;
-pub mod world;
+pub mod sample_data;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -227,8 +227,8 @@ impl Upstream {
         match call.send().await {
             Ok(response) => {
                 let status = response.status().as_u16();
-                let kept = |name: &str| name.starts_with("x-ratelimit") || name.starts_with("content-");
-                let headers = response.headers().iter().filter(|(name, _)| kept(name.as_str()));
+                let is_copied = |name: &str| name.starts_with("x-ratelimit") || name.starts_with("content-");
+                let headers = response.headers().iter().filter(|(name, _)| is_copied(name.as_str()));
                 let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
                 let headers = headers.filter(|(name, _)| name != "content-length").collect();
                 Answer { status, headers, body: response.bytes().await.unwrap_or_default().to_vec() }

@@ -6,18 +6,18 @@ use scandeck::contract::{Risk, ScanId, TargetId};
 use scandeck::triage::{RETEST_SETTING, Retest, RetestFinding, RetestScan, Store};
 use serde_json::Value;
 
-use super::Desk;
+use super::CliFixture;
 use crate::service::runner::{finding, tested, typical_events};
 
 /// A desk with a target that was scanned `times` times, with two findings each.
-pub async fn scanned(times: usize) -> Desk {
-    let desk = Desk::new().await;
-    desk.world.runner.set_events(typical_events());
-    let target = desk.world.target("127.0.0.1").await;
+pub async fn scanned(times: usize) -> CliFixture {
+    let desk = CliFixture::new().await;
+    desk.service.runner.set_events(typical_events());
+    let target = desk.service.target("127.0.0.1").await;
     for _ in 0..times {
-        let scan = desk.world.scan(target).await;
-        desk.world.runner.finish_scans(1);
-        desk.world.until_status(scan, "finished").await;
+        let scan = desk.service.scan(target).await;
+        desk.service.runner.finish_scans(1);
+        desk.service.until_status(scan, "finished").await;
     }
     desk
 }
@@ -41,7 +41,7 @@ async fn finding_of_two_scans_is_listed_once() {
     let high = desk.does(&["findings", "list", "--query", "risk>=high target:127.*"]).await;
     assert_eq!(high.lines().count(), 2, "{high}");
     desk.run(&["findings", "list", "--query", "rsk:high"]).await.refused(2, "rsk");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn finding_is_shown_by_id_of_any_occurrence_or_fingerprint() {
     // Ids of manual findings are negative.
     desk.run(&["findings", "show", "-679"]).await.refused(1, "404");
     desk.run(&["findings", "decide", "-679", "--verdict", "fixed"]).await.refused(1, "finding \"-679\" not found");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -74,26 +74,29 @@ async fn decision_remains_after_a_new_scan() {
     assert_eq!((&decided[0]["verdict"], &decided[0]["reason"]), (&"false_positive".into(), &"not_reproducible".into()));
     assert!(decided[0]["decided_by"].as_str().unwrap().contains('@'), "{decided}");
 
-    let scan = desk.world.scan(1).await;
-    desk.world.runner.finish_scans(1);
-    desk.world.until_status(scan, "finished").await;
-    let kept = desk.json(&["findings", "list", "--query", "verdict:false_positive tag:q4 severity:low"]).await;
-    assert_eq!((kept.as_array().unwrap().len(), &kept[0]["notes"][0]["text"]), (1, &"see 114".into()));
-    assert_ne!(kept[0]["id"].to_string(), worst, "the new scan has another id");
+    let scan = desk.service.scan(1).await;
+    desk.service.runner.finish_scans(1);
+    desk.service.until_status(scan, "finished").await;
+    let decided_again = desk.json(&["findings", "list", "--query", "verdict:false_positive tag:q4 severity:low"]).await;
+    assert_eq!(
+        (decided_again.as_array().unwrap().len(), &decided_again[0]["notes"][0]["text"]),
+        (1, &"see 114".into())
+    );
+    assert_ne!(decided_again[0]["id"].to_string(), worst, "the new scan has another id");
     let left = desk.json(&["findings", "list", "--query", "is:undecided"]).await;
     assert_eq!(left.as_array().unwrap().len(), 1);
     desk.run(&["findings", "decide", "99999", "--verdict", "fixed"]).await.refused(1, "not found");
     desk.run(&["findings", "decide", "--verdict", "fixed"]).await.refused(2, "ID|FINGERPRINT");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 /// A desk with a finding of the same class on two targets.
-async fn same_on_two_targets() -> (Desk, [String; 2]) {
+async fn same_on_two_targets() -> (CliFixture, [String; 2]) {
     let desk = scanned(1).await;
-    let other = desk.world.target("127.0.0.2").await;
-    let scan = desk.world.scan(other).await;
-    desk.world.runner.finish_scans(1);
-    desk.world.until_status(scan, "finished").await;
+    let other = desk.service.target("127.0.0.2").await;
+    let scan = desk.service.scan(other).await;
+    desk.service.runner.finish_scans(1);
+    desk.service.until_status(scan, "finished").await;
     let found = desk.json(&["findings", "list", "--query", "vuln_id:web.key"]).await;
     let ids: Vec<String> = found.as_array().unwrap().iter().map(|one| one["id"].to_string()).collect();
     (desk, ids.try_into().unwrap())
@@ -118,7 +121,7 @@ async fn reason_and_note_default_to_the_last_decision_on_the_class() {
     let bare = does(decide(&second, &["--reason", "none", "--note", ""])).await;
     assert_eq!((&bare[0]["verdict"], &bare[0]["reason"]), (&"false_positive".into(), &Value::Null));
     assert_eq!(bare[0]["notes"].as_array().unwrap().len(), 1, "no second note");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -133,7 +136,7 @@ async fn decide_with_query_decides_all_matching_findings() {
     );
     let again = desk.run(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
     assert!(again.code == 0 && again.err.contains("unchanged"), "{again:?}");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -157,7 +160,7 @@ async fn export_writes_every_format_to_a_pipe_or_a_file() {
     desk.does(&["findings", "export", "--format", "sarif", "-o", "out.sarif"]).await;
     assert!(std::fs::read_to_string(desk.home.path().join("out.sarif")).unwrap().contains("web.csp"));
     desk.run(&["findings", "export", "--format", "pdf"]).await.refused(2, "markdown");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 /// The data directory of the only service.
@@ -179,10 +182,10 @@ async fn retest_of_the_dashboard_appears_in_list_and_export() {
         scandeck::service::engine::ScanEvent::Tested(test) if test.uid == "web.headers" => less.clone(),
         event => event,
     });
-    desk.world.runner.set_events(rest.collect());
-    let after = desk.world.scan(1).await;
-    desk.world.runner.finish_scans(1);
-    desk.world.until_status(after, "finished").await;
+    desk.service.runner.set_events(rest.collect());
+    let after = desk.service.scan(1).await;
+    desk.service.runner.finish_scans(1);
+    desk.service.until_status(after, "finished").await;
 
     let key = serde_json::from_value(worst["fingerprint"].clone()).unwrap();
     let retest = Retest {
@@ -207,5 +210,5 @@ async fn retest_of_the_dashboard_appears_in_list_and_export() {
     desk.does(&["findings", "export", "--format", "csv", "--query", "verdict:confirmed", "-o", "out.csv"]).await;
     let table = std::fs::read_to_string(desk.home.path().join("out.csv")).unwrap();
     assert!(table.contains(",confirmed,not_seen,"), "{table}");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }

@@ -76,16 +76,16 @@ async fn hits_are_bundled_and_purged() {
     std::fs::write(elsewhere.path().join("w.bundle"), lines).unwrap();
     let alone = async |args: &[&str]| run(&mut command(elsewhere.path(), args)).await;
     for _ in 0..2 {
-        let taken = alone(&["unbundle", "w.bundle"]).await;
-        assert_eq!(taken.code, 0, "{taken:?}");
+        let imported = alone(&["unbundle", "w.bundle"]).await;
+        assert_eq!(imported.code, 0, "{imported:?}");
         let list = json_of(&alone(&["payloads", "list", "--json"]).await);
         assert_eq!((&list[0]["token"], &list[0]["hits"]), (&json!(token), &json!(2)));
     }
     let state = |home: &Path| home.join(".local/state");
     assert!(holds(&state(elsewhere.path()), &token));
     alone(&["purge", "--workspace", "Acme"]).await.refused(2, "3 captures, 1 payload, 2 hits");
-    let gone = alone(&["purge", "--workspace", "Acme", "--yes-delete", "Acme"]).await;
-    assert_eq!(gone.code, 0, "{gone:?}");
+    let purged = alone(&["purge", "--workspace", "Acme", "--yes-delete", "Acme"]).await;
+    assert_eq!(purged.code, 0, "{purged:?}");
     assert!(!holds(&state(elsewhere.path()), &token));
 }
 
@@ -169,7 +169,7 @@ async fn bundle_with_hits_alone_is_imported() {
         digest: -1,
         at: None,
     };
-    store.store_hits(std::slice::from_ref(&hit), RowRange::default()).await.unwrap();
+    store.insert_hits(std::slice::from_ref(&hit), RowRange::default()).await.unwrap();
     store.close().await;
     let elsewhere = tempfile::tempdir().unwrap();
     let file = home.path().join("w.bundle");

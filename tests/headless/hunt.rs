@@ -10,11 +10,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{Desk, Ended, command, run};
+use super::{CliFixture, Ended, command, run};
 
 /// A desk with a logger and a practice target that requests given URLs.
 pub struct Range {
-    pub desk: Desk,
+    pub desk: CliFixture,
     pub practice: Practice,
     client: Client,
     _stop: DropGuard,
@@ -22,9 +22,9 @@ pub struct Range {
 
 impl Range {
     pub async fn new(label: &str) -> Self {
-        let (desk, stop) = (Desk::new().await, CancellationToken::new());
+        let (desk, stop) = (CliFixture::new().await, CancellationToken::new());
         let practice = Practice::start(stop.clone()).await.unwrap();
-        let (_, url) = desk.world.logger(label).await;
+        let (_, url) = desk.service.logger(label).await;
         practice.report_visits_to(url.parse().unwrap());
         Self { desk, practice, client: Client::builder().no_proxy().build().unwrap(), _stop: stop.drop_guard() }
     }
@@ -54,7 +54,7 @@ async fn hits_name_the_payload_line_and_remain_without_the_service() {
     for (mode, line) in modes.into_iter().zip(lines.lines()) {
         range.plant(mode, line).await;
     }
-    desk.world.until("/http_loggers", |all| all[0]["num_requests"] == modes.len()).await;
+    desk.service.until("/http_loggers", |all| all[0]["num_requests"] == modes.len()).await;
 
     let watched = desk.json(&["captures", "watch", "--known", "--since", "5m", "--timeout", "20s"]).await;
     assert_eq!(watched.as_array().unwrap().len(), modes.len(), "{watched}");
@@ -80,7 +80,7 @@ async fn hits_name_the_payload_line_and_remain_without_the_service() {
     desk.does(&["loggers", "delete", &id, "--yes"]).await;
     assert_eq!(desk.does(&known).await, before);
     let mut alone = desk.command(&known);
-    range.desk.world.stop().await;
+    range.desk.service.stop().await;
     let alone = run(&mut alone).await;
     assert_eq!((alone.code, alone.out.as_str()), (0, before.as_str()));
     assert!(alone.err.contains("service not reachable"), "{alone:?}");
@@ -88,7 +88,7 @@ async fn hits_name_the_payload_line_and_remain_without_the_service() {
 
 #[tokio::test]
 async fn clear_and_delete_archive_unread_captures() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     let visitor = Client::builder().no_proxy().build().unwrap();
     let (here, other) = ("1", desk.does(&["workspaces", "create", "Other"]).await);
     let labels = [("cleared", here), ("deleted", here), ("of-workspace", other.trim())];
@@ -110,17 +110,17 @@ async fn clear_and_delete_archive_unread_captures() {
     reports(&["workspaces", "delete", other.trim(), "--yes"], "workspace Other deleted: 3 requests, all archived")
         .await;
     let mut alone = desk.command(&["captures", "list", "--json"]);
-    desk.world.stop().await;
-    let kept = run(&mut alone).await;
-    let kept: Value = serde_json::from_str(&kept.out).unwrap_or_else(|error| panic!("{error}: {kept:?}"));
-    let mut of: Vec<&str> = texts(&kept, "label");
+    desk.service.stop().await;
+    let archived = run(&mut alone).await;
+    let archived: Value = serde_json::from_str(&archived.out).unwrap_or_else(|error| panic!("{error}: {archived:?}"));
+    let mut of: Vec<&str> = texts(&archived, "label");
     of.sort_unstable();
     assert_eq!(of, ["cleared", "deleted", "deleted", "of-workspace", "of-workspace", "of-workspace"]);
 }
 
 #[tokio::test]
 async fn failed_archive_prevents_clear_and_names_the_api_call() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     let id = desk.does(&["loggers", "create", "hunt"]).await;
     let url = desk.json(&["loggers", "show", "hunt"]).await["handler_url"].as_str().unwrap().to_owned();
     Client::builder().no_proxy().build().unwrap().get(url).send().await.unwrap();
@@ -136,7 +136,7 @@ async fn failed_archive_prevents_clear_and_names_the_api_call() {
         assert!(ended.err.contains(&format!("or without archiving: `scandeck api DELETE {call}`")), "{ended:?}");
     }
     assert_eq!(desk.json(&["loggers", "captures", "hunt"]).await.as_array().unwrap().len(), 1);
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn watch_ends_at_the_first_match_or_with_code_3_after_the_timeout() {
     let hits: Value = serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
     let token = second.trim().split("?t=").nth(1).unwrap();
     assert!(ended.code == 0 && texts(&hits, "payload").iter().all(|one| *one == token), "{ended:?}");
-    range.desk.world.stop().await;
+    range.desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn capture_is_shown_and_exported_in_every_form() {
     let lines = std::fs::read_to_string(desk.home.path().join("hits.jsonl")).unwrap();
     assert_eq!(lines.lines().count(), 1);
     desk.run(&["captures", "export", "--format", "pcap"]).await.refused(2, "har, jsonl");
-    range.desk.world.stop().await;
+    range.desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -214,7 +214,7 @@ async fn invalid_logger_count_or_shape_is_rejected() {
     desk.run(&["payloads", "new", "--logger", "hunt", "--shape", "round"]).await.refused(2, "plain, schemeless");
     desk.run(&["captures", "watch", "--timeout", "soon"]).await.refused(2, "90s, 10m");
     assert_eq!(desk.does(&["payloads", "list"]).await, "");
-    range.desk.world.stop().await;
+    range.desk.service.stop().await;
 }
 
 /// A mocked service and an empty home directory.
@@ -319,5 +319,5 @@ async fn imported_bundle_is_listed_without_a_service() {
     for needs in [&["captures", "watch"][..], &["payloads", "new", "--logger", "hunt"], &["targets", "list"]] {
         alone(needs).await.refused(1, "start one with `scandeck serve`");
     }
-    range.desk.world.stop().await;
+    range.desk.service.stop().await;
 }

@@ -19,8 +19,8 @@ use tokio::process::Command;
 use crate::service::TestService;
 
 /// A service and an empty home directory.
-pub struct Desk {
-    pub world: TestService,
+pub struct CliFixture {
+    pub service: TestService,
     pub home: TempDir,
 }
 
@@ -32,9 +32,9 @@ pub struct Ended {
     pub err: String,
 }
 
-impl Desk {
+impl CliFixture {
     pub async fn new() -> Self {
-        Self { world: TestService::new().await, home: tempfile::tempdir().unwrap() }
+        Self { service: TestService::new().await, home: tempfile::tempdir().unwrap() }
     }
 
     pub async fn run(&self, args: &[&str]) -> Ended {
@@ -44,7 +44,7 @@ impl Desk {
     /// A command with base URL and key in its environment.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = command(self.home.path(), args);
-        command.env("SCANDECK_BASE_URL", &self.world.base).env("SCANDECK_API_KEY", &self.world.key);
+        command.env("SCANDECK_BASE_URL", &self.service.base).env("SCANDECK_API_KEY", &self.service.key);
         command
     }
 

@@ -4,13 +4,13 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use super::{Desk, command, run};
+use super::{CliFixture, command, run};
 use crate::service::TestService;
 use crate::service::runner::typical_events;
 
 #[tokio::test]
 async fn workspace_is_created_edited_and_deleted() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     let id = desk.does(&["workspaces", "create", "Acme", "--description", "SOW 114"]).await;
     let id = id.trim();
     desk.does(&["workspaces", "edit", id, "--name", "Acme external"]).await;
@@ -25,12 +25,12 @@ async fn workspace_is_created_edited_and_deleted() {
     desk.run(&["workspaces", "delete", id]).await.refused(2, "workspace Acme external with 0 targets");
     desk.does(&["workspaces", "delete", id, "--yes"]).await;
     desk.run(&["workspaces", "show", id]).await.refused(1, "404");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn target_is_found_by_name_or_id() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     let ids = desk.does(&["targets", "add", "127.0.0.1", "http://localhost:8080/shop"]).await;
     assert_eq!(ids.lines().count(), 2);
     let urls = desk.json(&["targets", "list", "--type", "url"]).await;
@@ -40,16 +40,16 @@ async fn target_is_found_by_name_or_id() {
     desk.run(&["targets", "delete", "127.0.0.1"]).await.refused(2, "--yes");
     desk.does(&["targets", "delete", "127.0.0.1", "--yes"]).await;
     assert_eq!(desk.json(&["targets", "list"]).await.as_array().unwrap().len(), 1);
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn report_is_created_awaited_and_saved() {
-    let desk = Desk::new().await;
-    desk.world.runner.set_events(typical_events());
-    let scan = desk.world.scan(desk.world.target("127.0.0.1").await).await;
-    desk.world.runner.finish_scans(1);
-    desk.world.until_status(scan, "finished").await;
+    let desk = CliFixture::new().await;
+    desk.service.runner.set_events(typical_events());
+    let scan = desk.service.scan(desk.service.target("127.0.0.1").await).await;
+    desk.service.runner.finish_scans(1);
+    desk.service.until_status(scan, "finished").await;
     let scan = scan.to_string();
     let create = ["reports", "create", "--format", "json", "--scan", &scan];
     desk.run(&[&create[..], &["--filter", "include_everything=true"]].concat()).await.refused(2, "include_info");
@@ -68,12 +68,12 @@ async fn report_is_created_awaited_and_saved() {
     assert!(desk.does(&["reports", "list"]).await.contains("finished"));
     desk.does(&["reports", "delete", id, "--yes"]).await;
     desk.run(&["reports", "download", id]).await.refused(1, "404");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn logger_lists_its_captures_and_is_cleared() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     let id = desk.does(&["loggers", "create", "ssrf-shop"]).await;
     let id = id.trim();
     let url = desk.json(&["loggers", "show", id]).await["handler_url"].as_str().unwrap().to_owned();
@@ -90,12 +90,12 @@ async fn logger_lists_its_captures_and_is_cleared() {
     desk.does(&["loggers", "clear", id, "--yes"]).await;
     assert_eq!(desk.json(&["loggers", "captures", id]).await, json!([]));
     desk.does(&["loggers", "delete", id, "--yes"]).await;
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn word_list_is_printed_and_a_predefined_one_not_deleted() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     let all = desk.json(&["wordlists", "list"]).await;
     let id = all[0]["id"].to_string();
     let words = desk.does(&["wordlists", "contents", &id]).await;
@@ -104,12 +104,12 @@ async fn word_list_is_printed_and_a_predefined_one_not_deleted() {
         desk.json(&["wordlists", "show", &id]).await["num_words"].to_string()
     );
     desk.run(&["wordlists", "delete", &id, "--yes"]).await.refused(1, "403");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn api_command_calls_only_below_the_base_url() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     let made = desk.does(&["api", "POST", "/workspaces", "--form", "name=By hand"]).await;
     assert!(made.contains("created_id"), "{made}");
     let listed = desk.does(&["api", "get", "/api/v2/scans", "--query", "limit=1", "--query", "workspace_id=1"]).await;
@@ -118,19 +118,19 @@ async fn api_command_calls_only_below_the_base_url() {
     desk.run(&["api", "POST", "/scans", "--body", "{"]).await.refused(2, "not JSON");
     desk.run(&["api", "GET", ".evil.test/scans"]).await.refused(1, "not a path");
     desk.run(&["api", "GET", "/../../openapi.json"]).await.refused(1, "not a path");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn read_only_profile_rejects_every_change() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     let config = desk.home.path().join("config.toml");
     let key = desk.home.path().join("key");
-    std::fs::write(&key, &desk.world.key).unwrap();
+    std::fs::write(&key, &desk.service.key).unwrap();
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
     let profile = format!(
         "[profiles.look]\nbase_url = \"{}\"\napi_key_file = \"{}\"\nread_only = true\n",
-        desk.world.base,
+        desk.service.base,
         key.display()
     );
     std::fs::write(&config, profile).unwrap();
@@ -148,7 +148,7 @@ async fn read_only_profile_rejects_every_change() {
         looks(args).await.refused(1, "read-only");
     }
     assert_eq!(desk.json(&["targets", "list"]).await, json!([]));
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -158,20 +158,20 @@ async fn running_local_service_is_used_without_configuration() {
     list().await.refused(1, "no service is configured");
     let directory = home.path().join(".local/state/scandeck/service");
     std::fs::create_dir_all(&directory).unwrap();
-    let world = TestService::in_dir(&directory).await;
+    let service = TestService::in_dir(&directory).await;
     let found = list().await;
     assert_eq!(found.code, 0, "{found:?}");
     assert!(found.out.starts_with('[') && found.out.trim_end().ends_with(']'));
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn error_is_printed_on_two_lines_of_stderr() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     let mut wrong = desk.command(&["workspaces", "list"]);
     let ended = run(wrong.env("SCANDECK_API_KEY", "wrong")).await;
     ended.refused(1, "scandeck: 401");
     assert_eq!(ended.err.lines().count(), 2, "{ended:?}");
     desk.run(&["workspaces", "lost"]).await.refused(2, "unrecognized");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }

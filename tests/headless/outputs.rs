@@ -3,9 +3,9 @@
 use std::fs::OpenOptions;
 use std::process::Stdio;
 
-use super::{Desk, command};
+use super::{CliFixture, command};
 
-/// Commands with an output, each for the service and the home directory of [`Desk`].
+/// Commands with an output, each for the service and the home directory of [`CliFixture`].
 const COMMANDS: [&[&str]; 16] = [
     &["workspaces", "list"],
     &["workspaces", "list", "--json"],
@@ -37,7 +37,7 @@ fn closed_pipe() -> Stdio {
 
 #[tokio::test]
 async fn full_output_fails_every_command() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     desk.does(&["targets", "add", "127.0.0.1"]).await;
     for args in COMMANDS {
         let output = desk.command(args).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
@@ -46,24 +46,24 @@ async fn full_output_fails_every_command() {
         assert_eq!(ended.status.code(), Some(1), "{args:?}: {err}");
         assert!(err.contains("not written: No space left on device"), "{args:?}: {err}");
     }
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn closed_pipe_ends_quietly_with_the_usual_code() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     desk.does(&["targets", "add", "127.0.0.1"]).await;
     for args in COMMANDS.iter().filter(|args| !args.contains(&"/dev/full")) {
         let output = desk.command(args).stdout(closed_pipe()).stderr(Stdio::piped()).spawn().unwrap();
         let ended = output.wait_with_output().await.unwrap();
         assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr)), (Some(0), "".into()), "{args:?}");
     }
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn closed_or_full_standard_error_does_not_change_the_code() {
-    let desk = Desk::new().await;
+    let desk = CliFixture::new().await;
     for error in [full(), closed_pipe()] {
         let args = ["findings", "decide", "--query", "name:nothing", "--verdict", "confirmed"];
         let expected = desk.run(&args).await.code;
@@ -72,5 +72,5 @@ async fn closed_or_full_standard_error_does_not_change_the_code() {
     }
     let missing = command(desk.home.path(), &["workspaces", "list"]).stderr(closed_pipe()).status().await.unwrap();
     assert_eq!(missing.code(), Some(1), "an error that cannot be printed is an error");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }

@@ -5,18 +5,18 @@ use serde_json::json;
 use scandeck::contract::Risk;
 use scandeck::service::engine::{ScanEvent, ScanOutcome};
 
-use super::Desk;
+use super::CliFixture;
 use crate::service::runner::{finding, tested, typical_events};
 
 const START: [&str; 5] = ["scans", "start", "--tool", "70", "--target"];
 
 #[tokio::test]
 async fn scan_is_started_shown_stopped_and_deleted() {
-    let desk = Desk::new().await;
-    desk.world.runner.set_events(typical_events());
+    let desk = CliFixture::new().await;
+    desk.service.runner.set_events(typical_events());
     let id = desk.does(&[&START[..], &["127.0.0.1", "--max-scan-time", "5"]].concat()).await;
     let id = id.trim();
-    desk.world.until_status(id.parse().unwrap(), "running").await;
+    desk.service.until_status(id.parse().unwrap(), "running").await;
     let shown = desk.json(&["scans", "show", id]).await;
     assert_eq!((&shown["tool_name"], &shown["target_name"]), (&json!("Port Scanner"), &json!("127.0.0.1")));
     assert!(
@@ -26,7 +26,7 @@ async fn scan_is_started_shown_stopped_and_deleted() {
     let raw = desk.does(&["scans", "raw", id]).await;
     assert!(raw.contains("GET http://127.0.0.1/ 200\n"), "{raw}");
     desk.does(&["scans", "stop", id]).await;
-    desk.world.until_status(id.parse().unwrap(), "stopped").await;
+    desk.service.until_status(id.parse().unwrap(), "stopped").await;
     assert_eq!(desk.json(&["scans", "output", id]).await["output_type"], "finding_list");
     let tests = desk.json(&["scans", "tests", id, "--resource-type", "finding"]).await;
     assert_eq!(tests.as_array().unwrap().len(), 2, "{tests}");
@@ -38,34 +38,34 @@ async fn scan_is_started_shown_stopped_and_deleted() {
     desk.run(&["scans", "delete", id]).await.refused(2, "--yes");
     desk.does(&["scans", "delete", id, "--yes"]).await;
     desk.run(&["scans", "show", id]).await.refused(1, "404");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn wait_exits_with_4_unless_the_scan_finishes() {
-    let desk = Desk::new().await;
-    desk.world.runner.set_events(typical_events());
+    let desk = CliFixture::new().await;
+    desk.service.runner.set_events(typical_events());
     let wait = [&START[..], &["127.0.0.1", "--wait"]].concat();
-    desk.world.runner.finish_scans(1);
+    desk.service.runner.finish_scans(1);
     let finished = desk.run(&wait).await;
     assert_eq!(finished.code, 0, "{finished:?}");
     assert!(finished.err.contains("finished: all tests ended (1 critical, 1 info)"), "{finished:?}");
-    desk.world.runner.set_outcome(ScanOutcome::ConnectionError("no answer".into()));
-    desk.world.runner.finish_scans(1);
+    desk.service.runner.set_outcome(ScanOutcome::ConnectionError("no answer".into()));
+    desk.service.runner.finish_scans(1);
     let late = desk.run(&wait).await;
     assert_eq!(late.code, 4, "{late:?}");
     let watched = desk.run(&["scans", "watch", finished.out.trim(), late.out.trim(), "--json"]).await;
     assert_eq!(watched.code, 4, "{watched:?}");
     desk.run(&["scans", "watch"]).await.refused(1, "no active scans");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn fail_on_exits_with_3_for_matching_findings() {
-    let desk = Desk::new().await;
-    desk.world.runner.set_events(typical_events());
+    let desk = CliFixture::new().await;
+    desk.service.runner.set_events(typical_events());
     let fail_on = async |query: &str| {
-        desk.world.runner.finish_scans(1);
+        desk.service.runner.finish_scans(1);
         desk.run(&[&START[..], &["127.0.0.1", "--json", "--fail-on", query]].concat()).await
     };
     let failed = fail_on("risk>=high is:undecided").await;
@@ -76,18 +76,18 @@ async fn fail_on_exits_with_3_for_matching_findings() {
     let passed = fail_on("risk>=high verdict:confirmed").await;
     assert_eq!(passed.code, 0, "{passed:?}");
     desk.run(&[&START[..], &["127.0.0.1", "--fail-on", "risk>>high"]].concat()).await.refused(2, "risk>>high");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
 async fn diff_compares_the_findings_of_two_scans() {
-    let desk = Desk::new().await;
-    let target = desk.world.target("127.0.0.1").await;
+    let desk = CliFixture::new().await;
+    let target = desk.service.target("127.0.0.1").await;
     let scan = async |events| {
-        desk.world.runner.set_events(events);
-        let id = desk.world.scan(target).await;
-        desk.world.runner.finish_scans(1);
-        desk.world.until_status(id, "finished").await;
+        desk.service.runner.set_events(events);
+        let id = desk.service.scan(target).await;
+        desk.service.runner.finish_scans(1);
+        desk.service.until_status(id, "finished").await;
         id.to_string()
     };
     let first = scan(typical_events()).await;
@@ -105,5 +105,5 @@ async fn diff_compares_the_findings_of_two_scans() {
     assert_eq!(outcomes, [("web.hsts", "new"), ("web.key", "gone")]);
     assert!(desk.does(&["scans", "diff", &second, "--all"]).await.contains("same"));
     desk.run(&["scans", "diff", &first]).await.refused(1, "name the scan to compare with");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }

@@ -5,19 +5,19 @@ use std::path::Path;
 use tokio::process::Command;
 
 use super::hunt::Range;
-use super::{Desk, Ended};
+use super::{CliFixture, Ended};
 use crate::documents::{part, read};
 use crate::service::runner::typical_events;
 
 /// Runs the script in a marked part of a document to its end.
-async fn script(desk: &Desk, document: &str, name: &str, argument: &str) -> Ended {
+async fn script(desk: &CliFixture, document: &str, name: &str, argument: &str) -> Ended {
     let page = read(document);
     let text = page[part(&page, name)].split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_scandeck")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
     shell.args(["-c", text, name, argument]).current_dir(desk.home.path()).env("HOME", desk.home.path());
-    shell.env("PATH", path).env("SCANDECK_BASE_URL", &desk.world.base).env("SCANDECK_API_KEY", &desk.world.key);
+    shell.env("PATH", path).env("SCANDECK_BASE_URL", &desk.service.base).env("SCANDECK_API_KEY", &desk.service.key);
     for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
         shell.env_remove(name);
     }
@@ -26,9 +26,9 @@ async fn script(desk: &Desk, document: &str, name: &str, argument: &str) -> Ende
 
 #[tokio::test]
 async fn documented_ci_script_decides_exports_and_passes_its_gate() {
-    let desk = Desk::new().await;
-    desk.world.runner.set_events(typical_events());
-    desk.world.runner.finish_scans(2);
+    let desk = CliFixture::new().await;
+    desk.service.runner.set_events(typical_events());
+    desk.service.runner.finish_scans(2);
     let ended = script(&desk, "docs/cli.md", "script", "127.0.0.1").await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.err.contains("1 of scan 1 match --fail-on") && !ended.err.contains("of scan 2 match"), "{ended:?}");
@@ -36,7 +36,7 @@ async fn documented_ci_script_decides_exports_and_passes_its_gate() {
     assert!(hand_over.contains("Every finding is decided.") && hand_over.contains("ticket 114"), "{hand_over}");
     let sarif = std::fs::read_to_string(desk.home.path().join("scandeck.sarif")).unwrap();
     assert!(sarif.contains("\"justification\": \"reason: informational"), "{sarif}");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -53,5 +53,5 @@ async fn documented_hunt_script_lists_the_line_of_every_payload_hit() {
     assert!((1..=200).all(|number| ended.out.contains(&format!("#{number} hunt.txt · url"))), "{ended:?}");
     let har = std::fs::read_to_string(range.desk.home.path().join("hunt.har")).unwrap();
     assert_eq!(har.matches("\"_payload\": \"").count(), 200);
-    range.desk.world.stop().await;
+    range.desk.service.stop().await;
 }

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::findings::scanned;
-use super::{Desk, Ended, run};
+use super::{CliFixture, Ended, run};
 
 /// Runs a command with the service of a desk and another state directory.
-async fn elsewhere(desk: &Desk, state: &Path, args: &[&str]) -> Ended {
+async fn elsewhere(desk: &CliFixture, state: &Path, args: &[&str]) -> Ended {
     run(desk.command(args).env("XDG_STATE_HOME", state)).await
 }
 
 /// Decides on both findings, with a unique note.
-async fn decide_both(desk: &Desk) {
+async fn decide_both(desk: &CliFixture) {
     let all = desk.json(&["findings", "list"]).await;
     let id = |at: usize| all[at]["id"].to_string();
     desk.does(&["findings", "decide", &id(0), "--verdict", "confirmed", "--note", "MARK-of-ann"]).await;
@@ -33,7 +33,7 @@ async fn exported_decisions_are_imported_once() {
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
     let list = ["findings", "list", "--json"];
     assert_eq!(elsewhere(&desk, other.path(), &list).await.out, desk.does(&list).await);
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn export_finds_workspace_by_name_or_id_and_rejects_unknown_ones() {
     let made = here(&["bundle", "--workspace", &other, "-o", "w.bundle"]).await;
     assert!(made.code == 0 && made.err.contains("3 events"), "{made:?}");
     here(&["bundle", "--workspace", "nowhere", "-o", "n.bundle"]).await.refused(1, "workspaces with data");
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 #[tokio::test]
@@ -76,10 +76,10 @@ async fn invalid_line_is_reported_and_skipped_unless_strict() {
     strict.refused(1, "nothing was imported");
     assert!(strict.err.contains("d.jsonl:4: ") && strict.err.contains("d.jsonl:5: not UTF-8"), "{strict:?}");
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
-    let taken = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl"]).await;
-    assert_eq!((taken.code, taken.out.as_str()), (0, "3 events imported, 0 already known, 2 lines invalid\n"));
+    let imported = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl"]).await;
+    assert_eq!((imported.code, imported.out.as_str()), (0, "3 events imported, 0 already known, 2 lines invalid\n"));
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 /// Whether any file below a directory contains a word.
@@ -100,7 +100,7 @@ async fn imported_bundle_lists_decided_findings_without_the_service() {
     let made = desk.run(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
     assert!(made.code == 0 && made.err.contains("3 events"), "{made:?}");
     let bundle = std::fs::read_to_string(desk.home.path().join("w.bundle")).unwrap();
-    assert!(!bundle.contains(&desk.world.key), "the key is not exported");
+    assert!(!bundle.contains(&desk.service.key), "the key is not exported");
 
     let other = tempfile::tempdir().unwrap();
     let cut: Vec<&str> = bundle.lines().collect();
@@ -108,16 +108,16 @@ async fn imported_bundle_lists_decided_findings_without_the_service() {
     elsewhere(&desk, other.path(), &["unbundle", "cut.bundle"]).await.refused(1, "file is incomplete");
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
 
-    let taken = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
-    assert!(taken.code == 0 && taken.out.contains("3 events imported"), "{taken:?}");
+    let imported = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
+    assert!(imported.code == 0 && imported.out.contains("3 events imported"), "{imported:?}");
     let again = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
     assert!(again.out.contains("0 events imported"), "{again:?}");
     let list = ["findings", "list", "--json"];
     let shown = desk.does(&list).await;
     assert_eq!(elsewhere(&desk, other.path(), &list).await.out, shown);
 
-    let (args, key, base) = (["findings", "list", "--json"], desk.world.key.clone(), desk.world.base.clone());
-    desk.world.stop().await;
+    let (args, key, base) = (["findings", "list", "--json"], desk.service.key.clone(), desk.service.base.clone());
+    desk.service.stop().await;
     let mut alone = super::command(desk.home.path(), &args);
     alone.env("SCANDECK_BASE_URL", base).env("SCANDECK_API_KEY", key).env("XDG_STATE_HOME", other.path());
     let alone = run(&mut alone).await;
@@ -140,10 +140,10 @@ async fn purge_needs_the_name_and_leaves_no_data() {
     elsewhere(&desk, state.path(), &wrong).await.refused(1, "nothing was deleted");
     elsewhere(&desk, state.path(), &["purge", "--workspace", "nowhere"]).await.refused(1, "no data about");
     assert!(holds(state.path(), "MARK-of-ann"));
-    let gone = elsewhere(&desk, state.path(), &[&purge[..], &["--yes-delete", &name]].concat()).await;
-    assert!(gone.code == 0 && gone.out.starts_with("deleted: 3 events"), "{gone:?}");
+    let purged = elsewhere(&desk, state.path(), &[&purge[..], &["--yes-delete", &name]].concat()).await;
+    assert!(purged.code == 0 && purged.out.starts_with("deleted: 3 events"), "{purged:?}");
     assert!(!holds(state.path(), "MARK-of-ann") && !holds(state.path(), "127.0.0.1"));
-    desk.world.stop().await;
+    desk.service.stop().await;
 }
 
 /// Cached lists of two workspaces, as a dashboard writes them.
@@ -178,8 +178,8 @@ async fn purge_of_cached_workspace_creates_no_store() {
     purge(&["nowhere"]).await.refused(1, "workspaces with data: Acme, Lab");
     purge(&["acme"]).await.refused(2, "not confirmed: delete cached lists of Acme");
     assert!(holds(state.path(), "FOUND-in-Acme"));
-    let gone = purge(&["1", "--yes-delete", "Acme"]).await;
-    assert_eq!((gone.code, gone.out.as_str()), (0, "deleted: cached lists of Acme\n"), "{gone:?}");
+    let purged = purge(&["1", "--yes-delete", "Acme"]).await;
+    assert_eq!((purged.code, purged.out.as_str()), (0, "deleted: cached lists of Acme\n"), "{purged:?}");
     assert!(!holds(state.path(), "Acme") && holds(state.path(), "FOUND-in-Lab"));
     assert!(!of.join("decisions.db").exists());
     assert_eq!(purge(&["Lab", "--yes-delete", "Lab"]).await.code, 0);

@@ -253,10 +253,10 @@ fn layer(path: &str) -> String {
 }
 
 fn is_in(layer: &str, layers: &[&str]) -> bool {
-    layers.iter().any(|wanted| match wanted.strip_prefix("*/") {
+    layers.iter().any(|allowed| match allowed.strip_prefix("*/") {
         Some(name) => layer.split('/').any(|part| part == name),
-        None if *wanted == "*" => true,
-        None => layer.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+        None if *allowed == "*" => true,
+        None => layer.strip_prefix(allowed).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
     })
 }
 
@@ -285,5 +285,5 @@ fn is_named(path: &[String], names: &[&str]) -> bool {
 }
 
 fn begins(path: &[String], prefix: &[&str]) -> bool {
-    path.len() >= prefix.len() && path.iter().zip(prefix).all(|(own, wanted)| own == wanted)
+    path.len() >= prefix.len() && path.iter().zip(prefix).all(|(own, allowed)| own == allowed)
 }

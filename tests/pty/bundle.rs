@@ -8,7 +8,7 @@ async fn bundle_without_service_stores_decisions() {
     let desk = scanned(1).await;
     let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     desk.does(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
-    desk.world.stop().await;
+    desk.service.stop().await;
 
     let home = tempfile::tempdir().unwrap();
     let bundle = desk.home.path().join("w.bundle");
@@ -32,6 +32,6 @@ async fn bundle_without_service_stores_decisions() {
     session.keys("q");
     assert_eq!(session.ended().await, 0);
     session.until("decisions saved").await;
-    let kept = alone(&["triage", "export"]).await.out;
-    assert_eq!(kept.matches("false_positive").count(), 2, "{kept}");
+    let stored = alone(&["triage", "export"]).await.out;
+    assert_eq!(stored.matches("false_positive").count(), 2, "{stored}");
 }

@@ -7,14 +7,14 @@ use super::Session;
 use crate::service::TestService;
 
 /// A dashboard connected to the service of a test.
-fn on(world: &TestService, home: &std::path::Path) -> Session {
-    Session::start(home, &[], &[("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key)])
+fn on(service: &TestService, home: &std::path::Path) -> Session {
+    Session::start(home, &[], &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key)])
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_resized_to_any_size_restores_terminal_on_quit() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    let mut session = on(&world, home.path());
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let mut session = on(&service, home.path());
     session.until("live").await;
     assert!(session.is_full_screen());
     for (rows, columns) in [(60, 200), (24, 80), (1, 1), (5, 20), (50, 90)] {
@@ -27,12 +27,12 @@ async fn dashboard_resized_to_any_size_restores_terminal_on_quit() {
     assert_eq!(session.ended().await, 0);
     session.until("continues").await;
     session.restored().await;
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_ended_by_signal_restores_terminal() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let signals = [
         (Signal::TERM, 143),
         (Signal::HUP, 129),
@@ -42,23 +42,23 @@ async fn dashboard_ended_by_signal_restores_terminal() {
         (Signal::ALARM, 142),
     ];
     for (signal, code) in signals {
-        let mut session = on(&world, home.path());
+        let mut session = on(&service, home.path());
         session.until("live").await;
         session.signal(signal);
         assert_eq!(session.ended().await, code);
         session.until("continues").await;
         session.restored().await;
     }
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_suspended_by_ctrl_z_continues_after_fg() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let mut command = CommandBuilder::new("sh");
     command.args(["-i", "-m"]);
     let variables: [(&str, &str); 3] =
-        [("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key), ("PS1", "ready> ")];
+        [("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key), ("PS1", "ready> ")];
     let mut session = Session::start_command(home.path(), command, &variables);
     session.until("ready>").await;
     session.keys(&format!("{}\n", env!("CARGO_BIN_EXE_scandeck")));
@@ -74,12 +74,12 @@ async fn dashboard_suspended_by_ctrl_z_continues_after_fg() {
     assert!(!session.is_full_screen());
     session.keys("exit\n");
     session.ended().await;
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn form_field_edited_in_editor_is_sent() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let editor = home.path().join("editor");
     std::fs::write(&editor, "#!/bin/sh\nprintf 'Made in the editor\\n' > \"$1\"\n").unwrap();
     std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -87,7 +87,7 @@ async fn form_field_edited_in_editor_is_sent() {
     let mut session = Session::start(
         home.path(),
         &[],
-        &[("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key), ("EDITOR", editor)],
+        &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key), ("EDITOR", editor)],
     );
     session.until("live").await;
     session.keys("1n");
@@ -96,18 +96,18 @@ async fn form_field_edited_in_editor_is_sent() {
     session.until("Made in the editor").await;
     assert!(session.is_full_screen());
     session.keys("\x0f");
-    let made = world.until("/workspaces", |all| all.as_array().is_some_and(|all| all.len() == 2)).await;
+    let made = service.until("/workspaces", |all| all.as_array().is_some_and(|all| all.len() == 2)).await;
     assert_eq!(made[1]["name"], "Made in the editor");
     session.until_true("the form is closed", |text| !text.contains("ctrl-o submits")).await;
     session.keys("q");
     assert_eq!(session.ended().await, 0);
     session.restored().await;
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_behind_editor_ends_by_signal() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let editor = home.path().join("editor");
     std::fs::write(&editor, "#!/bin/sh\necho the editor has it\nread line\n").unwrap();
     std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -115,7 +115,7 @@ async fn dashboard_behind_editor_ends_by_signal() {
     let mut session = Session::start(
         home.path(),
         &[],
-        &[("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key), ("EDITOR", editor)],
+        &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key), ("EDITOR", editor)],
     );
     session.until("live").await;
     session.keys("1n");
@@ -125,12 +125,12 @@ async fn dashboard_behind_editor_ends_by_signal() {
     session.signal(Signal::TERM);
     assert_eq!(session.ended().await, 143);
     session.restored().await;
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn editor_killed_by_typed_signal_returns_to_dashboard() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let editor = home.path().join("editor");
     std::fs::write(&editor, "#!/bin/sh\nstty -icanon -echo\necho the editor has it\nread line\n").unwrap();
     std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -139,7 +139,7 @@ async fn editor_killed_by_typed_signal_returns_to_dashboard() {
         let mut session = Session::start(
             home.path(),
             &[],
-            &[("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key), ("EDITOR", editor)],
+            &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key), ("EDITOR", editor)],
         );
         session.until("live").await;
         session.keys("1n");
@@ -153,24 +153,24 @@ async fn editor_killed_by_typed_signal_returns_to_dashboard() {
         assert_eq!(session.ended().await, 143);
         session.restored().await;
     }
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn closed_terminal_ends_dashboard_with_129() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    let session = on(&world, home.path());
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let session = on(&service, home.path());
     session.until("live").await;
     assert_eq!(session.ended_by_closing().await, 129);
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let elsewhere = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let (good, refused) = (world.base.clone(), format!("http://{elsewhere}"));
-    let loggers = world.logger_base.clone();
+    let (good, refused) = (service.base.clone(), format!("http://{elsewhere}"));
+    let loggers = service.logger_base.clone();
     for (base, key, words, hint) in [
         (good.as_str(), "wrong", "key rejected", "SCANDECK_API_KEY"),
         (refused.as_str(), "k", "no connection to", "base URL"),
@@ -186,44 +186,44 @@ async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
         session.until_true(words, joined).await;
         assert!(!session.is_full_screen());
     }
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_survives_restart_of_service() {
     let (home, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let settings = || crate::service::settings(dir.path());
-    let world = TestService::with_settings(settings()).await;
-    let base = world.base.clone();
-    let mut session = on(&world, home.path());
+    let service = TestService::with_settings(settings()).await;
+    let base = service.base.clone();
+    let mut session = on(&service, home.path());
     session.until("live").await;
     session.keys("1");
     session.until("Default").await;
-    world.stop().await;
+    service.stop().await;
     session.until_true("a link that fails", |text| !text.contains("live")).await;
     assert!(session.text().contains("Default"), "cached rows remain\n{}", session.text());
     let mut again = settings();
     again.listen = base.trim_start_matches("http://").split('/').next().unwrap().parse().unwrap();
-    let world = TestService::with_settings(again).await;
+    let service = TestService::with_settings(again).await;
     session.until("live").await;
     session.keys("q");
     assert_eq!(session.ended().await, 0);
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn second_start_without_service_shows_cached_findings() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    world.runner.set_events(crate::service::runner::typical_events());
-    world.runner.finish_scans(1);
-    let scan = world.scan(world.target("127.0.0.1").await).await;
-    world.until_status(scan, "finished").await;
-    let mut session = on(&world, home.path());
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    service.runner.set_events(crate::service::runner::typical_events());
+    service.runner.finish_scans(1);
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    service.until_status(scan, "finished").await;
+    let mut session = on(&service, home.path());
     session.until("Finding web.key").await;
     session.keys("q");
     assert_eq!(session.ended().await, 0);
-    let (base, key) = (world.base.clone(), world.key.clone());
-    world.stop().await;
+    let (base, key) = (service.base.clone(), service.key.clone());
+    service.stop().await;
     let mut session = Session::start(home.path(), &[], &[("SCANDECK_BASE_URL", &base), ("SCANDECK_API_KEY", &key)]);
     session.until("Finding web.key").await;
     session.until("Findings stale").await;

@@ -59,6 +59,6 @@ async fn script_on_demo_shares_payloads_with_open_dashboard() {
     let ended = shell.output().await.unwrap();
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     session.until("#137 keys.txt").await;
-    let heard = || std::fs::read_to_string(home.path().join("heard")).unwrap_or_default();
-    until(|| async { heard() }, |heard| heard.contains("payload hit: #137 keys.txt")).await;
+    let signals = || std::fs::read_to_string(home.path().join("heard")).unwrap_or_default();
+    until(|| async { signals() }, |signals| signals.contains("payload hit: #137 keys.txt")).await;
 }

@@ -19,15 +19,18 @@ fn service_directory(home: &Path) -> PathBuf {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn decision_drawn_as_saved_survives_kill_9() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    world.runner.set_events(typical_events());
-    world.runner.finish_scans(1);
-    let scan = world.scan(world.target("127.0.0.1").await).await;
-    world.until_status(scan, "finished").await;
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    service.runner.set_events(typical_events());
+    service.runner.finish_scans(1);
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    service.until_status(scan, "finished").await;
     let kills = kills();
     for number in 0..kills {
-        let mut session =
-            Session::start(home.path(), &[], &[("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key)]);
+        let mut session = Session::start(
+            home.path(),
+            &[],
+            &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key)],
+        );
         session.until("live").await;
         session.until("3 Findings 2").await;
         // Without the filter on undecided findings, a decided one stays in the list.
@@ -53,5 +56,5 @@ async fn decision_drawn_as_saved_survives_kill_9() {
         opened.store.close().await;
     }
     println!("{kills} kills of the dashboard, no saved decision lost");
-    world.stop().await;
+    service.stop().await;
 }

@@ -82,12 +82,12 @@ async fn first_question_q_leaves_no_files() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hosted_service_is_checked_then_remembered_with_private_key_file() {
-    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let mut first = Session::start(home.path(), &[], &[]);
     first.until("Where do your scans run?").await;
     first.keys("h");
     first.until("Base URL").await;
-    first.keys(&world.base);
+    first.keys(&service.base);
     first.keys("\twrong-");
     first.keys("\x0f");
     first.until("key rejected").await;
@@ -95,16 +95,16 @@ async fn hosted_service_is_checked_then_remembered_with_private_key_file() {
     assert!(!first.text().contains("wrong-"), "the key is masked");
     // The form still has the URL; backspaces delete the wrong key.
     first.keys(&"\x7f".repeat(6));
-    first.keys(&world.key);
+    first.keys(&service.key);
     first.keys("\x0f");
     first.until("live").await;
     first.keys("q");
     assert_eq!(first.ended().await, 0);
     let key = home.path().join("state/scandeck/key");
-    assert_eq!(fs::read_to_string(&key).unwrap().trim(), world.key);
+    assert_eq!(fs::read_to_string(&key).unwrap().trim(), service.key);
     assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
     let second = Session::start(home.path(), &[], &[]);
     second.until("live").await;
     drop(second);
-    world.stop().await;
+    service.stop().await;
 }

@@ -88,11 +88,11 @@ impl Session {
     }
 
     /// Waits until the text of the screen satisfies a condition, which `what` describes.
-    pub async fn until_true(&self, what: &str, wanted: impl Fn(&str) -> bool) {
+    pub async fn until_true(&self, what: &str, condition: impl Fn(&str) -> bool) {
         let begun = Instant::now();
         loop {
             let text = self.text();
-            if wanted(&text) {
+            if condition(&text) {
                 return;
             }
             assert!(begun.elapsed() < PATIENCE, "not on the screen: {what}\n{text}");

@@ -17,7 +17,7 @@ use scandeck::contract::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::loud::Loud;
+use super::busy_logger::BusyLogger;
 
 pub const FINDINGS: usize = 400;
 pub const CLASSES: usize = 34;
@@ -37,7 +37,7 @@ struct ServiceData {
 /// The service; it ends with the test.
 pub struct Generated {
     pub base: String,
-    pub loud: Arc<Loud>,
+    pub busy_logger: Arc<BusyLogger>,
     data: Arc<Mutex<ServiceData>>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -56,13 +56,13 @@ impl Generated {
 
     /// Scanned once, with any number of findings: above 400 the same on more ports.
     pub async fn with(findings: usize) -> Self {
-        let (data, loud) = (Arc::new(Mutex::new(ServiceData::default())), Arc::new(Loud::default()));
+        let (data, busy_logger) = (Arc::new(Mutex::new(ServiceData::default())), Arc::new(BusyLogger::default()));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/api/v2", listener.local_addr().unwrap());
-        let state = (Arc::clone(&data), Arc::clone(&loud));
+        let state = (Arc::clone(&data), Arc::clone(&busy_logger));
         let router = Router::new().route("/api/v2/{*path}", get(answer)).with_state(state);
         let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        let generated = Self { base, loud, data, task };
+        let generated = Self { base, busy_logger, data, task };
         generated.scan(0, findings);
         generated
     }
@@ -167,7 +167,7 @@ fn finding(round: i64, number: usize) -> Finding {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct ListQuery {
     task_id: Option<i64>,
     status: Option<String>,
     page: Option<i64>,
@@ -175,15 +175,15 @@ struct Asked {
 }
 
 async fn answer(
-    State((data, loud)): State<(Arc<Mutex<ServiceData>>, Arc<Loud>)>,
+    State((data, busy_logger)): State<(Arc<Mutex<ServiceData>>, Arc<BusyLogger>)>,
     Path(path): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(query): Query<ListQuery>,
 ) -> axum::response::Response {
-    if let Some(answer) = loud.answer(&path, asked.since_id) {
+    if let Some(answer) = busy_logger.answer(&path, query.since_id) {
         return answer;
     }
     let data = data.lock().unwrap();
-    let first_page = asked.page.unwrap_or(1) == 1;
+    let first_page = query.page.unwrap_or(1) == 1;
     let data: Value = match path.trim_matches('/') {
         "workspaces" => json!([Workspace {
             id: WorkspaceId(1),
@@ -194,13 +194,13 @@ async fn answer(
         }]),
         "targets" if first_page => json!((1..=TARGETS).map(target).collect::<Vec<_>>()),
         "scans" if first_page => {
-            let wanted =
-                |scan: &&Scan| asked.status.as_deref().is_none_or(|status| scan.status_name.as_str() == status);
-            json!(data.scans.iter().filter(wanted).collect::<Vec<_>>())
+            let matches =
+                |scan: &&Scan| query.status.as_deref().is_none_or(|status| scan.status_name.as_str() == status);
+            json!(data.scans.iter().filter(matches).collect::<Vec<_>>())
         }
         "findings" => {
-            let wanted = |finding: &&Finding| asked.task_id.is_none_or(|scan| finding.task_id == Some(ScanId(scan)));
-            json!(data.findings.iter().filter(wanted).collect::<Vec<_>>())
+            let matches = |finding: &&Finding| query.task_id.is_none_or(|scan| finding.task_id == Some(ScanId(scan)));
+            json!(data.findings.iter().filter(matches).collect::<Vec<_>>())
         }
         "targets" | "scans" | "http_loggers" | "reports" | "wordlists" => json!([]),
         _ => {

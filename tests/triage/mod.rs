@@ -1,8 +1,8 @@
 //! Triage as a person does it, in the real binary at 80×24 on a generated workspace of 400 findings: a script that
 //! presses keys and reads the screen.
 
+pub mod busy_logger;
 pub mod generated;
-pub mod loud;
 mod retest;
 
 use std::path::Path;

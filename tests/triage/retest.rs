@@ -24,12 +24,12 @@ use tokio_util::sync::CancellationToken;
 use crate::service::{TestService, settings};
 
 /// The core, with a clock that goes half a second a message.
-struct Desk {
+struct RetestDashboard {
     model: Model,
     at: Duration,
 }
 
-impl Desk {
+impl RetestDashboard {
     fn new() -> Self {
         let model = Model::new(Session::default(), Size { columns: 120, rows: 40 });
         let mut desk = Self { model, at: Duration::ZERO };
@@ -73,36 +73,36 @@ impl Desk {
     }
 }
 
-async fn read<T: Item + DeserializeOwned>(world: &TestService, path: &str) -> Arc<Table<T>> {
-    let answer = world.get(path).await;
+async fn read<T: Item + DeserializeOwned>(service: &TestService, path: &str) -> Arc<Table<T>> {
+    let answer = service.get(path).await;
     let all: Vec<T> = serde_json::from_value(answer.data().clone()).unwrap();
     Arc::new(Table::new(all))
 }
 
 /// Sends the present data of the service to the core.
-async fn learn(desk: &mut Desk, world: &TestService) {
-    desk.feed(Snapshot::Workspaces(read::<Workspace>(world, "/workspaces").await));
-    desk.feed(Snapshot::Targets(read::<Target>(world, "/targets").await));
-    desk.feed(Snapshot::Scans(read::<Scan>(world, "/scans?limit=100").await));
-    desk.feed(Snapshot::Findings(read::<Finding>(world, "/findings?limit=100").await));
+async fn learn(desk: &mut RetestDashboard, service: &TestService) {
+    desk.feed(Snapshot::Workspaces(read::<Workspace>(service, "/workspaces").await));
+    desk.feed(Snapshot::Targets(read::<Target>(service, "/targets").await));
+    desk.feed(Snapshot::Scans(read::<Scan>(service, "/scans?limit=100").await));
+    desk.feed(Snapshot::Findings(read::<Finding>(service, "/findings?limit=100").await));
 }
 
 /// Runs the requested scans, waits for their end and updates the core.
-async fn carry_out(desk: &mut Desk, world: &TestService, effects: Vec<Effect>) {
+async fn carry_out(desk: &mut RetestDashboard, service: &TestService, effects: Vec<Effect>) {
     let mut started = Vec::new();
     for effect in effects {
         let Effect::Call(ticket, call) = effect else { continue };
         let Call::StartScan(new) = *call else { continue };
-        let id = world.post("/scans", serde_json::to_value(&new).unwrap()).await.created();
+        let id = service.post("/scans", serde_json::to_value(&new).unwrap()).await.created();
         let scan = ScanCreated { created_id: Some(ScanId(id)), target_id: None };
         desk.send(Msg::Called { ticket, result: Ok(CallAnswer::Scan(scan)) });
         started.push(id);
     }
     assert_eq!(started.len(), 1, "one scan for what one scan found");
     for id in started {
-        world.until_status(id, "finished").await;
+        service.until_status(id, "finished").await;
     }
-    learn(desk, world).await;
+    learn(desk, service).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,13 +111,13 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     let (stop, dir) = (CancellationToken::new(), tempfile::tempdir().unwrap());
     let practice = Practice::start(stop.clone()).await.unwrap();
     let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
-    let world = TestService::of(running, stop);
+    let service = TestService::of(running, stop);
     let body = json!({"tool_id": 170, "target_name": practice.http_url(), "tool_params": {"scan_type": "light"}});
-    let first = world.post("/scans", body).await.created();
-    world.until_status(first, "finished").await;
+    let first = service.post("/scans", body).await.created();
+    service.until_status(first, "finished").await;
 
-    let mut desk = Desk::new();
-    learn(&mut desk, &world).await;
+    let mut desk = RetestDashboard::new();
+    learn(&mut desk, &service).await;
     let (issue, assessment) = desk.of(GIT);
     assert!(assessment.is_undecided());
     desk.model.navigation.focus.pane = Pane::Findings;
@@ -134,7 +134,7 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     desk.press('s');
     let effects = desk.press('y');
     assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
-    carry_out(&mut desk, &world, effects).await;
+    carry_out(&mut desk, &service, effects).await;
     assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Absent));
     let (issue, assessment) = desk.of(GIT);
     assert_eq!((issue.presence, assessment.verdict, assessment.reopened), (Presence::Absent, Verdict::Fixed, None));
@@ -143,10 +143,10 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     assert!(practice.weaknesses.set("git", true));
     desk.press('s');
     let effects = desk.press('y');
-    carry_out(&mut desk, &world, effects).await;
+    carry_out(&mut desk, &service, effects).await;
     assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Same));
     let (issue, assessment) = desk.of(GIT);
     assert_eq!((issue.presence, assessment.reopened), (Presence::Reappeared, Some(ReopenCause::Regression)));
     assert!(assessment.is_undecided());
-    world.stop().await;
+    service.stop().await;
 }

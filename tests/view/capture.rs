@@ -13,7 +13,7 @@ use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 use scandeck::oob::{ArchivedCapture, Payload, PayloadBook, mentions};
 use scandeck::table::Table;
 
-use super::fixtures::{ago, learn, press, send, world};
+use super::fixtures::{ago, learn, populated, press, send};
 use super::{drawn, lines, text};
 
 const TOKEN: &str = "k7f2aaaabbbb";
@@ -22,7 +22,7 @@ const SQUEEZED: &str = "H4sIAAAAAAACAxWL0QqCMBhG32XQXTgdpCWEF4LjH2QQqOGdTsPhHJK/
 
 /// The sample data with a payload and two requests that it caused.
 fn planted(columns: u16, rows: u16) -> Model {
-    let mut model = world(columns, rows);
+    let mut model = populated(columns, rows);
     let payload = Payload {
         token: TOKEN.parse().unwrap(),
         at: Some(Stamp(ago(52).0)),
@@ -144,8 +144,8 @@ fn notices_cover_no_row_and_no_field() {
             (found.to_owned(), shown.clone())
         };
         let (alone, _) = line(&mut model);
-        for said in ["one", long, "the last"] {
-            model.overlay.notices.say(model.now.mono, Tone::Bad, said);
+        for message in ["one", long, "the last"] {
+            model.overlay.notices.say(model.now.mono, Tone::Bad, message);
         }
         let (under, shown) = line(&mut model);
         assert_eq!(under, alone, "{keys}: {shown}");

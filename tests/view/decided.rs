@@ -16,7 +16,7 @@ use scandeck::triage::{
     Verdict,
 };
 
-use super::fixtures::{ago, findings, learn, press, scans, send, world};
+use super::fixtures::{ago, findings, learn, populated, press, scans, send};
 use super::text;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (90, 50), (200, 60)];
@@ -56,7 +56,7 @@ fn add_conflict(model: &mut Model) {
 
 /// An earlier scan also reported the first finding, and another target has a finding of the same class.
 fn with_earlier(columns: u16, rows: u16) -> Model {
-    let mut model = world(columns, rows);
+    let mut model = populated(columns, rows);
     let mut all = findings();
     let earlier = Finding {
         id: 90.into(),
@@ -107,9 +107,9 @@ fn conflicting_decisions_undo_and_earlier_scans_are_shown() {
 
 /// Five findings of three scans are retested: one scan done, one failed, one running.
 fn retested(columns: u16, rows: u16) -> Model {
-    let mut model = world(columns, rows);
+    let mut model = populated(columns, rows);
     let issues = model.data.findings.value().unwrap();
-    let asked: Vec<RetestFinding> = issues
+    let retested: Vec<RetestFinding> = issues
         .order(0)
         .iter()
         .map(|&row| &issues.items()[row as usize])
@@ -122,8 +122,11 @@ fn retested(columns: u16, rows: u16) -> Model {
         started: true,
         ..RetestScan::default()
     };
-    let retest =
-        Retest { at: Some(ago(120)), findings: asked, scans: [(115, 130), (114, 131), (111, 132)].map(again).to_vec() };
+    let retest = Retest {
+        at: Some(ago(120)),
+        findings: retested,
+        scans: [(115, 130), (114, 131), (111, 132)].map(again).to_vec(),
+    };
     model.findings.board = Some(Board::Retest(retest));
     press(&mut model, "3");
     model.navigation.focus.pane = Pane::Board;

@@ -43,7 +43,7 @@ pub fn learn(model: &mut Model, mono: u64, event: impl Into<PollEvent>) {
 }
 
 /// Captures of a logger come from the archive.
-pub fn catch(model: &mut Model, mono: u64, logger: i64, captures: Vec<Capture>) {
+pub fn receive_captures(model: &mut Model, mono: u64, logger: i64, captures: Vec<Capture>) {
     let archived = |capture| ArchivedCapture {
         workspace: "Acme external".into(),
         logger: LoggerId(logger),
@@ -79,7 +79,7 @@ pub fn blank(columns: u16, rows: u16) -> Model {
 }
 
 /// Acme external: a dozen targets, scans in every state, findings of every risk, captures of two loggers.
-pub fn world(columns: u16, rows: u16) -> Model {
+pub fn populated(columns: u16, rows: u16) -> Model {
     let mut model = blank(columns, rows);
     learn(&mut model, 0, PollEvent::ClockOffset(0));
     learn(&mut model, 0, PollEvent::Link(Link::Live { at: ago(2) }));
@@ -91,7 +91,7 @@ pub fn world(columns: u16, rows: u16) -> Model {
     learn(&mut model, 50_000, Snapshot::Findings(Arc::new(Table::new(findings()))));
     learn(&mut model, 50_000, Snapshot::Loggers(Arc::new(Table::new(loggers()))));
     for logger in [1, 2] {
-        catch(&mut model, 50_000, logger, captures(logger));
+        receive_captures(&mut model, 50_000, logger, captures(logger));
     }
     learn(&mut model, 50_000, Snapshot::Reports(Arc::new(Table::new(reports()))));
     learn(&mut model, 50_000, Snapshot::Wordlists(Arc::new(Table::new(wordlists()))));

@@ -123,8 +123,8 @@ fn table<T: Item + serde::Serialize + serde::de::DeserializeOwned>(items: Vec<T>
     Arc::new(Table::new(items.iter().map(poison).collect::<Vec<T>>()))
 }
 
-fn world(columns: u16, rows: u16, text: &str) -> Model {
-    let mut model = fixtures::world(columns, rows);
+fn populated(columns: u16, rows: u16, text: &str) -> Model {
+    let mut model = fixtures::populated(columns, rows);
     learn(&mut model, 80_000, Snapshot::Workspaces(table(fixtures::workspaces(), text)));
     learn(&mut model, 80_000, Snapshot::Targets(table(fixtures::targets(), text)));
     learn(&mut model, 80_000, Snapshot::Scans(table(fixtures::scans(false), text)));
@@ -142,7 +142,7 @@ fn world(columns: u16, rows: u16, text: &str) -> Model {
         capture.id = (capture.id.0 + 50).into();
         capture
     };
-    fixtures::catch(&mut model, 80_000, 1, requests.requests.into_iter().map(fresh).collect());
+    fixtures::receive_captures(&mut model, 80_000, 1, requests.requests.into_iter().map(fresh).collect());
     model
 }
 
@@ -180,7 +180,7 @@ fn cells_with_any_hostile_string_hold_no_invisible_characters() {
 /// Opens every pane and detail while every string of the service is `text`.
 fn walk((columns, rows): (u16, u16), text: &str) {
     let mut cache = ViewCache::new(Theme::default());
-    let mut model = world(columns, rows, text);
+    let mut model = populated(columns, rows, text);
     for pane in Pane::ALL {
         model.navigation.focus.pane = pane;
         model.navigation.focus.in_detail = false;
@@ -201,7 +201,7 @@ fn walk((columns, rows): (u16, u16), text: &str) {
 
 #[test]
 fn scan_parts_with_hostile_data_are_cleaned() {
-    let mut model = world(100, 30, HOSTILE);
+    let mut model = populated(100, 30, HOSTILE);
     press(&mut model, "4 enter >");
     let scan = model.lists.scans.selected.unwrap_or(ScanId(0));
     let mut cache = ViewCache::new(Theme::default());

@@ -11,7 +11,7 @@ use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme};
 use scandeck::oob::{Hits, Payload, PayloadBook, Token};
 
-use super::fixtures::{ago, press, send, world};
+use super::fixtures::{ago, populated, press, send};
 use super::text;
 
 fn payload(number: u64, place: [&str; 3], made: i64) -> Payload {
@@ -49,7 +49,7 @@ fn payloads() -> Vec<Payload> {
 }
 
 fn book(columns: u16, rows: u16) -> Model {
-    let mut model = world(columns, rows);
+    let mut model = populated(columns, rows);
     let mut book = PayloadBook::default();
     book.take(payloads().into_iter().map(Arc::new));
     let stored = StoredArchive { book, writable: true, ..StoredArchive::default() };
@@ -83,7 +83,7 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (90, 50), (200, 60)];
 fn payload_list_shows_places_and_hits() {
     hold("payloads", &SIZES, book);
     hold("payloads_none", &SIZES[..1], |columns, rows| {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         press(&mut model, "g p");
         assert_eq!(model.navigation.focus.pane, Pane::Payloads);
         model
@@ -134,7 +134,7 @@ fn alert_rules_are_listed() {
 #[test]
 fn header_counts_known_payloads() {
     for (columns, words) in [(80, "2 hits"), (200, "2 known payloads")] {
-        let mut model = world(columns, 30);
+        let mut model = populated(columns, 30);
         model.captures.new_captures = 3;
         model.captures.payloads.unseen = 2;
         let shown = text(&mut model, Theme::new(Scheme::Dark));

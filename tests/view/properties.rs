@@ -5,7 +5,7 @@ use scandeck::dashboard::base::Size;
 use scandeck::dashboard::core::Msg;
 use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 
-use super::fixtures::{press, send, world};
+use super::fixtures::{populated, press, send};
 use super::{drawn, lines};
 
 const KEYS: &str = "j k g G h l z 1 2 3 4 5 6 7 enter esc space v * ! , / a < > J K y ? n s D R tab q = - d e x o";
@@ -22,7 +22,7 @@ proptest! {
         columns in 1u16..=500, rows in 1u16..=200, keys in prop::collection::vec(0usize..40, 0..24), look in 0usize..4,
     ) {
         let all: Vec<&str> = KEYS.split(' ').collect();
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         let mut cache = ViewCache::new(theme(look));
         for key in keys {
             press(&mut model, all[key % all.len()]);
@@ -35,7 +35,7 @@ proptest! {
     fn changed_view_keeps_row_above_cursor_visible(
         rows in 8u16..16, down in 0usize..14, keys in prop::sample::select(vec!["b c", "b t", "b c b b", ", ,", "/ e enter", "<"]),
     ) {
-        let mut model = world(80, rows);
+        let mut model = populated(80, rows);
         let mut cache = ViewCache::new(Theme::default());
         press(&mut model, &format!("3 {}", "j ".repeat(down)));
         drawn(&mut model, &mut cache);
@@ -49,7 +49,7 @@ proptest! {
 
     #[test]
     fn repeated_resizes_keep_selected_row_visible(sizes in prop::collection::vec((20u16..220, 5u16..70), 1..12)) {
-        let mut model = world(80, 24);
+        let mut model = populated(80, 24);
         press(&mut model, "3 j j j");
         let mut cache = ViewCache::new(Theme::default());
         for (columns, rows) in sizes {

@@ -12,7 +12,7 @@ use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 use scandeck::table::Table;
 
-use super::fixtures::{ago, blank, findings, learn, parts, press, send, world};
+use super::fixtures::{ago, blank, findings, learn, parts, populated, press, send};
 use super::{drawn, lines, text};
 
 const SIZES: [(u16, u16); 7] = [(80, 24), (80, 23), (90, 50), (120, 40), (200, 60), (40, 10), (1, 1)];
@@ -32,7 +32,7 @@ fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
 
 fn at(pane: Pane) -> impl Fn(u16, u16) -> Model {
     move |columns, rows| {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         model.navigation.focus.pane = pane;
         if pane == Pane::Loggers {
             model.navigation.fifth = Pane::Loggers;
@@ -56,12 +56,12 @@ fn panes_and_loggers_match_snapshots_at_every_size() {
 #[test]
 fn help_matches_snapshots_at_every_size() {
     hold("help", &SIZES, |columns, rows| {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         press(&mut model, "?");
         model
     });
     hold("help_filtered", &FEW[..1], |columns, rows| {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         press(&mut model, "? c u r l");
         model
     });
@@ -75,13 +75,13 @@ fn command_line_shows_completions_and_errors() {
         ("command_fault", ": f i n d i n g s space r i s k > = h i h g"),
     ] {
         hold(name, &[(80, 24), (90, 50), (200, 60)], |columns, rows| {
-            let mut model = world(columns, rows);
+            let mut model = populated(columns, rows);
             press(&mut model, keys);
             model
         });
     }
     hold("command_small", &[(40, 10), (20, 5), (1, 1)], |columns, rows| {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         press(&mut model, ": z o");
         model
     });
@@ -100,7 +100,7 @@ fn details_fill_screen_with_one_pane() {
     ];
     for (name, keys) in details {
         hold(name, &FEW[..1], |columns, rows| {
-            let mut model = world(columns, rows);
+            let mut model = populated(columns, rows);
             press(&mut model, keys);
             model
         });
@@ -119,7 +119,7 @@ fn details_fill_screen_with_one_pane() {
 fn scan_parts_are_shown_after_loading() {
     for (name, keys) in [("scan_tests", ">"), ("scan_output", "> >"), ("scan_raw", "> > >")] {
         hold(name, &FEW[..1], |columns, rows| {
-            let mut model = world(columns, rows);
+            let mut model = populated(columns, rows);
             press(&mut model, "4 enter");
             press(&mut model, keys);
             let scan = model.lists.scans.selected.unwrap_or(ScanId(0));
@@ -148,7 +148,7 @@ fn forms_prompts_and_menus_match_snapshots() {
     ];
     for (name, keys) in cases {
         hold(name, &FEW, |columns, rows| {
-            let mut model = world(columns, rows);
+            let mut model = populated(columns, rows);
             press(&mut model, keys);
             model
         });
@@ -179,7 +179,7 @@ fn connecting_and_empty_dashboards_match_snapshots() {
 }
 
 fn broken(columns: u16, rows: u16) -> Model {
-    let mut model = world(columns, rows);
+    let mut model = populated(columns, rows);
     let problem = Arc::new(Problem {
         message: "cannot connect: Connection refused".into(),
         brief: "connection refused".into(),
@@ -207,7 +207,7 @@ fn stale_pane_and_header_show_reason_and_next_attempt() {
         Arc::new(Problem { message, brief, status: Some(503), retry_at: Some(ago(-4)), ..Problem::default() })
     };
     for (columns, rows) in [(80, 24), (80, 23), (90, 50), (120, 40), (200, 60)] {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         learn(&mut model, 71_000, PollEvent::Failed(ListKind::Findings, problem("503 Service Unavailable")));
         let shown = text(&mut model, Theme::default());
         let header = shown.lines().next().unwrap();
@@ -229,7 +229,7 @@ fn stale_pane_and_header_show_reason_and_next_attempt() {
 #[test]
 fn unreadable_items_are_counted_in_pane_and_named_in_notice() {
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         let items = ["item 3: expected an object".into()].into();
         learn(&mut model, 71_000, PollEvent::Unreadable(ListKind::Findings, items));
         let shown = text(&mut model, Theme::default());
@@ -254,7 +254,7 @@ fn ascii_theme_draws_only_ascii() {
 #[test]
 fn selected_row_is_reversed_without_colours() {
     use ratatui::style::Modifier;
-    let mut model = world(80, 24);
+    let mut model = populated(80, 24);
     let buffer = drawn(&mut model, &mut ViewCache::new(Theme::new(Scheme::Mono)));
     let row = lines(&buffer).iter().position(|line| line.starts_with('▌')).unwrap() as u16;
     assert!((0..80).all(|x| buffer[(x, row)].modifier.contains(Modifier::REVERSED) || x == 0));
@@ -288,7 +288,7 @@ fn grouped_findings_match_snapshots() {
         model
     });
     hold("groups_unfolded", &some[..1], |columns, rows| {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         press(&mut model, "3 b t g g l");
         model
     });
@@ -296,7 +296,7 @@ fn grouped_findings_match_snapshots() {
 
 /// The sample data with one finding class on seven targets; the evidence of one target differs.
 fn with_a_class(columns: u16, rows: u16) -> Model {
-    let mut model = world(columns, rows);
+    let mut model = populated(columns, rows);
     let missing = |target: i64| Finding {
         id: (600 + target).into(),
         name: "Content-Security-Policy missing".into(),
@@ -346,17 +346,17 @@ fn review_card_and_summary_match_snapshots() {
         model
     });
     hold("review_by_cwe", &some[..1], |columns, rows| {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         press(&mut model, "3 b w B");
         model
     });
     hold("review_finding", &some[..1], |columns, rows| {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         press(&mut model, "3 B");
         model
     });
     hold("review_summary", &some[..1], |columns, rows| {
-        let mut model = world(columns, rows);
+        let mut model = populated(columns, rows);
         press(&mut model, "3 b w B J S");
         model
     });

@@ -84,7 +84,7 @@ impl<'a> ArchiveReader<'a> {
     /// # Errors
     /// Those of the service.
     pub async fn load_targets(&mut self, query: Option<&Query>) -> anyhow::Result<()> {
-        if !query.is_some_and(|query| query.asks_about(Field::Target)) {
+        if !query.is_some_and(|query| query.has_field(Field::Target)) {
             return Ok(());
         }
         let targets = match self.targets().await {

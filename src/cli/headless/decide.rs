@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
     use crate::triage::TriageState;
-    use crate::triage::testing::World;
+    use crate::triage::testing::TriageFixture;
 
     #[derive(Parser)]
     struct Line {
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn finding_of_two_workspaces_is_selected_once() {
-        let mut world = World::new();
-        world.scan(1);
-        world.found(1, "csp", "");
-        let (issue, assessment) = world.last();
+        let mut fixture = TriageFixture::new();
+        fixture.scan(1);
+        fixture.found(1, "csp", "");
+        let (issue, assessment) = fixture.last();
         let row = |workspace: &str| {
             let (issue, assessment) = (issue.clone(), assessment.clone());
             ExportRow::new(issue, assessment, &TriageState::default(), "shop.test".into(), Some(170), workspace.into())

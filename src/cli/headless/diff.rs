@@ -33,13 +33,13 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
     };
     let (before, after) = compare::in_order(first, second);
     let issues = rows.issues();
-    let wanted = |one: &ComparedFinding| all || one.outcome != compare::Outcome::Same;
+    let is_listed = |one: &ComparedFinding| all || one.outcome != compare::Outcome::Same;
     let row = |one: ComparedFinding| {
         let id = issues.items()[one.at].id;
         rows.all.iter().find(|row| row.issue.id == id).map(|row| (row, one))
     };
     let compared: Vec<(&ExportRow, ComparedFinding)> =
-        compare::compare(&issues, before, after).into_iter().filter(wanted).filter_map(row).collect();
+        compare::compare(&issues, before, after).into_iter().filter(is_listed).filter_map(row).collect();
     let values: Vec<Value> = compared.iter().map(|(row, one)| object(row, one)).collect();
     session.out.list(&values, || table(&compared))
 }

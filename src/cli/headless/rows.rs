@@ -217,16 +217,16 @@ mod tests {
     use super::*;
     use crate::contract::{FindingId, Risk};
     use crate::query::QueryKind;
-    use crate::triage::testing::World;
+    use crate::triage::testing::TriageFixture;
 
     #[test]
     fn occurrences_of_a_scan_keep_their_risk_after_a_later_scan() {
-        let mut world = World::new();
+        let mut fixture = TriageFixture::new();
         for (scan, risk) in [(1, Risk::High), (2, Risk::Low)] {
-            world.scan(scan);
-            world.found(scan, "csp", "").risk_level = risk;
+            fixture.scan(scan);
+            fixture.found(scan, "csp", "").risk_level = risk;
         }
-        let (issue, assessment) = world.last();
+        let (issue, assessment) = fixture.last();
         let row =
             ExportRow::new(issue, assessment, &TriageState::default(), "shop.test".into(), Some(170), "acme".into());
         let found = |scan: i64, text: &str| {
@@ -237,7 +237,7 @@ mod tests {
                 .map(|row| row.issue.finding.id)
                 .collect::<Vec<FindingId>>()
         };
-        let ids: Vec<FindingId> = world.findings.iter().map(|finding| finding.id).collect();
+        let ids: Vec<FindingId> = fixture.findings.iter().map(|finding| finding.id).collect();
         assert_eq!(found(1, "risk>=high"), ids[..1]);
         assert_eq!((found(2, "risk>=high"), found(2, "risk:low")), (vec![], vec![ids[1]]));
     }

@@ -88,11 +88,15 @@ async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result
     store.record(&new).await?;
     store.close().await;
     let out = Output::new(args.json);
-    let (taken, known, bad) = (new.len(), read.events.len() - new.len(), read.bad.len());
+    let (imported, known, bad) = (new.len(), read.events.len() - new.len(), read.bad.len());
     if out.json {
-        return out.value(&serde_json::json!({"taken": taken, "known": known, "bad": bad}));
+        return out.value(&serde_json::json!({"taken": imported, "known": known, "bad": bad}));
     }
-    out.line(&format!("{} imported, {known} already known, {} invalid", plural(taken, "event"), plural(bad, "line")))?;
+    out.line(&format!(
+        "{} imported, {known} already known, {} invalid",
+        plural(imported, "event"),
+        plural(bad, "line")
+    ))?;
     Ok(())
 }
 

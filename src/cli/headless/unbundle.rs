@@ -53,7 +53,7 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     if !bundle.captures.is_empty() || !bundle.payloads.is_empty() || !bundle.hits.is_empty() {
         let mut archive = decisions::open_archive(memory).await?;
         archive.plant(&bundle.payloads).await?;
-        archive.store_hits(&bundle.hits, RowRange::default()).await?;
+        archive.insert_hits(&bundle.hits, RowRange::default()).await?;
         archive.archive(bundle.captures.clone()).await?;
         // Captures of this machine may contain payloads of the bundle.
         archive.look_again().await?;

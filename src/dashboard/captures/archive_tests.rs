@@ -6,7 +6,7 @@ use crate::dashboard::core::{Msg, update};
 use crate::dashboard::data::{Archive, OobNews, Recalled, StoredArchive};
 use crate::dashboard::list::CHUNK;
 use crate::dashboard::model::Model;
-use crate::dashboard::testing::{Desk, capture, capture_row, events, table};
+use crate::dashboard::testing::{TestDashboard, capture, capture_row, events, table};
 use crate::oob::{Mention, MentionPlace, Payload, Token};
 use base64::Engine;
 use std::sync::Arc;
@@ -29,14 +29,14 @@ fn plain(id: i64, from: &str) -> CaptureRow {
     capture_row(1, Capture { ip_address: from.into(), ..capture(id) })
 }
 
-fn receive(desk: &mut Desk, new: Vec<CaptureRow>) -> Vec<Effect> {
+fn receive(desk: &mut TestDashboard, new: Vec<CaptureRow>) -> Vec<Effect> {
     let generation = desk.model.connection.generation;
     desk.send(Msg::Oob(OobNews::Captures { generation, new }))
 }
 
 /// Hits of two payloads in turn, and two captures from one bot. The three captures of the desk have no address.
-fn hunted() -> Desk {
-    let mut desk = Desk::new();
+fn hunted() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     let new = [(10, 1), (11, 2), (12, 1), (13, 1)].map(|(id, token)| calls(id, token, "203.0.113.9"));
     receive(&mut desk, new.into());
     receive(&mut desk, vec![plain(14, "192.0.2.44"), plain(15, "192.0.2.44")]);
@@ -85,7 +85,7 @@ fn selected_header_remains_with_new_hits_and_end_is_followed() {
 
 #[test]
 fn payload_of_command_is_searched_from_day_before_it() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let old = capture(1).request_date.unwrap().0;
     let at = |days: i64| old.checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
     let payload = |token, days| Payload { token: Token::of(token), at: Some(at(days).into()), ..Payload::default() };
@@ -116,7 +116,7 @@ fn known_mentions_precede_unknown_ones() {
 
 #[test]
 fn poller_waits_for_archive_until_it_fails() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited);
     desk.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive { writable: true, ..StoredArchive::default() }))));
     assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited);
@@ -143,7 +143,7 @@ fn poller_waits_for_archive_until_it_fails() {
 
 #[test]
 fn ending_logger_is_reported_once() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let logger = |days, left| Logger {
         id: LoggerId(1),
         label: "probe".into(),
@@ -174,7 +174,7 @@ fn shown(model: &mut Model) -> Vec<i64> {
 
 #[test]
 fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("5");
     receive(&mut desk, (10..20).map(long).collect());
     let now = desk.model.now;
@@ -204,7 +204,7 @@ fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
 
 #[test]
 fn export_of_query_is_collected_in_chunks_and_complete() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("5");
     receive(&mut desk, (10..20).map(long).collect());
     let exported = |effects: Vec<Effect>| -> Option<Vec<i64>> {
@@ -222,7 +222,7 @@ fn export_of_query_is_collected_in_chunks_and_complete() {
 
 #[test]
 fn export_is_cancelled_by_change_of_workspace() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     receive(&mut desk, (10..20).map(long).collect());
     let now = desk.model.now;
     for event in events(": 'export captures har body:even' enter") {
@@ -234,7 +234,7 @@ fn export_is_cancelled_by_change_of_workspace() {
 
 #[test]
 fn export_is_written_before_quit() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     receive(&mut desk, (10..20).map(long).collect());
     let now = desk.model.now;
     let typed = events(": 'export captures har body:even' enter q");
@@ -247,7 +247,7 @@ fn export_is_written_before_quit() {
 
 #[test]
 fn header_is_not_actionable_before_filter_is_complete() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("5 b s");
     let now = desk.model.now;
     receive(&mut desk, (10..20).map(long).collect());

@@ -13,8 +13,8 @@ fn carrying(id: i64, token: u64, from: &str) -> Capture {
 }
 
 /// A desk with captures of several payloads and addresses.
-fn desk() -> Desk {
-    let mut desk = Desk::new();
+fn desk() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     let mut book = PayloadBook::default();
     book.take((1..=2).map(|token| Arc::new(Payload { token: Token::of(token), ..Payload::default() })));
     let captures = [
@@ -35,14 +35,14 @@ fn desk() -> Desk {
     desk
 }
 
-fn select(desk: &mut Desk, id: i64) {
+fn select(desk: &mut TestDashboard, id: i64) {
     desk.keys("G");
     while desk.selected(Pane::Captures) != Some(id) {
         desk.keys("k");
     }
 }
 
-fn compared(desk: &Desk) -> Option<i64> {
+fn compared(desk: &TestDashboard) -> Option<i64> {
     desk.model.compared_capture().map(|captured| captured.capture.id.0)
 }
 
@@ -112,7 +112,7 @@ fn exported_captures_are_of_query_or_marked_or_shown() {
 
 #[test]
 fn replay_sends_only_to_typed_url_after_prompt() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let secret = Capture {
         request_method: "POST".into(),
         http_headers: vec!["Host: h".into(), "Authorization: Bearer s3cret".into()],
@@ -145,7 +145,7 @@ fn replay_sends_only_to_typed_url_after_prompt() {
 
 #[test]
 fn binary_body_is_saved_for_curl_command() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.receive(1, vec![Capture { request_body_base64: "AP8b".into(), path: None, ..capture(9) }]);
     let effects = desk.keys("5 G y c");
     let [Effect::SaveBody { name, sent }] = effects.as_slice() else { panic!("{effects:?}") };
@@ -181,7 +181,7 @@ fn marked_captures_are_copied_as_array_with_payloads() {
 
 #[test]
 fn capture_of_deleted_logger_keeps_url() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.receive(77, vec![Capture { path: None, ..capture(9) }]);
     assert!(desk.model.data.loggers.value().unwrap().get(LoggerId(77)).is_none());
     let copied = |effects: Vec<Effect>| match effects.as_slice() {
@@ -195,11 +195,11 @@ fn capture_of_deleted_logger_keeps_url() {
 
 #[test]
 fn target_query_finds_sender_named_and_later_targets() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let headers = vec!["Host: t1.acme.test".into(), "X-Forwarded-For: 10.0.0.7, T2.acme.test:8443".into()];
     let named = Capture { http_headers: headers, ..capture(10) };
     desk.receive(1, vec![named, carrying(11, 1, "192.0.2.40")]);
-    let matching = |desk: &mut Desk, query: &str| {
+    let matching = |desk: &mut TestDashboard, query: &str| {
         desk.model.set_query(Pane::Captures, query).unwrap();
         desk.shown(Pane::Captures)
     };

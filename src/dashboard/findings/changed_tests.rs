@@ -2,11 +2,11 @@
 
 use crate::contract::{Finding, Risk, Scan, ScanId, ScanStatus, Stamp};
 use crate::dashboard::base::{Pane, Snapshot};
-use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
+use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
 
 /// Two scans of one target: the second found 1 and 3 again, 2 is absent, 4 is new.
-fn desk() -> Desk {
-    let mut desk = Desk::new();
+fn desk() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     let ended = |id: i64| {
         let at = Stamp(jiff::Timestamp::from_second(stamp().0.as_second() - 1000 + id).unwrap());
         Scan { start_time: Some(at), end_time: Some(at), ..scan(id, 1, ScanStatus::Finished, 100) }

@@ -68,7 +68,7 @@ fn rule_command_shows_matches_and_records_after_enter() {
 fn duplicate_accepts_id_or_words_of_name() {
     let mut desk = desk();
     desk.keys("3 j");
-    let of = |desk: &Desk, name: &str| {
+    let of = |desk: &TestDashboard, name: &str| {
         let table = desk.model.data.findings.value().unwrap();
         table.items().iter().find(|issue| issue.name.as_str() == name).unwrap().key()
     };

@@ -5,8 +5,8 @@ use crate::dashboard::list::{FindingGroupBy, GroupSummary, Lists};
 use crate::dashboard::testing::*;
 
 /// Three database dumps on three targets, two cookies on one, one banner; 10 to 15.
-fn grouped() -> Desk {
-    let mut desk = Desk::new();
+fn grouped() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Findings(table([
         of_class(10, 1, "dump", "Database dump at /a.sql", Risk::High),
         of_class(11, 2, "dump", "Database dump at /b.sql", Risk::High),
@@ -24,7 +24,7 @@ fn of_class(id: i64, target: i64, class: &str, name: &str, risk: Risk) -> Findin
 }
 
 /// The rows in order: headers by title, findings by id.
-fn rows(desk: &Desk) -> Vec<String> {
+fn rows(desk: &TestDashboard) -> Vec<String> {
     let Lists { findings: list, finding_groups: groups, .. } = &desk.model.lists;
     let table = desk.model.data.findings.value().unwrap();
     let row = |at| match list.row_at(table, at).unwrap() {
@@ -34,7 +34,7 @@ fn rows(desk: &Desk) -> Vec<String> {
     (0..list.len()).map(row).collect()
 }
 
-fn cursor(desk: &Desk) -> String {
+fn cursor(desk: &TestDashboard) -> String {
     rows(desk)[desk.model.lists.findings.at].clone()
 }
 

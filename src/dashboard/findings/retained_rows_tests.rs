@@ -13,20 +13,20 @@ fn one(id: i64) -> Finding {
     finding(id, 1 + id % 5, &format!("Finding {letter}"), Risk::from(id % 5))
 }
 
-fn desk() -> Desk {
-    let mut desk = Desk::new();
+fn desk() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Findings(table((1..=8).map(one))));
     desk.keys("3");
     desk
 }
 
 /// The rows as the list holds them.
-fn rows(desk: &Desk) -> Vec<IssueId> {
+fn rows(desk: &TestDashboard) -> Vec<IssueId> {
     desk.model.lists.findings.shown(desk.model.data.findings.value().unwrap()).collect()
 }
 
 /// Somebody else decides about a finding.
-fn another_decides(desk: &mut Desk, finding: i64, number: u64, verdict: Verdict) {
+fn another_decides(desk: &mut TestDashboard, finding: i64, number: u64, verdict: Verdict) {
     let table = desk.model.data.findings.value().unwrap();
     let Some(issue) = table.items().iter().find(|issue| issue.finding.id.0 == finding) else { return };
     let subject = Subject::Finding((*issue.identity).clone());
@@ -92,7 +92,7 @@ fn decided_findings_are_hidden_when_store_opens() {
 
 #[test]
 fn scan_results_apply_to_filter_at_once() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     let before = [found(1, 1, 1, "Private key", Risk::High), found(2, 1, 1, "Banner", Risk::Low)];
     desk.feed(Snapshot::Findings(table(before.clone())));
@@ -111,14 +111,15 @@ fn scan_results_apply_to_filter_at_once() {
 
 #[test]
 fn reopened_findings_are_counted_for_header() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     desk.feed(Snapshot::Findings(table([
         found(1, 1, 1, "Private key", Risk::High),
         found(2, 1, 1, "Banner", Risk::Low),
     ])));
-    let counted =
-        |desk: &Desk| (desk.model.findings.triage.again.conflicts, desk.model.findings.triage.again.regressions);
+    let counted = |desk: &TestDashboard| {
+        (desk.model.findings.triage.again.conflicts, desk.model.findings.triage.again.regressions)
+    };
     desk.keys("3 x j f");
     assert_eq!(counted(&desk), (0, 0));
     // Ben did not know of the verdict on the second one.

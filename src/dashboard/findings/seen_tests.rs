@@ -3,25 +3,25 @@
 use crate::dashboard::base::Effect;
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
-use crate::dashboard::testing::Desk;
+use crate::dashboard::testing::TestDashboard;
 use crate::triage::{EventWriter, FindingKey};
 use std::time::Duration;
 
 /// A desk whose store is open, with the detail of the first finding on the screen for no time yet.
-fn desk() -> Desk {
-    let mut desk = Desk::new();
+fn desk() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     let writer = Some(EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() });
     desk.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { writer, ..StoredDecisions::default() }))));
     desk
 }
 
-fn key(desk: &Desk, row: usize) -> FindingKey {
+fn key(desk: &TestDashboard, row: usize) -> FindingKey {
     let table = desk.model.data.findings.value().unwrap();
     table.items()[desk.model.lists.findings.rows[row] as usize].key()
 }
 
 /// The findings that are stored as seen after this time.
-fn seen_after(desk: &mut Desk, time: Duration) -> Vec<FindingKey> {
+fn seen_after(desk: &mut TestDashboard, time: Duration) -> Vec<FindingKey> {
     desk.at += time;
     let effects = desk.send(Msg::Wake);
     let seen = effects.into_iter().filter_map(|effect| match effect {
@@ -53,7 +53,7 @@ fn short_view_does_not_count_as_seen() {
 
 #[test]
 fn findings_without_store_are_read() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.findings.triage.writer = None;
     assert!(!desk.model.is_unread(key(&desk, 0)));
 }

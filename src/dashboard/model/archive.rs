@@ -23,7 +23,7 @@ impl Model {
             return;
         }
         self.captures.oob.hosts = hosts;
-        if query_of(&self.lists.captures.filter, QueryKind::Captures).asks_about(Field::Target) {
+        if query_of(&self.lists.captures.filter, QueryKind::Captures).has_field(Field::Target) {
             self.show_rows(Pane::Captures);
         }
     }

@@ -74,7 +74,7 @@ impl Model {
         let assessments = std::mem::replace(&mut self.findings.triage.assessments, correlated.assessments);
         self.findings.triage.rules = correlated.rules;
         self.findings.triage.read = correlated.read;
-        self.take_columns(correlated.columns);
+        self.add_columns(correlated.columns);
         let wide_revision = self.findings.triage.basis.as_ref().map_or(0, |basis| basis.wide_revision);
         let made_before = std::mem::replace(&mut self.findings.triage.correlated, wide_revision);
         // Decisions from opening the store are not changes.

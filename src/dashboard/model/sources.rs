@@ -154,9 +154,9 @@ impl Model {
     }
 
     /// Takes columns of the findings that a worker thread made.
-    pub(crate) fn take_columns(&mut self, made: Vec<(Field, ColumnBuilder)>) {
+    pub(crate) fn add_columns(&mut self, made: Vec<(Field, ColumnBuilder)>) {
         let Some(table) = self.data.findings.value().cloned() else { return };
-        self.with_cache(&table, |_, _, cache| cache.evaluator.take_columns(made));
+        self.with_cache(&table, |_, _, cache| cache.evaluator.add_columns(made));
     }
 
     /// Updates the cached columns of findings whose decision changed.

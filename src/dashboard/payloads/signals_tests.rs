@@ -7,7 +7,7 @@ use crate::dashboard::data::OobNews;
 use crate::dashboard::testing::*;
 use crate::oob::{ArchivedCapture, Mention, MentionPlace, Token};
 
-impl Desk {
+impl TestDashboard {
     /// Receives a capture, possibly with a token; returns the alerts.
     pub fn hit(&mut self, id: i64, token: Option<u64>) -> Vec<Signal> {
         let new = vec![capture_row(id, token)];
@@ -58,7 +58,7 @@ fn fact<'a>(signal: &'a Signal, name: &str) -> &'a str {
 
 #[test]
 fn hit_of_known_payload_alerts_with_facts_and_is_counted() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
     // Without a writable archive the dashboard counts the hit.
     desk.model.captures.oob.writable = false;
@@ -81,13 +81,13 @@ fn hit_of_known_payload_alerts_with_facts_and_is_counted() {
 
 #[test]
 fn capture_without_known_token_does_not_alert() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     assert!(desk.hit(9, None).is_empty() && desk.hit(10, Some(77)).is_empty());
 }
 
 #[test]
 fn alerts_are_limited_per_payload_and_spaced_five_seconds() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p p p");
     assert_eq!(desk.hit(9, Some(1)).len(), 1);
     assert!(desk.hit(10, Some(1)).is_empty() && desk.pass(5).is_empty(), "the same payload within a minute");
@@ -108,7 +108,7 @@ fn alerts_are_limited_per_payload_and_spaced_five_seconds() {
 
 #[test]
 fn alert_rule_alerts_until_off_or_deleted() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let stored = desk.keys(": 'alert from:203.0.113.* method:get' enter");
     assert!(stored.iter().any(|effect| matches!(effect, Effect::RememberOne { of: "alert", .. })), "{stored:?}");
     let signals = desk.hit(9, None);
@@ -127,7 +127,7 @@ fn alert_rule_alerts_until_off_or_deleted() {
 
 #[test]
 fn alert_rules_belong_to_workspace() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys(": 'alert is:known' enter 1 j enter");
     assert!(desk.model.captures.signals.alerts.is_empty());
     desk.keys("1 k enter");
@@ -136,7 +136,7 @@ fn alert_rules_belong_to_workspace() {
 
 #[test]
 fn wait_ends_with_hit_or_timeout() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p p");
     desk.keys(": 'wait payload aaaaaaaaaaab timeout 10m' enter : 'wait payload aaaaaaaaaaac' enter");
     assert_eq!(desk.model.captures.signals.waits.len(), 2);
@@ -154,7 +154,7 @@ fn wait_ends_with_hit_or_timeout() {
 
 #[test]
 fn wait_requires_unique_payload() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p p");
     for (line, words) in [("wait payload aaa", "2 payload tokens begin"), ("wait payload zz", "no payload token")] {
         let fault = crate::dashboard::core::commands::table::read(&desk.model, line).unwrap_err();
@@ -170,7 +170,7 @@ fn wait_requires_unique_payload() {
 
 #[test]
 fn hit_recognised_later_alerts() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     assert!(desk.hit(9, None).is_empty());
     let payload = crate::oob::Payload { token: Token::of(5), workspace: "Acme".into(), ..Default::default() };
     desk.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
@@ -181,7 +181,7 @@ fn hit_recognised_later_alerts() {
 
 #[test]
 fn many_payloads_are_saved_one_per_line() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let effects = desk.keys("3 : 'payloads 3 urls.txt shape=schemeless' enter");
     let saved = effects.iter().find_map(|effect| match effect {
         Effect::Save { name, content } => Some((name.as_str(), std::str::from_utf8(content).unwrap())),
@@ -190,7 +190,7 @@ fn many_payloads_are_saved_one_per_line() {
     let lines = "//127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab\n//127.0.0.1:8766/l/abc/?t=aaaaaaaaaaac\n\
                  //127.0.0.1:8766/l/abc/?t=aaaaaaaaaaad\n";
     assert_eq!(saved, Some(("urls.txt", lines)));
-    let numbered = |desk: &Desk| -> Vec<_> {
+    let numbered = |desk: &TestDashboard| -> Vec<_> {
         desk.model.captures.oob.book.payloads().map(|payload| (payload.number, payload.batch.to_string())).collect()
     };
     assert_eq!(numbered(&desk)[2], (Some(3), "urls.txt".to_owned()));
@@ -205,9 +205,9 @@ fn many_payloads_are_saved_one_per_line() {
 
 #[test]
 fn file_of_payloads_is_distinguished_from_other_saved_files() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 : 'payloads 2 out/urls.txt' enter");
-    let batches = |desk: &Desk| -> std::collections::BTreeSet<String> {
+    let batches = |desk: &TestDashboard| -> std::collections::BTreeSet<String> {
         desk.model.captures.oob.book.payloads().map(|payload| payload.batch.to_string()).collect()
     };
     desk.send(Msg::Saved(Ok("/tmp/urls-old.txt".into())));
@@ -224,7 +224,7 @@ fn file_of_payloads_is_distinguished_from_other_saved_files() {
 
 #[test]
 fn token_position_is_stored_for_service() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let copied = |effects: Vec<Effect>| {
         effects.into_iter().find_map(|effect| match effect {
             Effect::Copy { text, .. } => Some(text),
@@ -244,7 +244,7 @@ fn token_position_is_stored_for_service() {
 
 #[test]
 fn bots_and_own_addresses_alert_only_by_rule() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p");
     let generation = desk.model.connection.generation;
     let mut bot = capture_row(9, Some(1));
@@ -271,7 +271,7 @@ fn bots_and_own_addresses_alert_only_by_rule() {
 
 #[test]
 fn payload_query_finds_captures() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
     desk.hit(9, Some(1));
     desk.hit(10, Some(77));
@@ -305,12 +305,12 @@ fn rules_and_addresses_of_two_dashboards_are_merged() {
         };
         effects.into_iter().filter_map(one).collect()
     };
-    let (mut ann, mut bob) = (Desk::new(), Desk::new());
+    let (mut ann, mut bob) = (TestDashboard::new(), TestDashboard::new());
     ann.hit(9, None);
     let mut settings = stored(ann.keys(": 'alert is:known' enter 5 G : 'mine' enter"));
     settings.extend(stored(bob.keys(": 'alert method:post' enter : 'alert is:bot' enter : 'alerts' enter D esc")));
     assert_eq!(settings.len(), 5);
-    let mut later = Desk::new();
+    let mut later = TestDashboard::new();
     later.model.findings.triage.settings.extend(settings);
     later.model.load_tabs();
     let rules: Vec<&str> = later.model.captures.signals.alerts.iter().map(|alert| alert.query.as_str()).collect();
@@ -320,7 +320,7 @@ fn rules_and_addresses_of_two_dashboards_are_merged() {
 
 #[test]
 fn alert_list_closes_without_rules() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys(": 'alert is:known' enter : 'alerts' enter");
     // The current workspace was deleted elsewhere; the other one has no rules.
     desk.feed(Snapshot::Workspaces(table([Workspace {
@@ -336,7 +336,7 @@ fn alert_list_closes_without_rules() {
 
 #[test]
 fn wait_of_more_than_year_is_rejected() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p : 'wait payload aaa timeout 9223372036854775807s' enter");
     assert!(
         desk.model.captures.signals.waits.is_empty() && desk.notices().contains("up to a year"),
@@ -349,10 +349,10 @@ fn wait_of_more_than_year_is_rejected() {
 
 #[test]
 fn visible_book_follows_hits_and_waits() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p p g p");
     desk.model.set_query(Pane::Payloads, "is:hit").unwrap();
-    let shown = |desk: &mut Desk| desk.model.cursor(Pane::Payloads).shown_ids();
+    let shown = |desk: &mut TestDashboard| desk.model.cursor(Pane::Payloads).shown_ids();
     assert!(shown(&mut desk).is_empty());
     desk.counted(&[(1, 1)]);
     assert_eq!(shown(&mut desk), [1]);
@@ -369,9 +369,9 @@ fn visible_book_follows_hits_and_waits() {
 
 #[test]
 fn old_captures_do_not_alert() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p : 'alert method:GET' enter");
-    let arrived = |desk: &Desk, id, seconds| {
+    let arrived = |desk: &TestDashboard, id, seconds| {
         let began = desk.model.service_now() - desk.model.now.mono;
         let date = began.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap();
         let mut one = capture_row(id, (id % 2 == 1).then_some(1));

@@ -21,7 +21,7 @@ fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
 
 #[test]
 fn new_payload_is_copied_and_stores_finding_and_target() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.connection.clock_offset = Some(7);
     let (stored, copied) = planted(&desk.keys("3 p"));
     assert_eq!(copied, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
@@ -41,7 +41,7 @@ fn payload_can_be_created_in_every_pane() {
     for keys in
         ["1 p", "2 p", "3 p", "3 enter p", "4 p", "4 enter p", "5 p", "5 enter p", "5 h p", "6 p", "7 p", "g p p"]
     {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         let (stored, copied) = planted(&desk.keys(keys));
         assert_eq!((stored.len(), copied.len()), (1, 1), "{keys}: {}", desk.notices());
     }
@@ -57,11 +57,11 @@ fn ended_logger_in_scope_is_refused_with_reason() {
         requests_left,
         ..Logger::default()
     };
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Loggers(table([logger(1, 3, 9), logger(2, 0, 9), logger(3, 3, 0)])));
     assert_eq!(planted(&desk.keys("3 p")).1, ["http://h/1?t=aaaaaaaaaaab"], "the newest logger that still records");
     desk.model.navigation.scope.logger = Some(LoggerId(2));
-    let refused = |desk: &mut Desk| planted(&desk.keys("p")) == (Vec::new(), Vec::new());
+    let refused = |desk: &mut TestDashboard| planted(&desk.keys("p")) == (Vec::new(), Vec::new());
     assert!(refused(&mut desk));
     assert!(desk.notices().contains("logger l2 has ended, "), "{}", desk.notices());
     desk.model.navigation.scope.logger = Some(LoggerId(3));
@@ -75,7 +75,7 @@ fn ended_logger_in_scope_is_refused_with_reason() {
 
 #[test]
 fn read_only_session_creates_no_payload() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.session.read_only = true;
     assert!(planted(&desk.keys("3 p")).0.is_empty() && desk.notices().contains("read-only"), "{}", desk.notices());
 }
@@ -91,7 +91,7 @@ fn random_number_in_use_is_skipped() {
 
 #[test]
 fn edit_key_after_creation_edits_place_once() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p e");
     assert!(desk.form().title.contains("Placement of payload aaaaaaaaaaab"));
     let (stored, _) = planted(&desk.keys("'q' tab tab 'SSRF' ctrl-o"));
@@ -108,12 +108,12 @@ fn edit_key_after_creation_edits_place_once() {
 
 #[test]
 fn book_is_sorted_filtered_and_edited() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p 2 j p");
     desk.counted(&[(2, 1)]);
     desk.keys("g p");
     assert_eq!(desk.model.navigation.focus.pane, Pane::Payloads);
-    let by = |desk: &mut Desk, query: &str| {
+    let by = |desk: &mut TestDashboard, query: &str| {
         desk.model.set_query(Pane::Payloads, query).unwrap();
         let mut shown = desk.model.cursor(Pane::Payloads).shown_ids();
         shown.sort_unstable();
@@ -145,7 +145,7 @@ fn book_is_sorted_filtered_and_edited() {
 
 #[test]
 fn book_leads_to_captures_finding_and_target() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 j p g p");
     desk.hit(9, Some(1));
     desk.counted(&[(1, 1)]);
@@ -162,7 +162,7 @@ fn book_leads_to_captures_finding_and_target() {
 
 #[test]
 fn enter_in_book_reports_hits_not_loaded_and_esc_returns() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p g p enter");
     assert!(desk.notices().contains("no hits yet; `wait payload aaaaaaaaaaab`"), "{}", desk.notices());
     desk.counted(&[(1, 5)]);
@@ -195,7 +195,7 @@ fn enter_in_book_reports_hits_not_loaded_and_esc_returns() {
 
 #[test]
 fn enter_on_payload_of_deleted_logger_stays_in_book() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p g p");
     desk.hit(9, Some(1));
     desk.feed(Snapshot::Loggers(table([])));
@@ -209,8 +209,8 @@ fn enter_on_payload_of_deleted_logger_stays_in_book() {
 
 #[test]
 fn payload_is_copied_in_every_shape() {
-    let mut desk = Desk::new();
-    let shape = |desk: &mut Desk, keys: &str| planted(&desk.keys(keys)).1;
+    let mut desk = TestDashboard::new();
+    let shape = |desk: &mut TestDashboard, keys: &str| planted(&desk.keys(keys)).1;
     assert!(shape(&mut desk, "3 y p").is_empty() && desk.notices().contains("p creates one"), "{}", desk.notices());
     desk.keys("p esc");
     let url = "http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab";
@@ -234,14 +234,14 @@ fn payload_is_copied_in_every_shape() {
 
 #[test]
 fn payload_is_not_created_without_writable_archive() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.captures.oob.writable = false;
     assert!(planted(&desk.keys("3 p")).1.is_empty() && desk.notices().contains("not writable"), "{}", desk.notices());
 }
 
 #[test]
 fn book_lists_payloads_of_current_workspace() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let elsewhere = Payload { token: Token::of(9), workspace: "Lab".into(), ..Payload::default() };
     desk.model.captures.oob.book.take([Arc::new(elsewhere)]);
     desk.keys("3 p g p");
@@ -252,7 +252,7 @@ fn book_lists_payloads_of_current_workspace() {
 
 #[test]
 fn path_token_requires_reported_paths() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     for captured in &mut desk.model.data.captures.rows {
         captured.capture = Arc::new(Capture { path: None, ..Capture::clone(&captured.capture) });
     }
@@ -263,17 +263,17 @@ fn path_token_requires_reported_paths() {
 
 #[test]
 fn hits_are_counted_by_archive_and_unknown_until_complete() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p p p g p");
     desk.model.captures.payloads.counted = false;
-    let waiting = |desk: &mut Desk| {
+    let waiting = |desk: &mut TestDashboard| {
         desk.model.set_query(Pane::Payloads, "is:waiting").unwrap();
         let mut shown = desk.model.cursor(Pane::Payloads).shown_ids();
         shown.sort_unstable();
         assert_eq!(shown.len(), desk.model.payloads_waiting());
         shown
     };
-    let report = |desk: &mut Desk, generation, count, all| {
+    let report = |desk: &mut TestDashboard, generation, count, all| {
         let hits = vec![(Token::of(2), Hits { count, first: Some(stamp()), last: Some(stamp()) })];
         desk.send(Msg::Oob(OobNews::Hits { generation, hits, all }));
     };

@@ -4,7 +4,7 @@ use crate::contract::{Risk, Scan, ScanStatus, Stamp};
 use crate::dashboard::base::{Effect, Snapshot};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
-use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
+use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
 use crate::triage::EventWriter;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
@@ -14,8 +14,8 @@ fn ago(seconds: i64) -> Stamp {
 }
 
 /// A dashboard that was last visited an hour ago, or never.
-fn desk(looked: bool) -> Desk {
-    let mut desk = Desk::new();
+fn desk(looked: bool) -> TestDashboard {
+    let mut desk = TestDashboard::new();
     let ended = |id: i64, status: ScanStatus, at: Stamp| Scan {
         start_time: Some(at),
         end_time: Some(at),

@@ -1,7 +1,7 @@
 //! Scripted tests of the dashboard: state before, keys, state after.
 //!
-//! A [`Desk`] is a dashboard with data and a clock that advances by 300 ms per key. Keys are written as in the key table:
-//! `desk.keys("4 j enter")`. Text between single quotes is typed letter by letter.
+//! A [`TestDashboard`] is a dashboard with data and a clock that advances by 300 ms per key. Keys are written as in the
+//! key table: `desk.keys("4 j enter")`. Text between single quotes is typed letter by letter.
 
 pub(crate) use std::sync::Arc;
 pub(crate) use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) use crate::oob::{ArchivedCapture, Hits, Token};
 pub(crate) use crate::table::Table;
 pub(crate) use crate::triage::EventWriter;
 
-pub(crate) struct Desk {
+pub(crate) struct TestDashboard {
     pub model: Model,
     pub at: Duration,
 }
@@ -36,7 +36,7 @@ pub(crate) fn stamp() -> Stamp {
     Stamp(Timestamp::from_second(1_800_000_000).unwrap())
 }
 
-impl Desk {
+impl TestDashboard {
     /// A dashboard without data.
     pub fn blank(columns: u16, rows: u16) -> Self {
         let session =

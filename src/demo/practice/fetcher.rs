@@ -61,12 +61,12 @@ impl Fetcher {
         let Ok(body) = to_bytes(body, BODY_LIMIT).await else {
             return (StatusCode::PAYLOAD_TOO_LARGE, format!("<p>The body is larger than {BODY_LIMIT} bytes.</p>"));
         };
-        let wanted = match mode {
+        let request = match mode {
             FetchMode::Header => FetchRequest { address: address_in_headers(&parts.headers, &logger), seconds: None },
             _ => FetchRequest::of(parts, &body),
         };
-        match mode.call(&wanted.address, &logger) {
-            Ok(call) if mode == FetchMode::Later => self.fetch_later(call, wanted.seconds),
+        match mode.call(&request.address, &logger) {
+            Ok(call) if mode == FetchMode::Later => self.fetch_later(call, request.seconds),
             Ok(call) => self.fetch(call).await,
             Err(refusal) => refused(&refusal, &logger),
         }
@@ -113,18 +113,18 @@ async fn send(client: &reqwest::Client, FetchCall { url, body }: FetchCall) -> r
 impl FetchRequest {
     /// Reads the query, a form, or a plain text body.
     fn of(parts: &Parts, body: &[u8]) -> Self {
-        let mut wanted = Self::default();
-        wanted.take(parts.uri.query().unwrap_or_default().as_bytes());
+        let mut request = Self::default();
+        request.take(parts.uri.query().unwrap_or_default().as_bytes());
         let kind = parts.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_form = kind.starts_with("application/x-www-form-urlencoded");
         if is_form {
-            wanted.take(body);
+            request.take(body);
         }
         // `curl --data` sends any text with the content type of a form.
-        if !body.is_empty() && (!is_form || wanted.address.is_empty()) {
-            wanted.address = String::from_utf8_lossy(body).into_owned();
+        if !body.is_empty() && (!is_form || request.address.is_empty()) {
+            request.address = String::from_utf8_lossy(body).into_owned();
         }
-        wanted
+        request
     }
 
     fn take(&mut self, form: &[u8]) {

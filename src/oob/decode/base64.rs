@@ -24,16 +24,17 @@ impl Base64Run {
     /// The run that covers the whole text.
     pub fn of(text: &[u8]) -> Option<Self> {
         let end = text.len() - text.iter().rev().take_while(|&&byte| byte == b'=' || is_break(byte)).count();
-        (end > 0 && text[..end].iter().all(|&byte| is_digit(byte) || is_break(byte))).then(|| Self::taken(&text[..end]))
+        (end > 0 && text[..end].iter().all(|&byte| is_digit(byte) || is_break(byte)))
+            .then(|| Self::from_run(&text[..end]))
     }
 
     /// Every run of at least `least` characters in a text.
     pub fn all(text: &[u8], least: usize) -> impl Iterator<Item = Self> + '_ {
         let runs = text.split(|&byte| !is_digit(byte) && !is_break(byte));
-        runs.filter(move |run| run.len() >= least).map(Self::taken)
+        runs.filter(move |run| run.len() >= least).map(Self::from_run)
     }
 
-    fn taken(run: &[u8]) -> Self {
+    fn from_run(run: &[u8]) -> Self {
         let for_urls = run.iter().any(|byte| matches!(byte, b'-' | b'_'));
         let digits = run.iter().filter(|&&byte| !is_break(byte)).map(|&byte| match byte {
             b'-' => b'+',

@@ -27,7 +27,7 @@ pub struct BodyHints<'a> {
 }
 
 impl BodyHints<'_> {
-    fn type_says(&self, part: &str) -> bool {
+    fn declares(&self, part: &str) -> bool {
         self.content_type.to_ascii_lowercase().contains(part)
     }
 }
@@ -110,10 +110,10 @@ impl Chain {
     }
 
     fn inflated(&self, bytes: &[u8], hints: BodyHints<'_>) -> Option<DecodeStep> {
-        let says_deflate = hints.encoding.to_ascii_lowercase().contains("deflate");
+        let declares_deflate = hints.encoding.to_ascii_lowercase().contains("deflate");
         let (how, why) = match CompressionFormat::of(bytes) {
             Some(how) => (how, format!("begins with {:02x} {:02x}", bytes[0], bytes[1])),
-            None if says_deflate => (CompressionFormat::Deflate, "declared by Content-Encoding".to_owned()),
+            None if declares_deflate => (CompressionFormat::Deflate, "declared by Content-Encoding".to_owned()),
             None => return None,
         };
         let inflated = how.inflated(bytes, self.left)?;
@@ -136,7 +136,7 @@ fn trimmed(text: &str) -> &str {
 }
 
 fn multipart_step(bytes: &[u8], hints: BodyHints<'_>) -> Option<DecodeStep> {
-    if !hints.type_says("multipart/") {
+    if !hints.declares("multipart/") {
         return None;
     }
     let parts = multipart::parts(bytes, &multipart::boundary(hints.content_type)?)?;
@@ -146,7 +146,7 @@ fn multipart_step(bytes: &[u8], hints: BodyHints<'_>) -> Option<DecodeStep> {
 
 fn json_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
     let laid_out = json::laid_out(text, LIMIT)?;
-    let why = if hints.type_says("json") { "valid JSON, declared by Content-Type" } else { "valid JSON" };
+    let why = if hints.declares("json") { "valid JSON, declared by Content-Type" } else { "valid JSON" };
     let parts = if text.len() <= LOOKED_INTO { json::strings(text) } else { Vec::new() };
     let note = (text.len() > LOOKED_INTO).then_some("too large: strings in it are not decoded");
     Some(DecodeStep { parts, note, ..step(Layer::Json, why, laid_out) })
@@ -160,18 +160,18 @@ fn jwt_step(text: &str) -> Option<DecodeStep> {
 
 fn xml_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
     let laid_out = xml::laid_out(text, LIMIT)?;
-    let why = if hints.type_says("xml") { "declared by Content-Type" } else { "begins with a tag" };
+    let why = if hints.declares("xml") { "declared by Content-Type" } else { "begins with a tag" };
     Some(DecodeStep { note: Some("formatted; entities are not resolved"), ..step(Layer::Xml, why, laid_out) })
 }
 
 fn form_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
-    let says_so = hints.type_says("form-urlencoded");
+    let is_declared = hints.declares("form-urlencoded");
     // Any other content type excludes a form.
-    if !says_so && (!hints.content_type.is_empty() || !form::looks_like(text)) {
+    if !is_declared && (!hints.content_type.is_empty() || !form::looks_like(text)) {
         return None;
     }
     let parts = form::pairs(text);
-    let why = if says_so { "declared by Content-Type" } else { "name=value pairs joined by &" };
+    let why = if is_declared { "declared by Content-Type" } else { "name=value pairs joined by &" };
     (!parts.is_empty()).then(|| DecodeStep { parts: parts.clone(), ..step(Layer::Form, why, form::laid_out(&parts)) })
 }
 

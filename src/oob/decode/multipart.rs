@@ -45,10 +45,10 @@ pub fn content_type(part: &[u8]) -> String {
 
 fn name(part: &[u8], number: usize) -> String {
     let disposition = header(part, "content-disposition").unwrap_or_default();
-    let parameter = |wanted: &str| {
+    let parameter = |sought: &str| {
         let named = |one: &str| {
             let (name, value) = one.split_once('=')?;
-            name.trim().eq_ignore_ascii_case(wanted).then(|| value.trim().trim_matches('"').to_owned())
+            name.trim().eq_ignore_ascii_case(sought).then(|| value.trim().trim_matches('"').to_owned())
         };
         disposition.split(';').find_map(named)
     };
@@ -58,11 +58,11 @@ fn name(part: &[u8], number: usize) -> String {
     words.join(", ")
 }
 
-fn header(part: &[u8], wanted: &str) -> Option<String> {
+fn header(part: &[u8], sought: &str) -> Option<String> {
     let head = String::from_utf8_lossy(split(part).0).into_owned();
     head.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.trim().eq_ignore_ascii_case(wanted).then(|| value.trim().to_owned())
+        name.trim().eq_ignore_ascii_case(sought).then(|| value.trim().to_owned())
     })
 }
 

@@ -148,10 +148,10 @@ impl Store {
     /// If the file cannot be written; earlier deletions remain.
     pub async fn forget_before(&mut self, time: Stamp, book: &PayloadBook) -> Result<u64, StoreError> {
         let failed = self.file.failed();
-        let mut gone = 0;
+        let mut deleted = 0;
         // By workspace, to use the index.
         for workspace in self.workspaces().await? {
-            gone += self.search_and_delete(&workspace, time, book).await?;
+            deleted += self.search_and_delete(&workspace, time, book).await?;
             loop {
                 // Captures archived by others in the meantime have not been searched yet.
                 let query = "DELETE FROM captures WHERE row IN (
@@ -162,13 +162,13 @@ impl Store {
                     .bind(time.0.as_microsecond())
                     .bind(MOST as i64);
                 let some = query.execute(&mut self.file.connection).await.map_err(&failed)?.rows_affected();
-                gone += some;
+                deleted += some;
                 if some < MOST as u64 {
                     break;
                 }
             }
         }
-        Ok(gone)
+        Ok(deleted)
     }
 
     /// Rows of captures up to one chunk, and whether these were all rows.

@@ -97,12 +97,12 @@ impl HitCount {
 }
 
 impl Store {
-    /// Keeps hits, and that these captures were searched: both or none. They do not count as searched while
-    /// others have still to look before them, or when somebody made a payload that was not read here yet: then it is false.
+    /// Stores hits and marks these captures as searched, in one transaction. Returns false, without the mark, while older
+    /// captures are not searched or while payloads of other programs have not been read.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn store_hits(&mut self, hits: &[Hit], looked: RowRange) -> Result<bool, StoreError> {
+    pub async fn insert_hits(&mut self, hits: &[Hit], looked: RowRange) -> Result<bool, StoreError> {
         let none = looked.after == looked.last;
         if hits.is_empty() && none {
             return Ok(true);
@@ -151,7 +151,7 @@ impl Store {
         let payloads = self.new_payloads().await?;
         book.take(payloads.iter().cloned());
         let hits = found(rows, book).await?;
-        self.store_hits(&hits, RowRange { after, last }).await?;
+        self.insert_hits(&hits, RowRange { after, last }).await?;
         Ok(SearchedCaptures { payloads, ended: !self.is_behind().await? })
     }
 
@@ -163,25 +163,25 @@ impl Store {
         book: &PayloadBook,
     ) -> Result<u64, StoreError> {
         let failed = self.file.failed();
-        let mut gone = 0;
+        let mut deleted = 0;
         loop {
             let looked = self.searched().await?;
             let query = "SELECT * FROM captures WHERE workspace = ? AND at < ? AND row > ? LIMIT ?";
             let query = sqlx::query(query).bind(workspace.to_owned()).bind(time.0.as_microsecond()).bind(looked);
             let (rows, _) = self.read_chunk(query.bind(MOST as i64)).await?;
             if rows.is_empty() {
-                return Ok(gone);
+                return Ok(deleted);
             }
             let numbers: Vec<i64> = rows.iter().filter_map(|row| row.try_get("row").ok()).collect();
             let hits = found(rows, book).await?;
-            self.store_hits(&hits, RowRange::default()).await?;
+            self.insert_hits(&hits, RowRange::default()).await?;
             let mut query = QueryBuilder::<Sqlite>::new("DELETE FROM captures WHERE row IN (");
             numbers.iter().fold(query.separated(", "), |mut list, row| {
                 list.push_bind(*row);
                 list
             });
-            let deleted = query.push(")").build().execute(&mut self.file.connection).await.map_err(&failed)?;
-            gone += deleted.rows_affected();
+            let result = query.push(")").build().execute(&mut self.file.connection).await.map_err(&failed)?;
+            deleted += result.rows_affected();
         }
     }
 

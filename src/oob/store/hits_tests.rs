@@ -37,7 +37,7 @@ impl Store {
     async fn take(&mut self, captures: Vec<ArchivedCapture>, book: &PayloadBook) {
         let rows = self.archive(captures.clone()).await.unwrap();
         let hits: Vec<Hit> = captures.iter().flat_map(|one| one.hits(&mentions(&one.capture, book))).collect();
-        self.store_hits(&hits, rows).await.unwrap();
+        self.insert_hits(&hits, rows).await.unwrap();
     }
 
     /// Searches everything and returns the number of chunks.
@@ -179,7 +179,7 @@ async fn search_with_outdated_payloads_is_discarded() {
         other.store.search_all(&mut other.book).await;
         unbundle.look_again().await.unwrap();
     }
-    assert!(!store.store_hits(&[], begun).await.unwrap() && store.is_behind().await.unwrap());
+    assert!(!store.insert_hits(&[], begun).await.unwrap() && store.is_behind().await.unwrap());
     store.search_all(&mut book).await;
     assert_eq!((book.len(), counts(&mut store, "Acme").await), (2, vec![(7, 1), (8, 1)]));
     // One that made the payload itself knows of it.
@@ -224,7 +224,7 @@ async fn purge_deletes_hits_of_workspace_and_its_payloads_only() {
     store.forget_before(stamp(50), &book).await.unwrap();
     // A payload of the one was called in the other; its request has left.
     let astray = Hit { workspace: "Lab".into(), ..hit_of(&calls("Lab", 3, 1), &book) };
-    store.store_hits(&[astray], RowRange::default()).await.unwrap();
+    store.insert_hits(&[astray], RowRange::default()).await.unwrap();
     assert_eq!(store.workspaces().await.unwrap(), ["Lab", "Topsecret"]);
     let stored = store.stored_rows("Topsecret").await.unwrap();
     assert_eq!(stored.counts, [("capture", 0), ("payload", 1), ("hit", 3)]);

@@ -76,7 +76,7 @@ impl Opening for OpenedArchive {
     async fn import(&mut self, left: RescuedArchive) -> Result<(), StoreError> {
         self.store.archive(left.captures).await?;
         self.store.plant(&left.payloads).await?;
-        self.store.store_hits(&left.hits, RowRange::default()).await?;
+        self.store.insert_hits(&left.hits, RowRange::default()).await?;
         self.book.take(left.payloads);
         Ok(())
     }

@@ -208,8 +208,8 @@ async fn purge_removes_every_byte_of_one_workspace() {
     store.archive((1..=50).map(|id| archived("Topsecret", 1, id)).collect()).await.unwrap();
     store.archive(vec![archived("Lab", 2, 1)]).await.unwrap();
     store.plant(&[payload(1, "Topsecret", 1, "hushhush"), payload(2, "Lab", 1, "open")]).await.unwrap();
-    let kept = store.stored_rows("Topsecret").await.unwrap();
-    assert_eq!(kept.counts[..2], [("capture", 50), ("payload", 1)]);
+    let stored = store.stored_rows("Topsecret").await.unwrap();
+    assert_eq!(stored.counts[..2], [("capture", 50), ("payload", 1)]);
     let other = open(temp.path()).await.store;
     let refused = store.purge("Topsecret").await.unwrap_err();
     assert!(matches!(refused, StoreError::InUse { .. }), "{refused}");

@@ -125,14 +125,14 @@ async fn slow_response_times_out_and_stop_does_not_wait_for_it() {
     let stop = scan.stop.clone();
     let scan = tokio::spawn(scan.run());
     arrived.notified().await;
-    let asked = Instant::now();
+    let stopped = Instant::now();
     stop.cancel();
     assert_eq!(scan.await.unwrap().outcome, ScanOutcome::Cancelled);
-    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    assert!(stopped.elapsed() < Duration::from_secs(1), "{:?}", stopped.elapsed());
 
     let result = patient.await.unwrap();
     connection_error(&result);
-    assert!(result.took < Duration::from_secs(10), "{:?}", result.took);
+    assert!(result.elapsed < Duration::from_secs(10), "{:?}", result.elapsed);
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn endless_body_is_truncated_and_scan_finishes() {
     .await;
     let result = website(endless, json!({})).run().await;
     result.check();
-    assert!(result.took < Duration::from_secs(10), "{:?}", result.took);
+    assert!(result.elapsed < Duration::from_secs(10), "{:?}", result.elapsed);
 }
 
 /// A bomb for parsers that build a tree: each unclosed element is cloned for each further paragraph.
@@ -169,7 +169,7 @@ async fn html_bomb_does_not_delay_the_scan_or_the_runtime() {
     result.check();
     assert!(result.raw.iter().any(|line| line.contains("/after -> 200")), "{:?}", result.raw);
     assert!(slowest < Duration::from_millis(500), "the runtime was blocked for {slowest:?}");
-    assert!(result.took < Duration::from_secs(20), "{:?}", result.took);
+    assert!(result.elapsed < Duration::from_secs(20), "{:?}", result.elapsed);
 }
 
 #[tokio::test]

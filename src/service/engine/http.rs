@@ -145,19 +145,19 @@ impl<'a> Web<'a> {
         let client = self.client(url).await?;
         let start = Instant::now();
         let answer = self.exchange(&client, method.clone(), url, headers).await;
-        let took = start.elapsed().as_millis();
+        let elapsed = start.elapsed().as_millis();
         match &answer {
             Ok(page) => {
                 self.failures.store(0, Ordering::Relaxed);
                 self.bytes.fetch_add(page.body.len() as u64, Ordering::Relaxed);
                 let kind = page.header("content-type");
                 self.run
-                    .raw(format!("{method} {url} -> {} {kind} {} bytes {took} ms", page.status, page.body.len()))
+                    .raw(format!("{method} {url} -> {} {kind} {} bytes {elapsed} ms", page.status, page.body.len()))
                     .await;
             }
             Err(error) => {
                 self.failures.fetch_add(1, Ordering::Relaxed);
-                self.run.raw(format!("{method} {url} -> {error} {took} ms")).await;
+                self.run.raw(format!("{method} {url} -> {error} {elapsed} ms")).await;
             }
         }
         answer

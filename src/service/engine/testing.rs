@@ -23,7 +23,7 @@ pub struct ScanResult {
     pub raw: Vec<String>,
     pub info: Vec<String>,
     pub output: Option<ScanOutput>,
-    pub took: Duration,
+    pub elapsed: Duration,
 }
 
 impl ScanResult {
@@ -109,7 +109,7 @@ impl TestScan {
             raw: Vec::new(),
             info: Vec::new(),
             output: None,
-            took: Duration::ZERO,
+            elapsed: Duration::ZERO,
         };
         while let Some(event) = result.recv().await {
             match event {
@@ -121,7 +121,7 @@ impl TestScan {
             }
         }
         all.outcome = scan.await.unwrap();
-        all.took = start.elapsed();
+        all.elapsed = start.elapsed();
         all
     }
 }

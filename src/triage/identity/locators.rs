@@ -267,31 +267,31 @@ mod tests {
 
     #[test]
     fn cookie_locator_ignores_page() {
-        let heads = ["URL", "Cookie", "Missing", "Attributes"];
-        let one = table(&heads, &[&["https://a.test/", "sid", "no Secure", "none"]]);
+        let headers = ["URL", "Cookie", "Missing", "Attributes"];
+        let one = table(&headers, &[&["https://a.test/", "sid", "no Secure", "none"]]);
         let two =
-            table(&heads, &[&["https://a.test/b", "sid", "no Secure", "x"], &["https://a.test/c", "sid", "", ""]]);
+            table(&headers, &[&["https://a.test/b", "sid", "no Secure", "x"], &["https://a.test/c", "sid", "", ""]]);
         assert_eq!((one.as_str(), two.as_str()), ("cookie:sid", "cookie:sid"));
-        assert_eq!(table(&heads, &[&["https://a.test/", "lang", "", ""]]), "cookie:lang");
+        assert_eq!(table(&headers, &[&["https://a.test/", "lang", "", ""]]), "cookie:lang");
     }
 
     #[test]
     fn software_locator_ignores_version() {
-        let heads = ["Header", "Software", "CVE", "What"];
+        let headers = ["Header", "Software", "CVE", "What"];
         assert_eq!(
-            table(&heads, &[&["Server", "apache 2.4.49", "CVE-2021-41773", ""]]),
+            table(&headers, &[&["Server", "apache 2.4.49", "CVE-2021-41773", ""]]),
             "header:server software:apache"
         );
     }
 
     #[test]
     fn route_is_locator_only_when_single() {
-        let heads = ["URL", "Method", "Parameters", "Evidence"];
+        let headers = ["URL", "Method", "Parameters", "Evidence"];
         assert_eq!(
-            table(&heads, &[&["https://a.test/item/77?id=5&amp;q=x", "GET", "", "<html>"]]),
+            table(&headers, &[&["https://a.test/item/77?id=5&amp;q=x", "GET", "", "<html>"]]),
             "method:GET parameter:id parameter:q route:a.test/item/<n>"
         );
-        assert_eq!(table(&heads, &[&["https://a.test/x", "GET", "", ""], &["https://a.test/y", "GET", "", ""]]), "");
+        assert_eq!(table(&headers, &[&["https://a.test/x", "GET", "", ""], &["https://a.test/y", "GET", "", ""]]), "");
         assert_eq!(
             table(&["Request", "Status"], &[&["GET https://a.test/.env", "200"]]),
             "method:GET route:a.test/.env"

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::sqlite;
-use crate::triage::testing::Desk;
+use crate::triage::testing::Replica;
 use crate::triage::{Change, TriageState, Verdict};
 
 async fn open(directory: &Path) -> OpenedDecisions {
@@ -20,7 +20,7 @@ fn ids(events: &[Arc<Event>]) -> Vec<String> {
     ids
 }
 
-fn many(desk: &mut Desk, number: u128) -> Vec<Arc<Event>> {
+fn many(desk: &mut Replica, number: u128) -> Vec<Arc<Event>> {
     (1..=number).map(|key| desk.decides(key, Verdict::FalsePositive)).collect()
 }
 
@@ -35,7 +35,7 @@ fn holds(directory: &Path, word: &str) -> bool {
 async fn recorded_events_survive_restart_without_close() {
     let temp = tempfile::tempdir().unwrap();
     let folder = temp.path().join("a/b");
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     let events = many(&mut ann, 30);
     let OpenedDecisions { mut store, events: none, notes } = open(&folder).await;
     assert!(none.is_empty() && notes.is_empty());
@@ -58,7 +58,7 @@ async fn store_files_are_private() {
     let temp = tempfile::tempdir().unwrap();
     let folder = temp.path().join("state");
     let mut store = open(&folder).await.store;
-    store.record(&many(&mut Desk::new("ann", 1), 1)).await.unwrap();
+    store.record(&many(&mut Replica::new("ann", 1), 1)).await.unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     for entry in fs::read_dir(&folder).unwrap().flatten() {
@@ -71,7 +71,7 @@ async fn concurrent_writers_lose_nothing_and_receive_news() {
     let temp = tempfile::tempdir().unwrap();
     let (first, second) = tokio::join!(open(temp.path()), open(temp.path()));
     let writer = |mut store: Store, instance: u64| async move {
-        let mut desk = Desk::new("ann", instance);
+        let mut desk = Replica::new("ann", instance);
         for event in many(&mut desk, 60) {
             store.record(&[event]).await.unwrap();
         }
@@ -90,7 +90,7 @@ async fn concurrent_writers_lose_nothing_and_receive_news() {
 async fn batch_is_stored_atomically() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     store.record(&many(&mut ann, 5)).await.unwrap();
     // A full disk.
     sqlx::query("PRAGMA max_page_count = 12").execute(&mut store.file.connection).await.unwrap();
@@ -104,7 +104,7 @@ async fn batch_is_stored_atomically() {
 async fn broken(directory: &Path) -> Vec<u8> {
     let file = directory.join("decisions.db");
     let mut store = open(directory).await.store;
-    store.record(&many(&mut Desk::new("ann", 1), 2000)).await.unwrap();
+    store.record(&many(&mut Replica::new("ann", 1), 2000)).await.unwrap();
     store.put_setting("queries", "acme", "[1]").await.unwrap();
     store.put_setting("queries", "lab", "[2]").await.unwrap();
     store.mark_seen("acme", &[FindingKey(7), FindingKey(8)]).await.unwrap();
@@ -140,7 +140,7 @@ async fn broken_page_loses_only_its_rows() {
 async fn truncated_file_loses_only_rows_of_missing_page() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     for key in 1..=100 {
         let text = format!("{key} {}", "long note ".repeat(200));
         let note = ann.does(crate::triage::testing::finding(key), Change::Note(text.as_str().into()));
@@ -159,7 +159,7 @@ async fn truncated_file_loses_only_rows_of_missing_page() {
 async fn damaged_file_is_rescued_or_reported() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    let events = many(&mut Desk::new("ann", 1), 300);
+    let events = many(&mut Replica::new("ann", 1), 300);
     store.record(&events).await.unwrap();
     store.close().await;
     let whole = fs::read(temp.path().join("decisions.db")).unwrap();
@@ -210,7 +210,7 @@ async fn emptied_file_is_reported_and_left_as_it_is() {
     let file = temp.path().join("decisions.db");
     fs::write(&file, "").unwrap();
     let mut store = open(temp.path()).await.store;
-    store.record(&many(&mut Desk::new("ann", 1), 3)).await.unwrap();
+    store.record(&many(&mut Replica::new("ann", 1), 3)).await.unwrap();
     store.close().await;
     fs::write(&file, "").unwrap();
     let error = Store::open(temp.path()).await.unwrap_err();
@@ -238,7 +238,7 @@ async fn pipe_or_directory_in_place_of_file_is_an_error() {
 async fn store_recovers_when_the_disk_has_space_again() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    let mut ann = Desk::new("ann", 1);
+    let mut ann = Replica::new("ann", 1);
     for _ in 0..2 {
         sqlx::query("PRAGMA max_page_count = 12").execute(&mut store.file.connection).await.unwrap();
         store.record(&many(&mut ann, 2000)).await.unwrap_err();
@@ -277,7 +277,7 @@ async fn invalid_file_is_set_aside_and_replaced() {
         let mut opened = open(temp.path()).await;
         assert!(opened.notes[0].contains(".broken-1"), "{:?}", opened.notes);
         assert_eq!(fs::read(temp.path().join("decisions.db.broken-1")).unwrap(), rubbish);
-        opened.store.record(&many(&mut Desk::new("ann", 1), 3)).await.unwrap();
+        opened.store.record(&many(&mut Replica::new("ann", 1), 3)).await.unwrap();
     }
 }
 
@@ -285,7 +285,7 @@ async fn invalid_file_is_set_aside_and_replaced() {
 async fn unreadable_row_is_reported_and_remains() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    store.record(&many(&mut Desk::new("ann", 1), 2)).await.unwrap();
+    store.record(&many(&mut Replica::new("ann", 1), 2)).await.unwrap();
     sqlx::query("UPDATE events SET json = '{}' WHERE row = 1").execute(&mut store.file.connection).await.unwrap();
     store.close().await;
     let opened = open(temp.path()).await;
@@ -317,7 +317,7 @@ async fn file_of_newer_version_is_not_opened() {
 async fn older_file_is_backed_up_before_migration() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    let events = many(&mut Desk::new("ann", 1), 3);
+    let events = many(&mut Replica::new("ann", 1), 3);
     store.record(&events).await.unwrap();
     store.close().await;
     let migrations = tempfile::tempdir().unwrap();
@@ -351,8 +351,9 @@ async fn settings_and_seen_marks_are_stored_by_workspace() {
 async fn purge_leaves_no_byte_of_workspace_in_any_file() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    let mut ann = Desk::new("ann", 1);
-    let note = |desk: &mut Desk, text: &str| desk.does(crate::triage::testing::finding(1), Change::Note(text.into()));
+    let mut ann = Replica::new("ann", 1);
+    let note =
+        |desk: &mut Replica, text: &str| desk.does(crate::triage::testing::finding(1), Change::Note(text.into()));
     let here = note(&mut ann, "MARK-of-acme");
     ann.writer.workspace = "lab".into();
     let there = note(&mut ann, "MARK-of-lab");

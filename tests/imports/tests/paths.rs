@@ -21,9 +21,9 @@ fn named(text: &str) -> Vec<String> {
     uses.iter().map(|used| format!("{} {}", used.line - 1, shown(&used.paths))).collect()
 }
 
-fn assert_named(text: &str, wanted: &[&str]) {
+fn assert_named(text: &str, expected: &[&str]) {
     let all = named(text);
-    for one in wanted {
+    for one in expected {
         assert!(all.iter().any(|path| path == one), "{one} is not found in {text}: {all:#?}");
     }
 }

@@ -115,10 +115,10 @@ const MODEL: &str = "struct Model { a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g:
 
 #[test]
 fn code_that_breaks_a_rule_is_reported() {
-    for (rule, layer, text, wanted) in BROKEN {
+    for (rule, layer, text, expected) in BROKEN {
         let found = violations_of(rule, &sources(&[(layer, text)]));
         assert_eq!(found.len(), 1, "{rule} on {text}: {found:#?}");
-        assert!(found[0].contains(wanted), "{rule} on {text}: {found:#?}");
+        assert!(found[0].contains(expected), "{rule} on {text}: {found:#?}");
     }
 }
 

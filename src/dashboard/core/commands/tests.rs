@@ -7,25 +7,25 @@ pub(crate) use crate::dashboard::testing::*;
 pub(crate) use crate::triage::{Baseline, Change, EventWriter};
 
 /// A dashboard with a writable decision store.
-pub(crate) fn desk() -> Desk {
-    let mut desk = Desk::new();
+pub(crate) fn desk() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     desk.model.findings.triage.writer =
         Some(EventWriter { who: "ann@box".into(), instance: 7, ..EventWriter::default() });
     desk
 }
 
-pub(crate) fn line(desk: &Desk) -> &CommandLine {
+pub(crate) fn line(desk: &TestDashboard) -> &CommandLine {
     match desk.model.overlay.modals.last() {
         Some(Modal::Command(line)) => line,
         other => panic!("expected a command line, got {other:?}; notices: {}", desk.notices()),
     }
 }
 
-pub(crate) fn offered(desk: &Desk) -> Vec<&str> {
+pub(crate) fn offered(desk: &TestDashboard) -> Vec<&str> {
     line(desk).offers.all.iter().map(|offer| offer.text.as_str()).collect()
 }
 
-pub(crate) fn run(desk: &mut Desk, command: &str) -> Vec<Effect> {
+pub(crate) fn run(desk: &mut TestDashboard, command: &str) -> Vec<Effect> {
     let effects = desk.keys(&format!(": '{command}' enter"));
     assert!(
         desk.model.overlay.modals.is_empty(),

@@ -82,7 +82,7 @@ fn cell(outcome: &str) -> String {
     }
 }
 
-type Place = (String, Box<dyn Fn() -> Desk>);
+type Place = (String, Box<dyn Fn() -> TestDashboard>);
 
 /// List and detail of each pane.
 fn panes() -> Vec<Place> {
@@ -105,7 +105,7 @@ fn panes() -> Vec<Place> {
 /// Overlays that no key opens, and the places that the scripts open.
 fn scripts() -> Vec<Place> {
     let setup = || {
-        let mut desk = Desk::blank(200, 60);
+        let mut desk = TestDashboard::blank(200, 60);
         desk.model = desk.model.with_setup(None);
         desk
     };
@@ -129,13 +129,13 @@ fn scripts() -> Vec<Place> {
 }
 
 /// With a payload in the book.
-fn desk() -> Desk {
-    let mut desk = Desk::new();
+fn desk() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     press(&mut desk, "5 p 3");
     desk
 }
 
-fn focused(pane: Pane, in_detail: bool) -> Desk {
+fn focused(pane: Pane, in_detail: bool) -> TestDashboard {
     let mut desk = desk();
     if pane == Pane::Board {
         press(&mut desk, "3 space space s wait y");
@@ -150,7 +150,7 @@ fn focused(pane: Pane, in_detail: bool) -> Desk {
 }
 
 /// Presses keys as a person does who looks at each row first; `wait` lets a question become open.
-fn press(desk: &mut Desk, script: &str) {
+fn press(desk: &mut TestDashboard, script: &str) {
     for part in script.split(" wait ") {
         desk.at += Duration::from_secs(2);
         desk.keys(part.trim_end_matches(" wait"));
@@ -160,14 +160,14 @@ fn press(desk: &mut Desk, script: &str) {
 }
 
 /// The outcome of each action in a place: notices, effects and changes of the state.
-fn outcomes_at(place: &dyn Fn() -> Desk) -> Vec<(&'static str, String)> {
+fn outcomes_at(place: &dyn Fn() -> TestDashboard) -> Vec<(&'static str, String)> {
     static KEYMAPS: LazyLock<Vec<(Action, Arc<Keymap>)>> = LazyLock::new(|| {
         let mut actions = Action::ALL.to_vec();
         actions.sort_by_key(|action| action.name());
         actions.into_iter().map(|action| (action, keymap_of(action))).collect()
     });
     let mut outcomes = Vec::new();
-    let mut unchanged: Option<Desk> = None;
+    let mut unchanged: Option<TestDashboard> = None;
     for (action, keymap) in KEYMAPS.iter() {
         let mut desk = unchanged.take().unwrap_or_else(place);
         let before = state(&mut desk.model);

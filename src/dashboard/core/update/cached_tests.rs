@@ -9,7 +9,7 @@ fn cached_at() -> Stamp {
     Stamp(stamp().0 - jiff::SignedDuration::from_mins(2))
 }
 
-impl Desk {
+impl TestDashboard {
     fn load_cached(&mut self, snapshot: Snapshot) {
         let generation = self.model.connection.generation;
         self.send(Msg::Cached(CachedList { generation, at: cached_at(), worked_in: None, snapshot }));
@@ -45,7 +45,7 @@ fn last_workspace_is_selected_before_first_response() {
         (Some(2), Some("acme"), Some(1)),
         (Some(2), Some("New"), None),
     ] {
-        let mut desk = Desk::blank(200, 60);
+        let mut desk = TestDashboard::blank(200, 60);
         desk.model.session.workspace = requested.map(str::to_owned);
         desk.load_cached_workspaces(worked_in);
         assert_eq!(desk.active_workspace(), selected, "{worked_in:?} {requested:?}");
@@ -55,7 +55,7 @@ fn last_workspace_is_selected_before_first_response() {
 
 #[test]
 fn cached_findings_are_stale_until_response_and_cursor_remains() {
-    let mut desk = Desk::blank(200, 60);
+    let mut desk = TestDashboard::blank(200, 60);
     desk.load_cached_workspaces(Some(1));
     desk.load_cached(Snapshot::Targets(table([target(1, "t1.acme.test")])));
     desk.load_cached(Snapshot::Findings(findings()));
@@ -71,7 +71,7 @@ fn cached_findings_are_stale_until_response_and_cursor_remains() {
 
 #[test]
 fn fresh_lists_are_not_replaced_by_cache() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let fresh = desk.shown(Pane::Findings);
     desk.load_cached_workspaces(Some(2));
     desk.load_cached(Snapshot::Targets(table([target(9, "gone.acme.test")])));
@@ -87,7 +87,7 @@ fn fresh_lists_are_not_replaced_by_cache() {
 
 #[test]
 fn failed_list_shows_cache_with_error() {
-    let mut desk = Desk::blank(200, 60);
+    let mut desk = TestDashboard::blank(200, 60);
     desk.load_cached_workspaces(Some(1));
     let problem = Arc::new(Problem::local("refused"));
     desk.feed(PollEvent::Failed(crate::dashboard::base::ListKind::Findings, Arc::clone(&problem)));
@@ -98,7 +98,7 @@ fn failed_list_shows_cache_with_error() {
 
 #[test]
 fn cached_lists_of_previous_workspace_are_dropped() {
-    let mut desk = Desk::blank(200, 60);
+    let mut desk = TestDashboard::blank(200, 60);
     desk.load_cached_workspaces(Some(1));
     let late = CachedList {
         generation: desk.model.connection.generation,
@@ -113,7 +113,7 @@ fn cached_lists_of_previous_workspace_are_dropped() {
 
 #[test]
 fn changes_since_cache_count_as_new() {
-    let mut desk = Desk::blank(80, 24);
+    let mut desk = TestDashboard::blank(80, 24);
     desk.load_cached_workspaces(Some(1));
     let logger = |num_requests| Logger { id: LoggerId(1), num_requests, ..Logger::default() };
     desk.load_cached(Snapshot::Scans(table([

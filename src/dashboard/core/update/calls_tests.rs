@@ -6,7 +6,7 @@ use crate::oob::ClearedRequests;
 
 #[test]
 fn target_deletion_prompt_names_target_and_dependents() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 D");
     assert_eq!(desk.prompt().question, "Delete target t1.acme.test on local?");
     assert_eq!(desk.prompt().lines, ["Also deletes 1 scan and 2 findings."]);
@@ -19,7 +19,7 @@ fn target_deletion_prompt_names_target_and_dependents() {
 
 #[test]
 fn prompt_keeps_ids_after_update() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 D");
     desk.feed(Snapshot::Targets(table([target(9, "a.first.test"), target(1, "t1.acme.test")])));
     assert_eq!(desk.calls("y")[0].1, Call::DeleteTarget(TargetId(1)));
@@ -28,7 +28,7 @@ fn prompt_keeps_ids_after_update() {
 #[test]
 fn prompt_cancels_on_any_key_but_y() {
     for key in ["n", "Y", "enter", "esc", "space"] {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         assert_eq!(desk.calls(&format!("2 D {key}")), [], "{key}");
         assert!(desk.model.overlay.modals.is_empty(), "{key}");
     }
@@ -36,18 +36,18 @@ fn prompt_cancels_on_any_key_but_y() {
 
 #[test]
 fn hidden_marked_rows_are_deleted_only_on_request() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 space space / 't2' enter D");
     assert!(desk.prompt().lines.iter().any(|line| line.contains("1 marked but not shown")), "{:?}", desk.prompt());
     assert_eq!(desk.calls("y").len(), 1);
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 space space / 't2' enter D a");
     assert_eq!(desk.calls("y").len(), 2);
 }
 
 #[test]
 fn deletion_of_over_20_targets_requires_typed_count() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Targets(table((1..=25).map(|id| target(id, &format!("t{id}.test"))))));
     desk.keys("2 * D");
     assert_eq!(desk.calls("y enter"), []);
@@ -66,7 +66,7 @@ fn deletion_of_over_20_targets_requires_typed_count() {
 
 #[test]
 fn workspace_deletion_requires_typed_name() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("1 D");
     assert!(desk.prompt().lines[0].contains("5 targets, 4 scans"), "{:?}", desk.prompt().lines);
     assert_eq!(desk.calls("y enter"), []);
@@ -75,7 +75,7 @@ fn workspace_deletion_requires_typed_name() {
 
 #[test]
 fn only_active_scans_stop_and_only_ended_scans_are_deleted() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("4 D");
     assert!(desk.notices().contains("S stops scans"), "{}", desk.notices());
     assert_eq!(desk.calls("S y")[0].1, Call::StopScan(ScanId(2)));
@@ -88,7 +88,7 @@ fn only_active_scans_stop_and_only_ended_scans_are_deleted() {
 
 #[test]
 fn logger_clear_prompt_describes_deletion_and_archive() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("5 D");
     assert_eq!(
         desk.prompt().lines,
@@ -106,7 +106,7 @@ fn logger_clear_prompt_describes_deletion_and_archive() {
 
 #[test]
 fn predefined_word_list_cannot_be_deleted() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("7 D");
     assert!(desk.notices().contains("cannot be deleted"), "{}", desk.notices());
     assert_eq!(desk.calls("j D y")[0].1, Call::DeleteWordlist(WordlistId(2)));
@@ -114,7 +114,7 @@ fn predefined_word_list_cannot_be_deleted() {
 
 #[test]
 fn word_list_opens_and_report_downloads_under_its_name() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("7 enter");
     assert_eq!(sent[0].1, Call::WordlistContents(WordlistId(1)));
     desk.answer(&sent, |_| Ok(CallAnswer::Text("admin\nbackup".into())));
@@ -130,7 +130,7 @@ fn word_list_opens_and_report_downloads_under_its_name() {
 
 #[test]
 fn refused_call_shows_service_message() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("2 j D y");
     let refused = Problem { status: Some(409), message: "the target has running scans".into(), ..Problem::default() };
     desk.answer(&sent, |_| Err(refused.clone()));
@@ -139,7 +139,7 @@ fn refused_call_shows_service_message() {
 
 #[test]
 fn repeated_scan_reuses_tool_target_and_parameters() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let params = serde_json::json!({"scan_type": "deep"});
     let done = Scan { tool_params: Some(params.clone()), ..scan(8, 3, ScanStatus::Finished, 100) };
     desk.feed(Snapshot::Scans(table([done])));
@@ -153,7 +153,7 @@ fn repeated_scan_reuses_tool_target_and_parameters() {
 
 #[test]
 fn read_only_session_refuses_changes_with_reason() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.session.read_only = true;
     for keys in ["2 n", "2 D", "2 s", "4 S", "4 s", "5 D", "5 s", "6 D", "1 e", "3 R"] {
         assert_eq!(desk.keys(keys), [], "{keys}");
@@ -164,14 +164,14 @@ fn read_only_session_refuses_changes_with_reason() {
 
 #[test]
 fn deletion_with_all_marks_hidden_is_refused() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 space / 't5' enter D");
     assert!(desk.model.overlay.modals.is_empty() && desk.notices().contains("none shown"), "{}", desk.notices());
 }
 
 #[test]
 fn deleted_target_clears_scope_without_notice() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("2 enter 2 D y");
     desk.answer(&sent, |_| Ok(CallAnswer::Done));
     assert_eq!(desk.model.navigation.scope.target, None);

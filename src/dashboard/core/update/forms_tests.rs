@@ -6,7 +6,7 @@ use crate::dashboard::testing::*;
 
 #[test]
 fn created_workspace_closes_form() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("1 n 'Gate' tab 'Release' ctrl-o");
     match &sent[0].1 {
         Call::CreateWorkspace(new) => {
@@ -20,7 +20,7 @@ fn created_workspace_closes_form() {
 
 #[test]
 fn missing_name_is_reported_on_submit_and_nothing_is_sent() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("1 n");
     assert_eq!(desk.form().field(FieldId::Name).unwrap().error, None);
     assert_eq!(desk.keys("ctrl-o"), []);
@@ -32,11 +32,11 @@ fn missing_name_is_reported_on_submit_and_nothing_is_sent() {
 
 #[test]
 fn refused_field_shows_service_message_until_text_changes() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("5 h n 'probe2' ctrl-o");
     let refused = Problem { status: Some(422), message: "invalid label".into(), ..Problem::default() };
     desk.answer(&sent, |_| Err(refused.clone()));
-    let label = |desk: &Desk| desk.form().field(FieldId::Label).unwrap().clone();
+    let label = |desk: &TestDashboard| desk.form().field(FieldId::Label).unwrap().clone();
     assert_eq!((label(&desk).error.as_deref(), label(&desk).text().as_str()), (Some("invalid label"), "probe2"));
     desk.keys("'x'");
     assert_eq!(label(&desk).error, None);
@@ -52,7 +52,7 @@ fn refusal_is_assigned_to_field_with_longest_matching_name() {
         ("webhook_url is no URL (no source of it)", Some(FieldId::Webhook)),
         ("no such information", None),
     ] {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         let sent = desk.calls("6 n ctrl-o");
         assert_eq!(sent.len(), 1);
         let refused = Problem { status: Some(400), message: words.into(), ..Problem::default() };
@@ -64,7 +64,7 @@ fn refusal_is_assigned_to_field_with_longest_matching_name() {
 
 #[test]
 fn refused_api_key_is_stored_but_absent_from_debug_output() {
-    let mut desk = Desk::blank(120, 40);
+    let mut desk = TestDashboard::blank(120, 40);
     desk.model = desk.model.with_setup(None);
     desk.keys("h '127.0.0.1' tab 'k-123' ctrl-o");
     let wrong = Problem { status: Some(401), message: "the API key is not accepted".into(), ..Problem::default() };
@@ -76,7 +76,7 @@ fn refused_api_key_is_stored_but_absent_from_debug_output() {
 
 #[test]
 fn first_start_with_pending_choice_ignores_second_choice() {
-    let mut desk = Desk::blank(120, 40);
+    let mut desk = TestDashboard::blank(120, 40);
     desk.model = desk.model.with_setup(None);
     assert_eq!(desk.keys("h '127.0.0.1' tab 'k' ctrl-o esc").len(), 1);
     assert_eq!(desk.keys("d"), [], "the first choice is still pending");
@@ -86,7 +86,7 @@ fn first_start_with_pending_choice_ignores_second_choice() {
 
 #[test]
 fn refusal_without_field_is_shown_above_form() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("1 n 'Gate' ctrl-o");
     let refused = Problem { status: Some(500), message: "internal error".into(), ..Problem::default() };
     desk.answer(&sent, |_| Err(refused.clone()));
@@ -97,7 +97,7 @@ fn refusal_without_field_is_shown_above_form() {
 #[test]
 fn invalid_logger_label_is_reported() {
     for (typed, word) in [("a b", "' '"), ("probe", "already exists"), ("x/y", "'/'")] {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         desk.keys(&format!("5 h n '{typed}'"));
         let error = desk.form().field(FieldId::Label).unwrap().error.clone().unwrap_or_default();
         assert!(error.contains(word), "{typed}: {error}");
@@ -106,7 +106,7 @@ fn invalid_logger_label_is_reported() {
 
 #[test]
 fn esc_keeps_draft_and_n_restores_it() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("1 n 'Half' esc");
     assert!(desk.model.overlay.modals.is_empty());
     desk.keys("n");
@@ -115,7 +115,7 @@ fn esc_keeps_draft_and_n_restores_it() {
 
 #[test]
 fn sixty_pasted_lines_create_targets_four_at_a_time() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 n");
     let lines: Vec<String> = (1..=60).map(|n| format!("127.0.0.{n}")).collect();
     desk.send(Msg::Paste(lines.join("\r\n")));
@@ -139,7 +139,7 @@ fn sixty_pasted_lines_create_targets_four_at_a_time() {
 
 #[test]
 fn target_lines_are_validated_while_typing() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 n 'a.test' enter 'a.test' enter 'T1.acme.test' enter '10.0.0.0/8' enter enter '10.1.1.1'");
     let notes = &desk.form().field(FieldId::Names).unwrap().notes;
     assert!(matches!(&notes[0], LineNote::Good(kind) if kind == "hostname"));
@@ -153,7 +153,7 @@ fn target_lines_are_validated_while_typing() {
 
 #[test]
 fn refused_lines_remain_with_reason_and_others_are_created() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("2 n 'a.test' enter 'b.test' enter 'c.test' enter 'not a name' ctrl-o");
     assert_eq!(sent.len(), 3);
     desk.answer(&sent, |call| match call {
@@ -171,7 +171,7 @@ fn refused_lines_remain_with_reason_and_others_are_created() {
 
 #[test]
 fn scan_form_starts_scan_for_each_marked_target() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 * s");
     assert_eq!(desk.form().button, "Start 5 scans");
     let mut sent = desk.calls("ctrl-o");
@@ -186,7 +186,7 @@ fn scan_form_starts_scan_for_each_marked_target() {
 
 #[test]
 fn refused_scans_remain_in_form() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("2 space space s ctrl-o");
     desk.answer(&sent, |call| match call {
         Call::StartScan(scan) if scan.target_id == Some(TargetId(2)) => {
@@ -201,7 +201,7 @@ fn refused_scans_remain_in_form() {
 
 #[test]
 fn new_scan_without_target_uses_typed_name() {
-    let mut desk = Desk::blank(80, 24);
+    let mut desk = TestDashboard::blank(80, 24);
     let workspace = Workspace { id: WorkspaceId(1), name: "Acme".into(), ..Workspace::default() };
     desk.feed(Snapshot::Workspaces(table([workspace])));
     desk.keys("4 n");
@@ -214,12 +214,12 @@ fn new_scan_without_target_uses_typed_name() {
 
 #[test]
 fn report_prefers_marked_findings() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     match &desk.calls("space space R ctrl-o")[0].1 {
         Call::CreateReport(report) => assert_eq!(report.resources, [1, 2]),
         other => panic!("{other:?}"),
     }
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     match &desk.calls("6 n ctrl-o")[0].1 {
         Call::CreateReport(report) => assert_eq!(report.resources.len(), 6),
         other => panic!("{other:?}"),
@@ -228,7 +228,7 @@ fn report_prefers_marked_findings() {
 
 #[test]
 fn enter_moves_through_fields_and_submits_on_button() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("1 n 'Gate' enter enter");
     assert!(desk.form().focused().is_none());
     assert_eq!(desk.calls("enter").len(), 1);
@@ -236,7 +236,7 @@ fn enter_moves_through_fields_and_submits_on_button() {
 
 #[test]
 fn external_editor_replaces_field_text() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     assert_eq!(desk.keys("2 n 'a.test' ctrl-x"), [Effect::Edit("a.test".into())]);
     desk.send(Msg::Edited(Ok("a.test\nb.test\n".into())));
     assert_eq!(desk.form().button, "Add 2 targets");
@@ -244,7 +244,7 @@ fn external_editor_replaces_field_text() {
 
 #[test]
 fn letters_typed_in_form_are_text() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("1 n 'qDy?:123gz-' tab 'SRn'");
     assert_eq!(desk.form().text(FieldId::Name), "qDy?:123gz-");
     assert_eq!(desk.form().text(FieldId::Description), "SRn");

@@ -8,7 +8,7 @@ use crate::dashboard::text::DetailSubject;
 
 #[test]
 fn numbers_and_tab_focus_panes_and_z_zooms() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     for (key, pane) in [
         ("1", Pane::Workspaces),
         ("2", Pane::Targets),
@@ -29,7 +29,7 @@ fn numbers_and_tab_focus_panes_and_z_zooms() {
 
 #[test]
 fn pane_five_without_loggers_shows_logger_list() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("5 h");
     assert_eq!(desk.model.navigation.focus.pane, Pane::Loggers);
     desk.keys("enter");
@@ -37,7 +37,7 @@ fn pane_five_without_loggers_shows_logger_list() {
         (desk.model.navigation.focus.pane, desk.model.navigation.scope.logger),
         (Pane::Captures, Some(LoggerId(1)))
     );
-    let mut desk = Desk::blank(200, 60);
+    let mut desk = TestDashboard::blank(200, 60);
     desk.feed(Snapshot::Loggers(table([])));
     desk.keys("5");
     assert_eq!(desk.model.navigation.focus.pane, Pane::Loggers);
@@ -45,9 +45,9 @@ fn pane_five_without_loggers_shows_logger_list() {
 
 #[test]
 fn esc_closes_search_range_zoom_and_detail_one_at_a_time() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("space v enter z / 'key' enter");
-    let state = |desk: &Desk| {
+    let state = |desk: &TestDashboard| {
         let model = &desk.model;
         (
             model.detail.search.is_some(),
@@ -69,7 +69,7 @@ fn esc_closes_search_range_zoom_and_detail_one_at_a_time() {
 
 #[test]
 fn h_and_l_switch_detail_tabs_and_h_on_first_tab_leaves() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("4 enter l l");
     let scan = DetailSubject::Row(RowRef::Item(2));
     assert_eq!(desk.model.shown_detail(), Some((Pane::Scans, scan, Tab::Output)));
@@ -84,7 +84,7 @@ fn h_and_l_switch_detail_tabs_and_h_on_first_tab_leaves() {
 
 #[test]
 fn j_scrolls_detail_and_upper_case_j_selects_next_row() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.screen.measures.detail_lines = 12;
     desk.keys("enter j j j j");
     assert_eq!(desk.model.detail.scroll, 2);
@@ -96,7 +96,7 @@ fn j_scrolls_detail_and_upper_case_j_selects_next_row() {
 
 #[test]
 fn unbound_key_shows_notice_and_changes_nothing() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("8");
     assert!(desk.notices().contains("8 does nothing here"), "{}", desk.notices());
     desk.keys("Q");
@@ -108,7 +108,7 @@ fn unbound_key_shows_notice_and_changes_nothing() {
 
 #[test]
 fn top_layer_receives_keys() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     assert_eq!(desk.model.contexts()[0], Context::Findings);
     desk.keys("g");
     assert_eq!(desk.model.contexts(), [Context::Go]);
@@ -122,7 +122,7 @@ fn top_layer_receives_keys() {
 
 #[test]
 fn pasted_text_never_runs_keys() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.send(Msg::Paste("q\nDy".into()));
     assert!(desk.model.overlay.modals.is_empty() && desk.notices().contains("no text field here"));
     desk.keys("/");
@@ -132,7 +132,7 @@ fn pasted_text_never_runs_keys() {
 
 #[test]
 fn ctrl_c_closes_form_and_twice_within_a_second_quits() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     assert_eq!(desk.keys("2 n ctrl-c"), []);
     assert!(desk.model.overlay.modals.is_empty());
     desk.at += Duration::from_secs(2);
@@ -142,10 +142,10 @@ fn ctrl_c_closes_form_and_twice_within_a_second_quits() {
 
 #[test]
 fn q_leaves_detail_then_quits_and_demo_confirms() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     assert_eq!(desk.keys("enter q"), []);
     assert_eq!(desk.keys("q"), [Effect::Quit]);
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.session.demo = true;
     assert_eq!(desk.keys("q"), []);
     assert!(desk.prompt().lines[0].contains("deletes the demo"));
@@ -154,7 +154,7 @@ fn q_leaves_detail_then_quits_and_demo_confirms() {
 
 #[test]
 fn r_refreshes_lists_on_screen() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.screen.size = Size { columns: 80, rows: 24 };
     desk.keys("6 r");
     assert_eq!(desk.model.plan().refreshes.get(&ListKind::Reports), Some(&1));
@@ -163,8 +163,8 @@ fn r_refreshes_lists_on_screen() {
 
 #[test]
 fn y_copies_without_api_key() {
-    let mut desk = Desk::new();
-    let copied = |desk: &mut Desk, keys: &str| match desk.keys(keys).remove(0) {
+    let mut desk = TestDashboard::new();
+    let copied = |desk: &mut TestDashboard, keys: &str| match desk.keys(keys).remove(0) {
         Effect::Copy { text, .. } => text,
         other => panic!("{other:?}"),
     };
@@ -182,7 +182,7 @@ fn y_copies_without_api_key() {
 
 #[test]
 fn curl_of_hostile_capture_reads_no_file_and_requests_one_url() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let mut curl = |id: i64, header: &str, body: &str| {
         use base64::Engine;
         let captured = Capture {
@@ -207,7 +207,7 @@ fn curl_of_hostile_capture_reads_no_file_and_requests_one_url() {
 
 #[test]
 fn y_f_saves_marked_rows_to_one_file() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     match desk.keys("space space y f").remove(0) {
         Effect::Save { name, content } => {
             let value: serde_json::Value = serde_json::from_slice(&content).unwrap();
@@ -219,7 +219,7 @@ fn y_f_saves_marked_rows_to_one_file() {
 
 #[test]
 fn curl_of_hostile_capture_is_quoted_for_shell() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let hostile = Capture {
         http_headers: vec!["X: '$(rm -rf /)'\u{1b}]52;c;eA\u{7}".into()],
         request_body_base64: "J2lkJw==".into(),
@@ -238,7 +238,7 @@ fn curl_of_hostile_capture_is_quoted_for_shell() {
 
 #[test]
 fn failed_copy_shows_text() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let failed = crate::dashboard::base::CopyFailed { why: "no way out".into(), text: "abc".into() };
     desk.send(Msg::Copied(Err(failed)));
     assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Text(text)) if text.body == "abc"));
@@ -248,7 +248,7 @@ fn failed_copy_shows_text() {
 
 #[test]
 fn first_start_connects_once_and_only_after_choice() {
-    let mut desk = Desk::blank(80, 24);
+    let mut desk = TestDashboard::blank(80, 24);
     desk.model = desk.model.with_setup(None);
     assert!(desk.model.on_screen().is_empty());
     assert_eq!(desk.keys("esc j k"), []);
@@ -268,7 +268,7 @@ fn first_start_connects_once_and_only_after_choice() {
 
 #[test]
 fn notice_expiry_schedules_wakeup() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.findings.triage.writer = None;
     desk.keys("Q");
     let wake = desk.model.wake_at().unwrap();
@@ -282,7 +282,7 @@ fn notice_expiry_schedules_wakeup() {
 #[test]
 fn ctrl_z_suspends_and_ctrl_l_redraws_in_every_context() {
     for keys in ["", "1 n", "/", "2 D", "?"] {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         desk.keys(keys);
         assert_eq!(desk.keys("ctrl-z ctrl-l"), [Effect::Suspend, Effect::Redraw], "{keys}");
     }
@@ -290,7 +290,7 @@ fn ctrl_z_suspends_and_ctrl_l_redraws_in_every_context() {
 
 #[test]
 fn pane_five_switches_to_captures_on_first_logger() {
-    let mut desk = Desk::blank(200, 60);
+    let mut desk = TestDashboard::blank(200, 60);
     desk.feed(Snapshot::Loggers(table([])));
     assert_eq!(desk.model.navigation.fifth, Pane::Loggers);
     let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
@@ -300,7 +300,7 @@ fn pane_five_switches_to_captures_on_first_logger() {
 
 #[test]
 fn y_u_copies_url_of_logger_without_captures() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("5 h n");
     let probe = |id, label: &str| Logger {
         id: LoggerId(id),
@@ -316,7 +316,7 @@ fn y_u_copies_url_of_logger_without_captures() {
 
 #[test]
 fn typed_api_key_is_absent_from_debug_output() {
-    let mut desk = Desk::blank(80, 24);
+    let mut desk = TestDashboard::blank(80, 24);
     desk.model = desk.model.with_setup(None);
     desk.keys("h tab 'hush-hush'");
     let printed = format!("{:?}", desk.model);
@@ -325,11 +325,11 @@ fn typed_api_key_is_absent_from_debug_output() {
 
 #[test]
 fn text_overlay_scroll_stops_at_end() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let body = (0..200).map(|n| n.to_string()).collect::<Vec<_>>().join("\n");
     let failed = crate::dashboard::base::CopyFailed { why: "no way out".into(), text: body };
     desk.send(Msg::Copied(Err(failed)));
-    let scroll = |desk: &Desk| match desk.model.overlay.modals.last() {
+    let scroll = |desk: &TestDashboard| match desk.model.overlay.modals.last() {
         Some(Modal::Text(text)) => text.scroll,
         other => panic!("{other:?}"),
     };

@@ -6,7 +6,7 @@ use crate::dashboard::testing::*;
 
 #[test]
 fn first_workspace_with_targets_is_selected_and_findings_focused() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(1)));
     assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
     assert_eq!(desk.shown(Pane::Findings), [1, 2, 3, 4, 6, 5], "sorted by risk, then newest first");
@@ -15,7 +15,7 @@ fn first_workspace_with_targets_is_selected_and_findings_focused() {
 
 #[test]
 fn refresh_keeps_selected_id_at_new_position() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("j j");
     assert_eq!(desk.selected(Pane::Findings), Some(3));
     let more = (7..20).map(|id| finding(id, 1, "New", Risk::Critical));
@@ -27,7 +27,7 @@ fn refresh_keeps_selected_id_at_new_position() {
 
 #[test]
 fn filter_applies_on_each_key_and_matches_target_names() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("/ 'git'");
     assert_eq!(desk.shown(Pane::Findings), [2, 3]);
     desk.keys("space 't2.ac'");
@@ -44,7 +44,7 @@ fn filter_applies_on_each_key_and_matches_target_names() {
 
 #[test]
 fn esc_in_filter_line_restores_previous_filter() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("/ 'git' enter / 'x'");
     assert_eq!(desk.shown(Pane::Findings), [0i64; 0]);
     desk.keys("esc");
@@ -54,7 +54,7 @@ fn esc_in_filter_line_restores_previous_filter() {
 
 #[test]
 fn enter_on_target_sets_scope_and_backspace_removes_it() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 j enter");
     assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
     assert_eq!(desk.model.navigation.scope.target, Some(TargetId(2)));
@@ -66,7 +66,7 @@ fn enter_on_target_sets_scope_and_backspace_removes_it() {
 
 #[test]
 fn workspace_switch_drops_late_responses_of_previous_workspace() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let old = desk.model.connection.generation;
     desk.keys("1 j enter");
     assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(2)));
@@ -83,7 +83,7 @@ fn workspace_switch_drops_late_responses_of_previous_workspace() {
 
 #[test]
 fn targets_sort_by_worst_finding_and_scans_by_urgency() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     assert_eq!(desk.shown(Pane::Targets), [1, 2, 3, 4, 5]);
     assert_eq!(desk.shown(Pane::Scans), [2, 3, 4, 1]);
     desk.feed(Snapshot::Scans(table([
@@ -101,7 +101,7 @@ fn targets_sort_by_worst_finding_and_scans_by_urgency() {
 
 #[test]
 fn marks_follow_ids_and_hidden_marks_are_counted() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("space space / 'git' enter");
     assert_eq!(desk.model.cursor(Pane::Findings).marked(), (2, 1));
     assert_eq!(desk.chosen(Pane::Findings), (vec![2], vec![1]));
@@ -113,7 +113,7 @@ fn marks_follow_ids_and_hidden_marks_are_counted() {
 
 #[test]
 fn open_range_is_chosen_and_marked_when_closed() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("v j j");
     assert_eq!(desk.chosen(Pane::Findings).0, [1, 2, 3]);
     desk.keys("v");
@@ -124,7 +124,7 @@ fn open_range_is_chosen_and_marked_when_closed() {
 
 #[test]
 fn stream_follows_end_only_from_last_row() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("5");
     assert_eq!(desk.model.selected_id(Pane::Captures), Some(3));
     desk.capture(1, 4..=5);
@@ -143,7 +143,7 @@ fn stream_follows_end_only_from_last_row() {
 
 #[test]
 fn captures_of_two_loggers_merge_in_time_order() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.capture(1, 10..=10);
     desk.capture(2, 5..=6);
     assert_eq!(desk.shown(Pane::Captures), [1, 2, 3, 5, 6, 10]);
@@ -163,7 +163,7 @@ fn loggers(counts: &[i64]) -> Snapshot {
 
 #[test]
 fn captures_since_last_view_count_as_new() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.screen.size = Size { columns: 120, rows: 40 };
     assert_eq!(desk.model.captures.new_captures, 0, "captures present at the start are not new");
     for (counts, new) in [(&[5, 1][..], 3), (&[5, 2], 4), (&[1, 2], 2), (&[2, 2], 3)] {
@@ -181,7 +181,7 @@ fn captures_since_last_view_count_as_new() {
 
 #[test]
 fn captures_in_visible_following_stream_are_not_new() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.feed(loggers(&[5, 1]));
     assert_eq!(desk.model.captures.new_captures, 0, "all five panes are on the screen");
     desk.keys("5 = 3");
@@ -199,7 +199,7 @@ fn captures_in_visible_following_stream_are_not_new() {
 
 #[test]
 fn captures_inserted_between_older_ones_count_as_below() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.capture(1, 10..=10);
     desk.keys("5 k k");
     desk.capture(2, 5..=6);
@@ -208,7 +208,7 @@ fn captures_inserted_between_older_ones_count_as_below() {
 
 #[test]
 fn stalled_scan_moves_up_without_update() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let running = |id, progress| scan(id, 1, ScanStatus::Running, progress);
     desk.feed(Snapshot::Scans(table([running(1, 90), running(2, 10)])));
     desk.at += Duration::from_secs(30);
@@ -221,7 +221,7 @@ fn stalled_scan_moves_up_without_update() {
 
 #[test]
 fn unknown_requested_workspace_is_reported() {
-    let mut desk = Desk::blank(120, 40);
+    let mut desk = TestDashboard::blank(120, 40);
     desk.model.session.workspace = Some("Prod".into());
     let lab = Workspace { id: WorkspaceId(2), name: "Lab".into(), ..Workspace::default() };
     desk.feed(Snapshot::Workspaces(table([lab])));
@@ -231,7 +231,7 @@ fn unknown_requested_workspace_is_reported() {
 
 #[test]
 fn failed_poll_keeps_list_and_records_error() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.feed(PollEvent::Failed(ListKind::Findings, Arc::new(Problem::local("down"))));
     assert_eq!(desk.shown(Pane::Findings).len(), 6);
     assert_eq!(desk.model.data.findings.problem().map(|problem| problem.message.as_str()), Some("down"));
@@ -239,7 +239,7 @@ fn failed_poll_keeps_list_and_records_error() {
 
 #[test]
 fn scope_of_absent_target_is_removed() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 j enter");
     desk.feed(Snapshot::Targets(table([target(1, "t1.acme.test")])));
     assert_eq!((desk.model.navigation.scope.target, desk.shown(Pane::Findings).len()), (None, 6));
@@ -247,7 +247,7 @@ fn scope_of_absent_target_is_removed() {
 
 #[test]
 fn g_jumps_from_row_to_related_rows() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("j j g t");
     assert_eq!((desk.model.navigation.focus.pane, desk.model.selected_id(Pane::Targets)), (Pane::Targets, Some(2)));
     desk.keys("g s");
@@ -262,7 +262,7 @@ fn g_jumps_from_row_to_related_rows() {
 
 #[test]
 fn jump_to_hidden_row_removes_filter_with_notice() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("2 / 't5' enter 3 g t");
     assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
     assert!(desk.notices().contains("filter and scope removed"), "{}", desk.notices());
@@ -271,7 +271,7 @@ fn jump_to_hidden_row_removes_filter_with_notice() {
 #[test]
 fn created_target_is_selected_unless_cursor_moved() {
     for (moved, expected) in [("", 6), ("2 j", 2)] {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         let sent = desk.calls("2 n 'new.acme.test' ctrl-o");
         desk.answer(&sent, |_| Ok(CallAnswer::Created(6)));
         desk.keys(moved);
@@ -283,7 +283,7 @@ fn created_target_is_selected_unless_cursor_moved() {
 
 #[test]
 fn finished_report_shows_notice_once() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let report = |status: &str| Report {
         id: ReportId(2),
         download_name: "lab.html".into(),
@@ -298,7 +298,7 @@ fn finished_report_shows_notice_once() {
 
 #[test]
 fn unused_list_remains_at_top() {
-    let mut desk = Desk::blank(200, 60);
+    let mut desk = TestDashboard::blank(200, 60);
     let workspace = Workspace { id: WorkspaceId(1), name: "Acme".into(), ..Workspace::default() };
     desk.feed(Snapshot::Workspaces(table([workspace])));
     let some = |ids: std::ops::RangeInclusive<i64>| {
@@ -314,7 +314,7 @@ fn unused_list_remains_at_top() {
 
 #[test]
 fn several_created_targets_leave_selection() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("2 n 'a.test' enter 'b.test' ctrl-o");
     desk.answer(&sent, |_| Ok(CallAnswer::Created(7)));
     let names = (1..=5).map(|id| target(id, &format!("t{id}.acme.test")));
@@ -324,7 +324,7 @@ fn several_created_targets_leave_selection() {
 
 #[test]
 fn scans_do_not_stall_while_service_is_unreachable() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let live = || PollEvent::Link(Link::Live { at: stamp() });
     desk.feed(live());
     desk.at += Duration::from_secs(30);

@@ -9,15 +9,15 @@ fn lost() -> Problem {
 }
 
 /// Creates a logger whose response is lost.
-fn logger_with_lost_response() -> Desk {
-    let mut desk = Desk::new();
+fn logger_with_lost_response() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("5 h n 'probe2' ctrl-o");
     assert_eq!(sent.len(), 1);
     desk.answer(&sent, |_| Err(lost()));
     desk
 }
 
-fn loggers(desk: &mut Desk, labels: &[(i64, &str)]) {
+fn loggers(desk: &mut TestDashboard, labels: &[(i64, &str)]) {
     let logger = |(id, label): &(i64, &str)| Logger { id: LoggerId(*id), label: (*label).into(), ..Logger::default() };
     desk.feed(Snapshot::Loggers(table(labels.iter().map(logger))));
 }
@@ -75,7 +75,7 @@ fn call_after_a_minute_is_sent_at_once() {
 
 #[test]
 fn deletion_with_unknown_outcome_reads_list() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let sent = desk.calls("2 D y");
     desk.answer(&sent, |_| Err(lost()));
     let notices = desk.notices();
@@ -85,7 +85,7 @@ fn deletion_with_unknown_outcome_reads_list() {
 
 #[test]
 fn quitting_with_request_in_flight_mentions_it() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.calls("2 D y");
     desk.keys("q");
     assert_eq!(desk.prompt().lines, ["Leaves 1 request without an answer."]);

@@ -43,7 +43,7 @@ const KEYS: &str = "j k down up G home end ctrl-d ctrl-u pgdn pgup enter l h lef
     ctrl-l delete y a";
 
 struct Driver {
-    desk: Desk,
+    desk: TestDashboard,
     sent: Vec<(Ticket, Call)>,
     captures: i64,
 }
@@ -121,7 +121,7 @@ proptest! {
 
     #[test]
     fn any_keys_and_polls_keep_lists_consistent(steps in proptest::collection::vec(step(), 1..120)) {
-        let mut driver = Driver { desk: Desk::new(), sent: vec![], captures: 100 };
+        let mut driver = Driver { desk: TestDashboard::new(), sent: vec![], captures: 100 };
         for step in &steps {
             driver.apply(step);
             assert_consistent(&mut driver.desk.model);
@@ -133,7 +133,7 @@ proptest! {
         before in proptest::collection::vec(step(), 0..60),
         ids in proptest::collection::vec(1..40i64, 0..40),
     ) {
-        let mut driver = Driver { desk: Desk::new(), sent: vec![], captures: 100 };
+        let mut driver = Driver { desk: TestDashboard::new(), sent: vec![], captures: 100 };
         driver.desk.keys("down");
         before.iter().for_each(|step| driver.apply(step));
         let selected = driver.desk.model.selected_id(Pane::Findings);
@@ -152,7 +152,7 @@ proptest! {
     fn upper_case_letters_send_no_calls(
         letters in proptest::collection::vec(proptest::char::range('A', 'Z'), 1..60),
     ) {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         for letter in letters {
             desk.at += Duration::from_millis(400);
             let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::SHIFT)));
@@ -164,7 +164,7 @@ proptest! {
     fn keys_typed_ahead_of_prompt_are_ignored(
         typed in proptest::collection::vec(proptest::char::range(' ', '~'), 1..20),
     ) {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         desk.keys("2 D");
         for letter in typed {
             let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
@@ -179,7 +179,7 @@ proptest! {
         filter in "[1-5t]?",
         arrives in proptest::collection::vec(1..12i64, 0..12),
     ) {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         desk.keys("2 home");
         for mark in &marks {
             desk.keys(if *mark { "space" } else { "j" });

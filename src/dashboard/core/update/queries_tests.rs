@@ -4,21 +4,21 @@ use crate::contract::Shared;
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::testing::*;
 
-fn line(desk: &Desk) -> (String, Option<String>) {
+fn line(desk: &TestDashboard) -> (String, Option<String>) {
     match desk.model.overlay.modals.last() {
         Some(Modal::Line(line)) => (line.input.text(), line.help.error.as_ref().map(ToString::to_string)),
         other => panic!("expected a query line, got {other:?}"),
     }
 }
 
-fn tabs(desk: &Desk) -> Vec<(String, usize)> {
+fn tabs(desk: &TestDashboard) -> Vec<(String, usize)> {
     let counts = desk.model.settings.tabs.counts.iter().copied();
     desk.model.settings.tabs.saved.iter().map(|saved| saved.name.clone()).zip(counts).collect()
 }
 
 #[test]
 fn invalid_query_shows_error_and_keeps_list() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("/ 'risk>=high' space");
     assert_eq!(desk.shown(Pane::Findings), [1, 2]);
     desk.send(Msg::Paste("risc:1".to_owned()));
@@ -32,7 +32,7 @@ fn invalid_query_shows_error_and_keeps_list() {
 
 #[test]
 fn tab_completes_fields_then_cycles_values() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("/ 'ri' tab");
     assert_eq!(line(&desk).0, "is:undecided risk>=");
     desk.keys("'me' tab");
@@ -47,7 +47,7 @@ fn tab_completes_fields_then_cycles_values() {
 
 #[test]
 fn up_recalls_queries_and_down_restores_draft() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("4 / 'is:active' enter / ctrl-u 'tool:170' enter");
     desk.keys("/ ctrl-u 'x' up");
     assert_eq!(line(&desk).0, "tool:170");
@@ -69,7 +69,7 @@ fn every_pane_filters_by_its_own_fields() {
         ("7 / 'is:predefined'", Pane::Wordlists, vec![1]),
         ("1 / 'targets>0'", Pane::Workspaces, vec![1]),
     ] {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         desk.keys(keys);
         let mut ids = desk.shown(pane);
         ids.sort_unstable();
@@ -79,9 +79,9 @@ fn every_pane_filters_by_its_own_fields() {
 
 #[test]
 fn empty_list_counts_rows_hidden_by_each_term() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("/ 'risk>=high target:t2*'");
-    let why = |desk: &Desk| {
+    let why = |desk: &TestDashboard| {
         let why = desk.model.lists.findings.why.iter();
         why.map(|why| format!("{} {}", why.part, why.hides)).collect::<Vec<_>>().join(", ")
     };
@@ -90,7 +90,7 @@ fn empty_list_counts_rows_hidden_by_each_term() {
 
 #[test]
 fn findings_open_undecided_and_keys_switch_saved_queries() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     assert_eq!(desk.model.lists.findings.filter, "is:undecided");
     assert_eq!(tabs(&desk)[1..4], [("Undecided".to_owned(), 6), ("High+".to_owned(), 2), ("Confirmed".to_owned(), 0)]);
     desk.keys(">");
@@ -107,7 +107,7 @@ fn findings_open_undecided_and_keys_switch_saved_queries() {
 
 #[test]
 fn saved_query_is_renamed_deleted_and_stored_per_workspace() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("/ 'port:0 or git' enter");
     let mut effects = Vec::new();
     desk.model.save_tab("Git", &mut effects).unwrap();
@@ -119,7 +119,7 @@ fn saved_query_is_renamed_deleted_and_stored_per_workspace() {
     assert_eq!(workspace, "Acme");
     assert!(value.contains(r#"{"name":"Repositories","query":"is:undecided port:0 or git"}"#), "{value}");
 
-    let mut again = Desk::new();
+    let mut again = TestDashboard::new();
     again.model.findings.triage.settings.insert((Shared::from("tabs"), workspace), value);
     again.keys("1 j enter 1 k enter");
     assert_eq!(again.model.settings.tabs.saved[2].name, "Repositories");
@@ -131,7 +131,7 @@ fn saved_query_is_renamed_deleted_and_stored_per_workspace() {
 
 #[test]
 fn multi_field_order_applies_until_comma_restores_named_order() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let before = desk.shown(Pane::Findings);
     desk.model.set_order(Pane::Findings, "target,name").unwrap();
     assert_eq!(desk.shown(Pane::Findings), [2, 1, 4, 3, 5, 6]);

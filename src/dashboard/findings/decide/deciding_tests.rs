@@ -64,7 +64,7 @@ proptest! {
 
     #[test]
     fn keys_decide_only_chosen_or_named_findings(steps in proptest::collection::vec(step(), 1..100)) {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         desk.feed(Snapshot::Findings(table((1..=40).map(one))));
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
         for step in steps {
@@ -100,7 +100,7 @@ proptest! {
     fn type_ahead_does_not_confirm_large_decision(
         typed in proptest::collection::vec(proptest::char::range(' ', '~'), 1..20),
     ) {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         desk.feed(Snapshot::Findings(table((1..=21).map(one))));
         desk.keys("* f");
         for letter in typed {
@@ -116,7 +116,7 @@ proptest! {
     fn decisions_with_caps_lock_can_be_undone(
         letters in proptest::collection::vec(proptest::char::range('A', 'Z'), 1..60),
     ) {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         for letter in letters {
             desk.at += Duration::from_millis(400);
             let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::SHIFT)));

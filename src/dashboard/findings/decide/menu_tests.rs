@@ -6,15 +6,15 @@ use crate::dashboard::findings::decide::tests::{one, recorded};
 use crate::dashboard::testing::*;
 use crate::triage::{Assessment, Change, Reason, Verdict, VerdictSource};
 
-fn assessment(desk: &Desk, finding: i64) -> Assessment {
+fn assessment(desk: &TestDashboard, finding: i64) -> Assessment {
     let table = desk.model.data.findings.value().unwrap();
     let issue = table.items().iter().find(|issue| issue.finding.id.0 == finding).unwrap();
     desk.model.assessment(issue.id).unwrap().clone()
 }
 
 /// Three findings of one class on two targets, and one of another.
-fn desk() -> Desk {
-    let mut desk = Desk::new();
+fn desk() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     let kind = |id, target, kind: &str| Finding {
         vuln_id: kind.into(),
         port: id,
@@ -96,7 +96,7 @@ fn class_scope_records_rule_and_shows_number_of_matches() {
 #[test]
 fn class_rule_with_special_characters_matches_only_its_class() {
     for scope in ["j", "j j"] {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         let kind = |id, kind: &str| Finding { vuln_id: kind.into(), port: id, ..finding(id, 1, "here", Risk::Low) };
         desk.feed(Snapshot::Findings(table([kind(1, "T*S"), kind(2, "TLS"), kind(3, "TLS old S")])));
         let signs = desk.model.data.findings.value().unwrap().items()[0].id;
@@ -109,7 +109,7 @@ fn class_rule_with_special_characters_matches_only_its_class() {
 
 #[test]
 fn rule_belongs_to_its_workspace() {
-    let class = |desk: &mut Desk, workspace: i64, keys: &str| {
+    let class = |desk: &mut TestDashboard, workspace: i64, keys: &str| {
         desk.model.work_in(WorkspaceId(workspace));
         let one = Finding { vuln_id: "CSP".into(), ..finding(1, 1, "CSP here", Risk::Low) };
         desk.feed(Snapshot::Findings(table([one])));
@@ -180,7 +180,7 @@ fn pasted_text_is_inserted_into_note() {
 
 #[test]
 fn over_20_the_menu_asks_as_a_key_does() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Findings(table((1..=21).map(one))));
     desk.keys("* t s 'low' enter w");
     assert!(desk.prompt().question.contains("21 findings become not applicable"));
@@ -191,7 +191,7 @@ fn over_20_the_menu_asks_as_a_key_does() {
 #[test]
 fn rules_list_edits_query_verdict_and_state() {
     let mut desk = desk();
-    let by_rule = |desk: &Desk, verdict| {
+    let by_rule = |desk: &TestDashboard, verdict| {
         let ruled =
             (1..=4).map(|id| assessment(desk, id)).filter(|decided| matches!(decided.source, VerdictSource::Rule(_)));
         ruled.filter(|decided| decided.verdict == verdict).count()

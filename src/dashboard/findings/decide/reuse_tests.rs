@@ -9,8 +9,8 @@ fn on_port(id: i64, scan: i64, kind: &str, port: i64) -> Finding {
 }
 
 /// Two kinds of finding that were decided on port 443; then a scan sees both on 8443, and a third kind.
-fn desk() -> Desk {
-    let mut desk = Desk::new();
+fn desk() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     let before = [on_port(1, 1, "hsts", 443), on_port(2, 1, "csp", 443)];
     desk.feed(Snapshot::Findings(table(before.clone())));
@@ -23,18 +23,18 @@ fn desk() -> Desk {
 }
 
 /// The row of a finding of the service.
-fn row(desk: &Desk, finding: i64) -> IssueId {
+fn row(desk: &TestDashboard, finding: i64) -> IssueId {
     let table = desk.model.data.findings.value().unwrap();
     table.items().iter().find(|issue| issue.finding.id.0 == finding).unwrap().id
 }
 
-fn select(desk: &mut Desk, finding: i64) {
+fn select(desk: &mut TestDashboard, finding: i64) {
     let id = row(desk, finding);
     assert!(desk.model.cursor(Pane::Findings).select_id(id.0));
 }
 
 /// The verdict a person gave, of each of the three.
-fn verdicts(desk: &Desk) -> [Option<Verdict>; 3] {
+fn verdicts(desk: &TestDashboard) -> [Option<Verdict>; 3] {
     [11, 12, 13].map(|id| {
         let assessment = desk.model.assessment(row(desk, id)).unwrap();
         (assessment.source == VerdictSource::Person).then_some(assessment.verdict)

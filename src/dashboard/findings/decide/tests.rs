@@ -6,14 +6,14 @@ use crate::dashboard::testing::*;
 use crate::triage::{Change, Decision, Event, Identity, IssueId, Subject, Verdict, VerdictSource};
 
 /// The verdict of the finding with this id at the service, if a person gave one.
-fn verdict(desk: &Desk, finding: i64) -> Option<Verdict> {
+fn verdict(desk: &TestDashboard, finding: i64) -> Option<Verdict> {
     let table = desk.model.data.findings.value().unwrap();
     let issue = table.items().iter().find(|issue| issue.finding.id.0 == finding).unwrap();
     let assessment = desk.model.assessment(issue.id).unwrap();
     (assessment.source == VerdictSource::Person).then_some(assessment.verdict)
 }
 
-fn decided(desk: &Desk) -> Vec<(i64, Verdict)> {
+fn decided(desk: &TestDashboard) -> Vec<(i64, Verdict)> {
     (1..=6).filter_map(|id| Some((id, verdict(desk, id)?))).collect()
 }
 
@@ -36,7 +36,7 @@ fn verdict_keys_decide_selected_row() {
         ("i", Verdict::InReview),
         ("o", Verdict::Open),
     ] {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         let effects = desk.keys(&format!("j {key}"));
         assert_eq!(decided(&desk), [(2, given)], "{key}");
         assert_eq!(desk.selected(Pane::Findings), Some(2), "the cursor stays");
@@ -51,7 +51,7 @@ fn verdict_keys_decide_selected_row() {
 
 #[test]
 fn decision_is_saving_until_it_is_on_disk() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let case = &desk.model.data.findings.value().unwrap().items()[0];
     let (key, subject) = (case.key(), Subject::Finding(Identity { key: case.key(), ..Identity::default() }));
     let decision = Decision { verdict: Verdict::Confirmed, ..Decision::default() };
@@ -71,7 +71,7 @@ fn decision_is_saving_until_it_is_on_disk() {
 
 #[test]
 fn upper_case_selects_next_row_and_dot_repeats() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("j F . .");
     let all = [2, 3, 4].map(|id| (id, Verdict::FalsePositive));
     assert_eq!(decided(&desk), all);
@@ -80,7 +80,7 @@ fn upper_case_selects_next_row_and_dot_repeats() {
 
 #[test]
 fn accepted_risk_expires_after_90_days() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let events = recorded(&desk.keys("j a"));
     let Change::Decide(decision) = &events[0].change else { panic!() };
     let today = desk.model.today();
@@ -89,7 +89,7 @@ fn accepted_risk_expires_after_90_days() {
 
 #[test]
 fn repeated_verdict_records_nothing() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("j f");
     let effects = desk.keys("f");
     assert!(recorded(&effects).is_empty());
@@ -98,7 +98,7 @@ fn repeated_verdict_records_nothing() {
 
 #[test]
 fn marked_rows_are_decided_and_undo_restores_marks() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("j space space c");
     assert_eq!(decided(&desk), [(2, Verdict::Confirmed), (3, Verdict::Confirmed)]);
     assert!(desk.model.lists.findings.marks.is_empty());
@@ -112,7 +112,7 @@ fn marked_rows_are_decided_and_undo_restores_marks() {
 
 #[test]
 fn range_is_decided_without_marks() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("j v j j w");
     assert_eq!(decided(&desk), [2, 3, 4].map(|id| (id, Verdict::NotApplicable)));
     assert_eq!(desk.model.lists.findings.range_from, None);
@@ -120,7 +120,7 @@ fn range_is_decided_without_marks() {
 
 #[test]
 fn undo_describes_batch_and_selects_finding() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("j f G x 4 u");
     assert!(desk.notices().contains("undone: fixed on Banner"), "{}", desk.notices());
     assert_eq!((desk.model.navigation.focus.pane, desk.selected(Pane::Findings)), (Pane::Findings, Some(5)));
@@ -135,7 +135,7 @@ fn undo_describes_batch_and_selects_finding() {
 
 #[test]
 fn undo_in_other_workspace_prompts() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("j f");
     desk.model.work_in(WorkspaceId(2));
     desk.keys("u");
@@ -152,7 +152,7 @@ fn undo_in_other_workspace_prompts() {
 #[test]
 fn decided_row_remains_until_filter_is_applied_again() {
     for again in ["r", "4", "/ 'x' esc", "2"] {
-        let mut desk = Desk::new();
+        let mut desk = TestDashboard::new();
         desk.keys("/ 'git' enter j");
         let selected = desk.model.lists.findings.selected.unwrap();
         desk.keys("f");
@@ -171,8 +171,8 @@ fn decided_row_remains_until_filter_is_applied_again() {
 }
 
 /// Findings that all have the word, so that a filter can hide some.
-fn many(count: i64) -> Desk {
-    let mut desk = Desk::new();
+fn many(count: i64) -> TestDashboard {
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Findings(table((1..=count).map(one))));
     desk
 }
@@ -182,7 +182,7 @@ pub(crate) fn one(id: i64) -> Finding {
     Finding { vuln_id: format!("KIND-{id}").into(), ..finding(id, 1, &format!("finding {id}"), Risk::Info) }
 }
 
-fn count(desk: &Desk) -> usize {
+fn count(desk: &TestDashboard) -> usize {
     desk.model
         .findings
         .triage
@@ -227,7 +227,7 @@ fn hidden_marked_rows_need_explicit_key() {
 
 #[test]
 fn verdict_keys_without_pen_show_reason() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.findings.triage.writer = None;
     desk.model.findings.triage.problem = Some(Arc::new(Problem::local("the state directory cannot be written to")));
     for key in ["c", "F", ".", "u"] {
@@ -241,7 +241,7 @@ fn verdict_keys_without_pen_show_reason() {
 #[test]
 fn reason_and_note_default_to_last_decision_on_class() {
     use crate::triage::{Draft, DraftValue, Reason};
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let kind = |id, target| Finding { vuln_id: "CSP".into(), ..finding(id, target, "No CSP", Risk::Low) };
     desk.feed(Snapshot::Findings(table([kind(1, 1), kind(2, 2), kind(3, 3), kind(4, 4)])));
     let first: IssueId = desk.model.lists.findings.selected.unwrap();
@@ -253,7 +253,8 @@ fn reason_and_note_default_to_last_decision_on_class() {
     desk.model.decide(&[first], &draft, &mut Vec::new());
     desk.keys("j f j x j f");
     let rows = desk.model.lists.findings.rows.clone();
-    let assessment = |desk: &Desk, row: usize| desk.model.findings.triage.assessments[rows[row] as usize].clone();
+    let assessment =
+        |desk: &TestDashboard, row: usize| desk.model.findings.triage.assessments[rows[row] as usize].clone();
     assert_eq!((assessment(&desk, 1).reason, assessment(&desk, 1).notes), (Some(Reason::WrongProduct), 1));
     assert_eq!((assessment(&desk, 2).reason, assessment(&desk, 2).notes), (None, 1), "a reason must fit the verdict");
     assert_eq!(
@@ -264,7 +265,7 @@ fn reason_and_note_default_to_last_decision_on_class() {
 }
 
 /// Presses a key 400 times in two seconds, as a held key does; a frame every 16 ms.
-fn hold(desk: &mut Desk, key: &str) -> usize {
+fn hold(desk: &mut TestDashboard, key: &str) -> usize {
     let event = events(key)[0];
     let mut events = 0;
     for press in 0..400 {

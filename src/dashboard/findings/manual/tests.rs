@@ -2,17 +2,17 @@
 
 use crate::dashboard::base::Pane;
 use crate::dashboard::forms::FieldId;
-use crate::dashboard::testing::Desk;
+use crate::dashboard::testing::TestDashboard;
 
 /// Names of the shown manual findings.
-fn own(desk: &Desk) -> Vec<String> {
+fn own(desk: &TestDashboard) -> Vec<String> {
     let table = desk.model.data.findings.value().unwrap();
     table.items().iter().filter(|issue| issue.own.is_some()).map(|issue| issue.name.to_string()).collect()
 }
 
 #[test]
 fn manual_finding_is_listed_and_n_edits_it() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 g g n 'Stored XSS in the guest book' ctrl-o");
     assert_eq!(own(&desk), ["Stored XSS in the guest book"], "notices: {}", desk.notices());
     assert!(desk.model.overlay.modals.is_empty());
@@ -27,7 +27,7 @@ fn manual_finding_is_listed_and_n_edits_it() {
 
 #[test]
 fn manual_finding_needs_name_and_valid_port() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 g g n ctrl-o");
     assert!(desk.form().fields.iter().any(|field| field.error.as_deref() == Some("name is required")));
     desk.keys("'x' tab tab tab '70000' ctrl-o");
@@ -37,7 +37,7 @@ fn manual_finding_needs_name_and_valid_port() {
 
 #[test]
 fn captures_become_evidence_of_new_or_existing_finding() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("5 k n 'Blind SSRF' tab tab 't1.acme.test' ctrl-o");
     let made = desk.model.findings.triage.state.own().next().unwrap().finding.clone();
     assert_eq!(made.captures.len(), 1);
@@ -53,13 +53,13 @@ fn captures_become_evidence_of_new_or_existing_finding() {
 #[test]
 fn finding_from_capture_has_target_of_payload_or_request() {
     use crate::contract::Capture;
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let from = |ip: &str, header: &str| Capture {
         ip_address: ip.into(),
         http_headers: vec![header.into()],
         ..crate::dashboard::testing::capture(10)
     };
-    let target = |desk: &mut Desk, captured: Capture| {
+    let target = |desk: &mut TestDashboard, captured: Capture| {
         let id = desk.model.data.captures.end() as i64;
         desk.receive(1, vec![Capture { id: id.into(), ..captured }]);
         desk.keys("5 G n");
@@ -82,7 +82,7 @@ fn finding_from_capture_has_target_of_payload_or_request() {
 
 #[test]
 fn manual_finding_is_deleted_after_yes_and_undo_restores_it() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 g g n 'Mine' ctrl-o D");
     assert_eq!(desk.prompt().question, "Delete the manual finding “Mine”?");
     desk.keys("y");
@@ -99,7 +99,7 @@ fn manual_finding_is_deleted_after_yes_and_undo_restores_it() {
 
 #[test]
 fn read_only_session_allows_manual_findings() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.model.session.read_only = true;
     desk.keys("3 n");
     assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
@@ -109,7 +109,7 @@ fn read_only_session_allows_manual_findings() {
 #[test]
 fn local_report_contains_manual_findings() {
     use crate::dashboard::base::Effect;
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 g g n 'Mine' ctrl-o");
     desk.keys("3 * R");
     assert!(
@@ -128,7 +128,7 @@ fn local_report_contains_manual_findings() {
 fn finding_from_captures_describes_payload_in_every_export() {
     use crate::dashboard::base::Effect;
     use crate::export::{Export, ExportFormat, write};
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
     desk.hit(9, Some(1));
     desk.hit(10, Some(1));
@@ -158,7 +158,7 @@ fn finding_from_captures_describes_payload_in_every_export() {
 
 #[test]
 fn draft_of_other_captures_is_kept_but_not_opened() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("5 g g space j space n 'Two of them' esc");
     assert!(desk.model.overlay.modals.is_empty());
     // Another capture: the form is empty, and a notice mentions the draft.
@@ -178,7 +178,7 @@ fn draft_of_other_captures_is_kept_but_not_opened() {
 
 #[test]
 fn proof_text_lists_each_payload_once_with_its_requests() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p e 'callback' tab tab 'SSRF' ctrl-o");
     let tokens: Vec<String> =
         desk.model.captures.oob.book.payloads().map(|payload| payload.token.to_string()).collect();

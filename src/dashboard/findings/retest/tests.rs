@@ -9,7 +9,7 @@ use crate::dashboard::base::{Call, CallAnswer, Effect, Pane, Snapshot, Update};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{Board, StoredDecisions, TriageNews};
 use crate::dashboard::model::Modal;
-use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
+use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
 use crate::dashboard::text::DetailSubject;
 use crate::triage::{Outcome, RETEST_SETTING, Retest, RetestStatus};
 
@@ -36,8 +36,8 @@ pub(crate) fn found(id: i64, scan: i64, target: i64, name: &str, risk: Risk) -> 
 }
 
 /// Two targets with a scan and two findings each.
-pub(crate) fn desk() -> Desk {
-    let mut desk = Desk::new();
+pub(crate) fn desk() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900)])));
     desk.feed(Snapshot::Findings(table(before())));
     desk
@@ -63,7 +63,7 @@ pub(crate) fn started(call: &Call) -> Result<CallAnswer, Problem> {
 }
 
 /// The status of each finding on the board, by name.
-fn now(desk: &Desk) -> Vec<(String, RetestStatus)> {
+fn now(desk: &TestDashboard) -> Vec<(String, RetestStatus)> {
     let rows = desk.model.data.board.value().unwrap();
     rows.items().iter().map(|row| (row.name.to_string(), row.now)).collect()
 }
@@ -102,7 +102,7 @@ fn board_updates_with_scans_and_findings() {
     desk.answer(&sent, started);
     let running = Scan { status_name: ScanStatus::Running, progress: 66, end_time: None, ..ended(11, 1, 10) };
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), running])));
-    let statuses = |desk: &Desk| now(desk).into_iter().map(|(_, now)| now).collect::<Vec<_>>();
+    let statuses = |desk: &TestDashboard| now(desk).into_iter().map(|(_, now)| now).collect::<Vec<_>>();
     assert_eq!(
         statuses(&desk),
         [
@@ -156,7 +156,7 @@ fn retest_result_waits_until_findings_are_read() {
 
 #[test]
 fn retest_result_is_saved_after_leaving_workspace() {
-    let stored = |desk: &Desk, of: &str| -> Option<Retest> {
+    let stored = |desk: &TestDashboard, of: &str| -> Option<Retest> {
         let json = desk.model.findings.triage.settings.get(&(RETEST_SETTING.into(), of.into()))?;
         Some(serde_json::from_str(json).unwrap())
     };
@@ -164,7 +164,8 @@ fn retest_result_is_saved_after_leaving_workspace() {
     let sent = desk.calls("3 * s y");
     let effects = desk.answer(&sent[..1], started);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Remember { key: RETEST_SETTING, .. })));
-    let known = |desk: &Desk| stored(desk, "Acme").unwrap().scans.iter().map(|again| again.scan).collect::<Vec<_>>();
+    let known =
+        |desk: &TestDashboard| stored(desk, "Acme").unwrap().scans.iter().map(|again| again.scan).collect::<Vec<_>>();
     assert_eq!(known(&desk), [Some(ScanId(11)), None]);
     desk.model.work_in(WorkspaceId(2));
     desk.answer(&sent[1..], started);
@@ -219,7 +220,7 @@ fn retest_finds_new_scan_without_id_in_response() {
 
 #[test]
 fn retest_excludes_scans_with_secret() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let secret = Scan { tool_params: Some(serde_json::json!({"authentication": "•••"})), ..ended(1, 1, -900) };
     desk.feed(Snapshot::Scans(table([secret, ended(4, 2, -900)])));
     desk.feed(Snapshot::Findings(table(before())));
@@ -287,7 +288,7 @@ fn export_contains_results_of_last_retest() {
 
 #[test]
 fn d_compares_scan_with_previous_or_two_marked_scans() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600), ended(3, 1, -300)])));
     desk.feed(Snapshot::Findings(table([
         found(1, 1, 1, "Old", Risk::High),
@@ -296,7 +297,8 @@ fn d_compares_scan_with_previous_or_two_marked_scans() {
         found(4, 3, 1, "Comes", Risk::Low),
     ])));
     desk.keys("4 g g d");
-    let rows = |desk: &Desk| now(desk).into_iter().map(|(name, now)| format!("{name} {now:?}")).collect::<Vec<_>>();
+    let rows =
+        |desk: &TestDashboard| now(desk).into_iter().map(|(name, now)| format!("{name} {now:?}")).collect::<Vec<_>>();
     assert_eq!(rows(&desk), ["Stays Is(Same)", "Comes Is(New)"]);
     assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
     // The oldest and the newest, whichever was marked first.
@@ -326,7 +328,7 @@ fn board_group_chosen_by_its_header_and_enter_opens_finding() {
 
 #[test]
 fn difference_of_finding_lists_changed_lines() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let text = |text: &str| crate::contract::Evidence::from_value(&text.into());
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
     desk.feed(Snapshot::Findings(table([

@@ -18,7 +18,7 @@ fn scans(second: ScanStatus) -> Arc<Table<Scan>> {
 }
 
 /// Four findings were retested: the key and the cookie are absent, the repository and the banner still found.
-fn retested() -> Desk {
+fn retested() -> TestDashboard {
     let mut desk = desk();
     let sent = desk.calls("3 * s y");
     desk.answer(&sent, started);
@@ -31,7 +31,7 @@ fn retested() -> Desk {
 }
 
 /// The names of the findings with a verdict.
-fn with(desk: &Desk, verdict: Verdict) -> Vec<String> {
+fn with(desk: &TestDashboard, verdict: Verdict) -> Vec<String> {
     let table = desk.model.data.findings.value().unwrap();
     let decided = table
         .items()
@@ -72,7 +72,7 @@ fn verdict_on_board_header_decides_all_rows_of_the_group() {
     let mut desk = retested();
     desk.keys("b n home");
     assert_eq!(desk.model.lists.board.sort, BY_NOW);
-    let headers = |desk: &mut Desk| {
+    let headers = |desk: &mut TestDashboard| {
         let cursor = desk.model.cursor(Pane::Board);
         (0..cursor.len()).map(|at| cursor.is_header(at)).collect::<Vec<_>>()
     };

@@ -27,33 +27,33 @@ fn of_class(id: i64, target: i64, class: &str, name: &str, risk: Risk) -> Findin
     Finding { vuln_id: class.into(), ..finding(id, target, name, risk) }
 }
 
-fn desk() -> Desk {
-    let mut desk = Desk::new();
+fn desk() -> TestDashboard {
+    let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Findings(table(sample_findings())));
     desk.keys("3 b c");
     desk
 }
 
-fn reviewing() -> Desk {
+fn reviewing() -> TestDashboard {
     let mut desk = desk();
     desk.keys("B");
     desk
 }
 
-fn review(desk: &Desk) -> &Review {
+fn review(desk: &TestDashboard) -> &Review {
     desk.model.findings.review.as_ref().unwrap()
 }
 
-fn title(desk: &Desk) -> String {
+fn title(desk: &TestDashboard) -> String {
     review(desk).card().map_or("summary".to_owned(), |card| card.title.to_string())
 }
 
-fn outcome(desk: &Desk) -> ReviewOutcome {
+fn outcome(desk: &TestDashboard) -> ReviewOutcome {
     review(desk).outcome(&desk.model.findings.triage.state)
 }
 
 /// The service's ids of the findings with a verdict.
-fn with(desk: &Desk, verdict: Verdict) -> Vec<i64> {
+fn with(desk: &TestDashboard, verdict: Verdict) -> Vec<i64> {
     let table = desk.model.data.findings.value().unwrap();
     let decided = table
         .items()
@@ -141,7 +141,7 @@ fn paused_review_resumes_after_restart() {
     desk.keys("j j B");
     assert_eq!(title(&desk), "Banner");
 
-    let mut later = Desk::new();
+    let mut later = TestDashboard::new();
     later.feed(Snapshot::Findings(table(sample_findings())));
     let events = effects.iter().filter_map(|effect| match effect {
         Effect::Record(events) => Some(events.clone()),
@@ -178,8 +178,9 @@ fn undo_shows_card_of_decision() {
 
 #[test]
 fn review_belongs_to_its_workspace() {
-    let stored =
-        |desk: &Desk, of: &str| desk.model.findings.triage.settings.get(&("review".into(), of.into())).cloned();
+    let stored = |desk: &TestDashboard, of: &str| {
+        desk.model.findings.triage.settings.get(&("review".into(), of.into())).cloned()
+    };
     let mut desk = reviewing();
     desk.keys("J f");
     let cards = stored(&desk, "Acme").unwrap();
@@ -229,7 +230,7 @@ fn enter_on_summary_ends_review() {
 
 #[test]
 fn card_shows_common_evidence_and_previous_decision() {
-    let mut desk = Desk::new();
+    let mut desk = TestDashboard::new();
     let evidence = |id: i64, text: &str| Finding {
         vuln_evidence: crate::contract::Evidence::from_value(&text.into()),
         ..dump(id)
@@ -252,7 +253,7 @@ fn card_shows_common_evidence_and_previous_decision() {
 #[test]
 fn previous_decision_excludes_decision_of_card() {
     let mut desk = desk();
-    let before = |desk: &Desk| review(desk).facts.before.as_ref().map(|before| (before.verdict, before.count));
+    let before = |desk: &TestDashboard| review(desk).facts.before.as_ref().map(|before| (before.verdict, before.count));
     desk.keys("j l j c h B J");
     assert_eq!((title(&desk).as_str(), before(&desk)), ("Weak cookie", Some((Verdict::Confirmed, 1))));
     desk.keys("f K");
@@ -266,7 +267,7 @@ fn previous_decision_excludes_decision_of_card() {
 #[test]
 fn notes_and_tags_on_card_apply_to_its_findings() {
     let mut desk = reviewing();
-    let shown = |desk: &Desk, id: i64| {
+    let shown = |desk: &TestDashboard, id: i64| {
         let table = desk.model.data.findings.value().unwrap();
         let issue = table.items().iter().find(|issue| issue.finding.id.0 == id).unwrap().clone();
         let assessment = desk.model.assessment(issue.id).unwrap();

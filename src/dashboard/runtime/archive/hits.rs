@@ -13,7 +13,7 @@ impl Task {
     pub(crate) async fn store_hits(&mut self, hits: &[Hit], looked: RowRange) {
         loop {
             let Some(store) = self.writable() else { return };
-            let stored = store.store_hits(hits, looked).await;
+            let stored = store.insert_hits(hits, looked).await;
             if self.is_held(stored.as_ref().err()).await {
                 continue;
             }

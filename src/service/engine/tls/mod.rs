@@ -131,7 +131,7 @@ impl Server<'_> {
     }
 
     fn protocol_test(&self, version: Version, answer: &TlsAnswer, all: &[(Version, TlsAnswer)]) -> TestDone {
-        let accepts = |wanted: Version| all.iter().any(|(version, answer)| *version == wanted && answer.accepted);
+        let accepts = |expected: Version| all.iter().any(|(version, answer)| *version == expected && answer.accepted);
         let kind = match (version, answer.accepted) {
             (Version::Ssl3, true) => Some(kinds::tls::SSL3),
             (Version::Tls10, true) => Some(kinds::tls::TLS10),

@@ -60,9 +60,9 @@ pub async fn cors(site: &Site<'_>) -> Vec<NewFinding> {
         let row = vec![format!("GET {}", page.url), origin.clone(), allowed.to_owned(), word.to_owned()];
         if credentials { with_credentials.push(row) } else { without.push(row) }
     }
-    let heads = &["Request", "Origin sent", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"];
-    let mut found = site.finding_of_rows(web::CORS_CREDENTIALS, heads, with_credentials);
-    found.extend(site.finding_of_rows(web::CORS_REFLECTED, heads, without));
+    let headers = &["Request", "Origin sent", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"];
+    let mut found = site.finding_of_rows(web::CORS_CREDENTIALS, headers, with_credentials);
+    found.extend(site.finding_of_rows(web::CORS_REFLECTED, headers, without));
     found
 }
 
@@ -72,13 +72,13 @@ pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
     let allowed: Vec<String> =
         answer.all("allow").flat_map(|value| value.split(',')).map(|one| one.trim().to_ascii_uppercase()).collect();
     let row = || vec![format!("OPTIONS {}", answer.url), answer.status.to_string(), allowed.join(", ")];
-    let heads = &["Request", "Status", "Allow"];
+    let headers = &["Request", "Status", "Allow"];
     let mut found = Vec::new();
     if allowed.iter().any(|method| method == "TRACE") {
-        found.push(site.finding(web::METHOD_TRACE, heads, vec![row()]));
+        found.push(site.finding(web::METHOD_TRACE, headers, vec![row()]));
     }
     if allowed.iter().any(|method| WRITING.contains(&method.as_str())) {
-        found.push(site.finding(web::METHOD_WRITE, heads, vec![row()]));
+        found.push(site.finding(web::METHOD_WRITE, headers, vec![row()]));
     }
     // A header does not prove that the server supports the method.
     found.into_iter().map(|finding| NewFinding { confirmed: false, ..finding }).collect()

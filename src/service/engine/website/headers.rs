@@ -9,7 +9,7 @@ use crate::service::engine::kinds::{FindingKind, web};
 
 /// Half a year; with a shorter time a user's next visit may be unprotected.
 const MIN_HSTS: u64 = 180 * 24 * 3600;
-const HEADS: &[&str] = &["URL", "Header", "Value"];
+const HEADERS: &[&str] = &["URL", "Header", "Value"];
 
 /// Content-Security-Policy missing, or without effect on scripts.
 pub fn csp(site: &Site) -> Vec<NewFinding> {
@@ -25,7 +25,7 @@ pub fn csp(site: &Site) -> Vec<NewFinding> {
             weak.then(|| vec![page.url.to_string(), format!("{name} ({why})"), policies.join(", ")])
         })
         .collect();
-    found.extend(site.finding_of_rows(web::CSP_WEAK, HEADS, weak));
+    found.extend(site.finding_of_rows(web::CSP_WEAK, HEADERS, weak));
     found
 }
 
@@ -39,7 +39,7 @@ pub fn hsts(site: &Site) -> Vec<NewFinding> {
     let mut found = missing(site, web::HSTS_MISSING, site.pages(), name, |page| page.header(name).is_empty());
     let short = site.pages().filter(|page| !page.header(name).is_empty());
     let short = short.filter(|page| max_age(page.header(name)).unwrap_or(0) < MIN_HSTS);
-    found.extend(site.finding_of_rows(web::HSTS_WEAK, HEADS, short.map(|page| row(page, name)).collect()));
+    found.extend(site.finding_of_rows(web::HSTS_WEAK, HEADERS, short.map(|page| row(page, name)).collect()));
     found
 }
 
@@ -77,7 +77,7 @@ fn missing<'p>(
     lacks: impl Fn(&HttpPage) -> bool,
 ) -> Vec<NewFinding> {
     let rows = pages.filter(|page| lacks(page)).map(|page| row(page, name)).collect();
-    site.finding_of_rows(kind, HEADS, rows)
+    site.finding_of_rows(kind, HEADERS, rows)
 }
 
 fn row(page: &HttpPage, name: &str) -> Vec<String> {

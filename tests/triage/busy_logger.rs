@@ -15,9 +15,9 @@ use jiff::Timestamp;
 use scandeck::contract::{Capture, CaptureId, Logger, LoggerId, Stamp};
 use serde_json::json;
 
-/// A captured request with the logger and workspace it belongs to.
+/// The logger; the number of its captures can grow at any time.
 #[derive(Default)]
-pub struct Loud {
+pub struct BusyLogger {
     captures: AtomicI64,
     /// Every so many captures one has a body of 8 to 64 kB; none without it.
     big: AtomicI64,
@@ -25,9 +25,9 @@ pub struct Loud {
     readings: Mutex<Vec<i64>>,
 }
 
-impl Loud {
-    /// It has so many captures from now on, one in `big` with a body.
-    pub fn hears(&self, captures: i64, big: i64) {
+impl BusyLogger {
+    /// Sets the number of captures; one in `big` has a body.
+    pub fn generate(&self, captures: i64, big: i64) {
         self.big.store(big, Ordering::Relaxed);
         self.captures.store(captures, Ordering::Relaxed);
     }
