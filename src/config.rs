@@ -59,7 +59,7 @@ pub struct Flags {
 #[derive(Clone, Debug)]
 pub enum Connection {
     /// Nothing is configured: the dashboard asks.
-    Ask,
+    Prompt,
     /// The local service of this user.
     Local,
     /// A service at a base URL.
@@ -117,7 +117,7 @@ impl Config {
         let chosen = named.or_else(|| profile_base.clone()).or_else(|| stored_base.clone().filter(|_| !profile.local));
         let connection = match chosen {
             None if profile.local || matches!(stored, Some(FirstStartChoice::Here)) => Connection::Local,
-            None => Connection::Ask,
+            None => Connection::Prompt,
             Some(base) => {
                 let is_of_profile = profile_base.as_ref().is_none_or(|own| *own == base);
                 let is_stored = stored_base.as_ref() == Some(&base);
@@ -128,7 +128,7 @@ impl Config {
         };
         let is_of_profile = match &connection {
             Connection::Remote { base, .. } => profile_base.as_ref() == Some(base),
-            Connection::Local | Connection::Ask => false,
+            Connection::Local | Connection::Prompt => false,
         };
         let owner = profile_name.clone().filter(|_| is_of_profile);
         let name = match (&connection, profile_name) {
@@ -138,7 +138,7 @@ impl Config {
             }
             (_, Some(name)) => name,
             (Connection::Remote { base, .. }, None) => base.host().to_owned(),
-            (Connection::Local | Connection::Ask, None) => "local".to_owned(),
+            (Connection::Local | Connection::Prompt, None) => "local".to_owned(),
         };
         Ok(Self {
             connection,
@@ -175,7 +175,7 @@ impl Config {
     pub fn service(&self) -> ServiceName {
         match &self.connection {
             Connection::Remote { base, .. } => self.service_at(base),
-            Connection::Local | Connection::Ask => ServiceName::Local,
+            Connection::Local | Connection::Prompt => ServiceName::Local,
         }
     }
 }
@@ -226,7 +226,7 @@ mod tests {
     fn stored_choice_replaces_the_first_start_question() {
         let (_home, environment) = home("");
         let flags = Flags::default();
-        assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Ask));
+        assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Prompt));
         environment.state_dir().remember(&FirstStartChoice::Here, None).unwrap();
         assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Local));
         let key = "k1".to_owned().into();

@@ -49,7 +49,7 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
         Some(name) => DashboardStart::On(Box::new(from_bundle::open(&config, &environment, name)?)),
         None => match open(&config, &environment).await.map_err(CliError::from)? {
             Some(connected) => DashboardStart::On(Box::new(connected)),
-            None => DashboardStart::Ask(None),
+            None => DashboardStart::Prompt(None),
         },
     };
     let notify_command = config.signal_command.clone();
@@ -89,7 +89,7 @@ pub async fn show(
 /// Opens the configured service; `None` if nothing is configured.
 async fn open(config: &Config, environment: &Environment) -> Result<Option<Connected>, Problem> {
     match &config.connection {
-        Connection::Ask => Ok(None),
+        Connection::Prompt => Ok(None),
         Connection::Local => local(config, environment).await.map(Some),
         Connection::Remote { base, key } => {
             let key = key.read().await?;

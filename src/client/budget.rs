@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_offset_comes_from_the_date_header() {
+    fn clock_offset_is_read_from_date_header() {
         let offset = clock_offset(&headers(&[("date", "Sun, 06 Nov 1994 08:49:37 GMT")]), at(784_111_770)).unwrap();
         assert_eq!(offset.as_secs(), 7);
     }

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directory_of_killed_demo_is_removed_and_of_running_demo_kept() {
+    fn directory_of_killed_demo_is_removed_and_of_running_demo_remains() {
         let (running, _lock) = make_directory().unwrap();
         assert_eq!(fs::metadata(running.path()).unwrap().permissions().mode() & 0o777, 0o700);
         let (killed, lock) = make_directory().unwrap();

@@ -98,7 +98,7 @@ impl<T: Copy> Cells<T> {
 #[derive(Clone, Debug)]
 pub struct ColumnBuilder {
     column: Column,
-    known: HashMap<Shared, u32>,
+    code_of: HashMap<Shared, u32>,
     /// Codes by address of shared texts: equal texts of one response are shared.
     held: HashMap<usize, u32>,
     codes: Vec<u32>,
@@ -118,13 +118,13 @@ impl ColumnBuilder {
                 Column::Numbers(Cells::new(rows, f64::NAN))
             }
         };
-        Self { column, known: HashMap::new(), held: HashMap::new(), codes: Vec::new(), numbers: Vec::new(), flags: 0 }
+        Self { column, code_of: HashMap::new(), held: HashMap::new(), codes: Vec::new(), numbers: Vec::new(), flags: 0 }
     }
 
     /// Adds a text; empty texts are ignored.
     pub fn text(&mut self, text: &str) {
         if !text.is_empty() {
-            let code = self.known.get(text).copied().unwrap_or_else(|| self.learn(text.into()));
+            let code = self.code_of.get(text).copied().unwrap_or_else(|| self.learn(text.into()));
             self.codes.push(code);
         }
     }
@@ -134,7 +134,7 @@ impl ColumnBuilder {
         let address = text.as_str().as_ptr() as usize;
         match self.held.get(&address) {
             Some(&code) if !text.is_empty() => self.codes.push(code),
-            _ if self.known.contains_key(text.as_str()) || text.is_empty() => self.text(text),
+            _ if self.code_of.contains_key(text.as_str()) || text.is_empty() => self.text(text),
             _ => {
                 let code = self.learn(text.clone());
                 self.held.insert(address, code);
@@ -147,7 +147,7 @@ impl ColumnBuilder {
         let Column::TextPool { values, .. } = &mut self.column else { return NOTHING };
         let code = values.len() as u32;
         values.push(&text);
-        self.known.insert(text, code);
+        self.code_of.insert(text, code);
         code
     }
 

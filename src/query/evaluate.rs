@@ -232,8 +232,8 @@ fn match_times(field: Field, cells: &Cells<f64>, compare: Compare, when: When, n
     match (when, when.seconds()) {
         (When::Span(span), _) => {
             let (span, ahead) = (span as f64, matches!(field.spec().values, ValueKind::Deadline));
-            let away = move |time: f64| if ahead { time - now } else { now - time };
-            scan(cells, |time| holds(away(time), compare, (span, span)), false)
+            let distance = move |time: f64| if ahead { time - now } else { now - time };
+            scan(cells, |time| holds(distance(time), compare, (span, span)), false)
         }
         (_, Some((first, last))) => scan(cells, |time| holds(time, compare, (first as f64, last as f64)), false),
         // A day out of range.

@@ -148,7 +148,7 @@ impl<'a> Matching<'a> {
         for &at in findings {
             let identity = &self.identities[at];
             let twins = twins_of.get(&identity.f2);
-            let by_id = self.known_by_id(at).filter(|key| !used.contains(key));
+            let by_id = self.identity_by_id(at).filter(|key| !used.contains(key));
             match (by_id.or_else(|| self.by_f2.get(&identity.f2).copied().filter(|_| twins.is_none())), twins) {
                 (Some(key), _) => {
                     used.insert(key);
@@ -169,7 +169,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Ids are specific to a server, and decisions may be imported from another: class and asset must match.
-    fn known_by_id(&self, at: usize) -> Option<FindingKey> {
+    fn identity_by_id(&self, at: usize) -> Option<FindingKey> {
         let (finding, identity) = (&self.input.findings.items()[at], &self.identities[at]);
         self.by_id.get(&finding.id)?.iter().copied().find(|key| {
             self.known.get(key).is_some_and(|known| {

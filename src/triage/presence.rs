@@ -69,12 +69,12 @@ impl<'a> Presences<'a> {
         if row.lost {
             return Presence::NotRetested;
         }
-        let stands_in = |&at: &usize| {
+        let sighting = |&at: &usize| {
             let scan = self.input.findings.items()[at].task_id?;
             self.at.get(&scan).map(|&(series, number)| (series, number, at))
         };
         // Own occurrences come after the stand-ins and win within the same scan.
-        let mut all: Vec<_> = row.stand_ins.iter().chain(&row.seen).filter_map(stands_in).collect();
+        let mut all: Vec<_> = row.stand_ins.iter().chain(&row.seen).filter_map(sighting).collect();
         all.sort_by_key(|&(series, number, _)| (series, number));
         let by_series: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).filter_map(|seen| self.in_series(seen)).collect();
         let present =

@@ -6,18 +6,18 @@ use super::{Change, Event, EventWriter, Subject, TriageState};
 use crate::contract::{Shared, Stamp};
 
 impl EventWriter {
-    /// Writes changes as one batch, each in its workspace. A decision replaces the decisions in `known`; a concurrent
+    /// Writes changes as one batch, each in its workspace. A decision replaces the decisions in `base`; a concurrent
     /// decision of somebody else remains beside it, as a conflict.
     pub fn write_batch(
         &mut self,
         (at, clock): (Stamp, u64),
-        known: &TriageState,
+        base: &TriageState,
         changes: impl IntoIterator<Item = (Shared, Subject, Change)>,
     ) -> Vec<Arc<Event>> {
         let batch = self.next();
         let write = |(workspace, subject, change): (Shared, Subject, Change)| {
             let after = match (&subject, &change) {
-                (Subject::Finding(identity), Change::Decide(_)) => known.heads(identity.key),
+                (Subject::Finding(identity), Change::Decide(_)) => base.heads(identity.key),
                 _ => Vec::new(),
             };
             self.workspace = workspace;

@@ -30,7 +30,7 @@ type EventPlace = (u64, EventId);
 /// The state of all decisions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriageState {
-    known: OrdMap<EventId, Arc<Event>>,
+    events_by_id: OrdMap<EventId, Arc<Event>>,
     batches: OrdMap<EventId, Arc<EventBatch>>,
     steps: OrdMap<Shared, OrdMap<EventPlace, UndoStep>>,
     threads: OrdMap<Topic, Arc<Vec<Arc<Event>>>>,
@@ -87,12 +87,12 @@ impl TriageState {
 
     /// True if the event is known.
     pub fn knows(&self, id: EventId) -> bool {
-        self.known.contains_key(&id)
+        self.events_by_id.contains_key(&id)
     }
 
     /// This event.
     pub fn event(&self, id: EventId) -> Option<&Arc<Event>> {
-        self.known.get(&id)
+        self.events_by_id.get(&id)
     }
 
     /// State of a finding, also if its decisions are stored under another key.
@@ -125,7 +125,9 @@ impl TriageState {
     /// All rules, including disabled ones, in order of creation.
     pub fn rules(&self) -> Vec<&RuleState> {
         let mut rules: Vec<&RuleState> = self.rules.values().map(Arc::as_ref).collect();
-        rules.sort_by_key(|rule| self.known.get(&rule.id).map_or((rule.event.clock, rule.id), |made| place(made)));
+        rules.sort_by_key(|rule| {
+            self.events_by_id.get(&rule.id).map_or((rule.event.clock, rule.id), |made| place(made))
+        });
         rules
     }
 
@@ -146,7 +148,7 @@ impl TriageState {
 
     /// All events, by (clock, id).
     pub fn events(&self) -> impl Iterator<Item = &Arc<Event>> {
-        let mut all: Vec<&Arc<Event>> = self.known.values().collect();
+        let mut all: Vec<&Arc<Event>> = self.events_by_id.values().collect();
         all.sort_by_key(|event| place(event));
         all.into_iter()
     }
@@ -165,12 +167,12 @@ impl TriageState {
 
     /// Number of events.
     pub fn len(&self) -> usize {
-        self.known.len()
+        self.events_by_id.len()
     }
 
     /// True if there are no events.
     pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
+        self.events_by_id.is_empty()
     }
 
     /// Stores an event and returns the topics to fold again. The first event of an id wins.
@@ -178,7 +180,7 @@ impl TriageState {
         if self.knows(event.id) {
             return Vec::new();
         }
-        self.known.insert(event.id, Arc::clone(event));
+        self.events_by_id.insert(event.id, Arc::clone(event));
         self.clock = self.clock.max(event.clock);
         match (&event.subject, &event.change) {
             (&Subject::Batch(batch), Change::Undo) => self.set_undone(event, batch, true),

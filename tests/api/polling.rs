@@ -134,7 +134,7 @@ async fn poller_after_service_restart_reconnects_and_refreshes() {
 }
 
 #[tokio::test]
-async fn wrong_key_takes_the_link_down_until_refresh() {
+async fn wrong_key_breaks_link_until_refresh() {
     let server = MockServer::start().await;
     let rejection = ResponseTemplate::new(401).set_body_json(json!({"status": 401, "message": "unknown key"}));
     Mock::given(any()).respond_with(rejection).mount(&server).await;

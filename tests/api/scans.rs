@@ -89,7 +89,7 @@ async fn scan_list_with_each_parameter_filters() {
 }
 
 #[tokio::test]
-async fn stopped_scan_stopped_again_stays_stopped() {
+async fn stopped_scan_stopped_again_remains_stopped() {
     let service = TestService::new().await;
     let client = client(&service);
     let target = create_target(&client, "127.0.0.1").await;

@@ -27,7 +27,7 @@ fn configuration_file_with_every_key_gives_same_values() {
     for (profile, values) in expected.as_object().unwrap() {
         let config = load(Some(profile));
         let (connection, key) = match &config.connection {
-            Connection::Ask => ("ask".to_owned(), None),
+            Connection::Prompt => ("ask".to_owned(), None),
             Connection::Local => ("here".to_owned(), None),
             Connection::Remote { base, key } => (format!("at {base}"), Some(source(key, home.path()))),
         };

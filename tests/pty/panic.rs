@@ -16,7 +16,7 @@ const CHILD: &str = "SCANDECK_TEST_PANIC";
 async fn panic_restores_terminal_before_message() {
     if std::env::var_os(CHILD).is_some() {
         let connect = Arc::new(|_| panic!("struck by a test"));
-        let _ = runtime::run(DashboardStart::Ask(None), connect, Vec::new(), CancellationToken::new()).await;
+        let _ = runtime::run(DashboardStart::Prompt(None), connect, Vec::new(), CancellationToken::new()).await;
         return;
     }
     let home = tempfile::tempdir().unwrap();

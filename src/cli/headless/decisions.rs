@@ -36,19 +36,15 @@ pub async fn open(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
     Ok((store, state))
 }
 
-/// Writes changes as one batch of one person. They replace the decisions in `known`.
+/// Writes changes as one batch of one person. They replace the decisions in `base`.
 ///
 /// # Errors
 /// When the store cannot be written; then none of the changes is stored.
-pub async fn write(
-    memory: &Memory,
-    known: &TriageState,
-    changes: Vec<(Shared, Subject, Change)>,
-) -> anyhow::Result<()> {
+pub async fn write(memory: &Memory, base: &TriageState, changes: Vec<(Shared, Subject, Change)>) -> anyhow::Result<()> {
     let (mut store, state) = open_writable(memory).await?;
     let mut writer =
         EventWriter { who: memory.who.as_str().into(), instance: rand::random(), ..EventWriter::default() };
-    let events = writer.write_batch((Stamp(jiff::Timestamp::now()), state.clock() + 1), known, changes);
+    let events = writer.write_batch((Stamp(jiff::Timestamp::now()), state.clock() + 1), base, changes);
     store.record(&events).await?;
     store.close().await;
     Ok(())
@@ -95,9 +91,9 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let memory =
             |who: &str| Memory { directory: temp.path().to_owned(), cache: None, who: who.to_owned(), keep_days: None };
-        let decide = async |who: &str, known: &TriageState, verdict: Verdict| {
+        let decide = async |who: &str, base: &TriageState, verdict: Verdict| {
             let change = Change::Decide(Decision { verdict, ..Decision::default() });
-            write(&memory(who), known, vec![("acme".into(), finding(1), change)]).await.unwrap();
+            write(&memory(who), base, vec![("acme".into(), finding(1), change)]).await.unwrap();
             read(&memory(who)).await.unwrap().0
         };
         let empty = TriageState::default();

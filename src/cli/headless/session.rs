@@ -75,7 +75,7 @@ impl HeadlessSession {
                 (Some(ClientSettings::new(base.clone(), key.read().await?)), config.service_at(base))
             }
             Connection::Local => (local(&environment, true).await?, ServiceName::Local),
-            Connection::Ask => (local(&environment, false).await?, ServiceName::Local),
+            Connection::Prompt => (local(&environment, false).await?, ServiceName::Local),
         };
         let memory = memory(&environment, &config, &service);
         if settings.is_none() && !memory.directory.exists() {

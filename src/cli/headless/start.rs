@@ -111,16 +111,16 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
 
 async fn new_scan(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<NewScan> {
     let workspace = session.workspace_id().await?;
-    let known = match args.target.parse::<TargetId>() {
+    let existing = match args.target.parse::<TargetId>() {
         Ok(id) => Some(session.client()?.get_target(id).await?),
         Err(_) => targets::find(session, &args.target).await?,
     };
     let tool_params = args.params.map(|params| api::json("--params", &params)).transpose()?;
     Ok(NewScan {
         tool_id: Tool(args.tool).0,
-        target_id: known.as_ref().map(|target| target.id),
-        target_name: known.is_none().then(|| args.target.clone()),
-        workspace_id: workspace.or(known.map(|target| target.workspace_id)),
+        target_id: existing.as_ref().map(|target| target.id),
+        target_name: existing.is_none().then(|| args.target.clone()),
+        workspace_id: workspace.or(existing.map(|target| target.workspace_id)),
         vpn_profile_uuid: args.vpn_profile.map(|uuid| Some(uuid).filter(|uuid| uuid != "none")),
         max_scan_time: args.max_scan_time,
         report_callback: args.callback_url.map(|url| ReportCallback { url, format: args.callback_format }),

@@ -38,7 +38,7 @@ impl Job {
 #[derive(Clone, Debug, PartialEq, EnumTryAs)]
 pub enum JobState {
     Waiting,
-    UnderWay(Ticket),
+    InFlight(Ticket),
     Done(CallAnswer),
     Refused(Problem),
     /// Cancelled before it was sent.
@@ -60,7 +60,7 @@ pub struct Batch {
     /// When its first calls were sent, on the monotonic clock.
     pub began: Duration,
     /// The objects that existed before a creation.
-    pub known: BTreeSet<i64>,
+    pub existing: BTreeSet<i64>,
 }
 
 /// Number of jobs by state.
@@ -76,8 +76,8 @@ impl Batch {
     /// A batch with all jobs waiting.
     pub fn new(verb: &'static str, form: Option<FormTag>, jobs: Vec<Job>) -> Self {
         let jobs = jobs.into_iter().map(|job| (job, JobState::Waiting)).collect();
-        let (workspace, began, known) = (Shared::default(), Duration::ZERO, BTreeSet::new());
-        Self { verb, form, retest: Vec::new(), workspace, jobs, began, known }
+        let (workspace, began, existing) = (Shared::default(), Duration::ZERO, BTreeSet::new());
+        Self { verb, form, retest: Vec::new(), workspace, jobs, began, existing }
     }
 
     /// The finished jobs with their answers.
@@ -91,31 +91,31 @@ impl Batch {
 
     /// The calls to send now, so that at most [`AT_ONCE`] are in flight.
     pub fn next(&mut self, mut ticket: impl FnMut() -> Ticket) -> Vec<(Ticket, Call)> {
-        let under_way = self.under_way();
+        let in_flight = self.in_flight();
         let waiting = self.jobs.iter_mut().filter(|(_, state)| *state == JobState::Waiting);
         waiting
-            .take(AT_ONCE.saturating_sub(under_way))
+            .take(AT_ONCE.saturating_sub(in_flight))
             .map(|(job, state)| {
                 let ticket = ticket();
-                *state = JobState::UnderWay(ticket);
+                *state = JobState::InFlight(ticket);
                 (ticket, job.call.clone())
             })
             .collect()
     }
 
     /// The number of calls in flight.
-    pub fn under_way(&self) -> usize {
-        self.jobs.iter().filter(|(_, state)| matches!(state, JobState::UnderWay(_))).count()
+    pub fn in_flight(&self) -> usize {
+        self.jobs.iter().filter(|(_, state)| matches!(state, JobState::InFlight(_))).count()
     }
 
     /// Whether this ticket belongs to a call in flight.
     pub fn holds(&self, ticket: Ticket) -> bool {
-        self.jobs.iter().any(|(_, state)| *state == JobState::UnderWay(ticket))
+        self.jobs.iter().any(|(_, state)| *state == JobState::InFlight(ticket))
     }
 
     /// Stores the answer of a call in flight.
     pub fn answer(&mut self, ticket: Ticket, result: Result<CallAnswer, Problem>) {
-        if let Some((_, state)) = self.jobs.iter_mut().find(|(_, state)| *state == JobState::UnderWay(ticket)) {
+        if let Some((_, state)) = self.jobs.iter_mut().find(|(_, state)| *state == JobState::InFlight(ticket)) {
             *state = match result {
                 Ok(answer) => JobState::Done(answer),
                 Err(problem) => JobState::Refused(problem),
@@ -131,7 +131,7 @@ impl Batch {
 
     /// Whether no job is waiting or in flight.
     pub fn is_over(&self) -> bool {
-        !self.jobs.iter().any(|(_, state)| matches!(state, JobState::Waiting | JobState::UnderWay(_)))
+        !self.jobs.iter().any(|(_, state)| matches!(state, JobState::Waiting | JobState::InFlight(_)))
     }
 
     pub fn progress(&self) -> Progress {
@@ -141,7 +141,7 @@ impl Batch {
                 JobState::Done(_) => progress.done += 1,
                 JobState::Refused(_) => progress.refused += 1,
                 JobState::Waiting => progress.waiting += 1,
-                JobState::UnderWay(_) | JobState::Cancelled => {}
+                JobState::InFlight(_) | JobState::Cancelled => {}
             }
         }
         progress
@@ -158,14 +158,14 @@ mod tests {
         let jobs = (0..60).map(|id| Job::new(id.to_string(), Call::DeleteTarget(TargetId(id)))).collect();
         let mut batch = Batch::new("delete", None, jobs);
         let mut issued = 0;
-        let mut under_way = Vec::new();
+        let mut in_flight = Vec::new();
         while !batch.is_over() {
-            under_way.extend(batch.next(|| {
+            in_flight.extend(batch.next(|| {
                 issued += 1;
                 Ticket(issued)
             }));
-            assert!(under_way.len() <= AT_ONCE);
-            let (ticket, _) = under_way.remove(0);
+            assert!(in_flight.len() <= AT_ONCE);
+            let (ticket, _) = in_flight.remove(0);
             let result = if ticket.0 == 7 { Err(Problem::local("no")) } else { Ok(CallAnswer::Done) };
             assert!(batch.holds(ticket));
             batch.answer(ticket, result);

@@ -33,7 +33,7 @@ fn verdict_command_decides_chosen_findings_with_details() {
 }
 
 #[test]
-fn verdict_on_query_asks_with_number_of_findings() {
+fn verdict_on_query_prompts_with_number_of_findings() {
     let mut desk = desk();
     let effects = desk.keys(": 'verdict risk_accepted until=2027-01-31 on name:git' enter");
     assert_eq!(

@@ -116,7 +116,7 @@ pub trait Cursor {
         self.items().into_iter().map(|(id, _)| id).collect()
     }
 
-    /// Selects a row. An item of a folded group unfolds it. False when the row is not shown.
+    /// Selects a row; the group of an item is unfolded. Returns whether the row is shown.
     fn select_row(&mut self, row: RowRef) -> bool {
         let Some(mut at) = self.place(row) else { return false };
         if let (Some(header), RowRef::Item(_)) = (self.groups().header(at).map(|group| group.id), row) {
@@ -127,7 +127,7 @@ pub trait Cursor {
         true
     }
 
-    /// Selects an item. False when it is not shown.
+    /// Selects an item. Returns whether it is shown.
     fn select_id(&mut self, id: i64) -> bool {
         self.select_row(RowRef::Item(id))
     }

@@ -15,7 +15,7 @@ impl Model {
 
     /// Sends the first calls of a batch.
     pub(crate) fn begin_at_once(&mut self, mut batch: Batch, effects: &mut Vec<Effect>) {
-        (batch.known, batch.began) = (self.known_before(&batch), self.now.mono);
+        (batch.existing, batch.began) = (self.existing_before(&batch), self.now.mono);
         self.send_next(&mut batch, effects);
         if batch.is_over() {
             self.conclude(batch);

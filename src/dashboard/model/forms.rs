@@ -12,7 +12,7 @@ impl Model {
         self.check_form();
     }
 
-    /// Checks the form that has the keys; true when it can be sent.
+    /// Checks the form that has the keys and marks its invalid fields. Returns whether it can be sent.
     pub(crate) fn check_form(&mut self) -> bool {
         match self.overlay.modals.last_mut() {
             Some(Modal::Form(form)) => form.check(&self.data),

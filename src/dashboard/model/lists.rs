@@ -230,7 +230,7 @@ impl Model {
         run: impl FnOnce(&mut Evaluator, &dyn RowSource) -> A,
     ) -> Option<A> {
         registry!(of [
-            pane.asked_of(),
+            pane.query_pane(),
             T => {
                 let table = T::remote(&self.data).value().cloned()?;
                 Some(self.with_cache(&table, |model, _, cache| run(cache.evaluator(), &model.listed(&table))))
@@ -249,7 +249,7 @@ impl Model {
         let rows = self.query_list(pane, |evaluator, source| evaluator.matches(&query, source));
         let rows = rows.ok_or_else(|| format!("{} are still loading", pane.title()))?;
         Ok(registry!(of [
-            pane.asked_of(),
+            pane.query_pane(),
             T => {
                 let items = T::remote(&self.data).value().map(|table| table.items()).unwrap_or_default();
                 rows.rows().filter_map(|row| items.get(row)).map(|item| item.id().into()).collect()
@@ -355,7 +355,7 @@ impl Data {
 
 impl Pane {
     /// The pane on whose list queries run: the rows of the board are findings.
-    fn asked_of(self) -> Self {
+    fn query_pane(self) -> Self {
         if self == Self::Board { Self::Findings } else { self }
     }
 }

@@ -21,7 +21,7 @@ pub struct UnknownOutcome {
     /// The participle for notices: `started`.
     past: String,
     /// The objects before the call.
-    known: BTreeSet<i64>,
+    existing: BTreeSet<i64>,
     /// The object that appeared after it.
     found: Option<i64>,
     until: Duration,
@@ -29,12 +29,12 @@ pub struct UnknownOutcome {
 
 impl Model {
     /// Watches the list of a creation for its object.
-    pub(crate) fn watch_outcome(&mut self, job: &Job, past: &str, known: &BTreeSet<i64>) {
+    pub(crate) fn watch_outcome(&mut self, job: &Job, past: &str, existing: &BTreeSet<i64>) {
         if created_in(&job.call).is_some() {
-            let (job, past, known) = (job.clone(), past.to_owned(), known.clone());
+            let (job, past, existing) = (job.clone(), past.to_owned(), existing.clone());
             let until = self.now.mono + WATCH;
             self.calls.unknown.retain(|unknown| unknown.job.call != job.call);
-            self.calls.unknown.push(UnknownOutcome { job, past, known, found: None, until });
+            self.calls.unknown.push(UnknownOutcome { job, past, existing, found: None, until });
             self.find_outcomes();
         }
     }
@@ -43,7 +43,7 @@ impl Model {
     pub(crate) fn find_outcomes(&mut self) {
         let mut unknown = std::mem::take(&mut self.calls.unknown);
         for one in unknown.iter_mut().filter(|one| one.found.is_none()) {
-            if let Some((pane, id)) = self.created_since(&one.job.call, &one.known) {
+            if let Some((pane, id)) = self.created_since(&one.job.call, &one.existing) {
                 one.found = Some(id);
                 self.lists.select_when_loaded(pane, id);
                 self.say(
@@ -67,7 +67,7 @@ impl Model {
     }
 
     /// The objects of the list in which the batch creates some.
-    pub(crate) fn known_before(&self, batch: &Batch) -> BTreeSet<i64> {
+    pub(crate) fn existing_before(&self, batch: &Batch) -> BTreeSet<i64> {
         let pane = batch.jobs.first().and_then(|(job, _)| created_in(&job.call));
         pane.map(|pane| self.data.ids(pane)).unwrap_or_default()
     }
@@ -93,8 +93,8 @@ impl Model {
     }
 
     /// The object that a call created, if its list has one that was not known before.
-    fn created_since(&self, call: &Call, known: &BTreeSet<i64>) -> Option<(Pane, i64)> {
-        let is_new = |id: i64| !known.contains(&id);
+    fn created_since(&self, call: &Call, existing: &BTreeSet<i64>) -> Option<(Pane, i64)> {
+        let is_new = |id: i64| !existing.contains(&id);
         let data = &self.data;
         let id = match call {
             Call::StartScan(new) => {

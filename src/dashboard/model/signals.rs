@@ -34,17 +34,17 @@ impl Model {
         let alerts = self.alerted(&new);
         let mut any = false;
         for (captured, alert) in new.into_iter().zip(alerts) {
-            let mut known = false;
+            let mut is_hit = false;
             for token in captured.tokens() {
                 if !self.captures.oob.writable {
                     self.captures.payloads.hit(token, captured.capture.request_date);
                 }
-                known |= self.notify_of_hit(token, captured, alert.as_deref(), effects);
+                is_hit |= self.notify_of_hit(token, captured, alert.as_deref(), effects);
             }
-            if let Some(query) = alert.filter(|_| !known && !self.is_old(&captured.capture)) {
+            if let Some(query) = alert.filter(|_| !is_hit && !self.is_old(&captured.capture)) {
                 self.notify(&AlertReason::Alert(&query), captured, None, effects);
             }
-            any |= known;
+            any |= is_hit;
         }
         if any {
             self.payloads_changed();
@@ -62,7 +62,7 @@ impl Model {
         capture.request_date.is_some_and(|date| date.as_second() < began - RECENT)
     }
 
-    /// Notifies of a capture with the token of a payload. False if the payload book does not have the token.
+    /// Notifies of a capture with the token of a payload. Returns whether the payload book has the token.
     fn notify_of_hit(
         &mut self,
         token: Token,
@@ -119,6 +119,7 @@ impl Model {
         }
     }
 
+    /// Ends the wait for a payload. Returns whether there was one.
     fn end_wait(&mut self, token: Token) -> bool {
         let before = self.captures.signals.waits.len();
         self.captures.signals.waits.retain(|wait| wait.token != token);

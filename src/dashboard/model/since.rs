@@ -64,9 +64,9 @@ impl Model {
     fn found_since(&self, last: Stamp, scans: &Table<Scan>) -> [u32; 5] {
         let mut risks = [0; 5];
         let Some(table) = self.data.findings.value() else { return risks };
-        let has_begun = |scan: &&Arc<Scan>| scan.status_name != ScanStatus::Waiting && was_under_way(scan, last);
-        let under_way = scans.items().iter().filter(has_begun);
-        let Some(begun) = under_way.map(|scan| scan.start_time).min() else { return risks };
+        let has_begun = |scan: &&Arc<Scan>| scan.status_name != ScanStatus::Waiting && was_running(scan, last);
+        let running = scans.items().iter().filter(has_begun);
+        let Some(begun) = running.map(|scan| scan.start_time).min() else { return risks };
         let begun = begun.map_or(f64::NEG_INFINITY, |begun| begun.as_second() as f64);
         let Some(Column::Numbers(first_seen)) = table.column(Field::First) else { return risks };
         for (row, issue) in table.items().iter().enumerate() {
@@ -74,7 +74,7 @@ impl Model {
                 continue;
             }
             let first = issue.earlier.last().map_or(&issue.finding, |seen| &seen.finding);
-            if first.task_id.and_then(|id| scans.get(id)).is_some_and(|scan| was_under_way(scan, last)) {
+            if first.task_id.and_then(|id| scans.get(id)).is_some_and(|scan| was_running(scan, last)) {
                 let own = self.findings.triage.assessments.get(row).and_then(|assessment| assessment.severity);
                 risks[4 - own.unwrap_or(issue.risk_level).level() as usize] += 1;
             }
@@ -102,7 +102,7 @@ impl Model {
 }
 
 /// Whether a scan was running after a time. Findings that it reported before are counted again rather than missed.
-fn was_under_way(scan: &Scan, then: Stamp) -> bool {
+fn was_running(scan: &Scan, then: Stamp) -> bool {
     let ended = scan.end_time.or_else(|| scan.start_time.filter(|_| scan.has_ended()));
     ended.is_none_or(|end| end > then)
 }

@@ -194,7 +194,7 @@ fn enter_in_book_reports_hits_not_loaded_and_esc_returns() {
 }
 
 #[test]
-fn enter_on_payload_of_deleted_logger_stays_in_book() {
+fn enter_on_payload_of_deleted_logger_remains_in_book() {
     let mut desk = TestDashboard::new();
     desk.keys("3 p g p");
     desk.hit(9, Some(1));

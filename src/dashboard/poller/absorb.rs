@@ -44,18 +44,20 @@ impl Scheduler {
     pub fn settle(&mut self, slot: FetchSlot, calls: u32, mut unreadable: Vec<String>) {
         let Some(request) = self.in_flight.get(&slot) else { return };
         self.call_budget.settle(request.fetch.calls(), calls);
-        let known = self.unreadable.remove(&slot).unwrap_or_default();
+        let previous = self.unreadable.remove(&slot).unwrap_or_default();
         // A response with a part of the items says nothing about the others.
         match &request.fetch {
             Fetch::Captures { since: Some(_), .. } => {
-                unreadable = [known.as_slice(), &unreadable].concat();
+                unreadable = [previous.as_slice(), &unreadable].concat();
                 unreadable.dedup();
                 unreadable.truncate(MOST_UNREADABLE);
             }
-            Fetch::ActiveScans { .. } | Fetch::FindingsOf { .. } if !known.is_empty() => unreadable.clone_from(&known),
+            Fetch::ActiveScans { .. } | Fetch::FindingsOf { .. } if !previous.is_empty() => {
+                unreadable.clone_from(&previous)
+            }
             _ => {}
         }
-        let is_changed = unreadable != known;
+        let is_changed = unreadable != previous;
         if !unreadable.is_empty() {
             self.unreadable.insert(slot, unreadable);
         }
@@ -96,7 +98,7 @@ impl Scheduler {
             Fetched::Captures(logger, new) => {
                 let new = self.on_demand.take_captures(logger, new);
                 // A logger that is no longer listed has no captures.
-                if let Some(logger) = self.table::<Logger>().and_then(|known| known.get(logger)).cloned()
+                if let Some(logger) = self.table::<Logger>().and_then(|cached| cached.get(logger)).cloned()
                     && !new.is_empty()
                 {
                     self.outbox.push(PollEvent::Captures { logger, new });
@@ -109,7 +111,7 @@ impl Scheduler {
     /// A list that falls from many rows to none is read once more, because a service that starts can send empty lists.
     fn is_doubtful(&mut self, snapshot: &Snapshot) -> bool {
         let list = snapshot.list_kind();
-        let before = self.known.get(&list).map_or(0, Snapshot::len);
+        let before = self.cached.get(&list).map_or(0, Snapshot::len);
         let schedule = self.schedule(list);
         let doubts = snapshot.is_empty() && before > 1 && !schedule.is_doubted;
         schedule.is_doubted = doubts;
@@ -129,7 +131,7 @@ impl Scheduler {
             Snapshot::Targets(_) | Snapshot::Reports(_) | Snapshot::Wordlists(_) => {}
         }
         let list = snapshot.list_kind();
-        let before = self.known.insert(list, snapshot.clone());
+        let before = self.cached.insert(list, snapshot.clone());
         let is_changed = before.is_none_or(|before| !before.is_same(&snapshot));
         let schedule = self.schedule(list);
         // Findings also when unchanged: the time of the read decides for which scans they are complete.
@@ -142,19 +144,19 @@ impl Scheduler {
 
     fn compare_counts(&mut self, new: &Table<Workspace>) {
         let counted = self.plan.workspace.and_then(|id| new.get(id)).map(|workspace| workspace.scan_count);
-        let known = self.table::<Scan>().map(|scans| scans.len());
-        if counted.is_some_and(|count| self.counts.learn(count, known)) {
+        let cached = self.table::<Scan>().map(|scans| scans.len());
+        if counted.is_some_and(|count| self.counts.learn(count, cached)) {
             self.schedule(ListKind::Scans).last = None;
         }
     }
 
     fn compare_scans(&mut self, new: &Table<Scan>) {
         self.moved.learn(new);
-        if let Some(known) = self.table::<Scan>().cloned() {
-            if self.plan.scan_part.is_some_and(|(shown, _)| known.get(shown) != new.get(shown)) {
+        if let Some(cached) = self.table::<Scan>().cloned() {
+            if self.plan.scan_part.is_some_and(|(shown, _)| cached.get(shown) != new.get(shown)) {
                 self.on_demand.request_part();
             }
-            if known.len() != new.len() {
+            if cached.len() != new.len() {
                 // An added or deleted scan changes the counts of its workspace, and can have a new target.
                 self.schedule(ListKind::Workspaces).is_requested = true;
                 let is_new_target = |scan: &Arc<Scan>| {

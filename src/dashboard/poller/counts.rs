@@ -16,10 +16,10 @@ pub(crate) struct ScanCounts {
 
 impl ScanCounts {
     /// Takes the count of the workspace and the number of known scans. Returns whether a poll of the scans is useful.
-    pub fn learn(&mut self, count: i64, known: Option<usize>) -> bool {
+    pub fn learn(&mut self, count: i64, cached: Option<usize>) -> bool {
         let before = self.count.replace(count);
         self.unseen |= before != Some(count);
-        self.unseen &= known.and_then(|known| i64::try_from(known).ok()) != Some(count);
+        self.unseen &= cached.and_then(|cached| i64::try_from(cached).ok()) != Some(count);
         self.unseen && before.is_some()
     }
 
@@ -29,8 +29,8 @@ impl ScanCounts {
     }
 
     /// Takes the number of scans after a poll. Returns whether the count indicates further scans.
-    pub fn has_more(&mut self, known: usize) -> bool {
+    pub fn has_more(&mut self, cached: usize) -> bool {
         let unseen = std::mem::take(&mut self.unseen);
-        unseen && self.count != i64::try_from(known).ok() && self.count != self.read_for
+        unseen && self.count != i64::try_from(cached).ok() && self.count != self.read_for
     }
 }

@@ -21,18 +21,18 @@ pub(crate) enum Fetch {
     List {
         list: ListKind,
         workspace: Option<WorkspaceId>,
-        known: Option<Snapshot>,
+        cached: Option<Snapshot>,
     },
-    /// The active scans, and the scans of `known` that are no longer active.
+    /// The active scans, and the scans of `cached` that are no longer active.
     ActiveScans {
         workspace: Option<WorkspaceId>,
-        known: Arc<Table<Scan>>,
+        cached: Arc<Table<Scan>>,
     },
     /// The findings of some scans, which replace the known ones; the findings of `removed` scans are dropped.
     FindingsOf {
         scans: Vec<(ScanId, TargetId)>,
         removed: BTreeSet<ScanId>,
-        known: Arc<Table<Finding>>,
+        cached: Arc<Table<Finding>>,
     },
     Captures {
         logger: LoggerId,
@@ -98,14 +98,14 @@ impl Fetch {
 
     pub async fn run(self, client: &Client) -> Result<Fetched, Error> {
         Ok(match self {
-            Fetch::List { list, workspace, known } => {
-                Fetched::List(whole_list(client, list, workspace, known.as_ref()).await?)
+            Fetch::List { list, workspace, cached } => {
+                Fetched::List(whole_list(client, list, workspace, cached.as_ref()).await?)
             }
-            Fetch::ActiveScans { workspace, known } => {
-                Fetched::List(Snapshot::Scans(active_scans(client, workspace, known).await?))
+            Fetch::ActiveScans { workspace, cached } => {
+                Fetched::List(Snapshot::Scans(active_scans(client, workspace, cached).await?))
             }
-            Fetch::FindingsOf { scans, removed, known } => {
-                Fetched::List(Snapshot::Findings(findings_of(client, scans, removed, known).await?))
+            Fetch::FindingsOf { scans, removed, cached } => {
+                Fetched::List(Snapshot::Findings(findings_of(client, scans, removed, cached).await?))
             }
             Fetch::Captures { logger, since } => Fetched::Captures(logger, client.list_captures(logger, since).await?),
             Fetch::Part { scan, part } => Fetched::Part(scan, scan_part(client, scan, part).await?),
@@ -117,33 +117,35 @@ async fn whole_list(
     client: &Client,
     list: ListKind,
     workspace_id: Option<WorkspaceId>,
-    known: Option<&Snapshot>,
+    cached: Option<&Snapshot>,
 ) -> Result<Snapshot, Error> {
     Ok(match list {
-        ListKind::Workspaces => Snapshot::Workspaces(list_table(client, client.list_workspaces().await?, known).await?),
+        ListKind::Workspaces => {
+            Snapshot::Workspaces(list_table(client, client.list_workspaces().await?, cached).await?)
+        }
         ListKind::Targets => {
             let query = TargetQuery { workspace_id, ..TargetQuery::default() };
-            Snapshot::Targets(list_table(client, client.list_all_targets(&query).await?, known).await?)
+            Snapshot::Targets(list_table(client, client.list_all_targets(&query).await?, cached).await?)
         }
         ListKind::Scans => {
             let query = ScanQuery { workspace_id, ..ScanQuery::default() };
-            Snapshot::Scans(list_table(client, client.list_all_scans(&query).await?, known).await?)
+            Snapshot::Scans(list_table(client, client.list_all_scans(&query).await?, cached).await?)
         }
         ListKind::Findings => {
             let query = FindingQuery { workspace_id, ..FindingQuery::default() };
-            Snapshot::Findings(list_table(client, client.list_findings(&query).await?, known).await?)
+            Snapshot::Findings(list_table(client, client.list_findings(&query).await?, cached).await?)
         }
         // Captures are fetched per logger, when the list of loggers requires it.
         ListKind::Loggers | ListKind::Captures => {
-            Snapshot::Loggers(list_table(client, client.list_loggers(workspace_id).await?, known).await?)
+            Snapshot::Loggers(list_table(client, client.list_loggers(workspace_id).await?, cached).await?)
         }
-        ListKind::Reports => Snapshot::Reports(list_table(client, client.list_reports().await?, known).await?),
-        ListKind::Wordlists => Snapshot::Wordlists(list_table(client, client.list_wordlists().await?, known).await?),
+        ListKind::Reports => Snapshot::Reports(list_table(client, client.list_reports().await?, cached).await?),
+        ListKind::Wordlists => Snapshot::Wordlists(list_table(client, client.list_wordlists().await?, cached).await?),
     })
 }
 
 /// The table of a whole list. Items without an id are unreadable; a list of such items is not this list.
-async fn list_table<T>(client: &Client, mut items: Vec<T>, known: Option<&Snapshot>) -> Result<Arc<Table<T>>, Error>
+async fn list_table<T>(client: &Client, mut items: Vec<T>, cached: Option<&Snapshot>) -> Result<Arc<Table<T>>, Error>
 where
     T: ListItem + PartialEq,
 {
@@ -156,22 +158,22 @@ where
         client.note_unreadable(vec!["item without id".to_owned(); dropped]);
         items.retain(has_id);
     }
-    Ok(table(items, known.and_then(T::table_in).cloned()).await)
+    Ok(table(items, cached.and_then(T::table_in).cloned()).await)
 }
 
 /// Sorts by id and builds the table, for long lists on a blocking thread. Unchanged items keep the known table.
-async fn table<T, I>(items: Vec<I>, known: Option<Arc<Table<T>>>) -> Arc<Table<T>>
+async fn table<T, I>(items: Vec<I>, cached: Option<Arc<Table<T>>>) -> Arc<Table<T>>
 where
     I: Into<Arc<T>> + Send + 'static,
     T: Item + PartialEq,
 {
-    let fallback = known.clone();
-    let small = items.len().max(known.as_ref().map_or(0, |known| known.len())) <= INLINE;
+    let fallback = cached.clone();
+    let small = items.len().max(cached.as_ref().map_or(0, |cached| cached.len())) <= INLINE;
     let work = move || {
         let mut items: Vec<Arc<T>> = items.into_iter().map(Into::into).collect();
         items.sort_by_key(|item| item.id());
-        match known {
-            Some(known) if known.items() == items => known,
+        match cached {
+            Some(cached) if cached.items() == items => cached,
             _ => Arc::new(Table::new(items)),
         }
     };
@@ -185,7 +187,7 @@ where
 async fn active_scans(
     client: &Client,
     workspace_id: Option<WorkspaceId>,
-    known: Arc<Table<Scan>>,
+    cached: Arc<Table<Scan>>,
 ) -> Result<Arc<Table<Scan>>, Error> {
     let mut active: BTreeMap<ScanId, Arc<Scan>> = BTreeMap::new();
     for status in [ScanStatus::Waiting, ScanStatus::Running] {
@@ -193,15 +195,15 @@ async fn active_scans(
         active.extend(client.list_all_scans(&query).await?.into_iter().map(|scan| (scan.id, Arc::new(scan))));
     }
     let has_ended = |scan: &&Arc<Scan>| scan.is_active() && !active.contains_key(&scan.id);
-    let ended: Vec<ScanId> = known.items().iter().filter(has_ended).map(|scan| scan.id).collect();
-    if ended.is_empty() && active.values().all(|scan| known.get(scan.id) == Some(scan)) {
-        return Ok(known);
+    let ended: Vec<ScanId> = cached.items().iter().filter(has_ended).map(|scan| scan.id).collect();
+    if ended.is_empty() && active.values().all(|scan| cached.get(scan.id) == Some(scan)) {
+        return Ok(cached);
     }
     if ended.len() > 8 {
         let query = ScanQuery { workspace_id, ..ScanQuery::default() };
-        return Ok(table(client.list_all_scans(&query).await?, Some(known)).await);
+        return Ok(table(client.list_all_scans(&query).await?, Some(cached)).await);
     }
-    let mut all: BTreeMap<ScanId, Arc<Scan>> = known.items().iter().map(|scan| (scan.id, Arc::clone(scan))).collect();
+    let mut all: BTreeMap<ScanId, Arc<Scan>> = cached.items().iter().map(|scan| (scan.id, Arc::clone(scan))).collect();
     all.append(&mut active);
     for id in ended {
         match client.get_scan(id).await {
@@ -210,14 +212,14 @@ async fn active_scans(
             Err(error) => return Err(error),
         }
     }
-    Ok(table(all.into_values().collect(), Some(known)).await)
+    Ok(table(all.into_values().collect(), Some(cached)).await)
 }
 
 async fn findings_of(
     client: &Client,
     scans: Vec<(ScanId, TargetId)>,
     removed: BTreeSet<ScanId>,
-    known: Arc<Table<Finding>>,
+    cached: Arc<Table<Finding>>,
 ) -> Result<Arc<Table<Finding>>, Error> {
     let mut fresh = Vec::new();
     for (scan, target) in &scans {
@@ -231,7 +233,7 @@ async fn findings_of(
         }));
     }
     let replaced: BTreeSet<ScanId> = scans.into_iter().map(|(scan, _)| scan).chain(removed).collect();
-    let base = Arc::clone(&known);
+    let base = Arc::clone(&cached);
     let merge = move || {
         let ids: BTreeSet<_> = fresh.iter().map(|finding: &Arc<Finding>| finding.id).collect();
         let remains = |finding: &&Arc<Finding>| {
@@ -242,8 +244,8 @@ async fn findings_of(
         all
     };
     match tokio::task::spawn_blocking(merge).await {
-        Ok(all) => Ok(table(all, Some(known)).await),
-        Err(_) => Ok(known),
+        Ok(all) => Ok(table(all, Some(cached)).await),
+        Err(_) => Ok(cached),
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) struct Scheduler {
     pub schedules: BTreeMap<ListKind, ListSchedule>,
     pub scans_read_whole: Option<Instant>,
     /// The lists as last fetched.
-    pub known: BTreeMap<ListKind, Snapshot>,
+    pub cached: BTreeMap<ListKind, Snapshot>,
     pub moved: ChangedScans,
     pub counts: ScanCounts,
     pub on_demand: OnDemand,
@@ -103,7 +103,7 @@ impl Scheduler {
             offset: None,
             schedules: BTreeMap::new(),
             scans_read_whole: None,
-            known: BTreeMap::new(),
+            cached: BTreeMap::new(),
             moved: ChangedScans::default(),
             counts: ScanCounts::default(),
             on_demand: OnDemand::default(),
@@ -172,7 +172,7 @@ impl Scheduler {
         self.outbox.clear();
         self.schedules.retain(|list, _| *list == ListKind::Workspaces);
         self.scans_read_whole = None;
-        self.known.retain(|list, _| *list == ListKind::Workspaces);
+        self.cached.retain(|list, _| *list == ListKind::Workspaces);
         self.moved = ChangedScans::default();
         self.counts = ScanCounts::default();
         self.on_demand = OnDemand::default();
@@ -203,7 +203,7 @@ impl Scheduler {
 
     /// A list as last fetched.
     pub fn table<T: ListItem>(&self) -> Option<&Arc<Table<T>>> {
-        self.known.get(&T::LIST).and_then(T::table_in)
+        self.cached.get(&T::LIST).and_then(T::table_in)
     }
 
     /// The requests to send now; their calls are already paid.
@@ -279,7 +279,7 @@ impl Scheduler {
 
     /// A logger whose captures are due.
     fn next_captures(&self, now: Instant) -> Option<(LoggerId, Option<CaptureId>)> {
-        self.takes_captures().then_some(())?;
+        self.accepts_captures().then_some(())?;
         let is_held = |logger| {
             let slot = FetchSlot::Captures(logger);
             !self.is_free(slot) || !self.backoff.is_open(slot, now)
@@ -288,14 +288,14 @@ impl Scheduler {
     }
 
     /// Whether further captures can be requested.
-    fn takes_captures(&self) -> bool {
+    fn accepts_captures(&self) -> bool {
         let in_flight = self.in_flight.keys().filter(|slot| matches!(slot, FetchSlot::Captures(_))).count();
         in_flight < CAPTURES_AT_ONCE && !self.outbox.is_full()
     }
 
     /// The time at which captures are due; `now` for at once.
     fn captures_due(&self, now: Instant) -> Option<Instant> {
-        self.takes_captures().then_some(())?;
+        self.accepts_captures().then_some(())?;
         let slots = self.on_demand.due_loggers().map(FetchSlot::Captures).filter(|slot| self.is_free(*slot));
         slots.map(|slot| self.backoff.opens_at(slot).map_or(now, |at| at.max(now))).min()
     }
@@ -310,21 +310,21 @@ impl Scheduler {
         let workspace = self.plan.workspace;
         if list == ListKind::Scans
             && !self.scans_due_whole(now)
-            && let Some(known) = self.table().cloned()
+            && let Some(cached) = self.table().cloned()
         {
-            return Fetch::ActiveScans { workspace, known };
+            return Fetch::ActiveScans { workspace, cached };
         }
         if list == ListKind::Findings {
             if !self.is_requested(list)
-                && let Some(known) = self.table().cloned()
+                && let Some(cached) = self.table().cloned()
             {
                 let gap = self.pace.scan_detail(self.demand(list));
                 let (scans, removed) = self.moved.take(now, gap, SCANS_A_FETCH);
-                return Fetch::FindingsOf { scans, removed, known };
+                return Fetch::FindingsOf { scans, removed, cached };
             }
             self.moved.forget_waiting();
         }
-        Fetch::List { list, workspace, known: self.known.get(&list).cloned() }
+        Fetch::List { list, workspace, cached: self.cached.get(&list).cloned() }
     }
 
     fn scans_due_whole(&self, now: Instant) -> bool {

@@ -143,26 +143,26 @@ impl EventLoop {
     }
 
     async fn edit(&mut self, text: String) {
-        self.give_terminal_away().await;
+        self.release_terminal().await;
         let edited = tokio::select! {
             biased;
             signal = ended(&mut self.signals) => return self.left = Some(Some(signal)),
             edited = editor::edit(&text) => edited,
         };
         self.editor_ended = Some(Instant::now());
-        self.take_terminal_back();
+        self.resume_terminal();
         self.queue.push_back(Msg::Edited(edited));
     }
 
     async fn suspend(&mut self) {
-        self.give_terminal_away().await;
+        self.release_terminal().await;
         if let Err(error) = stop_until_continued().await {
             tracing::warn!(%error, "cannot suspend");
         }
-        self.take_terminal_back();
+        self.resume_terminal();
     }
 
-    pub async fn give_terminal_away(&mut self) {
+    pub async fn release_terminal(&mut self) {
         // The reader is closed first, so that it takes no keys of the other program.
         if let Some(keyboard) = self.keyboard.take() {
             keyboard.close().await;
@@ -170,7 +170,7 @@ impl EventLoop {
         self.terminal.leave();
     }
 
-    pub fn take_terminal_back(&mut self) {
+    pub fn resume_terminal(&mut self) {
         if self.terminal.resume().is_err() {
             self.left = Some(Some(1));
             return;

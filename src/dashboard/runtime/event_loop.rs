@@ -140,7 +140,7 @@ impl EventLoop {
         };
         match opening {
             DashboardStart::On(connected) => _ = desk.take_service(*connected),
-            DashboardStart::Ask(problem) => {
+            DashboardStart::Prompt(problem) => {
                 desk.model = Model::new(Session::default(), Terminal::size()).with_setup(problem);
             }
         }
@@ -230,7 +230,7 @@ impl EventLoop {
             // The key that ended the editor, which the kernel reports separately.
             Inbound::Signal(signal) if signal.is_typed() && self.has_just_edited() => {}
             Inbound::Signal(ProcessSignal::End(signal)) => self.left = Some(Some(signal)),
-            Inbound::Signal(ProcessSignal::Continued) => self.take_terminal_back(),
+            Inbound::Signal(ProcessSignal::Continued) => self.resume_terminal(),
             Inbound::Update(Update { generation, at, event: PollEvent::Captures { logger, new } }) => {
                 // Captures of another workspace are dropped; they are read again when it is opened.
                 if let Some(backend) = self.backend.as_ref().filter(|_| generation == self.model.connection.generation)
@@ -356,7 +356,7 @@ impl EventLoop {
 
     /// Restores the terminal, waits for calls and files in progress, and summarises the session.
     async fn end(mut self) -> DashboardExit {
-        self.give_terminal_away().await;
+        self.release_terminal().await;
         drop(self.terminal);
         // Requested files are written completely, or the log has an error.
         if timeout(FILES, async { while self.files.join_next().await.is_some() {} }).await.is_err() {

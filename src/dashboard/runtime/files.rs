@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn new_file_never_overwrites_and_stays_in_directory() {
+    fn new_file_never_overwrites_and_never_leaves_directory() {
         let home = tempfile::tempdir().unwrap();
         let write =
             |name: &str, text: &str| NewFile::create(home.path(), name).unwrap().write(text.as_bytes()).unwrap();

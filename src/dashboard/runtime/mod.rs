@@ -118,7 +118,7 @@ pub enum DashboardStart {
     /// On a connected service.
     On(Box<Connected>),
     /// With the question of the first start, and the problem of the last attempt.
-    Ask(Option<Problem>),
+    Prompt(Option<Problem>),
 }
 
 /// The end of the dashboard.

@@ -34,7 +34,7 @@ const ENDS: [Kill; 13] = [
 #[derive(Debug)]
 pub struct SignalStream {
     ends: Vec<(Signal, i32)>,
-    go_on: Signal,
+    continues: Signal,
 }
 
 impl SignalStream {
@@ -44,7 +44,7 @@ impl SignalStream {
     /// When the system refuses a handler.
     pub fn listen() -> io::Result<Self> {
         let listen = |kill: &Kill| Ok((signal(SignalKind::from_raw(kill.as_raw()))?, kill.as_raw()));
-        Ok(Self { ends: ENDS.iter().map(listen).collect::<io::Result<_>>()?, go_on: signal(continued())? })
+        Ok(Self { ends: ENDS.iter().map(listen).collect::<io::Result<_>>()?, continues: signal(continued())? })
     }
 
     pub async fn next(&mut self) -> ProcessSignal {
@@ -54,7 +54,7 @@ impl SignalStream {
             });
             match ended {
                 Some(ended) => Poll::Ready(ended),
-                None => self.go_on.poll_recv(context).map(|_| ProcessSignal::Continued),
+                None => self.continues.poll_recv(context).map(|_| ProcessSignal::Continued),
             }
         })
         .await

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_of_body_are_raw_hex_decoded_in_turn() {
+    fn modes_of_body_cycle_raw_hex_decoded() {
         let mut detail = Detail::default();
         let modes: Vec<_> = (0..3).map(|_| detail.next_mode(Tab::Body)).collect();
         assert_eq!(modes, [TextMode::Raw, TextMode::Hex, TextMode::Decoded]);

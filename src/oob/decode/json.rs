@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn deeply_nested_json_stays_small() {
+    fn deeply_nested_json_has_bounded_size() {
         let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
         assert!(laid_out(&deep, 1_000).unwrap().len() < 1_200);
         assert!(strings(&deep).is_empty());

@@ -239,10 +239,10 @@ async fn redirects_follow_their_level() {
     let result = website(looping, json!({})).run().await;
     assert!(failed_to_start(&result).contains("more than 10 redirects"), "{:?}", result.outcome);
 
-    let away = web(|_, _| redirect("http://192.0.2.1/")).await;
-    let result = website(away, json!({})).run().await;
+    let redirecting = web(|_, _| redirect("http://192.0.2.1/")).await;
+    let result = website(redirecting, json!({})).run().await;
     assert!(failed_to_start(&result).contains("allows only the same domain"), "{:?}", result.outcome);
-    let mut scan = website(away, json!({}));
+    let mut scan = website(redirecting, json!({}));
     scan.job.redirect_level = RedirectLevel::AllowAll;
     let result = scan.run().await;
     assert!(failed_to_start(&result).contains("`scandeck scope add 192.0.2.1`"), "{:?}", result.outcome);

@@ -364,8 +364,11 @@ async fn purge_leaves_no_byte_of_workspace_in_any_file() {
     fs::write(temp.path().join("decisions.db.bak-1"), "MARK-of-acme").unwrap();
     assert!(holds(temp.path(), "MARK-of-acme"));
 
-    let kept = store.stored_rows("acme").await.unwrap();
-    assert_eq!((kept.counts, kept.copies.len()), (vec![("event", 1), ("setting", 1), ("seen mark", 1)], 2));
+    let stored_rows = store.stored_rows("acme").await.unwrap();
+    assert_eq!(
+        (stored_rows.counts, stored_rows.copies.len()),
+        (vec![("event", 1), ("setting", 1), ("seen mark", 1)], 2)
+    );
     let second = open(temp.path()).await.store;
     let error = store.purge("acme").await.unwrap_err();
     assert!(matches!(error, StoreError::InUse { .. }), "{error}");

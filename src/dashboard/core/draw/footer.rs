@@ -133,7 +133,7 @@ fn verdicts(cx: &Cx<'_>) -> Hint {
 /// With marks a hint carries their number: `scan 12`.
 fn drawn(cx: &Cx<'_>, hint: &KeyHint) -> Hint {
     let does = match marked(cx) {
-        marked @ 2.. if takes_marks(hint.action) => format!("{} {marked}", hint.label),
+        marked @ 2.. if applies_to_marks(hint.action) => format!("{} {marked}", hint.label),
         // The key closes the detail or the full view first.
         _ if hint.action == Action::View(ViewAction::Quit) && !quits(cx) => "close".to_owned(),
         _ => hint.label.to_owned(),
@@ -147,7 +147,7 @@ fn quits(cx: &Cx<'_>) -> bool {
     cx.model.overlay.modals.last().is_some() || !focus.in_detail && !focus.pane.is_full_view()
 }
 
-fn takes_marks(action: Action) -> bool {
+fn applies_to_marks(action: Action) -> bool {
     use ItemAction::{Delete, Download, Report, Retest, Scan, ScanAgain, Stop};
     matches!(
         action,

@@ -83,13 +83,13 @@ fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
         })
         .collect();
     notices.extend(
-        cx.model.calls.batches.iter().filter_map(|batch| under_way(cx, batch)).map(|text| (theme.chosen(), text)),
+        cx.model.calls.batches.iter().filter_map(|batch| in_flight(cx, batch)).map(|text| (theme.chosen(), text)),
     );
     Toasts::of(&notices, area)
 }
 
 /// `delete: 12 of 60` for calls that take more than a moment.
-fn under_way(cx: &Cx<'_>, batch: &Batch) -> Option<String> {
+fn in_flight(cx: &Cx<'_>, batch: &Batch) -> Option<String> {
     let progress = batch.progress();
     let elapsed = cx.model.now.mono.saturating_sub(batch.began);
     if let ([(job, _)], true) = (batch.jobs.as_slice(), elapsed >= MOMENT) {

@@ -30,7 +30,7 @@ impl Model {
         for (job, _) in batch.refused().filter(|(job, problem)| is_unknown(job, problem)) {
             // The lists show what the service did.
             lists.extend(CallSubject::of(&job.call).lists);
-            self.watch_outcome(job, past(batch.verb), &batch.known);
+            self.watch_outcome(job, past(batch.verb), &batch.existing);
         }
         lists.sort();
         lists.dedup();
@@ -131,7 +131,7 @@ impl Model {
             }
             JobState::Refused(problem) => Some((job, Some(problem))),
             JobState::Cancelled => Some((job, None)),
-            JobState::Waiting | JobState::UnderWay(_) | JobState::Done(_) => None,
+            JobState::Waiting | JobState::InFlight(_) | JobState::Done(_) => None,
         });
         form.keep_refused(left.collect());
         self.check_form();

@@ -33,7 +33,7 @@ fn lost_response_is_reported_and_list_is_read() {
 }
 
 #[test]
-fn object_that_appears_decides_and_repetition_asks_first() {
+fn appeared_object_decides_outcome_and_repetition_prompts() {
     let mut desk = logger_with_lost_response();
     loggers(&mut desk, &[(1, "probe")]);
     assert!(!desk.notices().contains("id 2"));
@@ -46,7 +46,7 @@ fn object_that_appears_decides_and_repetition_asks_first() {
 }
 
 #[test]
-fn same_call_within_a_minute_asks_first() {
+fn same_call_within_a_minute_prompts() {
     for (answer, calls) in [("y", 1), ("n", 0)] {
         let mut desk = logger_with_lost_response();
         assert_eq!(desk.calls("ctrl-o"), []);

@@ -77,10 +77,10 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
 /// The prompt before quitting, if one is needed.
 pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
     let waiting: usize = model.calls.batches.iter().map(|batch| batch.progress().waiting).sum();
-    let under_way: usize = model.calls.batches.iter().map(|batch| batch.under_way()).sum();
+    let in_flight: usize = model.calls.batches.iter().map(|batch| batch.in_flight()).sum();
     let triage = &model.findings.triage;
     let unsaved = if triage.problem.is_some() { triage.unsaved.len() } else { 0 };
-    let is_idle = waiting + under_way + unsaved == 0 && model.calls.unknown.is_empty();
+    let is_idle = waiting + in_flight + unsaved == 0 && model.calls.unknown.is_empty();
     if !model.session.demo && is_idle {
         return None;
     }
@@ -88,8 +88,8 @@ pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
     if waiting > 0 {
         prompt = prompt.with_line(format!("Cancels {}.", plural(waiting, "queued request")));
     }
-    if under_way > 0 {
-        prompt = prompt.with_line(format!("Leaves {} without an answer.", plural(under_way, "request")));
+    if in_flight > 0 {
+        prompt = prompt.with_line(format!("Leaves {} without an answer.", plural(in_flight, "request")));
     }
     if !model.calls.unknown.is_empty() {
         let unknown = plural(model.calls.unknown.len(), "request");

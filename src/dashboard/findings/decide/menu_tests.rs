@@ -179,7 +179,7 @@ fn pasted_text_is_inserted_into_note() {
 }
 
 #[test]
-fn over_20_the_menu_asks_as_a_key_does() {
+fn menu_over_20_findings_prompts_as_a_key() {
     let mut desk = TestDashboard::new();
     desk.feed(Snapshot::Findings(table((1..=21).map(one))));
     desk.keys("* t s 'low' enter w");

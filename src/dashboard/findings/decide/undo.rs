@@ -59,16 +59,16 @@ impl Model {
     fn go_to_batch(&mut self, batch: EventId) {
         let ids: Vec<IssueId> = self.findings.triage.state.batch(batch).iter().filter_map(issue_of).collect();
         let Some(table) = self.data.findings.value().cloned() else { return };
-        let known: Vec<IssueId> = ids.into_iter().filter(|&id| table.position(id).is_some()).collect();
-        let Some(&first) = known.first() else { return };
+        let present: Vec<IssueId> = ids.into_iter().filter(|&id| table.position(id).is_some()).collect();
+        let Some(&first) = present.first() else { return };
         if self.navigation.focus.pane != Pane::Findings {
             navigation::go(self, Pane::Findings);
         }
-        self.retain_rows(&known);
+        self.retain_rows(&present);
         self.show_rows(Pane::Findings);
-        let at_one = self.cursor(Pane::Findings).chosen().ids.iter().any(|&id| known.contains(&IssueId(id)));
+        let at_one = self.cursor(Pane::Findings).chosen().ids.iter().any(|&id| present.contains(&IssueId(id)));
         // Several findings of a group: its header is selected.
-        let group = self.lists.findings.group_of(&table, first).filter(|_| known.len() > 1);
+        let group = self.lists.findings.group_of(&table, first).filter(|_| present.len() > 1);
         let row = group.map_or(RowRef::Item(first.0), |group| RowRef::Group(group.id));
         if !at_one && !self.cursor(Pane::Findings).select_row(row) {
             self.say(Tone::Plain, "finding hidden by the scope");

@@ -157,7 +157,7 @@ fn finding_from_captures_describes_payload_in_every_export() {
 }
 
 #[test]
-fn draft_of_other_captures_is_kept_but_not_opened() {
+fn draft_of_other_captures_is_stored_but_not_opened() {
     let mut desk = TestDashboard::new();
     desk.keys("5 g g space j space n 'Two of them' esc");
     assert!(desk.model.overlay.modals.is_empty());

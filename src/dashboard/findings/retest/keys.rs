@@ -215,7 +215,7 @@ fn note(again: &mut RetestScan, state: &JobState) {
         }
         JobState::Refused(problem) => again.refused = Some(problem.to_string()),
         JobState::Cancelled => again.refused = Some("not sent".to_owned()),
-        JobState::Waiting | JobState::UnderWay(_) => {}
+        JobState::Waiting | JobState::InFlight(_) => {}
     }
 }
 

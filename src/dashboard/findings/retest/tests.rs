@@ -89,7 +89,7 @@ fn whole_list_is_retested_with_one_scan_per_target_and_tool() {
 }
 
 #[test]
-fn single_retest_stays_in_findings_list() {
+fn single_retest_remains_in_findings_list() {
     let mut desk = desk();
     assert_eq!(desk.calls("3 s y").len(), 1);
     assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);

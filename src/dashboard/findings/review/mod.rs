@@ -25,7 +25,7 @@ const PROGRESS: &str = "review_progress";
 
 pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &mut Vec<Effect>) {
     match action {
-        ReviewAction::Open => go_on_or_begin(model, effects),
+        ReviewAction::Open => resume_or_start(model, effects),
         ReviewAction::Skip => skip(model, effects),
         ReviewAction::Back => step(model, -1, effects),
         ReviewAction::Exclude => leave_out(model, effects),
@@ -38,7 +38,7 @@ pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &m
 }
 
 /// `B`: resumes the paused review, also one of an earlier session; else starts one with the shown findings.
-fn go_on_or_begin(model: &mut Model, effects: &mut Vec<Effect>) {
+fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.reviewing().is_some() {
         return model.say(Tone::Plain, "the review is already open");
     }

@@ -38,7 +38,7 @@ pub struct StreamList {
     pub(crate) by: Option<CaptureGroupBy>,
     pub(crate) groups: Groups,
     /// The row numbers of the stream after the last update.
-    known: Range<u64>,
+    covered: Range<u64>,
     /// Those of them on which the query did not run yet.
     pending: Ranges,
     /// The newest capture is selected when captures arrive.
@@ -71,7 +71,7 @@ impl Default for StreamList {
             rows: VecDeque::new(),
             by: None,
             groups: Groups::default(),
-            known: START..START,
+            covered: START..START,
             pending: Ranges::default(),
             follow: true,
             paused: false,
@@ -207,9 +207,9 @@ impl StreamList {
     pub fn show(&mut self, query: &ChunkQuery<'_>) {
         self.rows.clear();
         self.groups.clear();
-        self.known = query.stream.first..query.stream.end();
+        self.covered = query.stream.first..query.stream.end();
         self.pending = Ranges::default();
-        self.pending.add(Some(self.known.clone()));
+        self.pending.add(Some(self.covered.clone()));
         self.next_chunk(query);
     }
 
@@ -221,10 +221,10 @@ impl StreamList {
         while let Some(listed) = self.rows.pop_front_if(|listed| listed.row < stream.first) {
             self.groups.remove(listed.group, listed.row);
         }
-        self.pending.add(Some(stream.first..self.known.start));
-        self.known = stream.first..stream.end();
-        self.pending.clip(&self.known);
-        self.news.clip(&self.known);
+        self.pending.add(Some(stream.first..self.covered.start));
+        self.covered = stream.first..stream.end();
+        self.pending.clip(&self.covered);
+        self.news.clip(&self.covered);
         self.next_chunk(query);
     }
 

@@ -170,8 +170,8 @@ impl Before {
 /// The number of findings that a new card of this group would have in addition.
 fn more(card: &Card, table: &Table<Issue>) -> usize {
     let Some(by) = card.by else { return 0 };
-    let known: BTreeSet<i64> = card.ids.iter().copied().collect();
-    table.items().iter().filter(|issue| belongs(by, issue, &card.key) && !known.contains(&issue.id.0)).count()
+    let on_card: BTreeSet<i64> = card.ids.iter().copied().collect();
+    table.items().iter().filter(|issue| belongs(by, issue, &card.key) && !on_card.contains(&issue.id.0)).count()
 }
 
 fn evidence(issues: &[Arc<Issue>]) -> ReviewEvidence {

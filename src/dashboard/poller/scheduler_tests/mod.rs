@@ -68,22 +68,22 @@ impl Hand {
             return Err(error.clone());
         }
         let list = match fetch {
-            Fetch::List { list: ListKind::Workspaces, known, .. } => match known {
-                Some(Snapshot::Workspaces(known)) if known.items().iter().map(|one| &**one).eq(&self.workspaces) => {
-                    Snapshot::Workspaces(Arc::clone(known))
+            Fetch::List { list: ListKind::Workspaces, cached, .. } => match cached {
+                Some(Snapshot::Workspaces(cached)) if cached.items().iter().map(|one| &**one).eq(&self.workspaces) => {
+                    Snapshot::Workspaces(Arc::clone(cached))
                 }
                 _ => Snapshot::Workspaces(Arc::new(Table::new(self.workspaces.clone()))),
             },
             Fetch::List { list: ListKind::Scans, .. } => Snapshot::Scans(Arc::new(Table::new(self.scans.clone()))),
-            Fetch::ActiveScans { known, .. } => {
-                let is_listed = |scan: &&Scan| scan.is_active() || known.get(scan.id).is_some();
+            Fetch::ActiveScans { cached, .. } => {
+                let is_listed = |scan: &&Scan| scan.is_active() || cached.get(scan.id).is_some();
                 Snapshot::Scans(Arc::new(Table::new(self.scans.iter().filter(is_listed).cloned())))
             }
-            Fetch::FindingsOf { known, .. } => Snapshot::Findings(Arc::clone(known)),
+            Fetch::FindingsOf { cached, .. } => Snapshot::Findings(Arc::clone(cached)),
             Fetch::List { list: ListKind::Loggers, .. } => {
                 Snapshot::Loggers(Arc::new(Table::new(self.loggers.clone())))
             }
-            Fetch::List { known: Some(known), .. } => known.clone(),
+            Fetch::List { cached: Some(cached), .. } => cached.clone(),
             Fetch::List { list: ListKind::Targets, .. } => Snapshot::Targets(Arc::default()),
             Fetch::List { list: ListKind::Findings, .. } => Snapshot::Findings(Arc::default()),
             Fetch::List { list: ListKind::Reports, .. } => Snapshot::Reports(Arc::default()),

@@ -27,7 +27,7 @@ impl Hint {
 pub fn hint_line(theme: Theme, hints: &[Hint], last: &[Hint], width: u16) -> Line<'static> {
     const GAP: usize = 2;
     let mut used = 0;
-    let mut takes_room = |hint: &&Hint| {
+    let mut fits = |hint: &&Hint| {
         let end = used + hint.width() + if used == 0 { 0 } else { GAP };
         let fits = end <= usize::from(width);
         if fits {
@@ -35,9 +35,9 @@ pub fn hint_line(theme: Theme, hints: &[Hint], last: &[Hint], width: u16) -> Lin
         }
         fits
     };
-    let last: Vec<&Hint> = last.iter().filter(&mut takes_room).collect();
+    let last: Vec<&Hint> = last.iter().filter(&mut fits).collect();
     let mut line = Line::default();
-    hints.iter().take_while(takes_room).chain(last).for_each(|hint| push(theme, &mut line, hint));
+    hints.iter().take_while(fits).chain(last).for_each(|hint| push(theme, &mut line, hint));
     line
 }
 fn push(theme: Theme, line: &mut Line<'static>, hint: &Hint) {

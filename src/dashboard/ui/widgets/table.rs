@@ -204,13 +204,13 @@ fn draw_cell(buf: &mut Buffer, area: Rect, theme: Theme, column: &TableColumn, c
 fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: char) -> Line<'a> {
     let over = width_of(cell).saturating_sub(columns);
     let longest = cell.spans.iter().map(|span| text::width(&span.content)).max().unwrap_or(0);
-    let gives_way =
+    let shortened_span =
         if sentence { None } else { cell.spans.iter().rposition(|span| text::width(&span.content) == longest) };
     let mut room = columns;
     let last = cell.spans.iter().rposition(|span| !span.content.is_empty());
     let spans = cell.spans.iter().enumerate().map(|(at, span)| {
         let columns = text::width(&span.content);
-        let short = match gives_way {
+        let short = match shortened_span {
             Some(one) if one == at => {
                 let shorten = if cell.spans.len() == 1 { text::middle_with } else { text::start_with };
                 shorten(&span.content, longest.saturating_sub(over), ellipsis)
