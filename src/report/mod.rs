@@ -9,7 +9,7 @@
 
 mod arrange;
 mod csv;
-mod decided;
+mod decisions;
 mod html;
 mod json;
 
@@ -19,7 +19,7 @@ use thiserror::Error;
 use crate::contract::{Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool};
 
 pub use arrange::{Document, ReportGroup};
-pub use decided::{Remark, ReportDecision, ReportRetest};
+pub use decisions::{Remark, ReportDecision, ReportRetest};
 
 /// The supported formats.
 pub const FORMATS: &[ReportFormat] = &[ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];

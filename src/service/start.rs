@@ -21,7 +21,7 @@ use url::Url;
 
 use super::clock::{Clock, SystemClock};
 use super::data_dir::{DataDir, DirLock, ServiceInfo, secret};
-use super::engine::{Engine, EngineSettings, OwnPorts};
+use super::engine::{Engine, EngineSettings, ServicePorts};
 use super::errors::StartError;
 use super::limits::Limiter;
 use super::recorder::Recorder;
@@ -206,11 +206,11 @@ async fn listen(address: SocketAddr, flag: &'static str, any: bool) -> Result<(T
 }
 
 fn engine(settings: &Settings, scope_check: &Arc<ScopeCheck>, sockets: &Sockets) -> Arc<dyn Runner> {
-    let own_ports = OwnPorts::default();
-    own_ports.add(sockets.api_address);
-    own_ports.add(sockets.logger_address);
+    let service_ports = ServicePorts::default();
+    service_ports.add(sockets.api_address);
+    service_ports.add(sockets.logger_address);
     let (scope_check, trust_anchors) = (Arc::clone(scope_check), settings.trust_anchors.clone());
-    Arc::new(Engine::new(EngineSettings { scope_check, trust_anchors, own_ports, limits: settings.scan_limits }))
+    Arc::new(Engine::new(EngineSettings { scope_check, trust_anchors, service_ports, limits: settings.scan_limits }))
 }
 
 /// Prepares the store before the first request: current workspace, predefined wordlists, interrupted scans.

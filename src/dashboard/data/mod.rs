@@ -8,8 +8,8 @@
 //! Selection, filters and scroll positions are not here: they belong to `list`, `text` and `model`.
 
 pub mod guard;
+pub mod last_visit;
 pub mod signals;
-pub mod since;
 pub mod tabs;
 
 pub mod board;
@@ -26,13 +26,13 @@ pub use archive::{Archive, Oob, OobNews, Recalled, StoredArchive};
 pub use board::{BY_NOW, Board, BoardRow};
 pub use decisions::{StoredDecisions, Triage, TriageNews};
 pub use guard::{GUARDED, Guards};
+pub use last_visit::{LastVisit, VisitChanges};
+pub(crate) use last_visit::{SOON, VISITED_AT};
 pub use payloads::Payloads;
 pub use revisions::{Revisions, Segment};
 pub use scan_progress::{ScanProgress, Tally};
 pub(crate) use signals::{ALERT, LONGEST, OFF, ON, RECENT};
 pub use signals::{Alert, AlertState, Wait};
-pub(crate) use since::{LOOKED, SOON};
-pub use since::{Since, What};
 pub use snapshots::{Data, ScanParts};
 pub(crate) use stream::START;
 pub use stream::{MOST, MOST_BYTES, Stream};

@@ -197,7 +197,7 @@ impl Model {
                 (self.findings.triage.wide_revision, self.findings.triage.opened) =
                     (wide_revision, Some(wide_revision));
                 self.findings.triage.problem = problem;
-                self.settings.since.opened = true;
+                self.settings.last_visit.opened = true;
                 self.load_tabs();
             }
             TriageNews::Events(events) => return self.take_events(&events),

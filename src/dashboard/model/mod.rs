@@ -19,21 +19,21 @@ pub mod decisions;
 pub mod derived;
 pub mod forms;
 pub mod history;
+pub mod last_visit;
 pub mod lists;
 pub mod loggers;
 pub mod modal;
 pub mod navigation;
 pub mod outcomes;
+pub mod overlays;
 pub mod payloads;
 pub mod plan;
 pub mod refresh;
 pub mod retained_rows;
 pub mod rows;
-pub mod say;
 pub mod seen;
 pub mod settings;
 pub mod signals;
-pub mod since;
 pub mod sources;
 pub mod tabs;
 
@@ -54,7 +54,7 @@ use crate::dashboard::base::{
     Size, Ticket,
 };
 use crate::dashboard::data::{
-    AlertState, Board, Data, Guards, Oob, Payloads, ScanProgress, Since, Tabs, Tally, Triage,
+    AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, Tabs, Tally, Triage,
 };
 use crate::dashboard::forms::Form;
 use crate::dashboard::input::{Context, KeyChord, Keymap};
@@ -149,7 +149,7 @@ pub struct ScansState {
 #[derive(Debug)]
 pub struct SettingsState {
     pub tabs: Tabs,
-    pub since: Since,
+    pub last_visit: LastVisit,
     /// Raised when tabs or the last visit change.
     pub(crate) revision: u64,
 }
@@ -226,7 +226,7 @@ impl Model {
             findings: FindingsState::default(),
             captures: CapturesState::default(),
             scans: ScansState::default(),
-            settings: SettingsState { tabs, since: Since::default(), revision: 0 },
+            settings: SettingsState { tabs, last_visit: LastVisit::default(), revision: 0 },
             navigation: Navigation {
                 scope: Scope::default(),
                 focus: Focus { pane: Pane::Findings, in_detail: false, zoomed: false },

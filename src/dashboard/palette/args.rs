@@ -1,7 +1,7 @@
 //! The parsed arguments of a command.
 
 use crate::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
-use crate::dashboard::palette::Many;
+use crate::dashboard::palette::BulkPayloads;
 use crate::oob::Token;
 use crate::triage::{Baseline, Draft, IssueId};
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub enum ArgumentValue {
     Scan(ScanId),
     Finding(IssueId),
     Payload(Token),
-    Many(Many),
+    BulkPayloads(BulkPayloads),
     /// One of the fixed words.
     Choice(&'static str),
     Baseline(Option<Baseline>),
@@ -62,7 +62,7 @@ getters! {
     scan Scan ScanId;
     finding Finding IssueId;
     payload Payload Token;
-    many Many Many;
+    many BulkPayloads BulkPayloads;
     choice Choice &'static str;
     baseline Baseline Option<Baseline>;
     tags Tags (Vec<Shared>, Vec<Shared>);

@@ -13,16 +13,16 @@
 //! `docs/commands.md` is generated from it.
 
 pub mod args;
+pub mod bulk_payloads;
 pub mod details;
 pub mod draw;
 pub mod fuzzy;
-pub mod many;
 pub mod slot;
 #[cfg(test)]
 mod tests;
 
+pub use bulk_payloads::BulkPayloads;
 pub use details::{KEYS, RISKS, RULED, VERDICTS};
-pub use many::Many;
 
 use crate::dashboard::base::Effect;
 use crate::dashboard::input::{Action, Context, Keymap};

@@ -2,7 +2,7 @@
 
 use crate::contract::{FindingId, ScanId, Shared};
 use crate::dashboard::model::{Fault, Model};
-use crate::dashboard::palette::{Args, ArgumentValue, details, many, trimmed};
+use crate::dashboard::palette::{Args, ArgumentValue, bulk_payloads, details, trimmed};
 use crate::oob::Token;
 use crate::query::error::{did_you_mean, nearest};
 use crate::query::{Query, QueryKind, SortKey};
@@ -267,8 +267,8 @@ fn read_one(
             .map(ArgumentValue::Finding)
             .ok_or_else(|| Fault::new(place, format!("no finding has the id or name `{typed}`"))),
         ArgumentShape::Payload => payload(model, typed, place).map(ArgumentValue::Payload),
-        ArgumentShape::PayloadBook => match many::read(typed, &place) {
-            Some(many) => many.map(ArgumentValue::Many),
+        ArgumentShape::PayloadBook => match bulk_payloads::read(typed, &place) {
+            Some(many) => many.map(ArgumentValue::BulkPayloads),
             None => query(QueryKind::Payloads, typed, &place),
         },
         ArgumentShape::Baseline => baseline(typed, place).map(ArgumentValue::Baseline),

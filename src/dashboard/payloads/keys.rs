@@ -4,7 +4,7 @@ use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::dashboard::base::{CaptureRow, Effect, FormTag, Pane, Scope, Tone};
 use crate::dashboard::input::{Action, Context, KeyChord, PayloadAction};
 use crate::dashboard::model::{Modal, Model, navigation};
-use crate::dashboard::palette::Many;
+use crate::dashboard::palette::BulkPayloads;
 use crate::dashboard::payloads::form;
 use crate::oob::lifetime::over;
 use crate::oob::{Payload, PayloadOrigin, PayloadRequest, PayloadShape, Token, UrlForm};
@@ -66,8 +66,8 @@ pub(crate) fn plant(model: &mut Model, form: UrlForm, effects: &mut Vec<Effect>)
 }
 
 /// Creates many payloads for the lines of a file. They go to many places, so they do not refer to the selected row.
-pub(crate) fn plant_many(model: &mut Model, many: Many, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let Many { count, file, shape } = many;
+pub(crate) fn plant_many(model: &mut Model, many: BulkPayloads, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let BulkPayloads { count, file, shape } = many;
     let payload_request =
         PayloadRequest { count, shape, into: Some(file), ..payload_request(model, model.url_form())? };
     effects.push(Effect::DrawPayloadNumbers(Box::new(payload_request)));

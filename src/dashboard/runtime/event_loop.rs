@@ -14,7 +14,7 @@ use crate::dashboard::model::Model;
 use crate::dashboard::poller::{CHANNEL, Poller};
 use crate::dashboard::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardStart,
-    DecisionsHandle, Keyboard, ProcessSignal, SignalStream, Spent, Terminal, bundled, signal,
+    DecisionsHandle, DeferredDrop, Keyboard, ProcessSignal, SignalStream, Terminal, bundled, signal,
 };
 use crate::dashboard::ui::{Theme, ViewCache};
 use crossterm::event::{Event, KeyEventKind};
@@ -97,7 +97,7 @@ pub(crate) struct EventLoop {
     pub typed: bool,
     pub woken: Option<Instant>,
     pub left: Option<Option<i32>>,
-    pub spent: Spent,
+    pub spent: DeferredDrop,
 }
 
 impl EventLoop {
@@ -136,7 +136,7 @@ impl EventLoop {
             typed: false,
             woken: None,
             left: None,
-            spent: Spent::default(),
+            spent: DeferredDrop::default(),
         };
         match opening {
             DashboardStart::On(connected) => _ = desk.take_service(*connected),

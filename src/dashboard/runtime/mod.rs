@@ -17,6 +17,7 @@ pub mod cache;
 pub mod cached_lists;
 pub mod calls;
 pub mod clipboard;
+pub mod deferred_drop;
 pub mod editor;
 pub mod effects;
 pub mod event_loop;
@@ -28,7 +29,6 @@ pub mod log;
 pub mod process;
 pub mod signal;
 pub mod signals;
-pub mod spent;
 pub mod terminal;
 pub mod triage;
 
@@ -38,11 +38,11 @@ pub(crate) use archive::{ArchiveHandle, ArchiveRequest};
 pub(crate) use cache::Cache;
 pub use cached_lists::{CachedLists, CachedWorkspace, ListFile};
 pub use clipboard::CopyMethod;
+pub(crate) use deferred_drop::DeferredDrop;
 pub(crate) use event_loop::TaskReport;
 pub use files::NewFile;
 pub(crate) use keyboard::Keyboard;
 pub use signals::{ProcessSignal, SignalStream};
-pub(crate) use spent::Spent;
 pub use terminal::Terminal;
 pub(crate) use triage::{DecisionRequest, DecisionsHandle};
 

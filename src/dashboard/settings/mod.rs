@@ -9,4 +9,4 @@
 pub mod alerts;
 pub mod draw;
 #[cfg(test)]
-mod since_tests;
+mod last_visit_tests;

@@ -26,21 +26,21 @@ mod hostile_tests;
 mod http;
 pub mod kinds;
 mod limits;
-mod own_ports;
 pub mod pace;
 pub mod params;
 pub mod ports;
 mod run;
+mod service_ports;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tls;
 mod website;
 
 pub use limits::ScanLimits;
-pub use own_ports::OwnPorts;
 use pace::Lanes;
 pub use params::{ParamsError, check_params, unknown_tool_message};
 use run::ScanRun;
+pub use service_ports::ServicePorts;
 
 /// Product and version, as sent in the User-Agent.
 pub const PRODUCT: &str = concat!("scandeck/", env!("CARGO_PKG_VERSION"));
@@ -53,7 +53,7 @@ pub struct EngineSettings {
     /// Certificates trusted in addition to those of the system.
     pub trust_anchors: Vec<CertificateDer<'static>>,
     /// Listeners of the service itself, which are never findings.
-    pub own_ports: OwnPorts,
+    pub service_ports: ServicePorts,
     /// Limits of the results of each scan.
     pub limits: ScanLimits,
 }

@@ -10,7 +10,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Engine, EngineSettings, NewFinding, OwnPorts, ScanEvent, ScanJob, ScanLimits, ScanOutcome, TestDone, check_params,
+    Engine, EngineSettings, NewFinding, ScanEvent, ScanJob, ScanLimits, ScanOutcome, ServicePorts, TestDone,
+    check_params,
 };
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
 use crate::service::scope_check::{ScopeCheck, ScopeCheckSettings};
@@ -62,7 +63,7 @@ impl ScanResult {
 /// A scan to run; `TestScan::new` uses the defaults of `POST /scans`.
 pub struct TestScan {
     pub job: ScanJob,
-    pub own_ports: OwnPorts,
+    pub service_ports: ServicePorts,
     pub trust_anchors: Vec<CertificateDer<'static>>,
     pub stop: CancellationToken,
     pub limits: ScanLimits,
@@ -80,7 +81,7 @@ impl TestScan {
         };
         Self {
             job,
-            own_ports: OwnPorts::default(),
+            service_ports: ServicePorts::default(),
             trust_anchors: Vec::new(),
             stop: CancellationToken::new(),
             limits: ScanLimits::default(),
@@ -96,7 +97,7 @@ impl TestScan {
         let engine = Engine::new(EngineSettings {
             scope_check: Arc::new(scope_check),
             trust_anchors: self.trust_anchors,
-            own_ports: self.own_ports,
+            service_ports: self.service_ports,
             limits: self.limits,
         });
         let (events, mut result) = mpsc::channel(16);

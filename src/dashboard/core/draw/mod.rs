@@ -49,12 +49,12 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     let places = Places {
         fifth: model.navigation.fifth,
         detail: model.detail_pane(),
-        since: model.settings.since.is_shown(),
+        since: model.settings.last_visit.is_shown(),
         notices: rows,
     };
     let areas = crate::dashboard::ui::layout::areas(size, model.navigation.focus, places);
     header::draw_header(&cx, buf, areas.header);
-    crate::dashboard::settings::draw::since::draw_since(&cx, buf, areas.since);
+    crate::dashboard::settings::draw::last_visit::draw_last_visit(&cx, buf, areas.since);
     footer::draw_tabs(&cx, buf, areas.tabs);
     for slot in &areas.slots {
         panes::draw_slot(&cx, buf, slot, cache);

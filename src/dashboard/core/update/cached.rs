@@ -2,7 +2,7 @@
 
 use crate::contract::{Logger, Scan, Stamp, Workspace, WorkspaceId};
 use crate::dashboard::base::{CachedList, Snapshot};
-use crate::dashboard::core::update::news;
+use crate::dashboard::core::update::poll_updates;
 use crate::dashboard::model::Model;
 use crate::table::Table;
 use std::sync::Arc;
@@ -32,7 +32,9 @@ fn recall_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp,
     let next = match &model.session.workspace {
         // An unknown workspace may be newer than the cache: the list of the service decides.
         Some(requested) => table.items().iter().find(|it| it.is_called(requested)).map(|it| it.id),
-        None => worked_in.filter(|&id| table.get(id).is_some()).or_else(|| news::workspace_to_work_in(model, &table)),
+        None => worked_in
+            .filter(|&id| table.get(id).is_some())
+            .or_else(|| poll_updates::workspace_to_work_in(model, &table)),
     };
     if let (Some(id), None) = (next, model.navigation.scope.workspace) {
         model.work_in(id);
@@ -51,8 +53,8 @@ fn recall_loggers(model: &mut Model, table: Arc<Table<Logger>>, at: Stamp) {
     if model.data.loggers.value().is_some() {
         return;
     }
-    news::show_fitting_fifth(model, table.is_empty());
-    news::record_loggers(model, &table);
+    poll_updates::show_fitting_fifth(model, table.is_empty());
+    poll_updates::record_loggers(model, &table);
     model.data.loggers.recall(table, at);
-    news::count_unseen(model);
+    poll_updates::count_unseen(model);
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Msg ─┬─► keys ─► modal, or actions ─► feature, or a file of this folder (lines, forms, copies, groups, …)
-//!        ├─► news, cached       data of the poller and of the cache
+//!        ├─► poll_updates, cached  data of the poller and of the cache
 //!        └─► answers            results of effects
 //!                               every path ends in `settle`
 //! ```
@@ -31,18 +31,18 @@ mod queries_tests;
 pub mod actions;
 pub mod answers;
 pub mod cached;
-pub mod concluded;
 pub mod copies;
 pub mod deletions;
 pub mod filters;
+pub mod finished_batches;
 pub mod forms;
 pub mod groups;
 pub mod keys;
 pub mod lines;
 pub mod links;
 pub mod navigation;
-pub mod news;
 pub mod objects;
+pub mod poll_updates;
 pub mod prompts;
 pub mod setup;
 pub mod steps;
@@ -67,7 +67,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Key(event) => keys::handle_key(model, event, &mut effects),
         Msg::Paste(text) => keys::handle_paste(model, &text),
         Msg::Resize(size) => model.screen.size = size,
-        Msg::Update(update) => news::handle_update(model, update),
+        Msg::Update(update) => poll_updates::handle_update(model, update),
         Msg::Cached(cached) => cached::handle_cached(model, cached),
         Msg::Called { ticket, result } => answers::handle_called(model, ticket, result, &mut effects),
         Msg::Copied(result) => answers::handle_copied(model, result),
@@ -158,7 +158,7 @@ fn see_captures(model: &mut Model) {
     let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
     let shown = loggers.iter().filter(|logger| only.is_none_or(|only| only == logger.id));
     model.captures.seen_requests.extend(shown.map(|logger| (logger.id, logger.num_requests)));
-    news::count_unseen(model);
+    poll_updates::count_unseen(model);
 }
 
 impl Model {

@@ -79,8 +79,8 @@ fn back(model: &mut Model) {
         model.navigation.focus.zoomed = false;
     } else if model.navigation.focus.in_detail {
         model.navigation.focus.in_detail = false;
-    } else if model.settings.since.is_shown() {
-        model.settings.since.last = None;
+    } else if model.settings.last_visit.is_shown() {
+        model.settings.last_visit.last = None;
         // esc only closed the line.
     } else if pane.is_full_view() {
         go(model, Pane::Findings);

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::dashboard::base::{GroupId, Pane, RowRef, Tab};
-use crate::dashboard::findings::draw::detail::standing;
+use crate::dashboard::findings::draw::detail::status;
 use crate::dashboard::findings::review::draw::text as card;
 use crate::dashboard::list::{FindingGroupBy, Group};
 use crate::dashboard::model::ReviewFacts;
@@ -102,7 +102,7 @@ fn overview(cx: &Cx<'_>, table: &Table<Issue>, members: &[u32], facts: &ReviewFa
     let separator = format!(" {} ", cx.theme.glyphs.separator);
     let assessments = &cx.model.findings.triage.assessments;
     let decisions =
-        standing::counted(members.iter().map(|&at| assessments.get(at as usize).map(|assessment| &**assessment)));
+        status::counted(members.iter().map(|&at| assessments.get(at as usize).map(|assessment| &**assessment)));
     let mut lines = vec![
         fact(cx.theme, "Decisions", decisions.join(&separator)),
         fact(cx.theme, "Presence", present(issues().map(|issue| issue.presence)).join(&separator)),

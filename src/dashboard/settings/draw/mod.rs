@@ -1,4 +1,4 @@
 //! The drawing of the alerts and of the line of changes since the last visit.
 
 pub mod alerts;
-pub mod since;
+pub mod last_visit;

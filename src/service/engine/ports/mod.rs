@@ -153,7 +153,7 @@ impl PortTally {
 }
 
 async fn probe(run: &ScanRun<'_>, to: SocketAddr, lane: &HostLane) -> Probe {
-    if run.settings.own_ports.contains(to.ip(), to.port()) {
+    if run.settings.service_ports.contains(to.ip(), to.port()) {
         return Probe::Own;
     }
     let mut stream = match connect(to, lane).await {
@@ -259,7 +259,7 @@ mod tests {
         let own = greeter("127.0.0.1", "").await;
         let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
         let scan = TestScan::new(Tool::PORTS, "127.0.0.1", json!({"port_list": [ssh, own, closed]}));
-        scan.own_ports.add(([127, 0, 0, 1], own).into());
+        scan.service_ports.add(([127, 0, 0, 1], own).into());
         let result = scan.run().await;
         result.check();
         let found: Vec<_> = result.findings().map(|one| (one.port, one.service.as_str(), one.confirmed)).collect();

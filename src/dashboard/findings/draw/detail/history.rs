@@ -7,7 +7,7 @@
 //!                       #111 Website      3d ago ▲ high
 //! ```
 
-use crate::dashboard::findings::draw::detail::{heading, indent, standing};
+use crate::dashboard::findings::draw::detail::{heading, indent, status};
 use crate::dashboard::ui::{Cx, Theme, format, words};
 use crate::text;
 use crate::triage::compare::{differences, occurrences};
@@ -80,7 +80,7 @@ fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
         let risk = finding.risk_level;
         let mut line = Line::from(vec![
             Span::raw(format!("{scan:<18} ")),
-            Span::styled(format!("{:>9}  ", standing::ago(cx, started)), cx.theme.dim()),
+            Span::styled(format!("{:>9}  ", status::ago(cx, started)), cx.theme.dim()),
             Span::styled(format!("{} {risk:<8}", format::risk_glyph(cx.theme, risk)), cx.theme.risk(risk)),
         ]);
         if let Some(before) = all.get(at + 1) {
@@ -118,7 +118,7 @@ fn change_words(change: &Change) -> String {
 fn decision_words(decision: &Decision) -> String {
     let mut words = decision.verdict.phrase();
     if let Some(until) = decision.until {
-        words.push_str(&format!(" to {}", standing::day(until)));
+        words.push_str(&format!(" to {}", status::day(until)));
     }
     if let Some(reason) = decision.reason {
         words.push_str(&format!(", {}", reason.phrase()));

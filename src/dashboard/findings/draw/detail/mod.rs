@@ -12,7 +12,7 @@ pub mod evidence;
 pub mod history;
 pub mod overview;
 pub mod references;
-pub mod standing;
+pub mod status;
 
 use crate::contract::Finding;
 use crate::dashboard::base::{Pane, RowRef, Tab};
@@ -62,8 +62,8 @@ pub(crate) fn triage_version(cx: &Cx<'_>) -> u64 {
 
 fn head_lines(cx: &Cx<'_>, issue: &Issue) -> Vec<Line<'static>> {
     let name = words(text::clean(&issue.name).into_owned(), cx.theme.strong());
-    let mut lines = vec![name, risk_line(cx, issue), place_line(cx, issue), standing::line(cx, issue)];
-    lines.extend(standing::offer_line(cx, issue));
+    let mut lines = vec![name, risk_line(cx, issue), place_line(cx, issue), status::line(cx, issue)];
+    lines.extend(status::offer_line(cx, issue));
     lines
 }
 

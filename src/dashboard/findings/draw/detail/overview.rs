@@ -1,7 +1,7 @@
 //! The overview: notes, impact, evidence in a few lines, other targets, recommendation.
 
 use crate::contract::{Risk, ScanStatus};
-use crate::dashboard::findings::draw::detail::{evidence, heading, indent, standing};
+use crate::dashboard::findings::draw::detail::{evidence, heading, indent, status};
 use crate::dashboard::ui::{Cx, Theme, format, plain, words};
 use crate::query::Field;
 use crate::text;
@@ -35,7 +35,7 @@ fn notes(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let Some(finding_state) = state.finding_state(issue.key()) else { return };
     for note in &finding_state.notes {
         if let crate::triage::Change::Note(text) = &note.change {
-            let when = standing::ago(cx, Some(note.at));
+            let when = status::ago(cx, Some(note.at));
             heading(cx.theme, format!("Note by {}, {when}", text::clean(&note.who)), lines);
             lines.extend(plain(&text::clean_text(text.trim()), cx.theme.text()));
         }
@@ -86,7 +86,7 @@ fn also_on(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let widest = named.iter().map(|(_, name)| text::width(name)).max().unwrap_or(0);
     for (other, name) in &named {
         let decision = model.assessment(other.id);
-        let decision = decision.map_or_else(String::new, |assessment| standing::stance_words(cx, other, assessment));
+        let decision = decision.map_or_else(String::new, |assessment| status::stance_words(cx, other, assessment));
         let pad = " ".repeat(widest - text::width(name));
         let decision = Span::styled(text::clean(&decision).into_owned(), cx.theme.dim());
         lines.push(Line::from(vec![Span::raw(format!("  {name}{pad}   ")), decision]));
@@ -114,13 +114,13 @@ fn from(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let mut from = format!("scan {}", cx.scan_name(id));
     match cx.scan(id) {
         Some(scan) if scan.status_name == ScanStatus::Finished => {
-            from.push_str(&format!(", {}", standing::ago(cx, scan.start_time)));
+            from.push_str(&format!(", {}", status::ago(cx, scan.start_time)));
         }
         Some(scan) => {
             from.push_str(&format!(
                 ", {}, {}",
                 text::clean(scan.status_name.as_str()),
-                standing::ago(cx, scan.start_time)
+                status::ago(cx, scan.start_time)
             ));
         }
         None => {}

@@ -166,7 +166,7 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         .iter()
         .any(|issue| cx.model.assessment(issue.id).is_some_and(|assessment| !assessment.is_undecided()))
     {
-        let decisions = finding::standing::counted(facts.issues.iter().map(|issue| cx.model.assessment(issue.id)));
+        let decisions = finding::status::counted(facts.issues.iter().map(|issue| cx.model.assessment(issue.id)));
         let text = format!("already {}", decisions.join(&format!(" {} ", theme.glyphs.separator)));
         parts.push(vec![Span::styled(text, theme.warn())]);
     }

@@ -147,10 +147,10 @@ pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines
     lines.push(words(format!("  {}", decision(before)), cx.theme.text()));
     let workspace = clean(&before.workspace);
     let place = if workspace.is_empty() { String::new() } else { format!(" in {workspace}") };
-    let when = standing::ago(cx, Some(before.at));
+    let when = status::ago(cx, Some(before.at));
     let mut origin = format!("  by {}{place}, {when}", clean(&before.who));
     if let Some(until) = before.until.filter(|&until| until < cx.model.today()) {
-        origin.push_str(&format!("; expired on {}", standing::day(until)));
+        origin.push_str(&format!("; expired on {}", status::day(until)));
     }
     lines.push(words(origin, cx.theme.dim()));
 }
@@ -165,7 +165,7 @@ fn decision(before: &Before) -> String {
         decision.push_str(&format!(", \"{}\"", clean(start(note.trim(), 80).as_ref())));
     }
     if let Some(until) = before.until {
-        decision.push_str(&format!(", to {}", standing::day(until)));
+        decision.push_str(&format!(", to {}", status::day(until)));
     }
     format!("{decision}, on {}", format::plural(before.count, "finding"))
 }
@@ -192,7 +192,7 @@ pub(crate) fn history(cx: &Cx<'_>, facts: &ReviewFacts) -> Vec<Line<'static>> {
         let what = cx.model.described(done.batch);
         let here = format::plural(done.count, "finding");
         let note = if undone { ", undone" } else { "" };
-        let when = standing::ago(cx, Some(done.at));
+        let when = status::ago(cx, Some(done.at));
         lines.push(words(format!("{}  {when}{note}", clean(&done.who)), cx.theme.strong()));
         lines.push(words(format!("  {}; {here} on this card", clean(&what)), style));
     }

@@ -3,23 +3,23 @@
 use crate::contract::Stamp;
 
 /// The setting that stores the time of the last view.
-pub(crate) const LOOKED: &str = "looked";
+pub(crate) const VISITED_AT: &str = "looked";
 
 /// Decisions that expire within this many days are counted.
 pub(crate) const SOON: i64 = 7;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Since {
+pub struct LastVisit {
     /// The store is open, so the time of the last view is known.
     pub(crate) opened: bool,
     /// The last view. None the first time, and after the line was dismissed.
     pub last: Option<Stamp>,
-    pub what: What,
+    pub changes: VisitChanges,
 }
 
 /// Counts of changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct What {
+pub struct VisitChanges {
     /// Findings first seen since then, by risk, from critical down.
     pub risks: [u32; 5],
     /// Finished scans.
@@ -34,8 +34,8 @@ pub struct What {
     pub payloads: usize,
 }
 
-impl Since {
+impl LastVisit {
     pub fn is_shown(&self) -> bool {
-        self.last.is_some() && self.what != What::default()
+        self.last.is_some() && self.changes != VisitChanges::default()
     }
 }

@@ -1,7 +1,7 @@
 //! Changes in the workspace since this person last viewed it: one line at the start, until esc dismisses it.
 //!
 //! ```text
-//!   setting `looked` ─► store opened, or another workspace ─► Since::last ─► rows, scans ─► What ─► the line
+//!   setting `looked` ─► store opened, or another workspace ─► LastVisit::last ─► rows, scans ─► VisitChanges ─► the line
 //!   leaving, another workspace, something seen or decided ─► Effect::Remember(`looked`)
 //! ```
 //!
@@ -9,7 +9,7 @@
 
 use crate::contract::{Scan, ScanStatus, Shared, Stamp};
 use crate::dashboard::base::{CaptureRow, Effect};
-use crate::dashboard::data::{LOOKED, SOON, What};
+use crate::dashboard::data::{SOON, VISITED_AT, VisitChanges};
 use crate::dashboard::model::Model;
 use crate::oob::Token;
 use crate::query::{Column, Field};
@@ -21,36 +21,37 @@ impl Model {
     /// Loads the last view of the current workspace.
     pub(crate) fn load_since(&mut self) {
         let workspace = self.workspace_name();
-        self.settings.since.last = self.setting(LOOKED, &workspace);
-        self.settings.since.what = What::default();
+        self.settings.last_visit.last = self.setting(VISITED_AT, &workspace);
+        self.settings.last_visit.changes = VisitChanges::default();
     }
 
     /// Counts the changes since the last view.
     pub(crate) fn count_since(&mut self) {
-        let Some(last) = self.settings.since.last else { return };
-        let mut what = What::default();
+        let Some(last) = self.settings.last_visit.last else { return };
+        let mut changes = VisitChanges::default();
         let (today, soon) = (self.today(), self.today().saturating_add(jiff::Span::new().days(SOON)));
         let scans = self.data.scans.value().cloned().unwrap_or_default();
-        (what.captures, what.payloads) = self.captured_since(last);
-        what.risks = self.found_since(last, &scans);
+        (changes.captures, changes.payloads) = self.captured_since(last);
+        changes.risks = self.found_since(last, &scans);
         for assessment in &self.findings.triage.assessments {
             let ends = assessment.until.is_some_and(|until| today <= until && until <= soon);
-            what.expiring += usize::from(ends && !assessment.is_undecided());
+            changes.expiring += usize::from(ends && !assessment.is_undecided());
         }
         for scan in scans.items().iter().filter(|scan| scan.has_ended() && scan.end_time.is_some_and(|end| end > last))
         {
             match scan.status_name.is_failure() {
-                true => what.failed += 1,
-                false => what.done += 1,
+                true => changes.failed += 1,
+                false => changes.done += 1,
             }
         }
-        self.settings.since.what = what;
+        self.settings.last_visit.changes = changes;
     }
 
     /// Counts the captures since the last view. The other counts do not change.
     pub(crate) fn count_captured_since(&mut self) {
-        let Some(last) = self.settings.since.last else { return };
-        (self.settings.since.what.captures, self.settings.since.what.payloads) = self.captured_since(last);
+        let Some(last) = self.settings.last_visit.last else { return };
+        (self.settings.last_visit.changes.captures, self.settings.last_visit.changes.payloads) =
+            self.captured_since(last);
     }
 
     fn captured_since(&self, last: Stamp) -> (usize, usize) {
@@ -89,12 +90,12 @@ impl Model {
         let workspace = self.workspace().map(|workspace| workspace.name.clone());
         let left = before.filter(|before| Some(before) != workspace.as_ref());
         let here = workspace.filter(|_| effects.iter().any(is_view));
-        if !self.settings.since.opened {
+        if !self.settings.last_visit.opened {
             return;
         }
         for workspace in left.into_iter().chain(here) {
             let mut first = Vec::new();
-            self.remember(LOOKED, &workspace, &Stamp(self.service_now()), &mut first);
+            self.remember(VISITED_AT, &workspace, &Stamp(self.service_now()), &mut first);
             // Before `Quit`: nothing is saved after it.
             effects.splice(0..0, first);
         }

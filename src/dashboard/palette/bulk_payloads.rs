@@ -6,14 +6,14 @@ use std::ops::Range;
 
 /// The request for many payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Many {
+pub struct BulkPayloads {
     pub count: usize,
     pub file: String,
     pub shape: PayloadShape,
 }
 
 /// Parses it; none for a query, which does not begin with a number or has nothing after it.
-pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<Many, Fault>> {
+pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<BulkPayloads, Fault>> {
     let (number, rest) = typed.split_once(char::is_whitespace)?;
     let count: usize = number.parse().ok()?;
     let rest = rest.trim();
@@ -28,7 +28,7 @@ pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<Many, Fault>> {
     };
     Some(match (count, file) {
         (_, "") => Err(fault("FILE is missing".to_owned())),
-        (1..=MOST, file) => Ok(Many { count, file: file.to_owned(), shape }),
+        (1..=MOST, file) => Ok(BulkPayloads { count, file: file.to_owned(), shape }),
         _ => Err(fault(format!("COUNT must be 1 to {MOST}"))),
     })
 }

@@ -11,8 +11,8 @@ use crate::text::plural;
 use jiff::tz::TimeZone;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
-pub(crate) fn draw_since(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
-    let since = &cx.model.settings.since;
+pub(crate) fn draw_last_visit(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+    let since = &cx.model.settings.last_visit;
     let Some(last) = since.last else { return };
     let (theme, what) = (cx.theme, since.what);
     let at = last.0.to_zoned(TimeZone::system());

@@ -7,9 +7,9 @@ use tokio::task::spawn_blocking;
 
 /// The large tables of the model. Each is held until it is used nowhere else.
 #[derive(Default)]
-pub(crate) struct Spent(Vec<Arc<dyn Any + Send + Sync>>);
+pub(crate) struct DeferredDrop(Vec<Arc<dyn Any + Send + Sync>>);
 
-impl Spent {
+impl DeferredDrop {
     /// Adds the tables in use, and frees those that are no longer used.
     pub fn sort_out(&mut self, data: &Data) {
         let findings = data.occurrences.value().map(|table| Arc::clone(table) as _);
@@ -34,7 +34,7 @@ mod tests {
 
     #[tokio::test]
     async fn replaced_table_is_freed_when_unused() {
-        let (mut data, mut spent) = (Data::default(), Spent::default());
+        let (mut data, mut spent) = (Data::default(), DeferredDrop::default());
         let table = Arc::new(Table::new([Finding::default()]));
         let (held, at) = (Arc::downgrade(&table), Stamp::parse("2026-11-21 12:00:00").unwrap());
         data.occurrences.succeed(Arc::clone(&table), at);

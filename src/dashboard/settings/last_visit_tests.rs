@@ -52,11 +52,11 @@ fn remembered(effects: &[Effect]) -> Vec<(&str, Stamp)> {
 #[test]
 fn findings_and_scans_since_last_visit_are_shown_until_esc() {
     let mut desk = desk(true);
-    assert!(desk.model.settings.since.is_shown());
-    let what = desk.model.settings.since.what;
+    assert!(desk.model.settings.last_visit.is_shown());
+    let what = desk.model.settings.last_visit.changes;
     assert_eq!((what.risks, what.done, what.failed, what.expiring), ([0, 1, 0, 1, 0], 1, 1, 0));
     desk.keys("3 esc");
-    assert!(!desk.model.settings.since.is_shown() && desk.notices().is_empty(), "{}", desk.notices());
+    assert!(!desk.model.settings.last_visit.is_shown() && desk.notices().is_empty(), "{}", desk.notices());
     desk.keys("esc");
     assert!(desk.notices().contains("nothing to close"), "{}", desk.notices());
 }
@@ -67,16 +67,16 @@ fn decision_expiring_within_week_is_shown() {
     desk.keys("3 a");
     let scans = desk.model.data.scans.value().cloned().unwrap();
     desk.feed(Snapshot::Scans(scans.clone()));
-    assert_eq!(desk.model.settings.since.what.expiring, 0, "ninety days");
+    assert_eq!(desk.model.settings.last_visit.changes.expiring, 0, "ninety days");
     desk.at += SignedDuration::from_hours(85 * 24).unsigned_abs();
     desk.feed(Snapshot::Scans(scans));
-    assert_eq!(desk.model.settings.since.what.expiring, 1);
+    assert_eq!(desk.model.settings.last_visit.changes.expiring, 1);
 }
 
 #[test]
 fn first_visit_shows_no_changes_and_quit_stores_time() {
     let mut desk = desk(false);
-    assert!(!desk.model.settings.since.is_shown());
+    assert!(!desk.model.settings.last_visit.is_shown());
     desk.at = std::time::Duration::from_secs(60);
     let mut effects = desk.keys("ctrl-c ctrl-c");
     assert_eq!(effects.pop(), Some(Effect::Quit), "stored before the end");
@@ -92,7 +92,7 @@ fn decision_or_change_of_workspace_stores_time() {
     assert_eq!(remembered(&effects).len(), 1);
     let effects = desk.keys("1 j enter");
     assert_eq!(remembered(&effects)[0].0, "Acme");
-    assert!(!desk.model.settings.since.is_shown());
+    assert!(!desk.model.settings.last_visit.is_shown());
 }
 
 #[test]
@@ -102,7 +102,10 @@ fn captures_and_payloads_since_last_visit_are_counted() {
     use crate::dashboard::testing::{capture, capture_row};
     use crate::oob::{Mention, MentionPlace, Token};
     let mut desk = desk(true);
-    assert_eq!((desk.model.settings.since.what.captures, desk.model.settings.since.what.payloads), (3, 0));
+    assert_eq!(
+        (desk.model.settings.last_visit.changes.captures, desk.model.settings.last_visit.changes.payloads),
+        (3, 0)
+    );
     let hit = |id: i64, at: Stamp| {
         let mut captured = capture_row(1, Capture { request_date: Some(at), ..capture(id) });
         let (token, place) = (Token::of(7), MentionPlace::Path);
@@ -111,5 +114,8 @@ fn captures_and_payloads_since_last_visit_are_counted() {
     };
     let new = vec![hit(20, ago(7200)), hit(21, ago(600)), hit(22, ago(500))];
     desk.send(Msg::Oob(OobNews::Captures { generation: desk.model.connection.generation, new }));
-    assert_eq!((desk.model.settings.since.what.captures, desk.model.settings.since.what.payloads), (5, 1));
+    assert_eq!(
+        (desk.model.settings.last_visit.changes.captures, desk.model.settings.last_visit.changes.payloads),
+        (5, 1)
+    );
 }

@@ -7,9 +7,9 @@ use crate::service::scope_check::is_this_host;
 
 /// A shared list of listeners.
 #[derive(Clone, Debug, Default)]
-pub struct OwnPorts(Arc<RwLock<Vec<SocketAddr>>>);
+pub struct ServicePorts(Arc<RwLock<Vec<SocketAddr>>>);
 
-impl OwnPorts {
+impl ServicePorts {
     pub fn add(&self, listener: SocketAddr) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn contains_matches_listener_address_and_wildcard() {
-        let own = OwnPorts::default();
+        let own = ServicePorts::default();
         own.add("127.0.0.1:8765".parse().unwrap());
         own.add("0.0.0.0:8766".parse().unwrap());
         let [one, five] = ["127.0.0.1", "127.0.0.5"].map(|ip| ip.parse().unwrap());
