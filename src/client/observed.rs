@@ -1,4 +1,4 @@
-//! What calls report besides their results: how many were sent, and which items of lists were unreadable.
+//! Metadata of calls: the number of sent requests, and the unreadable items of lists.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -10,7 +10,7 @@ use crate::contract::Stamp;
 pub struct Problem {
     /// HTTP status, if the service responded.
     pub status: Option<u16>,
-    /// What happened, in one line; the message of the service if it sent one.
+    /// The problem in one line; the message of the service if it sent one.
     pub message: String,
     /// More details.
     pub details: Option<String>,

@@ -46,7 +46,7 @@ impl CaptureRow {
         CaptureKey { logger: self.logger, capture: self.capture.id, date: self.capture.request_date }
     }
 
-    /// What it mentions now that the book has grown by some tokens; nothing when it mentions none of them.
+    /// The mentions of a capture after tokens were added to the book. None if it contains none of the added tokens.
     pub fn mentions_of(&self, grown: &PayloadBook) -> Option<Arc<[Mention]>> {
         let found: Vec<Mention> = mentions(&self.capture, grown).into_iter().filter(|mention| mention.known).collect();
         if found.is_empty() {
@@ -74,7 +74,7 @@ impl CaptureRow {
         RecognizedCapture { capture: &self.capture, label: &self.label, mentions: &self.mentions }
     }
 
-    /// What it takes in memory, about.
+    /// The approximate size in memory.
     pub fn bytes(&self) -> usize {
         let capture = &self.capture;
         let headers: usize = capture.http_headers.iter().map(|line| line.len() + 32).sum();

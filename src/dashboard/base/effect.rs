@@ -113,7 +113,7 @@ pub struct Exported {
     pub name: String,
     /// Its form.
     pub format: ExportFormat,
-    /// What it is of.
+    /// The title of the document.
     pub title: Shared,
     /// The query that chose them; empty where a person did.
     pub query: String,

@@ -19,7 +19,7 @@ pub enum FormTag {
     Connect,
 }
 
-/// What a manual finding starts from: each origin has its own draft.
+/// The origin of a manual finding: each origin has its own draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ManualFindingOrigin {
     /// An empty form.

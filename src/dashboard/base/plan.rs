@@ -41,7 +41,7 @@ impl ListKind {
     ];
 }
 
-/// What the screen needs, derived from the model after every update and sent to the poller when it differs.
+/// The data that the screen needs, derived from the model after every update and sent to the poller when it differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PollPlan {
     /// Copied into every update that answers this plan.

@@ -39,8 +39,8 @@ impl Layout {
     }
 }
 
-/// What the last frame measured; the runtime puts it into the model after drawing, and paging and the clamping of
-/// scrolled text use it.
+/// The measures of the last frame; the runtime puts them into the model after drawing. Paging and the clamping of
+/// scrolled text use them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// Rows of the focused list that were visible.

@@ -15,7 +15,7 @@ pub enum Segment {
     Findings,
     /// Verdicts, notes and tags of single findings.
     Decisions,
-    /// What the retest board shows.
+    /// The rows of the retest board.
     Board,
     Loggers,
     Captures,

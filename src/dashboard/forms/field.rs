@@ -26,7 +26,7 @@ fields! {
     Label "label";
     BaseUrl "base url" "base_url";
     Key "api key" "unauthorized";
-    /// What a scan form scans: the captured targets, or a typed name.
+    /// The targets of a scan form: captured ids, or a typed name.
     Targets "target_id";
     TargetName "target_name" "target";
     Tool "tool_id" "tool id";
@@ -61,7 +61,7 @@ fields! {
     Accepted "include_accepted";
     Fixed "include_fixed";
     ToolConfiguration "include_tool_configuration";
-    /// What captured requests are added to.
+    /// The finding to which captured requests are added.
     Into;
     /// Who makes a report.
     MadeBy;
@@ -83,7 +83,7 @@ impl FieldId {
     }
 }
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Clone, Debug)]
 pub enum FieldValue {
     /// One line of text, or several.
@@ -119,11 +119,11 @@ pub struct FormField {
     pub id: FieldId,
     /// Its name for people.
     pub label: &'static str,
-    /// What it takes, in a few words: `1 to 1440 minutes`.
+    /// The accepted values in a few words: `1 to 1440 minutes`.
     pub help: &'static str,
-    /// What it holds.
+    /// The current value.
     pub value: FieldValue,
-    /// What is wrong with it.
+    /// The problem of the value.
     pub error: Option<String>,
     /// For several lines: the note on each.
     pub notes: Vec<LineNote>,

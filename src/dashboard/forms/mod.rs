@@ -60,7 +60,7 @@ pub struct Form {
     pub at: usize,
     /// Label of the button: `Start 58 scans`.
     pub button: String,
-    /// What sending creates, and what it excludes; a line each.
+    /// The objects that sending creates or excludes, a line each.
     pub summary: Vec<String>,
     /// A refusal that belongs to no field.
     pub problem: Option<Problem>,
@@ -96,7 +96,7 @@ pub struct IdSet {
     pub issues: Vec<IssueId>,
 }
 
-/// What the form of a manual finding starts from.
+/// The initial values of the form of a manual finding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ManualFindingDraft {
     /// The finding to change; a new one without it.

@@ -153,7 +153,7 @@ actions! {
         NextMatch "next_match" "next" "next match";
         PreviousMatch "previous_match" "previous" "previous match";
     }
-    /// What is under the cursor, or marked.
+    /// The row under the cursor, or the marked rows.
     ItemAction(Item) {
         New "new" "new" "create an item; in captures and findings, a manual finding";
         Edit "edit" "edit" "edit this item";
@@ -226,7 +226,7 @@ actions! {
         ChoiceNext "choice_next" "choose" "next choice; in a text: a space";
         Editor "editor" "editor" "edit this field in $EDITOR";
     }
-    /// What lies over the panes: its answer, and the line that is typed in it.
+    /// Modals: their answers and typed lines.
     EditAction(Edit) {
         Close "close" "close" "close without changes; a form keeps its draft";
         Yes "yes" "yes" "confirm";

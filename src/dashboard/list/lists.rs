@@ -19,6 +19,6 @@ pub struct Lists {
     pub wordlists: List<Wordlist>,
     pub payloads: List<Payload>,
     pub board: List<BoardRow>,
-    /// What the rows and everything else that is derived were computed from.
+    /// The inputs of the rows and of other derived data.
     pub(crate) shown_revisions: Revisions,
 }

@@ -1,4 +1,4 @@
-//! What typed lines come to, without a dashboard around them.
+//! Parsing of typed lines, without a dashboard.
 
 use crate::dashboard::base::{Session, Size};
 use crate::dashboard::core::commands::table::{all, read, split};

@@ -54,7 +54,7 @@ pub enum PromptAnswer {
         word: String,
         /// The meaning of the word: `its name`, `the number`.
         what: &'static str,
-        /// What is typed.
+        /// The typed text.
         input: TextInput,
     },
 }

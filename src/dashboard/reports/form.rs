@@ -114,7 +114,7 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     problems
 }
 
-/// What the report covers, and what it excludes.
+/// The findings that the report covers and excludes.
 fn summary(form: &Form) -> Vec<String> {
     let Some(set) = chosen_set(form) else { return Vec::new() };
     let noun = if source(form) == ReportSource::Scans { "scan" } else { "finding" };

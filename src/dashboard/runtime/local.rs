@@ -46,7 +46,7 @@ impl LocalError {
         Self { why: why.to_string(), hint: hint.into() }
     }
 
-    /// What to do next.
+    /// The next step for the user.
     pub fn hint(&self) -> &str {
         &self.hint
     }

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 /// Runs a command without output and waits for its end.
 ///
 /// # Errors
-/// What happened to the command, as a phrase that follows its name.
+/// The end of the command, as a phrase that follows its name.
 pub(crate) async fn run_with_input(mut command: Command, input: &[u8], limit: Duration) -> Result<(), String> {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;

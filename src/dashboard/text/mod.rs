@@ -28,7 +28,7 @@ pub struct Search {
     pub follow: bool,
 }
 
-/// What a detail is about.
+/// The object of a detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DetailSubject {
     Row(RowRef),

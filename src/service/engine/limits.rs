@@ -45,7 +45,7 @@ impl Default for ScanLimits {
     }
 }
 
-/// What the limits cut from the results of a scan.
+/// The results of a scan that the limits cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanCuts {
     pub findings: usize,

@@ -1,4 +1,4 @@
-//! What could be meant by what is typed up to the cursor: names of commands, then values of their arguments.
+//! Completions of the text up to the cursor: names of commands, then values of their arguments.
 
 use crate::contract::Shared;
 use crate::dashboard::base::Pane;
@@ -16,7 +16,7 @@ use std::ops::Range;
 /// So many are offered at most.
 const MOST: usize = 100;
 
-/// What could be meant, the best first.
+/// The completions, the best first.
 pub(crate) fn offers(model: &mut Model, typed: &str) -> Vec<CommandOffer> {
     match split(typed) {
         Some((command, from)) if typed.len() > from => values(model, command, typed, from),
@@ -95,7 +95,7 @@ fn of_shape(model: &mut Model, shape: ArgumentShape, typed: &str, place: Range<u
     ranked(offered, typed, place)
 }
 
-/// What can be written next in a query.
+/// The completions of a query.
 fn of_query(model: &mut Model, kind: QueryKind, typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
     let query = &typed[place.clone()];
     let pane = Pane::ALL.into_iter().find(|pane| pane.kind() == kind);

@@ -188,7 +188,7 @@ fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Hint> {
     }
 }
 
-/// What answers a prompt depends on the prompt.
+/// The keys of a prompt, which depend on the kind of prompt.
 fn prompt_hints(cx: &Cx<'_>, prompt: &Prompt) -> Vec<Hint> {
     if matches!(prompt.answer, PromptAnswer::Type { .. }) {
         return own_hints(cx, Context::Line);

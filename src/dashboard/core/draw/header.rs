@@ -55,7 +55,7 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     Line::from(vec![Span::styled(name, theme.strong()), Span::styled(tail, theme.dim())])
 }
 
-/// What is off in this session.
+/// The parts that are off in this session.
 fn mode(cx: &Cx<'_>) -> Vec<Vec<Span<'static>>> {
     let triage = &cx.model.findings.triage;
     let has_no_store = triage.writer.is_none() && triage.problem.is_some();

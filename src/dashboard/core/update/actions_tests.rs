@@ -212,7 +212,7 @@ fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
-/// What an action can change, a line each.
+/// The state that an action can change, a line each.
 fn state(model: &mut Model) -> String {
     // The captures have a context of their own for the key after `b`.
     let pending = format!("{:?}", model.keyboard.pending).replace("CaptureGroup", "Group");

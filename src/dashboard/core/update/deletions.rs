@@ -24,7 +24,7 @@ const ARCHIVED: &str = "All requests are archived on this machine first.";
 struct Matter {
     /// The calls, each about one thing.
     jobs: Vec<Job>,
-    /// What is deleted with them.
+    /// The objects that are deleted with them.
     lines: Vec<String>,
     /// A word to type instead of `y`.
     word: Option<(String, &'static str)>,

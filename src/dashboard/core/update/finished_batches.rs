@@ -186,7 +186,7 @@ fn past(verb: &str) -> &str {
     }
 }
 
-/// What a call is about.
+/// The object of a call.
 struct CallSubject {
     /// The kind of object, for notices.
     noun: &'static str,

@@ -10,7 +10,7 @@ use crate::dashboard::text::{Search, TextInput};
 pub(crate) fn open_filter(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let before = model.cursor(pane).filter().0.clone();
-    // What is typed next is a part of its own.
+    // A space separates the typed text from the current filter.
     let text = if before.is_empty() { String::new() } else { format!("{} ", before.trim_end()) };
     open(model, LinePurpose::Filter(pane), &text, before);
 }

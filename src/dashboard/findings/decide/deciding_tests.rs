@@ -1,4 +1,4 @@
-//! What holds for deciding, whatever is pressed and whatever arrives meanwhile.
+//! Invariants of decisions for any keys and any messages.
 
 use crate::dashboard::core::Msg;
 use crate::dashboard::findings::decide::tests::{one, recorded};
@@ -28,8 +28,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the next key may decide: what is named in the prompt or menu, else what is marked and shown, in the range, or
-/// under the cursor.
+/// The findings that the next key may decide: those named in the prompt or menu, else the shown marked ones, the range, or
+/// the row under the cursor.
 fn allowed(model: &mut Model) -> BTreeSet<IssueId> {
     fn named(prompt: &Prompt, ids: &mut BTreeSet<IssueId>) {
         if let Then::Decide(pending) = &prompt.then {
@@ -87,7 +87,7 @@ proptest! {
         desk.model.keyboard.pending = None;
         for _ in 0..200 {
             desk.keys("u");
-            // What was done in another workspace asks first.
+            // Undo in another workspace opens a prompt.
             if matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
                 desk.keys("y");
             }

@@ -303,7 +303,7 @@ fn d_compares_scan_with_previous_or_two_marked_scans() {
     assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
     // The oldest and the newest, whichever was marked first.
     desk.keys("4 g g space G space d");
-    assert_eq!(rows(&desk), ["Old Is(Gone)", "Stays Is(New)", "Comes Is(New)"]);
+    assert_eq!(rows(&desk), ["Old Is(Absent)", "Stays Is(New)", "Comes Is(New)"]);
     desk.keys("4 * d");
     assert!(desk.notices().contains("mark two"), "{}", desk.notices());
 }

@@ -206,7 +206,7 @@ proptest! {
                     desk.at += Duration::from_millis(ms);
                     let on_board = desk.model.navigation.focus.pane == Pane::Board;
                     let chosen = desk.model.chosen(Pane::Board);
-                    // What is named in the question, else what is chosen.
+                    // The findings named in the prompt, else the chosen ones.
                     let (allowed, picked) = match desk.model.overlay.modals.last() {
                         Some(Modal::Prompt(prompt)) => (named(prompt), true),
                         _ => (issue_ids(&chosen.ids), chosen.many && !desk.model.navigation.focus.in_detail),

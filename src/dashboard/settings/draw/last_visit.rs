@@ -12,20 +12,20 @@ use jiff::tz::TimeZone;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 pub(crate) fn draw_last_visit(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
-    let since = &cx.model.settings.last_visit;
-    let Some(last) = since.last else { return };
-    let (theme, what) = (cx.theme, since.what);
+    let last_visit = &cx.model.settings.last_visit;
+    let Some(last) = last_visit.last else { return };
+    let (theme, changes) = (cx.theme, last_visit.changes);
     let at = last.0.to_zoned(TimeZone::system());
     let days = (cx.model.today() - at.date()).get_days();
     let at = at.strftime(if days < 7 { "%a %H:%M" } else { "%e %b %H:%M" }).to_string();
     let mut groups = vec![vec![Span::styled(format!("since {}", at.trim()), theme.dim())]];
-    let new: u32 = what.risks.iter().sum();
+    let new: u32 = changes.risks.iter().sum();
     if new > 0 {
         let mut spans = vec![Span::styled(format!("+{} ", plural(new as usize, "finding")), theme.strong())];
-        spans.extend(risk_counts(theme, what.risks.map(|number| Some(number.into())), " "));
+        spans.extend(risk_counts(theme, changes.risks.map(|number| Some(number.into())), " "));
         groups.push(spans);
     }
-    match (what.done, what.failed) {
+    match (changes.done, changes.failed) {
         (0, 0) => {}
         (done, 0) => groups.push(vec![Span::raw(format!("{} done", plural(done, "scan")))]),
         (0, failed) => groups.push(vec![Span::styled(format!("{} failed", plural(failed, "scan")), theme.bad())]),
@@ -34,16 +34,16 @@ pub(crate) fn draw_last_visit(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
             Span::styled(format!("{failed} failed"), theme.bad()),
         ]),
     }
-    if what.captures > 0 {
-        let mut spans = vec![Span::raw(format!("+{}", plural(what.captures, "capture")))];
-        if what.payloads > 0 {
-            spans.push(Span::styled(format!(" of {}", plural(what.payloads, "payload")), theme.strong()));
+    if changes.captures > 0 {
+        let mut spans = vec![Span::raw(format!("+{}", plural(changes.captures, "capture")))];
+        if changes.payloads > 0 {
+            spans.push(Span::styled(format!(" of {}", plural(changes.payloads, "payload")), theme.strong()));
         }
         groups.push(spans);
     }
-    if what.expiring > 0 {
-        let verb = if what.expiring == 1 { "expires" } else { "expire" };
-        let words = format!("{} {verb} within a week", plural(what.expiring, "decision"));
+    if changes.expiring > 0 {
+        let verb = if changes.expiring == 1 { "expires" } else { "expire" };
+        let words = format!("{} {verb} within a week", plural(changes.expiring, "decision"));
         groups.push(vec![Span::styled(words, theme.warn())]);
     }
     let mut hints = Line::default();

@@ -1,4 +1,4 @@
-//! What lies over the panes: help, prompts, forms, texts, the first-start question, and the menu of a two-key sequence.
+//! Modals over the panes: help, prompts, forms, texts, the first-start question, and the menu of a two-key sequence.
 //!
 //! Drawn in the order of the stack. Filter and search lines are drawn by the pane they belong to.
 

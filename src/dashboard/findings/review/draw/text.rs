@@ -4,7 +4,7 @@ use crate::contract::Shared;
 use crate::dashboard::base::Tab;
 use crate::dashboard::findings::draw::detail::overview::{self as finding, section};
 use crate::dashboard::findings::draw::detail::{
-    evidence as evidence_of, heading, indent, references, standing, triage_version,
+    evidence as evidence_of, heading, indent, references, status, triage_version,
 };
 use crate::dashboard::findings::review::draw::outcome_words;
 use crate::dashboard::input::Context;

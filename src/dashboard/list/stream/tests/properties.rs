@@ -130,7 +130,7 @@ impl StreamSetup {
         }
     }
 
-    /// What is drawn once everything was asked: the captures that each place stands for, whether it is a head, and where
+    /// The drawn list after the whole query ran: the captures of each place, whether it is a group header, and where
     /// the selection is.
     fn drawn(&self, mut list: StreamList, run: &dyn Fn(&mut StreamList, &ChunkQuery<'_>)) -> impl PartialEq + Debug {
         let stream = &self.stream;
