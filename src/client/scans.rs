@@ -104,11 +104,22 @@ impl Client {
         for pauses in [0, 5, 10, 20] {
             tokio::time::sleep(self.settings.retry_delay * pauses).await;
             let scans = self.scans_like(new).await.unwrap_or_default();
-            if let Some((id, target)) = scans.into_iter().rfind(|(id, _)| !before.contains_key(id)) {
-                return Ok(ScanCreated { created_id: Some(id), target_id: Some(target) });
+            for (id, target) in scans.into_iter().rev().filter(|(id, _)| !before.contains_key(id)) {
+                if self.is_target_of(new, target).await {
+                    return Ok(ScanCreated { created_id: Some(id), target_id: Some(target) });
+                }
             }
         }
         Err(lost)
+    }
+
+    /// Whether a new scan with a target by name can have this target. The service may complete the name, for example with
+    /// a scheme.
+    async fn is_target_of(&self, new: &NewScan, target: TargetId) -> bool {
+        let Some(name) = &new.target_name else { return true };
+        let found = self.get_target(target).await.map(|found| found.name.to_lowercase());
+        let name = name.to_lowercase();
+        found.is_ok_and(|found| found.contains(&name) || name.contains(&found))
     }
 
     /// The scans of this tool and target.

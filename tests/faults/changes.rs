@@ -37,6 +37,31 @@ async fn clear_is_sent_once_and_decided_by_reading() {
 }
 
 #[tokio::test]
+async fn scan_of_other_target_is_not_mistaken_for_lost_one() {
+    let service = Misbehaving::start().await;
+    let (client, witness) = (service.client(), service.witness());
+    let new = NewScan {
+        tool_id: 70,
+        target_name: Some("192.0.2.7".into()),
+        workspace_id: Some(WORKSPACE),
+        ..NewScan::default()
+    };
+    service.fault("POST /scans empty-only");
+    let other = async {
+        while service.count("POST", "/scans") == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        let target = witness.list_all_targets(&Default::default()).await.unwrap()[0].id;
+        let other = NewScan { target_id: Some(target), target_name: None, ..new.clone() };
+        witness.create_scan(&other).await.unwrap()
+    };
+    let (created, _) = tokio::join!(client.create_scan(&new), other);
+    let error = created.unwrap_err();
+    assert!(error.is_outcome_unknown(), "{error}");
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn scan_with_lost_response_is_the_one_that_appears() {
     let service = Misbehaving::start().await;
     let (client, witness) = (service.client(), service.witness());

@@ -66,6 +66,12 @@ faults! {
     "drip" => Drip,
     /// 200 without a body.
     "empty" => Empty,
+    /// 201 without a body at once; the service carries the request out after two seconds.
+    "empty-late" => EmptyLate,
+    /// 201 with half a body at once; the service carries the request out after two seconds.
+    "cut-late" => CutLate,
+    /// 201 without a body; the service is not called.
+    "empty-only" => EmptyOnly,
     /// The JSON ends in the middle.
     "cut" => Cut,
     /// The connection closes in the middle of the body.
@@ -145,7 +151,15 @@ impl Fault {
     pub fn is_forwarded(self) -> bool {
         !matches!(
             self,
-            Self::Status(_) | Self::Limited(_) | Self::BadGateway | Self::Html | Self::Redirect | Self::Bomb
+            Self::Status(_)
+                | Self::Limited(_)
+                | Self::BadGateway
+                | Self::Html
+                | Self::Redirect
+                | Self::Bomb
+                | Self::EmptyLate
+                | Self::CutLate
+                | Self::EmptyOnly
         )
     }
 
@@ -171,6 +185,8 @@ impl Fault {
                 answer.headers.push(("location".to_owned(), format!("http://{address}/elsewhere")));
             }
             Self::Empty => answer.body.clear(),
+            Self::EmptyLate | Self::EmptyOnly => created(answer, ""),
+            Self::CutLate => created(answer, r#"{"data": {"created_i"#),
             Self::Cut => answer.body.truncate(answer.body.len() / 2),
             Self::Text => answer.body = b"service is starting".to_vec(),
             Self::Null => answer.body = b"null".to_vec(),
@@ -220,6 +236,12 @@ fn refuse(answer: &mut Answer, status: u16) {
     answer.status = status;
     answer.headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     answer.body = body.to_string().into_bytes();
+}
+
+fn created(answer: &mut Answer, body: &str) {
+    answer.status = 201;
+    answer.headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+    answer.body = body.as_bytes().to_vec();
 }
 
 fn page(answer: &mut Answer, status: u16, text: &str) {

@@ -21,6 +21,9 @@ use tokio_util::task::AbortOnDropHandle;
 
 pub use fault::{FAULTS, Fault, READ_FAULTS};
 
+/// The delay of a request that is carried out after its response.
+const LATE: Duration = Duration::from_secs(2);
+
 /// The path prefix of the API.
 const PREFIX: &str = "/api/v2";
 
@@ -188,6 +191,16 @@ async fn answer(mut stream: TcpStream, service: &Upstream, faults: &Faults) -> s
         Fault::Reset => return stream.set_zero_linger(),
         Fault::Close => return Ok(()),
         Fault::Slow => tokio::time::sleep(Duration::from_secs(3)).await,
+        Fault::EmptyLate | Fault::CutLate => {
+            let (late, path) = (service.clone(), path.to_owned());
+            tokio::spawn(async move {
+                tokio::time::sleep(LATE).await;
+                late.forward(&request, &path).await
+            });
+            let mut answer = Answer { status: 0, headers: Vec::new(), body: Vec::new() };
+            fault.spoil(&mut answer, service.address);
+            return send(&mut stream, &answer).await;
+        }
         _ => {}
     }
     let mut answer = Answer { status: 0, headers: Vec::new(), body: Vec::new() };

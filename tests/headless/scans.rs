@@ -5,7 +5,8 @@ use serde_json::json;
 use scandeck::contract::Risk;
 use scandeck::service::engine::{ScanEvent, ScanOutcome};
 
-use super::CliFixture;
+use super::{CliFixture, run};
+use crate::faulty::FaultyService;
 use crate::service::runner::{finding, tested, typical_events};
 
 const START: [&str; 5] = ["scans", "start", "--tool", "70", "--target"];
@@ -76,6 +77,39 @@ async fn fail_on_exits_with_3_for_matching_findings() {
     let passed = fail_on("risk>=high verdict:confirmed").await;
     assert_eq!(passed.code, 0, "{passed:?}");
     desk.run(&[&START[..], &["127.0.0.1", "--fail-on", "risk>>high"]].concat()).await.refused(2, "risk>>high");
+    desk.service.stop().await;
+}
+
+#[tokio::test]
+async fn fail_on_judges_new_scan_that_appears_after_lost_response() {
+    let desk = CliFixture::new().await;
+    let proxy = FaultyService::start(&desk.service.base).await;
+    let start = async |query: &str| {
+        let args = [&START[..], &["127.0.0.1", "--fail-on", query]].concat();
+        run(desk.command(&args).env("SCANDECK_BASE_URL", &proxy.base)).await
+    };
+    // A clean scan before each scan with findings, and the reverse.
+    desk.service.runner.set_events(vec![]);
+    desk.service.runner.finish_scans(1);
+    let old = start("risk>=high").await;
+    assert_eq!(old.code, 0, "{old:?}");
+    let mut last: i64 = old.out.trim().parse().unwrap();
+    for (fault, events, code) in
+        [("empty-late", typical_events(), 3), ("cut-late", vec![], 0), ("empty", typical_events(), 3)]
+    {
+        proxy.faults.set(&format!("POST /scans {fault}")).unwrap();
+        desk.service.runner.set_events(events);
+        desk.service.runner.finish_scans(1);
+        let ended = start("risk>=high").await;
+        assert_eq!(ended.code, code, "{fault}: {ended:?}");
+        let id: i64 = ended.out.lines().next().unwrap().parse().unwrap();
+        assert!(id > last, "{fault}: {ended:?}");
+        last = id;
+    }
+    proxy.faults.set("POST /scans empty-only").unwrap();
+    let unknown = start("risk>=high").await;
+    unknown.refused(1, "outcome unknown: the service may have started the scan");
+    assert!(unknown.err.contains("scandeck scans list"), "{unknown:?}");
     desk.service.stop().await;
 }
 
