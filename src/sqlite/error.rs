@@ -48,6 +48,14 @@ impl StoreError {
         matches!(self, Self::Held { .. } | Self::Database { .. })
     }
 
+    /// The cause in a few words, without the path.
+    pub fn brief(&self) -> String {
+        match self {
+            Self::Database { source, .. } => reason(source),
+            other => other.to_string(),
+        }
+    }
+
     /// The next step.
     pub fn hint(&self) -> String {
         match self {

@@ -8,6 +8,7 @@ use scandeck::contract::{Evidence, Finding, Owasp, Risk, ScanId};
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Link, ListKind, Pane, PollEvent};
 use scandeck::dashboard::core::Msg;
+use scandeck::dashboard::data::{ArchiveBacklog, OobNews};
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 use scandeck::table::Table;
@@ -223,6 +224,22 @@ fn stale_pane_and_header_show_reason_and_next_attempt() {
         learn(&mut model, 72_000, PollEvent::CapturesFailed(None));
         let shown = text(&mut model, Theme::default());
         assert!(!shown.contains("stale") && shown.lines().next().unwrap().contains("live"), "{shown}");
+    }
+}
+
+#[test]
+fn captures_that_wait_for_archive_are_counted_with_reason() {
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        let mut model = at(Pane::Captures)(columns, rows);
+        let problem = Problem { brief: "database or disk is full".into(), ..Problem::local("captures.db: full") };
+        let backlog = ArchiveBacklog { problem: Arc::new(problem), captures: 7, payloads: 0, is_full: false };
+        send(&mut model, 71_000, Msg::Oob(OobNews::Retrying(backlog)));
+        send(&mut model, 171_000, Msg::Wake);
+        let shown = text(&mut model, Theme::default());
+        assert!(shown.contains("7 not archived · database or disk is full"), "{columns}x{rows}\n{shown}");
+        send(&mut model, 172_000, Msg::Oob(OobNews::Recovered));
+        let shown = text(&mut model, Theme::default());
+        assert!(shown.contains("captures archived") && !shown.contains("not archived"), "{shown}");
     }
 }
 

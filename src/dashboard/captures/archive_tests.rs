@@ -3,7 +3,7 @@
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
 use crate::dashboard::base::{ArchivedCaptures, CaptureRow, Effect, Pane, Snapshot};
 use crate::dashboard::core::{Msg, update};
-use crate::dashboard::data::{Archive, OobNews, Recalled, StoredArchive};
+use crate::dashboard::data::{Archive, ArchiveBacklog, StoredArchive, OobNews, Recalled};
 use crate::dashboard::list::CHUNK;
 use crate::dashboard::model::Model;
 use crate::dashboard::testing::{TestDashboard, capture, capture_row, events, table};
@@ -139,6 +139,36 @@ fn poller_waits_for_archive_until_it_fails() {
         (ArchivedCaptures::Nothing, &Archive::Broken)
     );
     assert!(desk.notices().contains("captures: the disk is full"), "{}", desk.notices());
+}
+
+#[test]
+fn full_disk_is_shown_until_captures_are_archived() {
+    let mut desk = TestDashboard::new();
+    desk.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive { writable: true, ..StoredArchive::default() }))));
+    let newest = Arc::<std::collections::BTreeMap<_, _>>::default();
+    let generation = desk.model.connection.generation;
+    desk.send(Msg::Oob(OobNews::Recalled(Box::new(Recalled {
+        generation,
+        newest: Some(Arc::clone(&newest)),
+        older: Some(false),
+        ..Recalled::default()
+    }))));
+    let problem = Arc::new(crate::client::Problem::local("captures.db: database or disk is full"));
+    let retrying = |captures, is_full| {
+        let problem = Arc::clone(&problem);
+        Msg::Oob(OobNews::Retrying(ArchiveBacklog { problem, captures, payloads: 0, is_full }))
+    };
+    desk.send(retrying(0, false));
+    assert!(desk.notices().contains("captures not archived; retrying: captures.db"), "{}", desk.notices());
+    assert!(!desk.model.captures.oob.writable, "a payload is saved before its URL is used");
+    desk.send(retrying(7, false));
+    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Newest(Arc::clone(&newest)));
+    desk.send(retrying(20_000, true));
+    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited, "the service keeps further captures");
+    desk.send(Msg::Oob(OobNews::Recovered));
+    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Newest(newest));
+    assert!(desk.model.captures.oob.writable && desk.notices().contains("captures archived"));
+    assert_eq!(desk.model.captures.oob.backlog, None);
 }
 
 #[test]

@@ -19,7 +19,8 @@ impl Model {
             OobNews::Opened(stored) => {
                 let StoredArchive { book, writable, problem, forgotten } = *stored;
                 let oob = &mut self.captures.oob;
-                (oob.book, oob.writable, oob.problem) = (book, writable, problem);
+                oob.book = book;
+                (oob.writable, oob.problem) = (writable && oob.backlog.is_none(), problem);
                 if forgotten > 0 {
                     let expired = plural(forgotten as usize, "expired capture");
                     self.say(Tone::Plain, format!("{expired} deleted from the archive"));
@@ -48,8 +49,21 @@ impl Model {
             }
             OobNews::Waits(problem) => self.say_problem("captures", &problem),
             OobNews::Uncounted(problem) => self.say_problem("hits", &problem),
+            OobNews::Retrying(backlog) => {
+                if self.captures.oob.backlog.is_none() {
+                    self.say_problem("captures not archived; retrying", &backlog.problem);
+                }
+                let oob = &mut self.captures.oob;
+                (oob.writable, oob.backlog) = (false, Some(backlog));
+            }
+            OobNews::Recovered => {
+                let oob = &mut self.captures.oob;
+                (oob.writable, oob.backlog) = (true, None);
+                self.say(Tone::Good, "captures archived");
+            }
             OobNews::Failed(problem) => {
                 let oob = &mut self.captures.oob;
+                oob.backlog = None;
                 (oob.archive, oob.writable, oob.problem) = (Archive::Broken, false, Some(problem));
                 self.say_oob_problem();
             }

@@ -16,6 +16,8 @@ pub struct Oob {
     /// Whether payloads and captures can be saved.
     pub writable: bool,
     pub archive: Archive,
+    /// What waits for the archive, while it cannot be written.
+    pub backlog: Option<ArchiveBacklog>,
     /// Why captures and payloads cannot be saved, or another problem of the archive.
     pub problem: Option<Arc<Problem>>,
 }
@@ -60,8 +62,24 @@ pub enum OobNews {
     Uncounted(Arc<Problem>),
     /// Another program locks the archive. Captures wait for it.
     Waits(Arc<Problem>),
-    /// Writing failed: captures are shown from now on, but not archived.
+    /// Writing fails for now: captures are shown, and wait in memory until they can be archived.
+    Retrying(ArchiveBacklog),
+    /// Everything that waited is archived.
+    Recovered,
+    /// The archive cannot be used: captures are shown from now on, but not archived.
     Failed(Arc<Problem>),
+}
+
+/// Writes that wait because the archive cannot be written now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveBacklog {
+    pub problem: Arc<Problem>,
+    /// Captures that are shown, but not archived yet.
+    pub captures: usize,
+    /// Payloads that are not saved yet.
+    pub payloads: usize,
+    /// Whether so much waits that no further captures are read: the service keeps them.
+    pub is_full: bool,
 }
 
 /// The content of the archive when it was opened.

@@ -22,7 +22,7 @@ pub mod stream;
 pub mod archive;
 pub mod decisions;
 
-pub use archive::{Archive, Oob, OobNews, Recalled, StoredArchive};
+pub use archive::{Archive, ArchiveBacklog, Oob, OobNews, Recalled, StoredArchive};
 pub use board::{BY_NOW, Board, BoardRow};
 pub use decisions::{StoredDecisions, Triage, TriageNews};
 pub use guard::{GUARDED, Guards};

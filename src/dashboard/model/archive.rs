@@ -30,6 +30,9 @@ impl Model {
 
     /// The captures that the poller need not fetch.
     pub(crate) fn known_captures(&self) -> ArchivedCaptures {
+        if self.captures.oob.backlog.as_ref().is_some_and(|backlog| backlog.is_full) {
+            return ArchivedCaptures::Awaited;
+        }
         match &self.captures.oob.archive {
             Archive::Recalled(generation, newest) if *generation == self.connection.generation => {
                 ArchivedCaptures::Newest(newest.clone())

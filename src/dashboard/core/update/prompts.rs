@@ -80,7 +80,8 @@ pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
     let in_flight: usize = model.calls.batches.iter().map(|batch| batch.in_flight()).sum();
     let triage = &model.findings.triage;
     let unsaved = if triage.problem.is_some() { triage.unsaved.len() } else { 0 };
-    let is_idle = waiting + in_flight + unsaved == 0 && model.calls.unknown.is_empty();
+    let (captures, payloads) = model.captures.oob.backlog.as_ref().map_or((0, 0), |it| (it.captures, it.payloads));
+    let is_idle = waiting + in_flight + unsaved + captures + payloads == 0 && model.calls.unknown.is_empty();
     if !model.session.demo && is_idle {
         return None;
     }
@@ -97,6 +98,13 @@ pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
     }
     if unsaved > 0 {
         prompt = prompt.with_line(format!("Loses {} that cannot be saved now.", plural(unsaved, "decision")));
+    }
+    if payloads > 0 {
+        prompt = prompt.with_line(format!("Loses {} that cannot be saved now.", plural(payloads, "payload")));
+    }
+    if captures > 0 {
+        let captures = plural(captures, "capture");
+        prompt = prompt.with_line(format!("Archives {captures} at the next start, if the service still has them."));
     }
     if model.session.demo {
         prompt = prompt.with_line("Also deletes the demo: service, scans, captures and practice target.");

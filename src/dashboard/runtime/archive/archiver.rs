@@ -58,7 +58,12 @@ impl CaptureArchiver {
     }
 
     /// Waits until the captures are archived. Returns the number of captures that have not expired.
-    async fn archive(&self, workspace: Shared, logger: Arc<Logger>, captures: Vec<Capture>) -> Result<usize, Problem> {
+    pub(crate) async fn archive(
+        &self,
+        workspace: Shared,
+        logger: Arc<Logger>,
+        captures: Vec<Capture>,
+    ) -> Result<usize, Problem> {
         let (reply, answer) = oneshot::channel();
         let captures: Vec<_> = captures.into_iter().map(Arc::new).collect();
         let seen_at = Stamp(Timestamp::now());
@@ -82,8 +87,11 @@ impl Task {
         captures
     }
 
-    /// Whether all captures so far are archived: after an error the archive is no longer used.
+    /// Whether all captures so far are archived: not while some wait, nor after an error that ends the use of the archive.
     pub(crate) fn check_usable(&self) -> Result<(), Problem> {
+        if let Some((problem, _)) = &self.backlog.outage {
+            return Err(Problem::clone(problem));
+        }
         match &self.store {
             Some(store) if store.is_writable() => Ok(()),
             Some(store) => Err(Problem::local(format!("{} is read-only", store.path().display()))),

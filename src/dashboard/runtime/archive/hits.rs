@@ -3,9 +3,11 @@
 
 use crate::contract::Shared;
 use crate::dashboard::data::OobNews;
+use crate::dashboard::runtime::archive::backlog::RETRY;
 use crate::dashboard::runtime::archive::{Task, problem};
 use crate::oob::{Hit, HitCount, Hits, RowRange, StoreError, Token};
 use std::sync::Arc;
+use tokio::time::Instant;
 
 impl Task {
     /// Stores the hits of captures that were just archived, and that these captures were searched. If that fails, they are
@@ -46,7 +48,7 @@ impl Task {
         let Some(store) = &mut self.store else { return Ok(()) };
         let reported = match store.search_chunk(&mut self.book).await {
             Ok(looked) => {
-                self.looking = !looked.ended;
+                (self.looking, self.is_uncounted) = (!looked.ended, false);
                 self.take_payloads(looked.payloads);
                 self.report_new_hits().await
             }
@@ -55,15 +57,25 @@ impl Task {
         reported.or_else(|error| self.uncounted(error))
     }
 
-    /// Returns the error of a locked archive, so that the work is repeated. Reports other errors, and stops to count until
-    /// another program writes.
+    /// Returns the error of a locked archive, so that the work is repeated. Reports another error once; after a temporary
+    /// one, hits are counted later.
     fn uncounted(&mut self, error: StoreError) -> Result<(), StoreError> {
         if matches!(error, StoreError::Held { .. }) {
             return Err(error);
         }
-        tracing::error!(%error, "hits not counted");
         self.looking = false;
-        self.report(OobNews::Uncounted(Arc::new(problem(&error))));
+        self.recount_at = error.is_temporary().then(|| Instant::now() + RETRY);
+        if !std::mem::replace(&mut self.is_uncounted, true) {
+            tracing::error!(%error, "hits not counted");
+            self.report(OobNews::Uncounted(Arc::new(problem(&error))));
+        }
+        Ok(())
+    }
+
+    /// Counts hits again after an error.
+    pub(crate) fn count_again(&mut self) -> Result<(), StoreError> {
+        self.recount_at = None;
+        self.looking = self.writable().is_some();
         Ok(())
     }
 

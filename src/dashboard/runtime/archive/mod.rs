@@ -9,13 +9,17 @@
 //! ```
 //!
 //! Requests are executed in their order, and none is dropped: the end of the dashboard waits for them. They wait while
-//! another program locks the archive. If the archive cannot be written, that is reported and captures are still shown.
+//! another program locks the archive. While the disk is full, captures are shown and wait in the [`Backlog`]. If the archive
+//! cannot be used at all, that is reported and captures are still shown.
 
 pub mod archiver;
+pub mod backlog;
 pub mod hits;
 pub mod recall;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use backlog::Backlog;
 
 use crate::client::Problem;
 use crate::contract::{Capture, Logger, Shared, Stamp};
@@ -32,7 +36,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, sleep_until, timeout};
 
 /// Interval of the look at the rows of other programs.
 const OTHERS: Duration = Duration::from_secs(1);
@@ -83,6 +87,9 @@ impl ArchiveHandle {
             workspace: None,
             looking: false,
             held: false,
+            is_uncounted: false,
+            recount_at: None,
+            backlog: Backlog::default(),
             behind: Arc::clone(&behind),
             answers,
         };
@@ -139,48 +146,71 @@ struct Task {
     looking: bool,
     /// Whether another program locks the archive, which was reported.
     held: bool,
+    /// Whether counting hits failed, which was reported.
+    is_uncounted: bool,
+    /// The time of the next attempt to count them.
+    recount_at: Option<Instant>,
+    /// Writes that wait for the archive.
+    backlog: Backlog,
     behind: Arc<AtomicUsize>,
     answers: UnboundedSender<TaskReport>,
 }
 
 impl Task {
     async fn open(&mut self) {
-        let opened = loop {
-            let opened = open(&self.memory).await;
-            if !self.is_held(opened.as_ref().err()).await {
-                break opened;
+        while let Err(error) = self.open_store().await {
+            if self.is_held(Some(&error)).await {
+                continue;
             }
-        };
-        match opened {
-            Ok((store, stored)) => {
-                self.book = stored.book.clone();
-                self.store = Some(store);
-                self.report(OobNews::Opened(Box::new(stored)));
+            self.fail(&error);
+            if error.is_temporary() {
+                self.suspend(&error);
             }
-            Err(error) => self.fail(&error),
+            return;
         }
+    }
+
+    async fn open_store(&mut self) -> Result<(), StoreError> {
+        let (store, mut stored) = open(&self.memory).await?;
+        // After a failed opening, payloads may be waiting.
+        self.book.take(stored.book.payloads().cloned());
+        stored.book = self.book.clone();
+        self.store = Some(store);
+        self.report(OobNews::Opened(Box::new(stored)));
+        Ok(())
     }
 
     async fn run(&mut self, mut requests: UnboundedReceiver<ArchiveRequest>) {
         let mut others = clock();
         loop {
-            // In this order: new captures, older captures of the workspace, rows of other programs, unsearched captures.
+            let (retry_at, is_readable) = (self.backlog.retry_at(), !self.backlog.is_unreadable);
+            let recount_at = self.recount_at;
+            // In this order: new captures, failed work, older captures of the workspace, rows of other programs, unsearched
+            // captures.
             let done = tokio::select! {
                 biased;
                 request = requests.recv() => match request {
                     Some(request) => self.execute(request).await,
                     None => break,
                 },
-                () = std::future::ready(()), if self.recalling.is_some() => self.recall_more().await,
-                _ = others.tick(), if self.store.is_some() => self.read_others().await,
-                () = std::future::ready(()), if self.looking => self.search_chunk().await,
+                () = sleep_until(retry_at.unwrap_or_else(Instant::now)), if retry_at.is_some() => self.retry().await,
+                () = std::future::ready(()), if self.recalling.is_some() && is_readable => self.recall_more().await,
+                _ = others.tick(), if self.store.is_some() && is_readable => self.read_others().await,
+                () = sleep_until(recount_at.unwrap_or_else(Instant::now)), if recount_at.is_some() => self.count_again(),
+                () = std::future::ready(()), if self.looking && retry_at.is_none() => self.search_chunk().await,
             };
             match done {
                 // The next round repeats the work.
                 Err(error) if self.is_held(Some(&error)).await => {}
-                Err(error) => self.fail(&error),
+                // Failed writes are in the backlog: this work has only read.
+                Err(error) => self.stop_reading(&error),
                 Ok(()) => {}
             }
+        }
+        if self.backlog.outage.is_some()
+            && let Err(error) = self.write_backlog().await
+        {
+            tracing::error!(%error, "ended before all captures and payloads were stored");
         }
         if let Some(store) = self.store.take() {
             store.close().await;
@@ -208,7 +238,7 @@ impl Task {
                 // Captures in a deleted file, for example, are not archived: reported before anybody relies on them.
                 let result = match result {
                     Err(error) if !matches!(error, StoreError::Held { .. }) => {
-                        self.fail(&error);
+                        self.stop_reading(&error);
                         Ok(())
                     }
                     result => result,
@@ -228,15 +258,8 @@ impl Task {
             }
             ArchiveRequest::Plant(payloads) => {
                 self.book.take(payloads.iter().cloned());
-                loop {
-                    let written = match self.writable() {
-                        Some(store) => store.plant(&payloads).await,
-                        None => Ok(()),
-                    };
-                    if !self.is_held(written.as_ref().err()).await {
-                        break written;
-                    }
-                }
+                self.plant(payloads).await;
+                Ok(())
             }
         }
     }
@@ -244,19 +267,7 @@ impl Task {
     /// Archives a chunk of new captures of a workspace, reports it, and stores its hits.
     async fn take(&mut self, workspace: &Shared, captures: Vec<ArchivedCapture>) -> Result<(), StoreError> {
         let number = captures.len();
-        let written = loop {
-            let written = match self.writable() {
-                Some(store) => store.archive(captures.clone()).await,
-                None => Ok(RowRange::default()),
-            };
-            if !self.is_held(written.as_ref().err()).await {
-                break written;
-            }
-        };
-        let range = written.unwrap_or_else(|error| {
-            self.fail(&error);
-            RowRange::default()
-        });
+        let written = self.archive(&captures).await;
         // A payload is stored before its URL is used, so the book contains every token that can occur.
         let others = self.read_others().await;
         let new = self.recognised(captures.clone()).await;
@@ -267,8 +278,11 @@ impl Task {
         if let Some((generation, _)) = self.workspace.as_ref().filter(|(_, here)| here == workspace) {
             self.report(OobNews::Captures { generation: *generation, new });
         }
-        self.store_hits(&hits, if whole { range } else { RowRange::default() }).await;
-        self.looking |= !whole && self.writable().is_some();
+        // The hits of deferred captures are found when these are archived.
+        if let Some(range) = written {
+            self.store_hits(&hits, if whole { range } else { RowRange::default() }).await;
+            self.looking |= !whole && self.writable().is_some();
+        }
         others
     }
 
@@ -325,6 +339,7 @@ impl Task {
     fn fail(&mut self, error: &StoreError) {
         tracing::error!(%error, "captures not archived");
         (self.store, self.recalling, self.looking) = (None, None, false);
+        self.backlog = Backlog::default();
         self.report(OobNews::Failed(Arc::new(problem(error))));
     }
 
@@ -335,7 +350,7 @@ impl Task {
 }
 
 fn problem(error: &StoreError) -> Problem {
-    Problem::local(error.to_string()).with_hint(error.hint())
+    Problem { brief: error.brief().into(), ..Problem::local(error.to_string()).with_hint(error.hint()) }
 }
 
 /// Opens the archive and deletes expired captures.

@@ -206,6 +206,81 @@ async fn expired_captures_are_deleted_and_counted() {
     assert_eq!(stored.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [8, 9]);
 }
 
+/// Refuses every write into these tables as a full disk does.
+async fn fill_disk(directory: &std::path::Path, is_full: bool) {
+    let file = directory.join("captures.db");
+    let statements = if is_full {
+        [
+            "CREATE TRIGGER full_c BEFORE INSERT ON captures BEGIN SELECT RAISE(ABORT, 'the disk is full'); END",
+            "CREATE TRIGGER full_p BEFORE INSERT ON payloads BEGIN SELECT RAISE(ABORT, 'the disk is full'); END",
+        ]
+    } else {
+        ["DROP TRIGGER full_c", "DROP TRIGGER full_p"]
+    };
+    for statement in statements {
+        crate::sqlite::execute(&file, statement).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = ArchiveTester::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    fill_disk(temp.path(), true).await;
+    desk.take(vec![capture(1), capture(2)]);
+    desk.take(vec![capture(3)]);
+    desk.archive.send(ArchiveRequest::Plant(vec![payload(2)]));
+    let (mut shown, mut last) = (Vec::new(), None);
+    while last.as_ref().is_none_or(|last: &crate::dashboard::data::ArchiveBacklog| last.payloads == 0) {
+        match desk.next_report().await {
+            OobNews::Captures { new, .. } => shown.extend(ids(&new)),
+            OobNews::Retrying(backlog) => last = Some(backlog),
+            other => panic!("{other:?}"),
+        }
+    }
+    let last = last.unwrap();
+    assert_eq!((shown.as_slice(), last.captures, last.is_full), ([1, 2, 3].as_slice(), 3, false));
+    assert_eq!(last.problem.brief(), "the disk is full");
+    let refused = desk.archive.archiver().archive("Acme".into(), Arc::default(), Vec::new()).await.unwrap_err();
+    assert!(refused.message.contains("the disk is full"), "nothing is deleted while captures wait: {refused}");
+    fill_disk(temp.path(), false).await;
+    loop {
+        match desk.next_report().await {
+            OobNews::Recovered => break,
+            // The look at other programs can report a capture again.
+            OobNews::Captures { .. } => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    desk.counted([(2, 1)]).await;
+    assert_eq!(desk.archive.archiver().archive("Acme".into(), Arc::default(), Vec::new()).await, Ok(0));
+    desk.archive.end().await;
+    let mut stored = Store::open(temp.path()).await.unwrap();
+    let archived = stored.store.captures_of("Acme").await.unwrap();
+    assert_eq!(archived.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(stored.book.len(), 1);
+}
+
+#[tokio::test]
+async fn archive_that_cannot_be_opened_on_full_disk_is_opened_later() {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("captures.db");
+    Store::open(temp.path()).await.unwrap().store.close().await;
+    crate::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away").await.unwrap();
+    let mut desk = ArchiveTester::open(temp.path(), None);
+    assert!(matches!(desk.next_report().await, OobNews::Failed(_)));
+    assert!(matches!(desk.next_report().await, OobNews::Retrying(_)));
+    desk.take(vec![capture(1)]);
+    assert!(matches!(desk.next_report().await, OobNews::Retrying(backlog) if backlog.captures == 1));
+    assert_eq!(ids(&desk.captures().await), [1]);
+    crate::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures").await.unwrap();
+    assert!(desk.opened().await.writable);
+    assert!(matches!(desk.next_report().await, OobNews::Recovered));
+    assert_eq!(ids(&desk.recalled().await[0].captures), [1]);
+}
+
 #[tokio::test]
 async fn captures_wait_while_archive_is_locked() {
     let temp = tempfile::tempdir().unwrap();
@@ -221,6 +296,9 @@ async fn captures_wait_while_archive_is_locked() {
         recalling: None,
         looking: false,
         held: false,
+        is_uncounted: false,
+        recount_at: None,
+        backlog: Backlog::default(),
         behind: Arc::default(),
         answers,
     };

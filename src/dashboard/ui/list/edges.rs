@@ -2,6 +2,7 @@
 
 use super::{ListPane, ListState};
 use crate::client::Problem;
+use crate::dashboard::base::Pane;
 use crate::dashboard::ui::{Cx, Edges, draw_frame, format, numbered};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
@@ -49,6 +50,11 @@ pub(super) fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Spa
         let separator = cx.theme.glyphs.separator;
         let reason = stale_reason(cx, problem, room.saturating_sub(text::width(&age) + 3));
         let note = if reason.is_empty() { age } else { format!("{age} {separator} {reason}") };
+        parts.push(Span::styled(note, cx.theme.warn()));
+    }
+    if let Some(backlog) = cx.model.captures.oob.backlog.as_ref().filter(|_| pane.pane == Pane::Captures) {
+        let (number, separator) = (format::thousands(backlog.captures as u64), cx.theme.glyphs.separator);
+        let note = format!("{number} not archived {separator} {}", text::clean(backlog.problem.brief()));
         parts.push(Span::styled(note, cx.theme.warn()));
     }
     if let Some(items) = cx.model.data.unreadable.get(&pane.pane.list_kind()) {
