@@ -21,12 +21,16 @@ use super::shared::interned;
 /// Most reasons that are kept of one list.
 const MOST_REASONS: usize = 20;
 
+/// Limits of the path of a field, because names and depth come from outside.
+const LONGEST_NAME: usize = 40;
+const DEEPEST: usize = 6;
+
 /// A decoded list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodedList<T> {
     /// The readable items in their order; null elements are skipped.
     pub items: Vec<T>,
-    /// Position and error of the first unreadable items: `item 3: expected an object`.
+    /// Place and error of the first unreadable items: `item 3: field evidence.rows[2]: number out of range`.
     pub unreadable: Vec<String>,
 }
 
@@ -66,7 +70,7 @@ fn item_by_item<T: DeserializeOwned>(
             Ok(ListEntry(item)) => list.items.extend(item),
             Err(error) => {
                 if list.unreadable.len() < MOST_REASONS {
-                    list.unreadable.push(format!("item {}: {error}", position + 1));
+                    list.unreadable.push(format!("item {}: {}", position + 1, located(entry.get(), &error)));
                 }
                 first_error.get_or_insert(error);
             }
@@ -76,6 +80,64 @@ fn item_by_item<T: DeserializeOwned>(
         Some(error) if list.items.is_empty() => Err(error),
         _ => Ok(list),
     }
+}
+
+/// The error of an item with the path of the field in place of line and column, which nobody can look up.
+fn located(item: &str, error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    let reason = message.strip_suffix(&position).unwrap_or(&message);
+    let line_start: usize = item.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    match field_at(item, line_start + error.column()).as_str() {
+        "" => reason.to_owned(),
+        field => format!("field {field}: {reason}"),
+    }
+}
+
+/// The path of the field that contains an offset, such as `evidence.rows[2]`; empty for the item itself.
+fn field_at(item: &str, offset: usize) -> String {
+    enum Step {
+        Field(String),
+        Element(usize),
+    }
+    let mut path: Vec<Step> = Vec::new();
+    let (mut at, bytes) = (0, item.as_bytes());
+    while at < offset.min(bytes.len()) {
+        match bytes[at] {
+            b'{' => path.push(Step::Field(String::new())),
+            b'[' => path.push(Step::Element(0)),
+            b'}' | b']' => _ = path.pop(),
+            b',' => match path.last_mut() {
+                Some(Step::Element(number)) => *number += 1,
+                Some(Step::Field(name)) => name.clear(),
+                None => {}
+            },
+            b'"' => {
+                let mut end = at + 1;
+                while end < bytes.len() && bytes[end] != b'"' {
+                    end += if bytes[end] == b'\\' { 2 } else { 1 };
+                }
+                // A value comes after the name of its field.
+                if let Some(Step::Field(name)) =
+                    path.last_mut().filter(|step| matches!(step, Step::Field(name) if name.is_empty()))
+                {
+                    *name = item.get(at + 1..end).unwrap_or_default().chars().take(LONGEST_NAME).collect();
+                }
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    let mut text = String::new();
+    for step in path.iter().take(DEEPEST) {
+        match step {
+            Step::Field(name) if text.is_empty() || name.is_empty() => text.push_str(name),
+            Step::Field(name) => text.extend([".", name]),
+            Step::Element(number) => text.push_str(&format!("[{number}]")),
+        }
+    }
+    text
 }
 
 /// The text of the list within the response.
@@ -190,6 +252,21 @@ mod tests {
         let with_mark =
             [&b"\xef\xbb\xbf"[..], b"[{\"name\":\"a\",\"target_count\":NaN},{\"scan_count\":-Infinity}]"].concat();
         assert_eq!(names(&with_mark), (vec!["a".to_owned(), String::new()], vec![]));
+    }
+
+    #[test]
+    fn unreadable_item_is_named_by_field_and_reason() {
+        for (odd, place) in [
+            ("7", "item 1: invalid type: integer `7`, expected an object"),
+            ("{\"id\":4,\"target_count\":1e999}", "item 1: field target_count: number out of range"),
+            ("{\"id\":1,\n \"name\":\"a\",\n \"name\":\"b\"}", "item 1: field name: duplicate field `name`"),
+        ] {
+            let (_, unreadable) = names(format!("[{odd},{{\"name\":\"b\"}}]").as_bytes());
+            assert_eq!(unreadable, [place]);
+        }
+        let item = r#"{"a":[{"x":1},{"y,\"z":[1,1e999]}],"b":7}"#;
+        let path = |before: &str| field_at(item, item.find(before).unwrap());
+        assert_eq!([path("1e999"), path(",\"b"), path("7")], [r#"a[1].y,\"z[1]"#, "a", "b"]);
     }
 
     #[test]

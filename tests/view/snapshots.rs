@@ -252,7 +252,12 @@ fn unreadable_items_are_counted_in_pane_and_named_in_notice() {
         let shown = text(&mut model, Theme::default());
         assert!(shown.contains("findings: 1 item not readable · item 3: expected an object"), "{shown}");
         send(&mut model, 171_000, Msg::Wake);
-        assert!(text(&mut model, Theme::default()).contains("1 item not readable"), "{shown}");
+        let shown = text(&mut model, Theme::default());
+        assert!(shown.contains("1 item not readable"), "{shown}");
+        // Beside the list, or in its place in a narrow terminal.
+        press(&mut model, if columns == 80 { "enter" } else { "" });
+        let shown = text(&mut model, Theme::default());
+        assert!(shown.contains("not readable: item 3: expected an object"), "{columns}x{rows}\n{shown}");
     }
 }
 

@@ -14,6 +14,8 @@ use crate::dashboard::ui::{
     ById, Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText, draw_frame, draw_line, draw_lines, indented,
     input_spans, row_of, tab_line, take_bottom, take_top, words, wrap,
 };
+use crate::text;
+use crate::text::plural;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use std::any::Any;
 use std::borrow::Cow;
@@ -79,6 +81,7 @@ pub(crate) fn draw_detail<'a>(
         draw_rule(cx, buf, edge, slot.pane, &titles, tab_at);
         (edge, rest)
     };
+    area = draw_unreadable(cx, buf, area, slot.pane);
     let Some(detail) = detail else {
         let nothing = words("nothing selected", cx.theme.dim());
         return draw_line(buf, indented(area), &nothing);
@@ -89,6 +92,22 @@ pub(crate) fn draw_detail<'a>(
     let first = draw_text(cx, buf, indented(area), slot.pane, tab, detail, cache);
     let measured = cache.measures;
     draw_position(cx, buf, edge, tab, first, measured.detail_rows, measured.detail_lines);
+}
+
+/// Draws the places of the items of the list that cannot be read in the last lines. Returns the remaining area.
+fn draw_unreadable(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: Pane) -> Rect {
+    let Some(items) = cx.model.data.unreadable.get(&pane.list_kind()) else { return area };
+    let most = usize::from(area.height / HEAD_SHARE);
+    let shown = if items.len() <= most { items.len() } else { most.saturating_sub(1) };
+    let lines = items.iter().take(shown).map(|item| format!("not readable: {}", text::clean(item)));
+    let more = (shown < items.len()).then(|| format!("{} not readable", plural(items.len(), "item")));
+    let mut rest = area;
+    for line in lines.chain(more).take(most).collect::<Vec<_>>().into_iter().rev() {
+        let (above, place) = take_bottom(rest, 1);
+        draw_line(buf, indented(place), &words(line, cx.theme.warn()));
+        rest = above;
+    }
+    rest
 }
 
 /// Draws the search that is being typed in the last line. Returns the remaining area.
@@ -138,7 +157,7 @@ fn draw_position(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32
         let more = if end < lines { cx.theme.glyphs.more_below } else { cx.theme.glyphs.more_above };
         note.push_str(&format!(" {end} of {lines} {more} "));
     }
-    let width = crate::text::width(&note) as u16;
+    let width = text::width(&note) as u16;
     if width == 0 || width + 4 > edge.width {
         return;
     }
@@ -243,7 +262,7 @@ fn shifted<'a>(line: &'a Line<'static>, columns: usize) -> Cow<'a, Line<'static>
             if skip == 0 {
                 break;
             }
-            skip = skip.saturating_sub(crate::text::width(cluster));
+            skip = skip.saturating_sub(text::width(cluster));
             bytes += cluster.len();
         }
         out.push_span(Span::styled(span.content[bytes..].to_owned(), span.style));
