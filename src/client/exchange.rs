@@ -18,7 +18,7 @@ use url::Url;
 use super::body::Body;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
-use super::{Client, ClientResult, Error, ErrorKind, budget};
+use super::{Client, ClientResult, Error, ErrorKind, budget, decoded};
 use crate::contract::list::{decode_list, repaired};
 use crate::contract::{Created, DecodedList, ErrorBody, envelope};
 
@@ -69,10 +69,25 @@ impl Client {
         request: ApiRequest,
         field: Option<&'static str>,
     ) -> ClientResult<Vec<T>> {
+        self.fetch_page(request, field, 0).await.map(|(items, _)| items)
+    }
+
+    /// The same for a page of a list whose earlier pages occupy `before` bytes of memory; returns the sum.
+    pub(super) async fn fetch_page<T: DeserializeOwned + Send + 'static>(
+        &self,
+        request: ApiRequest,
+        field: Option<&'static str>,
+        before: usize,
+    ) -> ClientResult<(Vec<T>, usize)> {
+        let size = request.list;
         let answer = self.send(request).await?;
-        let DecodedList { items, unreadable } = decode(answer.body, move |body| decode_list(body, field)).await?;
+        let work = move |body: &[u8]| {
+            let memory = decoded::check::<T>(body, before, size)?;
+            Ok((decode_list(body, field).map_err(|error| unreadable(&error))?, memory))
+        };
+        let (DecodedList { items, unreadable }, memory) = decode(answer.body, work).await?;
         self.observed.add_unreadable(unreadable);
-        Ok(items)
+        Ok((items, memory))
     }
 
     /// Creates an object and returns its id.
@@ -232,14 +247,14 @@ fn retry_in(error: &Error, request: &ApiRequest, delay: Option<Duration>) -> Opt
 
 async fn decode<T: Send + 'static>(
     body: Body,
-    decode: impl FnOnce(&[u8]) -> Result<T, serde_json::Error> + Send + 'static,
+    decode: impl FnOnce(&[u8]) -> ClientResult<T> + Send + 'static,
 ) -> ClientResult<T> {
     let small = body.len() <= DECODE_INLINE;
     let work = move || {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Err(Error::new(ErrorKind::Decode, "the response is empty").sent());
         }
-        decode(&body).map_err(|error| unreadable(&error))
+        decode(&body)
     };
     if small {
         return work();
@@ -252,8 +267,9 @@ async fn decode<T: Send + 'static>(
 }
 
 /// Decodes a value; damage within strings and numbers does not lose the rest.
-fn decode_value<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
-    envelope::decode(body).or_else(|error| envelope::decode(repaired(body).as_bytes()).map_err(|_| error))
+fn decode_value<T: DeserializeOwned>(body: &[u8]) -> ClientResult<T> {
+    let value = envelope::decode(body);
+    value.or_else(|error| envelope::decode(repaired(body).as_bytes()).map_err(|_| unreadable(&error)))
 }
 
 fn unreadable(error: &serde_json::Error) -> Error {

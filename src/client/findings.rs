@@ -1,6 +1,6 @@
 //! Findings: list and look up (`api-v2.md §4`).
 
-use super::request::{ApiRequest, ResponseSize};
+use super::request::{ApiRequest, ListSize, ResponseSize};
 use super::{Client, ClientResult};
 use crate::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
 
@@ -21,14 +21,15 @@ impl Client {
     /// `GET /findings`; not paged.
     ///
     /// # Errors
-    /// 400 invalid parameters; too large beyond 512 MB.
+    /// 400 invalid parameters; too large beyond 512 MB, or 288 MB when decoded.
     pub async fn list_findings(&self, query: &FindingQuery) -> ClientResult<Vec<Finding>> {
         let request = ApiRequest::get("/findings")
             .with("workspace_id", query.workspace_id)
             .with("target_id", query.target_id)
             .with("task_id", query.task_id)
             .with("group_duplicates", query.group_duplicates)
-            .with_size(ResponseSize::Large);
+            .with_size(ResponseSize::Large)
+            .with_list(ListSize::Findings);
         self.fetch_list(request).await
     }
 

@@ -1,7 +1,7 @@
 //! HTTP loggers: list, create, look up, delete, captured requests, clear (`api-v2.md §4`); and reading all captures of a
 //! logger before it is cleared.
 
-use super::request::{ApiRequest, ResponseSize};
+use super::request::{ApiRequest, ListSize, ResponseSize};
 use super::{Client, ClientResult, Error, ErrorKind};
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, WorkspaceId};
 use crate::oob::ClearedRequests;
@@ -51,8 +51,10 @@ impl Client {
     /// # Errors
     /// 404 unknown; too large beyond 512 MB.
     pub async fn list_captures(&self, id: LoggerId, since: Option<CaptureId>) -> ClientResult<Vec<Capture>> {
-        let request =
-            ApiRequest::get(format!("/http_loggers/{id}/data")).with("since_id", since).with_size(ResponseSize::Large);
+        let request = ApiRequest::get(format!("/http_loggers/{id}/data"))
+            .with("since_id", since)
+            .with_size(ResponseSize::Large)
+            .with_list(ListSize::Captures);
         let mut captures: Vec<Capture> = self.fetch_list_in(request, Some("requests")).await?;
         if !captures.is_empty() && captures.iter().all(|capture| capture.id == CaptureId::default()) {
             return Err(Error::new(ErrorKind::Decode, "unexpected JSON: items without id"));

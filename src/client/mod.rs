@@ -15,6 +15,7 @@
 mod base_url;
 mod body;
 mod budget;
+mod decoded;
 mod error;
 mod exchange;
 mod observed;

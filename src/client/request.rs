@@ -25,6 +25,8 @@ pub(super) struct ApiRequest {
     pub accept: &'static str,
     pub lane: Lane,
     pub size: ResponseSize,
+    /// The memory of the decoded list.
+    pub list: ListSize,
     /// The response is a file, so HTML is acceptable too.
     pub any_content: bool,
 }
@@ -56,6 +58,32 @@ impl ResponseSize {
     }
 }
 
+/// Memory that a decoded list may occupy, all its pages together. The lists that a dashboard holds share 512 MB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ListSize {
+    Findings,
+    Scans,
+    Targets,
+    /// Workspaces, loggers, reports, word lists, tests.
+    Other,
+    /// Captures are moved into a ring with a limit of its own.
+    Captures,
+}
+
+impl ListSize {
+    /// Limit in bytes.
+    pub fn limit(self) -> usize {
+        let megabytes = match self {
+            ListSize::Findings => 288,
+            ListSize::Scans => 80,
+            ListSize::Targets => 64,
+            ListSize::Other => 20,
+            ListSize::Captures => 512,
+        };
+        megabytes << 20
+    }
+}
+
 impl ApiRequest {
     pub fn new(method: Method, path: impl Into<String>, lane: Lane) -> Self {
         Self {
@@ -66,6 +94,7 @@ impl ApiRequest {
             accept: "application/json",
             lane,
             size: ResponseSize::Small,
+            list: ListSize::Other,
             any_content: false,
         }
     }
@@ -115,6 +144,11 @@ impl ApiRequest {
         self
     }
 
+    pub fn with_list(mut self, list: ListSize) -> Self {
+        self.list = list;
+        self
+    }
+
     pub fn in_lane(mut self, lane: Lane) -> Self {
         self.lane = lane;
         self
@@ -138,15 +172,16 @@ impl ApiRequest {
     }
 }
 
-/// Reads all pages of a list; `fetch` gets limit and number of a page. A page shorter than the limit is the last one.
-/// So is a page without new items, for services that ignore `page` (`hosted-service.md`, Lists).
-pub(super) async fn all_pages<T, I: Eq + Hash, F: Future<Output = ClientResult<Vec<T>>>>(
+/// Reads all pages of a list; `fetch` gets limit and number of a page, and the memory of the pages before, which it returns
+/// with that of its own. A page shorter than the limit is the last one. So is a page without new items, for services that ignore `page` (`hosted-service.md`, Lists).
+pub(super) async fn all_pages<T, I: Eq + Hash, F: Future<Output = ClientResult<(Vec<T>, usize)>>>(
     id: impl Fn(&T) -> I,
-    mut fetch: impl FnMut(u32, u32) -> F,
+    mut fetch: impl FnMut(u32, u32, usize) -> F,
 ) -> ClientResult<Vec<T>> {
-    let (mut items, mut ids) = (Vec::new(), HashSet::new());
+    let (mut items, mut ids, mut memory) = (Vec::new(), HashSet::new(), 0);
     for number in 1..=MOST_PAGES {
-        let page = fetch(PAGE_LIMIT, number).await?;
+        let (page, so_far) = fetch(PAGE_LIMIT, number, memory).await?;
+        memory = so_far;
         let is_full = page.len() >= PAGE_LIMIT as usize;
         let before = items.len();
         items.extend(page.into_iter().filter(|item| ids.insert(id(item))));
@@ -164,10 +199,10 @@ mod tests {
     /// The number of items and the number of pages read from a service whose page N is `page(N)`.
     async fn read(page: impl Fn(u32) -> std::ops::Range<u32>) -> (usize, u32) {
         let mut pages = 0;
-        let fetch = |limit, number| {
-            assert_eq!((limit, number), (1000, pages + 1));
+        let fetch = |limit, number, memory| {
+            assert_eq!((limit, number, memory), (1000, pages + 1, 7 * pages as usize));
             pages = number;
-            std::future::ready(Ok(page(number).collect()))
+            std::future::ready(Ok((page(number).collect(), memory + 7)))
         };
         let items: Vec<u32> = all_pages(|item| *item, fetch).await.unwrap();
         (items.len(), pages)

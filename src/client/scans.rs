@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::exchange::without_id;
-use super::request::{ApiRequest, ResponseSize, all_pages};
+use super::request::{ApiRequest, ListSize, ResponseSize, all_pages};
 use super::{Client, ClientResult, Lane};
 use crate::contract::{
     NewScan, ResourceType, Scan, ScanCreated, ScanId, ScanOutput, ScanStatus, Stamp, TargetId, Test, Tool, WorkspaceId,
@@ -54,8 +54,13 @@ impl Client {
     /// # Errors
     /// 400 invalid parameters.
     pub async fn list_scans(&self, query: &ScanQuery) -> ClientResult<Vec<Scan>> {
+        self.scans_page(query, 0).await.map(|(scans, _)| scans)
+    }
+
+    async fn scans_page(&self, query: &ScanQuery, before: usize) -> ClientResult<(Vec<Scan>, usize)> {
         let interval = query.start_time.unwrap_or_default();
         let request = ApiRequest::get("/scans")
+            .with_list(ListSize::Scans)
             .with("tool_id", query.tool.map(|tool| tool.0))
             .with("workspace_id", query.workspace_id)
             .with("target_id", query.target_id)
@@ -64,7 +69,7 @@ impl Client {
             .with("page", query.page)
             .with("start_time[from]", interval.from)
             .with("start_time[to]", interval.to);
-        self.fetch_list(request).await
+        self.fetch_page(request, None, before).await
     }
 
     /// Every page of `GET /scans`.
@@ -72,9 +77,9 @@ impl Client {
     /// # Errors
     /// 400 invalid parameters.
     pub async fn list_all_scans(&self, query: &ScanQuery) -> ClientResult<Vec<Scan>> {
-        let fetch = |limit, page| {
+        let fetch = |limit, page, before| {
             let query = ScanQuery { limit: Some(limit), page: Some(page), ..query.clone() };
-            async move { self.list_scans(&query).await }
+            async move { self.scans_page(&query, before).await }
         };
         all_pages(|scan| scan.id, fetch).await
     }

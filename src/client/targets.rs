@@ -1,6 +1,6 @@
 //! Targets: list, create, look up, delete (`api-v2.md §4`).
 
-use super::request::{ApiRequest, all_pages};
+use super::request::{ApiRequest, ListSize, all_pages};
 use super::{Client, ClientResult};
 use crate::contract::{NewTarget, Target, TargetId, TargetType, WorkspaceId};
 
@@ -23,12 +23,17 @@ impl Client {
     /// # Errors
     /// 400 invalid parameters.
     pub async fn list_targets(&self, query: &TargetQuery) -> ClientResult<Vec<Target>> {
+        self.targets_page(query, 0).await.map(|(targets, _)| targets)
+    }
+
+    async fn targets_page(&self, query: &TargetQuery, before: usize) -> ClientResult<(Vec<Target>, usize)> {
         let request = ApiRequest::get("/targets")
+            .with_list(ListSize::Targets)
             .with("workspace_id", query.workspace_id)
             .with("type", query.kind.as_ref())
             .with("limit", query.limit)
             .with("page", query.page);
-        self.fetch_list(request).await
+        self.fetch_page(request, None, before).await
     }
 
     /// Every page of `GET /targets`.
@@ -36,9 +41,9 @@ impl Client {
     /// # Errors
     /// 400 invalid parameters.
     pub async fn list_all_targets(&self, query: &TargetQuery) -> ClientResult<Vec<Target>> {
-        let fetch = |limit, page| {
+        let fetch = |limit, page, before| {
             let query = TargetQuery { limit: Some(limit), page: Some(page), ..query.clone() };
-            async move { self.list_targets(&query).await }
+            async move { self.targets_page(&query, before).await }
         };
         all_pages(|target| target.id, fetch).await
     }

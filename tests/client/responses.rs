@@ -164,6 +164,28 @@ async fn response_above_size_limit_is_too_large() {
 }
 
 #[tokio::test]
+async fn list_that_grows_when_decoded_is_too_large_whole_or_in_pages() {
+    let items = format!("{{\"data\":[{{}}{}]}}", ",{}".repeat(1 << 20));
+    let (_server, client) = service(ResponseTemplate::new(200).set_body_string(items)).await;
+    let error = client.list_workspaces().await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::TooLarge, "{error}");
+    assert!(error.to_string().contains("20 MB of memory"), "{error}");
+    // Each page is small, and none is the last.
+    let server = MockServer::start().await;
+    let name = format!("\"name\":\"{}\"", "x".repeat(4_000));
+    for page in 1..=40 {
+        let first = page * 1_000;
+        let list: Vec<String> = (first..first + 1_000).map(|id| format!("{{\"id\":{id},{name}}}")).collect();
+        let body = format!("{{\"data\":[{}]}}", list.join(","));
+        let page = Mock::given(query_param("page", page.to_string()));
+        page.respond_with(ResponseTemplate::new(200).set_body_string(body)).mount(&server).await;
+    }
+    let error = self::client(&server.uri()).list_all_targets(&Default::default()).await.unwrap_err();
+    assert!(error.to_string().contains("64 MB of memory"), "{error}");
+    assert!(server.received_requests().await.unwrap().len() < 20);
+}
+
+#[tokio::test]
 async fn gzip_bomb_is_too_large() {
     // 40 MB of blanks in a few kB of gzip.
     let packed = gzip_of_blanks(40 << 20);
