@@ -345,6 +345,26 @@ mod tests {
         assert!(missing.to_string().contains("/nowhere/key-tool"), "{missing}");
     }
 
+    #[tokio::test]
+    async fn key_source_is_named_without_key_and_read_again() {
+        let command = KeySource::Command(["echo", "secret-1"].map(str::to_owned).into());
+        assert_eq!(command.to_string(), "api_key_command `echo`");
+        let given = KeySource::Given("secret-1".to_owned().into());
+        assert_eq!((given.to_string().as_str(), given.is_readable_again()), ("SCANDECK_API_KEY", false));
+        let (home, _environment) = home("");
+        let path = home.path().join("key");
+        let file = KeySource::File(path.clone());
+        assert_eq!(file.to_string(), path.display().to_string());
+        for key in ["secret-1", "secret-2"] {
+            fs::write(&path, key).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            assert_eq!(secrecy::ExposeSecret::expose_secret(&file.read_again().await.unwrap()), key);
+        }
+        let talks = KeySource::Command(["sh", "-c", "read key; echo x$key"].map(str::to_owned).into());
+        let read = talks.read_again().await.unwrap();
+        assert_eq!(secrecy::ExposeSecret::expose_secret(&read), "x", "the keys are those of the dashboard");
+    }
+
     #[test]
     fn stored_key_is_readable_by_its_owner_only() {
         let (_home, environment) = home("");

@@ -10,7 +10,7 @@
 use super::error::CliError;
 use super::{from_bundle, headless};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind, Problem};
-use crate::config::{Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, ServiceName};
+use crate::config::{Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, KeySource, ServiceName};
 use crate::dashboard::base::{ConnectionChoice, Session};
 use crate::dashboard::runtime;
 use crate::dashboard::runtime::{Connected, ConnectionSource, Connector, DashboardExit, DashboardStart, Memory};
@@ -92,22 +92,26 @@ async fn open(config: &Config, environment: &Environment) -> Result<Option<Conne
         Connection::Prompt => Ok(None),
         Connection::Local => local(config, environment).await.map(Some),
         Connection::Remote { base, key } => {
-            let key = key.read().await?;
+            let settings = settings(base, key.read().await?, key);
             let memory = cached_memory(config, environment, &config.service_at(base), base);
             // With cached lists the screen opens at once and shows the state of the service itself.
             let client = match memory.has_cached_lists() {
-                true => Client::new(ClientSettings::new(base.clone(), key))?,
-                false => checked(base.clone(), key).await?,
+                true => Client::new(settings)?,
+                false => checked(settings).await?,
             };
-            Ok(Some(connected(client, config, &config.name, memory)))
+            Ok(Some(connected(client, key, config, &config.name, memory)))
         }
     }
 }
 
+fn settings(base: &BaseUrl, key: SecretString, source: &KeySource) -> ClientSettings {
+    ClientSettings::new(base.clone(), key).with_key_source(&source.to_string())
+}
+
 /// A client whose base URL and key were checked.
-pub(super) async fn checked(base: BaseUrl, key: SecretString) -> Result<Client, Problem> {
-    let shown = base.to_string();
-    let client = Client::new(ClientSettings::new(base, key))?;
+pub(super) async fn checked(settings: ClientSettings) -> Result<Client, Problem> {
+    let shown = settings.base.to_string();
+    let client = Client::new(settings)?;
     // Many services answer an unknown path with 404 in JSON; only this API lists workspaces too.
     let check = async {
         client.check().await?;
@@ -140,17 +144,19 @@ fn cached_memory(config: &Config, environment: &Environment, service: &ServiceNa
     Memory { cache: Some(cache), ..headless::session::memory(environment, config, service) }
 }
 
-fn connected(client: Client, config: &Config, name: &str, memory: Memory) -> Connected {
+fn connected(client: Client, key: &KeySource, config: &Config, name: &str, memory: Memory) -> Connected {
     let session = Session {
         name: name.to_owned(),
         base_url: client.base().to_string(),
         read_only: config.read_only,
+        reads_key_again: key.is_readable_again(),
         workspace: config.workspace.clone(),
         alias: config.alias.as_str().into(),
         own_addresses: config.own_addresses.clone(),
         ..Session::default()
     };
-    Connected { source: ConnectionSource::Service(client), session, memory, note: None, keep_alive: None }
+    let (source, key) = (ConnectionSource::Service(client), Some(key.clone()));
+    Connected { source, session, memory, key, note: None, keep_alive: None }
 }
 
 /// Opens the service that is chosen at the first start.
@@ -169,11 +175,12 @@ fn connector(config: Config, environment: Environment) -> Connector {
                 ConnectionChoice::Hosted { base_url, key } => {
                     let base = BaseUrl::parse(&base_url, config.insecure_http).map_err(ConfigError::from)?;
                     let key = SecretString::from(key.0.trim().to_owned());
-                    let client = checked(base.clone(), key.clone()).await?;
+                    let client = checked(ClientSettings::new(base.clone(), key.clone())).await?;
                     let choice = FirstStartChoice::Hosted { base_url: base.to_string() };
                     environment.state_dir().remember(&choice, Some(&key))?;
                     let memory = cached_memory(config, environment, &ServiceName::At(base.to_string()), &base);
-                    Ok(connected(client, config, base.host(), memory))
+                    let stored = KeySource::File(environment.state_dir().key_file());
+                    Ok(connected(client, &stored, config, base.host(), memory))
                 }
                 ConnectionChoice::Demo => demo().await,
             }
@@ -188,8 +195,8 @@ async fn local(config: &Config, environment: &Environment) -> Result<Connected, 
         .await
         .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
     let memory = cached_memory(config, environment, &ServiceName::Local, &service.base);
-    let client = checked(service.base, service.key).await?;
-    Ok(Connected { note: service.note, ..connected(client, config, "local", memory) })
+    let client = checked(settings(&service.base, service.key, &service.key_source)).await?;
+    Ok(Connected { note: service.note, ..connected(client, &service.key_source, config, "local", memory) })
 }
 
 #[cfg(not(feature = "service"))]
@@ -227,7 +234,7 @@ pub fn on_demo(environment: crate::demo::DemoEnvironment) -> Connected {
     let who = Environment::of_process().login;
     let memory = Memory { directory: environment.memory(), cache: None, who, keep_days: None };
     let source = ConnectionSource::Service(environment.client.clone());
-    Connected { source, session, memory, note: None, keep_alive: Some(Box::new(environment)) }
+    Connected { source, session, memory, key: None, note: None, keep_alive: Some(Box::new(environment)) }
 }
 
 /// One line about the work that continues without the dashboard.
@@ -275,7 +282,7 @@ mod tests {
     #[tokio::test]
     async fn unreachable_service_is_named_with_a_hint() {
         let base = BaseUrl::parse("http://127.0.0.1:1", false).unwrap();
-        let problem = checked(base, "k".to_owned().into()).await.unwrap_err();
+        let problem = checked(ClientSettings::new(base, "k".to_owned().into())).await.unwrap_err();
         assert!(problem.message.contains("no connection to http://127.0.0.1:1/api/v2"), "{problem}");
         assert!(problem.hint.is_some());
     }

@@ -34,5 +34,6 @@ pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Co
         alias: bundle.manifest.alias.clone(),
         ..Session::default()
     };
-    Ok(Connected { source: ConnectionSource::Bundle(Box::new(bundle)), session, memory, note: None, keep_alive: None })
+    let source = ConnectionSource::Bundle(Box::new(bundle));
+    Ok(Connected { source, session, memory, key: None, note: None, keep_alive: None })
 }

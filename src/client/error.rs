@@ -5,6 +5,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -75,6 +76,8 @@ pub struct Error {
     pub is_sent: bool,
     /// Whether the request changes data of the service.
     pub is_change: bool,
+    /// The origin of the rejected API key.
+    pub key_source: Option<Arc<str>>,
 }
 
 impl Error {
@@ -86,6 +89,7 @@ impl Error {
             details: None,
             is_sent: false,
             is_change: false,
+            key_source: None,
         }
     }
 
@@ -108,7 +112,14 @@ impl Error {
             details: body.details.as_ref().filter(|text| !text.trim().is_empty()).map(|text| one_line(text)),
             is_sent: true,
             is_change: false,
+            key_source: None,
         }
+    }
+
+    /// The same error, with the origin of the key if the key was rejected.
+    pub(super) fn with_key_source(mut self, source: Option<Arc<str>>) -> Self {
+        self.key_source = source.filter(|_| self.kind == ErrorKind::Unauthorized);
+        self
     }
 
     /// The same error of a request that left this machine.
@@ -169,7 +180,10 @@ impl Error {
             ErrorKind::Connect => "check that the service runs (`scandeck status`), and the base URL",
             ErrorKind::Timeout => "service or network is slow; try again, or check the base URL",
             ErrorKind::Tls => "check the base URL; add a private CA to the system's trust store",
-            ErrorKind::Unauthorized => "check the API key: SCANDECK_API_KEY, api_key_command or the key file",
+            ErrorKind::Unauthorized => match &self.key_source {
+                Some(source) => return format!("check the API key from {source}"),
+                None => "check the API key: SCANDECK_API_KEY, api_key_command or the key file",
+            },
             ErrorKind::Forbidden => "check permissions of the API key and scope of the service",
             ErrorKind::NotFound => "it may have been deleted; refresh",
             ErrorKind::Conflict => "choose another name, or wait until running work has ended",
@@ -276,6 +290,13 @@ mod tests {
         let text = Error::rejected(ErrorKind::Conflict, 409, &body).to_string();
         assert!(text.starts_with("409 taken ]52;c;x aaa") && text.ends_with("… (by scan 4)"), "{text}");
         assert!(!text.contains(char::is_control) && text.chars().count() < 700);
+    }
+
+    #[test]
+    fn rejected_key_is_named_by_its_source() {
+        let rejected = |kind| Error::new(kind, "invalid key").with_key_source(Some("/home/ann/key".into())).hint();
+        assert_eq!(rejected(ErrorKind::Unauthorized), "check the API key from /home/ann/key");
+        assert!(!rejected(ErrorKind::Forbidden).contains("/home/ann/key"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use jiff::Timestamp;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -158,7 +158,8 @@ impl Client {
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);
         }
-        let mut builder = self.http.request(request.method.clone(), url).header(ACCEPT, request.accept).timeout(time);
+        let mut builder = self.http.request(request.method.clone(), url);
+        builder = builder.header(AUTHORIZATION, self.key_header()).header(ACCEPT, request.accept).timeout(time);
         if whole {
             // `body` decompresses, because it knows how much was received.
             builder = builder.header(ACCEPT_ENCODING, "gzip");
@@ -212,6 +213,7 @@ impl Client {
         let body =
             body.unwrap_or_else(|| ErrorBody { message: reason(status, html).as_str().into(), ..Default::default() });
         Error::rejected(kind_of(status, retry_after), status.as_u16(), &body)
+            .with_key_source(self.settings.key_source.clone())
     }
 }
 

@@ -38,7 +38,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
 pub use base_url::{BaseUrl, BaseUrlError};
@@ -66,6 +66,8 @@ pub struct ClientSettings {
     pub base: BaseUrl,
     /// The API key.
     pub key: SecretString,
+    /// The origin of the key for error messages, such as a path; never the key.
+    pub key_source: Option<Arc<str>>,
     /// Limit for the connection.
     pub connect_timeout: Duration,
     /// Limit for a whole response, retries included; four times that for findings, captures and downloads.
@@ -84,6 +86,7 @@ impl ClientSettings {
         Self {
             base,
             key,
+            key_source: None,
             connect_timeout: Duration::from_secs(5),
             total_timeout: Duration::from_secs(30),
             retry_delay: Duration::from_millis(200),
@@ -91,12 +94,19 @@ impl ClientSettings {
             user_agent: concat!("scandeck/", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }
+
+    /// The same settings with the origin of the key.
+    pub fn with_key_source(self, source: &str) -> Self {
+        Self { key_source: Some(source.into()), ..self }
+    }
 }
 
-/// A connection to one service with one key. Cheap to clone; clones share rate budget and clock.
+/// A connection to one service with one key. Cheap to clone; clones share key, rate budget and clock.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
+    /// The header with the key, which a user can replace while the client is used.
+    key: Arc<Mutex<HeaderValue>>,
     settings: Arc<ClientSettings>,
     announced: Arc<Mutex<Announced>>,
     observed: Arc<Observed>,
@@ -122,9 +132,9 @@ impl Client {
     /// # Errors
     /// When the key is not a valid header value, or this machine has no trusted certificates (`https` only).
     pub fn new(settings: ClientSettings) -> ClientResult<Self> {
+        let key = key_header(&settings.key)?;
         let mut http = reqwest::Client::builder()
             .user_agent(settings.user_agent.as_str())
-            .default_headers(authorization(&settings.key)?)
             .connect_timeout(settings.connect_timeout)
             .no_gzip()
             // A redirect would send the key elsewhere, and no endpoint redirects.
@@ -140,6 +150,7 @@ impl Client {
         }
         Ok(Self {
             http: http.build()?,
+            key: Arc::new(Mutex::new(key)),
             settings: Arc::new(settings),
             announced: Arc::default(),
             observed: Arc::default(),
@@ -150,6 +161,23 @@ impl Client {
     /// Base URL of the service.
     pub fn base(&self) -> &BaseUrl {
         &self.settings.base
+    }
+
+    /// Uses another API key for all further requests of this client and its clones. Returns whether it is another one.
+    ///
+    /// # Errors
+    /// When the key is not a valid header value.
+    pub fn replace_key(&self, key: &SecretString) -> ClientResult<bool> {
+        let new = key_header(key)?;
+        let mut known = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_other = *known != new;
+        *known = new;
+        Ok(is_other)
+    }
+
+    /// The lock protects one value, which stays usable after a panic of another holder.
+    fn key_header(&self) -> HeaderValue {
+        self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Checks address and key with `GET /scans/0`, for which a valid key gets a 404 in JSON.
@@ -212,11 +240,11 @@ impl fmt::Debug for Client {
     }
 }
 
-fn authorization(key: &SecretString) -> ClientResult<HeaderMap> {
+fn key_header(key: &SecretString) -> ClientResult<HeaderValue> {
     let bearer = format!("Bearer {}", key.expose_secret());
     let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| {
         Error::new(ErrorKind::Unauthorized, "the API key contains a character that is invalid in a header")
     })?;
     bearer.set_sensitive(true);
-    Ok(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
+    Ok(bearer)
 }

@@ -1,5 +1,6 @@
 //! Source of the API key: never a command-line argument, a log or a shell.
 
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
 pub enum KeySource {
-    /// From `SCANDECK_API_KEY`, or typed.
+    /// From `SCANDECK_API_KEY`.
     Given(SecretString),
     /// Program and arguments of a command that prints the key.
     Command(Vec<String>),
@@ -57,10 +58,40 @@ impl KeySource {
     /// # Errors
     /// When the key is missing, other users can read the file, or the command fails.
     pub async fn read(&self) -> Result<SecretString, ConfigError> {
+        self.read_with(Stdio::inherit, Stdio::inherit).await
+    }
+
+    /// Reads the key while another program has the terminal: a command gets no input.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn read_again(&self) -> Result<SecretString, ConfigError> {
+        self.read_with(Stdio::null, Stdio::null).await
+    }
+
+    async fn read_with(&self, stdin: fn() -> Stdio, stderr: fn() -> Stdio) -> Result<SecretString, ConfigError> {
         match self {
             KeySource::Given(key) => Ok(key.clone()),
             KeySource::File(path) => from_file(path),
-            KeySource::Command(words) => from_command(words).await,
+            KeySource::Command(words) => from_command(words, stdin(), stderr()).await,
+        }
+    }
+
+    /// Whether the key can be replaced while the program runs.
+    pub fn is_readable_again(&self) -> bool {
+        !matches!(self, KeySource::Given(_))
+    }
+}
+
+/// The source for messages. Arguments of a command may be secret.
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeySource::Given(_) => f.write_str("SCANDECK_API_KEY"),
+            KeySource::Command(words) => {
+                write!(f, "api_key_command `{}`", words.first().map_or("", String::as_str))
+            }
+            KeySource::File(path) => path.display().fmt(f),
         }
     }
 }
@@ -79,14 +110,14 @@ fn from_file(path: &Path) -> Result<SecretString, ConfigError> {
     })
 }
 
-async fn from_command(words: &[String]) -> Result<SecretString, ConfigError> {
+async fn from_command(words: &[String], stdin: Stdio, stderr: Stdio) -> Result<SecretString, ConfigError> {
     let hint = "run it in a shell to see the error";
     let fail = |why: String| ConfigError::new(format!("api_key_command `{}` {why}", words.join(" ")), hint);
     let Some((program, arguments)) = words.split_first() else { return Err(fail("is empty".into())) };
     let child = Command::new(program)
         .args(arguments)
-        .stdin(Stdio::inherit())
-        .stderr(Stdio::inherit())
+        .stdin(stdin)
+        .stderr(stderr)
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use scandeck::client::{Client, Download, Error, ErrorKind, Lane, replay};
+use scandeck::client::{BaseUrl, Client, ClientSettings, Download, Error, ErrorKind, Lane, replay};
 use scandeck::contract::{
     Capture, LoggerId, NewScan, NewWorkspace, ReportId, ScanId, TargetId, WordlistId, WorkspaceId,
 };
@@ -183,6 +183,27 @@ async fn list_that_grows_when_decoded_is_too_large_whole_or_in_pages() {
     let error = self::client(&server.uri()).list_all_targets(&Default::default()).await.unwrap_err();
     assert!(error.to_string().contains("64 MB of memory"), "{error}");
     assert!(server.received_requests().await.unwrap().len() < 20);
+}
+
+#[tokio::test]
+async fn rejected_key_is_named_by_source_and_can_be_replaced() {
+    let server = MockServer::start().await;
+    let accepted = ResponseTemplate::new(200).set_body_json(json!({"data": []}));
+    Mock::given(header("authorization", "Bearer second")).respond_with(accepted).mount(&server).await;
+    Mock::given(any()).respond_with(json_error(401, "invalid API key")).mount(&server).await;
+    let base = BaseUrl::parse(&server.uri(), false).unwrap();
+    let client = Client::new(ClientSettings::new(base, "first".to_owned().into()).with_key_source("/k/file")).unwrap();
+    let error = client.list_workspaces().await.unwrap_err();
+    assert_eq!(
+        (error.kind.clone(), error.hint().as_str()),
+        (ErrorKind::Unauthorized, "check the API key from /k/file")
+    );
+    let clone = client.without_retries().observing();
+    assert_eq!(client.replace_key(&"first".to_owned().into()), Ok(false));
+    assert_eq!(client.replace_key(&"second".to_owned().into()), Ok(true));
+    assert!(clone.list_workspaces().await.unwrap().is_empty(), "clones use the new key too");
+    assert!(client.replace_key(&"a\nb".to_owned().into()).is_err());
+    assert!(!format!("{client:?} {error:?}").contains("first"));
 }
 
 #[tokio::test]

@@ -175,3 +175,27 @@ async fn error_is_printed_on_two_lines_of_stderr() {
     desk.run(&["workspaces", "lost"]).await.refused(2, "unrecognized");
     desk.service.stop().await;
 }
+
+#[tokio::test]
+async fn rejected_key_is_named_by_its_source() {
+    let desk = CliFixture::new().await;
+    let of_environment = run(desk.command(&["workspaces", "list"]).env("SCANDECK_API_KEY", "wrong-key")).await;
+    of_environment.refused(1, "check the API key from SCANDECK_API_KEY");
+    let file = desk.home.path().join("key");
+    std::fs::write(&file, "wrong-key").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let path = file.display().to_string();
+    let of_file = desk.run(&["workspaces", "list", "--api-key-file", &path]).await;
+    of_file.refused(1, &format!("check the API key from {path}"));
+    let config = format!(
+        "default_profile = \"lab\"\n[profiles.lab]\nbase_url = \"{}\"\napi_key_command = \"echo wrong-key\"\n",
+        desk.service.base
+    );
+    let config_file = desk.home.path().join("config.toml");
+    std::fs::write(&config_file, config).unwrap();
+    let config_path = config_file.display().to_string();
+    let of_command = run(&mut command(desk.home.path(), &["workspaces", "list", "--config", &config_path])).await;
+    of_command.refused(1, "check the API key from api_key_command `echo`");
+    assert!(![&of_environment, &of_file, &of_command].iter().any(|ended| ended.err.contains("wrong-key")));
+    desk.service.stop().await;
+}

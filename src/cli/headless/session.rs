@@ -72,7 +72,8 @@ impl HeadlessSession {
         let (environment, config) = load_config(args)?;
         let (settings, service) = match &config.connection {
             Connection::Remote { base, key } => {
-                (Some(ClientSettings::new(base.clone(), key.read().await?)), config.service_at(base))
+                let settings = ClientSettings::new(base.clone(), key.read().await?);
+                (Some(settings.with_key_source(&key.to_string())), config.service_at(base))
             }
             Connection::Local => (local(&environment, true).await?, ServiceName::Local),
             Connection::Prompt => (local(&environment, false).await?, ServiceName::Local),
@@ -186,11 +187,14 @@ fn load_config(args: &ServiceArgs) -> anyhow::Result<(Environment, Config)> {
 
 #[cfg(feature = "service")]
 async fn local(environment: &Environment, start: bool) -> anyhow::Result<Option<ClientSettings>> {
-    use crate::dashboard::runtime::local::{find, find_or_start};
+    use crate::dashboard::runtime::local::{LocalService, find, find_or_start};
     let directory = environment.state_dir().service_dir();
     let found = if start { find_or_start(&directory).await.map(Some) } else { find(&directory).await };
     let found = found.map_err(|error| CliError::new(&error, error.hint()))?;
-    Ok(found.map(|service| ClientSettings::new(service.base, service.key)))
+    let settings = |service: LocalService| {
+        ClientSettings::new(service.base, service.key).with_key_source(&service.key_source.to_string())
+    };
+    Ok(found.map(settings))
 }
 
 #[cfg(not(feature = "service"))]

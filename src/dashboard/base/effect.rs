@@ -58,6 +58,8 @@ pub enum Effect {
     Redraw,
     /// Leave the first-start screen with a choice.
     Connect(ConnectionChoice),
+    /// Read the API key again from its source; answered by `Msg::KeyRead`.
+    ReadKey,
     /// Make the rows of the findings, off the UI thread; answered by `Msg::Correlated`.
     Correlate(Generation, Box<triage::CorrelationInput>),
     /// Draw random numbers for payloads; answered by `Msg::PayloadNumbers`.

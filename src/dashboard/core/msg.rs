@@ -34,6 +34,8 @@ pub enum Msg {
     },
     /// Result of the first-start choice: the connected service, or the problem.
     Connected(Result<Session, Problem>),
+    /// The API key was read again from its source; whether it is another one.
+    KeyRead { source: String, result: Result<bool, Problem> },
     /// The rows of the findings were made.
     Correlated(Generation, Box<Correlated>),
     /// A list as an earlier dashboard read it.

@@ -61,6 +61,11 @@ impl Model {
         }
     }
 
+    /// Whether the service rejects the API key.
+    pub fn is_key_rejected(&self) -> bool {
+        matches!(&self.connection.link, Link::Down { problem } if problem.status == Some(401))
+    }
+
     /// The lists that the poller fetches.
     pub fn plan(&self) -> PollPlan {
         let captures = self.on_screen().contains(&Pane::Captures);

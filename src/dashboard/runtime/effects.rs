@@ -48,6 +48,7 @@ impl EventLoop {
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
             Effect::Connect(choice) => self.connect(choice),
+            Effect::ReadKey => self.read_key(),
             Effect::Correlate(generation, input) => self.spawn(async move {
                 let correlated = tokio::task::spawn_blocking(move || triage::correlate(&input)).await;
                 // The task fails only with a panic or at the end; no rows are better than no update ever again.
@@ -110,6 +111,19 @@ impl EventLoop {
                 None => Err(Problem::local("no service connected")),
             };
             Msg::Called { ticket, result }
+        });
+    }
+
+    /// Reads the API key again and uses it.
+    fn read_key(&mut self) {
+        let backend = self.backend.as_ref();
+        let Some((client, key)) = backend.and_then(|it| Some((it.client.clone()?, it.key.clone()?))) else { return };
+        self.spawn(async move {
+            let read = async {
+                let secret = key.read_again().await?;
+                client.replace_key(&secret).map_err(Problem::from)
+            };
+            Msg::KeyRead { source: key.to_string(), result: read.await }
         });
     }
 

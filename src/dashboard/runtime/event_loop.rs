@@ -8,6 +8,7 @@
 //! There is no tick, so an idle screen costs nothing. Nothing in the loop waits for the network.
 
 use crate::client::Client;
+use crate::config::KeySource;
 use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Size, Tone, Update};
 use crate::dashboard::core::{Msg, draw as view, update};
 use crate::dashboard::model::Model;
@@ -61,6 +62,8 @@ pub(crate) enum TaskReport {
 pub(crate) struct Backend {
     /// None if a bundle replaces the service.
     pub client: Option<Client>,
+    /// The source of the API key.
+    pub key: Option<KeySource>,
     pub decisions: DecisionsHandle,
     pub archive: ArchiveHandle,
     cache: Option<Cache>,
@@ -341,6 +344,7 @@ impl EventLoop {
         };
         self.backend = Some(Backend {
             client,
+            key: connected.key,
             cache,
             archive: ArchiveHandle::start(&connected.memory, self.answers.0.clone()),
             decisions: DecisionsHandle::start(connected.memory, self.answers.0.clone()),

@@ -30,6 +30,7 @@ pub struct LocalService {
     /// The URL of its API.
     pub base: BaseUrl,
     pub key: SecretString,
+    pub key_source: KeySource,
     /// A warning, for example that the URL of the loggers has changed.
     pub note: Option<String>,
 }
@@ -107,15 +108,13 @@ async fn found(
 ) -> Result<LocalService, LocalError> {
     let base = BaseUrl::parse(info.base_url.as_str(), false)
         .map_err(|error| LocalError::new(&error, "stop it with `scandeck stop`, then start it on 127.0.0.1"))?;
-    let key = KeySource::File(info.api_key_file.clone().unwrap_or_else(|| directory.key_file()))
-        .read()
-        .await
-        .map_err(|error| LocalError::new(&error, error.hint().to_owned()))?;
+    let key_source = KeySource::File(info.api_key_file.clone().unwrap_or_else(|| directory.key_file()));
+    let key = key_source.read().await.map_err(|error| LocalError::new(&error, error.hint().to_owned()))?;
     let note = info.previous_logger_url.as_ref().filter(|_| started).map(|old| {
         let new = &info.logger_url;
         format!("logger URLs changed from {old} to {new}; old URLs no longer record")
     });
-    Ok(LocalService { base, key, note })
+    Ok(LocalService { base, key, key_source, note })
 }
 
 /// A started process that is not ready yet.

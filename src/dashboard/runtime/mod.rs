@@ -47,6 +47,7 @@ pub use terminal::Terminal;
 pub(crate) use triage::{DecisionRequest, DecisionsHandle};
 
 use crate::client::{Client, Problem};
+use crate::config::KeySource;
 use crate::contract::Stamp;
 use crate::dashboard::base::{ConnectionChoice, Session};
 use crate::triage::Bundle;
@@ -74,6 +75,8 @@ pub struct Connected {
     pub session: Session,
     /// The place of its decisions and captures.
     pub memory: Memory,
+    /// The source of the API key, if it can be read again.
+    pub key: Option<KeySource>,
     /// A notice for the user, such as a changed address.
     pub note: Option<String>,
     /// A value that must live as long as the dashboard and is returned at its end, such as the demo service.

@@ -1,5 +1,6 @@
 //! Routing of actions: an open review comes first, then each area has its function.
 
+use crate::client::Problem;
 use crate::dashboard::base::{Effect, Pane, Tab, Tone};
 use crate::dashboard::core::update::{copies, groups, keys, links, navigation, objects, steps};
 use crate::dashboard::findings::decide::keys as decide;
@@ -47,7 +48,7 @@ fn on_review(model: &mut Model, action: Action, on_summary: bool, on_where: bool
 fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
     match action {
         Action::View(action) => navigation::handle_view(model, action, effects),
-        Action::App(action) => handle_app(model, action),
+        Action::App(action) => handle_app(model, action, effects),
         Action::Terminal(action) => keys::handle_terminal(model, action, effects),
         Action::Payload(action) => payloads::handle_payload(model, action, effects),
         Action::Go(action) => links::handle_go(model, action),
@@ -71,8 +72,10 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
     }
 }
 
-fn handle_app(model: &mut Model, action: AppAction) {
+fn handle_app(model: &mut Model, action: AppAction, effects: &mut Vec<Effect>) {
     match action {
+        // The lists follow when the key is read.
+        AppAction::Refresh if model.is_key_rejected() && model.session.reads_key_again => effects.push(Effect::ReadKey),
         AppAction::Refresh => refresh(model),
         AppAction::GoPrefix => model.keyboard.pending = Some(Context::Go),
         AppAction::CopyPrefix => model.keyboard.pending = Some(Context::Copy),
@@ -83,6 +86,16 @@ fn handle_app(model: &mut Model, action: AppAction) {
         AppAction::Commands => model.open_command_line(""),
         // `keys` handles them before.
     }
+}
+
+/// The API key was read again, after the service had rejected it.
+pub(crate) fn handle_key_read(model: &mut Model, source: &str, result: Result<bool, Problem>) {
+    match result {
+        Ok(true) => model.say(Tone::Plain, format!("new API key read from {source}")),
+        Ok(false) => model.say(Tone::Bad, format!("API key from {source} has not changed")),
+        Err(problem) => model.say_problem("API key not read", &problem),
+    }
+    refresh(model);
 }
 
 /// Refreshes the lists on the screen, and applies all filters again.

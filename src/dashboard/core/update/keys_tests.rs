@@ -1,6 +1,6 @@
 //! Keys that move between views, close layers, copy and quit.
 
-use crate::dashboard::base::{ConnectionChoice, ListKind, RowRef, ScanPart, Tab};
+use crate::dashboard::base::{ConnectionChoice, Link, ListKind, PollEvent, RowRef, ScanPart, Tab};
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::input::Context;
 use crate::dashboard::testing::*;
@@ -264,6 +264,36 @@ fn first_start_connects_once_and_only_after_choice() {
     }
     desk.send(Msg::Connected(Ok(Session::default())));
     assert!(desk.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn refresh_after_rejected_key_reads_key_again_first() {
+    let rejected = |hint: &str| {
+        let problem = Problem { status: Some(401), ..Problem::local("invalid API key").with_hint(hint) };
+        PollEvent::Link(Link::Down { problem: Arc::new(problem) })
+    };
+    let mut desk = TestDashboard::new();
+    desk.model.session.reads_key_again = true;
+    let before = desk.model.plan().refreshes;
+    assert_eq!(desk.keys("r"), []);
+    let refreshed = desk.model.plan().refreshes;
+    assert_ne!(before, refreshed, "the key is accepted");
+    desk.feed(rejected("check the API key from /home/ann/key"));
+    assert!(desk.notices().contains("check the API key from /home/ann/key; r reads it again"), "{}", desk.notices());
+    assert_eq!(desk.keys("r"), [Effect::ReadKey]);
+    assert_eq!(desk.model.plan().refreshes, refreshed, "nothing is requested with the old key");
+    desk.send(Msg::KeyRead { source: "/home/ann/key".into(), result: Ok(true) });
+    assert_ne!(desk.model.plan().refreshes, refreshed);
+    assert!(desk.notices().contains("new API key read from /home/ann/key"), "{}", desk.notices());
+    desk.send(Msg::KeyRead { source: "/home/ann/key".into(), result: Err(Problem::local("cannot read the API key")) });
+    assert!(desk.notices().contains("API key not read: cannot read the API key"), "{}", desk.notices());
+
+    let mut desk = TestDashboard::new();
+    desk.feed(rejected("check the API key from SCANDECK_API_KEY"));
+    assert!(desk.notices().contains("SCANDECK_API_KEY; then restart scandeck"), "{}", desk.notices());
+    let before = desk.model.plan().refreshes;
+    assert_eq!(desk.keys("r"), []);
+    assert_ne!(desk.model.plan().refreshes, before);
 }
 
 #[test]

@@ -75,6 +75,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, &mut effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
+        Msg::KeyRead { source, result } => actions::handle_key_read(model, &source, result),
         Msg::Correlated(generation, correlated) => model.handle_correlated(generation, *correlated),
         Msg::Triage(news) => model.handle_triage(news),
         Msg::Oob(news) => model.handle_oob(news, &mut effects),

@@ -4,6 +4,7 @@ use crate::client::Problem;
 use crate::contract::{Logger, Report, ReportStatus, ScanId, Shared, Stamp, Workspace, WorkspaceId};
 use crate::dashboard::base::{Link, ListKind, Pane, PartData, PollEvent, ScanPart, Snapshot, Tone, Update};
 use crate::dashboard::data::ScanParts;
+use crate::dashboard::input::{Action, AppAction, Context};
 use crate::dashboard::model::Model;
 use crate::table::Table;
 use crate::text::plural;
@@ -80,7 +81,14 @@ fn handle_link(model: &mut Model, link: Link) {
     match &link {
         Link::Live { .. } if was_broken => model.say(Tone::Good, "connected again"),
         Link::Down { problem } if model.connection.link != link => {
-            let problem = Arc::clone(problem);
+            let mut problem = Problem::clone(problem);
+            if let (Some(401), Some(hint)) = (problem.status, &mut problem.hint) {
+                let refresh = model.key_label(Context::Everywhere, Action::App(AppAction::Refresh));
+                hint.push_str(&match model.session.reads_key_again {
+                    true => format!("; {refresh} reads it again"),
+                    false => "; then restart scandeck".to_owned(),
+                });
+            }
             model.say_problem("not connected", &problem);
         }
         _ => {}
