@@ -3,7 +3,7 @@
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
 use crate::dashboard::base::{ArchivedCaptures, CaptureRow, Effect, Pane, Snapshot};
 use crate::dashboard::core::{Msg, update};
-use crate::dashboard::data::{Archive, ArchiveBacklog, StoredArchive, OobNews, Recalled};
+use crate::dashboard::data::{Archive, ArchiveBacklog, OobNews, Recalled, StoredArchive};
 use crate::dashboard::list::CHUNK;
 use crate::dashboard::model::Model;
 use crate::dashboard::testing::{TestDashboard, capture, capture_row, events, table};
