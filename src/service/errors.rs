@@ -15,6 +15,13 @@ use super::data_dir::ServiceInfo;
 use super::store::DatabaseError;
 use crate::contract::ErrorBody;
 
+/// Longest URL of a request, in bytes.
+pub const MAX_URL: usize = 8192;
+/// Characters of a message or its details.
+const MAX_MESSAGE: usize = 1000;
+/// Characters of input that a message quotes.
+const MAX_QUOTED: usize = 80;
+
 /// An error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
@@ -67,14 +74,41 @@ impl ApiError {
     }
 }
 
+impl ApiError {
+    /// 414.
+    pub fn uri_too_long() -> Self {
+        Self::new(StatusCode::URI_TOO_LONG, format!("the URL is longer than {MAX_URL} bytes"))
+    }
+
+    /// The body as JSON text.
+    pub fn body(&self) -> String {
+        serde_json::to_string(&self.error_body()).unwrap_or_default()
+    }
+
+    fn error_body(&self) -> ErrorBody {
+        ErrorBody {
+            status: i64::from(self.status.as_u16()),
+            message: shortened(&self.message, MAX_MESSAGE).into(),
+            details: self.details.as_ref().map(|details| shortened(details, MAX_MESSAGE).into()),
+        }
+    }
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let body = ErrorBody {
-            status: i64::from(self.status.as_u16()),
-            message: self.message.into(),
-            details: self.details.map(Into::into),
-        };
-        (self.status, Json(body)).into_response()
+        (self.status, Json(self.error_body())).into_response()
+    }
+}
+
+/// Input as quoted in a message: long input is not repeated.
+pub fn shown(input: &str) -> String {
+    shortened(input, MAX_QUOTED)
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -114,5 +148,18 @@ fn already_running(dir: &std::path::Path, info: Option<&ServiceInfo>) -> String 
         None => {
             format!("a service is running or starting on {dir}; see `scandeck status --data-dir {dir}`")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_input_is_not_repeated() {
+        assert_eq!(shown("abc"), "abc");
+        assert_eq!(shown(&"é".repeat(500)), format!("{}…", "é".repeat(MAX_QUOTED)));
+        let error = ApiError::bad_request("x".repeat(100_000)).with_details("y".repeat(100_000));
+        assert!(error.body().len() < 2100, "{}", error.body().len());
     }
 }

@@ -15,7 +15,8 @@ use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::errors::ApiError;
+use super::connections::{ClientAddress, client_of};
+use super::errors::{ApiError, MAX_URL, shown};
 use super::limits::Class;
 use super::state::App;
 
@@ -24,14 +25,17 @@ pub fn hash(key: &str) -> [u8; 32] {
     Sha256::digest(key.as_bytes()).into()
 }
 
-/// Refuses DNS rebinding, by which a web page sends requests here under its own name: the Host must be an address or
+/// Refuses long URLs, and DNS rebinding, by which a web page sends requests here under its own name: the Host must be an address or
 /// `localhost`.
 pub async fn check_host(request: Request, next: Next) -> Response {
+    if request.uri().path_and_query().is_some_and(|path| path.as_str().len() > MAX_URL) {
+        return ApiError::uri_too_long().into_response();
+    }
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     if is_address(host) {
         return next.run(request).await;
     }
-    ApiError::forbidden(format!("Host `{host}` is not allowed"))
+    ApiError::forbidden(format!("Host `{}` is not allowed", shown(host)))
         .with_details("use the address of the service or `localhost`")
         .into_response()
 }
@@ -50,10 +54,11 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
     let class = Class::of(request.method(), request.uri().path());
     let now = app.now();
     if !has_key(&app, request.headers()) {
-        let mut refused = ApiError::new(StatusCode::UNAUTHORIZED, "the API key is missing or wrong")
-            .with_details("send the header `authorization: Bearer <API_KEY>`")
-            .into_response();
-        refused.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        let client = request.extensions().get::<ClientAddress>().map(|client| client_of(client.0.ip()));
+        let mut refused = match client.map_or(Ok(()), |client| app.wrong_keys.take(client, now)) {
+            Ok(()) => without_key(),
+            Err(seconds) => too_many_wrong_keys(seconds),
+        };
         if let Some(budget) = app.limiter.peek(class, now) {
             budget.set_headers(refused.headers_mut());
         }
@@ -74,6 +79,22 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
             refused
         }
     }
+}
+
+fn without_key() -> Response {
+    let mut refused = ApiError::new(StatusCode::UNAUTHORIZED, "the API key is missing or wrong")
+        .with_details("send the header `authorization: Bearer <API_KEY>`")
+        .into_response();
+    refused.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    refused
+}
+
+/// The right key is still accepted: otherwise any program on a machine could lock out the others.
+fn too_many_wrong_keys(seconds: i64) -> Response {
+    let message = "too many requests without a valid API key from this address";
+    let mut refused = ApiError::new(StatusCode::TOO_MANY_REQUESTS, message).into_response();
+    refused.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    refused
 }
 
 fn has_key(app: &App, headers: &HeaderMap) -> bool {

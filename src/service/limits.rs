@@ -1,8 +1,11 @@
-//! The rate limit of the API key: a fixed window of one minute for each class of requests.
+//! The rate limit of the API key: a fixed window of one minute for each class of requests. Wrong keys have a window for
+//! each client.
 //!
 //! GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter (`hosted-service.md`, Rate limits).
 //! Windows are fixed instead of sliding, because clients read `X-RateLimit-Reset` as one point in time.
 
+use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::{HeaderMap, HeaderValue, Method};
@@ -11,6 +14,8 @@ use jiff::Timestamp;
 use super::settings::RateLimit;
 
 const WINDOW: i64 = 60;
+/// Clients whose wrong keys are counted.
+const MAX_CLIENTS: usize = 4096;
 
 /// A class of requests with its own window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +116,37 @@ impl Limiter {
     }
 }
 
+/// Counts requests with a wrong key for each client, so that guessing keys is slow and fills no log.
+#[derive(Debug)]
+pub struct WrongKeys {
+    limit: u32,
+    windows: Mutex<HashMap<IpAddr, Window>>,
+}
+
+impl WrongKeys {
+    pub fn new(limit: u32) -> Self {
+        Self { limit, windows: Mutex::default() }
+    }
+
+    /// Counts one request; returns the seconds until the next window when the limit is exceeded.
+    pub fn take(&self, client: IpAddr, now: Timestamp) -> Result<(), i64> {
+        let now = now.as_second();
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() >= MAX_CLIENTS {
+            windows.retain(|_, window| window.ends > now);
+        }
+        if windows.len() >= MAX_CLIENTS {
+            windows.clear();
+        }
+        let window = windows.entry(client).or_default();
+        if !(now + 1..=now + WINDOW).contains(&window.ends) {
+            *window = Window { ends: now + WINDOW, used: 0 };
+        }
+        window.used = window.used.saturating_add(1);
+        if window.used > self.limit { Err(window.ends - now) } else { Ok(()) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +172,20 @@ mod tests {
         assert!(limiter.take(Class::Write, Timestamp::from_second(1060).unwrap()).unwrap().1);
         assert_eq!(limiter.take(Class::Write, Timestamp::from_second(5).unwrap()).unwrap().0.remaining, 3);
         assert_eq!(Limiter::new(RateLimit::Off).take(Class::Read, now), None);
+    }
+
+    #[test]
+    fn wrong_keys_are_counted_per_client_and_window() {
+        let wrong_keys = WrongKeys::new(2);
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let client = |last: u32| IpAddr::from(std::net::Ipv4Addr::from(0x7f00_0000 + last));
+        assert_eq!([0, 1, 2].map(|_| wrong_keys.take(client(1), at(1000))), [Ok(()), Ok(()), Err(60)]);
+        assert_eq!(wrong_keys.take(client(2), at(1000)), Ok(()));
+        assert_eq!(wrong_keys.take(client(1), at(1060)), Ok(()));
+        for other in 0..5000 {
+            assert_eq!(wrong_keys.take(client(other + 10), at(1070)), Ok(()));
+        }
+        assert!(wrong_keys.windows.lock().unwrap().len() <= MAX_CLIENTS);
     }
 
     #[test]

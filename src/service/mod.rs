@@ -14,7 +14,10 @@ mod activity;
 pub mod address;
 mod callbacks;
 pub mod clock;
+mod connection_io;
+mod connections;
 pub mod data_dir;
+mod descriptors;
 mod endpoint;
 pub mod engine;
 pub mod errors;
@@ -39,6 +42,7 @@ mod words;
 mod worker;
 
 pub use activity::{Activity, activity};
+pub use connections::ConnectionLimits;
 pub use data_dir::{DataDir, Holder, ServiceInfo};
 pub use engine::ScanLimits;
 pub use errors::StartError;

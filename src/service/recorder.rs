@@ -10,7 +10,7 @@
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::store::captures::NewCapture;
+use super::store::captures::{LoggerQuota, NewCapture};
 use super::store::{DatabaseError, Store};
 
 /// Largest number of requests per transaction; with bodies of 1 MiB it limits the memory of a batch.
@@ -33,7 +33,7 @@ pub struct Recorder(mpsc::Sender<QueuedCapture>);
 
 impl Recorder {
     /// A recorder and its writing task, which ends when all recorders are dropped.
-    pub fn new(store: Store, quota: i64) -> (Self, impl Future<Output = ()> + Send) {
+    pub fn new(store: Store, quota: LoggerQuota) -> (Self, impl Future<Output = ()> + Send) {
         let (sender, receiver) = mpsc::channel(BATCH);
         (Self(sender), write(store, quota, receiver))
     }
@@ -50,7 +50,7 @@ impl Recorder {
     }
 }
 
-async fn write(store: Store, quota: i64, mut receiver: mpsc::Receiver<QueuedCapture>) {
+async fn write(store: Store, quota: LoggerQuota, mut receiver: mpsc::Receiver<QueuedCapture>) {
     let mut entries: Vec<QueuedCapture> = Vec::with_capacity(BATCH);
     while receiver.recv_many(&mut entries, BATCH).await > 0 {
         let captures: Vec<&NewCapture> = entries.iter().map(|entry| &entry.0).collect();

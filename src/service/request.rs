@@ -11,7 +11,8 @@ use axum::http::{StatusCode, header};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use super::errors::ApiError;
+use super::connection_io::BodyTimeout;
+use super::errors::{ApiError, shown};
 
 /// The largest accepted body, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;
@@ -28,7 +29,7 @@ impl<T: From<i64>, S: Send + Sync> FromRequestParts<S> for Id<T> {
             .map_err(|_| ApiError::bad_request("the id in the path is not valid text"))?;
         match text.parse::<i64>() {
             Ok(id) => Ok(Self(T::from(id))),
-            Err(_) => Err(ApiError::bad_request(format!("invalid id `{text}`: ids are integers"))),
+            Err(_) => Err(ApiError::bad_request(format!("invalid id `{}`: ids are integers", shown(&text)))),
         }
     }
 }
@@ -61,7 +62,7 @@ impl QueryParams {
         let Some(text) = self.text(name) else { return Ok(None) };
         match text.trim().parse::<i64>() {
             Ok(number) => Ok(Some(T::from(number))),
-            Err(_) => Err(ApiError::bad_request(format!("{name}: `{text}` is not an integer"))),
+            Err(_) => Err(ApiError::bad_request(format!("{name}: `{}` is not an integer", shown(text)))),
         }
     }
 
@@ -73,7 +74,7 @@ impl QueryParams {
         let Some(text) = self.text(name) else { return Ok(None) };
         match boolean(text) {
             Some(value) => Ok(Some(value)),
-            None => Err(ApiError::bad_request(format!("{name}: `{text}` is not true or false"))),
+            None => Err(ApiError::bad_request(format!("{name}: `{}` is not true or false", shown(text)))),
         }
     }
 
@@ -102,7 +103,7 @@ pub fn choice<T: Clone + ToString>(name: &str, text: &str, choices: &[T]) -> Res
     let found = choices.iter().find(|choice| choice.to_string() == text);
     found.cloned().ok_or_else(|| {
         let choices: Vec<String> = choices.iter().map(T::to_string).collect();
-        ApiError::bad_request(format!("{name}: `{text}` is none of {}", choices.join(", ")))
+        ApiError::bad_request(format!("{name}: `{}` is none of {}", shown(text), choices.join(", ")))
     })
 }
 
@@ -130,6 +131,7 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
         // The router sets the limit; any other error is a broken connection.
         let bytes = Bytes::from_request(request, state).await.map_err(|error| match error.status() {
             StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+            _ if BodyTimeout::caused(&error) => ApiError::new(StatusCode::REQUEST_TIMEOUT, BodyTimeout.to_string()),
             _ => ApiError::bad_request("body could not be read"),
         })?;
         Self::parse(&kind, &bytes)
@@ -154,8 +156,11 @@ impl Fields {
             "" if looks_like_json => (json_object(bytes)?, false),
             "" => (form_object(bytes), true),
             other => {
-                return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("`{other}` is not supported"))
-                    .with_details("send application/json or application/x-www-form-urlencoded"));
+                return Err(ApiError::new(
+                    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                    format!("`{}` is not supported", shown(other)),
+                )
+                .with_details("send application/json or application/x-www-form-urlencoded"));
             }
         };
         Ok(Self { map, form, wrong_type: StatusCode::BAD_REQUEST })

@@ -17,7 +17,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
 use super::endpoint::Endpoint;
-use super::errors::ApiError;
+use super::errors::{ApiError, shown};
 use super::state::App;
 use super::{guard, openapi, request, routes};
 
@@ -58,30 +58,55 @@ fn add(router: Router<App>, endpoint: Endpoint, app: &App) -> Router<App> {
 }
 
 async fn unknown_path(uri: Uri) -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, format!("unknown path {}", uri.path()))
+    ApiError::new(StatusCode::NOT_FOUND, format!("unknown path {}", shown(uri.path())))
         .with_details(format!("{PREFIX}/openapi.json lists all paths"))
 }
 
 async fn unknown_method(uri: Uri, method: axum::http::Method) -> ApiError {
-    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, format!("{method} is not allowed at {}", uri.path()))
+    ApiError::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        format!("{} is not allowed at {}", shown(method.as_str()), shown(uri.path())),
+    )
 }
 
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     ApiError::internal("a handler panicked").into_response()
 }
 
-/// Removes redundant slashes: clients also send `scans/` and `/api/v2//scans` for `/api/v2/scans`.
+/// Removes redundant slashes and escapes: clients also send `scans/`, `/api/v2//scans` and `/api/v2/%73cans` for
+/// `/api/v2/scans`.
 fn normalize_path(mut request: Request) -> Request {
     let path = request.uri().path();
-    if !path.contains("//") && !path.ends_with('/') {
+    if !path.contains("//") && !path.ends_with('/') && !path.contains('%') {
         return request;
     }
+    let path = unescape(path);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
     if let Ok(uri) = format!("/{}{query}", parts.join("/")).parse() {
         *request.uri_mut() = uri;
     }
     request
+}
+
+/// Decodes the escapes of characters that need none (RFC 3986 §6.2.2.2).
+fn unescape(path: &str) -> String {
+    let mut parts = path.split('%');
+    let mut unescaped = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        match code.filter(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(byte)) {
+            Some(byte) => {
+                unescaped.push(char::from(byte));
+                unescaped.push_str(&part[2..]);
+            }
+            None => {
+                unescaped.push('%');
+                unescaped.push_str(part);
+            }
+        }
+    }
+    unescaped
 }
 
 #[cfg(test)]
@@ -97,5 +122,9 @@ mod tests {
         assert_eq!(normalized("/api/v2/scans/"), "/api/v2/scans");
         assert_eq!(normalized("//api/v2//scans/7/?limit=1"), "/api/v2/scans/7?limit=1");
         assert_eq!(normalized("/api/v2/scans?a=/b/"), "/api/v2/scans?a=/b/");
+        assert_eq!(normalized("/api/v2/%73c%61ns/%37?a=%73"), "/api/v2/scans/7?a=%73");
+        for kept in ["/api/v2/a%2Fb", "/api/v2/%", "/api/v2/%7", "/api/v2/%zz", "/api/v2/%C3%A4"] {
+            assert_eq!(normalized(kept), kept);
+        }
     }
 }

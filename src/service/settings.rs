@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustls::pki_types::CertificateDer;
 use url::Url;
 
+use super::connections::ConnectionLimits;
 use super::engine::ScanLimits;
 use crate::contract::WorkspaceId;
 
@@ -36,6 +37,12 @@ pub struct Settings {
     pub scans_at_once: usize,
     /// Limits of the results of each scan.
     pub scan_limits: ScanLimits,
+    /// Limits of the connections of each listener.
+    pub connections: ConnectionLimits,
+    /// Requests with a wrong key from one address in a minute; further ones receive 429.
+    pub wrong_keys: u32,
+    /// Bytes that one logger records, with headers and bodies, before it responds with 410.
+    pub logger_bytes: i64,
     /// Requests that one logger records before it responds with 410.
     pub logger_quota: i64,
     /// Days that one logger records before it responds with 410.
@@ -64,6 +71,9 @@ impl Settings {
             max_targets: 10_000,
             scans_at_once: 4,
             scan_limits: ScanLimits::default(),
+            connections: ConnectionLimits::default(),
+            wrong_keys: 60,
+            logger_bytes: 64 * 1024 * 1024,
             logger_quota: 10_000,
             logger_days: 30,
             current_workspace: None,

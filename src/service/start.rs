@@ -11,31 +11,43 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::Request;
+use axum::response::Response;
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
 use url::Url;
 
 use super::clock::{Clock, SystemClock};
+use super::connections::{ClientAddress, ConnectionHandler, ConnectionLimits, RefusedHead};
 use super::data_dir::{DataDir, DirLock, ServiceInfo, secret};
+use super::descriptors::DescriptorShares;
 use super::engine::{Engine, EngineSettings, ServicePorts};
-use super::errors::StartError;
-use super::limits::Limiter;
+use super::errors::{ApiError, StartError};
+use super::limits::{Limiter, WrongKeys};
+use super::loggers::LoggerHandler;
 use super::recorder::Recorder;
+use super::router::NormalizingRouter;
 use super::scope::Pattern;
 use super::scope_check::{ScopeCheck, ScopeCheckSettings};
 use super::settings::Settings;
 use super::state::{App, AppState};
+use super::store::captures::LoggerQuota;
 use super::store::{OpenedStore, Store};
 use super::words::{PREDEFINED, WordlistWords};
 use super::worker::{Runner, Worker};
-use super::{callbacks, guard, idle, loggers, report_maker, router, worker};
+use super::{callbacks, connections, guard, idle, report_maker, router, worker};
 
 /// How long open connections may finish their responses when the service stops.
 const DRAIN: Duration = Duration::from_millis(1500);
+
+/// Descriptors of one scan besides its port probes: HTTP connections, which are kept open.
+const SCAN_DESCRIPTORS: usize = 32;
 
 /// A running service.
 pub struct Running {
@@ -106,12 +118,17 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let callback_key = secret(&dir.callback_key_file()).map_err(files(&dir.callback_key_file()))?;
     let sockets = Sockets::open(&settings, last.as_ref()).await?;
     let (base_url, logger_base) = (api_url(sockets.api_address)?, sockets.logger_base(&settings)?);
-    let runner = parts.runner.unwrap_or_else(|| engine(&settings, &scope_check, &sockets));
+    let shares = DescriptorShares::of_process();
+    let runner = parts.runner.unwrap_or_else(|| engine(&settings, &scope_check, &sockets, shares));
+    if settings.connections.connections > shares.api {
+        notes.push(format!("the limit of file descriptors allows {} connections per listener", shares.api));
+    }
 
     let app = App::new(AppState {
         store: store.clone(),
         scope_check,
         limiter: Limiter::new(settings.rate_limit),
+        wrong_keys: WrongKeys::new(settings.wrong_keys),
         key_hash: guard::hash(&api_key),
         logger_base: logger_base.clone(),
         boot: rand::random(),
@@ -139,7 +156,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     };
     dir.write_info(&info).map_err(files(dir.path()))?;
     // Nothing below fails, so a failed start leaves no task running.
-    let tasks = spawn_tasks(&app, sockets, runner, callback_key, &shutdown.child_token());
+    let tasks = spawn_tasks(&app, sockets, runner, shares, callback_key, &shutdown.child_token());
     let shutdown = tokio::spawn(shut_down(tasks, store, lock));
     Ok(Running { base_url, logger_base, api_key, notes, shutdown })
 }
@@ -205,12 +222,23 @@ async fn listen(address: SocketAddr, flag: &'static str, any: bool) -> Result<(T
     Ok((listener, address))
 }
 
-fn engine(settings: &Settings, scope_check: &Arc<ScopeCheck>, sockets: &Sockets) -> Arc<dyn Runner> {
+fn engine(
+    settings: &Settings,
+    scope_check: &Arc<ScopeCheck>,
+    sockets: &Sockets,
+    shares: DescriptorShares,
+) -> Arc<dyn Runner> {
     let service_ports = ServicePorts::default();
     service_ports.add(sockets.api_address);
     service_ports.add(sockets.logger_address);
     let (scope_check, trust_anchors) = (Arc::clone(scope_check), settings.trust_anchors.clone());
-    Arc::new(Engine::new(EngineSettings { scope_check, trust_anchors, service_ports, limits: settings.scan_limits }))
+    Arc::new(Engine::new(EngineSettings {
+        scope_check,
+        trust_anchors,
+        service_ports,
+        limits: settings.scan_limits,
+        descriptors: shares.scans.saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS),
+    }))
 }
 
 /// Prepares the store before the first request: current workspace, predefined wordlists, interrupted scans.
@@ -257,15 +285,22 @@ fn spawn_tasks(
     app: &App,
     sockets: Sockets,
     runner: Arc<dyn Runner>,
+    shares: DescriptorShares,
     callback_key: String,
     stop: &CancellationToken,
 ) -> TaskTracker {
     let tasks = TaskTracker::new();
-    let (recorder, record) = Recorder::new(app.store.clone(), app.settings.logger_quota);
+    let quota = LoggerQuota { requests: app.settings.logger_quota, bytes: app.settings.logger_bytes };
+    let (recorder, record) = Recorder::new(app.store.clone(), quota);
+    let limits = |share: usize| {
+        let limits = app.settings.connections;
+        ConnectionLimits { connections: limits.connections.min(share), ..limits }
+    };
+    let (api, loggers) = (ApiHandler(router::router(app.clone())), LoggerHandler::new(app.clone(), recorder));
     let owner = format!("{:016x}", app.boot);
     tasks.spawn(record);
-    tasks.spawn(serve_api(app.clone(), sockets.api, stop.clone()));
-    tasks.spawn(loggers::listen(app.clone(), recorder, sockets.loggers, stop.clone(), DRAIN));
+    tasks.spawn(connections::serve(sockets.api, limits(shares.api), api, stop.clone(), DRAIN));
+    tasks.spawn(connections::serve(sockets.loggers, limits(shares.loggers), loggers, stop.clone(), DRAIN));
     tasks.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
     tasks.spawn(report_maker::make_reports(app.clone(), stop.clone()));
     tasks.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
@@ -276,32 +311,21 @@ fn spawn_tasks(
     tasks
 }
 
-async fn serve_api(app: App, listener: TcpListener, stop: CancellationToken) {
-    let service = axum::ServiceExt::<axum::extract::Request>::into_make_service(router::router(app));
-    let server = axum::serve(no_delay(listener), service).with_graceful_shutdown(stop.clone().cancelled_owned());
-    drain(server.into_future(), stop).await;
-}
+/// Answers the requests of the API listener.
+#[derive(Clone)]
+struct ApiHandler(NormalizingRouter);
 
-/// Disables Nagle's algorithm: responses are small and complete, so waiting for more data only delays them.
-fn no_delay(listener: TcpListener) -> impl axum::serve::Listener<Io = tokio::net::TcpStream, Addr = SocketAddr> {
-    use axum::serve::ListenerExt;
-    listener.tap_io(|stream| {
-        // A connection without the option works too.
-        let _ = stream.set_nodelay(true);
-    })
-}
+impl ConnectionHandler for ApiHandler {
+    const HALF_CLOSE: bool = false;
 
-/// Runs a server until it ends, at most [`DRAIN`] after `stop`.
-async fn drain(server: impl Future<Output = std::io::Result<()>>, stop: CancellationToken) {
-    let deadline = async {
-        stop.cancelled().await;
-        tokio::time::sleep(DRAIN).await;
-    };
-    tokio::select! {
-        ended = server => if let Err(error) = ended {
-            tracing::error!(%error, "API listener failed");
-        },
-        () = deadline => tracing::info!("open API connections closed at shutdown"),
+    fn respond(&self, client: SocketAddr, mut request: Request) -> BoxFuture<'static, Response> {
+        request.extensions_mut().insert(ClientAddress(client));
+        let router = self.0.clone();
+        Box::pin(async move { router.oneshot(request).await.unwrap_or_else(|never| match never {}) })
+    }
+
+    fn refuse(&self, _: SocketAddr, head: RefusedHead) -> BoxFuture<'static, ApiError> {
+        Box::pin(std::future::ready(head.error()))
     }
 }
 

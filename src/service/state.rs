@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use url::Url;
 
 use super::clock::Clock;
-use super::limits::Limiter;
+use super::limits::{Limiter, WrongKeys};
 use super::scope_check::ScopeCheck;
 use super::settings::Settings;
 use super::store::Store;
@@ -25,6 +25,7 @@ pub struct AppState {
     pub scope_check: Arc<ScopeCheck>,
     pub clock: Arc<dyn Clock>,
     pub limiter: Limiter,
+    pub wrong_keys: WrongKeys,
     /// SHA-256 of the API key; the key itself is not stored.
     pub key_hash: [u8; 32],
     /// Base of every `handler_url`, ending in `/`.

@@ -9,6 +9,7 @@ mod commands;
 mod engine;
 mod findings;
 mod lifecycle;
+mod limits;
 mod loggers;
 #[cfg(feature = "dashboard")]
 mod practice;

@@ -1,11 +1,11 @@
-//! Flags of `scandeck serve` for the limits of scans.
+//! Flags of `scandeck serve` for the limits of connections and scans.
 
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use crate::service::ScanLimits;
+use crate::service::{ConnectionLimits, ScanLimits};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Limits of each scan")]
@@ -29,8 +29,48 @@ pub struct ScanLimitArgs {
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = at_least_one())]
     scan_ports: usize,
     /// Seconds that a scan spends on reading HTML
-    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = seconds())]
     html_seconds: u64,
+}
+
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Limits of connections")]
+pub struct ConnectionArgs {
+    /// Open connections of each listener
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = at_least_one())]
+    max_connections: usize,
+    /// Open connections of each listener from one address
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = at_least_one())]
+    connections_per_client: usize,
+    /// Bytes of a request line with headers
+    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = RangedU64ValueParser::<usize>::new().range(1024..=1_048_576))]
+    head_bytes: usize,
+    /// Seconds in which a request line with headers must arrive
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = seconds())]
+    head_seconds: u64,
+    /// Seconds in which a body must arrive
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = seconds())]
+    body_seconds: u64,
+    /// Seconds after which an idle connection is closed
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = seconds())]
+    idle_seconds: u64,
+}
+
+impl From<ConnectionArgs> for ConnectionLimits {
+    fn from(args: ConnectionArgs) -> Self {
+        Self {
+            connections: args.max_connections,
+            per_client: args.connections_per_client,
+            head_bytes: args.head_bytes,
+            head_time: Duration::from_secs(args.head_seconds),
+            body_time: Duration::from_secs(args.body_seconds),
+            idle_time: Duration::from_secs(args.idle_seconds),
+        }
+    }
+}
+
+fn seconds() -> RangedU64ValueParser<u64> {
+    RangedU64ValueParser::new().range(1..=3600)
 }
 
 fn at_least_one() -> RangedU64ValueParser<usize> {

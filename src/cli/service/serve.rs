@@ -17,7 +17,7 @@ use tracing_subscriber::EnvFilter;
 use url::Url;
 
 use super::DataDirArg;
-use super::limits::ScanLimitArgs;
+use super::limits::{ConnectionArgs, ScanLimitArgs};
 use crate::contract::WorkspaceId;
 use crate::service::{RateLimit, Settings, start};
 
@@ -63,9 +63,17 @@ pub struct ServeArgs {
     /// Days that a logger records
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(i64).range(1..=3650))]
     logger_days: i64,
+    /// Bytes that a logger records, with headers and bodies
+    #[arg(long, value_name = "BYTES", default_value_t = 67_108_864, value_parser = clap::value_parser!(i64).range(1..))]
+    logger_bytes: i64,
+    /// Requests per minute and address without a valid key; further ones receive 429
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    wrong_keys: u32,
     /// Workspace of requests without workspace_id
     #[arg(long, value_name = "ID")]
     current_workspace: Option<WorkspaceId>,
+    #[command(flatten)]
+    connections: ConnectionArgs,
     #[command(flatten)]
     scan_limits: ScanLimitArgs,
     /// Used by the dashboard: runs in its own session, reuses its ports or picks free ones, exits when unused
@@ -98,6 +106,9 @@ impl ServeArgs {
             scan_limits: self.scan_limits.into(),
             logger_quota: self.logger_quota,
             logger_days: self.logger_days,
+            logger_bytes: self.logger_bytes,
+            wrong_keys: self.wrong_keys,
+            connections: self.connections.into(),
             current_workspace: self.current_workspace,
             idle_exit: self.detached.then_some(IDLE_LIMIT),
             ..defaults

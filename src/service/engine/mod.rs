@@ -56,6 +56,8 @@ pub struct EngineSettings {
     pub service_ports: ServicePorts,
     /// Limits of the results of each scan.
     pub limits: ScanLimits,
+    /// Port probes of all scans at the same time, as each needs a file descriptor.
+    pub descriptors: usize,
 }
 
 /// Runs any number of concurrent scans.
@@ -67,7 +69,8 @@ pub struct Engine {
 
 impl Engine {
     pub fn new(settings: EngineSettings) -> Self {
-        Self { settings: Arc::new(settings), lanes: Arc::default() }
+        let lanes = Arc::new(Lanes::new(settings.descriptors));
+        Self { settings: Arc::new(settings), lanes }
     }
 
     /// Runs one scan. Cancelling `stop`, closing `events` or dropping the future ends it at once and closes its

@@ -19,6 +19,9 @@ use tokio::time::Instant;
 
 use crate::service::scope_check::is_this_host;
 
+/// Port probes that are possible at the same time, however few descriptors there are.
+const MIN_PROBES: usize = 16;
+
 /// Limits of one scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -41,7 +44,7 @@ impl Limits {
             requests_per_second: if is_local { 200 } else { 10 },
             connections: if is_local { 32 } else { 5 },
             probes_per_second: (!is_local).then_some(100),
-            probes_in_flight: 256.min(max_descriptors() / 4).max(8),
+            probes_in_flight: 256,
             connect_timeout: Duration::from_secs(if is_local { 1 } else { 3 }),
         }
     }
@@ -68,16 +71,25 @@ impl HostLane {
 }
 
 /// The lanes of all running scans.
-#[derive(Debug, Default)]
-pub struct Lanes(Mutex<HashMap<IpAddr, Weak<HostLane>>>);
+#[derive(Debug)]
+pub struct Lanes {
+    hosts: Mutex<HashMap<IpAddr, Weak<HostLane>>>,
+    /// One permit for each port probe of all scans.
+    pub descriptors: Semaphore,
+}
 
 impl Lanes {
+    /// Lanes that share this number of descriptors.
+    pub fn new(descriptors: usize) -> Self {
+        Self { hosts: Mutex::default(), descriptors: Semaphore::new(descriptors.max(MIN_PROBES)) }
+    }
+
     /// The lane of a host; it is removed when its last scan ends.
     pub fn of(&self, ip: IpAddr) -> Arc<HostLane> {
         if is_this_host(ip) {
             return Arc::new(HostLane::new(Limits::of(ip)));
         }
-        let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lanes = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lane) = lanes.get(&ip).and_then(Weak::upgrade) {
             return lane;
         }
@@ -86,12 +98,6 @@ impl Lanes {
         lanes.insert(ip, Arc::downgrade(&lane));
         lane
     }
-}
-
-/// The file descriptor limit of this process.
-fn max_descriptors() -> usize {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(4096)
 }
 
 /// A rate limit without bursts.
@@ -131,14 +137,14 @@ mod tests {
 
     #[test]
     fn scans_of_remote_host_share_its_lane() {
-        let lanes = Lanes::default();
+        let lanes = Lanes::new(1);
         let [here, there, other] = ["127.0.0.1", "192.0.2.1", "192.0.2.2"].map(|ip| lanes.of(ip.parse().unwrap()));
         assert_eq!((here.limits.requests_per_second, there.limits.requests_per_second), (200, 10));
         assert!(Arc::ptr_eq(&there, &lanes.of("192.0.2.1".parse().unwrap())) && !Arc::ptr_eq(&there, &other));
         assert!(!Arc::ptr_eq(&here, &lanes.of("127.0.0.1".parse().unwrap())));
         drop((there, other));
         lanes.of("192.0.2.3".parse().unwrap());
-        assert_eq!(lanes.0.lock().unwrap().len(), 1, "unused lanes are removed");
+        assert_eq!(lanes.hosts.lock().unwrap().len(), 1, "unused lanes are removed");
     }
 
     #[test]

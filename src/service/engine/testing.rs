@@ -99,6 +99,7 @@ impl TestScan {
             trust_anchors: self.trust_anchors,
             service_ports: self.service_ports,
             limits: self.limits,
+            descriptors: 512,
         });
         let (events, mut result) = mpsc::channel(16);
         let start = Instant::now();

@@ -11,8 +11,13 @@ use sqlx::{FromRow, Row, SqliteConnection};
 use super::{Store, StoreResult, stamp, text};
 use crate::contract::{Capture, CaptureId, LoggerId, Shared};
 
-/// Total size of the bodies of one logger, in bytes.
-pub const BODY_QUOTA: i64 = 64 * 1024 * 1024;
+/// What one logger may store.
+#[derive(Clone, Copy, Debug)]
+pub struct LoggerQuota {
+    pub requests: i64,
+    /// Bytes of its captures, with their headers.
+    pub bytes: i64,
+}
 
 /// A request to record.
 #[derive(Clone, Debug)]
@@ -87,7 +92,7 @@ impl Store {
     }
 
     /// Records requests in one transaction. Returns false for a request whose logger is full or deleted.
-    pub async fn record_captures(&self, captures: &[&NewCapture], quota: i64) -> StoreResult<Vec<bool>> {
+    pub async fn record_captures(&self, captures: &[&NewCapture], quota: LoggerQuota) -> StoreResult<Vec<bool>> {
         let mut change = self.change().await?;
         let mut recorded = Vec::with_capacity(captures.len());
         for capture in captures {
@@ -98,16 +103,19 @@ impl Store {
     }
 }
 
-async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: i64) -> StoreResult<bool> {
-    let size = i64::try_from(capture.body.len()).unwrap_or(i64::MAX);
+async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: LoggerQuota) -> StoreResult<bool> {
+    let headers = serde_json::to_string(&capture.headers).unwrap_or_else(|_| "[]".to_owned());
+    let texts = [&capture.ip_address, &capture.method, &capture.path, &capture.query, &capture.http_version, &headers];
+    let size = capture.body.len() + texts.iter().map(|text| text.len()).sum::<usize>();
+    let size = i64::try_from(size).unwrap_or(i64::MAX);
     let counted = sqlx::query(
         "UPDATE loggers SET num_requests = num_requests + 1, body_bytes = body_bytes + ?1
          WHERE id = ?2 AND num_requests < ?3 AND body_bytes + ?1 <= ?4",
     )
     .bind(size)
     .bind(capture.logger.0)
-    .bind(quota)
-    .bind(BODY_QUOTA)
+    .bind(quota.requests)
+    .bind(quota.bytes)
     .execute(&mut *connection)
     .await?;
     if counted.rows_affected() == 0 {
@@ -125,7 +133,7 @@ async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: 
     .bind(&capture.path)
     .bind(&capture.query)
     .bind(&capture.http_version)
-    .bind(serde_json::to_string(&capture.headers).unwrap_or_else(|_| "[]".to_owned()))
+    .bind(&headers)
     .bind(&capture.body)
     .execute(connection)
     .await?;
@@ -139,6 +147,8 @@ mod tests {
     use super::*;
     use crate::contract::WorkspaceId;
     use crate::service::store::loggers::AddedLogger;
+
+    const QUOTA: LoggerQuota = LoggerQuota { requests: 100, bytes: 1024 * 1024 };
 
     fn capture(logger: LoggerId, bytes: usize) -> NewCapture {
         NewCapture {
@@ -166,25 +176,27 @@ mod tests {
     #[tokio::test]
     async fn record_captures_on_full_disk_fails_and_keeps_recorded_captures() {
         let (_temp, store, logger) = store_with_logger().await;
-        assert_eq!(store.record_captures(&[&capture(logger, 10)], 100).await.unwrap(), [true]);
+        assert_eq!(store.record_captures(&[&capture(logger, 10)], QUOTA).await.unwrap(), [true]);
         let pages: i64 = sqlx::query_scalar("PRAGMA page_count").fetch_one(&store.write).await.unwrap();
         let limit = |pages: i64| sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"));
         sqlx::query(limit(pages + 2)).execute(&store.write).await.unwrap();
         let (small, large) = (capture(logger, 10), capture(logger, 100_000));
-        assert!(store.record_captures(&[&small, &large], 100).await.is_err());
+        assert!(store.record_captures(&[&small, &large], QUOTA).await.is_err());
         assert_eq!(store.captures(logger, 0).await.unwrap().len(), 1, "a batch is recorded completely or not at all");
         sqlx::query(limit(1_000_000)).execute(&store.write).await.unwrap();
-        assert_eq!(store.record_captures(&[&small, &large], 100).await.unwrap(), [true, true]);
+        assert_eq!(store.record_captures(&[&small, &large], QUOTA).await.unwrap(), [true, true]);
         assert_eq!(store.logger(logger).await.unwrap().unwrap().num_requests, 3);
     }
 
     #[tokio::test]
-    async fn record_captures_beyond_body_quota_is_refused() {
+    async fn record_captures_beyond_byte_quota_is_refused() {
         let (_temp, store, logger) = store_with_logger().await;
-        let nearly = BODY_QUOTA - 5;
-        sqlx::query("UPDATE loggers SET body_bytes = ?").bind(nearly).execute(&store.write).await.unwrap();
-        let (large, small) = (capture(logger, 6), capture(logger, 5));
-        assert_eq!(store.record_captures(&[&large, &small, &small], 100).await.unwrap(), [false, true, false]);
+        let (large, small) = (capture(logger, 600_000), capture(logger, 0));
+        assert_eq!(store.record_captures(&[&large, &large, &small], QUOTA).await.unwrap(), [true, false, true]);
+        let headers = NewCapture { headers: vec!["x: y".repeat(110_000)], ..capture(logger, 0) };
+        assert_eq!(store.record_captures(&[&headers, &headers], QUOTA).await.unwrap(), [true, false]);
+        let stored = store.logger(logger).await.unwrap().unwrap().stored_bytes;
+        assert!((1_040_000..QUOTA.bytes).contains(&stored), "{stored}");
     }
 
     #[test]

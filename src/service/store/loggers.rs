@@ -17,6 +17,8 @@ pub struct LoggerRow {
     pub token: String,
     pub created_at: i64,
     pub num_requests: i64,
+    /// Bytes of its captures, with their headers.
+    pub stored_bytes: i64,
 }
 
 impl LoggerRow {
@@ -35,7 +37,8 @@ pub enum AddedLogger {
     NoWorkspace,
 }
 
-const SELECT: &str = "SELECT id, label, token, created_at, num_requests FROM loggers WHERE ";
+const SELECT: &str =
+    "SELECT id, label, token, created_at, num_requests, body_bytes AS stored_bytes FROM loggers WHERE ";
 
 impl Store {
     /// Loggers in the order of their ids.

@@ -102,9 +102,14 @@ impl Store {
 
 impl WriteTransaction {
     pub async fn commit(mut self) -> StoreResult<()> {
-        sqlx::query("COMMIT").execute(&mut *self.connection).await?;
-        self.version.fetch_add(1, Ordering::AcqRel);
-        Ok(())
+        // In a task of its own: a client that closes its connection drops this future, and a commit that SQLite still
+        // finishes would change the data without changing the version.
+        let commit = tokio::spawn(async move {
+            sqlx::query("COMMIT").execute(&mut *self.connection).await?;
+            self.version.fetch_add(1, Ordering::AcqRel);
+            Ok(())
+        });
+        commit.await.unwrap_or_else(|error| Err(DatabaseError::Io(std::io::Error::other(error))))
     }
 }
 
@@ -154,4 +159,33 @@ pub(super) fn text(row: &SqliteRow, column: &str) -> StoreResult<Shared> {
 /// Whether a UNIQUE constraint failed.
 pub(super) fn is_duplicate(error: &DatabaseError) -> bool {
     error.as_database_error().is_some_and(|error| error.is_unique_violation())
+}
+
+#[cfg(test)]
+mod commit_tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn commit_of_client_that_hangs_up_changes_the_version() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+        let before = store.version();
+        let mut change = store.change().await.unwrap();
+        sqlx::query("INSERT INTO settings (name, value) VALUES ('a', 'b')").execute(&mut *change).await.unwrap();
+        {
+            let commit = std::pin::pin!(change.commit());
+            assert!(futures::poll!(commit).is_pending());
+        }
+        let committed = async {
+            while store.version() == before {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), committed).await.expect("the version changes");
+        let value: String =
+            sqlx::query_scalar("SELECT value FROM settings WHERE name = 'a'").fetch_one(store.read()).await.unwrap();
+        assert_eq!(value, "b");
+    }
 }

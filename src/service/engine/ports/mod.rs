@@ -156,6 +156,7 @@ async fn probe(run: &ScanRun<'_>, to: SocketAddr, lane: &HostLane) -> Probe {
     if run.settings.service_ports.contains(to.ip(), to.port()) {
         return Probe::Own;
     }
+    let Ok(_descriptor) = run.lanes.descriptors.acquire().await else { return Probe::Filtered };
     let mut stream = match connect(to, lane).await {
         Ok(stream) => stream,
         Err(probe) => return probe,

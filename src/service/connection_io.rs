@@ -1,0 +1,308 @@
+//! One connection as hyper sees it: with time limits, and with the first bytes of the current head.
+//!
+//! ```text
+//!             first byte        head complete          response sent
+//!   waiting ────────────► head ──────────────► request ─────────────► waiting
+//!      │ idle_time          │ head_time           │ body_time: LimitedBody
+//!      └─► closed           └─► closed            └─► the handler decides
+//! ```
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::StatusCode;
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep, sleep_until};
+
+use super::connections::{ConnectionLimits, RefusedHead};
+
+/// Whether a request is being answered, shared by the connection and its service.
+#[derive(Clone, Debug, Default)]
+pub struct RequestProgress(Arc<AtomicBool>);
+
+impl RequestProgress {
+    /// Marks the beginning of a request.
+    pub fn begin(&self) -> InProgress {
+        self.0.store(true, Ordering::Release);
+        InProgress(self.clone())
+    }
+
+    fn is_request(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// Marks the end of a request when it is dropped.
+#[derive(Debug)]
+pub struct InProgress(RequestProgress);
+
+impl InProgress {
+    /// The response; the request ends when its body was sent.
+    pub fn attach(self, response: Response) -> Response {
+        response.map(|body| Body::new(AnswerBody { body, _request: self }))
+    }
+}
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        self.0.0.store(false, Ordering::Release);
+    }
+}
+
+/// A response body that carries the mark of its request.
+struct AnswerBody {
+    body: Body,
+    _request: InProgress,
+}
+
+impl HttpBody for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// The body of a request did not arrive in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyTimeout;
+
+impl fmt::Display for BodyTimeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the body did not arrive in time")
+    }
+}
+
+impl Error for BodyTimeout {}
+
+impl BodyTimeout {
+    /// Whether this is the cause of an error.
+    pub fn caused(error: &(dyn Error + 'static)) -> bool {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            if error.is::<Self>() {
+                return true;
+            }
+            cause = error.source();
+        }
+        false
+    }
+}
+
+/// The body of a request, which must arrive within a time limit. The time starts with the first read.
+pub struct LimitedBody<B> {
+    body: B,
+    limit: Duration,
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+impl<B> LimitedBody<B> {
+    pub fn new(body: B, limit: Duration) -> Self {
+        Self { body, limit, deadline: None }
+    }
+}
+
+impl<B> HttpBody for LimitedBody<B>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+    B::Error: Into<axum::BoxError>,
+{
+    type Data = Bytes;
+    type Error = axum::BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let limit = self.limit;
+        ready!(self.deadline.get_or_insert_with(|| Box::pin(sleep(limit))).as_mut().poll(context));
+        Poll::Ready(Some(Err(BodyTimeout.into())))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A TCP connection with time limits.
+pub struct ConnectionIo {
+    stream: TcpStream,
+    progress: RequestProgress,
+    head_limit: usize,
+    head_time: Duration,
+    idle_time: Duration,
+    /// The current head, as far as it was read.
+    head: Vec<u8>,
+    /// When the first byte of the current head arrived.
+    head_since: Option<Instant>,
+    /// Since when the connection waits for a head.
+    idle_since: Instant,
+    reading: Pin<Box<Sleep>>,
+    /// Runs while a write makes no progress.
+    writing: Option<Pin<Box<Sleep>>>,
+    refused: Option<StatusCode>,
+}
+
+impl ConnectionIo {
+    pub fn new(stream: TcpStream, progress: RequestProgress, limits: &ConnectionLimits) -> Self {
+        Self {
+            stream,
+            progress,
+            head_limit: limits.head_bytes,
+            head_time: limits.head_time,
+            idle_time: limits.idle_time,
+            head: Vec::new(),
+            head_since: None,
+            idle_since: Instant::now(),
+            reading: Box::pin(sleep(limits.idle_time)),
+            writing: None,
+            refused: None,
+        }
+    }
+
+    /// The head for which hyper sent an error response, which this type held back.
+    pub fn take_refused(&mut self) -> Option<RefusedHead> {
+        let status = self.refused.take()?;
+        Some(RefusedHead { status, bytes: std::mem::take(&mut self.head) })
+    }
+
+    /// When the wait for the client ends.
+    fn read_deadline(&mut self) -> Instant {
+        if self.progress.is_request() {
+            // The limits of requests are those of their bodies; the next check is due later.
+            (self.head_since, self.idle_since) = (None, Instant::now());
+        }
+        match self.head_since {
+            Some(since) => since + self.head_time,
+            None => self.idle_since + self.idle_time,
+        }
+    }
+
+    /// Keeps the bytes that hyper received, if they belong to a head.
+    fn keep_head(&mut self, bytes: &[u8]) {
+        if self.progress.is_request() {
+            (self.head_since, self.idle_since) = (None, Instant::now());
+            self.head = Vec::new();
+            return;
+        }
+        if self.head_since.is_none() {
+            self.head_since = Some(Instant::now());
+            self.head.clear();
+        }
+        let left = self.head_limit.saturating_sub(self.head.len());
+        self.head.extend_from_slice(&bytes[..bytes.len().min(left)]);
+    }
+
+    /// Ends a write that makes no progress.
+    fn poll_stalled<T>(&mut self, context: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if result.is_ready() {
+            self.writing = None;
+            return result;
+        }
+        let limit = self.idle_time;
+        ready!(self.writing.get_or_insert_with(|| Box::pin(sleep(limit))).as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for ConnectionIo {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) {
+            if buffer.filled().len() > before {
+                self.keep_head(&buffer.filled()[before..]);
+            }
+            return Poll::Ready(read);
+        }
+        loop {
+            let deadline = self.read_deadline();
+            if deadline != self.reading.deadline() {
+                self.reading.set(sleep_until(deadline));
+            }
+            ready!(self.reading.as_mut().poll(context));
+            if self.read_deadline() <= Instant::now() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+        }
+    }
+}
+
+impl AsyncWrite for ConnectionIo {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if !self.progress.is_request()
+            && let Some(status) = refusal(bytes)
+        {
+            self.refused = Some(status);
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        self.idle_since = Instant::now();
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.poll_stalled(context, written)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// The status of a response that hyper sends to a head which it cannot parse. It has no body; responses of the service
+/// with an error status have one.
+fn refusal(bytes: &[u8]) -> Option<StatusCode> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() < 256 && text.ends_with("\r\n\r\n"))?;
+    let status = text.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok()?;
+    (text.contains("\r\ncontent-length: 0\r\n") && matches!(status, 400 | 414 | 431))
+        .then(|| StatusCode::from_u16(status).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusal_recognises_error_responses_of_hyper_only() {
+        let response = |status: &str, rest: &str| format!("HTTP/1.1 {status}\r\n{rest}\r\n");
+        let of_hyper = response("431 Request Header Fields Too Large", "content-length: 0\r\ndate: x\r\n");
+        assert_eq!(refusal(of_hyper.as_bytes()), Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+        for other in [response("400 Bad Request", "content-length: 2\r\n"), response("200 OK", "content-length: 0\r\n")]
+        {
+            assert_eq!(refusal(other.as_bytes()), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Limits of connections, heads, bodies and loggers, and the errors that are raised below the router.
+
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::Method;
+use scandeck::service::ConnectionLimits;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::{JsonResponse, PATIENCE, TestService};
+
+/// A service with these limits of its connections.
+async fn service(change: impl FnOnce(&mut ConnectionLimits)) -> TestService {
+    TestService::with(|settings| change(&mut settings.connections)).await
+}
+
+async fn connect(base: &str) -> TcpStream {
+    let base: url::Url = base.parse().unwrap();
+    TcpStream::connect(("127.0.0.1", base.port().unwrap())).await.unwrap()
+}
+
+/// Sends this text, and reads until the service closes the connection.
+async fn exchange(base: &str, text: &str) -> String {
+    let mut stream = connect(base).await;
+    // The service may respond and close before it has read everything.
+    let _ = stream.write_all(text.as_bytes()).await;
+    closed(stream).await
+}
+
+async fn closed(mut stream: TcpStream) -> String {
+    let mut response = Vec::new();
+    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut response)).await.expect("connection is closed");
+    String::from_utf8(response).unwrap()
+}
+
+/// Asserts a raw error response with the error body.
+#[track_caller]
+fn assert_error(response: &str, status: u16, message: &str) {
+    let (head, body) = response.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no response: {response:?}"));
+    assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
+    assert!(head.to_ascii_lowercase().contains("content-type: application/json"), "{response}");
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body["status"], status);
+    assert!(body["message"].as_str().unwrap().contains(message), "{body}");
+}
+
+#[tokio::test]
+async fn half_sent_requests_to_a_logger_do_not_delay_the_api() {
+    let service = service(|limits| (limits.connections, limits.per_client) = (20, 10)).await;
+    let mut held = Vec::new();
+    for _ in 0..60 {
+        let mut stream = connect(&service.logger_base).await;
+        let _ = stream.write_all(b"GET /l/").await;
+        held.push(stream);
+    }
+    let asked = Instant::now();
+    assert_eq!(service.get("/workspaces").await.status, 200);
+    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    assert_error(&closed(held.pop().unwrap()).await, 503, "too many connections");
+    // A closed connection makes room for another.
+    held.clear();
+    let (_, url) = service.logger("a").await;
+    let recorded = async {
+        while !matches!(service.client.get(&url).send().await, Ok(response) if response.status() == 200) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, recorded).await.unwrap();
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_of_the_listener_wait() {
+    let service = service(|limits| limits.connections = 2).await;
+    let held = [connect(&service.base).await, connect(&service.base).await];
+    let request = "GET /api/v2/openapi.json HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    let base = service.base.clone();
+    let waiting = tokio::spawn(async move { exchange(&base, request).await });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(!waiting.is_finished());
+    drop(held);
+    assert!(waiting.await.unwrap().starts_with("HTTP/1.1 200"));
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn slow_heads_and_idle_connections_are_closed() {
+    let service = service(|limits| {
+        (limits.head_time, limits.idle_time) = (Duration::from_millis(100), Duration::from_millis(200));
+    })
+    .await;
+    for base in [&service.base, &service.logger_base] {
+        for sent in ["", "GET / HTTP/1.1\r\nhost: loc"] {
+            assert_eq!(exchange(base, sent).await, "", "{base} {sent:?}");
+        }
+    }
+    let kept_alive = "GET /api/v2/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    assert!(exchange(&service.base, kept_alive).await.starts_with("HTTP/1.1 200"));
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn slow_bodies_are_refused_and_loggers_record_their_part() {
+    let service = service(|limits| limits.body_time = Duration::from_millis(100)).await;
+    let (id, url) = service.logger("a").await;
+    let head = |path: &str| {
+        let key = &service.key;
+        format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\ncontent-length: 99\r\n\
+             connection: close\r\n\r\n{{\"a"
+        )
+    };
+    assert_error(&exchange(&service.base, &head("/api/v2/targets")).await, 408, "did not arrive in time");
+    assert_error(&exchange(&service.logger_base, &head(&url)).await, 408, "with the part that arrived");
+    let recorded = service.get(&format!("/http_loggers/{id}/data")).await.data()["requests"].clone();
+    assert_eq!(recorded[0]["request_body_base64"], STANDARD.encode("{\"a"));
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn large_head_to_a_logger_is_recorded_up_to_the_limit() {
+    let service = TestService::new().await;
+    let (id, url) = service.logger("a").await;
+    let path = url::Url::parse(&url).unwrap().path().to_owned();
+    let large = format!("POST {path}x?y=1 HTTP/1.1\r\nHost: a\r\nX-Large: {}\r\n\r\n", "z".repeat(100_000));
+    assert_error(&exchange(&service.logger_base, &large).await, 431, "too large");
+    let many: String = (0..200).map(|n| format!("X-{n}: 1\r\n")).collect();
+    let many = format!("GET {path} HTTP/1.1\r\n{many}\r\n");
+    assert_error(&exchange(&service.logger_base, &many).await, 431, "too many");
+    let recorded = service.get(&format!("/http_loggers/{id}/data")).await.data()["requests"].clone();
+    assert_eq!(
+        (&recorded[0]["request_method"], &recorded[0]["path"], &recorded[0]["url_params"]),
+        (&"POST".into(), &format!("{path}x").into(), &"y=1".into())
+    );
+    let last = recorded[0]["http_headers"][1].as_str().unwrap();
+    assert!(last.starts_with("X-Large: zzz") && last.len() < 66_000, "{}", last.len());
+    assert!(last.ends_with("too many headers)"), "{}", &last[last.len() - 100..]);
+    assert_eq!(recorded[1]["http_headers"].as_array().unwrap().len(), 200);
+    // A normal request still works, and an unknown logger records nothing.
+    assert_eq!(service.client.get(&url).send().await.unwrap().status(), 200);
+    let unknown = large.replace(&path, "/l/aaaaaaaaaaaaaaaaaaaaaa/");
+    assert_error(&exchange(&service.logger_base, &unknown).await, 404, "not found");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn quota_of_a_logger_counts_headers() {
+    let service = TestService::with(|settings| settings.logger_bytes = 100_000).await;
+    let (id, url) = service.logger("a").await;
+    let send = async || service.client.get(&url).header("x", "y".repeat(40_000)).send().await.unwrap();
+    let statuses = [send().await.status(), send().await.status(), send().await.status()];
+    assert_eq!(statuses.map(|status| status.as_u16()), [200, 200, 410]);
+    let shown = service.get(&format!("/http_loggers/{id}")).await;
+    assert_eq!(shown.data()["num_requests"], 2);
+    service.delete(&format!("/http_loggers/{id}/data")).await.assert_no_content();
+    assert_eq!(send().await.status(), 200);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn errors_below_the_router_have_the_error_body() {
+    let service = TestService::new().await;
+    let base = &service.base;
+    assert_error(&exchange(base, "nonsense\r\n\r\n").await, 400, "malformed");
+    assert_error(&exchange(&service.logger_base, "nonsense\r\n\r\n").await, 400, "malformed");
+    let large = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n", "y".repeat(70_000));
+    assert_error(&exchange(base, &large).await, 431, "headers are too large");
+    let after_answer = format!("GET /api/v2/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n{large}");
+    let both = exchange(base, &after_answer).await;
+    assert_error(&both[both.rfind("HTTP/1.1").unwrap()..], 431, "headers are too large");
+    let long = service.get(&format!("/scans?x={}", "y".repeat(10_000))).await;
+    long.assert_refused(414, "longer than 8192");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn long_input_is_not_repeated_in_errors() {
+    let service = TestService::new().await;
+    let long = "9a".repeat(3000);
+    for path in [format!("/{long}"), format!("/scans/{long}"), format!("/scans?limit={long}&status={long}")] {
+        let response = service.get(&path).await;
+        assert!((400..500).contains(&response.status) && response.body.to_string().len() < 600, "{response:?}");
+    }
+    let body = format!("{{\"name\": \"http://{}/\"}}", "a".repeat(100_000));
+    let sent = service.request(Method::POST, "/targets").header("content-type", "application/json").body(body);
+    let response = JsonResponse::read(sent.send().await.unwrap()).await;
+    assert!(response.status == 400 && response.body.to_string().len() < 2500, "{}", response.body.to_string().len());
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn escaped_path_is_the_same_endpoint() {
+    let service = TestService::new().await;
+    // The client would decode the escapes itself.
+    let request = format!(
+        "GET /api/v2/%73cans HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\nconnection: close\r\n\r\n",
+        service.key
+    );
+    assert!(exchange(&service.base, &request).await.starts_with("HTTP/1.1 200"));
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn wrong_keys_are_throttled_and_the_right_key_is_not() {
+    let service = TestService::with(|settings| settings.wrong_keys = 3).await;
+    let url = format!("{}/workspaces", service.base);
+    let send = async || service.client.get(&url).bearer_auth("wrong").send().await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(send().await.status(), 401);
+    }
+    let refused = send().await;
+    assert!(refused.headers().contains_key("retry-after"));
+    JsonResponse::read(refused).await.assert_refused(429, "without a valid API key");
+    assert_eq!(service.get("/workspaces").await.status, 200);
+    service.stop().await;
+}
