@@ -219,6 +219,13 @@ impl Task {
 
     async fn execute(&mut self, request: ArchiveRequest) -> Result<(), StoreError> {
         match request {
+            // They remain on the service, because the deletion is refused.
+            ArchiveRequest::Archive { captures, reply: Some(reply), .. } if self.backlog.outage.is_some() => {
+                self.behind.fetch_sub(captures.len(), Ordering::Relaxed);
+                // The receiver may have ended.
+                let _ = reply.send(self.check_usable().map(|()| 0));
+                Ok(())
+            }
             ArchiveRequest::Archive { workspace, logger, seen_at, captures, reply } => {
                 let archived = |capture| ArchivedCapture {
                     workspace: workspace.clone(),

@@ -243,7 +243,8 @@ async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space
     let last = last.unwrap();
     assert_eq!((shown.as_slice(), last.captures, last.is_full), ([1, 2, 3].as_slice(), 3, false));
     assert_eq!(last.problem.brief(), "the disk is full");
-    let refused = desk.archive.archiver().archive("Acme".into(), Arc::default(), Vec::new()).await.unwrap_err();
+    let unread = vec![Capture::clone(&capture(9))];
+    let refused = desk.archive.archiver().archive("Acme".into(), Arc::default(), unread).await.unwrap_err();
     assert!(refused.message.contains("the disk is full"), "nothing is deleted while captures wait: {refused}");
     fill_disk(temp.path(), false).await;
     loop {
