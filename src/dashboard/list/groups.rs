@@ -97,18 +97,27 @@ impl Groups {
     }
 
     /// Groups rows that are counted from zero: `ids` has the group of each number, `number_of` the number of each row.
+    /// The groups are in the order of their first rows.
     pub fn fill(&mut self, ids: impl IntoIterator<Item = GroupId>, number_of: Vec<u32>) {
         self.clear();
-        ids.into_iter().for_each(|id| _ = self.begin(id));
+        let ids = ids.into_iter();
+        self.groups.reserve(ids.size_hint().0);
+        self.numbers.reserve(ids.size_hint().0);
+        ids.for_each(|id| _ = self.begin(id));
         let mut sizes = vec![0; self.groups.len()];
         number_of.iter().for_each(|&number| sizes[number as usize] += 1);
         // A queue that grows row by row copies its rows again and again.
         self.groups.iter_mut().zip(sizes).for_each(|(group, size)| group.rows.reserve_exact(size));
         for (row, &number) in number_of.iter().enumerate() {
-            self.groups[number as usize].rows.push_back(row as u64);
+            let group = &mut self.groups[number as usize];
+            if group.rows.is_empty() {
+                group.rank = self.order.len() as u64;
+                self.order.push((group.rank, number));
+            }
+            group.rows.push_back(row as u64);
         }
         self.number_of = number_of;
-        self.sort_by_key(|group| group.rows.front().copied());
+        self.locate_headers();
     }
 
     /// Orders the groups by a key.

@@ -25,7 +25,7 @@ pub struct GroupKeys {
     pub others: Vec<u32>,
     /// Risk and presence of each position, close together: every key of a filter reads all of them.
     pub facts: Vec<(Risk, Presence)>,
-    /// By the number of the group.
+    /// By the number of the group, which is its place in the order of titles.
     pub names: Vec<GroupName>,
 }
 
@@ -41,7 +41,7 @@ pub struct GroupName {
 impl GroupKeys {
     /// Groups a table. Columns are used where the table has them, so that 100,000 findings are not read one by one.
     pub fn of(by: FindingGroupBy, table: &Arc<Table<Issue>>) -> Self {
-        let (of, keys) = match by {
+        let (mut of, keys) = match by {
             FindingGroupBy::Class => numbered(table, Field::Class),
             FindingGroupBy::Target => numbered(table, Field::Asset),
             FindingGroupBy::Cve | FindingGroupBy::Cwe | FindingGroupBy::Owasp | FindingGroupBy::Port => {
@@ -56,7 +56,7 @@ impl GroupKeys {
             title: title(by, &key, titles.get(number)),
             key,
         });
-        let names = names.collect();
+        let names = number_by_title(names.collect(), &mut of);
         Self { by, table: Arc::clone(table), of, others, facts: facts(table), names }
     }
 
@@ -64,6 +64,16 @@ impl GroupKeys {
     pub fn fits(&self, by: FindingGroupBy, table: &Arc<Table<Issue>>) -> bool {
         self.by == by && Arc::ptr_eq(&self.table, table)
     }
+}
+
+/// Numbers the groups by title, so that no list has to compare texts again.
+fn number_by_title(names: Vec<GroupName>, of: &mut [u32]) -> Vec<GroupName> {
+    let mut names: Vec<(u32, GroupName)> = (0..).zip(names).collect();
+    names.sort_unstable_by(|(_, one), (_, other)| (&one.title, &one.key).cmp(&(&other.title, &other.key)));
+    let mut numbers = vec![0; names.len()];
+    (0..).zip(&names).for_each(|(number, (old, _))| numbers[*old as usize] = number);
+    of.iter_mut().for_each(|number| *number = numbers[*number as usize]);
+    names.into_iter().map(|(_, name)| name).collect()
 }
 
 /// Whether a finding belongs to the group of this key.

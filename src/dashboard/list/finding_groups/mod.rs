@@ -116,9 +116,8 @@ impl FindingGroups {
         }
         if list.sort == 0 && list.order.is_empty() {
             list.groups.sort_by_key(|group| {
-                let name = &keys.names[group.number as usize];
                 let risk = self.summaries[group.number as usize].risk;
-                (Reverse((risk, group.rows.len())), name.title.clone(), name.key.clone())
+                (Reverse((risk, group.rows.len())), group.number)
             });
         }
         self.keys = Some(keys);
