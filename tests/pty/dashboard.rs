@@ -11,6 +11,21 @@ fn on(service: &TestService, home: &std::path::Path) -> Session {
     Session::start(home, &[], &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key)])
 }
 
+/// A dashboard that has opened the name of a new workspace in an editor with this script.
+async fn in_editor(service: &TestService, home: &std::path::Path, script: &str) -> Session {
+    let editor = home.join("editor");
+    std::fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let editor = editor.to_str().unwrap();
+    let variables = [("SCANDECK_BASE_URL", service.base.as_str()), ("SCANDECK_API_KEY", &service.key), ("EDITOR", editor)];
+    let mut session = Session::start(home, &[], &variables);
+    session.until("live").await;
+    session.keys("1n");
+    session.until("Name").await;
+    session.keys("\x18");
+    session
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_resized_to_any_size_restores_terminal_on_quit() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
@@ -80,19 +95,7 @@ async fn dashboard_suspended_by_ctrl_z_continues_after_fg() {
 #[tokio::test(flavor = "multi_thread")]
 async fn form_field_edited_in_editor_is_sent() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    let editor = home.path().join("editor");
-    std::fs::write(&editor, "#!/bin/sh\nprintf 'Made in the editor\\n' > \"$1\"\n").unwrap();
-    std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let editor = editor.to_str().unwrap();
-    let mut session = Session::start(
-        home.path(),
-        &[],
-        &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key), ("EDITOR", editor)],
-    );
-    session.until("live").await;
-    session.keys("1n");
-    session.until("Name").await;
-    session.keys("\x18");
+    let mut session = in_editor(&service, home.path(), "printf 'Made in the editor\\n' > \"$1\"").await;
     session.until("Made in the editor").await;
     assert!(session.is_full_screen());
     session.keys("\x0f");
@@ -108,19 +111,7 @@ async fn form_field_edited_in_editor_is_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_behind_editor_ends_by_signal() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    let editor = home.path().join("editor");
-    std::fs::write(&editor, "#!/bin/sh\necho the editor has it\nread line\n").unwrap();
-    std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let editor = editor.to_str().unwrap();
-    let mut session = Session::start(
-        home.path(),
-        &[],
-        &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key), ("EDITOR", editor)],
-    );
-    session.until("live").await;
-    session.keys("1n");
-    session.until("Name").await;
-    session.keys("\x18");
+    let mut session = in_editor(&service, home.path(), "echo the editor has it\nread line").await;
     session.until("the editor has it").await;
     session.signal(Signal::TERM);
     assert_eq!(session.ended().await, 143);
@@ -131,20 +122,8 @@ async fn dashboard_behind_editor_ends_by_signal() {
 #[tokio::test(flavor = "multi_thread")]
 async fn editor_killed_by_typed_signal_returns_to_dashboard() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    let editor = home.path().join("editor");
-    std::fs::write(&editor, "#!/bin/sh\nstty -icanon -echo\necho the editor has it\nread line\n").unwrap();
-    std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let editor = editor.to_str().unwrap();
     for key in ["\x1c", "\x03"] {
-        let mut session = Session::start(
-            home.path(),
-            &[],
-            &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key), ("EDITOR", editor)],
-        );
-        session.until("live").await;
-        session.keys("1n");
-        session.until("Name").await;
-        session.keys("\x18");
+        let mut session = in_editor(&service, home.path(), "stty -icanon -echo\necho the editor has it\nread line").await;
         session.until("the editor has it").await;
         session.keys(key);
         session.until("text unchanged").await;
@@ -161,7 +140,7 @@ async fn closed_terminal_ends_dashboard_with_129() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let session = on(&service, home.path());
     session.until("live").await;
-    assert_eq!(session.ended_by_closing().await, 129);
+    assert_eq!(session.ended_by_closing("?").await, 129);
     service.stop().await;
 }
 

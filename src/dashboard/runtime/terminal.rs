@@ -32,7 +32,7 @@ static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
 pub struct Terminal {
-    inner: ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    inner: ratatui::Terminal<CrosstermBackend<ActiveOutput>>,
     /// The modes at the start; an editor that is killed leaves others behind.
     modes: Option<Termios>,
 }
@@ -49,7 +49,8 @@ impl Terminal {
         let modes = tcgetattr(stdin()).ok();
         take()?;
         // A frame is one write: the output is collected until it is flushed.
-        let inner = ratatui::Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(1 << 16, stdout())));
+        let output = ActiveOutput(BufWriter::with_capacity(1 << 16, stdout()));
+        let inner = ratatui::Terminal::new(CrosstermBackend::new(output));
         inner.map(|inner| Self { inner, modes }).inspect_err(|_| restore())
     }
 
@@ -110,6 +111,20 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         restore();
+    }
+}
+
+/// Output to the terminal while the dashboard has it, and to nowhere afterwards. ratatui shows the cursor when it is
+/// dropped, and panics if it can report the failure neither: after a closed window, every write fails.
+struct ActiveOutput(BufWriter<Stdout>);
+
+impl Write for ActiveOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if IS_ACTIVE.load(Ordering::SeqCst) { self.0.write(bytes) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if IS_ACTIVE.load(Ordering::SeqCst) { self.0.flush() } else { Ok(()) }
     }
 }
 
