@@ -1,18 +1,21 @@
 //! Hostile text in every string field of every resource: no control, bidi or zero-width character reaches a cell.
 
+use std::collections::BTreeSet;
+use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use scandeck::contract::{Requests, ScanId};
-use scandeck::dashboard::base::Pane;
-
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use scandeck::contract::{Capture, Evidence, Finding, Requests, ScanId, ScanOutput};
 use scandeck::dashboard::base::plan::Snapshot;
-use scandeck::dashboard::base::{PartData, PollEvent};
+use scandeck::dashboard::base::{Pane, PartData, PollEvent};
+use scandeck::dashboard::core::draw::draw;
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Theme, ViewCache};
 use scandeck::table::{Item, Table};
 use serde_json::{Value, json};
 
-use super::drawn;
 use super::fixtures::{self, learn, press};
 
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\u{202e}evil\u{200b}\u{feff}&#27;&#x202e;\u{9b}31m\r\n\tZ\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}❤\u{fe0f}\0";
@@ -123,22 +126,26 @@ fn table<T: Item + serde::Serialize + serde::de::DeserializeOwned>(items: Vec<T>
     Arc::new(Table::new(items.iter().map(poison).collect::<Vec<T>>()))
 }
 
+fn findings() -> Vec<Finding> {
+    let mut findings = fixtures::findings();
+    // One with evidence as text, one as a tree; the first has a table.
+    findings[1].vuln_evidence = Evidence::from_value(&json!({"type": "text", "data": "x"}));
+    findings[2].vuln_evidence = Evidence::from_value(&json!({"data": {"key": ["a", {"b": "c"}]}}));
+    findings
+}
+
 fn populated(columns: u16, rows: u16, text: &str) -> Model {
     let mut model = fixtures::populated(columns, rows);
     learn(&mut model, 80_000, Snapshot::Workspaces(table(fixtures::workspaces(), text)));
     learn(&mut model, 80_000, Snapshot::Targets(table(fixtures::targets(), text)));
     learn(&mut model, 80_000, Snapshot::Scans(table(fixtures::scans(false), text)));
-    let mut findings = fixtures::findings();
-    // One with evidence as text, one as a tree; the first has a table.
-    findings[1].vuln_evidence = scandeck::contract::Evidence::from_value(&json!({"type": "text", "data": "x"}));
-    findings[2].vuln_evidence = scandeck::contract::Evidence::from_value(&json!({"data": {"key": ["a", {"b": "c"}]}}));
-    learn(&mut model, 80_000, Snapshot::Findings(table(findings, text)));
+    learn(&mut model, 80_000, Snapshot::Findings(table(findings(), text)));
     learn(&mut model, 80_000, Snapshot::Loggers(table(fixtures::loggers(), text)));
     learn(&mut model, 80_000, Snapshot::Reports(table(fixtures::reports(), text)));
     learn(&mut model, 80_000, Snapshot::Wordlists(table(fixtures::wordlists(), text)));
     let requests = Requests { requests: fixtures::captures(1) };
     let requests: Requests = serde_json::from_value(poisoned(serde_json::to_value(requests).unwrap(), text)).unwrap();
-    let fresh = |mut capture: scandeck::contract::Capture| {
+    let fresh = |mut capture: Capture| {
         capture.id = (capture.id.0 + 50).into();
         capture
     };
@@ -146,14 +153,69 @@ fn populated(columns: u16, rows: u16, text: &str) -> Model {
     model
 }
 
-fn assert_clean(model: &mut Model, cache: &mut ViewCache, what: &str) {
-    let buffer = drawn(model, cache);
-    for cell in &buffer.content {
-        for c in cell.symbol().chars() {
-            let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}');
-            assert!(!c.is_control() && !hidden, "{what}: {c:?} in {:?}", cell.symbol());
+/// The fields of the resources that hold a hostile string.
+fn string_fields() -> BTreeSet<String> {
+    fn collect(value: &Value, path: &str, fields: &mut BTreeSet<String>) {
+        match value {
+            Value::String(text) if text == HOSTILE => drop(fields.insert(path.to_owned())),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, path, fields)),
+            Value::Object(named) => {
+                named.iter().for_each(|(name, value)| collect(value, &format!("{path}.{name}"), fields));
+            }
+            _ => {}
         }
-        assert!(cell.symbol().chars().count() <= 6, "{what}: a flood in one cell");
+    }
+    let resources = json!({
+        "workspace": fixtures::workspaces(),
+        "target": fixtures::targets(),
+        "scan": fixtures::scans(false),
+        "finding": findings(),
+        "logger": fixtures::loggers(),
+        "report": fixtures::reports(),
+        "wordlist": fixtures::wordlists(),
+        "capture": fixtures::captures(1),
+    });
+    let mut fields = BTreeSet::new();
+    collect(&poisoned(resources, HOSTILE), "", &mut fields);
+    fields
+}
+
+/// A screen on which every string of the service is hostile.
+struct HostileScreen {
+    model: Model,
+    cache: ViewCache,
+    terminal: Terminal<TestBackend>,
+}
+
+impl HostileScreen {
+    fn new(model: Model) -> Self {
+        let size = model.screen.size;
+        let terminal = Terminal::new(TestBackend::new(size.columns, size.rows)).unwrap();
+        Self { model, cache: ViewCache::new(Theme::default()), terminal }
+    }
+
+    /// Draws a frame and checks every cell.
+    fn assert_clean(&mut self, what: impl Fn() -> String) {
+        let (model, cache) = (&mut self.model, &mut self.cache);
+        self.terminal.draw(|frame| draw(model, frame, cache)).unwrap();
+        model.drawn(model.now.mono, cache.measures());
+        for cell in &self.terminal.backend().buffer().content {
+            let symbol = cell.symbol();
+            if matches!(symbol.as_bytes(), [b' '..=b'~']) {
+                continue;
+            }
+            for c in symbol.chars() {
+                let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}');
+                assert!(!c.is_control() && !hidden, "{}: {c:?} in {symbol:?}", what());
+            }
+            assert!(symbol.chars().count() <= 6, "{}: a flood in one cell", what());
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        press(&mut self.model, keys);
+        let pane = self.model.navigation.focus.pane;
+        self.assert_clean(|| format!("{pane:?} after {keys}"));
     }
 }
 
@@ -169,52 +231,61 @@ fn cells_with_hostile_data_hold_no_invisible_characters() {
 fn cells_with_any_hostile_string_hold_no_invisible_characters() {
     let all = corpus();
     let step = if std::env::var("SCANDECK_SUITES").is_ok_and(|suites| suites == "full") { 1 } else { 12 };
-    for text in all.iter().step_by(step) {
-        for size in [(80, 24), (200, 60)] {
-            walk(size, text);
+    let chosen: Vec<&String> = all.iter().step_by(step).collect();
+    let sizes = [(200, 60), (80, 24)];
+    let mut walks: Vec<_> = chosen.iter().flat_map(|text| sizes.map(|size| (size, text))).collect();
+    // The longest first, so that no thread is left with them at the end.
+    walks.sort_by_key(|(_, text)| std::cmp::Reverse(text.len()));
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, Into::into) {
+            scope.spawn(|| {
+                while let Some(&(size, text)) = walks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    walk(size, text);
+                }
+            });
         }
-    }
-    println!("{} of {} hostile strings in every string field", all.len().div_ceil(step), all.len());
+    });
+    let fields = string_fields();
+    let _ = writeln!(
+        std::io::stderr(),
+        "hostile strings × fields: {} of {}",
+        chosen.len() * fields.len(),
+        all.len() * fields.len()
+    );
 }
 
 /// Opens every pane and detail while every string of the service is `text`.
 fn walk((columns, rows): (u16, u16), text: &str) {
-    let mut cache = ViewCache::new(Theme::default());
-    let mut model = populated(columns, rows, text);
+    let mut screen = HostileScreen::new(populated(columns, rows, text));
     for pane in Pane::ALL {
-        model.navigation.focus.pane = pane;
-        model.navigation.focus.in_detail = false;
-        assert_clean(&mut model, &mut cache, &format!("{pane:?} list"));
+        screen.model.navigation.focus.pane = pane;
+        screen.model.navigation.focus.in_detail = false;
+        // The first frame measures the page.
+        (0..2).for_each(|_| screen.assert_clean(|| format!("{pane:?} list")));
         for keys in ["g g", "enter", ">", ">", ">", ",", ",", "esc", "j", "enter", "<", "<", "esc"] {
-            press(&mut model, keys);
-            assert_clean(&mut model, &mut cache, &format!("{pane:?} after {keys}"));
+            screen.press(keys);
         }
     }
     for keys in [
         "esc", "1", "D", "esc", "2", "D", "esc", "2", "s", "esc", "3", "R", "esc", "4", "S", "esc", "5", "h", "D",
         "esc",
     ] {
-        press(&mut model, keys);
-        assert_clean(&mut model, &mut cache, &format!("over the panes after {keys}"));
+        screen.press(keys);
     }
 }
 
 #[test]
 fn scan_parts_with_hostile_data_are_cleaned() {
-    let mut model = populated(100, 30, HOSTILE);
-    press(&mut model, "4 enter >");
-    let scan = model.lists.scans.selected.unwrap_or(ScanId(0));
-    let mut cache = ViewCache::new(Theme::default());
-    fixtures::parts(&mut model, scan);
-    let output = scandeck::contract::ScanOutput {
-        output_type: HOSTILE.into(),
-        output_data: json!({ HOSTILE: [HOSTILE, {"x": HOSTILE}] }),
-    };
+    let mut screen = HostileScreen::new(populated(100, 30, HOSTILE));
+    press(&mut screen.model, "4 enter >");
+    let scan = screen.model.lists.scans.selected.unwrap_or(ScanId(0));
+    fixtures::parts(&mut screen.model, scan);
+    let output = ScanOutput { output_type: HOSTILE.into(), output_data: json!({ HOSTILE: [HOSTILE, {"x": HOSTILE}] }) };
     let raw = vec![HOSTILE.into(), HOSTILE.repeat(50).as_str().into()];
-    learn(&mut model, 81_000, PollEvent::ScanPart(scan, PartData::Output(Arc::new(output))));
-    learn(&mut model, 81_000, PollEvent::ScanPart(scan, PartData::Raw(Arc::new(raw))));
+    learn(&mut screen.model, 81_000, PollEvent::ScanPart(scan, PartData::Output(Arc::new(output))));
+    learn(&mut screen.model, 81_000, PollEvent::ScanPart(scan, PartData::Raw(Arc::new(raw))));
     for keys in [">", ">", ",", "<"] {
-        press(&mut model, keys);
-        assert_clean(&mut model, &mut cache, keys);
+        screen.press(keys);
     }
 }
