@@ -192,12 +192,21 @@ impl Client {
         })
     }
 
-    /// `POST /scans/{id}/stop`.
+    /// `POST /scans/{id}/stop`. If the response does not say whether the scan was stopped, it is read until it has ended.
     ///
     /// # Errors
-    /// 404 unknown.
+    /// 404 unknown; an unknown outcome if the scan does not end within seconds.
     pub async fn stop_scan(&self, id: ScanId) -> ClientResult<()> {
-        self.perform(ApiRequest::post(format!("/scans/{id}/stop"))).await
+        let Err(error) = self.perform(ApiRequest::post(format!("/scans/{id}/stop"))).await else { return Ok(()) };
+        if error.is_outcome_unknown() {
+            for pauses in [0, 5, 10] {
+                tokio::time::sleep(self.settings.retry_delay * pauses).await;
+                if self.get_scan(id).await.is_ok_and(|scan| scan.has_ended()) {
+                    return Ok(());
+                }
+            }
+        }
+        Err(error)
     }
 
     /// `GET /scans/{id}/tests`.

@@ -92,6 +92,20 @@ async fn scan_with_lost_response_is_the_one_that_appears() {
 }
 
 #[tokio::test]
+async fn stop_with_lost_response_is_decided_by_reading() {
+    for (fault, is_stopped) in [("504-after", true), ("reset-after", true), ("503", false), ("403", false)] {
+        let service = Misbehaving::start().await;
+        let scans = service.witness().list_all_scans(&Default::default()).await.unwrap();
+        let running = scans.iter().find(|scan| scan.is_active()).unwrap().id;
+        service.fault(&format!("POST /scans/*/stop {fault}"));
+        let stopped = service.client().stop_scan(running).await;
+        assert_eq!(stopped.is_ok(), is_stopped, "{fault}: {stopped:?}");
+        assert_eq!(service.count("POST", "/scans/*/stop"), 1, "{fault}");
+        service.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn creation_without_id_has_unknown_outcome() {
     let service = Misbehaving::start().await;
     let client = service.client();
