@@ -1,4 +1,4 @@
-//! Checks on arbitrary input, run by the fuzz targets (`cargo +nightly fuzz run query`) and by `tests/any_text.rs`.
+//! Checks on arbitrary input, run by the fuzz targets (`RUSTC_BOOTSTRAP=1 cargo fuzz run -s none query`) and by `tests/any_text.rs`.
 
 use std::sync::Arc;
 
