@@ -1,6 +1,7 @@
 //! Client and poller in front of a service that misbehaves: every list with every fault, captures that arrive meanwhile,
-//! and changes whose response is lost.
+//! changes whose response is lost, and every action of the dashboard with every fault.
 
+mod actions;
 mod changes;
 mod reads;
 
@@ -16,6 +17,10 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::faulty::{FaultyService, sample_data};
 use crate::service::TestService;
 use crate::service::runner::typical_events;
+
+fn is_every_fault_tried() -> bool {
+    std::env::var_os("SCANDECK_ALL_FAULTS").is_some()
+}
 
 /// A service with data behind a proxy that spoils its responses.
 struct Misbehaving {

@@ -10,7 +10,7 @@ use scandeck::contract::ScanId;
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Link, ListKind, PollEvent, ScanPart};
 
-use super::{Misbehaving, PollerTask};
+use super::{Misbehaving, PollerTask, is_every_fault_tried};
 use crate::faulty::{READ_FAULTS, sample_data};
 
 /// The lists with the paths that they are read from.
@@ -43,10 +43,6 @@ fn reason(fault: &str) -> &'static str {
         "redirect" => "redirect not followed",
         _ => "unexpected JSON",
     }
-}
-
-fn is_every_fault_tried() -> bool {
-    std::env::var_os("SCANDECK_ALL_FAULTS").is_some()
 }
 
 #[tokio::test]

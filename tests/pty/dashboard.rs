@@ -17,7 +17,8 @@ async fn in_editor(service: &TestService, home: &std::path::Path, script: &str) 
     std::fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let editor = editor.to_str().unwrap();
-    let variables = [("SCANDECK_BASE_URL", service.base.as_str()), ("SCANDECK_API_KEY", &service.key), ("EDITOR", editor)];
+    let variables =
+        [("SCANDECK_BASE_URL", service.base.as_str()), ("SCANDECK_API_KEY", &service.key), ("EDITOR", editor)];
     let mut session = Session::start(home, &[], &variables);
     session.until("live").await;
     session.keys("1n");
@@ -123,7 +124,8 @@ async fn dashboard_behind_editor_ends_by_signal() {
 async fn editor_killed_by_typed_signal_returns_to_dashboard() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     for key in ["\x1c", "\x03"] {
-        let mut session = in_editor(&service, home.path(), "stty -icanon -echo\necho the editor has it\nread line").await;
+        let mut session =
+            in_editor(&service, home.path(), "stty -icanon -echo\necho the editor has it\nread line").await;
         session.until("the editor has it").await;
         session.keys(key);
         session.until("text unchanged").await;

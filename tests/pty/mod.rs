@@ -31,6 +31,8 @@ pub struct Session {
     writer: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     modes: String,
+    /// Limit for conditions on the screen.
+    pub patience: Duration,
     reader: JoinHandle<()>,
     /// Ends the reader after its next read.
     closing: Arc<AtomicBool>,
@@ -74,7 +76,7 @@ impl Session {
             }
         });
         let writer = pty.master.take_writer().unwrap();
-        Self { screen, master: pty.master, writer, child, modes, reader, closing }
+        Self { screen, master: pty.master, writer, child, modes, patience: PATIENCE, reader, closing }
     }
 
     pub fn keys(&mut self, keys: &str) {
@@ -104,7 +106,7 @@ impl Session {
             if condition(&text) {
                 return;
             }
-            assert!(begun.elapsed() < PATIENCE, "not on the screen: {what}\n{text}");
+            assert!(begun.elapsed() < self.patience, "not on the screen: {what}\n{text}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
