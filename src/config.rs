@@ -41,7 +41,7 @@ pub struct Flags {
     /// Profile of the configuration file
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// First workspace, by name or id
+    /// Workspace to open, by name or id
     #[arg(long, value_name = "NAME|ID")]
     pub workspace: Option<String>,
     /// Turn off every action that changes the service

@@ -136,7 +136,8 @@ fn unusable(base: &str, error: &Error) -> Problem {
         _ => error.hint(),
     };
     let problem = Problem::from(error);
-    Problem { message: format!("{state} {base}: {}", problem.message), hint: Some(hint), ..problem }
+    let hint = Some(hint).filter(|hint| !hint.is_empty());
+    Problem { message: format!("{state} {base}: {}", problem.message), hint, ..problem }
 }
 
 fn cached_memory(config: &Config, environment: &Environment, service: &ServiceName, base: &BaseUrl) -> Memory {
@@ -244,7 +245,7 @@ fn exit_summary(left: &DashboardExit) -> String {
         return "demo ended; all its data was deleted".to_owned();
     }
     if session.bundled {
-        return "decisions saved; nothing was sent to a service".to_owned();
+        return "nothing was sent to a service".to_owned();
     }
     let (scans, loggers) = (counted(left.active_scans, "active scan"), counted(left.loggers, "logger"));
     match session.name.as_str() {
@@ -276,7 +277,7 @@ mod tests {
         assert!(exit_summary(&left("demo", true, 2, 1)).contains("deleted"));
         let mut bundled = left("bundle", false, 2, 0);
         bundled.session.as_mut().unwrap().bundled = true;
-        assert!(exit_summary(&bundled).contains("decisions saved"));
+        assert!(exit_summary(&bundled).contains("nothing was sent"));
     }
 
     #[tokio::test]

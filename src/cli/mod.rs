@@ -20,6 +20,7 @@ mod from_bundle;
 pub mod headless;
 #[cfg(feature = "service")]
 pub mod service;
+mod value;
 pub mod wordlists;
 
 use std::io::Read;
@@ -31,7 +32,7 @@ use clap::{Parser, Subcommand};
 
 use crate::text;
 
-/// A dashboard for security scans, and the scanning service's HTTP API v2 on this machine.
+/// Dashboard for security scans, with a built-in scanning service (HTTP API v2)
 #[derive(Parser, Debug)]
 #[command(
     name = "scandeck",

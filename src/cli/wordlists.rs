@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 #[cfg(feature = "dashboard")]
 use super::headless::wordlists::{WordlistsCall, run as call};
 #[cfg(feature = "dashboard")]
-use super::headless::{HeadlessSession, ServiceArgs};
+use super::headless::{HeadlessSession, ServiceArgs, listed};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -29,7 +29,7 @@ enum WordlistsCommand {
     #[cfg(feature = "dashboard")]
     #[command(flatten)]
     Call(WordlistsCall),
-    /// Import a file into the local service: one word per line, `#` starts a comment
+    /// Import a file into the local service: one word per line; lines that start with # are ignored
     #[cfg(feature = "service")]
     #[command(after_help = "Example:\n  scandeck wordlists import ./paths.txt --name \"Shop paths\"")]
     Import(import::WordlistImportArgs),
@@ -42,7 +42,9 @@ enum WordlistsCommand {
 pub async fn run(args: WordlistsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         #[cfg(feature = "dashboard")]
-        WordlistsCommand::Call(command) => call(&HeadlessSession::open(&args.service).await?, command).await,
+        WordlistsCommand::Call(command) => {
+            listed("wordlists", call(&HeadlessSession::open(&args.service).await?, command).await)
+        }
         #[cfg(feature = "service")]
         WordlistsCommand::Import(import) => import::run(&args.directory, import).await,
     }
@@ -59,6 +61,7 @@ mod import {
     use crate::cli::read_input;
     use crate::cli::service::DataDirArg;
     use crate::service::import::{Imported, import_wordlist};
+    use crate::text::plural;
 
     #[derive(Args, Clone, Debug)]
     pub struct WordlistImportArgs {
@@ -79,7 +82,9 @@ mod import {
         let name = import.name.clone().or_else(stem).unwrap_or_default();
         let name = name.trim();
         match import_wordlist(&directory.open()?, name, &import.description, &text).await? {
-            Imported::Done { id, words } => note!("imported wordlist {id}, {name}; words in it: {words}"),
+            Imported::Done { id, words } => {
+                note!("wordlist {name:?} imported (id {id}, {})", plural(words.max(0) as usize, "word"));
+            }
             Imported::Empty => bail!("{file} has no words"),
             Imported::NameTaken => bail!("wordlist `{name}` exists already; choose another name with --name"),
         }

@@ -150,10 +150,7 @@ impl Error {
         let (lead, cause) = self.message.split_once(": ").unwrap_or((&self.message, ""));
         match self.kind {
             ErrorKind::Connect if self.is_sent => "connection broke".to_owned(),
-            ErrorKind::Connect if !cause.is_empty() => {
-                let cause = cause.split(" (os error").next().unwrap_or(cause);
-                cause.to_lowercase()
-            }
+            ErrorKind::Connect if !cause.is_empty() => cause.to_lowercase(),
             ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. } => "rate limit reached".to_owned(),
             _ => lead.to_owned(),
         }
@@ -171,23 +168,20 @@ impl Error {
         )
     }
 
-    /// The next step, in a clause.
+    /// The next step, in a clause; empty where only the message of the service can name it.
     pub fn hint(&self) -> String {
         let text = match &self.kind {
             ErrorKind::NotConfigured => {
                 "set --base-url and SCANDECK_API_KEY, choose a --profile, or start one with `scandeck serve`"
             }
-            ErrorKind::Connect => "check that the service runs (`scandeck status`), and the base URL",
+            ErrorKind::Connect => "check the base URL, and that the service runs",
             ErrorKind::Timeout => "service or network is slow; try again, or check the base URL",
             ErrorKind::Tls => "check the base URL; add a private CA to the system's trust store",
             ErrorKind::Unauthorized => match &self.key_source {
                 Some(source) => return format!("check the API key from {source}"),
                 None => "check the API key: SCANDECK_API_KEY, api_key_command or the key file",
             },
-            ErrorKind::Forbidden => "check permissions of the API key and scope of the service",
-            ErrorKind::NotFound => "it may have been deleted; refresh",
-            ErrorKind::Conflict => "choose another name, or wait until running work has ended",
-            ErrorKind::Invalid => "correct the value that the service names, and send it again",
+            ErrorKind::Forbidden | ErrorKind::NotFound | ErrorKind::Conflict | ErrorKind::Invalid => "",
             ErrorKind::NotAcceptable => "choose another format",
             ErrorKind::RateLimited { retry_after: Some(wait) } => return format!("wait {} s", wait.as_secs().max(1)),
             ErrorKind::RateLimited { retry_after: None } => "wait a minute",
@@ -236,10 +230,14 @@ impl From<reqwest::Error> for Error {
             _ if at_connect && error.is_timeout() => {
                 return Self::new(ErrorKind::Connect, "no connection before the timeout");
             }
+            _ if at_connect && chain.contains("dns error") => {
+                return Self::new(ErrorKind::Connect, "cannot resolve the host name");
+            }
             _ if at_connect => "cannot connect",
             _ => "the connection broke",
         };
-        Self::new(kind, format!("{lead}: {}", chain.rsplit(": ").next().unwrap_or(&chain)))
+        let cause = chain.rsplit(": ").next().unwrap_or(&chain);
+        Self::new(kind, format!("{lead}: {}", cause.split(" (os error").next().unwrap_or(cause)))
     }
 }
 

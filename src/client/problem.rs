@@ -56,7 +56,8 @@ impl std::error::Error for Problem {}
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let (hint, brief, is_outcome_unknown) = (Some(error.hint()), error.brief().into(), error.is_outcome_unknown());
+        let hint = Some(error.hint()).filter(|hint| !hint.is_empty());
+        let (brief, is_outcome_unknown) = (error.brief().into(), error.is_outcome_unknown());
         let Error { status, message, details, .. } = error;
         Self { status, message, details, hint, brief, retry_at: None, is_outcome_unknown }
     }

@@ -54,7 +54,7 @@ impl Client {
         let path = raw.path.strip_prefix("/api/v2").filter(|rest| rest.starts_with('/')).unwrap_or(&raw.path);
         // Without the leading slash the path would extend the host name, and another host would get the key.
         if !path.starts_with('/') || path.split(['/', '?', '#']).any(|part| matches!(part, "." | "..")) {
-            return Err(invalid(format!("{:?} is not a path; example: /scans/7", raw.path)));
+            return Err(invalid(format!("{:?} is not a path such as /scans/7", raw.path)));
         }
         let lane = match method {
             Method::GET if path.starts_with("/scans/") && path.ends_with("/output") => Lane::Output,

@@ -41,7 +41,7 @@ macro_rules! string_enum {
             pub fn known(text: &str) -> Result<Self, String> {
                 match text {
                     $($text => Ok($name::$variant),)+
-                    _ => Err([$($text),+].join(", ")),
+                    _ => Err(format!("use {}", [$($text),+].join(", "))),
                 }
             }
         }
@@ -147,9 +147,9 @@ macro_rules! ids {
         }
 
         impl std::str::FromStr for $name {
-            type Err = std::num::ParseIntError;
+            type Err = &'static str;
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                text.parse().map(Self)
+                text.parse().map(Self).map_err(|_| "use a number")
             }
         }
 

@@ -56,6 +56,12 @@ impl Tool {
         self.row().map(|row| row.2)
     }
 
+    /// A scan by this tool as a noun: `Website scan`.
+    pub fn scan(self) -> String {
+        let name = self.to_string();
+        if name.ends_with(" scan") { name } else { format!("{name} scan") }
+    }
+
     fn row(self) -> Option<&'static (i64, &'static str, &'static str)> {
         NAMES.iter().find(|row| row.0 == self.0)
     }

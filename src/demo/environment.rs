@@ -169,7 +169,7 @@ async fn create_objects(client: &Client, practice: &Practice, tempo: Tempo) -> R
         let new = NewTarget { name, description: Some(description.into()), workspace_id: Some(workspace) };
         client.create_target(&new).await
     };
-    let shop = target(practice.http_url(), "The practice shop").await?;
+    let shop = target(practice.http_url(), "The practice target").await?;
     let portal = target(practice.https_url(), "The practice portal, with a faulty certificate").await?;
     let host = target("127.0.0.1".into(), "This machine").await?;
     let name = target("localhost".into(), "This machine by name").await?;

@@ -15,7 +15,19 @@ named_enum! {
 }
 
 impl Presence {
-    /// One word for people.
+    /// Its name for people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Unchanged => "unchanged",
+            Self::Updated => "changed",
+            Self::Reappeared => "reappeared",
+            Self::NotRetested => "not retested",
+            Self::Absent => "absent",
+        }
+    }
+
+    /// Its name in hand-over documents, which queries accept too.
     pub fn word(self) -> &'static str {
         match self {
             Self::New => "new",

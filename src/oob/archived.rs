@@ -47,12 +47,10 @@ impl AddAssign for ClearedRequests {
 
 impl fmt::Display for ClearedRequests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let requests = plural(self.requests, "request");
+        write!(f, "{} archived", plural(self.archived, "capture"))?;
         match self.requests - self.archived {
-            0 if self.requests == 0 => f.write_str("no requests recorded"),
-            0 if self.requests == 1 => write!(f, "{requests}, archived"),
-            0 => write!(f, "{requests}, all archived"),
-            old => write!(f, "{requests}, archived except {old} older than keep_days"),
+            0 => Ok(()),
+            old => write!(f, ", {old} older than keep_days not archived"),
         }
     }
 }
@@ -81,8 +79,8 @@ mod tests {
     #[test]
     fn cleared_requests_message_counts_requests_too_old_to_archive() {
         let message = |requests, archived| ClearedRequests { requests, archived }.to_string();
-        assert_eq!([message(0, 0), message(1, 1)], ["no requests recorded", "1 request, archived"]);
-        assert_eq!(message(37, 37), "37 requests, all archived");
-        assert_eq!(message(37, 30), "37 requests, archived except 7 older than keep_days");
+        assert_eq!([message(0, 0), message(1, 1)], ["0 captures archived", "1 capture archived"]);
+        assert_eq!(message(37, 37), "37 captures archived");
+        assert_eq!(message(37, 30), "30 captures archived, 7 older than keep_days not archived");
     }
 }

@@ -113,7 +113,7 @@ impl From<IpAddr> for Network {
 impl FromStr for Network {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("invalid address {text:?}: use one such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32");
+        let wrong = || format!("invalid address `{text}`; use one such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32");
         let (address, bits) = text.trim().split_once('/').unwrap_or((text.trim(), ""));
         let whole = Self::from(address.parse::<IpAddr>().map_err(|_| wrong())?);
         match bits {

@@ -44,6 +44,8 @@ pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<
     }
     let far = |name: &str| match name.starts_with(&typed) {
         true => 0,
+        // `newer` for `new`.
+        false if name.len() >= 3 && typed.starts_with(name) => 1,
         false => strsim::levenshtein(&typed, name),
     };
     names.map(|name| (far(name), name)).filter(|(far, name)| *far <= 2.min(name.len() / 2)).min().map(|(_, name)| name)
@@ -59,5 +61,6 @@ mod tests {
         assert_eq!(nearest("verdcit", names()), Some("verdict"));
         assert_eq!(nearest("Ris", names()), Some("risk"));
         assert_eq!(nearest("https", names()), None);
+        assert_eq!(nearest("newer", ["new", "known"].into_iter()), Some("new"));
     }
 }

@@ -147,8 +147,8 @@ fields! {
     Scan "scan" &["task_id", "scan_id"], Number, &[Findings], "ids of the scans that found it", "scan:118";
     Tool "tool" &["tool_id"], Word, &[Findings, Scans], "id or name of the tool", "tool:170";
     Scanner "scanner" &[], Choice(scanner), &[Findings], "whether the scanner proved the finding", "scanner:proven";
-    Class "class" &[], Word, &[Findings], "kind of finding, as used by groups and rules", "class:TLS*";
-    VulnId "vuln_id" &["vuln"], Word, &[Findings], "kind of finding, as named by the service", "vuln_id:SSL-*";
+    Class "class" &[], Word, &[Findings], "class of the finding, as used by groups and rules", "class:TLS*";
+    VulnId "vuln_id" &["vuln"], Word, &[Findings], "id of the class, as named by the service", "vuln_id:SSL-*";
     Cve "cve" &[], Word, &[Findings], "CVE numbers", "cve:CVE-2024-*";
     Cwe "cwe" &[], Word, &[Findings], "CWE numbers, with or without `CWE-`", "cwe:79";
     Owasp "owasp" &[], Prose, &[Findings], "OWASP Top Ten categories of 2017, 2021 and 2025", "owasp:A05";
@@ -196,7 +196,7 @@ fields! {
     HttpVersion "http_version" &[], Word, &[Captures], "HTTP version, where the service records it", "http_version:*2*";
     Logger "logger" &[], Prose, &[Captures, Payloads], "label of the logger", "logger:blind-ssrf";
     Payload "payload" &["token"], Word, &[Captures, Payloads], "token; of captures, every token in the request", "payload:k7f2*";
-    Planted "planted" &["where", "parameter"], Prose, &[Captures, Payloads], "where the payload was placed: parameter, header or batch", "planted:q";
+    Planted "planted" &["where", "parameter"], Prose, &[Captures, Payloads], "placement of the payload: parameter, header or batch", "planted:q";
     Technique "technique" &[], Prose, &[Captures, Payloads], "technique that the payload tests", "technique:ssrf";
     Delay "delay" &["after"], Span, &[Captures, Payloads], "time from payload to request; of payloads, to the first hit", "delay>2s";
     Hits "hits" &[], Number, &[Payloads], "number of hits", "hits>1";

@@ -75,7 +75,7 @@ flags! {
     Unchanged "unchanged" &["same"], &[Findings], "unchanged since the previous scan";
     Updated "updated" &["changed"], &[Findings], "changed since the previous scan";
     Reappeared "reappeared" &["back"], &[Findings], "was absent and reappeared";
-    NotRetested "not_retested" &[], &[Findings], "the newer scan failed or covered less";
+    NotRetested "not_retested" &[], &[Findings], "a later scan failed or did not test for it";
     Absent "absent" &["gone"], &[Findings], "not found in the last scan";
     Kev "kev" &["exploited"], &[Findings], "in CISA's catalogue of exploited vulnerabilities";
     Proven "proven" &[], &[Findings], "proven by the scanner (`confirmed` in the API)";

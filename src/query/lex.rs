@@ -148,7 +148,7 @@ impl<'a> Lexer<'a> {
         match self.peek() {
             Some(next) if !next.is_whitespace() => Ok(LexToken::Minus),
             _ => Err(ParseError::new(self.at - 1..self.at, "`-` must precede a word or field")
-                .with_hint("quote it to search for the text")),
+                .with_hint("in quotes, the words are searched as text")),
         }
     }
 

@@ -146,10 +146,15 @@ impl Parser {
 
     fn unknown_field(&self, name: &Word, at: Range<usize>) -> ParseError {
         let names = Field::of(self.kind).flat_map(|spec| spec.aliases.iter().copied().chain([spec.name]));
-        let error = ParseError::new(name.at.clone(), format!("unknown field `{}`", name.text));
+        let elsewhere = QueryKind::ALL.into_iter().any(|kind| Field::named(&name.text, kind).is_some());
+        let message = match elsewhere {
+            true => format!("{} have no field `{}`", self.kind, name.text),
+            false => format!("unknown field `{}`", name.text),
+        };
+        let error = ParseError::new(name.at.clone(), message);
         match nearest(&name.text, names) {
             Some(known) => error.with_hint(did_you_mean(known)),
-            None if at.len() > name.at.len() => error.with_hint("quote it to search for the text"),
+            None if at.len() > name.at.len() => error.with_hint("in quotes, the words are searched as text"),
             None => error,
         }
     }
@@ -311,7 +316,7 @@ fn choose(error: ParseError, near: Option<&str>, names: Vec<&str>) -> ParseError
     match near {
         Some(name) => error.with_hint(did_you_mean(name)),
         None if names.len() <= 8 => error.with_hint(format!("use {}", names.join(", "))),
-        None => error,
+        None => error.with_hint(format!("use {}, …", names[..6].join(", "))),
     }
 }
 

@@ -39,7 +39,7 @@ pub enum AddressError {
     TooLong,
     #[error("`{0}` has no scheme: use http://{0}")]
     NeedsScheme(String),
-    #[error("`{0}` is a range: add each address as its own target")]
+    #[error("`{0}` is a network: add each address as its own target")]
     Range(String),
     #[error("only http and https URLs are supported, not `{0}:`")]
     Scheme(String),
@@ -47,10 +47,7 @@ pub enum AddressError {
     UserInfo,
     #[error("remove the #fragment from the URL: servers never receive it")]
     Fragment,
-    #[error(
-        "`{name}` is not a target ({why}): use a host name (shop.example.com), an IP address (192.0.2.7, ::1) \
-         or a URL (https://shop.example.com/)"
-    )]
+    #[error("`{name}` is not a target ({why}): use a host name, an IP address or a URL")]
     Form { name: String, why: String },
 }
 
@@ -68,7 +65,7 @@ impl Address {
             return Err(AddressError::TooLong);
         }
         if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
-            return Err(invalid(text, "it contains blanks or control characters"));
+            return Err(invalid(text, "it contains a space or a control character"));
         }
         match text.split_once("://") {
             Some((scheme, rest)) => parse_url(text, scheme, rest),
@@ -272,7 +269,7 @@ mod tests {
             ("http:///etc/passwd", "host is missing"),
             ("http://shop.acme.test:0/", "port 0"),
             ("http://shop.acme.test:99999/", "port"),
-            ("shop acme", "blanks"),
+            ("shop acme", "a space"),
             ("shop\u{1b}[2J", "control"),
             ("1.2.3", "four decimal numbers"),
             ("1.2.3.999", "neither a name nor an address"),

@@ -86,7 +86,7 @@ impl FromStr for Pattern {
             return match text.parse::<IpNet>() {
                 Ok(net) if net.prefix_len() == 0 => fail("it covers every address"),
                 Ok(net) => Ok(Pattern::Net(net.trunc())),
-                Err(_) => fail("a range has the form 10.0.4.0/24"),
+                Err(_) => fail("a network has the form 10.0.4.0/24"),
             };
         }
         let (below, name) = match text.strip_prefix("*.") {
@@ -94,7 +94,7 @@ impl FromStr for Pattern {
             None => (false, text),
         };
         let Some(Host::Domain(name)) = Host::parse(name).ok().filter(|_| !name.contains('*')) else {
-            return fail("use a name, *.name, an address or a range such as 10.0.4.0/24");
+            return fail("use a name, *.name, an address or a network such as 10.0.4.0/24");
         };
         let name = name.strip_suffix('.').unwrap_or(&name).to_owned();
         if let Err(why) = check_dns_name(&name) {

@@ -170,18 +170,18 @@ impl ScopeCheck {
         };
         let suffix = &self.settings.command_suffix;
         let remedy = match &reason {
-            RefusalReason::Denied(_) => format!("To remove the denial: `scandeck scope remove {entry}{suffix}`"),
+            RefusalReason::Denied(_) => format!("`scandeck scope remove {entry}{suffix}` removes the denial"),
             RefusalReason::ScopeFile(_) => {
                 format!("No scan can start until {} is fixed", self.file.path().display())
             }
             RefusalReason::NoHost => "Use the address of one host".to_owned(),
-            _ => format!("To add it: `scandeck scope add {entry}{suffix}`"),
+            _ => format!("`scandeck scope add {entry}{suffix}` permits it"),
         };
         Refusal { subject, reason, allowed: self.allowed(), remedy }
     }
 
     fn allowed(&self) -> String {
-        let mut all = vec!["loopback".to_owned()];
+        let mut all = vec!["loopback and this host".to_owned()];
         if self.settings.allow_private {
             all.push("private addresses".to_owned());
         }
@@ -284,8 +284,8 @@ mod tests {
             &scope_check("", |settings| settings.command_suffix = " --data-dir /srv/sd".into());
         assert_eq!(
             refused(scope_check, "192.168.1.10").unwrap(),
-            "192.168.1.10 is not in scope; allowed here: loopback. To add it: `scandeck scope add 192.168.1.10 \
-             --data-dir /srv/sd`; scan only targets you are authorised to scan"
+            "192.168.1.10 is out of scope; `scandeck scope add 192.168.1.10 --data-dir /srv/sd` permits it \
+             (allowed: loopback and this host)"
         );
     }
 
@@ -304,7 +304,7 @@ mod tests {
         );
         assert_eq!(refused(scope_check, "10.0.4.7"), None);
         assert_eq!(refused(scope_check, "https://a.shop.acme.test/"), None);
-        assert!(refused(scope_check, "10.0.5.7").unwrap().contains("allowed here: loopback, 10.0.4.0/24"));
+        assert!(refused(scope_check, "10.0.5.7").unwrap().contains("allowed: loopback and this host, 10.0.4.0/24"));
         assert!(refused(scope_check, "old.acme.test").unwrap().contains("until 2026-11-20"));
         let denied = refused(scope_check, "10.0.4.9").unwrap();
         assert!(denied.contains("10.0.4.9, printer, ana@box") && denied.contains("scope remove 10.0.4.9"), "{denied}");

@@ -112,15 +112,18 @@ impl Bundle {
             ),
             false => "no lists of the service: it was not reachable".to_owned(),
         };
-        format!(
-            "{}, {}, {} seen findings, {}, {}, {}; {of_service}",
-            plural(self.events.len(), "event"),
-            plural(self.settings.len(), "setting"),
-            self.seen.len(),
-            plural(self.payloads.len(), "payload"),
-            plural(self.hits.len(), "hit"),
-            plural(self.captures.len(), "capture")
-        )
+        let counts = [
+            (self.events.len(), "decision"),
+            (self.settings.len(), "setting"),
+            (self.seen.len(), "seen finding"),
+            (self.payloads.len(), "payload"),
+            (self.hits.len(), "hit"),
+            (self.captures.len(), "capture"),
+        ];
+        let mut parts: Vec<String> =
+            counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| plural(count, noun)).collect();
+        parts.push(of_service);
+        parts.join(", ")
     }
 
     /// The file.

@@ -89,6 +89,9 @@ pub(super) fn believed(event: &Event) -> Result<(), String> {
 
 /// Each text is one line, so only the column of the serde error is relevant.
 fn reason(error: &serde_json::Error) -> String {
+    if error.is_syntax() || error.is_eof() {
+        return format!("not JSON (column {})", error.column());
+    }
     let whole = error.to_string();
     let what = whole.split(" at line ").next().unwrap_or_default();
     let place = if error.column() > 0 { format!(" at column {}", error.column()) } else { String::new() };
@@ -150,7 +153,7 @@ mod tests {
         assert_eq!(read.events.len(), 2);
         let bad: Vec<String> = read.bad.iter().map(|bad| format!("{}: {}", bad.line, bad.reason)).collect();
         let expected = [
-            "3: EOF while parsing a value at column 6",
+            "3: not JSON (column 6)",
             "4: unresolved merge conflict",
             "5: missing field `id`",
             "6: clock 18446744073709551615 is out of range",

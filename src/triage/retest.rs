@@ -126,6 +126,7 @@ impl RetestStatus {
         match self {
             Self::Is(Outcome::Absent) => "absent",
             Self::Is(Outcome::Same) => "still found",
+            Self::Is(Outcome::CoveredLess) => "not retested",
             other => other.word(),
         }
     }

@@ -86,7 +86,7 @@ async fn decision_remains_after_a_new_scan() {
     let left = desk.json(&["findings", "list", "--query", "is:undecided"]).await;
     assert_eq!(left.as_array().unwrap().len(), 1);
     desk.run(&["findings", "decide", "99999", "--verdict", "fixed"]).await.refused(1, "not found");
-    desk.run(&["findings", "decide", "--verdict", "fixed"]).await.refused(2, "ID|FINGERPRINT");
+    desk.run(&["findings", "decide", "--verdict", "fixed"]).await.refused(2, "use --query");
     desk.service.stop().await;
 }
 

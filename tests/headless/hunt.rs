@@ -103,12 +103,11 @@ async fn clear_and_delete_archive_unread_captures() {
         let ended = desk.run(args).await;
         assert!(ended.code == 0 && ended.err.contains(words), "{args:?}: {ended:?}");
     };
-    reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared: 1 request, archived").await;
-    reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared: no requests recorded").await;
-    reports(&["loggers", "delete", "deleted", "--yes"], "logger deleted deleted: 2 requests, all archived").await;
+    reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared, 1 capture archived").await;
+    reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared, 0 captures archived").await;
+    reports(&["loggers", "delete", "deleted", "--yes"], "logger deleted deleted, 2 captures archived").await;
     desk.run(&["loggers", "delete", "deleted", "--yes"]).await.refused(1, "logger \"deleted\" not found");
-    reports(&["workspaces", "delete", other.trim(), "--yes"], "workspace Other deleted: 3 requests, all archived")
-        .await;
+    reports(&["workspaces", "delete", other.trim(), "--yes"], "workspace Other deleted: 3 captures archived").await;
     let mut alone = desk.command(&["captures", "list", "--json"]);
     desk.service.stop().await;
     let archived = run(&mut alone).await;
@@ -150,7 +149,7 @@ async fn watch_ends_at_the_first_match_or_with_code_3_after_the_timeout() {
     range.plant("plain", first.trim()).await;
     let nothing = ["captures", "watch", "--timeout", "1s"];
     let ended = desk.run(&[&nothing[..], &["--query", "method:POST", "--since", "5m"]].concat()).await;
-    ended.refused(3, "no matching request before the timeout");
+    ended.refused(3, "no matching capture before the timeout");
     let token = first.trim().split("?t=").nth(1).unwrap();
     let hit = desk.json(&["captures", "watch", "--payload", token, "--since", "5m", "--timeout", "20s"]).await;
     assert_eq!(texts(&hit, "payload"), [token]);
@@ -312,7 +311,7 @@ async fn imported_bundle_is_listed_without_a_service() {
     assert_eq!((list.code, list.out.as_str()), (0, listed.as_str()), "{list:?}");
     assert!(list.err.contains("no service is configured, and none runs here; showing archived captures"));
     let har = alone(&["captures", "export", "--format", "har", "-o", "hits.har"]).await;
-    assert!(har.code == 0 && har.err.contains("1 captured request in hits.har"), "{har:?}");
+    assert!(har.code == 0 && har.err.contains("1 capture in hits.har"), "{har:?}");
     let payloads = alone(&["payloads", "list", "--hit"]).await;
     assert!(payloads.code == 0 && payloads.out.contains("shop.test"), "{payloads:?}");
     assert_eq!(alone(&["findings", "list"]).await.code, 0);

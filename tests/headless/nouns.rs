@@ -86,7 +86,7 @@ async fn logger_lists_its_captures_and_is_cleared() {
     let table = desk.does(&["loggers", "captures", id, "--since", &first]).await;
     assert!(table.contains("t=later") && !table.contains("k7f2"), "{table}");
     assert!(desk.does(&["loggers", "list"]).await.contains("ssrf-shop"));
-    desk.run(&["loggers", "clear", id]).await.refused(2, "2 captured requests");
+    desk.run(&["loggers", "clear", id]).await.refused(2, "2 captures");
     desk.does(&["loggers", "clear", id, "--yes"]).await;
     assert_eq!(desk.json(&["loggers", "captures", id]).await, json!([]));
     desk.does(&["loggers", "delete", id, "--yes"]).await;
@@ -116,7 +116,7 @@ async fn api_command_calls_only_below_the_base_url() {
     assert_eq!(listed.trim(), r#"{"data":[]}"#);
     desk.run(&["api", "POST", "/scans", "--body", "{}"]).await.refused(1, "tool_id");
     desk.run(&["api", "POST", "/scans", "--body", "{"]).await.refused(2, "not JSON");
-    desk.run(&["api", "GET", ".evil.test/scans"]).await.refused(1, "not a path");
+    desk.run(&["api", "GET", ".evil.test/scans"]).await.refused(2, "PATH must begin with /");
     desk.run(&["api", "GET", "/../../openapi.json"]).await.refused(1, "not a path");
     desk.service.stop().await;
 }
@@ -197,5 +197,35 @@ async fn rejected_key_is_named_by_its_source() {
     let of_command = run(&mut command(desk.home.path(), &["workspaces", "list", "--config", &config_path])).await;
     of_command.refused(1, "check the API key from api_key_command `echo`");
     assert!(![&of_environment, &of_file, &of_command].iter().any(|ended| ended.err.contains("wrong-key")));
+    desk.service.stop().await;
+}
+
+#[tokio::test]
+async fn hint_fits_the_object_of_the_error() {
+    let desk = CliFixture::new().await;
+    desk.run(&["scans", "show", "99"]).await.refused(1, "`scandeck scans list` lists scans");
+    desk.run(&["scans", "diff", "98", "99"]).await.refused(1, "404");
+    desk.run(&["wordlists", "show", "99"]).await.refused(1, "`scandeck wordlists list` lists wordlists");
+    let unknown = desk.run(&["api", "GET", "/nope"]).await;
+    assert!(unknown.code == 1 && unknown.err.lines().count() == 1, "{unknown:?}");
+    desk.run(&["api", "GET", "scans"]).await.refused(2, "PATH must begin with /");
+    desk.does(&["targets", "add", "127.0.0.1"]).await;
+    let exists = desk.run(&["targets", "add", "127.0.0.1"]).await;
+    assert!(exists.code == 1 && !exists.err.contains("choose another name"), "{exists:?}");
+    desk.run(&["captures", "list", "--logger", "zzz"]).await.refused(1, "logger \"zzz\" not found");
+    desk.service.stop().await;
+}
+
+#[tokio::test]
+async fn ended_scan_is_not_stopped_and_an_unknown_one_not_compared() {
+    let desk = CliFixture::new().await;
+    desk.service.runner.set_events(typical_events());
+    let scan = desk.service.scan(desk.service.target("127.0.0.1").await).await;
+    desk.service.runner.finish_scans(1);
+    desk.service.until_status(scan, "finished").await;
+    let id = scan.to_string();
+    desk.run(&["scans", "stop", &id]).await.refused(1, "has already ended");
+    let unknown = desk.run(&["scans", "diff", &id, "99"]).await;
+    assert!(unknown.code == 1 && !unknown.err.contains("workspace"), "{unknown:?}");
     desk.service.stop().await;
 }

@@ -29,7 +29,7 @@ async fn exported_decisions_are_imported_once() {
     let first = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl", "--json"]).await;
     assert!(first.out.contains("\"taken\": 3"), "{first:?}");
     let again = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl"]).await;
-    assert_eq!(again.out, "0 events imported, 3 already known, 0 lines invalid\n");
+    assert_eq!(again.out, "0 decisions imported, 3 already stored, 0 lines invalid\n");
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
     let list = ["findings", "list", "--json"];
     assert_eq!(elsewhere(&desk, other.path(), &list).await.out, desk.does(&list).await);
@@ -58,7 +58,7 @@ async fn export_finds_workspace_by_name_or_id_and_rejects_unknown_ones() {
     assert_eq!(here(&["triage", "import", lines_there.to_str().unwrap()]).await.code, 0);
     assert_eq!(here(&["triage", "export", "--workspace", "1"]).await.out, lines);
     let made = here(&["bundle", "--workspace", &other, "-o", "w.bundle"]).await;
-    assert!(made.code == 0 && made.err.contains("3 events"), "{made:?}");
+    assert!(made.code == 0 && made.err.contains("3 decisions"), "{made:?}");
     here(&["bundle", "--workspace", "nowhere", "-o", "n.bundle"]).await.refused(1, "workspaces with data");
     desk.service.stop().await;
 }
@@ -77,7 +77,10 @@ async fn invalid_line_is_reported_and_skipped_unless_strict() {
     assert!(strict.err.contains("d.jsonl:4: ") && strict.err.contains("d.jsonl:5: not UTF-8"), "{strict:?}");
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
     let imported = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl"]).await;
-    assert_eq!((imported.code, imported.out.as_str()), (0, "3 events imported, 0 already known, 2 lines invalid\n"));
+    assert_eq!(
+        (imported.code, imported.out.as_str()),
+        (0, "3 decisions imported, 0 already stored, 2 lines invalid\n")
+    );
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
     desk.service.stop().await;
 }
@@ -98,7 +101,7 @@ async fn imported_bundle_lists_decided_findings_without_the_service() {
     let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     desk.run(&["bundle", "-o", "w.bundle"]).await.refused(2, "--workspace");
     let made = desk.run(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
-    assert!(made.code == 0 && made.err.contains("3 events"), "{made:?}");
+    assert!(made.code == 0 && made.err.contains("3 decisions"), "{made:?}");
     let bundle = std::fs::read_to_string(desk.home.path().join("w.bundle")).unwrap();
     assert!(!bundle.contains(&desk.service.key), "the key is not exported");
 
@@ -109,9 +112,9 @@ async fn imported_bundle_lists_decided_findings_without_the_service() {
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
 
     let imported = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
-    assert!(imported.code == 0 && imported.out.contains("3 events imported"), "{imported:?}");
+    assert!(imported.code == 0 && imported.out.contains("3 decisions imported"), "{imported:?}");
     let again = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
-    assert!(again.out.contains("0 events imported"), "{again:?}");
+    assert!(again.out.contains("0 decisions imported"), "{again:?}");
     let list = ["findings", "list", "--json"];
     let shown = desk.does(&list).await;
     assert_eq!(elsewhere(&desk, other.path(), &list).await.out, shown);
@@ -135,13 +138,13 @@ async fn purge_needs_the_name_and_leaves_no_data() {
     assert_eq!(elsewhere(&desk, state.path(), &["unbundle", "w.bundle"]).await.code, 0);
     assert!(holds(state.path(), "MARK-of-ann"));
     let purge = ["purge", "--workspace", &name];
-    elsewhere(&desk, state.path(), &purge).await.refused(2, "not confirmed: delete 3 events");
+    elsewhere(&desk, state.path(), &purge).await.refused(2, "this deletes 3 decisions");
     let wrong = [&purge[..], &["--yes-delete", "another"]].concat();
     elsewhere(&desk, state.path(), &wrong).await.refused(1, "nothing was deleted");
     elsewhere(&desk, state.path(), &["purge", "--workspace", "nowhere"]).await.refused(1, "no data about");
     assert!(holds(state.path(), "MARK-of-ann"));
     let purged = elsewhere(&desk, state.path(), &[&purge[..], &["--yes-delete", &name]].concat()).await;
-    assert!(purged.code == 0 && purged.out.starts_with("deleted: 3 events"), "{purged:?}");
+    assert!(purged.code == 0 && purged.out.starts_with("deleted: 3 decisions"), "{purged:?}");
     assert!(!holds(state.path(), "MARK-of-ann") && !holds(state.path(), "127.0.0.1"));
     desk.service.stop().await;
 }
@@ -176,7 +179,7 @@ async fn purge_of_cached_workspace_creates_no_store() {
         run(super::command(home.path(), &args).env("XDG_STATE_HOME", state.path())).await
     };
     purge(&["nowhere"]).await.refused(1, "workspaces with data: Acme, Lab");
-    purge(&["acme"]).await.refused(2, "not confirmed: delete cached lists of Acme");
+    purge(&["acme"]).await.refused(2, "this deletes cached lists of Acme");
     assert!(holds(state.path(), "FOUND-in-Acme"));
     let purged = purge(&["1", "--yes-delete", "Acme"]).await;
     assert_eq!((purged.code, purged.out.as_str()), (0, "deleted: cached lists of Acme\n"), "{purged:?}");
@@ -190,4 +193,16 @@ async fn purge_of_cached_workspace_creates_no_store() {
     purge(&["Acme"]).await.refused(2, "last-known (unknown workspace)");
     assert_eq!(purge(&["Acme", "--yes-delete", "Acme"]).await.code, 0);
     assert!(!holds(state.path(), "FOUND-in"));
+}
+
+#[tokio::test]
+async fn past_expiry_date_and_file_without_decisions_are_refused() {
+    let desk = CliFixture::new().await;
+    let decide = ["findings", "decide", "1", "--verdict", "risk_accepted", "--until", "2020-01-01"];
+    desk.run(&decide).await.refused(2, "2020-01-01 is in the past");
+    desk.run(&["findings", "decide", "--verdict", "confirmed"]).await.refused(2, "use --query");
+    std::fs::write(desk.home.path().join("bad.jsonl"), "nope\n").unwrap();
+    let bad = desk.run(&["triage", "import", "bad.jsonl"]).await;
+    assert!(bad.code == 1 && bad.err.contains("bad.jsonl:1: not JSON (column"), "{bad:?}");
+    desk.service.stop().await;
 }

@@ -13,8 +13,6 @@ use crate::client::{FormPairs, RawRequest, RequestBody};
 #[command(after_help = "Example:
   scandeck api POST /scans --body '{\"tool_id\": 70, \"target_id\": 4}'")]
 pub struct ApiArgs {
-    #[command(flatten)]
-    service: ServiceArgs,
     /// GET, POST, PUT, DELETE, …
     method: String,
     /// Path below the base URL, such as /scans/7
@@ -31,10 +29,13 @@ pub struct ApiArgs {
     /// On a terminal, print control characters unchanged
     #[arg(long)]
     raw: bool,
+    // Last, because its heading applies to all later arguments.
+    #[command(flatten)]
+    service: ServiceArgs,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    let (name, value) = text.split_once('=').ok_or("use NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
@@ -46,6 +47,10 @@ pub async fn run(args: ApiArgs) -> anyhow::Result<ExitCode> {
     let fields = |pairs: Vec<(String, String)>| -> FormPairs {
         pairs.into_iter().map(|(name, value)| (name.into(), value)).collect()
     };
+    if !args.path.starts_with('/') {
+        let hint = format!("for example `scandeck api GET /{}`", args.path.rsplit('/').next_back().unwrap_or_default());
+        return Err(CliError::usage("PATH must begin with /", hint).into());
+    }
     let body = match args.body {
         Some(text) => RequestBody::Json(json("--body", &text)?),
         None if args.form.is_empty() => RequestBody::Empty,
@@ -68,6 +73,10 @@ pub(super) fn json(flag: &str, text: &str) -> anyhow::Result<serde_json::Value> 
         None => text.to_owned(),
     };
     serde_json::from_str(&text).map_err(|error| {
-        CliError::usage(format!("{flag} is not JSON: {error}"), "quote it for the shell, or use @FILE").into()
+        let cause = match error.is_eof() {
+            true => "a closing brace, bracket or quotation mark is missing".to_owned(),
+            false => error.to_string(),
+        };
+        CliError::usage(format!("{flag} is not JSON: {cause}"), "quote the JSON for the shell, or use @FILE").into()
     })
 }

@@ -158,7 +158,10 @@ impl<'a> ArchiveReader<'a> {
     }
 
     /// The loggers of the selected workspaces.
-    async fn loggers(&mut self) -> anyhow::Result<Vec<(Shared, Logger)>> {
+    ///
+    /// # Errors
+    /// Those of the service.
+    pub async fn loggers(&mut self) -> anyhow::Result<Vec<(Shared, Logger)>> {
         let client = self.session.client()?;
         let workspaces = match self.workspaces.take() {
             Some(workspaces) => workspaces,

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::session::{StoredService, stored_service};
 use super::stored::Stores;
-use super::{HeadlessSession, ServiceArgs, save, stored};
+use super::{HeadlessSession, ServiceArgs, bundles, save, stored};
 use crate::cli::error::CliError;
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
@@ -20,11 +20,12 @@ use crate::triage::{Bundle, Manifest, Setting};
 #[command(after_help = "Example:
   scandeck bundle --workspace \"Acme external\" -o acme.bundle")]
 pub struct BundleArgs {
-    #[command(flatten)]
-    service: ServiceArgs,
     /// The file; an existing one is overwritten
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    // Last, because its heading applies to all later arguments.
+    #[command(flatten)]
+    service: ServiceArgs,
 }
 
 /// Runs the command.
@@ -37,12 +38,17 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
     };
     let service = stored_service(&args.service)?;
     let lists = WorkspaceLists::fetch(&args.service).await;
-    if let Err(error) = &lists {
-        note!("scandeck: bundle without lists of the service: {}", text::clean(&format!("{error:#}")));
-    }
     let workspace = match &lists {
         Ok(lists) => lists.workspace.clone(),
-        Err(_) => stored::workspace(&service, name).await?,
+        Err(error) => {
+            let workspace = match stored::workspace(&service, name).await {
+                // The service responded: its error names the cause and the known workspaces.
+                Err(_) if bundles::unreachable(error).is_none() => return lists.map(|_| ExitCode::SUCCESS),
+                workspace => workspace?,
+            };
+            note!("scandeck: bundle without lists of the service: {}", text::clean(&format!("{error:#}")));
+            workspace
+        }
     };
     let mut bundle = stored_data(&service, workspace).await?;
     let is_empty = bundle.events.is_empty() && bundle.settings.is_empty() && bundle.captures.is_empty();

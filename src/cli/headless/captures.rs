@@ -11,8 +11,9 @@ use super::archive::ArchiveReader;
 use super::print::{cells, or_dash};
 use super::save::Destination;
 use super::watch::{pause, poll_delays};
-use super::{HeadlessSession, PrintTable, ServiceArgs, bundles, exit, save};
+use super::{HeadlessSession, PrintTable, ServiceArgs, bundles, exit, logger, save};
 use crate::cli::error::CliError;
+use crate::cli::value::number;
 use crate::contract::{CaptureId, Shared};
 use crate::oob::{CaptureFormat, CaptureRecord, PayloadBook, Token, out, request};
 use crate::query::{Query, QueryKind};
@@ -32,16 +33,16 @@ pub struct CapturesArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum CapturesCommand {
-    /// List captured requests, oldest first
+    /// List captures, oldest first
     #[command(after_help = "Example:\n  scandeck captures list --known --last 20")]
     List {
         #[command(flatten)]
         choice: CaptureChoice,
-        /// Only the newest
-        #[arg(long, value_name = "NUMBER")]
+        /// Only the newest NUMBER captures
+        #[arg(long, value_name = "NUMBER", value_parser = number)]
         last: Option<usize>,
     },
-    /// Show one captured request
+    /// Show one capture
     #[command(after_help = "Example:\n  scandeck captures show 118 --as curl")]
     Show {
         /// Capture id
@@ -53,7 +54,7 @@ enum CapturesCommand {
         #[arg(long = "as", value_enum, default_value_t = As::Fields)]
         form: As,
     },
-    /// Export captured requests for other tools
+    /// Export captures for other tools
     #[command(after_help = "Example:\n  scandeck captures export --format jsonl --known -o hits.jsonl")]
     Export {
         #[command(flatten)]
@@ -64,7 +65,7 @@ enum CapturesCommand {
         #[command(flatten)]
         to: Destination,
     },
-    /// Wait for a matching request and print it; exit code 3 after a timeout
+    /// Wait for a matching capture and print it; exit code 3 after a timeout
     #[command(after_help = "Example:\n  scandeck captures watch --known --since 5m --timeout 10m")]
     Watch(WatchArgs),
 }
@@ -73,10 +74,10 @@ enum CapturesCommand {
 struct WatchArgs {
     #[command(flatten)]
     choice: CaptureChoice,
-    /// Only requests with this payload
+    /// Only captures with this payload
     #[arg(long, value_name = "TOKEN")]
     payload: Option<Token>,
-    /// Include requests of the last 5m, 2h, …
+    /// Include captures of the last 5m, 2h, …
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     since: Option<Duration>,
     /// Give up after 90s, 10m, 2h, … [default: never]
@@ -97,20 +98,20 @@ enum As {
 /// Selects captures.
 #[derive(Args, Clone, Debug, Default)]
 struct CaptureChoice {
-    /// Only of this logger
+    /// Only captures of this logger
     #[arg(long, value_name = "ID|LABEL")]
     logger: Option<String>,
     /// Only captures that match, in the query language of the dashboard
     #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Captures))]
     query: Option<Query>,
-    /// Only with a payload of the payload book
+    /// Only captures with a payload of the payload book
     #[arg(long)]
     known: bool,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
     let seconds = crate::query::value::span(text).and_then(|seconds| u64::try_from(seconds).ok());
-    seconds.map(Duration::from_secs).ok_or_else(|| "expected 90s, 10m, 2h or 1h30m".to_owned())
+    seconds.map(Duration::from_secs).ok_or_else(|| "use 90s, 10m, 2h or 1h30m".to_owned())
 }
 
 /// Runs the command.
@@ -124,7 +125,9 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     match args.command {
         CapturesCommand::List { choice, last } => {
-            let mut found = choice.select(archive.all().await?, &archive);
+            let all = archive.all().await?;
+            choice.check_logger(&all, &mut archive).await?;
+            let mut found = choice.select(all, &archive);
             found.drain(..found.len().saturating_sub(last.unwrap_or(usize::MAX)));
             print(&session, &archive.book, &found)?;
         }
@@ -132,8 +135,10 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
             show(&session, &find(archive.all().await?, id, logger.as_deref())?, form)?;
         }
         CapturesCommand::Export { choice, format, to } => {
-            let found = choice.select(archive.all().await?, &archive);
-            to.write(session.out, format.written(&found).as_bytes(), &plural(found.len(), "captured request"))?;
+            let all = archive.all().await?;
+            choice.check_logger(&all, &mut archive).await?;
+            let found = choice.select(all, &archive);
+            to.write(session.out, format.written(&found).as_bytes(), &plural(found.len(), "capture"))?;
         }
         CapturesCommand::Watch(watch) => {
             session.client()?;
@@ -144,7 +149,7 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
             if session.out.json || !found.is_empty() {
                 print(&session, &archive.book, &found)?;
             } else {
-                note!("scandeck: no matching request before the timeout");
+                note!("scandeck: no matching capture before the timeout");
             }
         }
     }
@@ -164,6 +169,22 @@ impl CapturesCommand {
 }
 
 impl CaptureChoice {
+    /// Checks that the named logger exists at the service or in the archive.
+    async fn check_logger(&self, all: &[CaptureRecord], archive: &mut ArchiveReader<'_>) -> anyhow::Result<()> {
+        let Some(name) = self.logger.as_ref().filter(|name| !all.iter().any(|record| is_of(record, name))) else {
+            return Ok(());
+        };
+        let listed = match archive.loggers().await {
+            Err(error) if bundles::unreachable(&error).is_some() => Vec::new(),
+            listed => listed?,
+        };
+        if logger::named(&listed, name).is_empty() {
+            let labels = listed.iter().map(|(_, logger)| logger.label.as_str());
+            return Err(CliError::not_found("logger", name, labels).into());
+        }
+        Ok(())
+    }
+
     fn select(&self, mut all: Vec<CaptureRecord>, archive: &ArchiveReader<'_>) -> Vec<CaptureRecord> {
         all.retain(|record| self.logger.as_ref().is_none_or(|logger| is_of(record, logger)));
         all.retain(|record| !self.known || known_token(record).is_some());
@@ -269,7 +290,7 @@ fn print(session: &HeadlessSession, book: &PayloadBook, all: &[CaptureRecord]) -
 }
 
 fn table(book: &PayloadBook, all: &[CaptureRecord]) -> PrintTable {
-    let header = ["ID", "TIME", "LOGGER", "METHOD", "FROM", "REQUEST", "PAYLOAD", "PLANTED"];
+    let header = ["ID", "TIME", "LOGGER", "METHOD", "FROM", "REQUEST", "PAYLOAD", "PLACEMENT"];
     PrintTable::of(header, all, |record| {
         let capture = &record.capture;
         let payload = known_token(record).and_then(|token| book.get(token));

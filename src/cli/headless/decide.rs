@@ -9,6 +9,7 @@ use jiff::civil::Date;
 use super::rows::{FindingRows, today};
 use super::{HeadlessSession, decisions, findings};
 use crate::cli::error::CliError;
+use crate::cli::value::future_date;
 use crate::contract::{Risk, Shared};
 use crate::export::ExportRow;
 use crate::query::{Query, QueryKind};
@@ -19,10 +20,10 @@ use crate::triage::{DecisionDefaults, Draft, DraftValue, FindingKey, Reason, Sub
 #[command(after_help = "Example:
   scandeck findings decide 4711 --verdict false_positive --reason not_reproducible")]
 pub struct DecideArgs {
-    /// Finding ids of any occurrence, or fingerprints
-    #[arg(value_name = "ID|FINGERPRINT", required_unless_present = "query", allow_negative_numbers = true)]
+    /// Finding ids of any occurrence, or fingerprints; instead of --query
+    #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
     ids: Vec<String>,
-    /// All findings that match
+    /// All findings that match; instead of ids
     #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Findings),
           conflicts_with = "ids")]
     query: Option<Query>,
@@ -38,7 +39,7 @@ pub struct DecideArgs {
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     /// Expiry date, or `none` [default: 90 days for risk_accepted]
-    #[arg(long, value_name = "YYYY-MM-DD", requires = "verdict")]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = future_date, requires = "verdict")]
     until: Option<Date>,
     /// Severity override: critical, high, medium, low, info; `scanner` removes it
     #[arg(long, value_name = "RISK", value_parser = severity)]
@@ -66,7 +67,7 @@ fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
         return Ok(DraftValue::Empty);
     }
     let named = Risk::DOWN.into_iter().find(|risk| risk.as_str() == text);
-    named.map(DraftValue::Set).ok_or_else(|| "critical, high, medium, low, info or scanner".to_owned())
+    named.map(DraftValue::Set).ok_or_else(|| "use critical, high, medium, low, info or scanner".to_owned())
 }
 
 /// Writes the decisions.
@@ -83,6 +84,9 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
             false => format!("reasons: {}", names.join(", ")),
         };
         return Err(CliError::usage(format!("{reason} is not a reason for {verdict}"), hint).into());
+    }
+    if args.ids.is_empty() && args.query.is_none() {
+        return Err(CliError::usage("no findings named", "name findings by id, or use --query").into());
     }
     let rows = FindingRows::load(session).await?;
     let selected = select(&rows, &args)?;

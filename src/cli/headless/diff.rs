@@ -9,6 +9,7 @@ use crate::cli::error::CliError;
 use crate::contract::ScanId;
 use crate::export;
 use crate::export::ExportRow;
+use crate::triage::retest::RetestStatus;
 use crate::triage::{ComparedFinding, compare};
 
 /// Compares two scans; without the second one, with the last finished scan before it of the same target and tool.
@@ -19,13 +20,17 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
     let workspace = session.client()?.get_scan(a).await?.workspace_id;
     let rows = FindingRows::load_one(session, workspace).await?;
     let find = |id: ScanId| {
-        let not_found =
+        let elsewhere =
             || CliError::new(format!("scan {id} is in another workspace"), "compare scans of one workspace");
-        rows.scans.items().iter().find(|scan| scan.id == id).ok_or_else(not_found)
+        rows.scans.items().iter().find(|scan| scan.id == id).ok_or_else(elsewhere)
     };
     let first = find(a)?;
     let second = match b {
-        Some(b) => find(b)?,
+        Some(b) => {
+            // A scan that does not exist is an error of its own.
+            session.client()?.get_scan(b).await?;
+            find(b)?
+        }
         None => compare::before(&rows.scans, first).ok_or_else(|| {
             let message = format!("scan {a} has no earlier finished scan of its target and tool");
             CliError::new(message, "name the scan to compare with")
@@ -63,7 +68,7 @@ fn table(compared: &[(&ExportRow, ComparedFinding)]) -> PrintTable {
         let seen = one.after.as_ref().or(one.before.as_ref());
         let id = seen.map(|finding| finding.id.to_string()).unwrap_or_default();
         let risk = seen.map_or(row.issue.risk_level, |finding| finding.risk_level);
-        let (outcome, changes) = (one.outcome.as_str().replace('_', " "), differences(one).join(", "));
+        let (outcome, changes) = (RetestStatus::Is(one.outcome).label(), differences(one).join(", "));
         cells![outcome, id, risk, row.target, row.issue.name, row.assessment.verdict, changes]
     })
 }

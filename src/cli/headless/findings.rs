@@ -143,11 +143,11 @@ pub(super) fn is_named(row: &ExportRow, name: &str) -> bool {
 }
 
 pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
-    PrintTable::of(["ID", "RISK", "TARGET", "PORT", "FINDING", "VERDICT", "NOW", "LAST SEEN"], rows, |row| {
+    PrintTable::of(["ID", "RISK", "TARGET", "PORT", "FINDING", "VERDICT", "PRESENCE", "LAST SEEN"], rows, |row| {
         let (issue, assessment) = (&row.issue, &row.assessment);
-        let again = if assessment.reopened.is_some() { " (open again)" } else { "" };
+        let again = if assessment.reopened.is_some() { " (reopened)" } else { "" };
         let verdict = format!("{}{again}", assessment.verdict);
         let (risk, last_seen) = (row.risk(), or_dash(issue.last_seen));
-        cells![issue.finding.id, risk, row.target, row.port(), issue.name, verdict, issue.presence.word(), last_seen]
+        cells![issue.finding.id, risk, row.target, row.port(), issue.name, verdict, issue.presence.label(), last_seen]
     })
 }

@@ -106,19 +106,19 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
 async fn remove(session: &HeadlessSession, args: RemoveArgs, only_captures: bool) -> anyhow::Result<()> {
     let found = find(session, &args.logger).await?;
     let (client, logger) = (session.client()?, &found.1);
-    let requests = plural(logger.num_requests.max(0) as usize, "captured request");
+    let requests = plural(logger.num_requests.max(0) as usize, "capture");
     let (object, path, done) = match only_captures {
         true => (format!("{requests} of logger {}", logger.label), "/data", "cleared"),
         false => (format!("logger {} with {requests}", logger.label), "", "deleted"),
     };
-    session.confirm_delete(args.yes, &format!("{object}, after archiving"))?;
+    session.confirm_delete(args.yes, &format!("{object}; they are archived first"))?;
     let call = format!("DELETE /http_loggers/{}{path}", logger.id);
     let counts = ArchiveReader::archive_before(session, slice::from_ref(&found), &call).await?;
     match only_captures {
         true => client.clear_captures(logger.id).await?,
         false => client.delete_logger(logger.id).await?,
     }
-    note!("scandeck: logger {} {done}: {counts}", text::clean(&logger.label));
+    note!("logger {} {done}, {counts}", text::clean(&logger.label));
     Ok(())
 }
 

@@ -44,6 +44,8 @@ use clap::Subcommand;
 pub use print::{Output, PrintTable};
 pub use session::{HeadlessSession, ServiceArgs};
 
+use crate::cli::error::CliError;
+use crate::client::{Error, ErrorKind};
 use crate::query::{Query, QueryKind};
 
 /// Exit codes of the commands.
@@ -92,12 +94,12 @@ pub enum HeadlessCommand {
 /// Those of the command.
 pub async fn run(command: HeadlessCommand) -> anyhow::Result<ExitCode> {
     match command {
-        HeadlessCommand::Workspaces(args) => workspaces::run(args).await,
-        HeadlessCommand::Targets(args) => targets::run(args).await,
-        HeadlessCommand::Scans(args) => scans::run(args).await,
-        HeadlessCommand::Findings(args) => findings::run(args).await,
-        HeadlessCommand::Reports(args) => reports::run(args).await,
-        HeadlessCommand::Loggers(args) => loggers::run(args).await,
+        HeadlessCommand::Workspaces(args) => listed("workspaces", workspaces::run(args).await),
+        HeadlessCommand::Targets(args) => listed("targets", targets::run(args).await),
+        HeadlessCommand::Scans(args) => listed("scans", scans::run(args).await),
+        HeadlessCommand::Findings(args) => listed("findings", findings::run(args).await),
+        HeadlessCommand::Reports(args) => listed("reports", reports::run(args).await),
+        HeadlessCommand::Loggers(args) => listed("loggers", loggers::run(args).await),
         HeadlessCommand::Captures(args) => captures::run(args).await,
         HeadlessCommand::Payloads(args) => payloads::run(args).await,
         HeadlessCommand::Triage(args) => triage::run(args).await,
@@ -106,6 +108,16 @@ pub async fn run(command: HeadlessCommand) -> anyhow::Result<ExitCode> {
         HeadlessCommand::Purge(args) => purge::run(args).await,
         HeadlessCommand::Api(args) => api::run(args).await,
     }
+}
+
+/// Adds the command that lists the objects of this noun to the error of an object that does not exist.
+pub fn listed<T>(nouns: &str, result: anyhow::Result<T>) -> anyhow::Result<T> {
+    result.map_err(|error| match error.downcast_ref::<Error>() {
+        Some(Error { kind: ErrorKind::NotFound, .. }) => {
+            CliError::new(&error, format!("`scandeck {nouns} list` lists {nouns}")).into()
+        }
+        _ => error,
+    })
 }
 
 /// Parses a query argument.

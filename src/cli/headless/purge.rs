@@ -25,11 +25,12 @@ use crate::text::plural;
 #[command(after_help = "Example:
   scandeck purge --workspace Acme --yes-delete Acme")]
 pub struct PurgeArgs {
-    #[command(flatten)]
-    service: ServiceArgs,
     /// The name again, to delete without a prompt
     #[arg(long, value_name = "NAME")]
     yes_delete: Option<String>,
+    // Last, because its heading applies to all later arguments.
+    #[command(flatten)]
+    service: ServiceArgs,
 }
 
 /// Runs the command.
@@ -119,14 +120,18 @@ impl PurgeSummary {
     /// In one line.
     fn phrase(&self) -> String {
         let parts = if self.parts.is_empty() { "data".to_owned() } else { self.parts.join(", ") };
-        let files: String = self.files.iter().map(|file| format!(", all of {file}")).collect();
+        let files = match &self.files[..] {
+            [] => String::new(),
+            [one] => format!(", and the file {one}"),
+            several => format!(", and the files {}", several.join(", ")),
+        };
         format!("{parts} of {}{files}", self.workspace)
     }
 
     /// One part per line.
     fn lines(&self) -> String {
         let parts = self.parts.iter().map(|part| format!("\n  {part}"));
-        let files = self.files.iter().map(|file| format!("\n  all of {file}"));
+        let files = self.files.iter().map(|file| format!("\n  the file {file}"));
         format!("all data about {} on this machine:{}", self.workspace, parts.chain(files).collect::<String>())
     }
 }
@@ -142,8 +147,8 @@ fn is_confirmed(workspace: &str, summary: &PurgeSummary, given: Option<&str>) ->
             line
         }
         None => {
-            let message = format!("not confirmed: delete {}", summary.phrase());
-            return Err(CliError::usage(message, "confirm with --yes-delete and the name").into());
+            let message = format!("this deletes {}", summary.phrase());
+            return Err(CliError::usage(message, "confirm with --yes-delete NAME").into());
         }
     };
     Ok(typed.trim() == workspace.trim())

@@ -39,7 +39,7 @@ enum ReportsCommand {
         /// Report id
         id: ReportId,
     },
-    /// Request a report of the service, without decisions, and print its id
+    /// Request a report from the service, without decisions, and print its id
     #[command(after_help = "Example:\n  scandeck reports create --format html --scan 12")]
     Create(CreateArgs),
     /// Download a report and print the path of the file
@@ -68,7 +68,7 @@ enum ReportsCommand {
 #[derive(Args, Clone, Debug)]
 #[command(group = ArgGroup::new("source").required(true).args(["scan", "finding"]))]
 struct CreateArgs {
-    /// pdf, html, json, csv, xlsx, docx, as far as the service supports them
+    /// pdf, html, json, csv, xlsx, docx, if the service supports the format
     #[arg(long, value_parser = ReportFormat::known)]
     format: ReportFormat,
     /// target or vulnerability

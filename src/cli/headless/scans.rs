@@ -10,6 +10,7 @@ use super::print::{cells, or_dash};
 use super::start::StartArgs;
 use super::{HeadlessSession, PrintTable, ServiceArgs, diff, start, targets, watch};
 use crate::cli::error::CliError;
+use crate::cli::value::id;
 use crate::client::{Interval, ScanQuery, TargetQuery, TestQuery};
 use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool};
 use std::collections::HashMap;
@@ -59,7 +60,7 @@ enum ScansCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// Compare the findings of two scans: new, absent, changed, covered less
+    /// Compare the findings of two scans: new, absent, changed, not retested
     #[command(after_help = "Example:\n  scandeck scans diff 14 12")]
     Diff {
         /// Scan id
@@ -99,21 +100,21 @@ enum ScansCommand {
         /// `finding`: only tests with a finding; `scan`: only tests without one
         #[arg(long, value_name = "KIND", value_parser = ResourceType::known)]
         resource_type: Option<ResourceType>,
-        /// Only of this scan or finding, depending on --resource-type
-        #[arg(long, value_name = "ID", requires = "resource_type")]
+        /// Only tests of this scan or finding, depending on --resource-type
+        #[arg(long, value_name = "ID", value_parser = id, requires = "resource_type")]
         resource_id: Option<i64>,
     },
 }
 
 #[derive(Args, Clone, Debug)]
 struct ListArgs {
-    /// Only of this tool
-    #[arg(long, value_name = "ID")]
+    /// Only scans of this tool
+    #[arg(long, value_name = "ID", value_parser = id)]
     tool: Option<i64>,
-    /// Only of this target
+    /// Only scans of this target
     #[arg(long, value_name = "NAME|ID")]
     target: Option<String>,
-    /// Only in this state, such as running, finished, "failed to start"
+    /// Only scans in this state, such as running, finished, "failed to start"
     #[arg(long, value_name = "STATUS", value_parser = ScanStatus::known)]
     status: Option<ScanStatus>,
     /// Only scans that started at this time (UTC) or later
@@ -126,7 +127,7 @@ struct ListArgs {
 
 fn time(text: &str) -> Result<Stamp, String> {
     let day = || Stamp::parse(&format!("{text} 00:00:00"));
-    Stamp::parse(text).or_else(day).ok_or_else(|| "expected 2026-11-21 or \"2026-11-21 13:00:00\"".to_owned())
+    Stamp::parse(text).or_else(day).ok_or_else(|| "use 2026-11-21 or \"2026-11-21 13:00:00\"".to_owned())
 }
 
 /// A scan with the names of its tool and target.
@@ -158,8 +159,20 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
         ScansCommand::Watch { ids } => return watch_all(&session, ids).await,
         ScansCommand::Stop { ids } => {
             session.require_writable()?;
+            let mut ended = Vec::new();
             for id in ids {
-                client.stop_scan(id).await?;
+                match client.get_scan(id).await?.is_active() {
+                    true => client.stop_scan(id).await?,
+                    false => ended.push(id.to_string()),
+                }
+            }
+            match &ended[..] {
+                [] => {}
+                [one] => return Err(CliError::new(format!("scan {one} has already ended"), "").into()),
+                several => {
+                    let message = format!("scans {} have already ended", several.join(", "));
+                    return Err(CliError::new(message, "").into());
+                }
             }
         }
         ScansCommand::Delete { id, yes } => {

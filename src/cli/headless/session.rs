@@ -125,7 +125,7 @@ impl HeadlessSession {
         if yes {
             return Ok(());
         }
-        Err(CliError::usage(format!("not confirmed: delete {object}"), "confirm with --yes"))
+        Err(CliError::usage(format!("this deletes {object}"), "confirm with --yes"))
     }
 
     /// The selected workspace, or all.

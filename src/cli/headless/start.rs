@@ -8,6 +8,7 @@ use super::findings::table;
 use super::rows::FindingRows;
 use super::{HeadlessSession, api, exit, scans, targets, watch};
 use crate::cli::error::CliError;
+use crate::cli::value::{id, number_in};
 use crate::contract::{NewScan, RedirectLevel, ReportCallback, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool};
 use crate::query::{Query, QueryKind};
 
@@ -16,7 +17,7 @@ use crate::query::{Query, QueryKind};
   scandeck scans start --tool 170 --target shop.acme.test --params '{\"scan_type\": \"light\"}'")]
 pub struct StartArgs {
     /// Tool id: 70 ports, 170 website, 450 TLS, or another one of the service
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = id)]
     tool: i64,
     /// Target by name or id; the service adds a new name
     #[arg(long, value_name = "NAME|ID")]
@@ -25,7 +26,7 @@ pub struct StartArgs {
     #[arg(long, value_name = "JSON|@FILE")]
     params: Option<String>,
     /// Time limit of the scan
-    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(i64).range(SCAN_MINUTES))]
+    #[arg(long, value_name = "MINUTES", value_parser = |text: &str| number_in(SCAN_MINUTES, text))]
     max_scan_time: Option<i64>,
     /// none, check_accessibility, same_host, same_domain, allow_all
     #[arg(long, value_name = "LEVEL", value_parser = RedirectLevel::known)]

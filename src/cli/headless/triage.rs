@@ -67,7 +67,7 @@ async fn export(args: &ServiceArgs, to: &Destination) -> anyhow::Result<()> {
         Some(workspace) => jsonl::write(&state.events_of(workspace)),
         None => jsonl::write(state.events()),
     };
-    to.write(Output::new(args.json), text.as_bytes(), &plural(text.lines().count(), "event"))
+    to.write(Output::new(args.json), text.as_bytes(), &plural(text.lines().count(), "decision"))
 }
 
 async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result<()> {
@@ -78,6 +78,11 @@ async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result
     if strict && !read.bad.is_empty() {
         let message = format!("{} invalid: nothing was imported", plural(read.bad.len(), "line"));
         return Err(CliError::new(message, "correct the lines, or remove --strict").into());
+    }
+    if read.events.is_empty() && !read.bad.is_empty() {
+        return Err(
+            CliError::new("no valid line: nothing was imported", "use a file of `scandeck triage export`").into()
+        );
     }
     let (mut store, state) = decisions::open_writable(&stored_service(args)?.memory).await?;
     let mut new = read.events.clone();
@@ -93,8 +98,8 @@ async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result
         return out.value(&serde_json::json!({"taken": imported, "known": known, "bad": bad}));
     }
     out.line(&format!(
-        "{} imported, {known} already known, {} invalid",
-        plural(imported, "event"),
+        "{} imported, {known} already stored, {} invalid",
+        plural(imported, "decision"),
         plural(bad, "line")
     ))?;
     Ok(())

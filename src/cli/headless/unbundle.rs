@@ -21,10 +21,11 @@ use crate::triage::Bundle;
 #[command(after_help = "Example:
   scandeck unbundle acme.bundle --profile prod")]
 pub struct UnbundleArgs {
-    #[command(flatten)]
-    service: ServiceArgs,
     /// The file, or `-` for standard input
     file: PathBuf,
+    // Last, because its heading applies to all later arguments.
+    #[command(flatten)]
+    service: ServiceArgs,
 }
 
 /// Runs the command.
@@ -66,7 +67,7 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     if out.json {
         out.value(&serde_json::json!({"workspace": workspace, "taken": new, "known": bundle.events.len() - new}))?;
     } else {
-        out.line(&format!("{workspace}: {}; {} imported", bundle.summary(), plural(new, "event")))?;
+        out.line(&format!("{workspace}: {}; {} imported", bundle.summary(), plural(new, "decision")))?;
     }
     if *bundle.manifest.alias != *service.config.alias {
         note!(

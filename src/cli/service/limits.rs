@@ -3,33 +3,33 @@
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 
+use crate::cli::value::{at_least_one, number_in, seconds};
 use crate::service::{ConnectionLimits, ScanLimits};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Limits of each scan")]
 pub struct ScanLimitArgs {
     /// Findings that a scan stores
-    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = at_least_one())]
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = at_least_one::<usize>)]
     scan_findings: usize,
     /// Bytes of all findings of a scan
-    #[arg(long, value_name = "BYTES", default_value_t = 33_554_432, value_parser = at_least_one())]
+    #[arg(long, value_name = "BYTES", default_value_t = 33_554_432, value_parser = at_least_one::<usize>)]
     scan_bytes: usize,
     /// Rows in the evidence of a finding
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one())]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one::<usize>)]
     evidence_rows: usize,
     /// Bytes in the evidence of a finding
-    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = RangedU64ValueParser::<usize>::new().range(1024..))]
+    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = |text: &str| number_in(1024..=usize::MAX, text))]
     evidence_bytes: usize,
     /// Lines in the raw log of a scan
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = at_least_one())]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = at_least_one::<usize>)]
     scan_raw_lines: usize,
     /// Open ports that a port scan lists
-    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = at_least_one())]
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = at_least_one::<usize>)]
     scan_ports: usize,
     /// Seconds that a scan spends on reading HTML
-    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = seconds())]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = seconds)]
     html_seconds: u64,
 }
 
@@ -37,22 +37,22 @@ pub struct ScanLimitArgs {
 #[command(next_help_heading = "Limits of connections")]
 pub struct ConnectionArgs {
     /// Open connections of each listener
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = at_least_one())]
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = at_least_one::<usize>)]
     max_connections: usize,
     /// Open connections of each listener from one address
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = at_least_one())]
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = at_least_one::<usize>)]
     connections_per_client: usize,
     /// Bytes of a request line with headers
-    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = RangedU64ValueParser::<usize>::new().range(1024..=1_048_576))]
+    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = |text: &str| number_in(1024..=1_048_576_usize, text))]
     head_bytes: usize,
     /// Seconds in which a request line with headers must arrive
-    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = seconds())]
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = seconds)]
     head_seconds: u64,
     /// Seconds in which a body must arrive
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = seconds())]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = seconds)]
     body_seconds: u64,
     /// Seconds after which an idle connection is closed
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = seconds())]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = seconds)]
     idle_seconds: u64,
 }
 
@@ -67,14 +67,6 @@ impl From<ConnectionArgs> for ConnectionLimits {
             idle_time: Duration::from_secs(args.idle_seconds),
         }
     }
-}
-
-fn seconds() -> RangedU64ValueParser<u64> {
-    RangedU64ValueParser::new().range(1..=3600)
-}
-
-fn at_least_one() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..)
 }
 
 impl From<ScanLimitArgs> for ScanLimits {

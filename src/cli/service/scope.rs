@@ -9,12 +9,14 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::DataDirArg;
+use crate::cli::value::future_date;
 use crate::cli::{read_input, stdio};
 use crate::contract::Stamp;
 use crate::login::login;
 use crate::service::DataDir;
 use crate::service::scope::{Pattern, ScanScope, ScopeEntry, ScopeFile, parse_list};
 use crate::text;
+use crate::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -70,7 +72,7 @@ enum ScopeCommand {
 #[derive(Args, Clone, Debug)]
 struct Terms {
     /// Last day (UTC) on which the target may be scanned
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = future_date)]
     until: Option<Date>,
     /// The reason, such as a contract number
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
@@ -93,7 +95,7 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
         ScopeCommand::Deny { targets, note } => {
             let (count, file) = (targets.len(), file(directory.open()?));
             file.deny(entries(targets, None, &note))?;
-            note!("denied {count} in {}", file.path().display());
+            note!("{} denied in {}", plural(count, "target"), file.path().display());
         }
         ScopeCommand::Remove { targets } => return remove(directory.existing()?.map(file).as_ref(), &targets),
         ScopeCommand::List => list(&match directory.existing()?.map(file) {
@@ -107,7 +109,7 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
 fn allow(file: &ScopeFile, targets: Vec<Pattern>, terms: &Terms) -> anyhow::Result<()> {
     let count = targets.len();
     file.add(entries(targets, terms.until, &terms.note))?;
-    note!("allowed {count} in {}", file.path().display());
+    note!("{} allowed in {}", plural(count, "target"), file.path().display());
     Ok(())
 }
 
@@ -121,7 +123,7 @@ fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<ExitC
     if let Some(file) = file.filter(|file| file.path().exists())
         && let count @ 1.. = file.remove(targets)?
     {
-        note!("removed {count} from {}", file.path().display());
+        note!("{} removed from {}", plural(count, "target"), file.path().display());
         return Ok(ExitCode::SUCCESS);
     }
     note!("entry not found; `scandeck scope list` shows all entries");

@@ -10,7 +10,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
@@ -18,6 +17,7 @@ use url::Url;
 
 use super::DataDirArg;
 use super::limits::{ConnectionArgs, ScanLimitArgs};
+use crate::cli::value::{at_least_one, number, number_in, socket_address};
 use crate::contract::WorkspaceId;
 use crate::service::{RateLimit, Settings, start};
 
@@ -31,10 +31,10 @@ pub struct ServeArgs {
     #[command(flatten)]
     directory: DataDirArg,
     /// Address of the API; port 0 chooses a free port [default: 127.0.0.1:8765]
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = socket_address)]
     listen: Option<SocketAddr>,
     /// Address of the HTTP loggers; port 0 chooses a free port [default: 127.0.0.1:8766]
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = socket_address)]
     logger_listen: Option<SocketAddr>,
     /// Public base of the logger URLs, for a proxy or tunnel
     #[arg(long, value_name = "URL", value_parser = web_url)]
@@ -43,7 +43,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     api_key_file: Option<PathBuf>,
     /// Host name, address or network to allow in addition to the scope file; repeatable
-    #[arg(long = "allow-target", value_name = "NAME|CIDR")]
+    #[arg(long = "allow-target", value_name = "NAME|NETWORK")]
     allow_targets: Vec<String>,
     /// Allow private addresses (RFC 1918, unique local IPv6)
     #[arg(long)]
@@ -52,19 +52,19 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value = "3000")]
     rate_limit: RateLimit,
     /// Limit of targets
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = number)]
     max_targets: usize,
     /// Limit of concurrent scans
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one::<usize>)]
     scans_at_once: usize,
     /// Requests that a logger records
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = at_least_one::<i64>)]
     logger_quota: i64,
     /// Days that a logger records
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(i64).range(1..=3650))]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = |text: &str| number_in(1..=3650_i64, text))]
     logger_days: i64,
     /// Bytes that a logger records, with headers and bodies
-    #[arg(long, value_name = "BYTES", default_value_t = 67_108_864, value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "BYTES", default_value_t = 67_108_864, value_parser = at_least_one::<i64>)]
     logger_bytes: i64,
     /// Requests per minute and address without a valid key; further ones receive 429
     #[arg(long, value_name = "N", default_value_t = 60)]

@@ -31,14 +31,14 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Refusal { subject, reason, allowed, remedy } = self;
         match reason {
-            RefusalReason::NotListed => write!(f, "{subject} is not in scope; ")?,
-            RefusalReason::Denied(entry) => write!(f, "{subject} is denied by the scope file ({}); ", describe(entry))?,
-            RefusalReason::Expired(until) => write!(f, "{subject} was in scope until {until}; ")?,
-            RefusalReason::Metadata => write!(f, "{subject} is a cloud metadata address; ")?,
+            RefusalReason::NotListed => write!(f, "{subject} is out of scope")?,
+            RefusalReason::Denied(entry) => write!(f, "{subject} is denied by the scope file ({})", describe(entry))?,
+            RefusalReason::Expired(until) => write!(f, "{subject} was in scope until {until}")?,
+            RefusalReason::Metadata => write!(f, "{subject} is a cloud metadata address")?,
             RefusalReason::NoHost => return write!(f, "{subject} is not the address of one host. {remedy}"),
             RefusalReason::ScopeFile(error) => return write!(f, "{error}. {remedy}"),
         }
-        write!(f, "allowed here: {allowed}. {remedy}; scan only targets you are authorised to scan")
+        write!(f, "; {remedy} (allowed: {allowed})")
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Store, StoreError};
 use crate::sqlite::{StoredRows, WorkspaceRows};
 
 const ROWS: &[WorkspaceRows] = &[
-    (Some("event"), "events WHERE workspace = ?1"),
+    (Some("decision"), "events WHERE workspace = ?1"),
     (Some("setting"), "settings WHERE workspace = ?1"),
     (Some("seen mark"), "seen WHERE workspace = ?1"),
 ];

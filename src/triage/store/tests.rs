@@ -367,7 +367,7 @@ async fn purge_leaves_no_byte_of_workspace_in_any_file() {
     let stored_rows = store.stored_rows("acme").await.unwrap();
     assert_eq!(
         (stored_rows.counts, stored_rows.copies.len()),
-        (vec![("event", 1), ("setting", 1), ("seen mark", 1)], 2)
+        (vec![("decision", 1), ("setting", 1), ("seen mark", 1)], 2)
     );
     let second = open(temp.path()).await.store;
     let error = store.purge("acme").await.unwrap_err();
