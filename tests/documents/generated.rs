@@ -68,10 +68,10 @@ fn actions() -> String {
 fn query_fields() -> String {
     let mut text = String::new();
     for kind in QueryKind::ALL {
-        let _ = write!(text, "## Fields of {}\n\n", kind.as_str());
+        let _ = write!(text, "## Fields of {}\n\n", kind.as_str().replace("word lists", "wordlists"));
         text += "| Field | Values | Meaning | Example |\n|---|---|---|---|\n";
         for field in Field::of(kind) {
-            text += &field_row(field);
+            text += &field_row(field, kind);
         }
         text += "\n| Flag | Meaning |\n|---|---|\n";
         for flag in Flag::of(kind) {
@@ -82,7 +82,7 @@ fn query_fields() -> String {
     text
 }
 
-fn field_row(field: &FieldSpec) -> String {
+fn field_row(field: &FieldSpec, kind: QueryKind) -> String {
     let values = match field.values {
         ValueKind::Search => "words".to_owned(),
         ValueKind::Flags => "flags".to_owned(),
@@ -95,7 +95,12 @@ fn field_row(field: &FieldSpec) -> String {
         ValueKind::Time => "time".to_owned(),
         ValueKind::Deadline => "deadline".to_owned(),
     };
-    let (names, example) = (aliases(field.aliases), cell(field.example));
+    let example = match (field.values, Flag::of(kind).next()) {
+        // Each list has flags of its own.
+        (ValueKind::Flags, Some(flag)) => format!("is:{}", flag.name),
+        _ => cell(field.example),
+    };
+    let names = aliases(field.aliases);
     format!("| `{}`{names} | {values} | {} | `{example}` |\n", field.name, cell(field.words))
 }
 
