@@ -31,7 +31,7 @@ async fn bundle_without_service_stores_decisions() {
     session.until("Undecided 0").await;
     session.keys("q");
     assert_eq!(session.ended().await, 0);
-    session.until("decisions saved").await;
+    session.until("nothing was sent").await;
     let stored = alone(&["triage", "export"]).await.out;
     assert_eq!(stored.matches("false_positive").count(), 2, "{stored}");
 }

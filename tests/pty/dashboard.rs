@@ -102,7 +102,7 @@ async fn form_field_edited_in_editor_is_sent() {
     session.keys("\x0f");
     let made = service.until("/workspaces", |all| all.as_array().is_some_and(|all| all.len() == 2)).await;
     assert_eq!(made[1]["name"], "Made in the editor");
-    session.until_true("the form is closed", |text| !text.contains("ctrl-o submits")).await;
+    session.until_true("the form is closed", |text| !text.contains("ctrl-o submit")).await;
     session.keys("q");
     assert_eq!(session.ended().await, 0);
     session.restored().await;

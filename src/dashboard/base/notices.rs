@@ -23,6 +23,8 @@ pub struct Notice {
     pub text: String,
     /// When it expires, on the monotonic clock.
     pub until: Duration,
+    /// Whether the next key removes it.
+    until_key: bool,
 }
 
 /// The notices on the screen.
@@ -44,10 +46,23 @@ impl Notices {
             Tone::Good => 4,
             Tone::Bad => 10,
         };
-        self.all.push_back(Notice { tone, text, until: now + Duration::from_secs(seconds) });
+        self.all.push_back(Notice { tone, text, until: now + Duration::from_secs(seconds), until_key: false });
         while self.all.len() > MOST {
             self.all.pop_front();
         }
+    }
+
+    /// Adds a notice that only concerns the last key: the next one removes it.
+    pub fn say_until_key(&mut self, now: Duration, text: impl Into<String>) {
+        self.say(now, Tone::Plain, text);
+        if let Some(last) = self.all.back_mut() {
+            last.until_key = true;
+        }
+    }
+
+    /// A key was pressed.
+    pub fn key_pressed(&mut self) {
+        self.all.retain(|notice| !notice.until_key);
     }
 
     /// Removes expired notices.
@@ -69,6 +84,16 @@ impl Notices {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn next_key_removes_only_notices_about_the_last_key() {
+        let mut notices = Notices::default();
+        notices.say(Duration::ZERO, Tone::Good, "saved");
+        notices.say_until_key(Duration::ZERO, "nothing to close");
+        assert_eq!(notices.iter().count(), 2);
+        notices.key_pressed();
+        assert_eq!(notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>(), ["saved"]);
+    }
 
     #[test]
     fn fourth_notice_removes_the_first_and_all_expire() {

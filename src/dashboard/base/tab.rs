@@ -65,7 +65,7 @@ pub enum TextMode {
     /// Long lines are wrapped.
     Wrapped,
     /// Long lines run out of sight; `H` and `L` move sideways.
-    #[strum(serialize = "long lines")]
+    #[strum(serialize = "unwrapped")]
     Long,
     /// JSON set out, other text as it is.
     Decoded,

@@ -18,14 +18,14 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::optional(ArgumentShape::Query(QueryKind::Captures)),
             ArgumentSlot::after("to", ArgumentShape::Text("FILE")),
         ],
-        "export captures to a file: of the query, else marked, else shown",
+        "export captures of the query, else marked or shown ones",
         "export captures har method:GET to hits.har",
         export,
     ),
     Command::new(
         "replay",
         &[ArgumentSlot::needed(ArgumentShape::Text("URL"))],
-        "send the selected capture again, to this URL only, after a confirmation",
+        "send the selected capture again to this URL",
         "replay https://shop.acme.test/search",
         |model, args, _| prompt_replay(model, &args.text().unwrap_or_default()),
     )

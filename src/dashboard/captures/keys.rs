@@ -1,6 +1,7 @@
 //! The actions on captures: compare two, and send one again.
 
 use crate::dashboard::base::{Call, Job, Pane, Tab, Tone};
+use crate::dashboard::input::{Action, Context, ViewAction};
 use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::oob::Replay;
@@ -30,9 +31,18 @@ pub(crate) fn compare(model: &mut Model) {
     }
 }
 
+/// The refusal of a replay from another pane: its capture would not be on the screen.
+pub(crate) fn no_capture_to_replay(model: &Model) -> String {
+    let captures = model.key_label(Context::Everywhere, Action::View(ViewAction::Captures));
+    format!("replay needs a selected capture; {captures} shows captures")
+}
+
 /// `:replay URL`: opens a prompt with method and URL, and sends the request on yes.
 pub(crate) fn prompt_replay(model: &mut Model, url: &str) -> Result<(), String> {
-    let captured = model.selected_capture().ok_or("nothing selected")?;
+    if model.navigation.focus.pane != Pane::Captures {
+        return Err(no_capture_to_replay(model));
+    }
+    let captured = model.selected_capture().ok_or("no capture selected")?;
     let replay = match Replay::new(&captured.capture, url) {
         Ok(replay) => replay,
         Err(why) => {

@@ -242,3 +242,25 @@ fn group_keys_of_captures_have_own_context() {
         assert_eq!(desk.model.keyboard.pending, Some(context), "{keys}");
     }
 }
+
+#[test]
+fn replay_from_another_pane_is_refused_with_and_without_url() {
+    let mut desk = TestDashboard::new();
+    desk.receive(1, vec![capture(9)]);
+    desk.keys("5 G 3");
+    for line in ["replay", "replay https://shop.acme.test/x"] {
+        assert_eq!(desk.calls(&format!(": '{line}' enter")), []);
+        let refused = desk.notices().contains("replay needs a selected capture; 5 shows captures");
+        assert!(refused && desk.model.overlay.modals.is_empty(), "{line}: {}", desk.notices());
+    }
+}
+
+#[test]
+fn resumed_stream_is_reported_instead_of_the_pause() {
+    let mut desk = TestDashboard::new();
+    desk.keys("5 =");
+    assert!(desk.notices().contains("stream paused; = resumes"), "{}", desk.notices());
+    desk.keys("=");
+    assert!(desk.notices().contains("stream resumed"), "{}", desk.notices());
+    assert!(!desk.notices().contains("stream paused"), "{}", desk.notices());
+}

@@ -19,7 +19,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::after("of", ArgumentShape::Finding),
             ArgumentSlot::after("on", ArgumentShape::Findings),
         ],
-        "decide the selected or marked findings, or a query; without arguments: open the menu",
+        "decide the selected or marked findings, or those of a query",
         "verdict false_positive reason=not_reproducible note=\"two tries\" on name:git",
         verdict,
     )
@@ -28,7 +28,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "reuse",
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
-        "reuse earlier decisions after a port change: selected or marked findings, or a query",
+        "reuse earlier decisions after a port change",
         "reuse is:offered",
         reuse_earlier,
     )
@@ -114,7 +114,7 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
     let of = args.finding().and_then(|id| Some(model.data.findings.value()?.get(id)?.key()));
     let draft = Draft { duplicate_of: of, ..draft(args) };
     match (draft.verdict == Some(Verdict::Duplicate), of) {
-        (true, None) => return Err("duplicate needs a finding: add `of ID` or `of NAME`".to_owned()),
+        (true, None) => return Err("duplicate needs a finding: add `of ID` or `of WORDS`".to_owned()),
         (false, Some(_)) => return Err("`of` works with the verdict duplicate only".to_owned()),
         _ => {}
     }
@@ -137,7 +137,7 @@ fn reuse_earlier(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> R
     let mut ids = issues(model, &query)?;
     ids.retain(|&id| model.earlier_decision(id).is_some());
     if ids.is_empty() {
-        model.say(Tone::Plain, format!("no earlier decision to reuse on {query}"));
+        model.say(Tone::Plain, format!("no finding that matches {query} has an earlier decision to reuse"));
         return Ok(());
     }
     let question = format!("Reuse the earlier decision on {}: {query}?", plural(ids.len(), "finding"));
@@ -152,9 +152,12 @@ fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     let decision = draft.decision(None, model.today()).ok_or("verdict missing")?;
     let words = decision.verdict.phrase();
     let change = model.rule(0, query.as_str().into(), decision);
-    let question = format!("Add the rule {words} on {query}? It matches {} now.", plural(now, "finding"));
+    let question = format!("Add the rule \"{words}\" for {query}?");
     let then = Then::Record(vec![change]);
-    let prompt = Prompt::new(question, then).with_line("Manual decisions override it. Undo removes it.");
+    let matches = if now == 1 { "matches" } else { "match" };
+    let prompt = Prompt::new(question, then)
+        .with_line(format!("{} {matches} now.", plural(now, "finding")))
+        .with_line("Manual decisions override rules. Undo removes the rule.");
     model.open_prompt(prompt.with_enter());
     Ok(())
 }
@@ -178,7 +181,7 @@ fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
 fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let baseline = args.baseline().flatten();
     let notice = match &baseline {
-        None => "baseline removed: findings are new since the previous scan".to_owned(),
+        None => "baseline removed: compared with the previous scan".to_owned(),
         Some(Baseline::Day(day)) => format!("baseline: findings of {day}"),
         Some(Baseline::Scans(scans)) => {
             let ids: Vec<String> = scans.iter().map(ToString::to_string).collect();

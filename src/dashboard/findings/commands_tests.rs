@@ -55,7 +55,7 @@ fn verdict_on_query_prompts_with_number_of_findings() {
 fn rule_command_shows_matches_and_records_after_enter() {
     let mut desk = desk();
     desk.keys(": 'rule not_applicable reason=by_design on name:git' enter");
-    assert_eq!(desk.prompt().question, "Add the rule not applicable on name:git? It matches 2 findings now.");
+    assert_eq!(desk.prompt().question, "Add the rule \"not applicable\" for name:git?");
     desk.at += Duration::from_secs(1);
     let changes = recorded(&desk.keys("enter"));
     assert!(matches!(&changes[..], [Change::Rule { query, .. }] if query.as_str() == "name:git"), "{changes:?}");

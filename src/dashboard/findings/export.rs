@@ -20,7 +20,7 @@ pub(crate) static COMMANDS: &[Command] = &[Command::new(
         ArgumentSlot::optional(ArgumentShape::Findings),
         ArgumentSlot::after("to", ArgumentShape::Text("FILE")),
     ],
-    "export findings with decisions to a file: of the query, else marked, else shown",
+    "export findings of the query, else marked or shown ones",
     "export csv verdict:* to handover.csv",
     export,
 )];

@@ -1,5 +1,6 @@
 //! All actions, with their texts in footer, menus, help and documents.
 
+use crate::dashboard::input::Context;
 use crate::oob::PayloadShape;
 use crate::triage::Verdict;
 use strum::EnumTryAs;
@@ -43,12 +44,12 @@ actions! {
         Targets "targets" "" "go to Targets";
         Findings "findings" "" "go to Findings";
         Scans "scans" "" "go to Scans";
-        Captures "captures" "" "go to Captures";
+        Captures "captures" "" "go to Captures, or to the loggers while there are none";
         Reports "reports" "" "go to Reports";
         Wordlists "wordlists" "" "go to Wordlists";
         PreviousTab "previous_tab" "" "previous tab of the detail; in the findings, previous saved query";
         NextTab "next_tab" "" "next tab of the detail; in the findings, next saved query";
-        OtherDown "other_down" "" "scroll the detail down from the list, or the list from the detail";
+        OtherDown "other_down" "" "scroll the detail from the list, or move in the list from the detail";
         OtherUp "other_up" "" "scroll the detail up from the list, or the list from the detail";
         Zoom "zoom" "zoom" "maximize or restore the focused pane";
         PreviousView "previous_view" "" "previous view";
@@ -70,7 +71,7 @@ actions! {
     /// Payloads.
     PayloadAction(Payload) {
         Plant "payload" "payload" "create and copy a payload of the current logger";
-        EditPlace "edit_place" "placement" "edit parameter, technique and note of the selected or the latest payload";
+        EditPlace "edit_place" "placement" "edit the placement of the selected or latest payload";
     }
     /// `g`, then where to: from a row to what belongs to it.
     GoAction(Go) {
@@ -84,14 +85,14 @@ actions! {
     }
     /// `y`, then what.
     CopyAction(Copy) {
-        Obvious "copy_obvious" "id or URL" "id, name or URL, whichever fits the row";
-        Url "copy_url" "URL" "URL";
-        Curl "copy_curl" "curl" "API call as curl, with the key from $SCANDECK_API_KEY";
-        Json "copy_json" "JSON" "JSON";
-        Command "copy_command" "command" "command that opens this view";
-        File "copy_file" "to a file" "JSON to a file in the current directory";
-        Shapes "copy_payload" "payload" "payload …: a third key selects the shape";
-        Raw "copy_raw" "raw HTTP" "raw HTTP of a captured request";
+        Obvious "copy_obvious" "id or URL" "copy id, name or URL of this row";
+        Url "copy_url" "URL" "copy the URL";
+        Curl "copy_curl" "curl" "copy the API call as curl, with the key from $SCANDECK_API_KEY";
+        Json "copy_json" "JSON" "copy JSON";
+        Command "copy_command" "command" "copy the command that opens this view";
+        File "copy_file" "to a file" "write JSON to a file in the current directory";
+        Shapes "copy_payload" "payload …" "copy the payload in a shape";
+        Raw "copy_raw" "raw HTTP" "copy the raw HTTP of a capture";
     }
     /// `y p`, then the shape of the payload.
     ShapeAction(Shape) {
@@ -106,17 +107,17 @@ actions! {
     }
     /// `b`, then by what.
     GroupAction(Group) {
-        Class "group_class" "class" "by class, to decide all findings of a class at once";
-        Target "group_target" "target" "by target";
-        Cve "group_cve" "CVE" "by first CVE";
-        Cwe "group_cwe" "CWE" "by CWE";
-        Owasp "group_owasp" "OWASP" "by OWASP category";
-        Port "group_port" "port" "by port";
-        Now "group_now" "now" "retest board by current status";
-        Payload "group_payload" "payload" "by payload, with the hits of each";
-        Source "group_source" "source" "by source address";
-        Logger "group_logger" "logger" "by logger";
-        None "group_none" "none" "no groups";
+        Class "group_class" "class" "group by class, to decide a class at once";
+        Target "group_target" "target" "group by target";
+        Cve "group_cve" "CVE" "group by first CVE";
+        Cwe "group_cwe" "CWE" "group by CWE";
+        Owasp "group_owasp" "OWASP" "group by OWASP category";
+        Port "group_port" "port" "group by port";
+        Now "group_now" "current status" "group the retest board by current status";
+        Payload "group_payload" "payload" "group by payload, with the hits of each";
+        Source "group_source" "source" "group by source address";
+        Logger "group_logger" "logger" "group by logger";
+        None "group_none" "none" "remove the groups";
     }
     /// Steps in a list or a text.
     MoveAction(Move) {
@@ -143,7 +144,7 @@ actions! {
     }
     /// A detail or any other text.
     TextAction(Text) {
-        Shown "shown" "" "next display mode: lines wrapped or unwrapped; bodies decoded, raw or hex";
+        Shown "shown" "" "next display mode: wrapped, unwrapped; bodies decoded, raw, hex";
         MarkThis "mark_this" "" "mark this item";
         TabLeft "tab_left" "" "previous tab; on the first tab, close the detail";
         TabRight "tab_right" "" "next tab";
@@ -157,17 +158,17 @@ actions! {
     ItemAction(Item) {
         New "new" "new" "create an item; in captures and findings, a manual finding";
         Edit "edit" "edit" "edit this item";
-        Delete "delete" "delete" "delete, after a confirmation that lists everything that is deleted";
+        Delete "delete" "delete" "delete, after a confirmation";
         Scan "scan" "scan" "scan this target, or every marked one";
-        Retest "retest" "retest" "retest: repeat the scans that found this, or all marked findings";
-        Compare "compare" "compare" "compare: two marked rows, the selected with the previous, or a finding's last scans";
+        Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
+        Compare "compare" "compare" "compare two marked rows, or the row with its predecessor";
         ScanAgain "scan_again" "again" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
-        Report "report" "report" "create a report on this row, or on all marked rows";
+        Report "report" "report" "create a report on this row or the marked rows";
         Download "download" "download" "download into the current directory; nothing is overwritten";
-        Replay "replay" "send again" "send this captured request again to a typed URL, after a confirmation";
+        Replay "replay" "send again" "send this capture again to a typed URL";
         Pause "pause" "pause" "pause or resume the stream";
-        Clear "clear" "clear" "clear the logger: delete its requests at the service, after a confirmation";
+        Clear "clear" "clear" "clear the logger: delete its captures at the service";
     }
     /// A verdict on findings.
     VerdictAction(Verdict) {
@@ -177,19 +178,19 @@ actions! {
         NotApplicable "not_applicable" "" "not applicable";
         Fix "fix" "" "fixed";
         InReview "in_review" "" "in review";
-        Reopen "reopen" "" "open again";
+        Reopen "reopen" "" "reopen";
         ConfirmNext "confirm_next" "" "confirmed, then go to the next row";
         FalsePositiveNext "false_positive_next" "" "false positive, then go to the next row";
         AcceptRiskNext "accept_risk_next" "" "risk accepted, then go to the next row";
         NotApplicableNext "not_applicable_next" "" "not applicable, then go to the next row";
         FixNext "fix_next" "" "fixed, then go to the next row";
         InReviewNext "in_review_next" "" "in review, then go to the next row";
-        ReopenNext "reopen_next" "" "open again, then go to the next row";
+        ReopenNext "reopen_next" "" "reopen, then go to the next row";
     }
     /// Decisions beside the verdict keys, with the options of the menu.
     DecideAction(Decide) {
         ReuseEarlier "take_over" "" "reuse the decisions made before its port changed";
-        More "decide_more" "more" "decide with details: reason, note, severity, tags, original, expiry date, scope";
+        More "decide_more" "more" "decide with reason, note, severity, tags, expiry date or scope";
         Note "note" "" "add a note";
         Tags "tags" "" "add tags; -tag removes one";
         Reason "reason" "" "reason of the verdict";
@@ -197,12 +198,12 @@ actions! {
         DuplicateOf "duplicate_of" "" "mark as duplicate of another finding";
         Until "until" "" "expiry date of the decision";
         Again "decide_again" "again" "repeat the last decision, then go to the next row";
-        PreviousChanged "previous_changed" "" "previous row that a scan changed: new, changed, absent, reappeared, not retested";
+        PreviousChanged "previous_changed" "" "previous row that a scan changed";
         NextChanged "next_changed" "" "next row that a scan changed";
         Rules "rules" "rules" "list of rules";
         SwitchRule "switch_rule" "on/off" "switch the rule on or off";
-        Undo "undo" "undo" "undo the last decision and go to its finding";
-        Redo "redo" "" "redo the last undone decision";
+        Undo "undo" "undo" "undo the last change and go to its finding";
+        Redo "redo" "" "redo the last undone change";
     }
     /// A review, card by card.
     ReviewAction(Review) {
@@ -228,10 +229,10 @@ actions! {
     }
     /// Modals: their answers and typed lines.
     EditAction(Edit) {
-        Close "close" "close" "close without changes; a form keeps its draft";
-        Yes "yes" "yes" "confirm";
+        Close "close" "close" "cancel";
+        Yes "yes" "yes" "yes; some prompts take enter, and show it";
         IncludeHidden "take_hidden" "all" "include the marked rows that the filter hides";
-        Accept "accept" "done" "accept the input";
+        Accept "accept" "accept" "accept the input";
         Complete "complete" "" "complete the input with the next suggestion";
         CompleteBack "complete_back" "" "complete the input with the previous suggestion";
         LineDown "line_down" "" "down, while typing; in a filter: a later query";
@@ -241,7 +242,7 @@ actions! {
     }
     /// The first-start question.
     SetupAction(Setup) {
-        Here "here" "here" "run the service on this machine; it keeps running when you quit";
+        Here "here" "local" "run the service on this machine; it keeps running when you quit";
         Hosted "hosted" "hosted" "use a hosted service: base URL and API key";
         Demo "demo" "demo" "temporary demo on loopback, deleted when you quit";
     }
@@ -287,6 +288,25 @@ impl Action {
     /// Description of the help.
     pub fn describe(self) -> &'static str {
         self.words()[2]
+    }
+
+    /// Description of the help in a context where the general one would be wrong or vague.
+    pub fn describe_in(self, context: Context) -> &'static str {
+        match (self, context) {
+            (Self::Item(ItemAction::New), Context::Workspaces) => "create a workspace",
+            (Self::Item(ItemAction::New), Context::Targets) => "add targets",
+            (Self::Item(ItemAction::New), Context::Scans) => "start a scan",
+            (Self::Item(ItemAction::New), Context::Loggers) => "create a logger",
+            (Self::Item(ItemAction::New), Context::Reports) => "create a report",
+            (Self::Item(ItemAction::New), Context::Findings) => "create a manual finding",
+            (Self::Item(ItemAction::New), Context::Captures) => "create a manual finding from these captures",
+            (Self::List(ListAction::In), Context::Setup) => "choose",
+            (Self::List(ListAction::TakeBack), Context::Decide) => "undo the last choice in this menu",
+            (Self::Edit(EditAction::Accept), Context::Decide) => "save without a verdict",
+            (Self::Edit(EditAction::Close), Context::Form) => "close; the form keeps its draft",
+            (Self::Edit(EditAction::Close), Context::Rules | Context::Alerts) => "close",
+            _ => self.describe(),
+        }
     }
 
     /// Whether it changes the service or creates a payload: off in a read-only session.

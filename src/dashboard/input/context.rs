@@ -26,7 +26,7 @@ macro_rules! contexts {
 // Variant, section in the key map, heading in the help.
 contexts! {
     /// Everywhere except in text fields.
-    Everywhere "everywhere" "Everywhere";
+    Everywhere "everywhere" "In every pane";
     /// After `g`.
     Go "go" "g, then";
     /// After `y`.

@@ -148,7 +148,7 @@ impl Keymap {
     }
 
     fn help_lines(&self, context: Context) -> Vec<(String, &'static str)> {
-        self.entries(context).map(|entry| (printed(entry), entry.action.describe())).collect()
+        self.entries(context).map(|entry| (printed(entry), entry.action.describe_in(context))).collect()
     }
 }
 

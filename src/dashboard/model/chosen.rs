@@ -42,11 +42,11 @@ impl Model {
         }
     }
 
-    /// A scan as a phrase: `scan 118, Website of shop.acme.test`.
+    /// A scan as a phrase: `scan 118, Website scan of shop.acme.test`.
     pub(crate) fn scan_words(&self, id: ScanId) -> String {
         let scan = self.data.scans.value().and_then(|all| all.get(id));
         let Some(scan) = scan else { return format!("scan {id}") };
-        let tool = Tool(scan.tool_id);
+        let tool = Tool(scan.tool_id).scan();
         match self.target_name(scan.target_id) {
             Some(target) => format!("scan {id}, {tool} of {target}"),
             None => format!("scan {id}, {tool} of target {}", scan.target_id),

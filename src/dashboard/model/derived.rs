@@ -150,6 +150,6 @@ impl Model {
             Pane::Captures => action == Action::Item(ItemAction::New),
             _ => false,
         };
-        (self.session.read_only && action.changes() && !local).then(|| "off: this session is read-only".to_owned())
+        (self.session.read_only && action.changes() && !local).then(|| "off in a read-only session".to_owned())
     }
 }

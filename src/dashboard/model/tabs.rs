@@ -2,6 +2,7 @@
 
 use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs};
+use crate::dashboard::input::{Action, Context, ViewAction};
 use crate::dashboard::model::Model;
 use crate::query::{ParseError, Query, QueryKind, SortKey, query_of};
 
@@ -91,9 +92,21 @@ impl Model {
         Ok(())
     }
 
-    /// Renames the tab opened last.
-    pub fn rename_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
-        let (name, at) = (name.trim(), self.settings.tabs.at);
+    /// The tab on the screen.
+    ///
+    /// # Errors
+    /// The filter does not contain the query of the tab opened last.
+    fn current_tab(&self) -> Result<usize, String> {
+        self.settings.tabs.chosen(&self.lists.findings.filter).ok_or_else(|| {
+            let key = |action| self.key_label(Context::Everywhere, Action::View(action));
+            let [left, right] = [key(ViewAction::PreviousTab), key(ViewAction::NextTab)];
+            format!("no current tab; {left} or {right} in the findings opens one")
+        })
+    }
+
+    /// Renames the current tab, and returns its former name.
+    pub fn rename_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Result<String, String> {
+        let (name, at) = (name.trim(), self.current_tab()?);
         if name.is_empty() {
             return Err("name is missing".to_owned());
         }
@@ -101,18 +114,15 @@ impl Model {
         if self.settings.tabs.saved.iter().enumerate().any(taken) {
             return Err(format!("tab {name} already exists"));
         }
-        let Some(saved) = self.settings.tabs.saved.get_mut(at) else { return Err("no tab selected".to_owned()) };
-        saved.name = name.to_owned();
+        let Some(saved) = self.settings.tabs.saved.get_mut(at) else { return Err("no current tab".to_owned()) };
+        let former = std::mem::replace(&mut saved.name, name.to_owned());
         self.tabs_changed(effects);
-        Ok(())
+        Ok(former)
     }
 
-    /// Deletes the tab opened last and returns it. The filter remains.
+    /// Deletes the current tab and returns it. The filter remains.
     pub fn delete_tab(&mut self, effects: &mut Vec<Effect>) -> Result<Saved, String> {
-        let at = self.settings.tabs.at;
-        if at >= self.settings.tabs.saved.len() {
-            return Err("no tab selected".to_owned());
-        }
+        let at = self.current_tab()?;
         let deleted = self.settings.tabs.saved.remove(at);
         self.settings.tabs.at = at.min(self.settings.tabs.saved.len().saturating_sub(1));
         self.tabs_changed(effects);

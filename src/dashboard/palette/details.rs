@@ -2,6 +2,7 @@
 
 use crate::contract::{Risk, Shared};
 use crate::dashboard::model::Fault;
+use crate::dashboard::model::modal::decide_menu::until;
 use crate::dashboard::palette::slot;
 use crate::query::error::{did_you_mean, nearest};
 use crate::triage::{Draft, DraftValue, Reason, Verdict};
@@ -17,7 +18,7 @@ pub const RULED: &[&str] = VERDICTS.split_at(7).0;
 /// The keys with their descriptions.
 pub const KEYS: [(&str, &str); 5] = [
     ("reason=", "reason; none for no reason"),
-    ("until=", "expiry date; none for no expiry"),
+    ("until=", "expiry date or period, such as 2027-01-31 or 30d; none for no expiry"),
     ("note=", "note; in quotes when it contains spaces"),
     ("severity=", "severity override; none for the severity of the scanner"),
     ("tag=", "tags, separated by commas"),
@@ -27,12 +28,12 @@ pub const KEYS: [(&str, &str); 5] = [
 pub const RISKS: [Risk; 5] = [Risk::Critical, Risk::High, Risk::Medium, Risk::Low, Risk::Info];
 
 /// Parses the options of a verdict.
-pub(crate) fn read(verdict: Option<Verdict>, text: &str, place: Range<usize>) -> Result<Draft, Fault> {
+pub(crate) fn read(verdict: Option<Verdict>, text: &str, place: Range<usize>, today: Date) -> Result<Draft, Fault> {
     let mut draft = Draft { verdict, ..Draft::default() };
     for word in slot::words(&text[..place.end], place.start) {
         let (key, value) = text[word.clone()].split_once('=').unwrap_or((&text[word.clone()], ""));
         let at = (word.start + key.len() + 1).min(word.end)..word.end;
-        put(&mut draft, verdict, (key, value.trim_matches('"')), (word, at))?;
+        put(&mut draft, verdict, (key, value.trim_matches('"')), (word, at), today)?;
     }
     Ok(draft)
 }
@@ -42,6 +43,7 @@ fn put(
     verdict: Option<Verdict>,
     (key, value): (&str, &str),
     (word, at): (Range<usize>, Range<usize>),
+    today: Date,
 ) -> Result<(), Fault> {
     let known = KEYS.iter().map(|(key, _)| key.trim_end_matches('='));
     if !known.clone().any(|known| known == key) {
@@ -55,7 +57,7 @@ fn put(
     }
     match key {
         "reason" => draft.reason = draft_value(value, || reason(verdict, value, &at))?,
-        "until" => draft.until = draft_value(value, || day(value, &at))?,
+        "until" => draft.until = until(value, today).map_err(|why| Fault::new(at, why))?,
         "severity" => draft.severity = draft_value(value, || risk(value, &at))?,
         "note" => draft.note = DraftValue::Set(value.into()),
         _ => draft.tag.extend(value.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(Shared::from)),
@@ -78,10 +80,6 @@ fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Re
         let fault = Fault::new(at.clone(), message);
         nearest(value, words.iter().copied()).map_or(fault.clone(), |near| fault.with_hint(did_you_mean(near)))
     })
-}
-
-fn day(value: &str, at: &Range<usize>) -> Result<Date, Fault> {
-    Date::strptime("%Y-%m-%d", value).map_err(|_| Fault::new(at.clone(), "use a date such as 2027-01-31, or none"))
 }
 
 fn risk(value: &str, at: &Range<usize>) -> Result<Risk, Fault> {

@@ -34,7 +34,7 @@ fn draw_head(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
         Hint::new(key(Action::Edit(EditAction::Complete)), "complete"),
         Hint::new(
             format!("{} {}", key(Action::Edit(EditAction::LineUp)), key(Action::Edit(EditAction::LineDown))),
-            "select, or history",
+            "select or recall",
         ),
         Hint::new(key(Action::Edit(EditAction::Close)), "close"),
     ];

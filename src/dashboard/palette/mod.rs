@@ -25,7 +25,7 @@ pub use bulk_payloads::BulkPayloads;
 pub use details::{KEYS, RISKS, RULED, VERDICTS};
 
 use crate::dashboard::base::Effect;
-use crate::dashboard::input::{Action, Context, Keymap};
+use crate::dashboard::input::{Action, Context, Keymap, ViewAction};
 use crate::dashboard::model::Model;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -98,7 +98,12 @@ impl Command {
 
     /// Its arguments as printed: `QUERY [to FILE]`.
     pub fn shape(&self) -> String {
-        self.slots.iter().map(ArgumentSlot::to_string).collect::<Vec<_>>().join(" ")
+        let shown = |slot: &ArgumentSlot| match slot.optional || self.action.is_none() {
+            true => slot.to_string(),
+            // Without arguments, the action of the same name runs.
+            false => format!("[{slot}]"),
+        };
+        self.slots.iter().map(shown).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -150,8 +155,12 @@ impl Model {
         if command.run.is_some() || places.is_empty() || places.iter().any(anywhere) {
             return None;
         }
+        if places.iter().all(|place| *place == Context::Lists) {
+            let back = self.key_label(Context::Everywhere, Action::View(ViewAction::Back));
+            return Some(format!("only in a list; {back} goes back"));
+        }
         let names: Vec<&str> = places.iter().map(|place| place.title()).collect();
-        Some(format!("only available in {}", names.join(", ")))
+        Some(format!("only in: {}", names.join(", ")))
     }
 
     /// The key of the same action, as printed; of a sequence, both keys.

@@ -209,8 +209,8 @@ pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: 
 }
 
 fn missing(text: &str, slot: &ArgumentSlot) -> Fault {
-    let lead = if slot.lead.is_empty() { String::new() } else { format!("{} ", slot.lead) };
-    Fault::new(text.len()..text.len(), format!("{lead}{} is missing", slot.shape))
+    let place = if slot.lead.is_empty() { String::new() } else { format!(" after \"{}\"", slot.lead) };
+    Fault::new(text.len()..text.len(), format!("{} is missing{place}", slot.shape))
 }
 
 fn read_one(
@@ -227,7 +227,7 @@ fn read_one(
         ArgumentShape::Findings => query(QueryKind::Findings, typed, &place),
         ArgumentShape::Details => {
             let verdict = before.choice().and_then(Verdict::named);
-            details::read(verdict, text, place).map(|draft| ArgumentValue::Details(Box::new(draft)))
+            details::read(verdict, text, place, model.today()).map(|draft| ArgumentValue::Details(Box::new(draft)))
         }
         ArgumentShape::Tags => tags(typed, place),
         ArgumentShape::Here => query(model.navigation.focus.pane.kind(), typed, &place),
@@ -265,13 +265,13 @@ fn read_one(
         }
         ArgumentShape::Finding => finding(model, typed)
             .map(ArgumentValue::Finding)
-            .ok_or_else(|| Fault::new(place, format!("no finding has the id or name `{typed}`"))),
+            .ok_or_else(|| Fault::new(place, format!("no finding matches `{typed}`"))),
         ArgumentShape::Payload => payload(model, typed, place).map(ArgumentValue::Payload),
         ArgumentShape::PayloadBook => match bulk_payloads::read(typed, &place) {
             Some(many) => many.map(ArgumentValue::BulkPayloads),
             None => query(QueryKind::Payloads, typed, &place),
         },
-        ArgumentShape::Baseline => baseline(typed, place).map(ArgumentValue::Baseline),
+        ArgumentShape::Baseline => baseline(model, typed, place).map(ArgumentValue::Baseline),
     }
 }
 
@@ -367,15 +367,23 @@ fn tags(typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
     Ok(ArgumentValue::Tags((add, remove)))
 }
 
-fn baseline(typed: &str, place: Range<usize>) -> Result<Option<Baseline>, Fault> {
+fn baseline(model: &Model, typed: &str, place: Range<usize>) -> Result<Option<Baseline>, Fault> {
     if typed.eq_ignore_ascii_case("none") {
         return Ok(None);
     }
     if let Ok(day) = Date::strptime("%Y-%m-%d", typed) {
-        return Ok(Some(Baseline::Day(day)));
+        return match day > model.today() {
+            true => Err(Fault::new(place, format!("{day} is in the future; use an earlier date"))),
+            false => Ok(Some(Baseline::Day(day))),
+        };
     }
     let ids = typed.split([' ', ',']).filter(|id| !id.is_empty());
     let scans: Result<Vec<ScanId>, _> = ids.map(|id| id.trim_start_matches('#').parse().map(ScanId)).collect();
     let reason = "use a date such as 2026-10-01, scan ids, or none";
-    scans.map(|scans| Some(Baseline::Scans(scans))).map_err(|_| Fault::new(place, reason))
+    let scans = scans.map_err(|_| Fault::new(place.clone(), reason))?;
+    let all = model.data.scans.value();
+    match scans.iter().find(|&&id| all.is_some_and(|all| all.get(id).is_none())) {
+        Some(unknown) => Err(Fault::new(place, format!("scan {unknown} not found in this workspace"))),
+        None => Ok(Some(Baseline::Scans(scans))),
+    }
 }

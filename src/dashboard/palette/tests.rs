@@ -73,7 +73,8 @@ fn fault_has_position_and_reason() {
 
 #[test]
 fn arguments_have_types() {
-    let model = model();
+    let mut model = model();
+    model.now.wall = "2026-11-21T12:00:00Z".parse().unwrap();
     let args = |line: &str| read(&model, line).unwrap().args;
     assert_eq!(args("findings").values, []);
     assert_eq!(args("findings  risk>=high text:\"a b\" ").query().as_deref(), Some("risk>=high text:\"a b\""));

@@ -22,7 +22,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "payload",
         &[ArgumentSlot::needed(ArgumentShape::Choice(FORMS, "query|path"))],
-        "create and copy a payload; later payloads use the same part of the URL",
+        "create and copy a payload in this part of the URL",
         "payload path",
         payload,
     )
@@ -64,7 +64,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
     Command::new("alerts", &[], "list, switch or delete the alert rules", "alerts", |model, _, _| {
         match model.captures.signals.alerts.is_empty() {
-            true => model.say(Tone::Plain, "no alert rules: `alert QUERY` adds one"),
+            true => model.say(Tone::Plain, "no alert rules: `:alert QUERY` adds one"),
             false => model.overlay.modals.push(Modal::Alerts(PopUpList::default())),
         }
         Ok(())
@@ -116,6 +116,6 @@ fn alert(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<()
         return Err("alert rule exists already".to_owned());
     }
     model.keep_alert(&query, Some(false), effects);
-    model.say(Tone::Good, format!("alert added: {query}"));
+    model.say(Tone::Good, format!("alert rule added: {query}"));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The payload book: the place and the hits of each payload.
 
 use crate::dashboard::base::RowRef;
-use crate::dashboard::input::{Action, Context, CopyAction, ListAction, PayloadAction};
+use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction, ViewAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key,
     pane_of, plain, words,
@@ -12,7 +12,7 @@ use ratatui::prelude::{Buffer, Line, Span};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("AGE", 4).right(),
-    TableColumn::flex("PLANTED IN", 12, 3),
+    TableColumn::flex("PLACEMENT", 12, 3),
     TableColumn::flex("TECHNIQUE", 9, 1).at_most(20),
     TableColumn::flex("LOGGER", 8, 1).at_most(24).expendable(2),
     TableColumn::fixed("HITS", 11),
@@ -26,7 +26,14 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let pane = ListPane {
         columns: COLUMNS,
         note: note(cx),
-        invitation: format!("no payloads: {new} in any pane creates and copies one"),
+        invitation: match cx.model.data.loggers.value().is_some_and(|loggers| loggers.is_empty()) {
+            false => format!("no payloads: {new} in any pane creates and copies one"),
+            true => {
+                let loggers = key(cx, Context::Everywhere, Action::View(ViewAction::Captures));
+                let create = key(cx, Context::Loggers, Action::Item(ItemAction::New));
+                format!("no loggers: {loggers} then {create} creates one; then {new} creates a payload")
+            }
+        },
         // Without an archive the book is empty, not loading.
         state: if remote.value().is_some() { ListState::of(remote) } else { ListState::Loaded },
         ..pane_of::<Payload>(cx)

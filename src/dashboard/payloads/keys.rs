@@ -81,7 +81,7 @@ fn payload_request(model: &Model, form: UrlForm) -> Result<PayloadRequest, Strin
     }
     let logger = current_logger(model)?;
     if form == UrlForm::Path && has_no_paths(model) {
-        return Err("payload not created: the service reports no paths; use `payload query`".to_owned());
+        return Err("payload not created: the service reports no paths; use `:payload query`".to_owned());
     }
     Ok(PayloadRequest {
         logger: logger.id,
@@ -146,8 +146,8 @@ pub(crate) fn handle_drawn(
             let edit = Action::Payload(PayloadAction::EditPlace);
             let key = model.keyboard.keymap.key_of(Context::Payloads, edit).unwrap_or_default();
             let about = [&first.finding_name, &first.target].into_iter().find(|text| !text.is_empty());
-            let about = about.map(|text| format!("payload for {text} created; ")).unwrap_or_default();
-            model.say(Tone::Plain, format!("{about}{key} edits its placement"));
+            let about = about.map(|text| format!(" for \"{text}\"")).unwrap_or_default();
+            model.say(Tone::Plain, format!("payload created{about} · {key} placement"));
         }
         Some(name) => {
             let lines: String =
@@ -222,7 +222,9 @@ pub(crate) fn to_captures(model: &mut Model) {
     let no_logger = model.data.loggers.value().is_some_and(|loggers| loggers.is_empty());
     match here {
         _ if hits == 0 && !model.captures.payloads.counted => model.say(Tone::Plain, "hits not counted yet"),
-        _ if hits == 0 => model.say(Tone::Plain, format!("no hits yet; `wait payload {token}` alerts on the next")),
+        _ if hits == 0 => {
+            model.say(Tone::Plain, format!("no hits yet; `:wait payload {token}` alerts on the next hit"))
+        }
         _ if no_logger => model.say(Tone::Plain, format!("{hits} hits of a deleted logger; {archived}")),
         0 => model.say(Tone::Plain, format!("{hits} hits, none loaded; {archived}")),
         _ => {

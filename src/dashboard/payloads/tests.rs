@@ -32,7 +32,7 @@ fn new_payload_is_copied_and_stores_finding_and_target() {
         ("Acme", "ann@test", "probe")
     );
     assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_some());
-    assert!(desk.notices().contains("payload for Private key created; e edits its placement"), "{}", desk.notices());
+    assert!(desk.notices().contains("payload created for \"Private key\" · e placement"), "{}", desk.notices());
     assert_eq!(desk.model.captures.oob.book.len(), 1);
 }
 
@@ -164,7 +164,7 @@ fn book_leads_to_captures_finding_and_target() {
 fn enter_in_book_reports_hits_not_loaded_and_esc_returns() {
     let mut desk = TestDashboard::new();
     desk.keys("3 p g p enter");
-    assert!(desk.notices().contains("no hits yet; `wait payload aaaaaaaaaaab`"), "{}", desk.notices());
+    assert!(desk.notices().contains("no hits yet; `:wait payload aaaaaaaaaaab`"), "{}", desk.notices());
     desk.counted(&[(1, 5)]);
     desk.keys("enter");
     let none = "5 hits, none loaded; `scandeck captures list --query payload:aaaaaaaaaaab`";

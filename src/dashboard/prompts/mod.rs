@@ -96,6 +96,8 @@ pub enum PromptReply {
     Deaf,
     /// The word is being typed.
     Typing,
+    /// Enter after another word.
+    Mismatch,
     /// No.
     No,
     /// Yes.
@@ -177,7 +179,7 @@ impl Prompt {
             PromptAnswer::Type { word, input, .. } => match key.code() {
                 KeyCode::Enter if input.text() == *word => PromptReply::Yes,
                 KeyCode::Enter if input.text().is_empty() => PromptReply::No,
-                KeyCode::Enter => PromptReply::Typing,
+                KeyCode::Enter => PromptReply::Mismatch,
                 _ => {
                     input.type_key(event);
                     PromptReply::Typing
@@ -245,7 +247,7 @@ mod tests {
             assert_eq!(press(&mut prompt, ms, letter), PromptReply::Typing);
         }
         let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
-        assert_eq!(prompt.handle_key(Duration::from_secs(2), KeyChord::from(enter), enter), PromptReply::Typing);
+        assert_eq!(prompt.handle_key(Duration::from_secs(2), KeyChord::from(enter), enter), PromptReply::Mismatch);
         press(&mut prompt, 2_100, 'v');
         assert_eq!(prompt.handle_key(Duration::from_secs(3), KeyChord::from(enter), enter), PromptReply::Yes);
     }

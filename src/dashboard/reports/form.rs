@@ -15,12 +15,12 @@ type Filter = fn(&mut ReportFilters) -> &mut bool;
 /// The filters with their labels, in the order of the form.
 const FILTERS: [(FieldId, &str, Filter); 10] = [
     (FieldId::InfoFindings, "Info findings", |filters| &mut filters.include_info),
-    (FieldId::HowToReproduce, "Reproduction", |filters| &mut filters.include_how_to_reproduce),
+    (FieldId::HowToReproduce, "How to repeat", |filters| &mut filters.include_how_to_reproduce),
     (FieldId::ToolConfiguration, "Tool settings", |filters| &mut filters.include_tool_configuration),
     (FieldId::FindingHistory, "Finding history", |filters| &mut filters.include_finding_history),
     (FieldId::AllTargets, "Empty targets", |filters| &mut filters.include_all_targets),
-    (FieldId::NotVerified, "Not verified", |filters| &mut filters.include_not_verified),
-    (FieldId::Accepted, "Accepted", |filters| &mut filters.include_accepted),
+    (FieldId::NotVerified, "Unverified", |filters| &mut filters.include_not_verified),
+    (FieldId::Accepted, "Risk accepted", |filters| &mut filters.include_accepted),
     (FieldId::Fixed, "Fixed", |filters| &mut filters.include_fixed),
     (FieldId::Ignored, "Ignored", |filters| &mut filters.include_ignored),
     (FieldId::FalsePositives, "False positives", |filters| &mut filters.include_false_positives),
@@ -40,7 +40,9 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
         FormField::line(FieldId::Webhook, "Webhook URL", "").with_help("requested when the report is ready; optional"),
     ];
     let mut defaults = ReportFilters::default();
-    fields.extend(FILTERS.map(|(id, label, filter)| FormField::toggle(id, label, *filter(&mut defaults))));
+    fields.extend(FILTERS.map(|(id, label, filter)| {
+        FormField::toggle(id, label, *filter(&mut defaults)).with_help("include in the report")
+    }));
     let mut form = Form::new(FormTag::NewReport, &KIND, "New report", "Create", fields);
     form.subject.sets = sets;
     form
@@ -109,7 +111,7 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
         problems.push((FieldId::Resources, format!("no {} to report on", source(form))));
     }
     if !form.filled(FieldId::Webhook).is_none_or(|url| is_web_url(&url)) {
-        problems.push((FieldId::Webhook, "webhook_url is an http or https URL".to_owned()));
+        problems.push((FieldId::Webhook, "webhook URL must be an http or https URL".to_owned()));
     }
     problems
 }
@@ -123,7 +125,7 @@ fn summary(form: &Form) -> Vec<String> {
         return vec![format!("Written at once: {counted} with decisions, notes and severity overrides.")];
     }
     let mut lines = vec![
-        format!("Created in the background: {counted}. Download it from the list of reports."),
+        format!("Report of {counted}, created in the background. The list of reports shows when it is ready."),
         "Excludes decisions, notes and severity overrides: the service does not have them.".to_owned(),
     ];
     let manual = set.issues.len().saturating_sub(set.ids.len());

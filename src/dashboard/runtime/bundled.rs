@@ -72,7 +72,7 @@ impl BundledLists {
         Self {
             id,
             made: manifest.made,
-            problem: Arc::new(problem.with_hint("start without --from-bundle to work on the service")),
+            problem: Arc::new(problem),
             workspaces: Snapshot::Workspaces(Arc::new(Table::new([workspace]))),
             lists: vec![
                 Snapshot::Targets(Arc::new(Table::new(targets))),

@@ -59,12 +59,25 @@ pub(crate) async fn make(client: &Client, archive: &CaptureArchiver, call: Call)
 /// # Errors
 /// When the directory takes no files.
 pub fn save(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
-    let here = NewFile::here()?;
-    let (directory, name) = match name.rsplit_once('/') {
-        Some((directory, name)) => (here.join(format!("{directory}/")), name),
-        None => (here, name),
-    };
+    let (directory, name) = place_of(name)?;
     NewFile::create(&directory, name)?.write(content)
+}
+
+/// Directory and name of a typed path.
+fn place_of(path: &str) -> Result<(std::path::PathBuf, &str), Problem> {
+    let here = NewFile::here()?;
+    Ok(match path.rsplit_once('/') {
+        Some((directory, name)) => (here.join(format!("{directory}/")), name),
+        None => (here, path),
+    })
+}
+
+/// Checks that [`save`] can write a file of this name.
+///
+/// # Errors
+/// When the directory takes no files.
+pub fn can_save(name: &str) -> Result<(), Problem> {
+    place_of(name).and_then(|(directory, name)| NewFile::create(&directory, name)).map(drop)
 }
 
 /// As [`save`], unless a file with this name and content exists.
@@ -97,6 +110,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let named = |name: &str| format!("{}/{name}", temp.path().display());
         assert_eq!(save(&named("hits.csv"), b"1").unwrap(), temp.path().join("hits.csv"));
+        assert!(can_save(&named("new.txt")).is_ok() && !temp.path().join("new.txt").exists());
+        assert!(can_save(&named("none/new.txt")).is_err());
         let refused = save(&named("none/hits.csv"), b"1").unwrap_err();
         assert!(refused.hint.is_some_and(|hint| hint.contains("create the directory")), "{}", refused.message);
     }

@@ -71,6 +71,12 @@ impl EventLoop {
             Effect::NextChunk => _ = self.answers.0.send(TaskReport::Msg(Box::new(Msg::NextChunk))),
             Effect::Signal(alert) => self.signal(*alert),
             Effect::DrawPayloadNumbers(payload_request) => {
+                // Payloads are recorded before their file is written, so the file must be possible first.
+                let into = payload_request.into.as_deref();
+                if let Some(Err(problem)) = into.map(calls::can_save) {
+                    let message = format!("{problem}; no payloads created");
+                    return self.queue.push_back(Msg::Saved(Err(Problem { message, ..problem })));
+                }
                 // Some spare numbers, because tokens in use are skipped.
                 let numbers = (0..payload_request.count + SPARE).map(|_| rand::random()).collect();
                 self.queue.push_back(Msg::PayloadNumbers(payload_request, numbers));

@@ -102,11 +102,11 @@ pub(crate) fn numbered(name: &str, number: u32) -> String {
 }
 
 fn refused(path: &Path, error: &io::Error) -> Problem {
-    let hint = match error.kind() {
-        ErrorKind::NotFound => "create the directory first",
-        _ => "choose a writable directory",
+    let (cause, hint) = match error.kind() {
+        ErrorKind::NotFound => ("no such directory".to_owned(), "create the directory first"),
+        _ => (error.to_string(), "choose a writable directory"),
     };
-    Problem::local(format!("cannot write {}: {error}", path.display())).with_hint(hint)
+    Problem::local(format!("{} not written: {cause}", path.display())).with_hint(hint)
 }
 
 #[cfg(test)]
@@ -149,6 +149,6 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("file"), "").unwrap();
         let problem = NewFile::create(&home.path().join("file"), "a").unwrap_err();
-        assert!(problem.message.contains("cannot write") && problem.hint.is_some());
+        assert!(problem.message.contains("not written") && problem.hint.is_some());
     }
 }

@@ -221,15 +221,20 @@ fn status_style(theme: Theme, scan: &Scan) -> ratatui::style::Style {
 fn summary_lines(theme: Theme, scan: &Scan) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for outside in [&scan.status_message, &scan.result_summary.text] {
-        if !outside.is_empty() {
+        if !scan.has_ended() && *outside == "no findings" {
+            lines.extend([words("no findings yet", theme.text()), Line::default()]);
+        } else if !outside.is_empty() {
             lines.extend(plain(&text::clean_text(outside), theme.text()));
             lines.push(Line::default());
         }
     }
     lines.push(fact(theme, "Started", format::stamp(theme, scan.start_time)));
-    lines.push(fact(theme, "Ended", format::stamp(theme, scan.end_time)));
+    if scan.has_ended() {
+        lines.push(fact(theme, "Ended", format::stamp(theme, scan.end_time)));
+    }
     if scan.duration > 0 {
-        lines.push(fact(theme, "Took", format::long_duration(scan.duration)));
+        let name = if scan.has_ended() { "Took" } else { "Running for" };
+        lines.push(fact(theme, name, format::long_duration(scan.duration)));
     }
     if scan.vpn_scan {
         lines.push(fact(theme, "VPN", "yes"));

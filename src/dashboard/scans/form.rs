@@ -26,8 +26,15 @@ const A_VPN: usize = 2;
 /// Groups of targets, each with its label for the choice; a target name can always be typed.
 pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: WorkspaceId) -> Form {
     let mut options: Vec<String> = sets.iter().map(|(label, _)| label.clone()).collect();
-    options.push("names entered below".to_owned());
-    let tools = TOOLS.iter().map(|tool| format!("{} ({})", tool.name().unwrap_or_default(), tool.0));
+    options.push("a name entered below".to_owned());
+    // The words of the documents; the service names them in its own way.
+    let name = |tool: &Tool| match *tool {
+        Tool::PORTS => "Port scanner",
+        Tool::WEBSITE => "Website scanner",
+        Tool::TLS => "TLS scanner",
+        other => other.name().unwrap_or_default(),
+    };
+    let tools = TOOLS.iter().map(|tool| format!("{} ({})", name(tool), tool.0));
     let redirects = RedirectLevel::KNOWN.iter().map(|level| level.as_str());
     let same_domain = RedirectLevel::KNOWN.iter().position(|level| *level == RedirectLevel::SameDomain);
     let fields = vec![
@@ -121,20 +128,20 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     let mut problems = Vec::new();
     let mut add = |id, problem: &str| problems.push((id, problem.to_owned()));
     if names_target(form) && form.text(FieldId::TargetName).is_empty() {
-        add(FieldId::TargetName, "target_name is required");
+        add(FieldId::TargetName, "target is required");
     }
     if tool(form).is_none() {
-        add(FieldId::ToolId, "tool_id is an integer");
+        add(FieldId::ToolId, "tool id must be a number");
     }
     let is_allowed = |minutes: &String| minutes.parse().is_ok_and(|minutes| SCAN_MINUTES.contains(&minutes));
     if !form.filled(FieldId::MaxScanTime).is_none_or(|minutes| is_allowed(&minutes)) {
-        add(FieldId::MaxScanTime, "max_scan_time is 1 to 1440 minutes");
+        add(FieldId::MaxScanTime, "time limit must be 1 to 1440 minutes");
     }
     if form.choice(FieldId::Vpn) == A_VPN && form.text(FieldId::VpnUuid).is_empty() {
-        add(FieldId::VpnUuid, "vpn_profile_uuid is required for a profile");
+        add(FieldId::VpnUuid, "VPN profile is required");
     }
     if !form.filled(FieldId::CallbackUrl).is_none_or(|url| is_web_url(&url)) {
-        add(FieldId::CallbackUrl, "report_callback is an http or https URL");
+        add(FieldId::CallbackUrl, "callback URL must be an http or https URL");
     }
     if let Err((id, problem)) = params(form) {
         add(id, &problem);
@@ -149,7 +156,7 @@ fn params(form: &Form) -> Result<Option<Json>, FieldProblem> {
         AS_JSON => {
             let object: Result<Map<String, Json>, _> = serde_json::from_str(&form.text(FieldId::ParamsJson));
             let params = object.map(|params| Some(Json::Object(params)));
-            params.map_err(|error| (FieldId::ParamsJson, format!("tool_params is not a JSON object: {error}")))
+            params.map_err(|error| (FieldId::ParamsJson, format!("not a JSON object: {error}")))
         }
         _ => Ok(None),
     }
@@ -173,7 +180,7 @@ fn params_of_fields(form: &Form) -> Result<Option<Json>, FieldProblem> {
         params.insert("port_list".to_owned(), json!(ports));
     }
     if let Some(rate) = form.filled(FieldId::RequestsPerSecond) {
-        let problem = || (FieldId::RequestsPerSecond, "requests_per_second is an integer of at least 1".to_owned());
+        let problem = || (FieldId::RequestsPerSecond, "requests per second must be 1 or more".to_owned());
         let rate: u32 = rate.parse().ok().filter(|&rate| rate > 0).ok_or_else(problem)?;
         params.insert("requests_per_second".to_owned(), json!(rate));
     }
@@ -186,10 +193,10 @@ fn port(text: &str) -> Result<u16, String> {
 }
 
 fn port_range(text: &str) -> Result<(u16, u16), String> {
-    let (start, end) = text.split_once('-').ok_or("port_range is two ports, such as 1-1024")?;
+    let (start, end) = text.split_once('-').ok_or("use two ports, such as 1-1024")?;
     let (start, end) = (port(start)?, port(end)?);
     if start > end {
-        return Err("port_range: the first port is higher than the last".to_owned());
+        return Err("the first port is higher than the last".to_owned());
     }
     Ok((start, end))
 }
@@ -201,7 +208,7 @@ fn port_list(text: &str) -> Result<Vec<u16>, String> {
         ports.extend(start..=end);
     }
     if ports.is_empty() {
-        return Err("port_list needs at least one port".to_owned());
+        return Err("at least one port is required".to_owned());
     }
     Ok(ports.into_iter().collect())
 }
@@ -251,7 +258,7 @@ fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
         if let Some(FormField { value: FieldValue::Choice { options, .. }, .. }) = form.field_mut(FieldId::Targets)
             && let Some(option) = options.get_mut(at)
         {
-            *option = format!("{count} not started");
+            *option = format!("{} whose scan was refused", plural(count, "target"));
         }
     }
     false

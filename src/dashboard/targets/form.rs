@@ -30,19 +30,25 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     field.notes = text.lines().map(|line| note(line.trim(), &refused, &existing, &mut seen)).collect();
     let good = field.notes.iter().filter(|note| can_be_sent(note)).count();
     let bad = field.notes.iter().filter(|note| matches!(note, LineNote::Bad(_))).count();
+    let exists = |note: &&LineNote| matches!(note, LineNote::Bad(why) if why == EXISTS);
+    let all_exist = bad > 0 && field.notes.iter().filter(exists).count() == bad;
     form.refused_lines = refused;
     form.button = format!("Add {}", plural(good, "target"));
     form.summary = match bad {
         0 => Vec::new(),
-        1 => vec!["1 line is not a target and remains here.".to_owned()],
-        _ => vec![format!("{bad} lines are not targets and remain here.")],
+        1 => vec!["1 line remains here; its note shows why.".to_owned()],
+        _ => vec![format!("{bad} lines remain here; their notes show why.")],
     };
     match (good, bad) {
+        (0, 1..) if all_exist => vec![(FieldId::Names, "no new target yet".to_owned())],
         (0, 0) => vec![(FieldId::Names, "at least one target is required".to_owned())],
         (0, _) => vec![(FieldId::Names, "no valid target yet".to_owned())],
         _ => Vec::new(),
     }
 }
+
+/// The note at a line whose target exists.
+const EXISTS: &str = "target already exists";
 
 fn can_be_sent(note: &LineNote) -> bool {
     matches!(note, LineNote::Good(_) | LineNote::Refused(_))
@@ -59,7 +65,7 @@ fn note(
     }
     let name = canonical(line);
     if existing.contains(&name) {
-        return LineNote::Bad("target already exists".to_owned());
+        return LineNote::Bad(EXISTS.to_owned());
     }
     match kind(line) {
         Err(reason) => LineNote::Bad(reason),

@@ -37,6 +37,12 @@ pub(crate) fn draw_form(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, form: &Form) 
     for (y, row) in rows.iter().skip(first).take(usize::from(inner.height)).enumerate() {
         draw_line(buf, row_of(inner, y as u16), &row.line);
     }
+    if rows.len() > first + usize::from(inner.height) {
+        let more = words(format!(" {} more ", cx.theme.glyphs.more_below), cx.theme.dim());
+        let x = spot.right().saturating_sub(more.width() as u16 + 2);
+        let edge = Rect { x, y: spot.bottom().saturating_sub(1), width: more.width() as u16, height: 1 };
+        draw_line(buf, edge.intersection(spot), &more);
+    }
 }
 
 /// The first visible row at which the focused field is visible, completely if it fits.
@@ -78,7 +84,7 @@ fn button_line(cx: &Cx<'_>, form: &Form) -> Line<'static> {
         Span::styled(if focused { theme.glyphs.selected } else { " " }, theme.key()),
         Span::raw(" "),
         Span::styled(format!("[ {label} ]"), if focused { theme.chosen() } else { theme.strong() }),
-        Span::styled(format!("   {send} submits"), theme.dim()),
+        Span::styled(format!("   {send} submit"), theme.dim()),
     ])
 }
 

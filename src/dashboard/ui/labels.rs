@@ -1,6 +1,6 @@
 //! Keys, facts and scopes as short text.
 
-use crate::contract::{LoggerId, Stamp, Tool};
+use crate::contract::{LoggerId, Scan, Stamp, Tool};
 use crate::dashboard::base::Pane;
 use crate::dashboard::data::Board;
 use crate::dashboard::input::{Action, Context};
@@ -58,8 +58,13 @@ pub(crate) fn about(cx: &Cx<'_>) -> Option<String> {
         Board::Retest(retest) => Some(format!("retest {}", ago(cx, retest.at))),
         Board::Compare(before, after) => {
             let compared = format!("#{before} {} #{after}", cx.theme.glyphs.to);
-            let Some(scan) = cx.scan(*after) else { return Some(compared) };
-            Some(format!("{} scan of {}: {compared}", Tool(scan.tool_id), cx.short_target_name(scan.target_id)))
+            let (Some(first), Some(second)) = (cx.scan(*before), cx.scan(*after)) else { return Some(compared) };
+            let of = |scan: &Scan| format!("{} of {}", Tool(scan.tool_id).scan(), cx.short_target_name(scan.target_id));
+            if (first.tool_id, first.target_id) == (second.tool_id, second.target_id) {
+                return Some(format!("{}: {compared}", of(second)));
+            }
+            let (to, first, second) = (cx.theme.glyphs.to, of(first), of(second));
+            Some(format!("#{before} {first} {to} #{after} {second}"))
         }
     }
 }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 pub(crate) const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("TIME", 8),
-    TableColumn::flex("PLANTED IN", 14, 2).at_most(60),
+    TableColumn::flex("PLACEMENT", 14, 2).at_most(60),
     TableColumn::fixed("DELAY", 6).right(),
     TableColumn::flex("FROM", 13, 1).at_most(39),
     TableColumn::fixed("METHOD", 6),

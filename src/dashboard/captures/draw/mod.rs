@@ -47,6 +47,9 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 
 /// Captures are not current when the loggers are not, or when the captures of one cannot be read.
 fn state<'a>(cx: &Cx<'a>) -> ListState<'a> {
+    if cx.model.session.bundled {
+        return ListState::Loaded;
+    }
     match (&cx.model.data.captures.problem, ListState::of(&cx.model.data.loggers)) {
         (Some(problem), ListState::Loaded) => ListState::Stale(None, problem),
         (_, state) => state,
@@ -76,6 +79,9 @@ fn about(cx: &Cx<'_>) -> String {
 
 /// The text of an empty list, with the networks from which the loggers can be reached.
 fn invitation(cx: &Cx<'_>) -> String {
+    if cx.model.session.bundled {
+        return "no captures in this bundle".to_owned();
+    }
     let out = key(cx, Context::Captures, Action::List(ListAction::Out));
     let loggers = cx.model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
     let only = cx.model.navigation.scope.logger;
@@ -86,9 +92,9 @@ fn invitation(cx: &Cx<'_>) -> String {
     reaches.dedup();
     let reached = match reaches.is_empty() {
         true => String::new(),
-        false => format!("\nreachable {}", text::clean(&reaches.join(", or "))),
+        false => format!("\nloggers are reachable {}", text::clean(&reaches.join(", or "))),
     };
-    format!("no captures yet: requests to a logger URL appear here, {out} shows the loggers{reached}\n{HTTP_ONLY}")
+    format!("no captures yet · {out} shows the logger URLs{reached}\n{HTTP_ONLY}")
 }
 
 /// `following`, `paused`, `▼ 37 new`; before it the progress of the filter, or the number of captures not loaded.

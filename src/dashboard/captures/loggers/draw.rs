@@ -23,7 +23,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let new = key(cx, Context::Loggers, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: format!("no loggers: {new} creates one, whose URL records every request"),
+        invitation: format!("no loggers: {new} creates a URL that records requests"),
         ..pane_of::<Logger>(cx)
     };
     draw_table::<Logger>(cx, buf, slot, cache, pane, |logger, _| {

@@ -8,7 +8,7 @@ use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind};
 static KIND: FormKind = FormKind { check, jobs, ..FormKind::new("create") };
 
 pub(crate) fn open(workspace: Option<WorkspaceId>) -> Form {
-    let label = FormField::line(FieldId::Label, "Label", "").with_help("letters, digits, - _ . · unique");
+    let label = FormField::line(FieldId::Label, "Label", "").with_help("unique; letters, digits, - _ .");
     Form::new(FormTag::NewLogger, &KIND, "New logger", "Create", vec![label]).in_workspace(workspace)
 }
 

@@ -19,7 +19,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "mark",
         &[ArgumentSlot::needed(ArgumentShape::Here)],
-        "mark the shown rows that match the query, and keep other marks",
+        "mark the shown rows that match the query, or this row",
         "mark risk>=high",
         |model, args, _| mark(model, args, true),
     )
@@ -45,8 +45,9 @@ pub(crate) static COMMANDS: &[Command] = &[
         "save the filter of the findings as a tab of this name",
         "tab save Worth a look",
         |model, args, effects| {
-            model.save_tab(&args.text().unwrap_or_default(), effects)?;
-            model.say(Tone::Good, "saved as a tab");
+            let name = args.text().unwrap_or_default();
+            model.save_tab(&name, effects)?;
+            model.say(Tone::Good, format!("tab {} saved", name.trim()));
             Ok(())
         },
     )
@@ -56,11 +57,16 @@ pub(crate) static COMMANDS: &[Command] = &[
         &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
         "rename the current tab",
         "tab rename Later",
-        |model, args, effects| model.rename_tab(&args.text().unwrap_or_default(), effects),
+        |model, args, effects| {
+            let name = args.text().unwrap_or_default();
+            let former = model.rename_tab(&name, effects)?;
+            model.say(Tone::Good, format!("tab {former} renamed to {}", name.trim()));
+            Ok(())
+        },
     ),
     Command::new("tab delete", &[], "delete the current tab; the filter remains", "tab delete", |model, _, effects| {
         let deleted = model.delete_tab(effects)?;
-        model.say(Tone::Good, format!("tab {} deleted; its query was {}", deleted.name, deleted.query));
+        model.say(Tone::Good, format!("tab {} deleted (query: {})", deleted.name, deleted.query));
         Ok(())
     }),
 ];

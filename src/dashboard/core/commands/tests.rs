@@ -185,7 +185,7 @@ pub(crate) fn disabled_command_is_listed_with_reason() {
     desk.keys("esc");
     let mut desk = crate::dashboard::core::commands::tests::desk();
     desk.keys(": 'pause' enter");
-    assert!(desk.notices().contains("in Captures"), "{}", desk.notices());
+    assert!(desk.notices().contains("only in: Captures"), "{}", desk.notices());
 }
 
 #[test]
@@ -275,5 +275,34 @@ pub(crate) fn view_command_lists_same_rows_on_command_line() {
         ("5", "scandeck --workspace 'Acme'"),
     ] {
         assert_eq!(copied(keys), command, "{keys}");
+    }
+}
+
+#[test]
+fn tab_commands_refuse_without_a_current_tab_and_report_the_change() {
+    let mut desk = TestDashboard::new();
+    let names = |desk: &TestDashboard| -> Vec<String> {
+        desk.model.settings.tabs.saved.iter().map(|saved| saved.name.clone()).collect()
+    };
+    let before = names(&desk);
+    desk.keys("3");
+    desk.model.set_query(Pane::Findings, "git").unwrap();
+    for line in ["tab rename Bar", "tab delete"] {
+        desk.keys(&format!(": '{line}' enter"));
+        assert!(desk.notices().contains("no current tab"), "{line}: {}", desk.notices());
+    }
+    assert_eq!(names(&desk), before);
+    desk.keys("> : 'tab rename Bar' enter");
+    assert!(desk.notices().contains(" renamed to Bar"), "{}", desk.notices());
+}
+
+#[test]
+fn baseline_of_an_unknown_scan_or_a_future_day_is_refused() {
+    let mut desk = TestDashboard::new();
+    for (line, why) in [("baseline 999", "scan 999 not found"), ("baseline 2199-01-01", "is in the future")] {
+        desk.keys(&format!("3 : '{line}' enter"));
+        let fault = self::line(&desk).fault.clone();
+        assert!(fault.as_ref().is_some_and(|fault| fault.reason.contains(why)), "{line}: {fault:?}");
+        desk.keys("esc");
     }
 }

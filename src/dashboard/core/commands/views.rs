@@ -63,7 +63,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "finding",
         &[ArgumentSlot::needed(ArgumentShape::Finding)],
-        "open the finding with this id or with these words in its name",
+        "open the finding with this id or name",
         "finding private key",
         |model, args, _| open(model, Pane::Findings, args.finding().map(|id| id.0)),
     ),

@@ -1,6 +1,8 @@
 //! The last line: what the keys do here. It is made from the key table, never written down again.
 
+use crate::contract::{Scan, Wordlist};
 use crate::dashboard::base::{Pane, Tab};
+use crate::dashboard::forms::FieldValue;
 use crate::dashboard::input::{
     Action, Context, DecideAction, EditAction, FormAction, ItemAction, KeyHint, ListAction, PayloadAction,
     ReviewAction, TextAction, VerdictAction, ViewAction,
@@ -32,11 +34,25 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
             | Modal::Help(_)
             | Modal::Line(_)
             | Modal::Command(_),
-        ) => cx.model.contexts().into_iter().flat_map(|context| own_hints(cx, context)).collect(),
+        ) => modal_hints(cx),
         None if cx.model.keyboard.pending.is_some() => return (Vec::new(), close()),
         None => return (pane_hints(cx), vec![everywhere(cx, Action::View(ViewAction::Help))]),
     };
     (hints, Vec::new())
+}
+
+/// The keys of a layer over the panes. A form without choices has no key for them, and the command line shows its own.
+fn modal_hints(cx: &Cx<'_>) -> Vec<Hint> {
+    let model = cx.model;
+    let hints = model.contexts().into_iter().flat_map(|context| model.keyboard.keymap.hints(context));
+    let is_useful = |hint: &KeyHint| match model.overlay.modals.last() {
+        Some(Modal::Form(form)) if hint.action == Action::Form(FormAction::ChoiceNext) => {
+            form.fields.iter().any(|field| field.shown && matches!(field.value, FieldValue::Choice { .. }))
+        }
+        Some(Modal::Command(_)) => false,
+        _ => true,
+    };
+    hints.filter(is_useful).map(|hint| drawn(cx, &hint)).collect()
 }
 
 fn hint(cx: &Cx<'_>, context: Context, action: Action, does: &str) -> Hint {
@@ -51,7 +67,7 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
     }
     let mut all = own_hints(cx, focus.pane.context());
     if focus.pane == Pane::Board {
-        let own = [(VerdictAction::Fix, "fixed"), (VerdictAction::Reopen, "still open")];
+        let own = [(VerdictAction::Fix, "fixed"), (VerdictAction::Reopen, "reopen")];
         let own = own.map(|(action, does)| hint(cx, Context::Board, Action::Verdict(action), does));
         all.splice(0..0, own);
     }
@@ -107,7 +123,25 @@ fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
 }
 
 fn own_hints(cx: &Cx<'_>, context: Context) -> Vec<Hint> {
-    cx.model.keyboard.keymap.hints(context).iter().map(|hint| drawn(cx, hint)).collect()
+    let hints = cx.model.keyboard.keymap.hints(context);
+    hints.iter().filter(|hint| !has_no_use(cx, hint.action)).map(|hint| drawn(cx, hint)).collect()
+}
+
+/// Whether an action of the pane would only answer why it is not possible.
+fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
+    let model = cx.model;
+    if model.off(action).is_some() {
+        return true;
+    }
+    match (model.navigation.focus.pane, action) {
+        (Pane::Scans, Action::Item(ItemAction::Stop)) if marked(cx) == 0 => {
+            model.selected_item::<Scan>().is_some_and(|scan| scan.has_ended())
+        }
+        (Pane::Wordlists, Action::Item(ItemAction::Delete)) if marked(cx) == 0 => {
+            model.selected_item::<Wordlist>().is_some_and(|list| list.predefined)
+        }
+        _ => false,
+    }
 }
 
 /// `c f a w x i decide`, with marks also how many.
@@ -170,13 +204,13 @@ fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Hint> {
     let hint = |context, action, does: &str| hint(cx, context, action, does);
     match menu.entry.as_ref().map(|entry| entry.choice) {
         None => vec![
-            Hint::new("letter", "decides"),
-            hint(Context::Decide, Action::Edit(EditAction::Accept), "options only"),
+            Hint::new("letter", "decide"),
+            hint(Context::Decide, Action::Edit(EditAction::Accept), "save without verdict"),
             hint(Context::Decide, Action::List(ListAction::TakeBack), "undo choice"),
             hint(Context::Decide, Action::Edit(EditAction::Close), "cancel"),
         ],
         Some(MenuChoice::Note) => vec![
-            hint(Context::Form, Action::Form(FormAction::Send), "done"),
+            hint(Context::Form, Action::Form(FormAction::Send), "save"),
             hint(Context::Form, Action::Form(FormAction::Editor), "$EDITOR"),
             hint(Context::Form, Action::Edit(EditAction::Close), "cancel"),
         ],

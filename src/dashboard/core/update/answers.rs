@@ -43,7 +43,8 @@ pub(crate) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, 
         Err(problem) => {
             // The next file is not this sheet.
             model.captures.payloads.sheet = None;
-            model.say_problem("file not saved", &problem);
+            let hint = problem.hint.as_deref().map(|hint| format!(" · {hint}")).unwrap_or_default();
+            model.say(Tone::Bad, format!("{problem}{hint}"));
         }
     }
 }

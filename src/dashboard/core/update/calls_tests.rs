@@ -82,7 +82,7 @@ fn only_active_scans_stop_and_only_ended_scans_are_deleted() {
     desk.keys("G S");
     assert!(desk.notices().contains("has already ended"), "{}", desk.notices());
     desk.keys("D");
-    assert_eq!(desk.prompt().question, "Delete scan 1, Website of t1.acme.test on local?");
+    assert_eq!(desk.prompt().question, "Delete scan 1, Website scan of t1.acme.test on local?");
     assert_eq!(desk.calls("y")[0].1, Call::DeleteScan(ScanId(1)));
 }
 
@@ -92,15 +92,12 @@ fn logger_clear_prompt_describes_deletion_and_archive() {
     desk.keys("5 D");
     assert_eq!(
         desk.prompt().lines,
-        [
-            "The service deletes its requests (3 requests at the last refresh).",
-            "All requests are archived on this machine first."
-        ]
+        ["The service deletes 3 captures.", "All captures are archived on this machine first."]
     );
     let sent = desk.calls("y");
     assert_eq!(sent[0].1, Call::ClearLogger { logger: LoggerId(1), workspace: "Acme".into() });
     desk.answer(&sent, |_| Ok(CallAnswer::Emptied(ClearedRequests { requests: 37, archived: 37 })));
-    assert!(desk.notices().contains("logger probe cleared: 37 requests, all archived"), "{}", desk.notices());
+    assert!(desk.notices().contains("logger probe cleared: 37 captures archived"), "{}", desk.notices());
     assert_eq!(desk.shown(Pane::Captures), [1, 2, 3]);
 }
 

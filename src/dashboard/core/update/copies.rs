@@ -144,7 +144,7 @@ pub(crate) fn handle_body_saved(
             effects.push(copy("curl", &out::curl(sent, file.as_deref())));
             model.say(Tone::Good, format!("body saved to {}", path.display()));
         }
-        Err(problem) => model.say_problem("file not saved", &problem),
+        Err(problem) => model.say_problem("body not saved", &problem),
     }
 }
 

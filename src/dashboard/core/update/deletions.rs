@@ -17,7 +17,7 @@ const BY_NUMBER: usize = 20;
 /// Names in a question; "N more" represents the others.
 const NAMED: usize = 4;
 
-const ARCHIVED: &str = "All requests are archived on this machine first.";
+const ARCHIVED: &str = "All captures are archived on this machine first.";
 
 /// The subject of a confirmation.
 #[derive(Default)]
@@ -62,10 +62,9 @@ pub(crate) fn prompt_clear(model: &mut Model) {
     let logger = model.data.loggers.value().and_then(|all| all.get(id));
     let label = logger.map_or_else(|| format!("logger {id}"), |logger| format!("logger {}", logger.label));
     let jobs = vec![Job::new(label.clone(), Call::ClearLogger { logger: id, workspace: model.workspace_name() })];
-    let known = logger
-        .map(|logger| format!(" ({} at the last refresh)", plural(logger.num_requests.max(0) as usize, "request")));
+    let known = logger.map(|logger| plural(logger.num_requests.max(0) as usize, "capture"));
     let prompt = Prompt::new(format!("Clear {label}{}?", place(model)), Then::Call { verb: "clear", jobs })
-        .with_line(format!("The service deletes its requests{}.", known.unwrap_or_default()))
+        .with_line(format!("The service deletes {}.", known.unwrap_or_else(|| "its captures".to_owned())))
         .with_line(ARCHIVED);
     model.open_prompt(prompt);
 }
@@ -148,9 +147,12 @@ fn workspaces(model: &Model, ids: &[i64]) -> Matter {
     if let Some(workspace) = model.items_of::<Workspace>(ids).next() {
         let targets = plural(workspace.target_count.max(0) as usize, "target");
         let scans = plural(workspace.scan_count.max(0) as usize, "scan");
-        lines.push(format!("Also deletes {targets}, {scans}, their findings, and its loggers with their requests."));
+        lines.push(match (workspace.target_count, workspace.scan_count) {
+            (..=0, ..=0) => "Also deletes its loggers with all captures.".to_owned(),
+            _ => format!("Also deletes {targets}, {scans}, all findings, and the loggers with all captures."),
+        });
     }
-    lines.push("Requests of its loggers are archived on this machine first.".to_owned());
+    lines.push(ARCHIVED.to_owned());
     let jobs = vec![Job::new(format!("workspace {name}"), Call::DeleteWorkspace(id))];
     Matter { jobs, lines, word: Some((name, "its name")) }
 }
@@ -207,7 +209,7 @@ fn stops(model: &Model, ids: &[i64]) -> Matter {
 fn loggers(model: &Model, ids: &[i64]) -> Matter {
     let chosen: Vec<_> = model.items_of::<Logger>(ids).collect();
     let requests: i64 = chosen.iter().map(|logger| logger.num_requests).sum();
-    let requests = plural(requests.max(0) as usize, "recorded request");
+    let requests = plural(requests.max(0) as usize, "capture");
     let line = format!("Also deletes {requests} and stops recording.");
     let jobs = chosen.iter().map(|logger| {
         let call = Call::DeleteLogger { logger: logger.id, workspace: model.workspace_name() };
@@ -232,7 +234,10 @@ fn wordlists(model: &Model, ids: &[i64]) -> Matter {
     let (predefined, own): (Vec<_>, Vec<_>) = chosen.partition(|list| list.predefined);
     let mut lines = Vec::new();
     if !predefined.is_empty() {
-        lines.push(format!("{} predefined and cannot be deleted", plural(predefined.len(), "wordlist")));
+        lines.push(match &predefined[..] {
+            [one] => format!("wordlist {} is predefined and cannot be deleted", one.name),
+            several => format!("{} are predefined and cannot be deleted", plural(several.len(), "wordlist")),
+        });
     }
     let jobs = own.iter().map(|list| {
         let about = format!("wordlist {} with {}", list.name, plural(list.num_words.max(0) as usize, "word"));

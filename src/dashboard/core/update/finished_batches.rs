@@ -69,7 +69,10 @@ impl Model {
                 self.say(Tone::Bad, format!("{doubt} · {}", crate::text::clean(problem.brief())));
             }
             Some((job, problem)) if !form_is_open || refused > 1 => {
-                self.say_problem(&format!("{}{more} not {past}", job.about), problem);
+                // The scan itself ran before; its repetition failed.
+                let is_repeated = matches!(job.call, Call::StartScan(_)) && !job.about.starts_with("scan of ");
+                let lead = if is_repeated { "repetition of " } else { "" };
+                self.say_problem(&format!("{lead}{}{more} not {past}", job.about), problem);
             }
             Some(_) | None => {}
         }

@@ -18,6 +18,7 @@ const TWICE: std::time::Duration = std::time::Duration::from_secs(1);
 pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, effects: &mut Vec<Effect>) {
     let key = KeyChord::from(event);
     model.keyboard.key = Some(key);
+    model.overlay.notices.key_pressed();
     // Both the pane that had the keys and the one that has them now.
     model.hold(model.navigation.focus.pane);
     route(model, key, event, effects);
@@ -90,7 +91,7 @@ fn handle_pane_key(model: &mut Model, key: KeyChord, action: Option<Action>, eff
     }
     match action {
         Some(action) => match model.off(action) {
-            Some(why) => model.say(Tone::Plain, format!("{key}: {why}")),
+            Some(why) => model.say(Tone::Plain, format!("{key} is {why}")),
             None => handle_action(model, action, effects),
         },
         None if prefix.is_some() && key == KeyChord::plain(KeyCode::Esc) => {}

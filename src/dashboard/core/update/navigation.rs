@@ -88,7 +88,7 @@ fn back(model: &mut Model) {
         crate::dashboard::payloads::keys::back_to_book(model);
     } else {
         let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));
-        model.say(Tone::Plain, format!("nothing to close; {quit} quits"));
+        model.overlay.notices.say_until_key(model.now.mono, format!("nothing to close; {quit} quits"));
     }
 }
 

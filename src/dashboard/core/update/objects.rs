@@ -55,8 +55,8 @@ fn replay(model: &mut Model) {
         Pane::Captures if model.selected_capture().is_none() => model.say(Tone::Plain, "nothing selected"),
         Pane::Captures => model.open_command_line("replay "),
         _ => {
-            let captures = model.key_label(Context::Everywhere, Action::View(ViewAction::Captures));
-            model.say(Tone::Plain, format!("only captures can be sent again; {captures} shows them"));
+            let why = captures::no_capture_to_replay(model);
+            model.say(Tone::Plain, why);
         }
     }
 }

@@ -89,7 +89,10 @@ fn handle_link(model: &mut Model, link: Link) {
                     false => "; then restart scandeck".to_owned(),
                 });
             }
-            model.say_problem("not connected", &problem);
+            match model.session.bundled {
+                true => model.say(Tone::Plain, problem.message.clone()),
+                false => model.say_problem("not connected", &problem),
+            }
         }
         _ => {}
     }

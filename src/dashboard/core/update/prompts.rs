@@ -23,6 +23,11 @@ pub(crate) fn handle_key(
     };
     match verdict {
         PromptReply::Deaf | PromptReply::Typing => {}
+        PromptReply::Mismatch => {
+            let PromptAnswer::Type { what, .. } = &prompt.answer else { return };
+            let what = what.trim_start_matches("its ").trim_start_matches("the ");
+            model.say(Tone::Bad, format!("{what} does not match: nothing is sent"));
+        }
         PromptReply::No => {
             let picks = key == KeyChord::char(' ') && matches!(prompt.then, Then::Decide(_));
             model.overlay.modals.pop();

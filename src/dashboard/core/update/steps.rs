@@ -1,6 +1,6 @@
 //! Keys in a list or a detail: cursor, marks, ranges, sort orders, undo of filters; scrolling, matches.
 
-use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::base::{Effect, Pane, TextMode, Tone};
 use crate::dashboard::core::update::{lines, navigation, objects};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ItemAction, ListAction, MoveAction, TextAction};
@@ -82,7 +82,8 @@ pub(crate) fn handle_text(model: &mut Model, action: TextAction) {
 fn show_next_mode(model: &mut Model) {
     let tab = model.detail.tab(model.navigation.focus.pane);
     let mode = model.detail.next_mode(tab);
-    model.say(Tone::Plain, format!("shown: {}", mode.title()));
+    let subject = if matches!(mode, TextMode::Wrapped | TextMode::Long) { "lines" } else { "body" };
+    model.say(Tone::Plain, format!("{subject} {}", mode.title()));
 }
 
 fn mark_this(model: &mut Model) {
@@ -237,8 +238,9 @@ pub(crate) fn pause(model: &mut Model) {
     if list.paused {
         list.follow = false;
         let resume = model.key_label(Context::Captures, Action::Item(ItemAction::Pause));
-        model.say(Tone::Plain, format!("stream paused; {resume} resumes"));
+        model.overlay.notices.say_until_key(model.now.mono, format!("stream paused; {resume} resumes"));
     } else {
         list.select_at(&model.data.captures, usize::MAX);
+        model.say(Tone::Plain, "stream resumed");
     }
 }

@@ -76,7 +76,12 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
     }
     let [shown, hidden] = model.chosen(Pane::Findings).issues();
     if shown.is_empty() && hidden.is_empty() {
-        return model.say(Tone::Plain, "nothing selected");
+        let is_card = model.reviewing().is_some_and(|review| review.card().is_some());
+        let include = model.key_label(Context::Review, Action::Review(ReviewAction::Exclude));
+        return match is_card {
+            true => model.say(Tone::Plain, format!("all findings of this card are excluded; {include} includes one")),
+            false => model.say(Tone::Plain, "nothing selected"),
+        };
     }
     prompt_or_execute(model, PendingDecision { draft, ids: shown, next }, hidden, effects);
 }

@@ -7,7 +7,7 @@ use crate::dashboard::input::{Action, Context, DecideAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
-use crate::triage::{Change, Event, EventId, IssueId, Subject, Verdict};
+use crate::triage::{Baseline, Change, Event, EventId, IssueId, Subject, TriageState, Verdict};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -79,7 +79,8 @@ impl Model {
 
     /// A batch as a phrase: `false positive on 57 findings (Untrusted certificate …)`.
     pub fn described(&self, batch: EventId) -> String {
-        described(&self.findings.triage.state.batch(batch))
+        let state = &self.findings.triage.state;
+        described(state, &state.batch(batch))
     }
 
     /// Whether this person has a decision to undo.
@@ -100,7 +101,7 @@ fn issue_of(event: &Arc<Event>) -> Option<IssueId> {
     }
 }
 
-fn described(events: &[Arc<Event>]) -> String {
+fn described(state: &TriageState, events: &[Arc<Event>]) -> String {
     // A batch is named by its most important change: a verdict before the note that belongs to it.
     let rank = |event: &&Arc<Event>| match event.change {
         Change::Rule { .. } => 0,
@@ -125,6 +126,10 @@ fn described(events: &[Arc<Event>]) -> String {
         (Subject::Finding(identity), many) => {
             let more = if names.len() > 1 { " …" } else { "" };
             format!("{what} on {} ({}{more})", plural(many, "finding"), identity.name)
+        }
+        (Subject::Rule(rule), _) if matches!(first.change, Change::Off(_)) => {
+            let query = state.rule(*rule).map(|rule| format!(" {}", rule.query)).unwrap_or_default();
+            format!("rule{query} {what}")
         }
         _ => what,
     }
@@ -153,7 +158,12 @@ fn word(change: &Change) -> String {
         Change::Off(true) => "switched off".to_owned(),
         Change::Off(false) => "switched on".to_owned(),
         Change::Manual(_) => "manual finding".to_owned(),
-        Change::Baseline(_) => "baseline".to_owned(),
+        Change::Baseline(None) => "baseline removed".to_owned(),
+        Change::Baseline(Some(Baseline::Day(day))) => format!("baseline {day}"),
+        Change::Baseline(Some(Baseline::Scans(scans))) => {
+            let ids: Vec<String> = scans.iter().map(ToString::to_string).collect();
+            format!("baseline {} {}", if ids.len() == 1 { "scan" } else { "scans" }, ids.join(", "))
+        }
         Change::Undo => "undo".to_owned(),
         Change::Redo => "redo".to_owned(),
     }

@@ -6,7 +6,7 @@
 //!   · INFO    57 findings on 57 targets   2 new
 //!
 //!   Decisions     34 undecided · 12 false positive · 11 confirmed
-//!   Scans         2 new · 55 same
+//!   Scans         2 new · 55 unchanged
 //!   Where         shop 3, api 2, pay, … 12 more
 //! ```
 
@@ -129,7 +129,7 @@ fn present(all: impl Iterator<Item = Presence>) -> Vec<String> {
     all.for_each(|presence| *counts.entry(presence).or_default() += 1);
     counts
         .into_iter()
-        .map(|(presence, count)| format!("{} {}", format::thousands(count as u64), presence.word()))
+        .map(|(presence, count)| format!("{} {}", format::thousands(count as u64), presence.label()))
         .collect()
 }
 

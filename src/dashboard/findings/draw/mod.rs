@@ -50,7 +50,8 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             flags(cx.theme, finding),
             target(cx, finding),
             port(finding),
-            words(cx.age(finding.task_id.and_then(|id| cx.scan(id)?.start_time)), cx.theme.text()),
+            // As the query field `age`: since the finding was seen first.
+            words(cx.age(finding.first_seen), cx.theme.text()),
             decision_cell(cx, finding, assessment),
         ];
         match assessment.is_some_and(|assessment| !assessment.is_undecided()) {

@@ -19,14 +19,15 @@ pub(crate) fn describe(own: &mut ManualFinding, chosen: &[CaptureRecord], book: 
     }
     let technique = proofs.iter().map(|(payload, _)| &payload.technique).find(|technique| !technique.is_empty());
     let what = technique.map_or("Out-of-band request", |technique| technique.as_str());
-    let places: Vec<String> = proofs.iter().map(|(payload, _)| named(payload)).collect();
-    let places = once(places.iter().map(String::as_str));
-    own.name = match places.is_empty() {
-        true => what.into(),
-        false => format!("{what} through {}", few(&places)).into(),
+    let places = once(proofs.iter().map(|(payload, _)| payload.parameter.as_str()));
+    let target = proofs.iter().map(|(payload, _)| &payload.target).find(|target| !target.is_empty());
+    own.name = match (places.is_empty(), target) {
+        (false, _) => format!("{what} through {}", few(&places)).into(),
+        (true, Some(target)) => format!("{what} from {target}").into(),
+        (true, None) => what.into(),
     };
     own.class = technique.cloned().unwrap_or_default();
-    if let Some(target) = proofs.iter().map(|(payload, _)| &payload.target).find(|target| !target.is_empty()) {
+    if let Some(target) = target {
         own.target = target.clone();
     }
     let texts: Vec<String> = proofs.iter().map(|(payload, proof)| proof_text(payload, proof, offset)).collect();
@@ -51,10 +52,18 @@ fn proofs<'a>(chosen: &'a [CaptureRecord], book: &'a PayloadBook) -> Vec<(&'a Pa
 }
 
 fn proof_text(payload: &Payload, proof: &[&CaptureRecord], offset: Option<i64>) -> String {
-    let place = payload.place();
-    let place = if place.is_empty() { String::new() } else { format!(" in {place}") };
     let made = payload.at.map(|at| format!(" at {at} UTC")).unwrap_or_default();
-    let mut text = format!("Payload {} was planted{place}{made}: {}", payload.token, payload.url);
+    let mut text = match payload.number {
+        // The file names the batch, not a place at the target.
+        Some(number) if payload.parameter.is_empty() => {
+            format!("Payload {} (line {number} of {}) was created{made}: {}", payload.token, payload.batch, payload.url)
+        }
+        _ => {
+            let place = payload.place();
+            let place = if place.is_empty() { String::new() } else { format!(" in {place}") };
+            format!("Payload {} was planted{place}{made}: {}", payload.token, payload.url)
+        }
+    };
     let request = |sent: &CaptureRecord| {
         let capture = &sent.capture;
         let delay = payload.delay(capture.request_date, offset).map(|delay| format!(" ({delay})")).unwrap_or_default();
@@ -77,14 +86,6 @@ fn proof_text(payload: &Payload, proof: &[&CaptureRecord], offset: Option<i64>) 
         text.push_str(&format!("\n{}", payload.note));
     }
     text
-}
-
-/// The place of a payload in short: its parameter, else its line of a file.
-fn named(payload: &Payload) -> String {
-    match payload.number {
-        Some(number) if payload.parameter.is_empty() => format!("#{number} {}", payload.batch),
-        _ => payload.parameter.to_string(),
-    }
 }
 
 /// Each text once, in the given order, without empty ones.

@@ -200,7 +200,7 @@ fn proof_text_lists_each_payload_once_with_its_requests() {
     desk.keys("esc esc : 'payloads 1 keys.txt' enter");
     desk.hit(30, Some(3));
     desk.keys("5 : 'unmark' enter G n");
-    assert_eq!(desk.form().text(FieldId::Name), "Out-of-band request through #1 keys.txt");
+    assert_eq!(desk.form().text(FieldId::Name), "Out-of-band request");
     desk.keys("esc");
     // Of many requests, the first and the last are named.
     for id in 12..20 {

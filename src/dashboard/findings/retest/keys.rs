@@ -77,7 +77,7 @@ fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
         named.push(format!("{} more", scans - NAMED));
     }
     let mut prompt = Prompt::new(words, Then::Retest(Box::new(plan)));
-    prompt = prompt.with_line(format!("With the same parameters: {}.", named.join("; ")));
+    prompt = prompt.with_line(format!("Repeats with the same parameters: {}.", named.join("; ")));
     left_out.into_iter().fold(prompt, Prompt::with_line)
 }
 

@@ -210,8 +210,8 @@ fn tags_text(add: &[Shared], remove: &[Shared]) -> String {
     all.join(" ")
 }
 
-/// Parses a day (`2027-01-31`), a period from today (`30d`, `8w`, `6m`, `1y`), `never`, or an empty text (as usual). A past
-/// day is an error.
+/// Parses a day (`2027-01-31`), a period from today (`30d`, `8w`, `1y`), `none`, or an empty text (as usual). A past day is
+/// an error. Months (`6m`) and `never` are accepted too, but in queries `6m` means minutes.
 pub fn until(text: &str, today: Date) -> Result<DraftValue<Date>, String> {
     let text = text.trim();
     match text {
@@ -219,7 +219,7 @@ pub fn until(text: &str, today: Date) -> Result<DraftValue<Date>, String> {
         "never" | "none" | "-" => return Ok(DraftValue::Empty),
         _ => {}
     }
-    let error = || format!("invalid day {text:?}: use 2027-01-31, 30d, 8w, 6m, 1y or never");
+    let error = || format!("invalid date `{text}`; use 2027-01-31, 30d, 8w, 1y or none");
     let day = match text.parse::<Date>() {
         Ok(day) => day,
         Err(_) => {
@@ -237,7 +237,7 @@ pub fn until(text: &str, today: Date) -> Result<DraftValue<Date>, String> {
         }
     };
     if day < today {
-        return Err(format!("{day} is in the past"));
+        return Err(format!("{day} is in the past; use a later date"));
     }
     Ok(DraftValue::Set(day))
 }

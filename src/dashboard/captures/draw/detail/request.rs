@@ -172,7 +172,7 @@ fn sender(cx: &Cx<'_>, captured: &CaptureRow, lines: &mut Vec<Line<'static>>) {
             lines.push(fact(theme, name, clean(value)));
         }
     }
-    lines.push(fact(theme, "Exact time", format::stamp(theme, capture.request_date)));
+    lines.push(fact(theme, "Time", format::stamp(theme, capture.request_date)));
 }
 
 /// The targets that are named at a place.

@@ -1,7 +1,7 @@
 //! The history of a finding: decisions, and the results of earlier scans.
 //!
 //! ```text
-//!   Decisions           2026-11-20 14:05  anna   risk accepted to 12 Jan 2027, deferred
+//!   Decisions           2026-11-20 14:05  anna   risk accepted until 2027-01-12, deferred
 //!                       2026-11-20 14:02  ben    false positive                          undone
 //!   Scans               #118 Website      2m ago ◆ critical   evidence changed
 //!                       #111 Website      3d ago ▲ high
@@ -30,7 +30,7 @@ fn decisions(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let events = state.history(issue.key());
     heading(cx.theme, "Decisions", lines);
     if events.is_empty() {
-        lines.push(words("  No decisions yet.", cx.theme.dim()));
+        lines.push(words("  no decisions yet", cx.theme.dim()));
     }
     let conflict = state.finding_state(issue.key()).is_some_and(|finding_state| finding_state.is_conflict());
     let heads = state.heads(issue.key());
@@ -118,7 +118,7 @@ fn change_words(change: &Change) -> String {
 fn decision_words(decision: &Decision) -> String {
     let mut words = decision.verdict.phrase();
     if let Some(until) = decision.until {
-        words.push_str(&format!(" to {}", status::day(until)));
+        words.push_str(&format!(" until {until}"));
     }
     if let Some(reason) = decision.reason {
         words.push_str(&format!(", {}", reason.phrase()));

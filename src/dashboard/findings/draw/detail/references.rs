@@ -18,11 +18,14 @@ pub(crate) fn lines(theme: Theme, finding: &Finding) -> Vec<Line<'static>> {
     list("CVE", finding.cve.iter().map(|cve| cve.as_str()).collect());
     list("CWE", vec![&finding.cwe]);
     let owasp = &finding.owasp;
-    list("OWASP", vec![&owasp.owasp_2025, &owasp.owasp_2021, &owasp.owasp_2017]);
+    let editions = [("2025", &owasp.owasp_2025), ("2021", &owasp.owasp_2021), ("2017", &owasp.owasp_2017)];
+    let editions = editions.into_iter().filter(|(_, category)| !category.is_empty());
+    let categories: Vec<String> = editions.map(|(year, category)| format!("{year}  {category}")).collect();
+    list("OWASP", categories.iter().map(String::as_str).collect());
     list("References", finding.references.iter().map(|reference| reference.as_str()).collect());
-    list("Kind", vec![&finding.vuln_id]);
+    list("Id", vec![&finding.vuln_id]);
     if lines.is_empty() {
-        lines.push(words("No references.", theme.dim()));
+        lines.push(words("no references", theme.dim()));
     }
     lines
 }

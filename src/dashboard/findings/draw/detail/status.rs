@@ -5,7 +5,6 @@ pub(crate) use crate::dashboard::ui::ago;
 use crate::dashboard::ui::{Cx, format, key};
 use crate::text;
 use crate::triage::{Assessment, Issue, Presence, ReopenCause, Verdict, VerdictSource};
-use jiff::civil::Date;
 use ratatui::text::{Line, Span};
 use std::collections::BTreeMap;
 
@@ -89,13 +88,13 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
     }
 }
 
-/// The decision of a person, a rule or the service: `risk accepted to 12 Jan 2027 by anna 3d ago: deferred`.
+/// The decision of a person, a rule or the service: `risk accepted until 2027-01-12 by anna, 3d ago: deferred`.
 pub(crate) fn stance_words(cx: &Cx<'_>, issue: &Issue, assessment: &Assessment) -> String {
     let decided = decided_words(cx, assessment);
     let mut words = match (assessment.reopened, assessment.source) {
         (Some(ReopenCause::Conflict), _) => format!("conflict: {}", sides(cx, issue)),
         (Some(ReopenCause::Regression), _) => format!("reappeared: was {decided}"),
-        (Some(ReopenCause::Expired), _) => format!("expired: was {decided}"),
+        (Some(ReopenCause::Expired), _) => format!("expired: {decided}"),
         (None, VerdictSource::Nobody) => "undecided".to_owned(),
         (None, _) => decided,
     };
@@ -111,13 +110,13 @@ pub(crate) fn stance_words(cx: &Cx<'_>, issue: &Issue, assessment: &Assessment) 
 fn decided_words(cx: &Cx<'_>, assessment: &Assessment) -> String {
     let mut words = assessment.verdict.phrase();
     if let Some(until) = assessment.until {
-        words.push_str(&format!(" to {}", day(until)));
+        words.push_str(&format!(" until {until}"));
     }
     let who = assessment.who.as_deref().unwrap_or("unknown");
     match assessment.source {
         VerdictSource::Service => words.push_str("·svc"),
         VerdictSource::Rule(_) => words.push_str(&format!(" by a rule of {who}")),
-        VerdictSource::Person => words.push_str(&format!(" by {who} {}", ago(cx, assessment.at))),
+        VerdictSource::Person => words.push_str(&format!(" by {who}, {}", ago(cx, assessment.at))),
         VerdictSource::Nobody => {}
     }
     if let Some(reason) = assessment.reason {
@@ -132,8 +131,4 @@ fn sides(cx: &Cx<'_>, issue: &Issue) -> String {
     let sides =
         finding_state.decisions().map(|(event, decision)| format!("{} {}", event.who, decision.verdict.phrase()));
     sides.collect::<Vec<_>>().join(", ")
-}
-
-pub(crate) fn day(day: Date) -> String {
-    day.strftime("%-d %b %Y").to_string()
 }

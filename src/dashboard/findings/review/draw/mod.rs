@@ -3,7 +3,7 @@
 //! ```text
 //!  REVIEW 12 of 34   11 decided: 4c 5f 2a   288 findings left          the header
 //!  · INFO    Content-Security-Policy missing     57 findings, 57 targets
-//!  2 new · 55 same     CWE-693  A05:2021     proven: yes   EPSS –   KEV no
+//!  2 new · 55 unchanged     CWE-693  A05:2021     proven: yes   EPSS –   KEV no
 //!  ▌Overview▐  Evidence  Where 57  Refs 2  History 3
 //!  …                                                                    texts, or the findings to exclude
 //! ```
@@ -129,11 +129,11 @@ fn counted(cx: &Cx<'_>, card: &Card, review: &Review) -> String {
     }
 }
 
-/// `2 new · 55 same     CWE-693  A05:2021     proven: yes   EPSS –   KEV no`
+/// `2 new · 55 unchanged     CWE-693  A05:2021     proven: yes   EPSS –   KEV no`
 fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
     let dash = cx.theme.glyphs.dash;
     let present = Presence::ALL.iter().zip(facts.presence).filter(|(_, count)| *count > 0);
-    let present: Vec<String> = present.map(|(presence, count)| format!("{count} {}", presence.word())).collect();
+    let present: Vec<String> = present.map(|(presence, count)| format!("{count} {}", presence.label())).collect();
     let kinds: Vec<_> = [&issue.cwe, &issue.owasp.owasp_2021].into_iter().filter(|kind| !kind.is_empty()).collect();
     let kinds: Vec<_> = kinds.into_iter().map(|kind| clean(kind).into_owned()).collect();
     let some = |has: fn(&Issue) -> bool| match facts.issues.iter().filter(|issue| has(issue)).count() {

@@ -150,12 +150,12 @@ pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines
     let when = status::ago(cx, Some(before.at));
     let mut origin = format!("  by {}{place}, {when}", clean(&before.who));
     if let Some(until) = before.until.filter(|&until| until < cx.model.today()) {
-        origin.push_str(&format!("; expired on {}", status::day(until)));
+        origin.push_str(&format!("; expired on {until}"));
     }
     lines.push(words(origin, cx.theme.dim()));
 }
 
-/// `risk accepted: deferred, "WAF project", to 8 Nov 2026, on 55 findings`
+/// `risk accepted: deferred, "WAF project", until 2026-11-08, on 55 findings`
 fn decision(before: &Before) -> String {
     let mut decision = before.verdict.phrase();
     if let Some(reason) = before.reason {
@@ -165,7 +165,7 @@ fn decision(before: &Before) -> String {
         decision.push_str(&format!(", \"{}\"", clean(start(note.trim(), 80).as_ref())));
     }
     if let Some(until) = before.until {
-        decision.push_str(&format!(", to {}", status::day(until)));
+        decision.push_str(&format!(", until {until}"));
     }
     format!("{decision}, on {}", format::plural(before.count, "finding"))
 }
