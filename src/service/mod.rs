@@ -25,6 +25,7 @@ mod guard;
 mod idle;
 pub mod import;
 mod limits;
+mod list_stream;
 mod loggers;
 mod openapi;
 mod recorder;

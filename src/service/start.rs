@@ -16,7 +16,7 @@ use axum::response::Response;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -133,6 +133,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         logger_base: logger_base.clone(),
         boot: rand::random(),
         worker: Worker::default(),
+        large_documents: Semaphore::new(1),
         reports: Notify::new(),
         deliveries: Notify::new(),
         last_client: parts.clock.now().as_millisecond().into(),

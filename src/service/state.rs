@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use url::Url;
 
 use super::clock::Clock;
@@ -33,6 +33,8 @@ pub struct AppState {
     /// A random number per process, so that an ETag of an earlier process never matches.
     pub boot: u64,
     pub worker: Worker,
+    /// One permit: large documents are copied to a file one after the other.
+    pub large_documents: Semaphore,
     /// Notified when a report was requested.
     pub reports: Notify,
     /// Notified when a callback was queued, or a scan has ended that may have one.

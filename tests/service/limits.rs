@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
+use scandeck::contract::{Risk, ScanOutput};
 use scandeck::service::ConnectionLimits;
-use serde_json::Value;
+use scandeck::service::engine::ScanEvent;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::runner::{finding, tested};
 use super::{JsonResponse, PATIENCE, TestService};
 
 /// A service with these limits of its connections.
@@ -215,5 +218,41 @@ async fn wrong_keys_are_throttled_and_the_right_key_is_not() {
     assert!(refused.headers().contains_key("retry-after"));
     JsonResponse::read(refused).await.assert_refused(429, "without a valid API key");
     assert_eq!(service.get("/workspaces").await.status, 200);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn lists_of_several_batches_are_complete() {
+    let service = TestService::new().await;
+    let places = (0..450).map(|n| finding("web.key", Risk::Low, &format!("place {n}")));
+    let output = json!({"findings": ["\"", "é"]});
+    let mut events = vec![
+        tested("a", 1, places.collect()),
+        ScanEvent::Output(ScanOutput { output_type: "finding_list".into(), output_data: output.clone() }),
+    ];
+    events.extend((0..450).map(|n| ScanEvent::Raw(format!("line {n} \"quoted\""))));
+    service.runner.set_events(events);
+    service.runner.finish_scans(1);
+    let scan = service.post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1"})).await.created();
+    service.until_status(scan, "finished").await;
+    let findings = service.get("/findings").await.data().clone();
+    let ids: Vec<i64> = findings.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect();
+    assert!(ids.len() == 450 && ids.is_sorted() && findings[449]["vuln_evidence"].is_object());
+    assert_eq!(service.get("/findings?group_duplicates=true").await.data(), &findings);
+    assert_eq!(service.get("/findings?task_id=99").await.data(), &json!([]));
+    let raw = service.get(&format!("/scans/{scan}/raw")).await.data().clone();
+    assert_eq!((raw.as_array().unwrap().len(), &raw[449]), (450, &json!("line 449 \"quoted\"")));
+    let shown = service.get(&format!("/scans/{scan}/output")).await;
+    assert_eq!(shown.data(), &json!({"output_type": "finding_list", "output_data": output}));
+
+    let (id, url) = service.logger("a").await;
+    for _ in 0..3 {
+        service.client.post(&url).body(vec![b'x'; 400_000]).send().await.unwrap();
+    }
+    let recorded = service.get(&format!("/http_loggers/{id}/data")).await.data()["requests"].clone();
+    assert!(
+        recorded.as_array().unwrap().iter().all(|one| one["request_body_base64"].as_str().unwrap().len() > 500_000)
+    );
+    assert_eq!(recorded.as_array().unwrap().len(), 3);
     service.stop().await;
 }

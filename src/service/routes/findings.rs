@@ -1,15 +1,17 @@
 //! `/findings` (api-v2.md §4, §7).
 
 use axum::extract::State;
+use axum::response::Response;
 use serde_json::value::RawValue;
 
 use super::{DataJson, RouteResult, data};
 use crate::contract::FindingId;
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
+use crate::service::list_stream::{self, LIST};
 use crate::service::request::{Id, QueryParams};
 use crate::service::state::App;
-use crate::service::store::findings::FindingFilter;
+use crate::service::store::findings::{BATCH, FindingFilter};
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -25,7 +27,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJson<Vec<Box<RawValue>>>> {
+async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<Response> {
     let filter = FindingFilter {
         workspace: query.integer("workspace_id")?,
         target: query.integer("target_id")?,
@@ -33,7 +35,12 @@ async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJso
         ids: None,
         group_duplicates: query.boolean("group_duplicates")?.unwrap_or_default(),
     };
-    Ok(data(app.store.findings(&filter).await?))
+    let ids = app.store.finding_ids(&filter).await?;
+    let read = move |ids: Vec<i64>| {
+        let store = app.store.clone();
+        async move { store.findings(&ids).await }
+    };
+    Ok(list_stream::respond(LIST, list_stream::batches(ids, BATCH), read).await?)
 }
 
 async fn show(State(app): State<App>, Id(id): Id<FindingId>) -> RouteResult<DataJson<Box<RawValue>>> {

@@ -2,16 +2,22 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 
 use super::{DataJson, RouteResult, created, data, no_content, workspace_or_current};
-use crate::contract::{Logger, LoggerId, Requests};
+use crate::contract::{Logger, LoggerId};
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
+use crate::service::list_stream;
 use crate::service::loggers::{new_token, to_contract};
 use crate::service::request::{Fields, Id, QueryParams};
 use crate::service::state::App;
 use crate::service::store::loggers::AddedLogger;
+
+/// The text around captures: the JSON of [`crate::contract::Requests`].
+const REQUESTS: (&str, &str) = ("{\"data\":{\"requests\":[", "]}}");
+/// Bytes of captures that are read at once.
+const BATCH_BYTES: i64 = 512 * 1024;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -69,12 +75,20 @@ async fn delete(State(app): State<App>, Id(id): Id<LoggerId>) -> RouteResult<Sta
     no_content(app.store.delete_logger(id).await?, "logger", id)
 }
 
-async fn requests(State(app): State<App>, Id(id): Id<LoggerId>, query: QueryParams) -> RouteResult<DataJson<Requests>> {
+async fn requests(State(app): State<App>, Id(id): Id<LoggerId>, query: QueryParams) -> RouteResult<Response> {
     if app.store.logger(id).await?.is_none() {
         return Err(ApiError::not_found("logger", id));
     }
     let since = query.integer("since_id")?.unwrap_or(0_i64);
-    Ok(data(Requests { requests: app.store.captures(id, since).await? }))
+    let sizes = app.store.capture_sizes(id, since).await?;
+    let read = move |ids: Vec<i64>| {
+        let store = app.store.clone();
+        async move {
+            let captures = store.captures(&ids).await?;
+            Ok(captures.iter().filter_map(|capture| serde_json::to_string(capture).ok()).collect())
+        }
+    };
+    Ok(list_stream::respond(REQUESTS, list_stream::batches_of_bytes(sizes, BATCH_BYTES), read).await?)
 }
 
 async fn clear(State(app): State<App>, Id(id): Id<LoggerId>) -> RouteResult<StatusCode> {

@@ -1,9 +1,13 @@
 //! `/reports` (api-v2.md §4, §7). [`crate::service::report_maker`] renders reports in the background.
 
+use std::io::{Seek, Write};
+
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
+use tokio_util::io::ReaderStream;
 
 use super::{DataJson, RouteResult, data, no_content};
 use crate::contract::{
@@ -16,6 +20,9 @@ use crate::service::errors::ApiError;
 use crate::service::report_maker::gather;
 use crate::service::request::{Fields, Id, choice};
 use crate::service::state::App;
+
+/// Largest document that is sent from memory, in bytes.
+const MAX_IN_MEMORY: usize = 1024 * 1024;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -59,14 +66,37 @@ async fn download(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<R
     if report.status == ReportStatus::Waiting {
         return Ok(StatusCode::ACCEPTED.into_response());
     }
+    // One large document at a time is in memory, however slowly its clients read.
+    let Ok(_permit) = app.large_documents.acquire().await else {
+        return Err(ApiError::internal("service is stopping"));
+    };
     let Some(content) = app.store.report_content(id).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
+    };
+    let length = HeaderValue::from(content.len());
+    let body = match content.len() {
+        0..=MAX_IN_MEMORY => Body::from(content),
+        _ => spilled(&app, content).await.map_err(ApiError::internal)?,
     };
     // Stored names consist of letters, digits, `-` and `.`.
     let attachment = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", report.download_name));
     let attachment = attachment.unwrap_or_else(|_| HeaderValue::from_static("attachment"));
     let kind = HeaderValue::from_static(content_type(&report.format));
-    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, attachment)], content).into_response())
+    let headers =
+        [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, attachment), (header::CONTENT_LENGTH, length)];
+    Ok((headers, body).into_response())
+}
+
+/// A body that is read from an unnamed file in the data directory.
+async fn spilled(app: &App, content: Vec<u8>) -> anyhow::Result<Body> {
+    let dir = app.settings.data_dir.clone();
+    let file = tokio::task::spawn_blocking(move || {
+        let mut file = tempfile::tempfile_in(dir)?;
+        file.write_all(&content)?;
+        file.rewind()?;
+        std::io::Result::Ok(file)
+    });
+    Ok(Body::from_stream(ReaderStream::new(tokio::fs::File::from_std(file.await??))))
 }
 
 async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {

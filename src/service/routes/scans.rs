@@ -1,20 +1,25 @@
 //! `/scans` (api-v2.md §4): reading, stopping and deleting scans. [`super::new_scan`] starts them.
 
-use axum::Json;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures::stream;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{DataJson, RouteResult, data, new_scan, no_content, workspace_or_current};
-use crate::contract::{DataEnvelope, ResourceType, Scan, ScanId, ScanStatus, Stamp, Test};
+use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Stamp, Test};
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
+use crate::service::list_stream::{self, LIST};
 use crate::service::request::{Id, QueryParams, choice};
 use crate::service::state::App;
 use crate::service::store::scans::ScanFilter;
 use crate::service::store::targets::Deletion;
+
+/// Lines of a raw log that are read at once.
+const RAW_LINES: usize = 200;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -105,15 +110,28 @@ async fn output(State(app): State<App>, Id(id): Id<ScanId>, headers: HeaderMap) 
     let output = app.store.scan_output(id).await?.ok_or_else(|| ApiError::not_found("scan", id))?;
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
     if accept.contains("application/json") || accept.contains("*/*") || accept.contains("application/*") {
-        return Ok(Json(DataEnvelope { data: output }).into_response());
+        return Ok(output_response(output));
     }
     Err(ApiError::new(StatusCode::NOT_ACCEPTABLE, format!("output is not available as {accept}"))
         .with_details("send `accept: application/json`"))
 }
 
-async fn raw(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<DataJson<Vec<String>>> {
+/// `{"data": …}` with the stored text of the output.
+fn output_response((kind, data): (String, String)) -> Response {
+    let start = format!("{{\"data\":{{\"output_type\":{},\"output_data\":", Value::String(kind));
+    let parts = [Bytes::from(start), Bytes::from(data), Bytes::from_static(b"}}")];
+    let body = Body::from_stream(stream::iter(parts.map(Ok::<_, std::convert::Infallible>)));
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
+}
+
+async fn raw(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<Response> {
     find(&app, id).await?;
-    Ok(data(app.store.raw_lines(id).await?))
+    let ids = app.store.raw_line_ids(id).await?;
+    let read = move |ids: Vec<i64>| {
+        let store = app.store.clone();
+        async move { Ok(store.raw_lines(&ids).await?.into_iter().map(|line| Value::String(line).to_string()).collect()) }
+    };
+    Ok(list_stream::respond(LIST, list_stream::batches(ids, RAW_LINES), read).await?)
 }
 
 async fn stop(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<StatusCode> {

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row, SqliteConnection};
 
-use super::{Store, StoreResult, stamp, text};
+use super::{Store, StoreResult, json_ids, stamp, text};
 use crate::contract::{Capture, CaptureId, LoggerId, Shared};
 
 /// What one logger may store.
@@ -79,14 +79,24 @@ fn operating_system(user_agent: &str) -> &'static str {
 }
 
 impl Store {
-    /// The captures of a logger after the id `since`, in the order of their ids.
-    pub async fn captures(&self, logger: LoggerId, since: i64) -> StoreResult<Vec<Capture>> {
+    /// Ids and sizes of the captures of a logger after the id `since`, in the order of their ids.
+    pub async fn capture_sizes(&self, logger: LoggerId, since: i64) -> StoreResult<Vec<(i64, i64)>> {
         sqlx::query_as(
-            "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body
-             FROM captures WHERE logger_id = ? AND id > ? ORDER BY id",
+            "SELECT id, length(body) + length(headers) FROM captures WHERE logger_id = ? AND id > ? ORDER BY id",
         )
         .bind(logger.0)
         .bind(since)
+        .fetch_all(self.read())
+        .await
+    }
+
+    /// Captures in the order of their ids; deleted ones are missing.
+    pub async fn captures(&self, ids: &[i64]) -> StoreResult<Vec<Capture>> {
+        sqlx::query_as(
+            "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body
+             FROM captures WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+        )
+        .bind(json_ids(ids))
         .fetch_all(self.read())
         .await
     }
@@ -182,7 +192,11 @@ mod tests {
         sqlx::query(limit(pages + 2)).execute(&store.write).await.unwrap();
         let (small, large) = (capture(logger, 10), capture(logger, 100_000));
         assert!(store.record_captures(&[&small, &large], QUOTA).await.is_err());
-        assert_eq!(store.captures(logger, 0).await.unwrap().len(), 1, "a batch is recorded completely or not at all");
+        assert_eq!(
+            store.capture_sizes(logger, 0).await.unwrap().len(),
+            1,
+            "a batch is recorded completely or not at all"
+        );
         sqlx::query(limit(1_000_000)).execute(&store.write).await.unwrap();
         assert_eq!(store.record_captures(&[&small, &large], QUOTA).await.unwrap(), [true, true]);
         assert_eq!(store.logger(logger).await.unwrap().unwrap().num_requests, 3);

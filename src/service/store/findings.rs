@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
 
-use super::{Store, StoreResult, push_condition};
+use super::{Store, StoreResult, json_ids, push_condition};
 use crate::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
 use crate::service::engine::NewFinding;
 
@@ -24,7 +24,7 @@ struct FindingRow {
 
 impl FindingRow {
     /// The JSON that clients receive.
-    fn into_raw(self) -> Option<Box<RawValue>> {
+    fn into_json(self) -> Option<String> {
         let head = json!({
             "id": self.id, "status": self.status, "verified": self.verified, "target_id": self.target_id,
             "task_id": self.scan_id, "target_name": self.target_name,
@@ -32,13 +32,16 @@ impl FindingRow {
         .to_string();
         // Both are objects with at least one field; a comma replaces the braces between them.
         let (head, body) = (head.strip_suffix('}')?, self.body.strip_prefix('{')?);
-        RawValue::from_string(format!("{head},{body}")).ok()
+        Some(format!("{head},{body}"))
     }
 }
 
 const SELECT: &str = "SELECT findings.id, findings.scan_id, findings.target_id, targets.name AS target_name,
     findings.status, findings.verified, findings.body
     FROM findings JOIN targets ON targets.id = findings.target_id WHERE ";
+
+/// Findings that are read at once.
+pub const BATCH: usize = 200;
 
 /// The filter of a finding list.
 #[derive(Clone, Debug, Default)]
@@ -58,36 +61,49 @@ impl FindingFilter {
         push_condition(query, "findings.target_id =", self.target.map(|id| id.0));
         push_condition(query, "findings.scan_id =", self.scan.map(|id| id.0));
         if let Some(ids) = &self.ids {
-            let ids = serde_json::to_string(ids).unwrap_or_else(|_| "[]".to_owned());
-            query.push(" AND findings.id IN (SELECT value FROM json_each(").push_bind(ids).push("))");
+            let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+            query.push(" AND findings.id IN (SELECT value FROM json_each(").push_bind(json_ids(&ids)).push("))");
         }
     }
 }
 
 impl Store {
-    /// Findings in the order of their ids, as JSON for clients.
-    pub async fn findings(&self, filter: &FindingFilter) -> StoreResult<Vec<Box<RawValue>>> {
-        let mut query = QueryBuilder::<Sqlite>::new(SELECT);
+    /// The ids of findings, in their order.
+    pub async fn finding_ids(&self, filter: &FindingFilter) -> StoreResult<Vec<i64>> {
+        let mut query = QueryBuilder::<Sqlite>::new("SELECT findings.id FROM findings WHERE ");
         filter.push(&mut query);
         if filter.group_duplicates {
             query.push(" AND findings.id IN (SELECT max(findings.id) FROM findings WHERE ");
             filter.push(&mut query);
             query.push(" GROUP BY workspace_id, target_id, vuln_id, protocol, port, place)");
         }
+        query.push(" ORDER BY findings.id").build_query_scalar().fetch_all(self.read()).await
+    }
+
+    /// Findings in the order of their ids, as JSON for clients. Deleted ones are missing.
+    pub async fn findings(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
+        let mut query = QueryBuilder::<Sqlite>::new(SELECT);
+        query.push("findings.id IN (SELECT value FROM json_each(").push_bind(json_ids(ids)).push("))");
         query.push(" ORDER BY findings.id");
         let rows: Vec<FindingRow> = query.build_query_as().fetch_all(self.read()).await?;
-        Ok(rows.into_iter().filter_map(FindingRow::into_raw).collect())
+        Ok(rows.into_iter().filter_map(FindingRow::into_json).collect())
     }
 
     pub async fn finding(&self, id: FindingId) -> StoreResult<Option<Box<RawValue>>> {
-        let filter = FindingFilter { ids: Some(vec![id]), ..FindingFilter::default() };
-        Ok(self.findings(&filter).await?.pop())
+        let found = self.findings(&[id.0]).await?.pop();
+        Ok(found.and_then(|json| RawValue::from_string(json).ok()))
     }
 
-    /// Findings in the order of their ids, parsed.
+    /// Findings in the order of their ids, parsed. They are read in batches, so that other requests are served between
+    /// them.
     pub async fn read_findings(&self, filter: &FindingFilter) -> StoreResult<Vec<Finding>> {
-        let raw = self.findings(filter).await?;
-        Ok(raw.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect())
+        let ids = self.finding_ids(filter).await?;
+        let mut findings = Vec::with_capacity(ids.len());
+        for batch in ids.chunks(BATCH) {
+            let json = self.findings(batch).await?;
+            findings.extend(json.iter().filter_map(|json| serde_json::from_str::<Finding>(json).ok()));
+        }
+        Ok(findings)
     }
 
     /// Older findings of the same duplicate group, newest first.

@@ -136,6 +136,11 @@ pub(super) fn stamp(millis: i64) -> Stamp {
     Stamp(Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH))
 }
 
+/// Ids as a JSON array, the form in which a query takes many of them.
+pub(super) fn json_ids(ids: &[i64]) -> String {
+    serde_json::to_string(ids).unwrap_or_else(|_| "[]".to_owned())
+}
+
 /// Parses JSON that the service wrote; invalid text becomes null.
 pub(super) fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_default()

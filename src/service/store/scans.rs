@@ -8,9 +8,9 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row};
 
 use super::targets::{AddedTarget, Deletion, TargetToAdd, add_target};
-use super::{Store, StoreResult, json, millis, push_condition, stamp, text};
+use super::{Store, StoreResult, json, json_ids, millis, push_condition, stamp, text};
 use crate::contract::{
-    RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanOutput, ScanStatus, TargetId, WorkspaceId,
+    RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanStatus, TargetId, WorkspaceId,
 };
 
 const SELECT: &str = "SELECT id, workspace_id, target_id, tool_id, status, message, planned, finished,
@@ -183,18 +183,27 @@ impl Store {
     }
 
     /// The output of a scan so far; its type is empty before the first output.
-    pub async fn scan_output(&self, id: ScanId) -> StoreResult<Option<ScanOutput>> {
-        let row: Option<(String, String)> = sqlx::query_as("SELECT output_type, output_data FROM scans WHERE id = ?")
+    ///
+    /// The data is the stored JSON text, which is sent without parsing it.
+    pub async fn scan_output(&self, id: ScanId) -> StoreResult<Option<(String, String)>> {
+        sqlx::query_as("SELECT output_type, output_data FROM scans WHERE id = ?")
             .bind(id.0)
             .fetch_optional(self.read())
-            .await?;
-        Ok(row.map(|(kind, data)| ScanOutput { output_type: kind.into(), output_data: json(&data) }))
+            .await
     }
 
-    /// The raw log of a scan.
-    pub async fn raw_lines(&self, id: ScanId) -> StoreResult<Vec<String>> {
-        sqlx::query_scalar("SELECT line FROM raw_lines WHERE scan_id = ? ORDER BY id")
+    /// The ids of the lines of a raw log.
+    pub async fn raw_line_ids(&self, id: ScanId) -> StoreResult<Vec<i64>> {
+        sqlx::query_scalar("SELECT id FROM raw_lines WHERE scan_id = ? ORDER BY id")
             .bind(id.0)
+            .fetch_all(self.read())
+            .await
+    }
+
+    /// Lines of a raw log.
+    pub async fn raw_lines(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
+        sqlx::query_scalar("SELECT line FROM raw_lines WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id")
+            .bind(json_ids(ids))
             .fetch_all(self.read())
             .await
     }
