@@ -1,13 +1,16 @@
-//! Reports: collects their data, renders them in the background, and queues notifications.
+//! Reports: collects their data and renders them in the background, and queues notifications.
 //!
 //! ```text
-//!   POST /reports ─► gather ─► copy in the store ─┐              ┌─► finished, or failed
-//!                                                 ├─► render ────┤
-//!   scan ended ─► pending callback ─► gather ─────┘              └─► delivery queued (webhook, report_callback)
+//!   POST /reports ─► ids checked ─► request in the store ─┐                        ┌─► finished, or failed
+//!                                                         ├─► gather ─► render ────┤
+//!   scan ended ─► pending callback ───────────────────────┘                        └─► delivery queued
 //! ```
+//!
+//! The data is gathered in batches. A report that the end of the service interrupts is gathered again at the next start.
 
 use std::collections::{BTreeSet, HashMap};
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -15,40 +18,62 @@ use super::errors::ApiError;
 use super::state::App;
 use super::store::DatabaseError;
 use super::store::deliveries::{NewDelivery, PendingCallback};
-use super::store::findings::FindingFilter;
+use super::store::findings::{BATCH, FindingFilter};
 use super::store::reports::QueuedReport;
 use crate::contract::{
     Finding, FindingId, GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource, Scan, ScanId, Stamp, TargetId,
-    Tool,
+    Tool, WorkspaceId,
 };
 use crate::report::{Document, Earlier, FORMATS, ReportData, ReportFinding, ReportScan, content_type, render};
 
-/// Collects the data of a report; 400 lists unknown ids.
-pub async fn gather(app: &App, new: &NewReport) -> Result<ReportData, ApiError> {
-    let filters = new.filters.unwrap_or_default();
+/// Checks the resources of a report; returns the name of their workspace, of several the first and "and others".
+pub async fn check_resources(app: &App, new: &NewReport) -> Result<String, ApiError> {
+    let noun = if new.source == ReportSource::Findings { "findings" } else { "scans" };
+    let found = app.store.report_resources(&new.source, &new.resources).await?;
+    if !found.missing.is_empty() {
+        let missing: Vec<String> = found.missing.iter().map(i64::to_string).collect();
+        return Err(ApiError::bad_request(format!("resources: {noun} not found: {}", missing.join(", "))));
+    }
+    Ok(workspace_name(app, &found.workspaces).await?)
+}
+
+/// What the store keeps of a requested report until it is finished.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum QueuedData {
+    /// The data itself, as earlier versions stored it.
+    Gathered(Box<ReportData>),
+    Requested(Box<NewReport>),
+}
+
+/// The text of a requested report for the store.
+pub fn queued(new: &NewReport) -> serde_json::Result<String> {
+    serde_json::to_string(new)
+}
+
+/// Collects the data of a report from the resources that still exist.
+async fn gather(app: &App, new: &NewReport) -> Result<ReportData, DatabaseError> {
     let ids: BTreeSet<i64> = new.resources.iter().copied().collect();
     let (findings, scans) = match new.source {
         ReportSource::Findings => selected_findings(app, ids).await?,
         _ => selected_scans(app, ids).await?,
     };
-    Ok(assemble(app, new.group_by.clone(), filters, findings, scans).await?)
+    assemble(app, new.group_by.clone(), new.filters.unwrap_or_default(), findings, scans).await
 }
 
 type ReportContents = (Vec<Finding>, Vec<Scan>);
 
-async fn selected_findings(app: &App, ids: BTreeSet<i64>) -> Result<ReportContents, ApiError> {
+async fn selected_findings(app: &App, ids: BTreeSet<i64>) -> Result<ReportContents, DatabaseError> {
     let selected = ids.iter().copied().map(FindingId).collect();
     let filter = FindingFilter { ids: Some(selected), ..FindingFilter::default() };
     let findings = app.store.read_findings(&filter).await?;
-    check_ids("findings", &ids, findings.iter().map(|finding| finding.id.0))?;
     let scans: BTreeSet<i64> = findings.iter().filter_map(|finding| finding.task_id).map(|id| id.0).collect();
     let scans = existing_scans(app, &scans).await?;
     Ok((findings, scans))
 }
 
-async fn selected_scans(app: &App, ids: BTreeSet<i64>) -> Result<ReportContents, ApiError> {
+async fn selected_scans(app: &App, ids: BTreeSet<i64>) -> Result<ReportContents, DatabaseError> {
     let scans = existing_scans(app, &ids).await?;
-    check_ids("scans", &ids, scans.iter().map(|scan| scan.id.0))?;
     let mut findings = Vec::new();
     for scan in &scans {
         findings.extend(findings_of(app, scan.id).await?);
@@ -61,20 +86,12 @@ async fn findings_of(app: &App, scan: ScanId) -> Result<Vec<Finding>, DatabaseEr
 }
 
 async fn existing_scans(app: &App, ids: &BTreeSet<i64>) -> Result<Vec<Scan>, DatabaseError> {
-    let mut scans = Vec::new();
-    for id in ids {
-        scans.extend(app.store.scan(ScanId(*id), app.now()).await?);
+    let ids: Vec<i64> = ids.iter().copied().collect();
+    let mut scans = Vec::with_capacity(ids.len());
+    for batch in ids.chunks(BATCH) {
+        scans.extend(app.store.scans_by_id(batch, app.now()).await?);
     }
     Ok(scans)
-}
-
-fn check_ids(noun: &str, ids: &BTreeSet<i64>, found: impl Iterator<Item = i64>) -> Result<(), ApiError> {
-    let found: BTreeSet<i64> = found.collect();
-    let missing: Vec<String> = ids.difference(&found).take(20).map(i64::to_string).collect();
-    match missing.is_empty() {
-        true => Ok(()),
-        false => Err(ApiError::bad_request(format!("resources: {noun} not found: {}", missing.join(", ")))),
-    }
 }
 
 async fn assemble(
@@ -101,7 +118,7 @@ async fn assemble(
     }
     Ok(ReportData {
         with_decisions: false,
-        workspace: workspace_name(app, &scans).await?,
+        workspace: workspace_name(app, &scans.iter().filter_map(|scan| scan.workspace_id).collect()).await?,
         generated: Stamp(app.now()),
         group_by,
         filters,
@@ -121,9 +138,8 @@ async fn target_names(app: &App, scans: &[Scan]) -> Result<HashMap<TargetId, Str
     Ok(names)
 }
 
-/// The name of the scans' workspace; of several, the first name and "and others".
-async fn workspace_name(app: &App, scans: &[Scan]) -> Result<String, DatabaseError> {
-    let ids: BTreeSet<_> = scans.iter().filter_map(|scan| scan.workspace_id).collect();
+/// The name of a workspace; of several, the first name and "and others".
+async fn workspace_name(app: &App, ids: &BTreeSet<WorkspaceId>) -> Result<String, DatabaseError> {
     let Some(first) = ids.first() else { return Ok(String::new()) };
     let name = app.store.workspace(*first).await?.map(|workspace| workspace.name.to_string()).unwrap_or_default();
     Ok(if ids.len() > 1 { format!("{name} and others") } else { name })
@@ -166,18 +182,15 @@ async fn make_all(app: &App, stop: &CancellationToken) -> Result<(), DatabaseErr
         if stop.is_cancelled() {
             break;
         }
-        make(app, report).await?;
+        if stop.run_until_cancelled(make(app, report)).await.transpose()?.is_none() {
+            break;
+        }
     }
     Ok(())
 }
 
 async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
-    let (data, format) = (report.data.clone(), ReportFormat::from(report.format.as_str()));
-    let rendered = blocking(move || {
-        let document = Document::new(&serde_json::from_str::<ReportData>(&data)?);
-        if document.is_empty() { Ok(None) } else { Ok(Some(render(&document, &format)?)) }
-    })
-    .await;
+    let rendered = rendered(app, &report).await;
     if let Err(error) = &rendered {
         tracing::error!(report = report.id, error = %format!("{error:#}"), "report not rendered");
     }
@@ -192,6 +205,20 @@ async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
     app.store.finish_report(&report, content, notification.as_bytes(), app.now()).await?;
     app.deliveries.notify_one();
     Ok(())
+}
+
+/// The document; `None` when it is empty.
+async fn rendered(app: &App, report: &QueuedReport) -> anyhow::Result<Option<Vec<u8>>> {
+    let format = ReportFormat::from(report.format.as_str());
+    let data = match serde_json::from_str(&report.data)? {
+        QueuedData::Gathered(data) => *data,
+        QueuedData::Requested(new) => gather(app, &new).await?,
+    };
+    blocking(move || {
+        let document = Document::new(&data);
+        if document.is_empty() { Ok(None) } else { Ok(Some(render(&document, &format)?)) }
+    })
+    .await
 }
 
 /// Runs work outside the async threads; a panic becomes an error.

@@ -17,7 +17,7 @@ use crate::report::{FORMATS, content_type};
 use crate::service::address::Address;
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
-use crate::service::report_maker::gather;
+use crate::service::report_maker::{check_resources, queued};
 use crate::service::request::{Fields, Id, choice};
 use crate::service::state::App;
 
@@ -101,10 +101,10 @@ async fn spilled(app: &App, content: Vec<u8>) -> anyhow::Result<Body> {
 
 async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let new = read_report(&app, &fields.with_unprocessable())?;
-    let gathered = gather(&app, &new).await?;
-    let copy = serde_json::to_string(&gathered).map_err(ApiError::internal)?;
-    let name = |id: ReportId| format!("scandeck-{}-{id}.{}", slug(&gathered.workspace), new.format);
-    let report_id = app.store.add_report(&new.format, &copy, new.webhook_url.as_deref(), name, app.now()).await?;
+    let workspace = check_resources(&app, &new).await?;
+    let request = queued(&new).map_err(ApiError::internal)?;
+    let name = |id: ReportId| format!("scandeck-{}-{id}.{}", slug(&workspace), new.format);
+    let report_id = app.store.add_report(&new.format, &request, new.webhook_url.as_deref(), name, app.now()).await?;
     app.reports.notify_one();
     Ok((StatusCode::ACCEPTED, data(ReportCreated { report_id })))
 }

@@ -87,13 +87,26 @@ impl Store {
         }
     }
 
-    /// Deletes a logger and its captures; false when it does not exist.
+    /// Deletes a logger and its captures, in batches; false when it does not exist.
     pub async fn delete_logger(&self, id: LoggerId) -> StoreResult<bool> {
-        Ok(self.execute(sqlx::query("DELETE FROM loggers WHERE id = ?").bind(id.0)).await? > 0)
+        self.to_its_end(|store| async move {
+            store.delete_captures("SELECT id FROM loggers WHERE id = ?", id.0).await?;
+            Ok(store.execute(sqlx::query("DELETE FROM loggers WHERE id = ?").bind(id.0)).await? > 0)
+        })
+        .await
     }
 
-    /// Deletes the captures of a logger, which resets its quota; false when it does not exist.
+    /// Deletes the captures of a logger, in batches, and resets its quota; false when it does not exist.
     pub async fn clear_logger(&self, id: LoggerId) -> StoreResult<bool> {
+        self.to_its_end(|store| async move {
+            store.delete_captures("SELECT id FROM loggers WHERE id = ?", id.0).await?;
+            store.reset_logger(id).await
+        })
+        .await
+    }
+
+    /// Deletes the captures that arrived meanwhile, and resets the quota.
+    async fn reset_logger(&self, id: LoggerId) -> StoreResult<bool> {
         let mut change = self.change().await?;
         let done = sqlx::query("UPDATE loggers SET num_requests = 0, body_bytes = 0 WHERE id = ?")
             .bind(id.0)

@@ -11,6 +11,7 @@
 //! commit; an unchanged list is answered with 304 without a query.
 
 pub mod captures;
+mod deletion;
 pub mod deliveries;
 pub mod findings;
 pub mod jobs;

@@ -1,12 +1,14 @@
 //! Reports in the store: first a copy of their data, then the document.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row};
 
 use super::deliveries::{self, NewDelivery};
-use super::{Store, StoreResult, millis, stamp, text};
-use crate::contract::{Report, ReportFormat, ReportId, ReportStatus};
+use super::{Store, StoreResult, json_ids, millis, stamp, text};
+use crate::contract::{Report, ReportFormat, ReportId, ReportSource, ReportStatus, WorkspaceId};
 
 /// How long a report is available.
 const RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -32,13 +34,50 @@ const SELECT: &str = "SELECT id, format, status, name, coalesce(generated_at, cr
 pub struct QueuedReport {
     pub id: i64,
     pub format: String,
-    /// The report's copy of its data, as JSON.
+    /// The request, or the data that an earlier version gathered, as JSON.
     pub data: String,
     /// Receives a notification when the report is ready.
     pub webhook_url: Option<String>,
 }
 
+/// The resources of a requested report.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ReportResources {
+    /// Ids that do not exist, at most 20.
+    pub missing: Vec<i64>,
+    /// The first and the last of their workspaces.
+    pub workspaces: BTreeSet<WorkspaceId>,
+}
+
 impl Store {
+    /// Looks up the resources of a report.
+    pub async fn report_resources(&self, source: &ReportSource, ids: &[i64]) -> StoreResult<ReportResources> {
+        let (found, missing) = match source {
+            ReportSource::Findings => (
+                "SELECT count(*), min(workspace_id), max(workspace_id)
+                 FROM json_each(?) JOIN findings ON findings.id = value",
+                "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM findings) ORDER BY value LIMIT 20",
+            ),
+            _ => (
+                "SELECT count(*), min(workspace_id), max(workspace_id)
+                 FROM json_each(?) JOIN scans ON scans.id = value",
+                "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM scans) ORDER BY value LIMIT 20",
+            ),
+        };
+        let ids: Vec<i64> = ids.iter().copied().collect::<BTreeSet<i64>>().into_iter().collect();
+        let json = json_ids(&ids);
+        let (count, first, last): (i64, Option<i64>, Option<i64>) =
+            sqlx::query_as(found).bind(&json).fetch_one(self.read()).await?;
+        let mut resources = ReportResources {
+            workspaces: first.into_iter().chain(last).map(WorkspaceId).collect(),
+            ..ReportResources::default()
+        };
+        if count < i64::try_from(ids.len()).unwrap_or(i64::MAX) {
+            resources.missing = sqlx::query_scalar(missing).bind(&json).fetch_all(self.read()).await?;
+        }
+        Ok(resources)
+    }
+
     /// Reports that have not expired.
     pub async fn reports(&self, now: Timestamp) -> StoreResult<Vec<Report>> {
         sqlx::query_as(SELECT).bind(millis(now)).bind(None::<i64>).fetch_all(self.read()).await
@@ -137,7 +176,9 @@ impl Store {
 
     /// Deletes expired reports.
     pub async fn purge_reports(&self, now: Timestamp) -> StoreResult<()> {
-        let delete = sqlx::query("DELETE FROM reports WHERE expires_at <= ?").bind(millis(now));
-        self.execute(delete).await.map(|_| ())
+        // One at a time: a report can be large.
+        let delete = "DELETE FROM reports WHERE id = (SELECT min(id) FROM reports WHERE expires_at <= ?)";
+        while self.execute(sqlx::query(delete).bind(millis(now))).await? > 0 {}
+        Ok(())
     }
 }

@@ -124,6 +124,14 @@ impl Store {
         row.map(|row| scan_of(&row, now)).transpose()
     }
 
+    /// Scans in the order of their ids; deleted ones are missing.
+    pub async fn scans_by_id(&self, ids: &[i64], now: Timestamp) -> StoreResult<Vec<Scan>> {
+        let mut query = QueryBuilder::new(SELECT);
+        query.push(" AND id IN (SELECT value FROM json_each(").push_bind(json_ids(ids)).push(")) ORDER BY id");
+        let rows = query.build().fetch_all(self.read()).await?;
+        rows.iter().map(|row| scan_of(row, now)).collect()
+    }
+
     /// Queues a scan and adds its target if necessary, in one transaction.
     ///
     /// The inner error explains the missing target; [`AddedTarget::Existing`] then means an unknown target id.
@@ -167,8 +175,16 @@ impl Store {
         Ok(Ok((ScanId(id), target)))
     }
 
-    /// Deletes a scan that has ended.
+    /// Deletes a scan that has ended, in batches.
     pub async fn delete_scan(&self, id: ScanId) -> StoreResult<Deletion> {
+        self.to_its_end(|store| async move {
+            store.delete_results("SELECT id FROM scans WHERE id = ?", id.0).await?;
+            store.delete_empty_scan(id).await
+        })
+        .await
+    }
+
+    async fn delete_empty_scan(&self, id: ScanId) -> StoreResult<Deletion> {
         let mut change = self.change().await?;
         let active: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE scan_id = ?")
             .bind(id.0)

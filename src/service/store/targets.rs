@@ -80,8 +80,19 @@ impl Store {
         Ok(added)
     }
 
-    /// Deletes a target and its scans.
+    /// Deletes a target and its scans, in batches.
     pub async fn delete_target(&self, id: TargetId) -> StoreResult<Deletion> {
+        self.to_its_end(|store| async move {
+            // Results of ended scans are not deleted while another scan of the target is active.
+            let none_active = "SELECT id FROM scans WHERE target_id = ?1
+                AND NOT EXISTS (SELECT 1 FROM jobs JOIN scans ON scans.id = scan_id WHERE target_id = ?1)";
+            store.delete_results(none_active, id.0).await?;
+            store.delete_target_row(id).await
+        })
+        .await
+    }
+
+    async fn delete_target_row(&self, id: TargetId) -> StoreResult<Deletion> {
         let mut change = self.change().await?;
         let active: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM jobs JOIN scans ON scans.id = jobs.scan_id WHERE scans.target_id = ?",

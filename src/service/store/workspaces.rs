@@ -83,9 +83,14 @@ impl Store {
         }
     }
 
-    /// Deletes a workspace with everything in it; false when it does not exist.
+    /// Deletes a workspace with everything in it, in batches; false when it does not exist.
     pub async fn delete_workspace(&self, id: WorkspaceId) -> StoreResult<bool> {
-        Ok(self.execute(sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0)).await? > 0)
+        self.to_its_end(|store| async move {
+            store.delete_results("SELECT id FROM scans WHERE workspace_id = ?", id.0).await?;
+            store.delete_captures("SELECT id FROM loggers WHERE workspace_id = ?", id.0).await?;
+            Ok(store.execute(sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0)).await? > 0)
+        })
+        .await
     }
 
     /// The workspace of requests that do not name one.
