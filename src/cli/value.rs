@@ -1,6 +1,5 @@
 //! Values of flags, with errors that name a valid value.
 
-use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 use jiff::Timestamp;
@@ -22,7 +21,7 @@ pub fn future_date(text: &str) -> Result<Date, String> {
 /// # Errors
 /// When the text has another form.
 #[cfg(feature = "service")]
-pub fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
+pub fn socket_address(text: &str) -> Result<std::net::SocketAddr, &'static str> {
     text.parse().map_err(|_| "use ADDR:PORT, such as 127.0.0.1:8765")
 }
 

@@ -159,6 +159,16 @@ fn board_shows_previous_and_current_state() {
         send(&mut model, 200_000, Msg::Wake);
         model
     });
+    hold("board_compare_unequal", &[(120, 40)], |columns, rows| {
+        let mut model = with_earlier(columns, rows);
+        let mut scanned = scans(false);
+        scanned.push(Scan { id: ScanId(100), tool_id: 450, start_time: Some(ago(260_000)), ..finished(100, 2) });
+        learn(&mut model, 72_000, Snapshot::Scans(Arc::new(Table::new(scanned))));
+        model.findings.board = Some(Board::Compare(ScanId(100), ScanId(115)));
+        model.navigation.focus.pane = Pane::Board;
+        send(&mut model, 100_000, Msg::Wake);
+        model
+    });
     hold("board_compare", &SIZES, |columns, rows| {
         let mut model = with_earlier(columns, rows);
         let mut scanned = scans(false);

@@ -49,8 +49,8 @@ actions! {
         Wordlists "wordlists" "" "go to Wordlists";
         PreviousTab "previous_tab" "" "previous tab of the detail; in the findings, previous saved query";
         NextTab "next_tab" "" "next tab of the detail; in the findings, next saved query";
-        OtherDown "other_down" "" "scroll the detail from the list, or move in the list from the detail";
-        OtherUp "other_up" "" "scroll the detail up from the list, or the list from the detail";
+        OtherDown "other_down" "" "scroll the detail down; from the detail, move down the list";
+        OtherUp "other_up" "" "scroll the detail up; from the detail, move up the list";
         Zoom "zoom" "zoom" "maximize or restore the focused pane";
         PreviousView "previous_view" "" "previous view";
     }
@@ -283,6 +283,14 @@ impl Action {
     /// Short label of footer and menus; empty where it is not shown there.
     pub fn short(self) -> &'static str {
         self.words()[1]
+    }
+
+    /// Short label in a context where the general one would be wrong.
+    pub fn short_in(self, context: Context) -> &'static str {
+        match (self, context) {
+            (Self::List(ListAction::In), Context::Setup) => "choose",
+            _ => self.short(),
+        }
     }
 
     /// Description of the help.

@@ -133,7 +133,7 @@ impl Keymap {
             .filter(|entry| !entry.action.short().is_empty())
             .filter_map(|entry| {
                 let key = entry.keys.first()?.to_string();
-                Some(KeyHint { key, label: entry.action.short(), action: entry.action })
+                Some(KeyHint { key, label: entry.action.short_in(context), action: entry.action })
             })
             .collect()
     }

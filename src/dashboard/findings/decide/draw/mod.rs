@@ -119,7 +119,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
         line(DecideAction::Severity, "severity", chosen(draft.severity, |risk| risk.as_str().to_owned()), "unchanged"),
         line(DecideAction::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
         line(DecideAction::DuplicateOf, "duplicate of", None, ""),
-        line(DecideAction::Until, "expiry date", chosen(draft.until, |day| day.to_string()), "accepted: 90 days"),
+        line(DecideAction::Until, "expiry date", chosen(draft.until, |day| day.to_string()), "accepted: 90d"),
     ];
     let offers: Vec<_> = menu.ids.iter().filter_map(|&id| cx.model.earlier_decision(id)?.shown()).collect();
     if let Some((_, first)) = offers.first() {
