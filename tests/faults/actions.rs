@@ -43,7 +43,7 @@ const PATIENCE: Duration = Duration::from_secs(150);
 const AT_ONCE: usize = 4;
 /// The last line of a prompt.
 const PROMPT: &str = "any other key cancels";
-const FORM: &str = "ctrl-o submits";
+const FORM: &str = "ctrl-o submit";
 const HELP: &str = "┏ Keys";
 const SUBMIT: &str = "\x0f";
 
