@@ -81,6 +81,7 @@ fn operating_system(user_agent: &str) -> &'static str {
 impl Store {
     /// Ids and sizes of the captures of a logger after the id `since`, in the order of their ids.
     pub async fn capture_sizes(&self, logger: LoggerId, since: i64) -> StoreResult<Vec<(i64, i64)>> {
+        let _permit = self.bulk().await;
         sqlx::query_as(
             "SELECT id, length(body) + length(headers) FROM captures WHERE logger_id = ? AND id > ? ORDER BY id",
         )
@@ -92,6 +93,7 @@ impl Store {
 
     /// Captures in the order of their ids; deleted ones are missing.
     pub async fn captures(&self, ids: &[i64]) -> StoreResult<Vec<Capture>> {
+        let _permit = self.bulk().await;
         sqlx::query_as(
             "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body
              FROM captures WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",

@@ -70,6 +70,7 @@ impl FindingFilter {
 impl Store {
     /// The ids of findings, in their order.
     pub async fn finding_ids(&self, filter: &FindingFilter) -> StoreResult<Vec<i64>> {
+        let _permit = self.bulk().await;
         let mut query = QueryBuilder::<Sqlite>::new("SELECT findings.id FROM findings WHERE ");
         filter.push(&mut query);
         if filter.group_duplicates {
@@ -82,6 +83,7 @@ impl Store {
 
     /// Findings in the order of their ids, as JSON for clients. Deleted ones are missing.
     pub async fn findings(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
+        let _permit = self.bulk().await;
         let mut query = QueryBuilder::<Sqlite>::new(SELECT);
         query.push("findings.id IN (SELECT value FROM json_each(").push_bind(json_ids(ids)).push("))");
         query.push(" ORDER BY findings.id");

@@ -33,6 +33,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Encode, QueryBuilder, Row, Sqlite, SqliteConnection, SqlitePool, Type};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::contract::{Shared, Stamp};
 
@@ -49,7 +50,12 @@ pub struct Store {
     read: SqlitePool,
     write: SqlitePool,
     version: Arc<AtomicU64>,
+    /// Permits for reads of many rows.
+    bulk: Arc<Semaphore>,
 }
+
+/// Reads of many rows at the same time. The reading pool has more connections, so small reads never wait for them.
+const BULK_READS: usize = 2;
 
 /// A write transaction; it is rolled back when dropped without a commit.
 ///
@@ -88,6 +94,12 @@ impl Store {
             change.commit().await?;
         }
         Ok(changed)
+    }
+
+    /// The permit for a read of many rows, to be held until the rows are read.
+    pub(super) async fn bulk(&self) -> Option<SemaphorePermit<'_>> {
+        // Nobody closes the semaphore.
+        self.bulk.acquire().await.ok()
     }
 
     pub(super) fn read(&self) -> &SqlitePool {

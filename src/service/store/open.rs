@@ -14,8 +14,9 @@ use anyhow::Context;
 use sqlx::SqliteConnection;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqlitePoolOptions;
+use tokio::sync::Semaphore;
 
-use super::Store;
+use super::{BULK_READS, Store};
 use crate::service::errors::StartError;
 use crate::sqlite::{back_up, is_on_network, make_private, private_options, schema_version};
 
@@ -87,7 +88,7 @@ async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::R
         sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&write).await?;
     }
     let read = SqlitePoolOptions::new().max_connections(4).connect_with(options.read_only(true)).await?;
-    Ok(Store { read, write, version: Arc::default() })
+    Ok(Store { read, write, version: Arc::default(), bulk: Arc::new(Semaphore::new(BULK_READS)) })
 }
 
 /// Rolls back a dropped or failed write transaction. Without one the statement fails, which is harmless.

@@ -52,6 +52,7 @@ pub struct ReportResources {
 impl Store {
     /// Looks up the resources of a report.
     pub async fn report_resources(&self, source: &ReportSource, ids: &[i64]) -> StoreResult<ReportResources> {
+        let _permit = self.bulk().await;
         let (found, missing) = match source {
             ReportSource::Findings => (
                 "SELECT count(*), min(workspace_id), max(workspace_id)

@@ -210,6 +210,7 @@ impl Store {
 
     /// The ids of the lines of a raw log.
     pub async fn raw_line_ids(&self, id: ScanId) -> StoreResult<Vec<i64>> {
+        let _permit = self.bulk().await;
         sqlx::query_scalar("SELECT id FROM raw_lines WHERE scan_id = ? ORDER BY id")
             .bind(id.0)
             .fetch_all(self.read())
@@ -218,6 +219,7 @@ impl Store {
 
     /// Lines of a raw log.
     pub async fn raw_lines(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
+        let _permit = self.bulk().await;
         sqlx::query_scalar("SELECT line FROM raw_lines WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id")
             .bind(json_ids(ids))
             .fetch_all(self.read())
