@@ -191,18 +191,19 @@ async fn try_action(action: &FaultyAction, (fault, reason, is_forwarded): (&str,
         session.until(": waiting 1s").await;
     }
 
+    // A download shows the whole message, with the status at its end.
+    let status: String = fault.chars().take_while(char::is_ascii_digit).collect();
+    let reasons = [reason.to_owned(), format!("refused with {status}"), format!("({status})")];
+    let reasons = if status.is_empty() { &reasons[..1] } else { &reasons };
+    let has_reason = |text: &str| reasons.iter().any(|reason| text.contains(reason));
     let is_stated = |text: &str| {
-        let is_refused = match action.form {
-            Some(_) => text.contains(reason),
-            None => text.contains(action.refused),
-        };
+        let is_refused = has_reason(text) && (action.form.is_some() || text.contains(action.refused));
         text.contains(action.done) || text.contains("outcome unknown") || is_refused
     };
     session.until_true(&format!("{what}: a stated result"), is_stated).await;
     let stated = session.text();
     let is_done = stated.contains(action.done) && !stated.contains("outcome unknown");
-    let has_reason = stated.contains(reason) || stated.contains("refused with");
-    assert!(is_done || has_reason, "{what}: no reason {reason:?}\n{stated}");
+    assert!(is_done || has_reason(&stated), "{what}: no reason {reason:?}\n{stated}");
     let sent = service.count(method, path);
     let most = if action.is_repeatable || fault.starts_with("429") { 3 } else { 1 };
     assert!((1..=most).contains(&sent), "{what}: sent {sent} times");
