@@ -1,13 +1,16 @@
-//! The events of the terminal, read by a separate task while the dashboard has the terminal.
+//! The events of the terminal, read on a thread of their own while the dashboard has the terminal.
 //!
 //! The event stream of crossterm wakes only the task that polled it first, so it cannot be polled both to wait and to look
-//! for further events. A channel can.
+//! for further events. A channel can. On a closed terminal crossterm reads without end: on a worker of the runtime that
+//! would hold up all tasks, also the one that handles SIGHUP.
 
 use crossterm::event::{Event, EventStream};
 use futures::StreamExt;
 use std::io;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tokio_util::task::AbortOnDropHandle;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Events that wait in the channel; further ones wait in the terminal.
 const WAITING: usize = 1024;
@@ -15,23 +18,21 @@ const WAITING: usize = 1024;
 /// The reader of terminal events.
 pub(crate) struct Keyboard {
     events: mpsc::Receiver<io::Result<Event>>,
-    task: AbortOnDropHandle<()>,
+    /// Ends the thread when it is dropped.
+    stop: DropGuard,
+    thread: JoinHandle<()>,
 }
 
 impl Keyboard {
     /// Starts to read.
     pub fn open() -> Self {
         let (to, events) = mpsc::channel(WAITING);
-        let task = AbortOnDropHandle::new(tokio::spawn(async move {
-            let mut stream = EventStream::new();
-            while let Some(event) = stream.next().await {
-                let broken = event.is_err();
-                if to.send(event).await.is_err() || broken {
-                    return;
-                }
-            }
-        }));
-        Self { events, task }
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let thread = tokio::task::spawn_blocking(move || {
+            Handle::current().block_on(stopped.run_until_cancelled(read(to)));
+        });
+        Self { events, stop: stop.drop_guard(), thread }
     }
 
     /// The next event, or `None` when the terminal is gone.
@@ -46,8 +47,18 @@ impl Keyboard {
 
     /// Stops reading. After this, another program receives the keys.
     pub async fn close(self) {
-        self.task.abort();
-        // The result is the cancellation.
-        let _ = self.task.await;
+        drop(self.stop);
+        // It fails only if the thread panicked, which the panic hook has reported.
+        let _ = self.thread.await;
+    }
+}
+
+async fn read(to: mpsc::Sender<io::Result<Event>>) {
+    let mut stream = EventStream::new();
+    while let Some(event) = stream.next().await {
+        let broken = event.is_err();
+        if to.send(event).await.is_err() || broken {
+            return;
+        }
     }
 }
