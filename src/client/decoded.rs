@@ -21,9 +21,15 @@ pub(super) fn check<T>(body: &[u8], before: usize, size: ListSize) -> Result<usi
     Err(Error::new(ErrorKind::TooLarge, format!("the list needs more than {limit} MB of memory")).sent())
 }
 
+/// Depth of the items of a list in a field of the wrapped object: lists of a response are never deeper.
+const DEEPEST_ITEM: usize = 3;
+
 /// The text, its items, and the values below the fields of the items. Fields themselves are part of the items.
+/// Nulls and scalars in the list are items too, because they occupy the place of one while the list is decoded.
 fn decoded_size(body: &[u8], item: usize) -> usize {
     let (mut open, mut list) = (0_usize, None);
+    // Whether the value that is open at each of the outer depths is a list.
+    let mut is_list = [false; DEEPEST_ITEM + 1];
     let (mut items, mut nodes) = (0_usize, 0_usize);
     let (mut in_string, mut escaped) = (false, false);
     for byte in body {
@@ -37,15 +43,27 @@ fn decoded_size(body: &[u8], item: usize) -> usize {
                 if *byte == b'[' {
                     list.get_or_insert(open);
                 }
-                if open <= list.unwrap_or(open) + 1 {
-                    items += 1
-                } else {
-                    nodes += 1
+                let is_element = is_list.get(open).copied().unwrap_or_default();
+                if open > list.unwrap_or(open) + 1 {
+                    nodes += 1;
+                } else if !is_element {
+                    // The first element is counted with its list, the others with their commas.
+                    items += if *byte == b'[' { 2 } else { 1 };
                 }
                 open += 1;
+                if let Some(is_list) = is_list.get_mut(open) {
+                    *is_list = *byte == b'[';
+                }
             }
             b']' | b'}' => open = open.saturating_sub(1),
-            b',' if list.is_some_and(|list| open >= list + 3) => nodes += 1,
+            b',' => {
+                let Some(list) = list else { continue };
+                if open <= list + 2 && is_list.get(open).copied().unwrap_or_default() {
+                    items += 1;
+                } else if open >= list + 3 {
+                    nodes += 1;
+                }
+            }
             _ => {}
         }
     }
@@ -63,6 +81,24 @@ mod tests {
         assert_eq!(size("[{\"a\":1,\"b\":\"x,[{\\\"\"}]"), 22 + 2 * 1_000);
         assert_eq!(size("{\"data\":[{},{},{}]}"), 19 + 5 * 1_000, "the wrapper counts too");
         assert_eq!(size("[{\"a\":[1,2,3]}]"), 15 + 2 * 1_000 + 3 * NODE);
+    }
+
+    #[test]
+    fn nulls_and_scalars_count_as_items() {
+        for (text, items) in [
+            ("[null,null,null]", 4),
+            ("[1,\"a,b\",true]", 4),
+            ("[{},null,{}]", 4),
+            ("{\"data\":{\"requests\":[null,null]}}", 5),
+            ("{\"a\":[],\"data\":{\"requests\":[null,null]}}", 7),
+            ("{\"a\":{\"b\":[]},\"data\":[null,null]}", 7),
+        ] {
+            assert_eq!(decoded_size(text.as_bytes(), 1_000), text.len() + items * 1_000, "{text}");
+        }
+        for element in ["null", "1"] {
+            let body = format!("[{}{element}]", format!("{element},").repeat(1 << 20));
+            assert!(check::<Finding>(body.as_bytes(), 0, ListSize::Findings).is_err(), "{element}");
+        }
     }
 
     #[test]
