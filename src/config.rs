@@ -343,6 +343,10 @@ mod tests {
         assert!(words(&["true"]).read().await.unwrap_err().to_string().contains("printed nothing"));
         let missing = words(&["/nowhere/key-tool"]).read().await.unwrap_err();
         assert!(missing.to_string().contains("/nowhere/key-tool"), "{missing}");
+        for program in ["false", "true", "/nowhere/key-tool"] {
+            let error = words(&[program, "--token", "s3cret"]).read().await.unwrap_err().to_string();
+            assert!(error.contains(program) && !error.contains("s3cret"), "{error}");
+        }
     }
 
     #[tokio::test]

@@ -112,7 +112,7 @@ fn from_file(path: &Path) -> Result<SecretString, ConfigError> {
 
 async fn from_command(words: &[String], stdin: Stdio, stderr: Stdio) -> Result<SecretString, ConfigError> {
     let hint = "run it in a shell to see the error";
-    let fail = |why: String| ConfigError::new(format!("api_key_command `{}` {why}", words.join(" ")), hint);
+    let fail = |why: String| ConfigError::new(format!("{} {why}", KeySource::Command(words.to_vec())), hint);
     let Some((program, arguments)) = words.split_first() else { return Err(fail("is empty".into())) };
     let child = Command::new(program)
         .args(arguments)
