@@ -105,6 +105,8 @@ pub struct ConnectionState {
     pub generation: Generation,
     /// Incremented to request a list from the poller now.
     pub refreshes: BTreeMap<ListKind, u32>,
+    /// Whether the API key is being read again.
+    pub is_reading_key: bool,
 }
 
 /// Decisions on findings, the review, the retest board and the guards.

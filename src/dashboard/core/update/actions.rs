@@ -75,7 +75,13 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
 fn handle_app(model: &mut Model, action: AppAction, effects: &mut Vec<Effect>) {
     match action {
         // The lists follow when the key is read.
-        AppAction::Refresh if model.is_key_rejected() && model.session.reads_key_again => effects.push(Effect::ReadKey),
+        AppAction::Refresh if model.is_key_rejected() && model.session.reads_key_again => {
+            if std::mem::replace(&mut model.connection.is_reading_key, true) {
+                model.say(Tone::Plain, "reading the API key");
+            } else {
+                effects.push(Effect::ReadKey);
+            }
+        }
         AppAction::Refresh => refresh(model),
         AppAction::GoPrefix => model.keyboard.pending = Some(Context::Go),
         AppAction::CopyPrefix => model.keyboard.pending = Some(Context::Copy),
@@ -90,6 +96,7 @@ fn handle_app(model: &mut Model, action: AppAction, effects: &mut Vec<Effect>) {
 
 /// The API key was read again, after the service had rejected it.
 pub(crate) fn handle_key_read(model: &mut Model, source: &str, result: Result<bool, Problem>) {
+    model.connection.is_reading_key = false;
     match result {
         Ok(true) => model.say(Tone::Plain, format!("new API key read from {source}")),
         Ok(false) => model.say(Tone::Bad, format!("API key from {source} has not changed")),
