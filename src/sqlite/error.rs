@@ -24,6 +24,9 @@ pub enum StoreError {
     Emptied { contents: &'static str, path: PathBuf },
     #[error("{path} was replaced by another file", path = path.display())]
     Replaced { path: PathBuf },
+    /// Writes wait for a file that can be opened only for reading.
+    #[error("{path} is read-only", path = path.display())]
+    ReadOnly { path: PathBuf },
     #[error("{path} is open in another dashboard or command", path = path.display())]
     InUse { path: PathBuf },
     #[error("reading was interrupted: {why}")]
@@ -45,7 +48,7 @@ impl StoreError {
 
     /// Whether a later attempt can succeed: the disk is full or read-only, or another process holds the lock.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Held { .. } | Self::Database { .. })
+        matches!(self, Self::Held { .. } | Self::Database { .. } | Self::ReadOnly { .. })
     }
 
     /// The cause in a few words, without the path.
@@ -66,7 +69,7 @@ impl StoreError {
             Self::Broken { .. } => "restart: the file is set aside, and readable rows are imported".to_owned(),
             Self::Emptied { .. } => "restore it from a backup, or delete it to start with an empty one".to_owned(),
             Self::Held { .. } => "wait for the other process, or end it if it hangs".to_owned(),
-            Self::Database { .. } => "check disk space and permissions".to_owned(),
+            Self::Database { .. } | Self::ReadOnly { .. } => "check disk space and permissions".to_owned(),
             Self::Replaced { .. } | Self::Interrupted { .. } => "restart".to_owned(),
             Self::InUse { .. } => "close it first".to_owned(),
         }

@@ -237,7 +237,7 @@ fn captures_that_wait_for_archive_are_counted_with_reason() {
         send(&mut model, 171_000, Msg::Wake);
         let shown = text(&mut model, Theme::default());
         assert!(shown.contains("7 not archived · database or disk is full"), "{columns}x{rows}\n{shown}");
-        send(&mut model, 172_000, Msg::Oob(OobNews::Recovered));
+        send(&mut model, 172_000, Msg::Oob(OobNews::Recovered { writable: true }));
         let shown = text(&mut model, Theme::default());
         assert!(shown.contains("captures archived") && !shown.contains("not archived"), "{shown}");
     }

@@ -165,10 +165,13 @@ fn full_disk_is_shown_until_captures_are_archived() {
     assert_eq!(desk.model.plan().archived, ArchivedCaptures::Newest(Arc::clone(&newest)));
     desk.send(retrying(20_000, true));
     assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited, "the service keeps further captures");
-    desk.send(Msg::Oob(OobNews::Recovered));
+    desk.send(Msg::Oob(OobNews::Recovered { writable: true }));
     assert_eq!(desk.model.plan().archived, ArchivedCaptures::Newest(newest));
     assert!(desk.model.captures.oob.writable && desk.notices().contains("captures archived"));
     assert_eq!(desk.model.captures.oob.backlog, None);
+    desk.send(retrying(0, false));
+    desk.send(Msg::Oob(OobNews::Recovered { writable: false }));
+    assert!(!desk.model.captures.oob.writable && desk.notices().contains("read-only"), "{}", desk.notices());
 }
 
 #[test]

@@ -56,10 +56,14 @@ impl Model {
                 let oob = &mut self.captures.oob;
                 (oob.writable, oob.backlog) = (false, Some(backlog));
             }
-            OobNews::Recovered => {
+            OobNews::Recovered { writable } => {
                 let oob = &mut self.captures.oob;
-                (oob.writable, oob.backlog) = (true, None);
-                self.say(Tone::Good, "captures archived");
+                (oob.writable, oob.backlog) = (writable, None);
+                if writable {
+                    self.say(Tone::Good, "captures archived");
+                } else {
+                    self.say(Tone::Plain, "archive readable again · read-only");
+                }
             }
             OobNews::Failed(problem) => {
                 let oob = &mut self.captures.oob;

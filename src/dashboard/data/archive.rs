@@ -64,8 +64,11 @@ pub enum OobNews {
     Waits(Arc<Problem>),
     /// Writing fails for now: captures are shown, and wait in memory until they can be archived.
     Retrying(ArchiveBacklog),
-    /// Everything that waited is archived.
-    Recovered,
+    /// Everything that waited is archived, and the archive is read again.
+    Recovered {
+        /// Whether captures can be archived from now on.
+        writable: bool,
+    },
     /// The archive cannot be used: captures are shown from now on, but not archived.
     Failed(Arc<Problem>),
 }

@@ -49,6 +49,12 @@ async fn ids(store: &mut Store, workspace: &str) -> Vec<i64> {
 }
 
 impl Store {
+    /// Opens an existing archive as from a read-only directory.
+    pub(crate) async fn open_read_only(directory: &Path) -> Self {
+        let (file, notes) = SharedFile::open_read_only(directory, &KIND).await.unwrap();
+        <OpenedArchive as sqlite::Opening>::read(file, notes).await.unwrap().store
+    }
+
     /// Waits for nobody.
     pub(crate) async fn with_no_patience(mut self) -> Self {
         sqlx::query("PRAGMA busy_timeout = 0").execute(&mut self.file.connection).await.unwrap();

@@ -12,6 +12,7 @@ use crate::dashboard::data::{ArchiveBacklog, OobNews};
 use crate::dashboard::runtime::Recalling;
 use crate::dashboard::runtime::archive::{Task, problem};
 use crate::oob::{ArchivedCapture, Payload, RowRange, StoreError};
+use crate::text::plural;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,9 +48,30 @@ impl Backlog {
         self.outage.as_ref().map(|(_, at)| *at)
     }
 
-    /// As the screen shows it.
-    fn report(&self) -> Option<ArchiveBacklog> {
-        let (problem, _) = self.outage.as_ref()?;
+    /// Moves the next attempt into the future, if one is due.
+    fn postpone(&mut self) {
+        if let Some((_, at)) = &mut self.outage {
+            *at = Instant::now() + RETRY;
+        }
+    }
+
+    pub fn has_writes(&self) -> bool {
+        !self.writes.is_empty()
+    }
+
+    /// The waiting captures and payloads in words, if there are any.
+    pub fn lost(&self) -> Option<String> {
+        let (captures, payloads, _) = self.waiting();
+        match (plural(captures, "capture"), plural(payloads, "payload")) {
+            _ if captures + payloads == 0 => None,
+            (captures, _) if payloads == 0 => Some(captures),
+            (_, payloads) if captures == 0 => Some(payloads),
+            (captures, payloads) => Some(format!("{captures} and {payloads}")),
+        }
+    }
+
+    /// Captures, payloads and bytes of captures that wait.
+    fn waiting(&self) -> (usize, usize, usize) {
         let (mut captures, mut payloads, mut bytes) = (0, 0, 0);
         for write in &self.writes {
             match write {
@@ -61,6 +83,13 @@ impl Backlog {
                 DeferredWrite::Payloads(some) => payloads += some.len(),
             }
         }
+        (captures, payloads, bytes)
+    }
+
+    /// As the screen shows it.
+    fn report(&self) -> Option<ArchiveBacklog> {
+        let (problem, _) = self.outage.as_ref()?;
+        let (captures, payloads, bytes) = self.waiting();
         let is_full = captures >= MOST || bytes >= MOST_BYTES;
         Some(ArchiveBacklog { problem: Arc::clone(problem), captures, payloads, is_full })
     }
@@ -108,9 +137,11 @@ impl Task {
         self.defer(DeferredWrite::Payloads(payloads));
     }
 
-    /// Appends a write, and reports how much waits; nothing waits for an archive that has failed for good.
+    /// Appends a write, and reports how much waits; nothing waits for an archive that has failed for good or is open
+    /// read-only.
     fn defer(&mut self, write: DeferredWrite) {
-        if self.backlog.outage.is_some() {
+        let is_read_only = self.store.as_ref().is_some_and(|store| !store.is_writable());
+        if self.backlog.outage.is_some() && !is_read_only {
             self.backlog.writes.push_back(write);
             self.report_backlog();
         }
@@ -129,7 +160,9 @@ impl Task {
 
     pub(crate) fn suspend(&mut self, error: &StoreError) {
         let is_first = self.backlog.outage.is_none();
-        self.backlog.outage = Some((Arc::new(problem(error)), Instant::now() + RETRY));
+        // Further errors do not postpone the next attempt.
+        let at = self.backlog.retry_at().unwrap_or_else(|| Instant::now() + RETRY);
+        self.backlog.outage = Some((Arc::new(problem(error)), at));
         if is_first {
             tracing::warn!(%error, "captures not archived; retrying");
             self.report_backlog();
@@ -147,6 +180,7 @@ impl Task {
         match self.write_backlog().await {
             Err(error) if !matches!(error, StoreError::Held { .. }) => {
                 self.suspend_or_fail(&error);
+                self.backlog.postpone();
                 Ok(())
             }
             other => other,
@@ -160,6 +194,7 @@ impl Task {
             self.recalling = self.workspace.is_some().then(Recalling::default);
         }
         while let Some(write) = self.backlog.writes.front().cloned() {
+            // Never read-only here: `use_store` refuses such an archive, and `defer` does not let writes wait for it.
             if let Some(store) = self.writable() {
                 match write {
                     DeferredWrite::Captures(captures) => _ = store.archive(captures).await?,
@@ -174,9 +209,10 @@ impl Task {
         }
         self.backlog = Backlog::default();
         // The deferred captures have not been searched for payloads.
-        self.looking = self.writable().is_some();
-        tracing::info!("captures archived again");
-        self.report(OobNews::Recovered);
+        let writable = self.writable().is_some();
+        self.looking = writable;
+        tracing::info!(writable, "archive used again");
+        self.report(OobNews::Recovered { writable });
         Ok(())
     }
 }

@@ -171,7 +171,17 @@ impl Task {
     }
 
     async fn open_store(&mut self) -> Result<(), StoreError> {
-        let (store, mut stored) = open(&self.memory).await?;
+        let (store, stored) = open(&self.memory).await?;
+        self.use_store(store, stored).await
+    }
+
+    /// Uses an opened archive; refuses a read-only one while writes wait, so that they are not lost.
+    async fn use_store(&mut self, store: Store, mut stored: StoredArchive) -> Result<(), StoreError> {
+        if !store.is_writable() && self.backlog.has_writes() {
+            let path = store.path().to_owned();
+            store.close().await;
+            return Err(StoreError::ReadOnly { path });
+        }
         // After a failed opening, payloads may be waiting.
         self.book.take(stored.book.payloads().cloned());
         stored.book = self.book.clone();
@@ -276,7 +286,7 @@ impl Task {
         let number = captures.len();
         let written = self.archive(&captures).await;
         // A payload is stored before its URL is used, so the book contains every token that can occur.
-        let others = self.read_others().await;
+        let others = if self.backlog.is_unreadable { Ok(()) } else { self.read_others().await };
         let new = self.recognised(captures.clone()).await;
         let hits: Vec<Hit> =
             captures.iter().zip(&new).flat_map(|(one, captured)| one.hits(&captured.mentions)).collect();
@@ -346,8 +356,12 @@ impl Task {
     fn fail(&mut self, error: &StoreError) {
         tracing::error!(%error, "captures not archived");
         (self.store, self.recalling, self.looking) = (None, None, false);
-        self.backlog = Backlog::default();
-        self.report(OobNews::Failed(Arc::new(problem(error))));
+        let mut problem = problem(error);
+        if let Some(lost) = std::mem::take(&mut self.backlog).lost() {
+            tracing::error!(lost, "deferred writes discarded");
+            problem.message = format!("{}; {lost} not archived", problem.message);
+        }
+        self.report(OobNews::Failed(Arc::new(problem)));
     }
 
     fn report(&self, news: OobNews) {

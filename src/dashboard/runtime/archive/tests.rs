@@ -249,7 +249,7 @@ async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space
     fill_disk(temp.path(), false).await;
     loop {
         match desk.next_report().await {
-            OobNews::Recovered => break,
+            OobNews::Recovered { writable: true } => break,
             // The look at other programs can report a capture again.
             OobNews::Captures { .. } => {}
             other => panic!("{other:?}"),
@@ -278,20 +278,14 @@ async fn archive_that_cannot_be_opened_on_full_disk_is_opened_later() {
     assert_eq!(ids(&desk.captures().await), [1]);
     crate::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures").await.unwrap();
     assert!(desk.opened().await.writable);
-    assert!(matches!(desk.next_report().await, OobNews::Recovered));
+    assert!(matches!(desk.next_report().await, OobNews::Recovered { writable: true }));
     assert_eq!(ids(&desk.recalled().await[0].captures), [1]);
 }
 
-#[tokio::test]
-async fn captures_wait_while_archive_is_locked() {
-    let temp = tempfile::tempdir().unwrap();
-    let mut other = Store::open(temp.path()).await.unwrap().store;
-    let store = Store::open(temp.path()).await.unwrap().store.with_no_patience().await;
-    let (answers, news) = mpsc::unbounded_channel();
-    let (requests, waiting) = mpsc::unbounded_channel();
-    let mut task = Task {
-        memory: memory(temp.path(), None),
-        store: Some(store),
+fn task(directory: &std::path::Path, store: Option<Store>, answers: UnboundedSender<TaskReport>) -> Task {
+    Task {
+        memory: memory(directory, None),
+        store,
         book: PayloadBook::default(),
         workspace: Some((1, "Acme".into())),
         recalling: None,
@@ -302,7 +296,97 @@ async fn captures_wait_while_archive_is_locked() {
         backlog: Backlog::default(),
         behind: Arc::default(),
         answers,
-    };
+    }
+}
+
+/// A request to archive one capture.
+fn request(id: i64) -> ArchiveRequest {
+    let logger = Arc::new(Logger { id: LoggerId(1), ..Logger::default() });
+    let (seen_at, captures) = (Stamp(Timestamp::now()), vec![capture(id)]);
+    ArchiveRequest::Archive { workspace: "Acme".into(), logger, seen_at, captures, reply: None }
+}
+
+/// The last report besides hits and captures.
+fn last_report(news: &mut UnboundedReceiver<TaskReport>) -> OobNews {
+    let mut last = None;
+    while let Ok(TaskReport::Msg(msg)) = news.try_recv() {
+        match *msg {
+            Msg::Oob(OobNews::Hits { .. } | OobNews::Captures { .. }) => {}
+            Msg::Oob(news) => last = Some(news),
+            other => panic!("{other:?}"),
+        }
+    }
+    last.unwrap()
+}
+
+#[tokio::test]
+async fn captures_of_unreadable_archive_do_not_postpone_next_attempt() {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("captures.db");
+    let (answers, _news) = mpsc::unbounded_channel();
+    let store = Store::open(temp.path()).await.unwrap().store;
+    let mut task = task(temp.path(), Some(store), answers);
+    crate::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away").await.unwrap();
+    task.execute(request(1)).await.unwrap();
+    let first = task.backlog.retry_at().unwrap();
+    assert!(task.backlog.is_unreadable);
+    sleep(Duration::from_millis(20)).await;
+    task.execute(request(2)).await.unwrap();
+    assert_eq!(task.backlog.retry_at(), Some(first));
+    task.retry().await.unwrap();
+    assert!(task.backlog.retry_at().unwrap() > first, "a failed attempt does");
+    crate::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures").await.unwrap();
+    task.retry().await.unwrap();
+    assert_eq!(task.backlog.retry_at(), None);
+    assert_eq!(task.store.unwrap().captures_of("Acme").await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn deferred_writes_wait_until_archive_is_writable() {
+    let temp = tempfile::tempdir().unwrap();
+    Store::open(temp.path()).await.unwrap().store.close().await;
+    let (answers, mut news) = mpsc::unbounded_channel();
+    let mut task = task(temp.path(), None, answers);
+    task.suspend(&StoreError::ReadOnly { path: temp.path().to_owned() });
+    task.execute(request(1)).await.unwrap();
+    let refused = task.use_store(Store::open_read_only(temp.path()).await, StoredArchive::default()).await;
+    assert!(refused.unwrap_err().is_temporary() && task.store.is_none() && task.backlog.has_writes());
+    assert!(matches!(last_report(&mut news), OobNews::Retrying(backlog) if backlog.captures == 1));
+    task.retry().await.unwrap();
+    assert!(matches!(last_report(&mut news), OobNews::Recovered { writable: true }));
+    assert_eq!(task.store.take().unwrap().captures_of("Acme").await.unwrap().len(), 1);
+
+    // Nothing waits for an archive that was read-only before it could not be read.
+    task.store = Some(Store::open_read_only(temp.path()).await);
+    task.stop_reading(&StoreError::ReadOnly { path: temp.path().to_owned() });
+    task.execute(request(2)).await.unwrap();
+    assert!(!task.backlog.has_writes());
+    task.retry().await.unwrap();
+    assert!(matches!(last_report(&mut news), OobNews::Recovered { writable: false }));
+}
+
+#[tokio::test]
+async fn discarded_writes_are_counted_in_problem() {
+    let temp = tempfile::tempdir().unwrap();
+    let (answers, mut news) = mpsc::unbounded_channel();
+    let mut task = task(temp.path(), None, answers);
+    task.suspend(&StoreError::ReadOnly { path: temp.path().to_owned() });
+    for request in [request(1), request(2), ArchiveRequest::Plant(vec![payload(1)])] {
+        task.execute(request).await.unwrap();
+    }
+    task.suspend_or_fail(&StoreError::Replaced { path: temp.path().to_owned() });
+    let OobNews::Failed(problem) = last_report(&mut news) else { panic!() };
+    assert!(problem.message.ends_with("; 2 captures and 1 payload not archived"), "{problem}");
+}
+
+#[tokio::test]
+async fn captures_wait_while_archive_is_locked() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut other = Store::open(temp.path()).await.unwrap().store;
+    let store = Store::open(temp.path()).await.unwrap().store.with_no_patience().await;
+    let (answers, news) = mpsc::unbounded_channel();
+    let (requests, waiting) = mpsc::unbounded_channel();
+    let mut task = task(temp.path(), Some(store), answers);
     let task = tokio::spawn(async move { task.run(waiting).await });
     let archive = ArchiveHandle { requests, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
     let mut desk = ArchiveTester { archive, answers: news, hits: BTreeMap::new(), all: false };
