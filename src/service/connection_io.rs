@@ -12,7 +12,7 @@ use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -26,19 +26,30 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use super::connections::{ConnectionLimits, RefusedHead};
 
-/// Whether a request is being answered, shared by the connection and its service.
+/// Whether a request is being answered, and how many began; shared by the connection and its service.
 #[derive(Clone, Debug, Default)]
-pub struct RequestProgress(Arc<AtomicBool>);
+pub struct RequestProgress(Arc<Progress>);
+
+#[derive(Debug, Default)]
+struct Progress {
+    is_request: AtomicBool,
+    begun: AtomicUsize,
+}
 
 impl RequestProgress {
     /// Marks the beginning of a request.
     pub fn begin(&self) -> InProgress {
-        self.0.store(true, Ordering::Release);
+        self.0.begun.fetch_add(1, Ordering::AcqRel);
+        self.0.is_request.store(true, Ordering::Release);
         InProgress(self.clone())
     }
 
     fn is_request(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.is_request.load(Ordering::Acquire)
+    }
+
+    fn begun(&self) -> usize {
+        self.0.begun.load(Ordering::Acquire)
     }
 }
 
@@ -55,7 +66,7 @@ impl InProgress {
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.0.0.store(false, Ordering::Release);
+        self.0.0.is_request.store(false, Ordering::Release);
     }
 }
 
@@ -157,6 +168,8 @@ where
 pub struct ConnectionIo {
     stream: TcpStream,
     progress: RequestProgress,
+    /// The number of requests that had begun at the last read.
+    begun: usize,
     head_limit: usize,
     head_time: Duration,
     idle_time: Duration,
@@ -177,6 +190,7 @@ impl ConnectionIo {
         Self {
             stream,
             progress,
+            begun: 0,
             head_limit: limits.head_bytes,
             head_time: limits.head_time,
             idle_time: limits.idle_time,
@@ -195,12 +209,19 @@ impl ConnectionIo {
         Some(RefusedHead { status, bytes: std::mem::take(&mut self.head) })
     }
 
-    /// When the wait for the client ends.
-    fn read_deadline(&mut self) -> Instant {
-        if self.progress.is_request() {
-            // The limits of requests are those of their bodies; the next check is due later.
+    /// Ends the current head when its request has begun. hyper may read nothing from then to the next head.
+    fn end_head(&mut self) {
+        let begun = self.progress.begun();
+        // The limits of requests are those of their bodies; the next check is due later.
+        if self.progress.is_request() || begun != self.begun {
+            self.begun = begun;
             (self.head_since, self.idle_since) = (None, Instant::now());
         }
+    }
+
+    /// When the wait for the client ends.
+    fn read_deadline(&mut self) -> Instant {
+        self.end_head();
         match self.head_since {
             Some(since) => since + self.head_time,
             None => self.idle_since + self.idle_time,
@@ -209,8 +230,8 @@ impl ConnectionIo {
 
     /// Keeps the bytes that hyper received, if they belong to a head.
     fn keep_head(&mut self, bytes: &[u8]) {
+        self.end_head();
         if self.progress.is_request() {
-            (self.head_since, self.idle_since) = (None, Instant::now());
             self.head = Vec::new();
             return;
         }

@@ -105,6 +105,40 @@ async fn slow_heads_and_idle_connections_are_closed() {
     service.stop().await;
 }
 
+/// The status line of the next response without a body.
+async fn next_status(stream: &mut TcpStream) -> String {
+    let mut head = Vec::new();
+    let read = async {
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.expect("open connection"));
+        }
+    };
+    tokio::time::timeout(PATIENCE, read).await.expect("response");
+    String::from_utf8(head).unwrap().lines().next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn logger_connection_with_regular_requests_stays_open() {
+    let service = service(|limits| limits.head_time = Duration::from_millis(200)).await;
+    let (id, url) = service.logger("a").await;
+    let path = url::Url::parse(&url).unwrap().path().to_owned();
+    let mut stream = connect(&service.logger_base).await;
+    for n in 1..=3 {
+        stream.write_all(format!("GET {path}{n} HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes()).await.unwrap();
+        assert_eq!(next_status(&mut stream).await, "HTTP/1.1 200 OK", "request {n}");
+        tokio::time::sleep(Duration::from_millis(400)).await;
+    }
+    // The capture of a refused head has the method and path of this head, not of an earlier one.
+    let large = format!("POST {path}large HTTP/1.1\r\nX-Large: {}\r\n\r\n", "z".repeat(100_000));
+    let _ = stream.write_all(large.as_bytes()).await;
+    assert_error(&closed(stream).await, 431, "too large");
+    let recorded = service.get(&format!("/http_loggers/{id}/data")).await.data()["requests"].clone();
+    let paths: Vec<&str> = recorded.as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["1", "2", "3", "large"].map(|name| format!("{path}{name}")));
+    assert_eq!(recorded[3]["request_method"], "POST");
+    service.stop().await;
+}
+
 #[tokio::test]
 async fn slow_bodies_are_refused_and_loggers_record_their_part() {
     let service = service(|limits| limits.body_time = Duration::from_millis(100)).await;
