@@ -122,7 +122,7 @@ impl LoggerHandler {
     /// Records a head that is too large, as far as it was read; returns the error response.
     async fn record_head(&self, client: SocketAddr, head: RefusedHead) -> ApiError {
         let error = head.error();
-        if head.status != StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE {
+        if !matches!(head.status, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE | StatusCode::URI_TOO_LONG) {
             return error;
         }
         let received_at = self.app.now().as_millisecond();

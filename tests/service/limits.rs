@@ -184,6 +184,20 @@ async fn large_head_to_a_logger_is_recorded_up_to_the_limit() {
 }
 
 #[tokio::test]
+async fn long_path_to_a_logger_is_recorded_up_to_the_limit() {
+    // hyper itself refuses paths from 64 KiB.
+    let service = service(|limits| limits.head_bytes = 100_000).await;
+    let (id, url) = service.logger("a").await;
+    let path = url::Url::parse(&url).unwrap().path().to_owned();
+    let long = format!("GET {path}x?{} HTTP/1.1\r\nHost: a\r\n\r\n", "z".repeat(70_000));
+    let response = exchange(&service.logger_base, &long).await;
+    assert!(response.starts_with("HTTP/1.1 414 ") && response.contains("recorded up to the limit"), "{response}");
+    let recorded = service.get(&format!("/http_loggers/{id}/data")).await.data()["requests"].clone();
+    assert_eq!(recorded[0]["path"], format!("{path}x"));
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn quota_of_a_logger_counts_headers() {
     let service = TestService::with(|settings| settings.logger_bytes = 100_000).await;
     let (id, url) = service.logger("a").await;
