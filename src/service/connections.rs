@@ -70,6 +70,17 @@ impl Default for ConnectionLimits {
     }
 }
 
+impl ConnectionLimits {
+    /// The limits of a listener that has this share of the file descriptors. A smaller share also lowers the limit of
+    /// one client, so that it cannot take every connection.
+    pub fn within(self, share: usize) -> Self {
+        if self.connections <= share {
+            return self;
+        }
+        Self { connections: share, per_client: self.per_client.min((share / 2).max(1)), ..self }
+    }
+}
+
 /// The address of the client, for handlers that need it.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientAddress(pub SocketAddr);
@@ -274,5 +285,19 @@ async fn serve_connection<H: ConnectionHandler>(
     }
     if io.shutdown().await.is_ok() {
         let _ = tokio::time::timeout(LINGER, tokio::io::copy(&mut io, &mut tokio::io::sink())).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_client_never_takes_the_whole_share_of_descriptors() {
+        let limits = |share| {
+            let limits = ConnectionLimits::default().within(share);
+            (limits.connections, limits.per_client)
+        };
+        assert_eq!([4096, 512, 232, 4, 1].map(limits), [(512, 256), (512, 256), (232, 116), (4, 2), (1, 1)]);
     }
 }

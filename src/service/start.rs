@@ -24,7 +24,7 @@ use tower::ServiceExt;
 use url::Url;
 
 use super::clock::{Clock, SystemClock};
-use super::connections::{ClientAddress, ConnectionHandler, ConnectionLimits, RefusedHead};
+use super::connections::{ClientAddress, ConnectionHandler, RefusedHead};
 use super::data_dir::{DataDir, DirLock, ServiceInfo, secret};
 use super::descriptors::DescriptorShares;
 use super::engine::{Engine, EngineSettings, ServicePorts};
@@ -293,10 +293,7 @@ fn spawn_tasks(
     let tasks = TaskTracker::new();
     let quota = LoggerQuota { requests: app.settings.logger_quota, bytes: app.settings.logger_bytes };
     let (recorder, record) = Recorder::new(app.store.clone(), quota);
-    let limits = |share: usize| {
-        let limits = app.settings.connections;
-        ConnectionLimits { connections: limits.connections.min(share), ..limits }
-    };
+    let limits = |share| app.settings.connections.within(share);
     let (api, loggers) = (ApiHandler(router::router(app.clone())), LoggerHandler::new(app.clone(), recorder));
     let owner = format!("{:016x}", app.boot);
     tasks.spawn(record);
