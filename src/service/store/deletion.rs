@@ -12,7 +12,8 @@ const ROWS: i64 = 500;
 const CAPTURES: i64 = 50;
 
 impl Store {
-    /// Runs a deletion to its end, even if the client closes its connection meanwhile.
+    /// Runs a deletion to its end, even if the client closes its connection meanwhile. The end of the service ends it
+    /// after a batch; the client then receives an error or no response, and a second request deletes the rest.
     pub(super) async fn to_its_end<T, F>(&self, work: impl FnOnce(Store) -> F) -> StoreResult<T>
     where
         T: Send + 'static,
@@ -29,7 +30,7 @@ impl Store {
                 "SELECT id FROM {table} WHERE scan_id IN ({scans})
                  AND scan_id NOT IN (SELECT scan_id FROM jobs) LIMIT {ROWS}"
             );
-            self.delete_in_batches(&format!("DELETE FROM {table} WHERE id IN ({rows})"), parameter, ROWS).await?;
+            self.delete_in_batches(&format!("DELETE FROM {table} WHERE id IN ({rows})"), &[parameter], ROWS).await?;
         }
         Ok(())
     }
@@ -37,13 +38,21 @@ impl Store {
     /// Deletes the captures of the loggers that a query with one parameter selects.
     pub(super) async fn delete_captures(&self, loggers: &'static str, parameter: i64) -> StoreResult<()> {
         let rows = format!("SELECT id FROM captures WHERE logger_id IN ({loggers}) LIMIT {CAPTURES}");
-        self.delete_in_batches(&format!("DELETE FROM captures WHERE id IN ({rows})"), parameter, CAPTURES).await
+        self.delete_in_batches(&format!("DELETE FROM captures WHERE id IN ({rows})"), &[parameter], CAPTURES).await
     }
 
-    async fn delete_in_batches(&self, sql: &str, parameter: i64, batch: i64) -> StoreResult<()> {
+    /// Deletes the captures of a logger up to an id.
+    pub(super) async fn delete_captures_until(&self, logger: i64, last: i64) -> StoreResult<()> {
+        let rows = format!("SELECT id FROM captures WHERE logger_id = ? AND id <= ? LIMIT {CAPTURES}");
+        self.delete_in_batches(&format!("DELETE FROM captures WHERE id IN ({rows})"), &[logger, last], CAPTURES).await
+    }
+
+    async fn delete_in_batches(&self, sql: &str, parameters: &[i64], batch: i64) -> StoreResult<()> {
         loop {
             // All parts of the statement are constants of this module and its callers.
-            let deleted = self.execute(sqlx::query(AssertSqlSafe(sql.to_owned())).bind(parameter)).await?;
+            let statement = sqlx::query(AssertSqlSafe(sql.to_owned()));
+            let statement = parameters.iter().fold(statement, |statement, parameter| statement.bind(*parameter));
+            let deleted = self.execute(statement).await?;
             if i64::try_from(deleted).unwrap_or(i64::MAX) < batch {
                 return Ok(());
             }

@@ -96,25 +96,31 @@ impl Store {
         .await
     }
 
-    /// Deletes the captures of a logger, in batches, and resets its quota; false when it does not exist.
+    /// Deletes the captures of a logger, in batches, and resets its quota; false when it does not exist. Captures that
+    /// arrive meanwhile are kept.
     pub async fn clear_logger(&self, id: LoggerId) -> StoreResult<bool> {
-        self.to_its_end(|store| async move {
-            store.delete_captures("SELECT id FROM loggers WHERE id = ?", id.0).await?;
-            store.reset_logger(id).await
+        let last: Option<i64> = sqlx::query_scalar("SELECT max(id) FROM captures WHERE logger_id = ?")
+            .bind(id.0)
+            .fetch_one(self.read())
+            .await?;
+        self.to_its_end(move |store| async move {
+            store.delete_captures_until(id.0, last.unwrap_or_default()).await?;
+            store.recount_captures(id).await
         })
         .await
     }
 
-    /// Deletes the captures that arrived meanwhile, and resets the quota.
-    async fn reset_logger(&self, id: LoggerId) -> StoreResult<bool> {
-        let mut change = self.change().await?;
-        let done = sqlx::query("UPDATE loggers SET num_requests = 0, body_bytes = 0 WHERE id = ?")
-            .bind(id.0)
-            .execute(&mut *change)
-            .await?;
-        sqlx::query("DELETE FROM captures WHERE logger_id = ?").bind(id.0).execute(&mut *change).await?;
-        change.commit().await?;
-        Ok(done.rows_affected() > 0)
+    /// Sets the counters of the quota to the captures that exist; false when the logger does not exist.
+    async fn recount_captures(&self, id: LoggerId) -> StoreResult<bool> {
+        // The size of a capture is the same as in `record`.
+        let recount = sqlx::query(
+            "UPDATE loggers SET (num_requests, body_bytes) = (
+                SELECT count(*), coalesce(sum(octet_length(body) + octet_length(ip_address) + octet_length(method)
+                    + octet_length(path) + octet_length(query) + octet_length(http_version)
+                    + octet_length(headers)), 0)
+                FROM captures WHERE logger_id = ?1) WHERE id = ?1",
+        );
+        Ok(self.execute(recount.bind(id.0)).await? > 0)
     }
 
     /// The number of loggers that still record.
@@ -123,5 +129,53 @@ impl Store {
             .bind(millis(now) - days * DAY)
             .fetch_one(self.read())
             .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::store::captures::{LoggerQuota, NewCapture};
+
+    #[tokio::test]
+    async fn captures_that_arrive_during_a_clear_are_kept_and_counted() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+        let added = store.add_logger(WorkspaceId(1), "a", "token", Timestamp::now()).await.unwrap();
+        let AddedLogger::New(logger) = added else { panic!("{added:?}") };
+        let capture = NewCapture {
+            logger,
+            received_at: 1,
+            ip_address: "127.0.0.1".into(),
+            remote_port: 9,
+            method: "GET".into(),
+            path: "/é".into(),
+            query: String::new(),
+            http_version: "HTTP/1.1".into(),
+            headers: vec!["Host: a".into()],
+            body: b"body".to_vec(),
+        };
+        let quota = LoggerQuota { requests: 1000, bytes: 1_000_000 };
+        store.record_captures(&[&capture; 200], quota).await.unwrap();
+        let of_one = store.logger(logger).await.unwrap().unwrap().stored_bytes / 200;
+        let last = store.capture_sizes(logger, 0).await.unwrap().last().unwrap().0;
+        // One capture arrives before the first batch is deleted, and one before the recount.
+        store.record_captures(&[&capture], quota).await.unwrap();
+        store.delete_captures_until(logger.0, last).await.unwrap();
+        store.record_captures(&[&capture], quota).await.unwrap();
+        assert!(store.recount_captures(logger).await.unwrap());
+        let row = store.logger(logger).await.unwrap().unwrap();
+        assert_eq!((row.num_requests, row.stored_bytes), (2, 2 * of_one));
+        let left = store.capture_sizes(logger, 0).await.unwrap();
+        assert!(left.len() == 2 && left.iter().all(|(id, _)| *id > last), "{left:?}");
+
+        // Both together, while captures arrive.
+        let more = [&capture];
+        let (cleared, recorded) = tokio::join!(store.clear_logger(logger), store.record_captures(&more, quota));
+        assert!(cleared.unwrap() && recorded.unwrap()[0]);
+        let row = store.logger(logger).await.unwrap().unwrap();
+        let left = store.capture_sizes(logger, 0).await.unwrap().len();
+        assert_eq!((row.num_requests, row.stored_bytes), (left as i64, left as i64 * of_one));
+        assert!(!store.clear_logger(LoggerId(99)).await.unwrap());
     }
 }
