@@ -6,7 +6,8 @@
 //!   scan ended ─► pending callback ───────────────────────┘                        └─► delivery queued
 //! ```
 //!
-//! The data is gathered in batches. A report that the end of the service interrupts is gathered again at the next start.
+//! The data is gathered in batches. A report that the end of the service interrupts is gathered again at the next start,
+//! and one that an error of the database interrupts, after a minute or with the next request.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -190,7 +191,7 @@ async fn make_all(app: &App, stop: &CancellationToken) -> Result<(), DatabaseErr
 }
 
 async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
-    let rendered = rendered(app, &report).await;
+    let rendered = rendered(app, &report).await?;
     if let Err(error) = &rendered {
         tracing::error!(report = report.id, error = %format!("{error:#}"), "report not rendered");
     }
@@ -207,18 +208,28 @@ async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The document; `None` when it is empty.
-async fn rendered(app: &App, report: &QueuedReport) -> anyhow::Result<Option<Vec<u8>>> {
+/// The document, `None` when it is empty; or why this report can never be rendered.
+///
+/// # Errors
+/// When the database fails; a later attempt may succeed.
+async fn rendered(app: &App, report: &QueuedReport) -> Result<anyhow::Result<Option<Vec<u8>>>, DatabaseError> {
     let format = ReportFormat::from(report.format.as_str());
-    let data = match serde_json::from_str(&report.data)? {
-        QueuedData::Gathered(data) => *data,
-        QueuedData::Requested(new) => gather(app, &new).await?,
+    let data = match serde_json::from_str(&report.data) {
+        Ok(QueuedData::Gathered(data)) => *data,
+        Ok(QueuedData::Requested(new)) => match gather(app, &new).await {
+            Ok(data) => data,
+            Err(error @ (DatabaseError::Decode(_) | DatabaseError::ColumnDecode { .. })) => {
+                return Ok(Err(error.into()));
+            }
+            Err(error) => return Err(error),
+        },
+        Err(error) => return Ok(Err(error.into())),
     };
-    blocking(move || {
+    let render = move || {
         let document = Document::new(&data);
         if document.is_empty() { Ok(None) } else { Ok(Some(render(&document, &format)?)) }
-    })
-    .await
+    };
+    Ok(blocking(render).await)
 }
 
 /// Runs work outside the async threads; a panic becomes an error.
@@ -258,5 +269,64 @@ async fn callback_report(
             tracing::error!(scan = %pending.scan, error = %format!("{error:#}"), "report of a callback not rendered");
             Ok(None)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use jiff::Timestamp;
+    use tokio::sync::{Notify, Semaphore};
+
+    use super::*;
+    use crate::service::clock::SystemClock;
+    use crate::service::limits::{Limiter, WrongKeys};
+    use crate::service::scope_check::{ScopeCheck, ScopeCheckSettings};
+    use crate::service::settings::Settings;
+    use crate::service::state::AppState;
+    use crate::service::store::Store;
+    use crate::service::worker::Worker;
+
+    fn app(store: Store) -> App {
+        let settings = Settings::new("/nonexistent");
+        App::new(AppState {
+            store,
+            scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings::default())),
+            clock: Arc::new(SystemClock),
+            limiter: Limiter::new(settings.rate_limit),
+            wrong_keys: WrongKeys::new(settings.wrong_keys),
+            key_hash: [0; 32],
+            logger_base: "http://localhost/".parse().unwrap(),
+            boot: 0,
+            worker: Worker::default(),
+            large_documents: Semaphore::new(1),
+            reports: Notify::new(),
+            deliveries: Notify::new(),
+            last_client: 0.into(),
+            settings,
+        })
+    }
+
+    #[tokio::test]
+    async fn report_waits_after_a_database_error_and_fails_after_an_error_of_its_data() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("scandeck.db");
+        let store = Store::open(&path).await.unwrap().store;
+        let request = json!({"format": "json", "group_by": "target", "source": "scans", "resources": [1]});
+        let format = ReportFormat::Json;
+        for data in [request.to_string(), "not JSON".to_owned()] {
+            store.add_report(&format, &data, None, |id| id.to_string(), Timestamp::now()).await.unwrap();
+        }
+        let report = store.next_report().await.unwrap().unwrap();
+        store.close().await;
+        // An inner error would store the report as failed.
+        assert!(rendered(&app(store), &report).await.is_err());
+
+        let app = app(Store::open(&path).await.unwrap().store);
+        make_all(&app, &CancellationToken::new()).await.unwrap();
+        let reports = app.store.reports(app.now()).await.unwrap();
+        let statuses: Vec<&str> = reports.iter().map(|report| report.status.as_str()).collect();
+        assert_eq!(statuses, ["finished", "failed"]);
     }
 }
