@@ -18,6 +18,8 @@ const MAX_NAMES: usize = 5;
 const MAX_COOKIES: usize = 50;
 /// Cookie names of a pattern that are shown.
 const SHOWN_NAMES: usize = 8;
+/// The name of the finding with all other cookies. No pattern is this text, and a cookie of this name belongs to it.
+const OTHERS: &str = "other cookies";
 
 /// A cookie without its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,7 +74,7 @@ fn without(site: &Site, kind: FindingKind, attribute: &str, has: impl Fn(&Cookie
 /// The cookies of one finding.
 #[derive(Debug, PartialEq, Eq)]
 struct CookieGroup {
-    /// The name of the cookie, or a pattern with `*`.
+    /// The name of the cookie, a pattern with `*`, or [`OTHERS`].
     name: String,
     is_pattern: bool,
     rows: Vec<Vec<String>>,
@@ -91,7 +93,7 @@ fn grouped(cookies: BTreeMap<String, Vec<Vec<String>>>) -> Vec<CookieGroup> {
             continue;
         }
         for (name, rows) in cookies {
-            if groups.len() < MAX_COOKIES {
+            if groups.len() < MAX_COOKIES && name != OTHERS {
                 groups.push(CookieGroup { name, is_pattern: false, rows });
             } else {
                 others.insert(name, rows);
@@ -99,7 +101,7 @@ fn grouped(cookies: BTreeMap<String, Vec<Vec<String>>>) -> Vec<CookieGroup> {
         }
     }
     if !others.is_empty() {
-        groups.push(pattern_group("*".to_owned(), others));
+        groups.push(pattern_group(OTHERS.to_owned(), others));
     }
     groups
 }
@@ -156,6 +158,8 @@ fn shown(cookie: &Cookie) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -199,7 +203,12 @@ mod tests {
     fn cookies_beyond_the_limit_are_one_finding() {
         let letters = |n: u32| [n / 26, n % 26].map(|n| char::from_u32(97 + n).unwrap()).iter().collect::<String>();
         let groups = grouped(cookies((0..300).map(letters)));
-        assert_eq!((groups.len(), groups[50].name.as_str()), (51, "*"));
+        assert_eq!((groups.len(), groups[50].name.as_str()), (51, OTHERS));
         assert!(groups[50].rows[0][4].starts_with("250: "), "{:?}", groups[50]);
+        // Numeric names are the pattern `*`, and a cookie can have the name of the last finding.
+        let hostile = (0..300).map(letters).chain((0..10).map(|n| n.to_string())).chain([OTHERS.to_owned()]);
+        let groups = grouped(cookies(hostile));
+        let names: BTreeSet<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+        assert!(names.len() == 51 && groups.len() == 51 && names.contains("*") && names.contains(OTHERS), "{names:?}");
     }
 }
