@@ -74,18 +74,9 @@ impl Engine {
     }
 
     /// Runs one scan. Cancelling `stop`, closing `events` or dropping the future ends it at once and closes its
-    /// connections.
+    /// connections. After a stop, the output lists everything that was found.
     pub async fn run(&self, job: ScanJob, events: mpsc::Sender<ScanEvent>, stop: CancellationToken) -> ScanOutcome {
         let closed = events.clone();
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => ScanOutcome::Cancelled,
-            () = closed.closed() => ScanOutcome::Cancelled,
-            outcome = self.scan(&job, events) => outcome,
-        }
-    }
-
-    async fn scan(&self, job: &ScanJob, events: mpsc::Sender<ScanEvent>) -> ScanOutcome {
         let address = match Address::parse(&job.target) {
             Ok(address) => address,
             Err(error) => return ScanOutcome::FailedToStart(error.to_string()),
@@ -93,17 +84,28 @@ impl Engine {
         if let Err(refusal) = self.settings.scope_check.check_name(&address) {
             return ScanOutcome::FailedToStart(refusal.to_string());
         }
-        let run = ScanRun::new(job, address, &self.settings, &self.lanes, events);
-        let ended = match job.tool {
-            Tool::PORTS => ports::scan(&run).await,
-            Tool::WEBSITE => website::scan(&run).await,
-            Tool::TLS => tls::scan(&run).await,
-            other => Err(ScanOutcome::FailedToStart(unknown_tool_message(other.0))),
-        };
-        match ended {
-            Ok(summary) => ScanOutcome::Finished(run.with_cuts(summary)),
-            Err(outcome) => outcome,
+        let run = ScanRun::new(&job, address, &self.settings, &self.lanes, events);
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => {}
+            () = closed.closed() => return ScanOutcome::Cancelled,
+            outcome = scan(&run) => return outcome,
         }
+        run.output_rest().await;
+        ScanOutcome::Cancelled
+    }
+}
+
+async fn scan(run: &ScanRun<'_>) -> ScanOutcome {
+    let ended = match run.job.tool {
+        Tool::PORTS => ports::scan(run).await,
+        Tool::WEBSITE => website::scan(run).await,
+        Tool::TLS => tls::scan(run).await,
+        other => Err(ScanOutcome::FailedToStart(unknown_tool_message(other.0))),
+    };
+    match ended {
+        Ok(summary) => ScanOutcome::Finished(run.with_cuts(summary)),
+        Err(outcome) => outcome,
     }
 }
 

@@ -1,9 +1,9 @@
 //! A running scan: events, name resolution and settings for the tools.
 //!
 //! A tool is `async fn scan(&ScanRun) -> Result<String, ScanOutcome>`: the summary of a finished scan, or another outcome.
-//! Tools do not handle stops: the engine drops the future, which closes its connections.
+//! Tools do not handle stops: the engine drops the future, which closes its connections, and sends the last output.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -41,12 +41,54 @@ struct ScanResults {
     /// Size of the findings.
     bytes: usize,
     raw_lines: usize,
-    /// The number of findings at which the next output is sent.
+    /// What the output lists while the scan runs; `None` for a tool whose only output is the last.
+    growing: Option<Growing>,
+    /// The number of items in the last output.
+    sent: usize,
+    /// The number of items at which the next output is sent.
     next_output: usize,
     cuts: ScanCuts,
 }
 
+/// The list in the output of a running scan.
+enum Growing {
+    Findings,
+    /// Entries of open ports, with the other fields of the output.
+    Ports {
+        fields: Value,
+        open: BTreeMap<u16, Value>,
+    },
+}
+
 impl ScanResults {
+    /// The number of items in the next output.
+    fn items(&self) -> usize {
+        match &self.growing {
+            None => 0,
+            Some(Growing::Findings) => self.listed.len(),
+            Some(Growing::Ports { open, .. }) => open.len(),
+        }
+    }
+
+    /// The output with all items so far.
+    fn output(&mut self) -> Option<ScanOutput> {
+        let items = self.items();
+        (self.sent, self.next_output) = (items, next_output(items));
+        Some(match self.growing.as_ref()? {
+            Growing::Findings => self.findings_output(json!({})),
+            Growing::Ports { fields, open } => {
+                let mut output_data = fields.clone();
+                output_data["ports"] = open.values().cloned().collect();
+                ScanOutput { output_type: "port_scanner".into(), output_data }
+            }
+        })
+    }
+
+    fn findings_output(&self, mut fields: Value) -> ScanOutput {
+        fields["findings"] = Value::Array(self.listed.clone());
+        ScanOutput { output_type: "finding_list".into(), output_data: fields }
+    }
+
     /// Adds a finding; false when it is a duplicate or beyond the limits.
     fn add(&mut self, limits: &ScanLimits, finding: &mut NewFinding) -> bool {
         if !self.groups.insert((finding.vuln_id.clone(), finding.port, finding.place.clone())) {
@@ -83,6 +125,8 @@ impl<'a> ScanRun<'a> {
     /// are dropped.
     pub async fn tested(&self, mut test: TestDone) {
         let limits = &self.settings.limits;
+        // First the place in the channel: a scan that is stopped here has no finding in its output that was not sent.
+        let Ok(place) = self.events.reserve().await else { return };
         let is_first_cut = {
             let mut results = self.results();
             let before = results.cuts.findings;
@@ -94,7 +138,7 @@ impl<'a> ScanRun<'a> {
             });
             before == 0 && results.cuts.findings > 0
         };
-        self.send(ScanEvent::Tested(test)).await;
+        place.send(ScanEvent::Tested(test));
         if is_first_cut {
             self.info("The limit of findings is reached; further findings are dropped.").await;
         }
@@ -139,31 +183,62 @@ impl<'a> ScanRun<'a> {
         self.send(ScanEvent::Info(shorten_line(line.into()))).await;
     }
 
-    /// Replaces the output.
-    pub async fn output(&self, output_type: &str, output_data: Value) {
-        self.send(ScanEvent::Output(ScanOutput { output_type: output_type.into(), output_data })).await;
-    }
-
     /// Replaces the output of a tool whose output is its findings; `fields` is an object with further fields.
-    pub async fn output_findings(&self, mut fields: Value) {
-        fields["findings"] = Value::Array(self.results().listed.clone());
-        self.output("finding_list", fields).await;
+    pub async fn output_findings(&self, fields: Value) {
+        let output = {
+            let mut results = self.results();
+            results.sent = results.listed.len();
+            results.findings_output(fields)
+        };
+        self.send(ScanEvent::Output(output)).await;
     }
 
-    /// Replaces the output while a scan runs. It is sent when the findings have grown by half since the last time: the
-    /// size of all outputs together then grows linearly.
+    /// Replaces the output while a scan runs, when it is due. It is due when its list has grown by half since the last
+    /// time: the size of all outputs together then grows linearly.
     pub async fn output_findings_so_far(&self) {
+        self.results().growing.get_or_insert(Growing::Findings);
+        self.output_if_due().await;
+    }
+
+    /// Starts an output that lists open ports; `fields` is an object with its other fields.
+    pub fn list_ports(&self, fields: Value) {
+        self.results().growing = Some(Growing::Ports { fields, open: BTreeMap::new() });
+    }
+
+    /// Adds an open port to the output.
+    pub async fn output_port(&self, port: u16, entry: Value) {
+        if let Some(Growing::Ports { open, .. }) = &mut self.results().growing {
+            open.insert(port, entry);
+        }
+        self.output_if_due().await;
+    }
+
+    /// Sends the output with all items so far.
+    pub async fn output_all(&self) {
+        let output = self.results().output();
+        if let Some(output) = output {
+            self.send(ScanEvent::Output(output)).await;
+        }
+    }
+
+    /// Sends the output of a stopped scan if it has items that were not sent.
+    pub async fn output_rest(&self) {
+        let has_rest = {
+            let results = self.results();
+            results.items() > results.sent
+        };
+        if has_rest {
+            self.output_all().await;
+        }
+    }
+
+    async fn output_if_due(&self) {
         let is_due = {
-            let mut results = self.results();
-            let found = results.listed.len();
-            let is_due = found >= results.next_output;
-            if is_due {
-                results.next_output = next_output(found);
-            }
-            is_due
+            let results = self.results();
+            results.items() >= results.next_output
         };
         if is_due {
-            self.output_findings(json!({})).await;
+            self.output_all().await;
         }
     }
 
@@ -194,7 +269,7 @@ impl<'a> ScanRun<'a> {
 }
 
 /// The number of items at which a growing output is sent again.
-pub fn next_output(items: usize) -> usize {
+fn next_output(items: usize) -> usize {
     items + (items / 2).max(1)
 }
 
@@ -232,5 +307,22 @@ async fn lookup(host: &str) -> Result<Vec<IpAddr>, String> {
     match all.is_empty() {
         true => Err(format!("{host} does not resolve: it has no address")),
         false => Ok(all),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_of_growing_list_grow_linearly_together() {
+        let (mut sent, mut next) = (0, 0);
+        for open in 1..=6000 {
+            if open >= next {
+                next = next_output(open);
+                sent += open;
+            }
+        }
+        assert!(sent < 3 * 6000, "{sent} ports in all outputs");
     }
 }

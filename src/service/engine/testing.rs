@@ -90,6 +90,11 @@ impl TestScan {
 
     /// Runs the scan with a scope check that allows this machine only.
     pub async fn run(self) -> ScanResult {
+        self.run_with(|_| ()).await
+    }
+
+    /// Runs the scan, and calls `found` with the number of findings after each test.
+    pub async fn run_with(self, mut found: impl FnMut(usize)) -> ScanResult {
         let scope_check = ScopeCheck::new(ScopeCheckSettings {
             scope_file: PathBuf::from("/nonexistent/scope.toml"),
             ..Default::default()
@@ -116,7 +121,10 @@ impl TestScan {
         while let Some(event) = result.recv().await {
             match event {
                 ScanEvent::Planned(tests) => all.planned = tests,
-                ScanEvent::Tested(test) => all.tests.push(test),
+                ScanEvent::Tested(test) => {
+                    all.tests.push(test);
+                    found(all.findings().count());
+                }
                 ScanEvent::Raw(line) => all.raw.push(line),
                 ScanEvent::Info(line) => all.info.push(line),
                 ScanEvent::Output(output) => all.output = Some(output),

@@ -8,7 +8,6 @@
 //! A connect scan of the local host can connect to itself: a socket that connects to its own local port succeeds without
 //! a listener. Such ports, and the listeners of the service, are not findings.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 use super::pace::HostLane;
-use super::run::{ScanRun, next_output};
+use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::service::scope_check::is_this_host;
 
@@ -50,8 +49,8 @@ enum Probe {
 /// Results of all probes.
 #[derive(Default)]
 struct PortTally {
-    /// Open ports up to the limit.
-    open: BTreeMap<u16, Banner>,
+    /// Listed open ports, up to the limit.
+    open: usize,
     closed: usize,
     filtered: usize,
     /// Ports of the next test that are not open.
@@ -60,8 +59,6 @@ struct PortTally {
     beyond: Vec<u16>,
     /// All open ports beyond the limit.
     open_beyond: usize,
-    /// The number of open ports at which the next output is sent.
-    next_output: usize,
 }
 
 /// Runs the scan.
@@ -73,11 +70,13 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.planned(u32::try_from(ports.len()).unwrap_or(u32::MAX)).await;
     run.raw(format!("{host} is {ip}; {} ports", ports.len())).await;
 
+    let hostnames: Vec<&str> = if run.address.ip().is_some() { Vec::new() } else { vec![&host] };
+    run.list_ports(json!({"ip_address": ip.to_string(), "hostnames": hostnames}));
     let lane = run.lanes.of(ip);
     let lane = lane.as_ref();
     if params.get("check_alive") == Some(&Value::Bool(true)) && !is_alive(ip, lane).await {
         run.info("No port was scanned: no response from the common ports (check_alive).").await;
-        run.output("port_scanner", output(run, ip, &BTreeMap::new())).await;
+        run.output_all().await;
         return Ok("no response from the host; no port was scanned".to_owned());
     }
     let mut tally = PortTally::default();
@@ -85,19 +84,19 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         .map(|port| async move { (port, probe(run, SocketAddr::new(ip, port), lane).await) })
         .buffer_unordered(lane.limits.probes_in_flight);
     while let Some((port, probe)) = probes.next().await {
-        tally.take(run, ip, port, probe).await;
+        tally.take(run, port, probe).await;
     }
     drop(probes);
     tally.flush(run).await;
     run.cut(|cuts| cuts.ports += tally.open_beyond);
-    run.output("port_scanner", output(run, ip, &tally.open)).await;
+    run.output_all().await;
     Ok(tally.summary(ports.len()))
 }
 
 impl PortTally {
-    async fn take(&mut self, run: &ScanRun<'_>, ip: IpAddr, port: u16, probe: Probe) {
+    async fn take(&mut self, run: &ScanRun<'_>, port: u16, probe: Probe) {
         match probe {
-            Probe::Open(_) if self.open.len() >= run.settings.limits.ports => {
+            Probe::Open(_) if self.open >= run.settings.limits.ports => {
                 self.open_beyond += 1;
                 self.beyond.push(port);
             }
@@ -106,12 +105,8 @@ impl PortTally {
                 let (uid, description) = (format!("port.{port}"), format!("TCP port {port} is open"));
                 let metadata = json!({"port": port, "state": "open"});
                 run.tested(TestDone::new(uid, description, metadata, vec![finding(port, &banner)])).await;
-                self.open.insert(port, banner);
-                // Not for each port: all outputs together would grow with the square of the ports.
-                if self.open.len() >= self.next_output {
-                    self.next_output = next_output(self.open.len());
-                    run.output("port_scanner", output(run, ip, &self.open)).await;
-                }
+                self.open += 1;
+                run.output_port(port, entry(port, &banner)).await;
             }
             Probe::Closed => {
                 self.closed += 1;
@@ -143,7 +138,7 @@ impl PortTally {
     }
 
     fn summary(&self, total: usize) -> String {
-        let open = self.open.len() + self.open_beyond;
+        let open = self.open + self.open_beyond;
         let mut text = format!("{open} of {total} ports open, {} closed", self.closed);
         if self.filtered > 0 {
             text.push_str(&format!(", {} filtered", self.filtered));
@@ -221,16 +216,9 @@ fn finding(port: u16, banner: &Banner) -> NewFinding {
     }
 }
 
-fn output(run: &ScanRun<'_>, ip: IpAddr, open: &BTreeMap<u16, Banner>) -> Value {
-    let host = run.address.host();
-    let hostnames: Vec<String> = if run.address.ip().is_some() { Vec::new() } else { vec![host] };
-    let ports: Vec<Value> = open
-        .iter()
-        .map(|(port, banner)| {
-            json!({"number": port, "protocol": "tcp", "state": "open", "service": banner.service, "banner": banner.text})
-        })
-        .collect();
-    json!({"ip_address": ip.to_string(), "hostnames": hostnames, "ports": ports})
+/// An open port in the output.
+fn entry(port: u16, banner: &Banner) -> Value {
+    json!({"number": port, "protocol": "tcp", "state": "open", "service": banner.service, "banner": banner.text})
 }
 
 #[cfg(test)]
@@ -303,16 +291,32 @@ mod tests {
         assert_eq!(result.output.unwrap().output_data["ports"].as_array().unwrap().len(), 4);
     }
 
-    #[test]
-    fn outputs_of_growing_list_grow_linearly_together() {
-        let (mut sent, mut next) = (0, 0);
-        for open in 1..=6000 {
-            if open >= next {
-                next = next_output(open);
-                sent += open;
-            }
+    #[tokio::test]
+    async fn output_of_stopped_scan_lists_every_finding() {
+        // At five ports, no output is due by itself.
+        let mut listeners = Vec::new();
+        for _ in 0..5 {
+            listeners.push(greeter("127.0.0.1", "hi").await);
         }
-        assert!(sent < 3 * 6000, "{sent} ports in all outputs");
+        let mut ports = listeners.clone();
+        // Slow to answer: it accepts, and sends no banner.
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        ports.push(silent.local_addr().unwrap().port());
+        let scan = TestScan::new(Tool::PORTS, "127.0.0.1", json!({"port_list": ports}));
+        let stop = scan.stop.clone();
+        let result = scan
+            .run_with(|findings| {
+                if findings == 5 {
+                    stop.cancel()
+                }
+            })
+            .await;
+        assert_eq!(result.outcome, ScanOutcome::Cancelled);
+        listeners.sort_unstable();
+        let output = result.output.unwrap().output_data;
+        let listed: Vec<&Value> = output["ports"].as_array().unwrap().iter().map(|port| &port["number"]).collect();
+        assert_eq!(listed, listeners.iter().collect::<Vec<_>>());
+        assert_eq!(output["ip_address"], "127.0.0.1");
     }
 
     #[tokio::test]
