@@ -28,10 +28,10 @@ use super::connections::{ConnectionLimits, RefusedHead};
 
 /// Whether a request is being answered, and how many began; shared by the connection and its service.
 #[derive(Clone, Debug, Default)]
-pub struct RequestProgress(Arc<Progress>);
+pub struct RequestProgress(Arc<RequestCounters>);
 
 #[derive(Debug, Default)]
-struct Progress {
+struct RequestCounters {
     is_request: AtomicBool,
     begun: AtomicUsize,
 }

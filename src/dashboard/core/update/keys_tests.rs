@@ -282,7 +282,7 @@ fn refresh_after_rejected_key_reads_key_again_first() {
     assert!(desk.notices().contains("check the API key from /home/ann/key; r reads it again"), "{}", desk.notices());
     assert_eq!(desk.keys("r"), [Effect::ReadKey]);
     assert_eq!(desk.model.plan().refreshes, refreshed, "nothing is requested with the old key");
-    assert_eq!(desk.keys("r r"), [], "one command at a time");
+    assert!(!desk.keys("r r").contains(&Effect::ReadKey), "one command at a time");
     assert!(desk.notices().contains("reading the API key"), "{}", desk.notices());
     desk.send(Msg::KeyRead { source: "/home/ann/key".into(), result: Ok(true) });
     assert_ne!(desk.model.plan().refreshes, refreshed);
