@@ -46,7 +46,7 @@ pub enum ArgumentShape {
     Finding,
     /// The beginning of a token that only one payload has.
     Payload,
-    /// A query for the payloads, or how many to write into a file: [`many`].
+    /// A query for the payloads, or how many to write into a file: see `bulk_payloads`.
     PayloadBook,
     /// A query for the findings, as [`ArgumentShape::Query`].
     Findings,

@@ -139,7 +139,7 @@ impl FindingKind {
     }
 }
 
-/// Evidence as a table; [`super::limits`] shortens it. Cells contain HTML entities (`hosted-service.md`, Findings):
+/// Evidence as a table; `super::limits` shortens it. Cells contain HTML entities (`hosted-service.md`, Findings):
 /// clients decode them, which would damage a bare `&copy=1` in a URL.
 pub fn table(headers: &[&str], rows: Vec<Vec<String>>) -> Evidence {
     let encoded = |cell: String| cell.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Requests are executed in their order, and none is dropped: the end of the dashboard waits for them. They wait while
-//! another program locks the archive. While the disk is full, captures are shown and wait in the [`Backlog`]. If the archive
+//! another program locks the archive. While the disk is full, captures are shown and wait in the `Backlog`. If the archive
 //! cannot be used at all, that is reported and captures are still shown.
 
 pub mod archiver;
