@@ -25,14 +25,19 @@ pub const LIST: (&str, &str) = ("{\"data\":[", "]}");
 ///
 /// # Errors
 /// When the first batch cannot be read. A later error closes the connection, so that clients notice the missing rest.
-pub async fn respond<T, F, R>(around: (&'static str, &'static str), batches: Vec<T>, read: F) -> StoreResult<Response>
+pub async fn respond<T, F, R>(
+    around: (impl Into<String>, &'static str),
+    batches: Vec<T>,
+    read: F,
+) -> StoreResult<Response>
 where
     T: Send + 'static,
     F: Fn(T) -> R + Send + 'static,
     R: Future<Output = StoreResult<Vec<String>>> + Send,
 {
     let mut batches = batches.into_iter();
-    let mut text = around.0.to_owned();
+    let mut text = around.0.into();
+    let start = text.len();
     if let Some(batch) = batches.next() {
         text.push_str(&read(batch).await?.join(","));
     }
@@ -41,7 +46,7 @@ where
         text.push_str(around.1);
         return Ok((kind, text).into_response());
     }
-    let has_items = text.len() > around.0.len();
+    let has_items = text.len() > start;
     let rest = stream::try_unfold(
         (batches, read, has_items, false),
         move |(mut batches, read, has_items, is_ended)| async move {

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use url::form_urlencoded;
 
 use super::connection_io::BodyTimeout;
+use super::engine::params::has_authentication;
 use super::errors::{ApiError, shown};
 
 /// The largest accepted body, in bytes.
@@ -172,6 +173,13 @@ impl Fields {
         self
     }
 
+    /// Whether a field other than `except` is or contains `authentication`.
+    pub fn has_authentication_outside(&self, except: &str) -> bool {
+        let mut others = self.map.clone();
+        others.remove(except);
+        has_authentication(&Value::Object(others))
+    }
+
     /// The value of a field; null counts as absent.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.map.get(name).filter(|value| !value.is_null())
@@ -202,6 +210,18 @@ impl Fields {
     /// When the value has another type.
     pub fn integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
         self.typed(name, "an integer", self.filled(name).map(|value| self.number(value)))
+    }
+
+    /// An integer, or text with one: some clients send `"5"`.
+    ///
+    /// # Errors
+    /// When the value has another type.
+    pub fn integer_or_text(&self, name: &str) -> Result<Option<i64>, ApiError> {
+        let read = self.filled(name).map(|value| match value {
+            Value::String(text) => text.trim().parse().ok(),
+            other => other.as_i64(),
+        });
+        self.typed(name, "an integer", read)
     }
 
     /// A boolean.

@@ -273,7 +273,7 @@ async fn wrong_keys_are_throttled_and_the_right_key_is_not() {
 async fn lists_of_several_batches_are_complete() {
     let service = TestService::new().await;
     let places = (0..450).map(|n| finding("web.key", Risk::Low, &format!("place {n}")));
-    let output = json!({"findings": ["\"", "é"]});
+    let output = json!({"protocols": ["\"", "é"]});
     let mut events = vec![
         tested("a", 1, places.collect()),
         ScanEvent::Output(ScanOutput { output_type: "finding_list".into(), output_data: output.clone() }),
@@ -291,6 +291,7 @@ async fn lists_of_several_batches_are_complete() {
     let raw = service.get(&format!("/scans/{scan}/raw")).await.data().clone();
     assert_eq!((raw.as_array().unwrap().len(), &raw[449]), (450, &json!("line 449 \"quoted\"")));
     let shown = service.get(&format!("/scans/{scan}/output")).await;
+    let output = json!({"protocols": ["\"", "é"], "findings": findings});
     assert_eq!(shown.data(), &json!({"output_type": "finding_list", "output_data": output}));
 
     let (id, url) = service.logger("a").await;

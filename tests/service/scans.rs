@@ -202,7 +202,10 @@ async fn invalid_scan_request_names_field() {
         (with(json!({"tool_id": "70"})), 422, "tool_id"),
         (with(json!({"max_scan_time": 0})), 400, "max_scan_time"),
         (with(json!({"max_scan_time": 1441})), 400, "max_scan_time"),
-        (with(json!({"max_scan_time": "5"})), 422, "max_scan_time"),
+        (with(json!({"max_scan_time": "5 min"})), 422, "max_scan_time"),
+        (with(json!({"max_scan_time": "1441"})), 400, "max_scan_time"),
+        (with(json!({"authentication": {"cookies": "a=b"}})), 400, "directly in tool_params"),
+        (with(json!({"tool_params": {"authentication": {"cookies": "a=b"}}})), 400, "cannot be used"),
         (with(json!({"redirect_level": "sometimes"})), 400, "same_domain"),
         (with(json!({"scan_original_url": "yes"})), 422, "scan_original_url"),
         (with(json!({"tool_params": []})), 422, "tool_params"),
@@ -224,6 +227,34 @@ async fn invalid_scan_request_names_field() {
     let other = service.post("/workspaces", json!({"name": "Other"})).await.created();
     service.post("/scans", with(json!({"workspace_id": other}))).await.assert_refused(400, "is in workspace 1");
     assert_eq!(service.get("/scans").await.data(), &json!([]), "no invalid scan was queued");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn request_forms_of_existing_clients_are_accepted() {
+    let service = TestService::new().await;
+    let website = |changes: Value| {
+        let mut body = json!({"tool_id": 170, "target_name": "http://127.0.0.1/"});
+        body.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        body
+    };
+    let nested = json!({"type": "cookies", "params": {"cookies": "session=x1secret"}});
+    for body in [
+        website(json!({"max_scan_time": "5"})),
+        website(json!({"tool_params": {"scan_type": "custom", "attack_active": [], "discovery": null}})),
+        website(json!({"tool_params": {"authentication": nested}})),
+    ] {
+        service.post("/scans", body).await.created();
+    }
+    let scans = service.get("/scans").await.data().clone();
+    assert_eq!(scans[0]["tool_params"]["authentication"], "•••");
+    assert_eq!(scans[1]["tool_params"]["scan_type"], "custom");
+    assert_eq!(scans[1]["tool_params"]["attack_active"], json!([]));
+    let path = "/scans?start_time=%7B%22from%22:%222001-01-01T00:00:00Z%22%7D";
+    assert_eq!(service.count(path).await, 3);
+    for query in ["start_time[from]=2001-01-01T00:00:00+01:00", "from=2001-01-01 00:00:00", "start_time={}"] {
+        assert_eq!(service.count(&format!("/scans?{query}")).await, 3, "{query}");
+    }
     service.stop().await;
 }
 
@@ -289,9 +320,11 @@ async fn running_scan_serves_output_raw_log_and_tests() {
     let scan = service.scan(service.target("127.0.0.1").await).await;
     service.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
     let path = format!("/scans/{scan}");
+    let findings = service.get(&format!("/findings?task_id={scan}")).await.data().clone();
+    assert_eq!(findings[0]["recommendation"], "What to do");
     assert_eq!(
         service.get(&format!("{path}/output")).await.data(),
-        &json!({"output_type": "finding_list", "output_data": {"findings": []}})
+        &json!({"output_type": "finding_list", "output_data": {"findings": findings}})
     );
     let pdf = service.request(reqwest::Method::GET, &format!("{path}/output")).header("accept", "application/pdf");
     super::JsonResponse::read(pdf.send().await.unwrap()).await.assert_refused(406, "application/pdf");

@@ -207,7 +207,7 @@ async fn findings_and_raw_lines_beyond_the_limits_are_dropped_and_reported() {
     let result = scan.run().await;
     result.check();
     assert_eq!((result.findings().count(), result.raw.len()), (3, 5));
-    assert_eq!(result.output.as_ref().unwrap().output_data["findings"].as_array().unwrap().len(), 3);
+    assert_eq!(result.output.as_ref().unwrap().output_type, "finding_list");
     let ScanOutcome::Finished(message) = &result.outcome else { panic!("{:?}", result.outcome) };
     assert!(message.contains("findings dropped") && message.contains("raw lines dropped"), "{message}");
     assert_eq!(result.info.iter().filter(|line| line.contains("limit of")).count(), 2, "{:?}", result.info);
@@ -371,4 +371,32 @@ async fn old_versions_are_found_with_their_certificate() {
     let output = result.output.unwrap().output_data;
     assert_eq!(output["protocols"][1], json!({"name": "TLS 1.0", "accepted": true, "cipher": "RSA_AES_128_CBC_SHA"}));
     assert_eq!(output["certificates"][0]["names"], json!(["127.0.0.1"]));
+}
+
+#[tokio::test]
+async fn custom_scan_runs_selected_checks_and_reads_selected_pages() {
+    let paths = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let requested = Arc::clone(&paths);
+    let port = web(move |path, _| {
+        requested.lock().unwrap().push(path.to_owned());
+        match path {
+            "/" => ok("text/html", "<a href=/a>a</a><a href=/private/b>b</a>"),
+            "/a" => ok("text/html", "<a href=/a/deep>deep</a>"),
+            _ => ok("text/html", ""),
+        }
+    })
+    .await;
+    let params = json!({
+        "attack_active": [], "attack_passive": ["csp", "header.hsts", "xss"], "discovery": ["web.robots"],
+        "spider": {"approach": "spa", "depth": 1, "include_urls": ["/hidden"], "exclude_urls": ["/private/"]},
+    });
+    let result = website(port, params).run().await;
+    result.check();
+    let mut uids: Vec<&str> = result.tests.iter().map(|test| test.uid.as_str()).collect();
+    uids.sort_unstable();
+    assert_eq!(uids, ["web.header.csp", "web.header.hsts", "web.robots", "web.start"]);
+    let mut paths = paths.lock().unwrap().clone();
+    paths.sort_unstable();
+    assert_eq!(paths, ["/", "/a", "/hidden", "/robots.txt"]);
+    assert!(result.info[0].starts_with("Not available: attack_passive xss, spider.approach spa"), "{:?}", result.info);
 }

@@ -45,6 +45,9 @@ pub use service_ports::ServicePorts;
 /// Product and version, as sent in the User-Agent.
 pub const PRODUCT: &str = concat!("scandeck/", env!("CARGO_PKG_VERSION"));
 
+/// The output type of a tool whose output is its findings.
+pub const FINDING_LIST: &str = "finding_list";
+
 /// Settings of all scans.
 #[derive(Clone)]
 pub struct EngineSettings {
@@ -74,7 +77,7 @@ impl Engine {
     }
 
     /// Runs one scan. Cancelling `stop`, closing `events` or dropping the future ends it at once and closes its
-    /// connections. After a stop, the output lists everything that was found.
+    /// connections. After a stop, the output lists every open port that was found.
     pub async fn run(&self, job: ScanJob, events: mpsc::Sender<ScanEvent>, stop: CancellationToken) -> ScanOutcome {
         let closed = events.clone();
         let address = match Address::parse(&job.target) {

@@ -8,14 +8,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::net::lookup_host;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::limits::{ScanCuts, ScanLimits, shorten_line};
 use super::pace::Lanes;
-use super::{EngineSettings, NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDone};
+use super::{EngineSettings, FINDING_LIST, NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDone};
 use crate::contract::ScanOutput;
 use crate::service::address::Address;
 
@@ -36,57 +36,39 @@ pub struct ScanRun<'a> {
 struct ScanResults {
     /// Duplicate groups of the findings: kind, port, place.
     groups: HashSet<(String, u16, String)>,
-    /// The findings in the output.
-    listed: Vec<Value>,
+    findings: usize,
     /// Size of the findings.
     bytes: usize,
     raw_lines: usize,
-    /// What the output lists while the scan runs; `None` for a tool whose only output is the last.
-    growing: Option<Growing>,
-    /// The number of items in the last output.
+    /// The ports that the output of a running scan lists.
+    ports: Option<ListedPorts>,
+    /// The number of ports in the last output.
     sent: usize,
-    /// The number of items at which the next output is sent.
+    /// The number of ports at which the next output is sent.
     next_output: usize,
     cuts: ScanCuts,
 }
 
-/// The list in the output of a running scan.
-enum Growing {
-    Findings,
-    /// Entries of open ports, with the other fields of the output.
-    Ports {
-        fields: Value,
-        open: BTreeMap<u16, Value>,
-    },
+/// Entries of open ports, with the other fields of the output.
+struct ListedPorts {
+    fields: Value,
+    open: BTreeMap<u16, Value>,
 }
 
 impl ScanResults {
-    /// The number of items in the next output.
-    fn items(&self) -> usize {
-        match &self.growing {
-            None => 0,
-            Some(Growing::Findings) => self.listed.len(),
-            Some(Growing::Ports { open, .. }) => open.len(),
-        }
+    /// The number of ports in the next output.
+    fn open_ports(&self) -> usize {
+        self.ports.as_ref().map_or(0, |ports| ports.open.len())
     }
 
-    /// The output with all items so far.
+    /// The output with all ports so far.
     fn output(&mut self) -> Option<ScanOutput> {
-        let items = self.items();
-        (self.sent, self.next_output) = (items, next_output(items));
-        Some(match self.growing.as_ref()? {
-            Growing::Findings => self.findings_output(json!({})),
-            Growing::Ports { fields, open } => {
-                let mut output_data = fields.clone();
-                output_data["ports"] = open.values().cloned().collect();
-                ScanOutput { output_type: "port_scanner".into(), output_data }
-            }
-        })
-    }
-
-    fn findings_output(&self, mut fields: Value) -> ScanOutput {
-        fields["findings"] = Value::Array(self.listed.clone());
-        ScanOutput { output_type: "finding_list".into(), output_data: fields }
+        let count = self.open_ports();
+        (self.sent, self.next_output) = (count, next_output(count));
+        let ports = self.ports.as_ref()?;
+        let mut output_data = ports.fields.clone();
+        output_data["ports"] = ports.open.values().cloned().collect();
+        Some(ScanOutput { output_type: "port_scanner".into(), output_data })
     }
 
     /// Adds a finding; false when it is a duplicate or beyond the limits.
@@ -94,13 +76,13 @@ impl ScanResults {
         if !self.groups.insert((finding.vuln_id.clone(), finding.port, finding.place.clone())) {
             return false;
         }
-        if self.listed.len() >= limits.findings || self.bytes > limits.bytes {
+        if self.findings >= limits.findings || self.bytes > limits.bytes {
             self.cuts.findings += 1;
             return false;
         }
         self.cuts.evidence += usize::from(limits.shorten(finding));
         self.bytes += finding.evidence.as_json().len() + finding.vuln_description.len() + finding.name.len();
-        self.listed.push(listed(finding));
+        self.findings += 1;
         true
     }
 }
@@ -183,37 +165,34 @@ impl<'a> ScanRun<'a> {
         self.send(ScanEvent::Info(shorten_line(line.into()))).await;
     }
 
-    /// Replaces the output of a tool whose output is its findings; `fields` is an object with further fields.
+    /// Replaces the output of a tool whose output is its findings; `fields` is an object with further fields. The service
+    /// adds the findings, which have ids there.
     pub async fn output_findings(&self, fields: Value) {
-        let output = {
-            let mut results = self.results();
-            results.sent = results.listed.len();
-            results.findings_output(fields)
-        };
+        let output = ScanOutput { output_type: FINDING_LIST.into(), output_data: fields };
         self.send(ScanEvent::Output(output)).await;
-    }
-
-    /// Replaces the output while a scan runs, when it is due. It is due when its list has grown by half since the last
-    /// time: the size of all outputs together then grows linearly.
-    pub async fn output_findings_so_far(&self) {
-        self.results().growing.get_or_insert(Growing::Findings);
-        self.output_if_due().await;
     }
 
     /// Starts an output that lists open ports; `fields` is an object with its other fields.
     pub fn list_ports(&self, fields: Value) {
-        self.results().growing = Some(Growing::Ports { fields, open: BTreeMap::new() });
+        self.results().ports = Some(ListedPorts { fields, open: BTreeMap::new() });
     }
 
     /// Adds an open port to the output.
     pub async fn output_port(&self, port: u16, entry: Value) {
-        if let Some(Growing::Ports { open, .. }) = &mut self.results().growing {
-            open.insert(port, entry);
+        let is_due = {
+            let mut results = self.results();
+            if let Some(ports) = &mut results.ports {
+                ports.open.insert(port, entry);
+            }
+            // When the list has grown by half since the last time: the size of all outputs together then grows linearly.
+            results.open_ports() >= results.next_output
+        };
+        if is_due {
+            self.output_all().await;
         }
-        self.output_if_due().await;
     }
 
-    /// Sends the output with all items so far.
+    /// Sends the output with all ports so far.
     pub async fn output_all(&self) {
         let output = self.results().output();
         if let Some(output) = output {
@@ -221,23 +200,13 @@ impl<'a> ScanRun<'a> {
         }
     }
 
-    /// Sends the output of a stopped scan if it has items that were not sent.
+    /// Sends the output of a stopped scan if it has ports that were not sent.
     pub async fn output_rest(&self) {
         let has_rest = {
             let results = self.results();
-            results.items() > results.sent
+            results.open_ports() > results.sent
         };
         if has_rest {
-            self.output_all().await;
-        }
-    }
-
-    async fn output_if_due(&self) {
-        let is_due = {
-            let results = self.results();
-            results.items() >= results.next_output
-        };
-        if is_due {
             self.output_all().await;
         }
     }
@@ -268,23 +237,9 @@ impl<'a> ScanRun<'a> {
     }
 }
 
-/// The number of items at which a growing output is sent again.
-fn next_output(items: usize) -> usize {
-    items + (items / 2).max(1)
-}
-
-/// A finding in the output.
-fn listed(finding: &NewFinding) -> Value {
-    json!({
-        "vuln_id": finding.vuln_id,
-        "name": finding.name,
-        "risk_level": finding.risk,
-        "confirmed": finding.confirmed,
-        "port": finding.port,
-        "protocol": finding.protocol,
-        "service": finding.service,
-        "vuln_evidence": finding.evidence,
-    })
+/// The number of ports at which a growing output is sent again.
+fn next_output(ports: usize) -> usize {
+    ports + (ports / 2).max(1)
 }
 
 /// All addresses of a host, IPv4 first. `localhost` is always loopback (RFC 6761 §6.3).

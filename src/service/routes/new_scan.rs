@@ -99,9 +99,12 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
     if !TOOLS.contains(&Tool(tool)) {
         return Err(ApiError::bad_request(unknown_tool_message(tool)));
     }
-    let max_minutes = fields.integer("max_scan_time")?.unwrap_or(*SCAN_MINUTES.end());
+    let max_minutes = fields.integer_or_text("max_scan_time")?.unwrap_or(*SCAN_MINUTES.end());
     if !SCAN_MINUTES.contains(&max_minutes) {
         return Err(ApiError::bad_request(format!("max_scan_time: {max_minutes} is outside 1 to 1440 minutes")));
+    }
+    if fields.has_authentication_outside("tool_params") {
+        return Err(ApiError::bad_request("authentication must be directly in tool_params"));
     }
     let params = fields.object("tool_params")?.map_or(Value::Null, Value::Object);
     let params = check_params(Tool(tool), &params).map_err(|error| match error {

@@ -122,11 +122,11 @@ fn read_report(app: &App, fields: &Fields) -> RouteResult<NewReport> {
         let text = fields.text(name)?;
         text.ok_or_else(|| ApiError::bad_request(format!("{name} is required")))
     };
-    let (format, group_by, source) = (required("format")?, required("group_by")?, required("source")?);
     let resources = fields.integers("resources")?.ok_or_else(|| ApiError::bad_request("resources is required"))?;
     if resources.is_empty() {
         return Err(ApiError::bad_request("resources: must not be empty"));
     }
+    let (format, group_by, source) = (required("format")?, required("group_by")?, required("source")?);
     let webhook_url = fields.text("webhook_url")?.filter(|url| !url.is_empty());
     if let Some(url) = webhook_url {
         check_callback_url(app, "webhook_url", url)?;

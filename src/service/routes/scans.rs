@@ -6,15 +6,17 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{DataJson, RouteResult, data, new_scan, no_content, workspace_or_current};
 use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Stamp, Test};
 use crate::service::endpoint::Endpoint;
-use crate::service::errors::ApiError;
+use crate::service::engine::FINDING_LIST;
+use crate::service::errors::{ApiError, shown};
 use crate::service::list_stream::{self, LIST};
 use crate::service::request::{Id, QueryParams, choice};
 use crate::service::state::App;
+use crate::service::store::findings::{BATCH, FindingFilter};
 use crate::service::store::scans::ScanFilter;
 use crate::service::store::targets::Deletion;
 
@@ -80,14 +82,20 @@ fn interval(query: &QueryParams) -> RouteResult<(Option<Timestamp>, Option<Times
             _ => return Err(ApiError::bad_request(format!("start_time: `{name}` must be a string"))),
         };
         let parse = |text: &str| {
-            Stamp::parse(text).map(|stamp| stamp.0).ok_or_else(|| {
-                ApiError::bad_request(format!("start_time: `{text}` is not a time"))
+            time(text).ok_or_else(|| {
+                ApiError::bad_request(format!("start_time: `{}` is not a time", shown(text)))
                     .with_details("use YYYY-MM-DD HH:MM:SS in UTC, or RFC 3339")
             })
         };
         text.map(parse).transpose()
     };
     Ok((end("from")?, end("to")?))
+}
+
+/// A time. In a query, `+` is a blank unless it is escaped: `2026-11-21T10:00:00+01:00` arrives with a blank.
+fn time(text: &str) -> Option<Timestamp> {
+    let with_plus = || text.rsplit_once(' ').map(|(time, zone)| format!("{time}+{zone}"));
+    Stamp::parse(text).or_else(|| Stamp::parse(&with_plus()?)).map(|stamp| stamp.0)
 }
 
 async fn find(app: &App, id: ScanId) -> RouteResult<Scan> {
@@ -107,21 +115,49 @@ async fn delete(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<Statu
 }
 
 async fn output(State(app): State<App>, Id(id): Id<ScanId>, headers: HeaderMap) -> RouteResult<Response> {
-    let output = app.store.scan_output(id).await?.ok_or_else(|| ApiError::not_found("scan", id))?;
+    let (kind, data) = app.store.scan_output(id).await?.ok_or_else(|| ApiError::not_found("scan", id))?;
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
     if accept.contains("application/json") || accept.contains("*/*") || accept.contains("application/*") {
-        return Ok(output_response(output));
+        return match kind.as_str() {
+            FINDING_LIST => output_with_findings(&app, id, &data).await,
+            _ => Ok(stored_output(kind, data)),
+        };
     }
     Err(ApiError::new(StatusCode::NOT_ACCEPTABLE, format!("output is not available as {accept}"))
         .with_details("send `accept: application/json`"))
 }
 
 /// `{"data": …}` with the stored text of the output.
-fn output_response((kind, data): (String, String)) -> Response {
-    let start = format!("{{\"data\":{{\"output_type\":{},\"output_data\":", Value::String(kind));
+fn stored_output(kind: String, data: String) -> Response {
+    let start = output_start(kind);
     let parts = [Bytes::from(start), Bytes::from(data), Bytes::from_static(b"}}")];
     let body = Body::from_stream(stream::iter(parts.map(Ok::<_, std::convert::Infallible>)));
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
+}
+
+fn output_start(kind: String) -> String {
+    format!("{{\"data\":{{\"output_type\":{},\"output_data\":", Value::String(kind))
+}
+
+/// `{"data": …}` with the stored fields of the output, and with the findings of the scan as `GET /findings` sends them.
+async fn output_with_findings(app: &App, scan: ScanId, data: &str) -> RouteResult<Response> {
+    let mut fields: Map<String, Value> = serde_json::from_str(data).unwrap_or_default();
+    // Earlier versions stored a part of each finding here.
+    fields.remove("findings");
+    let mut start = output_start(FINDING_LIST.to_owned());
+    start.push('{');
+    for (name, value) in fields {
+        start.push_str(&format!("{}:{value},", Value::String(name)));
+    }
+    start.push_str("\"findings\":[");
+    let filter = FindingFilter { scan: Some(scan), ..FindingFilter::default() };
+    let ids = app.store.finding_ids(&filter).await?;
+    let store = app.store.clone();
+    let read = move |ids: Vec<i64>| {
+        let store = store.clone();
+        async move { store.findings(&ids).await }
+    };
+    Ok(list_stream::respond((start, "]}}}"), list_stream::batches(ids, BATCH), read).await?)
 }
 
 async fn raw(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<Response> {
@@ -153,12 +189,13 @@ mod query_tests {
     use super::*;
 
     #[test]
-    fn interval_accepts_three_forms_and_refuses_others() {
+    fn interval_accepts_every_form_and_refuses_others() {
         let stamp = |text: &str| Stamp::parse(text).map(|stamp| stamp.0);
         let expected = (stamp("2026-11-21 10:00:00"), stamp("2026-11-22 10:00:00"));
         for query in [
             "start_time[from]=2026-11-21+10:00:00&start_time[to]=2026-11-22T10:00:00Z",
             "from=2026-11-21%2010:00:00&to=2026-11-22%2010:00:00",
+            "from=2026-11-21T11:00:00+01:00&to=2026-11-22T11:00:00%2B01:00",
             "start_time=%7B%22from%22%3A%222026-11-21%2010:00:00%22%2C%22to%22%3A%222026-11-22%2010:00:00%22%7D",
         ] {
             assert_eq!(interval(&QueryParams::parse(query)).unwrap(), expected, "{query}");

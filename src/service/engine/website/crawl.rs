@@ -12,6 +12,7 @@ use url::Url;
 use super::html::{self, PageUrls};
 use crate::service::engine::blocking;
 use crate::service::engine::http::{HttpPage, Web};
+use crate::service::engine::params::website::Spider;
 
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 4;
@@ -31,14 +32,19 @@ pub struct Crawl {
     pub plain_resources: Vec<Vec<(String, Url)>>,
     /// Pages of which a limit cut the reading.
     pub cut_pages: usize,
-    waiting: VecDeque<Url>,
+    /// URLs with their number of links from the start page.
+    waiting: VecDeque<(Url, u32)>,
     seen: HashSet<String>,
+    depth: u32,
+    /// URLs of pages that are not read begin with one of these.
+    excluded: Vec<String>,
     /// Time that is left for reading HTML.
     html_time: Duration,
 }
 
 /// Fetches up to `max_pages` pages, including the start page, and reads their HTML for at most `html_time`.
-pub async fn crawl(web: &Web<'_>, start: &HttpPage, max_pages: usize, html_time: Duration) -> Crawl {
+pub async fn crawl(web: &Web<'_>, start: &HttpPage, max_pages: usize, spider: &Spider, html_time: Duration) -> Crawl {
+    let on_site = |text: &String| start.url.join(text).ok().filter(|url| url.origin() == start.url.origin());
     let mut crawl = Crawl {
         pages: Vec::new(),
         folders: BTreeSet::new(),
@@ -46,23 +52,33 @@ pub async fn crawl(web: &Web<'_>, start: &HttpPage, max_pages: usize, html_time:
         cut_pages: 0,
         waiting: VecDeque::new(),
         seen: HashSet::from([without_query(&start.url)]),
+        depth: spider.depth.unwrap_or(u32::MAX),
+        excluded: spider.exclude_urls.iter().filter_map(on_site).map(String::from).collect(),
         html_time,
     };
-    crawl.take(start.clone()).await;
+    for url in spider.include_urls.iter().filter_map(on_site) {
+        if crawl.seen.insert(without_query(&url)) {
+            crawl.waiting.push_back((url, 0));
+        }
+    }
+    crawl.take(start.clone(), 0).await;
     while !crawl.waiting.is_empty() && crawl.pages.len() < max_pages {
         let count = (max_pages - crawl.pages.len()).min(CONCURRENCY).min(crawl.waiting.len());
-        let batch: Vec<Url> = crawl.waiting.drain(..count).collect();
-        let pages: Vec<_> =
-            stream::iter(batch).map(|url| async move { web.get(&url).await }).buffered(CONCURRENCY).collect().await;
-        for page in pages.into_iter().flatten() {
-            crawl.take(page).await;
+        let batch: Vec<(Url, u32)> = crawl.waiting.drain(..count).collect();
+        let fetch = |(url, depth): (Url, u32)| async move { (web.get(&url).await, depth) };
+        let pages: Vec<_> = stream::iter(batch).map(fetch).buffered(CONCURRENCY).collect().await;
+        for (page, depth) in pages {
+            if let Ok(page) = page {
+                crawl.take(page, depth).await;
+            }
         }
     }
     crawl
 }
 
 impl Crawl {
-    async fn take(&mut self, page: HttpPage) {
+    /// Adds a page that is `depth` links from the start page.
+    async fn take(&mut self, page: HttpPage, depth: u32) {
         let page = Arc::new(page);
         let mut links: Vec<Url> = page.redirect().into_iter().collect();
         let mut plain_resources = Vec::new();
@@ -75,13 +91,15 @@ impl Crawl {
             plain_resources = urls.plain_resources;
         }
         links.retain(|url| matches!(url.scheme(), "http" | "https") && url.origin() == page.url.origin());
+        links.retain(|url| !self.excluded.iter().any(|prefix| url.as_str().starts_with(prefix)));
         for url in &mut links {
             url.set_fragment(None);
         }
         self.folders.extend(links.iter().flat_map(folders));
-        if page.is_html() {
+        if page.is_html() && depth < self.depth {
             let follow = links.into_iter().filter(is_harmless);
-            self.waiting.extend(follow.filter(|url| self.seen.insert(without_query(url))));
+            let new = follow.filter(|url| self.seen.insert(without_query(url)));
+            self.waiting.extend(new.map(|url| (url, depth + 1)));
         }
         self.pages.push(page);
         self.plain_resources.push(plain_resources);

@@ -12,7 +12,7 @@ use futures::{StreamExt, stream};
 use serde_json::json;
 
 use super::http::Web;
-use super::params::Authentication;
+use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone};
 
@@ -51,13 +51,15 @@ const fn check(uid: &'static str, description: &'static str, kind: CheckKind) ->
 enum CheckKind {
     /// Reads the fetched pages.
     Passive(for<'a> fn(&Site<'a>) -> Vec<NewFinding>),
-    /// Sends further requests.
+    /// Sends further requests to known pages.
     Active(for<'a> fn(&'a Site<'a>) -> BoxFuture<'a, Vec<NewFinding>>),
+    /// Requests paths that may exist.
+    Discovery(for<'a> fn(&'a Site<'a>) -> BoxFuture<'a, Vec<NewFinding>>),
     /// Requests files that must not be public.
     Files(&'static ExposedFiles),
 }
 
-use CheckKind::{Active, Files, Passive};
+use CheckKind::{Active, Discovery, Files, Passive};
 
 const CHECKS: &[Check] = &[
     check("web.header.csp", "Content-Security-Policy of pages", Passive(headers::csp)),
@@ -75,9 +77,9 @@ const CHECKS: &[Check] = &[
     check("web.cors", "CORS response to a foreign origin", Active(|site| Box::pin(answers::cors(site)))),
     check("web.method", "Allowed HTTP methods", Active(|site| Box::pin(answers::methods(site)))),
     check("web.error_page", "Internals in error pages", Active(|site| Box::pin(answers::error_pages(site)))),
-    check("web.robots", "Sensitive paths in robots.txt", Active(|site| Box::pin(answers::robots(site)))),
-    check("web.security_txt", "Contact in security.txt", Active(|site| Box::pin(answers::security_txt(site)))),
-    check("web.listing", "Directory listings", Active(|site| Box::pin(listing::check(site)))),
+    check("web.robots", "Sensitive paths in robots.txt", Discovery(|site| Box::pin(answers::robots(site)))),
+    check("web.security_txt", "Contact in security.txt", Discovery(|site| Box::pin(answers::security_txt(site)))),
+    check("web.listing", "Directory listings", Discovery(|site| Box::pin(listing::check(site)))),
     check("web.exposed.git", "Files of a Git repository", Files(&exposed::GIT)),
     check("web.exposed.svn", "Files of a Subversion working copy", Files(&exposed::SVN)),
     check("web.exposed.hg", "Files of a Mercurial repository", Files(&exposed::MERCURIAL)),
@@ -88,39 +90,89 @@ const CHECKS: &[Check] = &[
     check("web.exposed.private_key", "Private keys", Files(&exposed::PRIVATE_KEY)),
 ];
 
+impl Check {
+    /// Whether a name of `scan_type` custom means this check: `web.header.csp`, `header.csp` or `csp`.
+    fn is_called(&self, name: &str) -> bool {
+        self.uid == name || self.uid.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
+    }
+}
+
 impl CheckKind {
+    /// The position of its group in [`GROUPS`].
+    fn group(self) -> usize {
+        match self {
+            Active(_) => 0,
+            Passive(_) => 1,
+            Discovery(_) | Files(_) => 2,
+        }
+    }
+
     async fn run<'a>(self, site: &'a Site<'a>) -> Vec<NewFinding> {
         match self {
             Passive(run) => run(site),
-            Active(run) => run(site).await,
+            Active(run) | Discovery(run) => run(site).await,
             Files(files) => exposed::check(site, files).await,
         }
     }
 }
 
-/// The limits of a scan type.
+/// The limits and the checks of a scan type.
 struct ScanReach {
     pages: usize,
     requests: u32,
+    checks: Vec<Check>,
+    spider: Spider,
+}
+
+impl ScanReach {
+    fn of(scan_type: WebsiteScanType) -> Self {
+        let (pages, requests) = match scan_type {
+            WebsiteScanType::Light => (12, 500),
+            WebsiteScanType::Deep | WebsiteScanType::Custom(_) => (100, 3000),
+        };
+        let custom = match scan_type {
+            WebsiteScanType::Custom(custom) => custom,
+            _ => CustomScan::default(),
+        };
+        let is_selected = |check: &&Check| match &custom.checks[check.kind.group()] {
+            None => true,
+            Some(names) => names.iter().any(|name| check.is_called(name)),
+        };
+        Self { pages, requests, checks: CHECKS.iter().filter(is_selected).copied().collect(), spider: custom.spider }
+    }
+}
+
+/// What this scanner lacks of a custom selection, as a line for the user.
+fn unavailable(custom: &CustomScan) -> Option<String> {
+    let mut missing = Vec::new();
+    for (group, names) in GROUPS.iter().zip(&custom.checks) {
+        let is_known = |name: &String| CHECKS.iter().any(|check| check.is_called(name));
+        missing.extend(names.iter().flatten().filter(|name| !is_known(name)).map(|name| format!("{group} {name}")));
+    }
+    if custom.spider.approach == "spa" {
+        missing.push("spider.approach spa (links in HTML are followed)".to_owned());
+    }
+    (!missing.is_empty()).then(|| format!("Not available: {}.", missing.join(", ")))
 }
 
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
-    let params = &run.job.params;
-    let reach = match params["scan_type"].as_str() {
-        Some("deep") => ScanReach { pages: 100, requests: 3000 },
-        _ => ScanReach { pages: 12, requests: 500 },
-    };
-    let given = params.get("authentication").filter(|given| !given.is_null());
-    let authentication = given.map(Authentication::parse).transpose();
-    let authentication = authentication.map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
-    let with_login = authentication.is_some();
-    let rate = params["requests_per_second"].as_u64().and_then(|rate| u32::try_from(rate).ok());
+    let stored = run.job.params.as_object().cloned().unwrap_or_default();
+    let params = WebsiteParams::parse(&stored).map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
+    let with_login = params.authentication.is_some();
+    if let WebsiteScanType::Custom(custom) = &params.scan_type
+        && let Some(line) = unavailable(custom)
+    {
+        run.info(line).await;
+    }
+    let reach = ScanReach::of(params.scan_type);
+    let rate = params.requests_per_second;
 
     // The start page is a test too.
-    run.planned(CHECKS.len() as u32 + 1).await;
+    run.planned(reach.checks.len() as u32 + 1).await;
+    run.output_findings(json!({})).await;
     let ip = run.resolve(&run.address.host()).await?[0];
-    let web = Web::new(run, ip, rate, authentication.unwrap_or_default(), reach.requests);
+    let web = Web::new(run, ip, rate, params.authentication.unwrap_or_default(), reach.requests);
     let start = start::find(run, &web).await?;
     if with_login && matches!(start.status, 401 | 403) {
         let why = format!("{} responds with {} to the given authentication", start.url, start.status);
@@ -129,9 +181,9 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let metadata = json!({"url": start.url.as_str(), "status": start.status});
     run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
 
-    let site = Site::new(&web, start, reach.pages).await;
+    let site = Site::new(&web, start, reach.pages, &reach.spider).await;
     let site = &site;
-    let mut checks = stream::iter(CHECKS.iter().copied())
+    let mut checks = stream::iter(reach.checks)
         .map(|check| async move { (check, check.kind.run(site).await) })
         .buffer_unordered(CONCURRENCY);
     let mut count = 0;
@@ -139,9 +191,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         count += findings.len();
         let metadata = json!({"start": site.start.url.as_str(), "findings": findings.len()});
         run.tested(TestDone::new(check.uid, check.description, metadata, findings)).await;
-        run.output_findings_so_far().await;
     }
-    run.output_findings(json!({})).await;
     let mut summary = format!("{} pages read, {count} findings", site.pages.len());
     if let Some(why) = web.shortfall() {
         run.info(format!("Some checks are incomplete: {why}.")).await;

@@ -8,6 +8,7 @@ use url::Url;
 use super::crawl;
 use crate::service::engine::http::{HttpPage, Web};
 use crate::service::engine::kinds::FindingKind;
+use crate::service::engine::params::website::Spider;
 use crate::service::engine::{NewFinding, kinds};
 
 pub struct Site<'a> {
@@ -26,8 +27,8 @@ pub struct Site<'a> {
 
 impl<'a> Site<'a> {
     /// Crawls up to `max_pages` pages.
-    pub async fn new(web: &'a Web<'a>, start: HttpPage, max_pages: usize) -> Self {
-        let crawled = crawl::crawl(web, &start, max_pages, web.limits().html_time).await;
+    pub async fn new(web: &'a Web<'a>, start: HttpPage, max_pages: usize, spider: &Spider) -> Self {
+        let crawled = crawl::crawl(web, &start, max_pages, spider, web.limits().html_time).await;
         web.cut(|cuts| cuts.pages += crawled.cut_pages);
         let nonsense = format!("sd{:016x}", rand::random::<u64>());
         let (pages, plain_resources) = (crawled.pages, crawled.plain_resources);

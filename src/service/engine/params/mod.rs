@@ -3,13 +3,18 @@
 //! `POST /scans` stores and returns the result of [`check_params`], which contains the defaults. The tools parse it again.
 //! Names and values are those of `hosted-service.md` (Tools); null counts as absent, unknown names are dropped.
 
-use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::TOOLS;
 use super::ports::select::PortSelection;
 use crate::contract::Tool;
+
+mod authentication;
+pub mod website;
+
+pub use authentication::Authentication;
+use website::WebsiteParams;
 
 /// Why parameters are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -35,8 +40,8 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
     };
     match tool {
         Tool::PORTS => check_ports(params),
-        Tool::WEBSITE => check_website(params),
-        Tool::TLS => Ok(json!({"scan_type": scan_type(params, &["light"])?.unwrap_or("light")})),
+        Tool::WEBSITE => Ok(Value::Object(WebsiteParams::parse(params)?.to_params())),
+        Tool::TLS => check_tls(params),
         other => Err(ParamsError::Value(unknown_tool_message(other.0))),
     }
 }
@@ -51,7 +56,15 @@ pub fn unknown_tool_message(id: i64) -> String {
     format!("tool_id {} is not available; tools are {}", label(&Tool(id)), available.join(", "))
 }
 
+const WITHOUT_HTTP: &str = "cannot be used: this tool sends no HTTP requests";
+
+fn check_tls(params: &Map<String, Value>) -> Result<Value, ParamsError> {
+    refuse_authentication(params, WITHOUT_HTTP)?;
+    Ok(json!({"scan_type": scan_type(params, &["light"])?.unwrap_or("light")}))
+}
+
 fn check_ports(params: &Map<String, Value>) -> Result<Value, ParamsError> {
+    refuse_authentication(params, WITHOUT_HTTP)?;
     if let Some(protocol) = text(params, "protocol_type")?
         && protocol != "tcp"
     {
@@ -63,81 +76,25 @@ fn check_ports(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     Ok(Value::Object(checked))
 }
 
-fn check_website(params: &Map<String, Value>) -> Result<Value, ParamsError> {
-    let scan_type = scan_type(params, &["light", "deep"])?.unwrap_or("light");
-    let mut checked = Map::new();
-    checked.insert("scan_type".to_owned(), scan_type.into());
-    if let Some(rate) = present(params, "requests_per_second") {
-        let rate = rate.as_u64().ok_or_else(|| wrong(rate, "requests_per_second", "an integer"))?;
-        if !(1..=10_000).contains(&rate) {
-            return Err(ParamsError::Value("requests_per_second must be 1 to 10000".to_owned()));
-        }
-        checked.insert("requests_per_second".to_owned(), rate.into());
-    }
-    if let Some(given) = present(params, "authentication") {
-        Authentication::parse(given)?;
-        checked.insert("authentication".to_owned(), given.clone());
-    }
-    Ok(Value::Object(checked))
-}
-
-/// Headers that a scan sends with each request to the host of the target.
-#[derive(Clone, Default)]
-pub struct Authentication {
-    /// Header names and values; cookies are one `Cookie` header.
-    pub headers: Vec<(HeaderName, HeaderValue)>,
-}
-
-impl Authentication {
-    /// Reads `{"headers": {"Name": "value"} | ["Name: value"], "cookies": {"name": "value"} | "a=b; c=d"}`.
-    ///
-    /// # Errors
-    /// The expected form, without the values.
-    pub fn parse(given: &Value) -> Result<Self, ParamsError> {
-        let form = "authentication must be an object with `headers` (an object, or lines \"Name: value\") or `cookies` \
-                    (an object, or a string \"a=b; c=d\")";
-        let wrong = || ParamsError::Type(form.to_owned());
-        let fields = given.as_object().ok_or_else(wrong)?;
-        if fields.is_empty() || fields.keys().any(|key| key != "headers" && key != "cookies") {
-            return Err(ParamsError::Value(form.to_owned()));
-        }
-        let mut lines: Vec<(String, String)> = Vec::new();
-        match present(fields, "headers") {
-            None => {}
-            Some(Value::Object(all)) => {
-                for (name, value) in all {
-                    lines.push((name.clone(), value.as_str().ok_or_else(wrong)?.to_owned()));
-                }
-            }
-            Some(Value::Array(all)) => {
-                for line in all {
-                    let (name, value) = line.as_str().and_then(|line| line.split_once(':')).ok_or_else(wrong)?;
-                    lines.push((name.to_owned(), value.trim().to_owned()));
-                }
-            }
-            Some(_) => return Err(wrong()),
-        }
-        match present(fields, "cookies") {
-            None => {}
-            Some(Value::String(cookies)) => lines.push(("cookie".to_owned(), cookies.clone())),
-            Some(Value::Object(all)) => {
-                let pairs = all.iter().map(|(name, value)| Some(format!("{name}={}", value.as_str()?)));
-                let pairs: Option<Vec<String>> = pairs.collect();
-                lines.push(("cookie".to_owned(), pairs.ok_or_else(wrong)?.join("; ")));
-            }
-            Some(_) => return Err(wrong()),
-        }
-        let headers = lines.into_iter().map(|(name, value)| header(&name, &value)).collect::<Result<_, _>>()?;
-        Ok(Self { headers })
+/// Refuses `authentication` anywhere in parameters that cannot use it: ignored credentials would look used.
+fn refuse_authentication(params: &Map<String, Value>, why: &str) -> Result<(), ParamsError> {
+    let values = params.iter().filter(|(name, value)| *name != "authentication" && !value.is_null());
+    let is_inside = values.map(|(_, value)| value).any(has_authentication);
+    match is_inside || present(params, "authentication").is_some() {
+        true => Err(ParamsError::Value(format!("authentication {why}"))),
+        false => Ok(()),
     }
 }
 
-fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), ParamsError> {
-    let invalid = |part: &str| ParamsError::Value(format!("authentication: invalid header {part}"));
-    let name = HeaderName::try_from(name.trim()).map_err(|_| invalid("name"))?;
-    let mut value = HeaderValue::try_from(value).map_err(|_| invalid("value"))?;
-    value.set_sensitive(true);
-    Ok((name, value))
+/// Whether a value contains a field `authentication` that is not null.
+pub fn has_authentication(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| (name == "authentication" && !value.is_null()) || has_authentication(value)),
+        Value::Array(items) => items.iter().any(has_authentication),
+        _ => false,
+    }
 }
 
 /// `scan_type`, which some clients call `preset`.
@@ -212,12 +169,19 @@ mod tests {
             (
                 Tool::WEBSITE,
                 json!({"scan_type":"heavy"}),
-                "value: scan_type of this tool must be light or deep, not `heavy`",
+                "value: scan_type of this tool must be light or deep or custom, not `heavy`",
             ),
             (Tool::WEBSITE, json!({"scan_type":3}), "type: scan_type must be a string, not a number"),
             (Tool::WEBSITE, json!([]), "type: an object"),
             (Tool::WEBSITE, json!({"requests_per_second":0}), "value: requests_per_second must be 1"),
             (Tool::WEBSITE, json!({"requests_per_second":"9"}), "type: requests_per_second must be an integer"),
+            (Tool::WEBSITE, json!({"scan_type":"custom","discovery":"robots"}), "type: discovery must be a list"),
+            (Tool::WEBSITE, json!({"spider":{"approach":"fast"}}), "value: spider.approach must be auto"),
+            (Tool::WEBSITE, json!({"spider":{"depth":-1}}), "value: spider.depth must be 0 to 100"),
+            (Tool::WEBSITE, json!({"spider":{"include_urls":["ftp://a"]}}), "value: spider.include_urls"),
+            (Tool::WEBSITE, json!({"spider":{"authentication":{"cookies":"a=b"}}}), "value: authentication must be"),
+            (Tool::PORTS, json!({"authentication":{"cookies":"a=b"}}), "value: authentication cannot be used"),
+            (Tool::TLS, json!({"params":{"authentication":1}}), "value: authentication cannot be used"),
             (Tool::PORTS, json!({"port_top":"7"}), "value: port_top must be"),
             (Tool::PORTS, json!({"check_alive":"yes"}), "type: check_alive must be a boolean"),
             (Tool::PORTS, json!({"protocol_type":"udp"}), "value: protocol_type must be tcp"),
@@ -228,29 +192,6 @@ mod tests {
                 ParamsError::Value(text) => format!("value: {text}"),
             };
             assert!(message.starts_with(expected), "{given}: {message}");
-        }
-    }
-
-    #[test]
-    fn authentication_accepts_headers_and_cookies_and_errors_hide_values() {
-        for good in [
-            json!({"headers":{"Authorization":"Bearer s3cret"}}),
-            json!({"headers":["X-Key: s3cret"],"cookies":"sid=s3cret"}),
-            json!({"cookies":{"sid":"s3cret"}}),
-        ] {
-            assert_eq!(Authentication::parse(&good).unwrap().headers.len(), good.as_object().unwrap().len());
-        }
-        for bad in [
-            json!({}),
-            json!("s3cret"),
-            json!({"password":"s3cret"}),
-            json!({"headers":{"X":["s3cret"]}}),
-            json!({"headers":["s3cret"]}),
-            json!({"headers":{"X":"s3cret\r\nY: 1"}}),
-            json!({"headers":{"s3 cret":"1"}}),
-        ] {
-            let error = Authentication::parse(&bad).err().expect("refused").to_string();
-            assert!(!error.contains("s3"), "{error}");
         }
     }
 }
