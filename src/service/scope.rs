@@ -23,16 +23,13 @@ use url::Host;
 use super::address::check_dns_name;
 use crate::contract::{Stamp, serde_as_text};
 
-/// Suffixes under which anyone can register names; a wildcard below them is refused. Single labels need no list.
-#[rustfmt::skip]
-const SHARED_SUFFIXES: &[&str] = &[
-    "co.uk", "org.uk", "ac.uk", "gov.uk", "me.uk", "com.au", "net.au", "org.au", "co.nz", "co.jp", "ne.jp", "or.jp",
-    "co.kr", "co.in", "co.za", "com.br", "com.ar", "com.mx", "com.cn", "com.hk", "com.tw", "com.sg", "com.tr",
-    "com.ua", "com.pl", "co.il", "co.id", "co.th", "com.my", "com.vn", "com.ph", "com.sa", "com.eg", "com.ng",
-    "github.io", "gitlab.io", "pages.dev", "workers.dev", "vercel.app", "netlify.app", "herokuapp.com",
-    "azurewebsites.net", "cloudapp.net", "cloudfront.net", "amazonaws.com", "appspot.com", "web.app",
-    "firebaseapp.com", "blogspot.com", "wordpress.com", "fly.dev", "onrender.com", "ngrok.io", "duckdns.org",
-];
+/// Domains of providers with names of many owners below them that are no public suffixes themselves.
+const SHARED_DOMAINS: &[&str] =
+    &["amazonaws.com", "amazonaws.com.cn", "windows.net", "core.windows.net", "wordpress.com"];
+
+/// The shortest prefixes of an entry; a shorter one is a mistake, or a scan of the internet.
+const MIN_PREFIX_V4: u8 = 8;
+const MIN_PREFIX_V6: u8 = 32;
 
 /// The targets of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -84,7 +81,7 @@ impl FromStr for Pattern {
         }
         if text.contains('/') {
             return match text.parse::<IpNet>() {
-                Ok(net) if net.prefix_len() == 0 => fail("it covers every address"),
+                Ok(net) if is_too_wide(&net) => fail("a network is at most a /8 (IPv4) or a /32 (IPv6)"),
                 Ok(net) => Ok(Pattern::Net(net.trunc())),
                 Err(_) => fail("a network has the form 10.0.4.0/24"),
             };
@@ -103,11 +100,22 @@ impl FromStr for Pattern {
         if !below {
             return Ok(Pattern::Name(name));
         }
-        if !name.contains('.') || SHARED_SUFFIXES.contains(&name.as_str()) {
+        if is_shared(&name) {
             return fail("names below this suffix belong to many owners; use a domain that you own");
         }
         Ok(Pattern::Below(name))
     }
+}
+
+fn is_too_wide(net: &IpNet) -> bool {
+    net.prefix_len() < if net.addr().is_ipv4() { MIN_PREFIX_V4 } else { MIN_PREFIX_V6 }
+}
+
+/// Whether the names below this one belong to many owners: a public suffix (publicsuffix.org), or the parent of one.
+fn is_shared(name: &str) -> bool {
+    let is_suffix = |name: &str| psl::suffix_str(name) == Some(name);
+    // Rules such as `*.compute.amazonaws.com` make every name below a suffix.
+    is_suffix(name) || is_suffix(&format!("any.{name}")) || SHARED_DOMAINS.contains(&name)
 }
 
 impl fmt::Display for Pattern {
@@ -299,6 +307,9 @@ mod tests {
             ("10.0.4.7/24", "10.0.4.0/24"),
             ("[::1]", "::1"),
             ("2001:db8::/32", "2001:db8::/32"),
+            ("10.0.0.0/8", "10.0.0.0/8"),
+            ("*.example.gov.au", "*.example.gov.au"),
+            ("*.shop.s3.amazonaws.com", "*.shop.s3.amazonaws.com"),
         ] {
             assert_eq!(given.parse::<Pattern>().unwrap().to_string(), expected);
         }
@@ -307,8 +318,18 @@ mod tests {
             ("*.test", "many owners"),
             ("*.co.uk", "many owners"),
             ("*.github.io", "many owners"),
+            ("*.gov.au", "many owners"),
+            ("*.s3.amazonaws.com", "many owners"),
+            ("*.amazonaws.com", "many owners"),
+            ("*.compute.amazonaws.com", "many owners"),
+            ("*.blob.core.windows.net", "many owners"),
+            ("*.xn--p1ai", "many owners"),
+            ("*.ck", "many owners"),
             ("a.*.test", "use a name"),
-            ("0.0.0.0/0", "every address"),
+            ("0.0.0.0/0", "at most a /8"),
+            ("8.0.0.0/7", "at most a /8"),
+            ("::/0", "at most a /8"),
+            ("2001::/31", "a /32 (IPv6)"),
             ("10.0.0.0/33", "10.0.4.0/24"),
             ("http://a.test/", "without http://"),
             ("", "use a name"),
@@ -316,6 +337,69 @@ mod tests {
             let error = given.parse::<Pattern>().expect_err(given).to_string();
             assert!(error.contains(why), "{given}: {error}");
         }
+    }
+
+    #[test]
+    fn wildcard_below_a_suffix_of_many_owners_is_refused() {
+        let all = [
+            "co.uk",
+            "org.uk",
+            "ac.uk",
+            "gov.uk",
+            "me.uk",
+            "com.au",
+            "net.au",
+            "org.au",
+            "co.nz",
+            "co.jp",
+            "ne.jp",
+            "or.jp",
+            "co.kr",
+            "co.in",
+            "co.za",
+            "com.br",
+            "com.ar",
+            "com.mx",
+            "com.cn",
+            "com.hk",
+            "com.tw",
+            "com.sg",
+            "com.tr",
+            "com.ua",
+            "com.pl",
+            "co.il",
+            "co.id",
+            "co.th",
+            "com.my",
+            "com.vn",
+            "com.ph",
+            "com.sa",
+            "com.eg",
+            "com.ng",
+            "github.io",
+            "gitlab.io",
+            "pages.dev",
+            "workers.dev",
+            "vercel.app",
+            "netlify.app",
+            "herokuapp.com",
+            "azurewebsites.net",
+            "cloudapp.net",
+            "cloudfront.net",
+            "amazonaws.com",
+            "appspot.com",
+            "web.app",
+            "firebaseapp.com",
+            "blogspot.com",
+            "wordpress.com",
+            "fly.dev",
+            "onrender.com",
+            "ngrok.io",
+            "duckdns.org",
+        ];
+        let accepted: Vec<&str> =
+            all.into_iter().filter(|suffix| format!("*.{suffix}").parse::<Pattern>().is_ok()).collect();
+        assert_eq!(accepted, [""; 0]);
     }
 
     #[test]
