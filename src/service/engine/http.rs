@@ -1,8 +1,8 @@
 //! The HTTP client of the scanner: safe methods only, with scope check, rate limit, budgets and raw log.
 //!
 //! ```text
-//!   send ──► budget ──► rate ──► host resolved? ──no──► resolve, scope check ──► a client bound to the addresses
-//!                                     └──────yes──────────────┴──► request ──► body, truncated ──► HttpPage, raw log
+//!   send ──► budget ──► host resolved? ──no──► resolve, scope check ──► a client bound to the addresses
+//!                            └──────yes──────────────┴──► rate of the host ──► request ──► body, truncated ──► HttpPage
 //! ```
 //!
 //! Each host is resolved once per scan, and connections go to the checked addresses. The client never follows redirects,
@@ -10,15 +10,15 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, redirect};
 use thiserror::Error;
 use tokio::sync::Mutex;
-use url::Url;
+use url::{Origin, Url};
 
 use super::limits::{ScanCuts, ScanLimits};
 use super::pace::{HostLane, RequestPace};
@@ -95,36 +95,44 @@ impl HttpPage {
     }
 }
 
+/// The client for one host, with the rate limit of this host.
+#[derive(Clone)]
+struct HostClient {
+    client: Client,
+    lane: Arc<HostLane>,
+}
+
 /// The HTTP client of one scan.
 pub struct Web<'a> {
     run: &'a ScanRun<'a>,
-    lane: Arc<HostLane>,
     /// A lower rate that the scan requested.
     scan_pace: RequestPace,
     authentication: Authentication,
-    /// Credentials are sent to this host only, and not over http if the target uses https.
-    home: (String, bool),
-    clients: Mutex<HashMap<String, Client>>,
+    /// Credentials are sent to these origins only: that of the target URL, or of a host without scheme over https and
+    /// http.
+    origins: Vec<Origin>,
+    /// The origin that responded first, and that alone receives credentials from then on.
+    home: OnceLock<Origin>,
+    clients: Mutex<HashMap<String, HostClient>>,
     requests_left: AtomicU32,
     bytes: AtomicU64,
     failures: AtomicU32,
 }
 
 impl<'a> Web<'a> {
-    /// A client for a target at `ip`.
     pub fn new(
         run: &'a ScanRun<'a>,
-        ip: IpAddr,
         requests_per_second: Option<u32>,
         authentication: Authentication,
         max_requests: u32,
     ) -> Self {
+        let urls = ["https", "http"].into_iter().filter_map(|scheme| run.address.url_with(scheme));
         Self {
             run,
-            lane: run.lanes.of(ip),
             scan_pace: RequestPace::new(requests_per_second),
             authentication,
-            home: (run.address.host(), run.address.url().is_some_and(|url| url.scheme() == "https")),
+            origins: urls.map(|url| url.origin()).collect(),
+            home: OnceLock::new(),
             clients: Mutex::default(),
             requests_left: AtomicU32::new(max_requests),
             bytes: AtomicU64::new(0),
@@ -140,9 +148,9 @@ impl<'a> Web<'a> {
     pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<HttpPage, WebError> {
         self.take_budget(1)?;
         self.scan_pace.wait().await;
-        let Ok(_connection) = self.lane.connections.acquire().await else { return Err(WebError::Unresponsive) };
-        self.lane.requests.wait().await;
-        let client = self.client(url).await?;
+        let HostClient { client, lane } = self.client(url).await?;
+        let Ok(_connection) = lane.connections.acquire().await else { return Err(WebError::Unresponsive) };
+        lane.requests.wait().await;
         let start = Instant::now();
         let answer = self.exchange(&client, method.clone(), url, headers).await;
         let elapsed = start.elapsed().as_millis();
@@ -191,7 +199,7 @@ impl<'a> Web<'a> {
     }
 
     /// The client that is bound to the checked addresses of the host.
-    async fn client(&self, url: &Url) -> Result<Client, WebError> {
+    async fn client(&self, url: &Url) -> Result<HostClient, WebError> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let mut clients = self.clients.lock().await;
         if let Some(client) = clients.get(&host) {
@@ -201,12 +209,17 @@ impl<'a> Web<'a> {
             ScanOutcome::FailedToStart(why) => WebError::Refused(why),
             other => WebError::Refused(format!("{other:?}")),
         })?;
-        let client = self.build(&host, &ips).map_err(|error| WebError::Broken(error.to_string()))?;
+        // The client may connect to any of the addresses, so an address elsewhere decides.
+        let slowest = ips.iter().find(|ip| !is_this_host(**ip)).or(ips.first());
+        let Some(ip) = slowest else { return Err(WebError::Refused(format!("{host} has no allowed address"))) };
+        let lane = self.run.lanes.of(*ip);
+        let client = self.build(&host, &ips, &lane).map_err(|error| WebError::Broken(error.to_string()))?;
+        let client = HostClient { client, lane };
         clients.insert(host, client.clone());
         Ok(client)
     }
 
-    fn build(&self, host: &str, ips: &[IpAddr]) -> reqwest::Result<Client> {
+    fn build(&self, host: &str, ips: &[IpAddr], lane: &HostLane) -> reqwest::Result<Client> {
         let here = ips.iter().all(|ip| is_this_host(*ip));
         let addresses: Vec<SocketAddr> = ips.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
         Client::builder()
@@ -216,9 +229,9 @@ impl<'a> Web<'a> {
             .referer(false)
             .http1_only()
             .tls_danger_accept_invalid_certs(true)
-            .connect_timeout(self.lane.limits.connect_timeout)
+            .connect_timeout(lane.limits.connect_timeout)
             .timeout(Duration::from_secs(if here { 4 } else { 20 }))
-            .pool_max_idle_per_host(self.lane.limits.connections)
+            .pool_max_idle_per_host(lane.limits.connections)
             .resolve_to_addrs(host, &addresses)
             .build()
     }
@@ -246,9 +259,21 @@ impl<'a> Web<'a> {
         Ok(HttpPage { url: url.clone(), status, headers, body })
     }
 
-    fn is_home(&self, url: &Url) -> bool {
-        let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-        host == self.home.0 && (!self.home.1 || url.scheme() == "https")
+    /// Limits credentials to the origin of this URL, if they may be sent there at all.
+    pub fn settle(&self, url: &Url) {
+        let origin = url.origin();
+        if self.origins.contains(&origin) {
+            let _ = self.home.set(origin);
+        }
+    }
+
+    /// Whether credentials are sent with a request of this URL.
+    pub fn is_home(&self, url: &Url) -> bool {
+        let origin = url.origin();
+        match self.home.get() {
+            Some(home) => *home == origin,
+            None => self.origins.contains(&origin),
+        }
     }
 }
 
@@ -271,4 +296,54 @@ fn web_error(error: reqwest::Error) -> WebError {
         cause = inner;
     }
     if connect { WebError::Connect(cause.to_string()) } else { WebError::Broken(cause.to_string()) }
+}
+
+#[cfg(test)]
+mod host_tests {
+    use serde_json::json;
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::contract::Tool;
+    use crate::service::address::Address;
+    use crate::service::engine::pace::Lanes;
+    use crate::service::engine::testing::{ChangingResolver, TestScan};
+
+    #[tokio::test]
+    async fn rate_limit_and_credentials_belong_to_the_host_of_the_request() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut scan = TestScan::new(Tool::WEBSITE, "http://127.0.0.1:8080/", json!({}));
+        scan.scope_file = folder.path().join("scope.toml");
+        std::fs::write(&scan.scope_file, "allow = [{ target = 'shop.acme.test' }]").unwrap();
+        // No request is sent to this address.
+        scan.resolver = ChangingResolver::new(&["192.0.2.1"]);
+        let (job, lanes, events) = (scan.job.clone(), Lanes::new(64), mpsc::channel(16).0);
+        let settings = scan.engine_settings();
+        let run = ScanRun::new(&job, Address::parse(&job.target).unwrap(), &settings, &lanes, events);
+        let web = Web::new(&run, None, Authentication::default(), 10);
+        for (url, rate, is_home) in [
+            ("http://127.0.0.1:8080/a", 200, true),
+            ("http://127.0.0.1/", 200, false),
+            ("https://127.0.0.1:8080/", 200, false),
+            ("http://shop.acme.test:8080/", 10, false),
+        ] {
+            let url = Url::parse(url).unwrap();
+            assert_eq!(web.client(&url).await.unwrap().lane.limits.requests_per_second, rate, "{url}");
+            assert_eq!(web.is_home(&url), is_home, "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn credentials_of_host_without_scheme_settle_on_the_first_origin_that_responds() {
+        let scan = TestScan::new(Tool::WEBSITE, "localhost", json!({}));
+        let (job, lanes, events) = (scan.job.clone(), Lanes::new(64), mpsc::channel(16).0);
+        let settings = scan.engine_settings();
+        let run = ScanRun::new(&job, Address::parse(&job.target).unwrap(), &settings, &lanes, events);
+        let web = Web::new(&run, None, Authentication::default(), 10);
+        let [http, https, other] =
+            ["http://localhost/", "https://localhost/", "http://localhost:8080/"].map(|url| Url::parse(url).unwrap());
+        assert!(web.is_home(&http) && web.is_home(&https) && !web.is_home(&other));
+        web.settle(&https);
+        assert!(!web.is_home(&http) && web.is_home(&https));
+    }
 }

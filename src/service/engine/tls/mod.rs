@@ -10,6 +10,7 @@
 //! before the handshake is complete. The output is a `finding_list` with `protocols[]` and `certificates[]`.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -18,7 +19,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::kinds::FindingKind;
-use super::pace::Limits;
+use super::pace::HostLane;
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::service::scope_check::is_this_host;
@@ -46,7 +47,7 @@ struct Server<'a> {
     run: &'a ScanRun<'a>,
     host: String,
     address: SocketAddr,
-    limits: Limits,
+    lane: Arc<HostLane>,
     timeout: Duration,
 }
 
@@ -92,7 +93,8 @@ async fn connectable<'a>(run: &'a ScanRun<'a>, host: String, port: u16) -> Resul
     for ip in run.resolve(&host).await? {
         let address = SocketAddr::new(ip, port);
         let timeout = Duration::from_secs(if is_this_host(ip) { 3 } else { 8 });
-        let server = Server { run, host: host.clone(), address, limits: Limits::of(ip), timeout };
+        let server = Server { run, host: host.clone(), address, lane: run.lanes.of(ip), timeout };
+        server.lane.requests.wait().await;
         match server.connect().await {
             Ok(_) => return Ok(server),
             Err(error) => why = format!("{address}: {error}"),
@@ -110,7 +112,7 @@ impl TlsAnswer {
 
 impl Server<'_> {
     async fn connect(&self) -> std::io::Result<TcpStream> {
-        match timeout(self.limits.connect_timeout, TcpStream::connect(self.address)).await {
+        match timeout(self.lane.limits.connect_timeout, TcpStream::connect(self.address)).await {
             Ok(connected) => connected,
             Err(_) => Err(std::io::Error::new(std::io::ErrorKind::TimedOut, "connection timed out")),
         }
@@ -118,6 +120,9 @@ impl Server<'_> {
 
     /// Tries one version; a server that does not respond does not accept it.
     async fn handshake(&self, version: Version) -> TlsAnswer {
+        // Before the timeout: other scans may use the same host.
+        let _connection = self.lane.connections.acquire().await;
+        self.lane.requests.wait().await;
         let exchange = async {
             let stream = self.connect().await.ok()?;
             match version {

@@ -171,12 +171,14 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     // The start page is a test too.
     run.planned(reach.checks.len() as u32 + 1).await;
     run.output_findings(json!({})).await;
-    let ip = run.resolve(&run.address.host()).await?[0];
-    let web = Web::new(run, ip, rate, params.authentication.unwrap_or_default(), reach.requests);
+    let web = Web::new(run, rate, params.authentication.unwrap_or_default(), reach.requests);
     let start = start::find(run, &web).await?;
     if with_login && matches!(start.status, 401 | 403) {
-        let why = format!("{} responds with {} to the given authentication", start.url, start.status);
-        return Err(ScanOutcome::AuthFailed(why));
+        let why = match web.is_home(&start.url) {
+            true => "to the given authentication",
+            false => "and receives no authentication, because it is not the target: use it as the target",
+        };
+        return Err(ScanOutcome::AuthFailed(format!("{} responds with {} {why}", start.url, start.status)));
     }
     let metadata = json!({"url": start.url.as_str(), "status": start.status});
     run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;

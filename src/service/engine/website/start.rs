@@ -37,7 +37,10 @@ async fn fetch_first(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanO
     let mut failures = Vec::new();
     for url in schemes.iter().filter_map(|scheme| run.address.url_with(scheme)) {
         match web.get(&url).await {
-            Ok(page) => return Ok(page),
+            Ok(page) => {
+                web.settle(&url);
+                return Ok(page);
+            }
             Err(WebError::Refused(why)) => return Err(ScanOutcome::FailedToStart(why)),
             Err(error) => failures.push(format!("{url}: {error}")),
         }
