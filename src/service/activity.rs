@@ -1,10 +1,14 @@
-//! The activity of a running service, read from its database by another process (`scandeck status`).
+//! The activity of a running service, read from its database by another process (`scandeck status`, `scandeck scope`).
+
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::data_dir::DataDir;
+use super::data_dir::{DataDir, Holder};
 use super::errors::StartError;
 use super::store::Store;
+use super::worker::ENDED_BY_SCOPE;
+use crate::contract::ScanId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
@@ -28,4 +32,55 @@ pub async fn activity(dir: &DataDir, logger_days: i64) -> Result<Activity, Start
     let read = read.await.map_err(StartError::Store);
     store.close().await;
     read
+}
+
+/// Time in which a running service ends the scans that the scope no longer allows.
+const SCOPE_TIME: Duration = Duration::from_millis(2500);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A scan that a change of the scope ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedScan {
+    pub id: ScanId,
+    pub target: String,
+}
+
+/// The running scans of a service, before the scope changes.
+#[derive(Debug)]
+pub struct RunningScans {
+    store: Store,
+    ids: Vec<i64>,
+}
+
+impl RunningScans {
+    /// Reads the running scans; `None` when no service or no scan runs.
+    ///
+    /// # Errors
+    /// When the database has another schema or cannot be read.
+    pub async fn read(dir: &DataDir) -> Result<Option<Self>, StartError> {
+        if !matches!(dir.holder(), Ok(Holder::Running(_))) {
+            return Ok(None);
+        }
+        let store = Store::open_beside(&dir.database()).await?;
+        let ids = store.running_scan_ids().await.map_err(StartError::Store)?;
+        Ok((!ids.is_empty()).then_some(Self { store, ids }))
+    }
+
+    /// Waits until the service has applied a change of the scope; returns the scans that it ended.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn ended_by_scope(self) -> Result<Vec<EndedScan>, StartError> {
+        let began = Instant::now();
+        loop {
+            let left = self.store.running_scan_ids().await.map_err(StartError::Store)?;
+            if began.elapsed() > SCOPE_TIME || !self.ids.iter().any(|id| left.contains(id)) {
+                break;
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+        let ended = self.store.ended_scans(&self.ids, ENDED_BY_SCOPE).await.map_err(StartError::Store)?;
+        self.store.close().await;
+        Ok(ended.into_iter().map(|(id, target)| EndedScan { id: ScanId(id), target }).collect())
+    }
 }

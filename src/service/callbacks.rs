@@ -28,6 +28,7 @@ use url::Url;
 use super::address::Address;
 use super::engine::PRODUCT;
 use super::report_maker::queue_pending_callbacks;
+use super::resolver::addresses;
 use super::state::App;
 use super::store::DatabaseError;
 use super::store::deliveries::{Delivery, RETRY_DELAY};
@@ -145,14 +146,11 @@ async fn post(app: &App, key: &str, delivery: &Delivery, url: &Url) -> anyhow::R
 async fn resolve(app: &App, address: &Address) -> anyhow::Result<SocketAddr> {
     let host = address.host();
     let port = address.port().context("URL without a port")?;
-    let all: Vec<SocketAddr> = match address.ip() {
-        Some(ip) => vec![SocketAddr::new(ip, port)],
-        None => tokio::net::lookup_host((host.as_str(), port)).await?.collect(),
-    };
-    for found in &all {
-        app.scope_check.check_ip(&host, found.ip())?;
+    let all = addresses(app.resolver.as_ref(), &host).await.map_err(anyhow::Error::msg)?;
+    for ip in &all {
+        app.scope_check.check_ip(&host, *ip)?;
     }
-    all.first().copied().context("the name has no address")
+    all.first().map(|ip| SocketAddr::new(*ip, port)).context("the name has no address")
 }
 
 /// The hexadecimal HMAC-SHA256 of a body.

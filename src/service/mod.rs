@@ -31,6 +31,7 @@ mod openapi;
 mod recorder;
 mod report_maker;
 mod request;
+pub mod resolver;
 mod router;
 mod routes;
 pub mod scope;
@@ -42,7 +43,7 @@ mod store;
 mod words;
 mod worker;
 
-pub use activity::{Activity, activity};
+pub use activity::{Activity, EndedScan, RunningScans, activity};
 pub use connections::ConnectionLimits;
 pub use data_dir::{DataDir, Holder, ServiceInfo};
 pub use engine::ScanLimits;

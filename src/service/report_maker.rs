@@ -293,6 +293,7 @@ mod tests {
         App::new(AppState {
             store,
             scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings::default())),
+            resolver: Arc::new(crate::service::resolver::SystemResolver),
             clock: Arc::new(SystemClock),
             limiter: Limiter::new(settings.rate_limit),
             wrong_keys: WrongKeys::new(settings.wrong_keys),

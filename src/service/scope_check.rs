@@ -6,9 +6,10 @@
 //!     resolve ──► check_ip(host, ip) ──────┘
 //! ```
 //!
-//! Loopback and this host are allowed; `allow_private` allows RFC 1918 and ULA; all other targets need an entry in the
-//! scope file ([`scope`](super::scope)), whose changes apply immediately. A denial overrides everything. A cloud metadata
-//! address needs its own entry; a range does not include it. With an unreadable scope file nothing is allowed.
+//! Loopback and this host are allowed; `allow_private` allows private and link-local addresses; all other targets need an
+//! entry in the scope file ([`scope`](super::scope)), whose changes apply immediately. An entry for a name covers public
+//! addresses only. A denial overrides everything. A cloud metadata address needs its own entry; a range does not include
+//! it. With an unreadable scope file nothing is allowed.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -44,7 +45,7 @@ const METADATA: &[IpAddr] = &[
 pub struct ScopeCheckSettings {
     /// The scope file, which may be missing.
     pub scope_file: PathBuf,
-    /// Allows RFC 1918 and unique local addresses (`--allow-private`).
+    /// Allows private, unique local and link-local addresses (`--allow-private`).
     pub allow_private: bool,
     /// Allowed for the lifetime of this process (`--allow-target`).
     pub allow_targets: Vec<Pattern>,
@@ -118,15 +119,28 @@ impl ScopeCheck {
         if self.is_allowed_by_default(host, ip) {
             return None;
         }
-        self.check_entries(scope, covers).err()
+        match ip {
+            // Whoever owns a name can make it resolve to any address.
+            Some(ip) if !is_public(ip) => {
+                let reason = self.check_entries(scope, |pattern| pattern.covers_ip(ip)).err()?;
+                let is_listed = self.check_entries(scope, |pattern| pattern.covers_name(host)).is_ok();
+                Some(if is_listed && reason == RefusalReason::NotListed { RefusalReason::NotPublic } else { reason })
+            }
+            _ => self.check_entries(scope, covers).err(),
+        }
     }
 
     /// Whether a target needs no entry.
     fn is_allowed_by_default(&self, host: &str, ip: Option<IpAddr>) -> bool {
         match ip {
-            Some(ip) => (self.settings.allow_private && is_private(ip)) || is_this_host(ip),
-            None => host == "localhost" || host.ends_with(".localhost") || self.host_name.as_deref() == Some(host),
+            Some(ip) if self.settings.allow_private && is_private(ip) => true,
+            Some(ip) => (self.is_local_name(host) || host.parse::<IpAddr>().is_ok()) && is_this_host(ip),
+            None => self.is_local_name(host),
         }
+    }
+
+    fn is_local_name(&self, host: &str) -> bool {
+        host == "localhost" || host.ends_with(".localhost") || self.host_name.as_deref() == Some(host)
     }
 
     fn check_entries(&self, scope: &ScanScope, covers: impl Fn(&Pattern) -> bool) -> Result<(), RefusalReason> {
@@ -162,10 +176,11 @@ impl ScopeCheck {
             Some(ip) if ip.to_string() != host => format!("{host} ({ip})"),
             _ => host.to_owned(),
         };
-        // An entry for a name covers its addresses, except metadata addresses.
+        // An entry for a name covers its public addresses only.
         let entry = match (&reason, ip) {
             (RefusalReason::Denied(entry), _) => entry.target.to_string(),
             (RefusalReason::Metadata, Some(ip)) => ip.to_string(),
+            (_, Some(ip)) if !is_public(ip) => ip.to_string(),
             _ => host.to_owned(),
         };
         let suffix = &self.settings.command_suffix;
@@ -207,11 +222,29 @@ fn embedded_ipv4(ip: IpAddr) -> IpAddr {
     }
 }
 
+/// Private, unique local, link-local and loopback addresses, and those of carrier-grade NAT (RFC 6598).
 fn is_private(ip: IpAddr) -> bool {
     match ip {
-        IpAddr::V4(ip) => ip.is_private(),
-        IpAddr::V6(ip) => ip.is_unique_local(),
+        IpAddr::V4(ip) => {
+            let [a, b, ..] = ip.octets();
+            ip.is_private() || ip.is_loopback() || ip.is_link_local() || (a == 100 && b & 0xc0 == 64)
+        }
+        IpAddr::V6(ip) => ip.is_unique_local() || ip.is_loopback() || ip.is_unicast_link_local(),
     }
+}
+
+/// Whether the internet routes an address, so that it belongs to the owner of a name that resolves to it.
+pub fn is_public(ip: IpAddr) -> bool {
+    let ip = embedded_ipv4(ip);
+    let is_reserved = match ip {
+        // This network, IETF protocol assignments, benchmarks (RFC 6890), and reserved addresses.
+        IpAddr::V4(ip) => matches!(ip.octets(), [0, ..] | [192, 0, 0, _] | [198, 18 | 19, ..] | [240..=255, ..]),
+        // Site-local (RFC 3879), and local-use NAT64 (RFC 8215).
+        IpAddr::V6(ip) => {
+            matches!(ip.segments(), [0xfec0..=0xfeff, ..] | [0x64, 0xff9b, 1, ..] | [0, 0, 0, 0, 0, 0, ..])
+        }
+    };
+    !(is_private(ip) || is_reserved || ip.is_multicast())
 }
 
 /// Whether an address belongs to this machine: loopback, or an address that the kernel reaches from itself.
@@ -320,6 +353,46 @@ mod tests {
         assert!(scope_check.check_ip("b.test", "192.0.2.1".parse().unwrap()).is_err());
         let TestScopeCheck { scope_check, .. } = &self::scope_check("deny = [{ target = '*.a.test' }]", |_| {});
         assert!(refused(scope_check, "x.a.test").unwrap().contains("`scandeck scope remove *.a.test`"));
+    }
+
+    #[test]
+    fn entry_of_a_name_covers_public_addresses_only() {
+        let scope = "allow = [{ target = 'a.test' }, { target = '*.b.test' }, { target = '10.0.4.0/24' }]";
+        let TestScopeCheck { scope_check, .. } = &scope_check(scope, |_| {});
+        let check = |scope_check: &ScopeCheck, host: &str, ip: &str| scope_check.check_ip(host, ip.parse().unwrap());
+        for ip in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.0.1",
+            "169.254.1.1",
+            "100.64.0.1",
+            "::1",
+            "fd12::1",
+            "fe80::1",
+            "fec0::1",
+            "::ffff:10.1.2.3",
+            "64:ff9b::a01:203",
+            "198.18.0.1",
+            "240.0.0.1",
+        ] {
+            for host in ["a.test", "x.b.test"] {
+                let refusal = check(scope_check, host, ip).expect_err(ip).to_string();
+                assert!(refusal.contains("does not cover") && refusal.contains("scope add"), "{refusal}");
+            }
+        }
+        let refusal = check(scope_check, "a.test", "10.1.2.3").unwrap_err().to_string();
+        assert!(refusal.contains("`scandeck scope add 10.1.2.3` permits it"), "{refusal}");
+        for (host, ip) in
+            [("a.test", "192.0.2.1"), ("a.test", "10.0.4.7"), ("a.test", "2001:db8::1"), ("localhost", "::1")]
+        {
+            assert_eq!(check(scope_check, host, ip), Ok(()), "{host} {ip}");
+        }
+        let TestScopeCheck { scope_check, .. } = &self::scope_check(scope, |settings| settings.allow_private = true);
+        for ip in ["127.0.0.1", "10.1.2.3", "169.254.1.1", "fe80::1", "fd12::1"] {
+            assert_eq!(check(scope_check, "a.test", ip), Ok(()), "{ip}");
+        }
+        assert!(check(scope_check, "a.test", "169.254.169.254").is_err());
     }
 
     #[test]

@@ -32,6 +32,7 @@ use super::errors::{ApiError, StartError};
 use super::limits::{Limiter, WrongKeys};
 use super::loggers::LoggerHandler;
 use super::recorder::Recorder;
+use super::resolver::{Resolver, SystemResolver};
 use super::router::NormalizingRouter;
 use super::scope::Pattern;
 use super::scope_check::{ScopeCheck, ScopeCheckSettings};
@@ -92,11 +93,13 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The engine by default.
     pub runner: Option<Arc<dyn Runner>>,
+    /// The resolver of the system by default.
+    pub resolver: Arc<dyn Resolver>,
 }
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { clock: Arc::new(SystemClock), runner: None }
+        Self { clock: Arc::new(SystemClock), runner: None, resolver: Arc::new(SystemResolver) }
     }
 }
 
@@ -119,7 +122,8 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let sockets = Sockets::open(&settings, last.as_ref()).await?;
     let (base_url, logger_base) = (api_url(sockets.api_address)?, sockets.logger_base(&settings)?);
     let shares = DescriptorShares::of_process();
-    let runner = parts.runner.unwrap_or_else(|| engine(&settings, &scope_check, &sockets, shares));
+    let resolver = Arc::clone(&parts.resolver);
+    let runner = parts.runner.unwrap_or_else(|| engine(&settings, &scope_check, resolver, &sockets, shares));
     if settings.connections.connections > shares.api {
         notes.push(format!("the limit of file descriptors allows {} connections per listener", shares.api));
     }
@@ -127,6 +131,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let app = App::new(AppState {
         store: store.clone(),
         scope_check,
+        resolver: parts.resolver,
         limiter: Limiter::new(settings.rate_limit),
         wrong_keys: WrongKeys::new(settings.wrong_keys),
         key_hash: guard::hash(&api_key),
@@ -226,6 +231,7 @@ async fn listen(address: SocketAddr, flag: &'static str, any: bool) -> Result<(T
 fn engine(
     settings: &Settings,
     scope_check: &Arc<ScopeCheck>,
+    resolver: Arc<dyn Resolver>,
     sockets: &Sockets,
     shares: DescriptorShares,
 ) -> Arc<dyn Runner> {
@@ -235,6 +241,7 @@ fn engine(
     let (scope_check, trust_anchors) = (Arc::clone(scope_check), settings.trust_anchors.clone());
     Arc::new(Engine::new(EngineSettings {
         scope_check,
+        resolver,
         trust_anchors,
         service_ports,
         limits: settings.scan_limits,

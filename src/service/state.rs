@@ -10,6 +10,7 @@ use url::Url;
 
 use super::clock::Clock;
 use super::limits::{Limiter, WrongKeys};
+use super::resolver::Resolver;
 use super::scope_check::ScopeCheck;
 use super::settings::Settings;
 use super::store::Store;
@@ -23,6 +24,7 @@ pub struct AppState {
     pub settings: Settings,
     pub store: Store,
     pub scope_check: Arc<ScopeCheck>,
+    pub resolver: Arc<dyn Resolver>,
     pub clock: Arc<dyn Clock>,
     pub limiter: Limiter,
     pub wrong_keys: WrongKeys,

@@ -3,6 +3,7 @@
 //! ```text
 //!   queue ──claim──► Runner::run ──events──► store (each write carries the attempt)
 //!                       ▲   └──outcome────► finished, failed to start, connection error, auth failed
+//!                                                                          out of scope: stopped
 //!   stop, time limit ───┘ token             stopped, timed out
 //!   service stops ──────┘                   nothing stored: the next start runs the scan again
 //!   panic                                   returned to the queue
@@ -39,6 +40,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Largest number of events per transaction.
 const EVENT_BATCH: usize = 256;
+
+/// The beginning of `status_message` of a scan that a change of the scope ended.
+pub const ENDED_BY_SCOPE: &str = "ended by the scope: ";
 
 /// Runs scans: the engine, or a replacement in tests.
 pub trait Runner: Send + Sync + 'static {
@@ -236,6 +240,7 @@ fn end_of(outcome: ScanOutcome) -> End {
         ScanOutcome::FailedToStart(message) => (ScanStatus::FailedToStart, message),
         ScanOutcome::ConnectionError(message) => (ScanStatus::ConnectionError, message),
         ScanOutcome::AuthFailed(message) => (ScanStatus::AuthFailed, message),
+        ScanOutcome::OutOfScope(refusal) => (ScanStatus::Stopped, format!("{ENDED_BY_SCOPE}{refusal}")),
         // The worker did not cancel this scan.
         ScanOutcome::Cancelled => (ScanStatus::Aborted, "the scan aborted itself".to_owned()),
     };

@@ -1,6 +1,7 @@
 //! The service with the real engine: a port scan of loopback from the request to its findings.
 
-use scandeck::service::{Parts, start_with};
+use scandeck::service::scope::{ScopeEntry, ScopeFile};
+use scandeck::service::{DataDir, EndedScan, Parts, RunningScans, start_with};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
@@ -37,5 +38,38 @@ async fn port_scan_of_loopback_skips_own_service() {
     assert_eq!(output.data()["output_type"], "port_scanner");
     assert_eq!(output.data()["output_data"]["ports"][0]["number"], port);
     greeting.abort();
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn denial_ends_running_scan_and_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let stop = CancellationToken::new();
+    let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
+    let service = TestService::of(running, stop);
+    // It accepts connections and never answers.
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let scan = service.post("/scans", json!({"tool_id": 170, "target_name": url})).await.created();
+    let _connection = silent.accept().await.unwrap();
+    let dir = DataDir::open(dir.path()).unwrap();
+    let running = RunningScans::read(&dir).await.unwrap().expect("a running scan");
+    let entry = ScopeEntry {
+        target: "127.0.0.1".parse().unwrap(),
+        until: None,
+        note: "maintenance".into(),
+        who: "ana@box".into(),
+        added: None,
+    };
+    ScopeFile::new(dir.scope_file()).deny(vec![entry]).unwrap();
+    let ended = running.ended_by_scope().await.unwrap();
+    assert_eq!(ended, [EndedScan { id: scan.into(), target: url }]);
+    let shown = service.get(&format!("/scans/{scan}")).await;
+    assert_eq!(shown.data()["status_name"], "stopped");
+    let message = shown.data()["status_message"].as_str().unwrap();
+    assert!(
+        message.starts_with("ended by the scope: 127.0.0.1 is denied") && message.contains("maintenance"),
+        "{message}"
+    );
     service.stop().await;
 }

@@ -1,5 +1,7 @@
-//! `scandeck scope`: targets beyond this machine that the local service may scan. A running service applies a change of
-//! the file at its next check.
+//! `scandeck scope`: targets beyond this machine that the local service may scan.
+//!
+//! A running service applies a change of the file within two seconds. `deny` and `remove` wait for it, and print the scans
+//! that ended.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,8 +15,8 @@ use crate::cli::value::future_date;
 use crate::cli::{read_input, stdio};
 use crate::contract::Stamp;
 use crate::login::login;
-use crate::service::DataDir;
 use crate::service::scope::{Pattern, ScanScope, ScopeEntry, ScopeFile, parse_list};
+use crate::service::{DataDir, RunningScans};
 use crate::text;
 use crate::text::plural;
 
@@ -93,11 +95,24 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
             allow(&file(directory.open()?), targets, &terms)?;
         }
         ScopeCommand::Deny { targets, note } => {
-            let (count, file) = (targets.len(), file(directory.open()?));
+            let (count, dir) = (targets.len(), directory.open()?);
+            let (file, running) = (file(dir.clone()), running_scans(&dir).await);
             file.deny(entries(targets, None, &note))?;
             note!("{} denied in {}", plural(count, "target"), file.path().display());
+            report_ended(running).await;
         }
-        ScopeCommand::Remove { targets } => return remove(directory.existing()?.map(file).as_ref(), &targets),
+        ScopeCommand::Remove { targets } => {
+            let dir = directory.existing()?;
+            let running = match &dir {
+                Some(dir) => running_scans(dir).await,
+                None => None,
+            };
+            let code = remove(dir.map(file).as_ref(), &targets)?;
+            if code == ExitCode::SUCCESS {
+                report_ended(running).await;
+            }
+            return Ok(code);
+        }
         ScopeCommand::List => list(&match directory.existing()?.map(file) {
             Some(file) => file.load()?,
             None => ScanScope::default(),
@@ -128,6 +143,26 @@ fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<ExitC
     }
     note!("entry not found; `scandeck scope list` shows all entries");
     Ok(ExitCode::FAILURE)
+}
+
+/// The running scans before a change. The change is made even if they cannot be read.
+async fn running_scans(dir: &DataDir) -> Option<RunningScans> {
+    RunningScans::read(dir).await.unwrap_or_else(|error| {
+        note!("running scans cannot be read: {error}");
+        None
+    })
+}
+
+async fn report_ended(running: Option<RunningScans>) {
+    let Some(running) = running else { return };
+    match running.ended_by_scope().await {
+        Ok(ended) => {
+            for scan in ended {
+                note!("scan {} of {} ended", scan.id, text::clean(&scan.target));
+            }
+        }
+        Err(error) => note!("running scans cannot be read: {error}"),
+    }
 }
 
 fn list(scope: &ScanScope) -> anyhow::Result<()> {

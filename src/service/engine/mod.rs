@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::address::Address;
+use super::resolver::Resolver;
 use super::scope_check::ScopeCheck;
 use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Tool};
 
@@ -30,6 +31,8 @@ pub mod pace;
 pub mod params;
 pub mod ports;
 mod run;
+#[cfg(test)]
+mod scope_tests;
 mod service_ports;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -53,6 +56,7 @@ pub const FINDING_LIST: &str = "finding_list";
 pub struct EngineSettings {
     /// Decides which targets may be scanned; checked after each name resolution and at each redirect.
     pub scope_check: Arc<ScopeCheck>,
+    pub resolver: Arc<dyn Resolver>,
     /// Certificates trusted in addition to those of the system.
     pub trust_anchors: Vec<CertificateDer<'static>>,
     /// Listeners of the service itself, which are never findings.
@@ -77,7 +81,8 @@ impl Engine {
     }
 
     /// Runs one scan. Cancelling `stop`, closing `events` or dropping the future ends it at once and closes its
-    /// connections. After a stop, the output lists every open port that was found.
+    /// connections, and so does a change of the scope that no longer allows a host of the scan. After a stop, the output
+    /// lists every open port that was found.
     pub async fn run(&self, job: ScanJob, events: mpsc::Sender<ScanEvent>, stop: CancellationToken) -> ScanOutcome {
         let closed = events.clone();
         let address = match Address::parse(&job.target) {
@@ -88,14 +93,15 @@ impl Engine {
             return ScanOutcome::FailedToStart(refusal.to_string());
         }
         let run = ScanRun::new(&job, address, &self.settings, &self.lanes, events);
-        tokio::select! {
+        let outcome = tokio::select! {
             biased;
-            () = stop.cancelled() => {}
+            () = stop.cancelled() => ScanOutcome::Cancelled,
             () = closed.closed() => return ScanOutcome::Cancelled,
+            refusal = run.refused() => ScanOutcome::OutOfScope(refusal.to_string()),
             outcome = scan(&run) => return outcome,
-        }
+        };
         run.output_rest().await;
-        ScanOutcome::Cancelled
+        outcome
     }
 }
 
@@ -204,6 +210,8 @@ pub enum ScanOutcome {
     FailedToStart(String),
     ConnectionError(String),
     AuthFailed(String),
+    /// The scope changed and no longer allows the target.
+    OutOfScope(String),
     /// The token was cancelled; the worker knows the cause (stop, time limit, shutdown).
     Cancelled,
 }

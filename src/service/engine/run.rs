@@ -3,23 +3,26 @@
 //! A tool is `async fn scan(&ScanRun) -> Result<String, ScanOutcome>`: the summary of a finished scan, or another outcome.
 //! Tools do not handle stops: the engine drops the future, which closes its connections, and sends the last output.
 
-use std::collections::{BTreeMap, HashSet};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::net::lookup_host;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 use super::limits::{ScanCuts, ScanLimits, shorten_line};
 use super::pace::Lanes;
 use super::{EngineSettings, FINDING_LIST, NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDone};
 use crate::contract::ScanOutput;
 use crate::service::address::Address;
+use crate::service::resolver::addresses;
+use crate::service::scope_check::Refusal;
 
-const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a running scan is checked against the scope. Two refusals in a row end the scan: an editor may write the
+/// scope file in two steps.
+const SCOPE_INTERVAL: Duration = Duration::from_millis(500);
 
 pub struct ScanRun<'a> {
     pub job: &'a ScanJob,
@@ -29,6 +32,8 @@ pub struct ScanRun<'a> {
     pub lanes: &'a Lanes,
     events: mpsc::Sender<ScanEvent>,
     results: Mutex<ScanResults>,
+    /// The allowed addresses of each host that was resolved; connections of the scan go to these addresses only.
+    hosts: tokio::sync::Mutex<HashMap<String, Vec<IpAddr>>>,
 }
 
 /// The results so far, as far as the limits count them.
@@ -95,7 +100,8 @@ impl<'a> ScanRun<'a> {
         lanes: &'a Lanes,
         events: mpsc::Sender<ScanEvent>,
     ) -> Self {
-        Self { job, address, settings, lanes, events, results: Mutex::default() }
+        let (results, hosts) = (Mutex::default(), tokio::sync::Mutex::default());
+        Self { job, address, settings, lanes, events, results, hosts }
     }
 
     /// Reports the number of tests.
@@ -211,12 +217,16 @@ impl<'a> ScanRun<'a> {
         }
     }
 
-    /// Resolves `host`; returns the addresses that the scope check allows, in the order to try them.
+    /// Resolves `host` once; returns the addresses that the scope check allows, in the order to try them.
     ///
     /// # Errors
     /// `FailedToStart` when the name does not resolve or no address is allowed.
     pub async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, ScanOutcome> {
-        let all = lookup(host).await.map_err(ScanOutcome::FailedToStart)?;
+        let mut hosts = self.hosts.lock().await;
+        if let Some(known) = hosts.get(host) {
+            return Ok(known.clone());
+        }
+        let all = addresses(self.settings.resolver.as_ref(), host).await.map_err(ScanOutcome::FailedToStart)?;
         let mut refused = None;
         let mut allowed = Vec::new();
         for ip in all {
@@ -227,8 +237,32 @@ impl<'a> ScanRun<'a> {
         }
         match refused {
             Some(refusal) if allowed.is_empty() => Err(ScanOutcome::FailedToStart(refusal.to_string())),
-            _ => Ok(allowed),
+            _ => {
+                hosts.insert(host.to_owned(), allowed.clone());
+                Ok(allowed)
+            }
         }
+    }
+
+    /// Waits until the scope no longer allows the target, or a host that the scan connects to.
+    pub async fn refused(&self) -> Refusal {
+        let mut before = false;
+        loop {
+            sleep(SCOPE_INTERVAL).await;
+            match self.refusal() {
+                Some(refusal) if before => return refusal,
+                refusal => before = refusal.is_some(),
+            }
+        }
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        let check = &self.settings.scope_check;
+        let of_name = check.check_name(&self.address).err();
+        // While a name is resolved, the known hosts are checked next time.
+        let hosts = self.hosts.try_lock().ok();
+        let mut all = hosts.iter().flat_map(|hosts| hosts.iter());
+        of_name.or_else(|| all.find_map(|(host, ips)| ips.iter().find_map(|ip| check.check_ip(host, *ip).err())))
     }
 
     async fn send(&self, event: ScanEvent) {
@@ -240,29 +274,6 @@ impl<'a> ScanRun<'a> {
 /// The number of ports at which a growing output is sent again.
 fn next_output(ports: usize) -> usize {
     ports + (ports / 2).max(1)
-}
-
-/// All addresses of a host, IPv4 first. `localhost` is always loopback (RFC 6761 §6.3).
-async fn lookup(host: &str) -> Result<Vec<IpAddr>, String> {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    if let Ok(ip) = bare.parse::<IpAddr>() {
-        return Ok(vec![ip]);
-    }
-    if bare == "localhost" || bare.ends_with(".localhost") {
-        return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
-    }
-    let found = match timeout(RESOLVE_TIMEOUT, lookup_host((bare, 0))).await {
-        Ok(Ok(found)) => found,
-        Ok(Err(error)) => return Err(format!("{host} does not resolve: {error}")),
-        Err(_) => return Err(format!("{host} does not resolve: no response within {} s", RESOLVE_TIMEOUT.as_secs())),
-    };
-    let mut all: Vec<IpAddr> = found.map(|address| address.ip()).collect();
-    all.sort_by_key(IpAddr::is_ipv6);
-    all.dedup();
-    match all.is_empty() {
-        true => Err(format!("{host} does not resolve: it has no address")),
-        false => Ok(all),
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Runs one scan in a test and collects its events.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use rustls::pki_types::CertificateDer;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -14,6 +16,7 @@ use super::{
     check_params,
 };
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
+use crate::service::resolver::{Resolver, SystemResolver};
 use crate::service::scope_check::{ScopeCheck, ScopeCheckSettings};
 
 /// The events and the outcome of a scan.
@@ -67,6 +70,26 @@ pub struct TestScan {
     pub trust_anchors: Vec<CertificateDer<'static>>,
     pub stop: CancellationToken,
     pub limits: ScanLimits,
+    /// A scope file; by default only this machine is allowed.
+    pub scope_file: PathBuf,
+    pub resolver: Arc<dyn Resolver>,
+}
+
+/// A resolver that returns these addresses for every name, one after the other; the last one is repeated.
+pub struct ChangingResolver(Mutex<Vec<&'static str>>);
+
+impl ChangingResolver {
+    pub fn new(addresses: &[&'static str]) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(addresses.to_vec())))
+    }
+}
+
+impl Resolver for ChangingResolver {
+    fn lookup(&self, _: String) -> BoxFuture<'static, Result<Vec<IpAddr>, String>> {
+        let mut left = self.0.lock().unwrap();
+        let next = if left.len() > 1 { left.remove(0) } else { left[0] };
+        Box::pin(std::future::ready(Ok(vec![next.parse().unwrap()])))
+    }
 }
 
 impl TestScan {
@@ -85,27 +108,31 @@ impl TestScan {
             trust_anchors: Vec::new(),
             stop: CancellationToken::new(),
             limits: ScanLimits::default(),
+            scope_file: PathBuf::from("/nonexistent/scope.toml"),
+            resolver: Arc::new(SystemResolver),
         }
     }
 
-    /// Runs the scan with a scope check that allows this machine only.
+    /// Runs the scan.
     pub async fn run(self) -> ScanResult {
         self.run_with(|_| ()).await
     }
 
-    /// Runs the scan, and calls `found` with the number of findings after each test.
-    pub async fn run_with(self, mut found: impl FnMut(usize)) -> ScanResult {
-        let scope_check = ScopeCheck::new(ScopeCheckSettings {
-            scope_file: PathBuf::from("/nonexistent/scope.toml"),
-            ..Default::default()
-        });
-        let engine = Engine::new(EngineSettings {
-            scope_check: Arc::new(scope_check),
-            trust_anchors: self.trust_anchors,
-            service_ports: self.service_ports,
+    pub fn engine_settings(&self) -> EngineSettings {
+        let scope_file = self.scope_file.clone();
+        EngineSettings {
+            scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings { scope_file, ..Default::default() })),
+            resolver: Arc::clone(&self.resolver),
+            trust_anchors: self.trust_anchors.clone(),
+            service_ports: self.service_ports.clone(),
             limits: self.limits,
             descriptors: 512,
-        });
+        }
+    }
+
+    /// Runs the scan, and calls `found` with the number of findings after each test.
+    pub async fn run_with(self, mut found: impl FnMut(usize)) -> ScanResult {
+        let engine = Engine::new(self.engine_settings());
         let (events, mut result) = mpsc::channel(16);
         let start = Instant::now();
         let scan = tokio::spawn(async move { engine.run(self.job, events, self.stop).await });

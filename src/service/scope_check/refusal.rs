@@ -20,6 +20,8 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RefusalReason {
     NotListed,
+    /// The name is listed, but its address is private, loopback or link-local.
+    NotPublic,
     Denied(Box<ScopeEntry>),
     Expired(Date),
     Metadata,
@@ -32,6 +34,9 @@ impl fmt::Display for Refusal {
         let Refusal { subject, reason, allowed, remedy } = self;
         match reason {
             RefusalReason::NotListed => write!(f, "{subject} is out of scope")?,
+            RefusalReason::NotPublic => {
+                write!(f, "{subject} is not a public address; the entry of a name does not cover it")?
+            }
             RefusalReason::Denied(entry) => write!(f, "{subject} is denied by the scope file ({})", describe(entry))?,
             RefusalReason::Expired(until) => write!(f, "{subject} was in scope until {until}")?,
             RefusalReason::Metadata => write!(f, "{subject} is a cloud metadata address")?,

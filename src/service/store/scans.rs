@@ -231,6 +231,25 @@ impl Store {
         sqlx::query_scalar("SELECT count(*) FROM jobs").fetch_one(self.read()).await
     }
 
+    /// The ids of the scans with a worker.
+    pub async fn running_scan_ids(&self) -> StoreResult<Vec<i64>> {
+        sqlx::query_scalar("SELECT scan_id FROM jobs WHERE owner IS NOT NULL").fetch_all(self.read()).await
+    }
+
+    /// Ids and targets of the given scans that have ended with a message that begins with `cause`.
+    pub async fn ended_scans(&self, ids: &[i64], cause: &str) -> StoreResult<Vec<(i64, String)>> {
+        sqlx::query_as(
+            "SELECT scans.id, targets.name FROM scans JOIN targets ON targets.id = target_id
+             WHERE scans.id IN (SELECT value FROM json_each(?)) AND ended_at IS NOT NULL
+                AND substr(message, 1, length(?)) = ? ORDER BY scans.id",
+        )
+        .bind(json_ids(ids))
+        .bind(cause)
+        .bind(cause)
+        .fetch_all(self.read())
+        .await
+    }
+
     /// The number of scans with a worker.
     pub async fn running_scans(&self) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT count(*) FROM jobs WHERE owner IS NOT NULL").fetch_one(self.read()).await
