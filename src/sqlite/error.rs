@@ -48,13 +48,17 @@ impl StoreError {
 
     /// Whether a later attempt can succeed: the disk is full or read-only, or another process holds the lock.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Held { .. } | Self::Database { .. } | Self::ReadOnly { .. })
+        matches!(
+            self,
+            Self::Held { .. } | Self::Database { .. } | Self::ReadOnly { .. } | Self::Unwritable { .. }
+        )
     }
 
     /// The cause in a few words, without the path.
     pub fn brief(&self) -> String {
         match self {
             Self::Database { source, .. } => reason(source),
+            Self::Unwritable { source, .. } => source.to_string(),
             other => other.to_string(),
         }
     }

@@ -13,7 +13,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{Access, FlockOperation, access, flock};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
@@ -179,6 +179,12 @@ impl SharedFile {
         let options = options(&path).read_only(true).immutable(true);
         let connection = options.connect().await.map_err(StoreError::of(&path))?;
         Ok((Self::of(connection, path, false, kind), Vec::new()))
+    }
+
+    /// Whether a file that was opened for reading could be opened for writing now.
+    pub fn has_become_writable(&self) -> bool {
+        let is_writable = |path: &Path| access(path, Access::WRITE_OK).is_ok();
+        !self.writable && is_writable(&self.path) && self.path.parent().is_some_and(is_writable)
     }
 
     fn of(connection: SqliteConnection, path: PathBuf, writable: bool, kind: &FileKind) -> Self {

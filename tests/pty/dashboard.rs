@@ -138,6 +138,15 @@ async fn editor_killed_by_typed_signal_returns_to_dashboard() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn closed_terminal_ends_dashboard_with_129() {
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let session = on(&service, home.path());
+    session.until("live").await;
+    assert_eq!(session.ended_by_closing("?").await, 129);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let elsewhere = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();

@@ -13,7 +13,9 @@ mod panic;
 
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -31,6 +33,9 @@ pub struct Session {
     modes: String,
     /// Limit for conditions on the screen.
     pub patience: Duration,
+    reader: JoinHandle<()>,
+    /// Ends the reader after its next read.
+    closing: Arc<AtomicBool>,
 }
 
 impl Session {
@@ -59,15 +64,19 @@ impl Session {
         drop(pty.slave);
         let screen = Arc::new(Mutex::new(vt100::Parser::new(size(40), size(120), 0)));
         let (mut reader, seen) = (pty.master.try_clone_reader().unwrap(), Arc::clone(&screen));
+        let closing = Arc::new(AtomicBool::new(false));
+        let is_closing = Arc::clone(&closing);
         // The thread ends at the end of the output, when the last program has closed the terminal.
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            while let Ok(read @ 1..) = reader.read(&mut bytes) {
+            while !is_closing.load(Ordering::SeqCst)
+                && let Ok(read @ 1..) = reader.read(&mut bytes)
+            {
                 seen.lock().unwrap().process(&bytes[..read]);
             }
         });
         let writer = pty.master.take_writer().unwrap();
-        Self { screen, master: pty.master, writer, child, modes, patience: PATIENCE }
+        Self { screen, master: pty.master, writer, child, modes, patience: PATIENCE, reader, closing }
     }
 
     pub fn keys(&mut self, keys: &str) {
@@ -117,6 +126,22 @@ impl Session {
             assert!(begun.elapsed() < PATIENCE, "the program does not end\n{}", self.text());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+    }
+
+    /// Closes the terminal, as a closed window does, and returns the exit code of the program. The last output is that of
+    /// these keys.
+    pub async fn ended_by_closing(mut self, keys: &str) -> u32 {
+        // The system hangs up when the last copy of the terminal is closed. The reader holds one until it has read.
+        self.closing.store(true, Ordering::SeqCst);
+        self.keys(keys);
+        let begun = Instant::now();
+        while !self.reader.is_finished() {
+            assert!(begun.elapsed() < PATIENCE, "no output after {keys:?}\n{}", self.text());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        self.writer = Box::new(std::io::sink());
+        self.master = native_pty_system().openpty(PtySize::default()).unwrap().master;
+        self.ended().await
     }
 
     /// Whether the alternate screen is shown.

@@ -101,12 +101,12 @@ async fn clean_stop_requeues_scan_with_its_credentials() {
     let params = json!({"authentication": {"cookies": "session=x1secret"}});
     let body = json!({"tool_id": 170, "target_name": "http://127.0.0.1/", "tool_params": params});
     let scan = service.post("/scans", body).await.created();
-    service.until_status(scan, "running").await;
+    runner.job(0).await;
     service.stop().await;
     runner.finish_scans(1);
     let service = TestService::with_parts(settings(dir.path()), None, runner.clone()).await;
     service.until_status(scan, "finished").await;
-    assert!(runner.jobs()[1].params.to_string().contains("x1secret"));
+    assert!(runner.job(1).await.params.to_string().contains("x1secret"));
     service.stop().await;
     let mut database = Vec::new();
     for file in std::fs::read_dir(dir.path()).unwrap() {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use scandeck::contract::{Evidence, Risk, ScanOutput};
@@ -75,6 +76,19 @@ impl ScriptedRunner {
     /// The jobs of all scans that have started.
     pub fn jobs(&self) -> Vec<ScanJob> {
         self.0.jobs.lock().unwrap().clone()
+    }
+
+    /// The job of the scan that started as this one, counted from zero. A scan is running a moment before it starts.
+    pub async fn job(&self, index: usize) -> ScanJob {
+        let started = async {
+            loop {
+                if let Some(job) = self.jobs().get(index) {
+                    return job.clone();
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(super::PATIENCE, started).await.expect("the scan does not start")
     }
 }
 

@@ -277,7 +277,7 @@ async fn scan_credentials_reach_engine_and_are_masked_in_responses() {
     let body = json!({"tool_id": 170, "target_name": "http://127.0.0.1/", "tool_params": params});
     let scan = service.post("/scans", body).await.created();
     service.until_status(scan, "running").await;
-    assert!(service.runner.jobs()[0].params.to_string().contains("x1secret"));
+    assert!(service.runner.job(0).await.params.to_string().contains("x1secret"));
     let shown = service.get(&format!("/scans/{scan}")).await.data().to_string();
     assert!(!shown.contains("x1secret") && shown.contains("•••"), "{shown}");
     service.stop().await;

@@ -118,6 +118,11 @@ pub(crate) fn digest(scans: &Table<Scan>) -> u64 {
 }
 
 impl Triage {
+    /// Whether no decision can be saved, because the store cannot be written.
+    pub fn has_no_store(&self) -> bool {
+        self.writer.is_none() && self.problem.is_some()
+    }
+
     /// Whether a decision on the finding is not on disk yet.
     pub fn is_saving(&self, key: FindingKey) -> bool {
         self.unsaved.iter().any(|keys| keys.contains(&key))

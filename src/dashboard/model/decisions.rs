@@ -187,6 +187,9 @@ impl Model {
         match news {
             TriageNews::Opened(stored) => {
                 let StoredDecisions { state, writer, settings, seen, problem } = *stored;
+                if writer.is_some() && self.findings.triage.has_no_store() {
+                    self.say(Tone::Good, "decisions can be saved again");
+                }
                 let wide_revision = self.findings.triage.wide_revision + 1;
                 self.findings.triage.defaults = DecisionDefaults::of(&state);
                 self.findings.triage.state = state;

@@ -7,13 +7,18 @@
 use crossterm::event::{Event, EventStream};
 use futures::StreamExt;
 use std::io;
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Events that wait in the channel; further ones wait in the terminal.
 const WAITING: usize = 1024;
+
+/// Limit for the last read. On a closed terminal it does not end.
+const LAST_READ: Duration = Duration::from_millis(250);
 
 /// The reader of terminal events.
 pub(crate) struct Keyboard {
@@ -48,8 +53,11 @@ impl Keyboard {
     /// Stops reading. After this, another program receives the keys.
     pub async fn close(self) {
         drop(self.stop);
-        // It fails only if the thread panicked, which the panic hook has reported.
-        let _ = self.thread.await;
+        match timeout(LAST_READ, self.thread).await {
+            // It fails only if the thread panicked, which the panic hook has reported.
+            Ok(_) => {}
+            Err(_) => tracing::warn!("the terminal is still being read"),
+        }
     }
 }
 

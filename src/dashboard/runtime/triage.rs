@@ -73,40 +73,42 @@ impl DecisionsHandle {
 }
 
 async fn run(memory: Memory, mut requests: UnboundedReceiver<DecisionRequest>, report: impl Fn(TriageNews) + Send) {
-    let (mut store, instance) = match open(&memory).await {
-        Ok((store, stored)) => {
-            let instance = stored.writer.as_ref().map(|writer| writer.instance);
-            report(TriageNews::Opened(Box::new(stored)));
-            (store, instance.unwrap_or_default())
-        }
-        Err(error) => {
-            let problem = Some(Arc::new(problem(&error)));
-            return report(TriageNews::Opened(Box::new(StoredDecisions { problem, ..StoredDecisions::default() })));
-        }
-    };
     let mut others = interval_at(Instant::now() + OTHERS, OTHERS);
     others.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        // Requests first: a decision does not wait for the look at other programs.
-        let done = tokio::select! {
-            biased;
-            request = requests.recv() => match request {
-                Some(request) => carry_out(&mut store, &request, &report).await,
-                None => break,
-            },
-            _ = others.tick() => store.news(instance).await.map(|events| {
-                if !events.is_empty() {
-                    report(TriageNews::Events(events));
-                }
-            }),
-        };
-        if let Err(error) = done {
-            tracing::error!(%error, "decisions not stored");
-            // Nothing is written after a gap. The screen reports that further decisions are not stored.
-            return report(TriageNews::Failed(Arc::new(problem(&error))));
+    while let Some((mut store, instance)) = open(&memory, &mut requests, &report).await {
+        loop {
+            // Requests first: a decision does not wait for the look at other programs.
+            let done = tokio::select! {
+                biased;
+                request = requests.recv() => match request {
+                    Some(request) => carry_out(&mut store, &request, &report).await,
+                    None => return store.close().await,
+                },
+                _ = others.tick() => match store.has_become_writable() {
+                    true => break,
+                    false => report_others(&mut store, instance, &report).await,
+                },
+            };
+            if let Err(error) = done {
+                tracing::error!(%error, "decisions not stored");
+                // Nothing is written after a gap. The screen reports that further decisions are not stored.
+                return report(TriageNews::Failed(Arc::new(problem(&error))));
+            }
         }
+        store.close().await;
     }
-    store.close().await;
+}
+
+async fn report_others(
+    store: &mut Store,
+    instance: u64,
+    report: &(impl Fn(TriageNews) + Send),
+) -> Result<(), StoreError> {
+    let events = store.news(instance).await?;
+    if !events.is_empty() {
+        report(TriageNews::Events(events));
+    }
+    Ok(())
 }
 
 /// Executes a request. While the disk is full or the file is locked, it is tried again: later requests must not overtake
@@ -148,7 +150,42 @@ async fn write(store: &mut Store, request: &DecisionRequest) -> Result<(), Store
     }
 }
 
-async fn open(memory: &Memory) -> Result<(Store, StoredDecisions), StoreError> {
+/// Opens the store and reports its decisions; the number is that of this dashboard. While the disk is full or the directory
+/// is not writable, it is tried again. None when the store cannot be used, or the dashboard ends before.
+async fn open(
+    memory: &Memory,
+    requests: &mut UnboundedReceiver<DecisionRequest>,
+    report: &(impl Fn(TriageNews) + Send),
+) -> Option<(Store, u64)> {
+    let mut delay = FIRST_DELAY;
+    loop {
+        match read(memory).await {
+            Ok((store, stored)) => {
+                let instance = stored.writer.as_ref().map(|writer| writer.instance);
+                report(TriageNews::Opened(Box::new(stored)));
+                return Some((store, instance.unwrap_or_default()));
+            }
+            Err(error) => {
+                if delay == FIRST_DELAY {
+                    tracing::error!(%error, "decisions not loaded");
+                    let problem = Some(Arc::new(problem(&error)));
+                    report(TriageNews::Opened(Box::new(StoredDecisions { problem, ..StoredDecisions::default() })));
+                }
+                if !error.is_temporary() {
+                    return None;
+                }
+            }
+        }
+        // Requests have no effect: without a store, nothing is decided.
+        let ended = async { while requests.recv().await.is_some() {} };
+        if timeout(delay, ended).await.is_ok() {
+            return None;
+        }
+        delay = (delay * 2).min(LONGEST_DELAY);
+    }
+}
+
+async fn read(memory: &Memory) -> Result<(Store, StoredDecisions), StoreError> {
     let OpenedDecisions { mut store, events, notes } = Store::open(&memory.directory).await?;
     let settings = store.settings().await?;
     let seen = store.seen().await?.into_iter().collect();
@@ -267,12 +304,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn unusable_directory_reports_problem_without_pen() {
+    async fn unusable_directory_reports_problem_without_writer() {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("file"), "").unwrap();
         let mut desk = DecisionsTester::open(&temp.path().join("file/x"), "ann");
         let stored = desk.opened().await;
         assert!(stored.writer.is_none() && stored.problem.unwrap().message.contains("cannot be saved"));
+    }
+
+    #[tokio::test]
+    async fn store_that_cannot_be_opened_is_opened_later() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("file"), "").unwrap();
+        let mut desk = DecisionsTester::open(&temp.path().join("file/x"), "ann");
+        assert!(desk.opened().await.problem.is_some());
+        std::fs::remove_file(temp.path().join("file")).unwrap();
+        let stored = desk.opened().await;
+        assert!(stored.writer.is_some() && stored.problem.is_none());
+        let mut writer = stored.writer.unwrap();
+        desk.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
+        assert!(matches!(desk.next_report().await, TriageNews::Saved));
     }
 
     #[tokio::test]

@@ -82,6 +82,11 @@ impl Store {
         self.file.writable
     }
 
+    /// Whether a file that was opened for reading could be opened for writing now.
+    pub fn has_become_writable(&self) -> bool {
+        self.file.has_become_writable()
+    }
+
     /// True if the directory of a service contains an archive.
     pub fn exists(directory: &Path) -> bool {
         directory.join(KIND.name).exists()

@@ -51,6 +51,11 @@ impl Store {
         self.file.writable
     }
 
+    /// Whether a file that was opened for reading could be opened for writing now.
+    pub fn has_become_writable(&self) -> bool {
+        self.file.has_become_writable()
+    }
+
     /// Keeps a batch: all of it or nothing. Events that are there already are left as they are.
     ///
     /// # Errors

@@ -58,10 +58,9 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
 /// The parts that are off in this session.
 fn mode(cx: &Cx<'_>) -> Vec<Vec<Span<'static>>> {
     let triage = &cx.model.findings.triage;
-    let has_no_store = triage.writer.is_none() && triage.problem.is_some();
     let marks = [
         cx.model.session.read_only.then(|| Span::styled("READ ONLY", cx.theme.warn())),
-        has_no_store.then(|| Span::styled("NO DECISIONS", cx.theme.bad())),
+        triage.has_no_store().then(|| Span::styled("NO DECISIONS", cx.theme.bad())),
         cx.model.ending().map(|ending| Span::styled(format!("logger: {ending}"), cx.theme.warn())),
     ];
     marks.into_iter().flatten().map(|mark| vec![mark]).collect()

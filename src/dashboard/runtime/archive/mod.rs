@@ -175,6 +175,16 @@ impl Task {
         self.use_store(store, stored).await
     }
 
+    /// Opens an archive for writing that could only be read before.
+    async fn reopen(&mut self) -> Result<(), StoreError> {
+        if let Some(store) = self.store.take() {
+            store.close().await;
+        }
+        self.open().await;
+        self.recalling = self.workspace.as_ref().and(self.store.as_ref()).map(|_| Recalling::default());
+        Ok(())
+    }
+
     /// Uses an opened archive; refuses a read-only one while writes wait, so that they are not lost.
     async fn use_store(&mut self, store: Store, mut stored: StoredArchive) -> Result<(), StoreError> {
         if !store.is_writable() && self.backlog.has_writes() {
@@ -310,6 +320,9 @@ impl Task {
     /// Reports the payloads, hits and captures that other programs wrote.
     async fn read_others(&mut self) -> Result<(), StoreError> {
         let Some(store) = &mut self.store else { return Ok(()) };
+        if store.has_become_writable() {
+            return self.reopen().await;
+        }
         let news = store.news().await?;
         self.looking |= news.behind && store.is_writable();
         self.take_payloads(news.payloads);

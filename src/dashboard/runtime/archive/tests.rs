@@ -173,7 +173,7 @@ async fn captures_of_other_dashboard_are_reported() {
 }
 
 #[tokio::test]
-async fn captures_without_archive_are_reported_with_problem() {
+async fn captures_without_archive_are_reported_with_problem_and_archived_later() {
     let temp = tempfile::tempdir().unwrap();
     std::fs::write(temp.path().join("file"), "").unwrap();
     let mut desk = ArchiveTester::open(&temp.path().join("file/x"), None);
@@ -182,7 +182,20 @@ async fn captures_without_archive_are_reported_with_problem() {
         other => panic!("{other:?}"),
     }
     desk.take(vec![capture(1)]);
-    assert_eq!(ids(&desk.captures().await), [1]);
+    let mut shown = Vec::new();
+    while shown.is_empty() {
+        match desk.next_report().await {
+            OobNews::Captures { new, .. } => shown = ids(&new),
+            OobNews::Retrying(backlog) => assert!(backlog.captures <= 1),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(shown, [1]);
+    std::fs::remove_file(temp.path().join("file")).unwrap();
+    while !matches!(desk.next_report().await, OobNews::Recovered { writable: true }) {}
+    desk.archive.end().await;
+    let mut store = Store::open(&temp.path().join("file/x")).await.unwrap().store;
+    assert_eq!(store.captures_of("Acme").await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -361,8 +374,9 @@ async fn deferred_writes_wait_until_archive_is_writable() {
     task.stop_reading(&StoreError::ReadOnly { path: temp.path().to_owned() });
     task.execute(request(2)).await.unwrap();
     assert!(!task.backlog.has_writes());
+    // It is opened again, since its directory is writable.
     task.retry().await.unwrap();
-    assert!(matches!(last_report(&mut news), OobNews::Recovered { writable: false }));
+    assert!(matches!(last_report(&mut news), OobNews::Recovered { writable: true }));
 }
 
 #[tokio::test]
