@@ -48,10 +48,7 @@ impl StoreError {
 
     /// Whether a later attempt can succeed: the disk is full or read-only, or another process holds the lock.
     pub fn is_temporary(&self) -> bool {
-        matches!(
-            self,
-            Self::Held { .. } | Self::Database { .. } | Self::ReadOnly { .. } | Self::Unwritable { .. }
-        )
+        matches!(self, Self::Held { .. } | Self::Database { .. } | Self::ReadOnly { .. } | Self::Unwritable { .. })
     }
 
     /// The cause in a few words, without the path.

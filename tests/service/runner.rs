@@ -88,7 +88,7 @@ impl ScriptedRunner {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), started).await.expect("the scan does not start")
+        tokio::time::timeout(Duration::from_secs(20), started).await.unwrap()
     }
 }
 
