@@ -3,6 +3,7 @@
 //! ```text
 //!   scandeck.db    data of the API                   key           the API key (0600)
 //!   scope.toml     targets that may be scanned       callback.key  signs callbacks (0600)
+//!                                                    secrets.key   encrypts the credentials of scans (0600)
 //!   service.json   URLs and process id               lock          held by the running service (flock)
 //!   last.json      service.json of the last service
 //! ```
@@ -105,6 +106,11 @@ impl DataDir {
     /// The default of `--api-key-file`.
     pub fn key_file(&self) -> PathBuf {
         self.0.join("key")
+    }
+
+    /// The default of `--secrets-key-file`.
+    pub fn secrets_key_file(&self) -> PathBuf {
+        self.0.join("secrets.key")
     }
 
     pub fn callback_key_file(&self) -> PathBuf {

@@ -36,6 +36,7 @@ mod router;
 mod routes;
 pub mod scope;
 pub mod scope_check;
+mod secrets;
 mod settings;
 mod start;
 mod state;

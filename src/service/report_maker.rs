@@ -294,6 +294,7 @@ mod tests {
             store,
             scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings::default())),
             resolver: Arc::new(crate::service::resolver::SystemResolver),
+            secrets: crate::service::secrets::ScanSecrets::new("key").unwrap(),
             clock: Arc::new(SystemClock),
             limiter: Limiter::new(settings.rate_limit),
             wrong_keys: WrongKeys::new(settings.wrong_keys),

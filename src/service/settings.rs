@@ -26,6 +26,9 @@ pub struct Settings {
     pub logger_url: Option<Url>,
     /// The file with the API key; by default `key` in the data directory. Created (0600) when missing.
     pub api_key_file: Option<PathBuf>,
+    /// The file with the key that encrypts the credentials of scans; by default `secrets.key` in the data directory. Nodes
+    /// that share a database share it. Created (0600) when missing.
+    pub secrets_key_file: Option<PathBuf>,
     /// Names and networks in scope in addition to the scope file.
     pub allow_targets: Vec<String>,
     /// Whether RFC 1918 and unique local addresses are in scope.
@@ -65,6 +68,7 @@ impl Settings {
             any_port: false,
             logger_url: None,
             api_key_file: None,
+            secrets_key_file: None,
             allow_targets: Vec::new(),
             allow_private: false,
             rate_limit: RateLimit::PerMinute(3000),

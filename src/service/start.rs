@@ -36,6 +36,7 @@ use super::resolver::{Resolver, SystemResolver};
 use super::router::NormalizingRouter;
 use super::scope::Pattern;
 use super::scope_check::{ScopeCheck, ScopeCheckSettings};
+use super::secrets::ScanSecrets;
 use super::settings::Settings;
 use super::state::{App, AppState};
 use super::store::captures::LoggerQuota;
@@ -119,6 +120,8 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let key_file = settings.api_key_file.clone().unwrap_or_else(|| dir.key_file());
     let api_key = secret(&key_file).map_err(files(&key_file))?;
     let callback_key = secret(&dir.callback_key_file()).map_err(files(&dir.callback_key_file()))?;
+    let secrets = scan_secrets(&settings, &dir)?;
+    store.seal_jobs(&secrets).await.map_err(StartError::Store)?;
     let sockets = Sockets::open(&settings, last.as_ref()).await?;
     let (base_url, logger_base) = (api_url(sockets.api_address)?, sockets.logger_base(&settings)?);
     let shares = DescriptorShares::of_process();
@@ -132,6 +135,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         store: store.clone(),
         scope_check,
         resolver: parts.resolver,
+        secrets,
         limiter: Limiter::new(settings.rate_limit),
         wrong_keys: WrongKeys::new(settings.wrong_keys),
         key_hash: guard::hash(&api_key),
@@ -247,6 +251,13 @@ fn engine(
         limits: settings.scan_limits,
         descriptors: shares.scans.saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS),
     }))
+}
+
+/// The key of the credentials of scans. It has a file of its own: a copy of the database does not contain it.
+fn scan_secrets(settings: &Settings, dir: &DataDir) -> Result<ScanSecrets, StartError> {
+    let file = settings.secrets_key_file.clone().unwrap_or_else(|| dir.secrets_key_file());
+    let secret = secret(&file).map_err(files(&file))?;
+    ScanSecrets::new(&secret).ok_or_else(|| StartError::Settings(format!("{} has no usable key", file.display())))
 }
 
 /// Prepares the store before the first request: current workspace, predefined wordlists, interrupted scans.

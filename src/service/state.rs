@@ -12,6 +12,7 @@ use super::clock::Clock;
 use super::limits::{Limiter, WrongKeys};
 use super::resolver::Resolver;
 use super::scope_check::ScopeCheck;
+use super::secrets::ScanSecrets;
 use super::settings::Settings;
 use super::store::Store;
 use super::worker::Worker;
@@ -26,6 +27,8 @@ pub struct AppState {
     pub scope_check: Arc<ScopeCheck>,
     pub resolver: Arc<dyn Resolver>,
     pub clock: Arc<dyn Clock>,
+    /// Encrypts the credentials of scans.
+    pub secrets: ScanSecrets,
     pub limiter: Limiter,
     pub wrong_keys: WrongKeys,
     /// SHA-256 of the API key; the key itself is not stored.

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::engine::{Engine, ScanEvent, ScanJob, ScanOutcome};
+use super::secrets::WRONG_KEY;
 use super::state::App;
 use super::store::DatabaseError;
 use super::store::jobs::{Attempt, Claim, QueuePoll, ScanUpdate, StopRequest};
@@ -160,12 +161,16 @@ async fn step(app: &App, runner: &Arc<dyn Runner>, owner: &str, scans: &mut Join
 /// Runs one attempt and cleans up afterwards.
 async fn attempt(app: App, runner: Arc<dyn Runner>, claim: Claim, token: CancellationToken, stop: CancellationToken) {
     let running = claim.attempt.clone();
-    let ended = match claim.vpn_scan {
-        true => Ok(End::Outcome(
+    let ended = match (claim.vpn_scan, app.secrets.open(claim.job.params.clone())) {
+        (true, _) => Ok(End::Outcome(
             ScanStatus::VpnConnectionError,
             "VPN is not supported: omit vpn_profile_uuid or send null".into(),
         )),
-        false => run(&app, runner, claim, token, &stop).await,
+        (false, None) => Ok(End::Outcome(ScanStatus::FailedToStart, WRONG_KEY.into())),
+        (false, Some(params)) => {
+            let job = ScanJob { params, ..claim.job };
+            run(&app, runner, Claim { job, ..claim }, token, &stop).await
+        }
     };
     let written = match ended {
         Ok(End::Outcome(status, message)) => app.store.finish(&running, &status, &message, app.now()).await,

@@ -1,5 +1,8 @@
 //! Acknowledged data survives a stop and a kill at any moment, and no scan runs forever.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -9,7 +12,7 @@ use super::{TestService, settings};
 /// Runs `work` on a service in a runtime of its own, then drops the runtime without a shutdown. Connections and the
 /// lock of the directory are released as by a killed process.
 fn run_and_kill<T: Send + 'static>(
-    dir: &std::path::Path,
+    dir: &Path,
     runner: &ScriptedRunner,
     work: impl AsyncFnOnce(&TestService) -> T + Send + 'static,
 ) -> T {
@@ -114,6 +117,60 @@ async fn clean_stop_requeues_scan_with_its_credentials() {
     }
     let occurrences = database.windows(8).filter(|window| window == b"x1secret").count();
     assert_eq!(occurrences, 0, "the credential is deleted from the files too");
+}
+
+/// How often the text occurs in the files of a directory.
+fn occurrences(dir: &Path, text: &str) -> usize {
+    let files = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().path()).filter(|path| path.is_file());
+    let count = |bytes: Vec<u8>| bytes.windows(text.len()).filter(|window| *window == text.as_bytes()).count();
+    files.map(|file| count(std::fs::read(file).unwrap())).sum()
+}
+
+#[tokio::test]
+async fn credentials_of_a_scan_are_in_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let runner = ScriptedRunner::default();
+    let service = TestService::with_parts(settings(dir.path()), None, runner.clone()).await;
+    let params = json!({"authentication": {"cookies": "session=x1secret"}});
+    let body = json!({"tool_id": 170, "target_name": "http://127.0.0.1/", "tool_params": params});
+    let scan = service.post("/scans", body.clone()).await.created();
+    service.until_status(scan, "running").await;
+    assert!(dir.path().join("scandeck.db-wal").exists(), "the log is searched too");
+    assert_eq!(occurrences(dir.path(), "x1secret"), 0, "while the scan runs");
+    assert!(occurrences(dir.path(), "sealed") > 0);
+    assert!(runner.jobs()[0].params.to_string().contains("x1secret"), "the engine receives the credentials");
+    runner.finish_scans(1);
+    service.until_status(scan, "finished").await;
+    assert_eq!(occurrences(dir.path(), "x1secret"), 0, "after the end of the scan");
+    service.stop().await;
+    assert_eq!(occurrences(dir.path(), "sealed"), 0, "the sealed form is deleted too");
+    let mode = std::fs::metadata(dir.path().join("secrets.key")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn scan_whose_key_file_is_lost_fails_to_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let shared = dir.path().join("shared.key");
+    let with_key_file = || {
+        let mut settings = settings(dir.path());
+        settings.secrets_key_file = Some(shared.clone());
+        settings
+    };
+    let runner = ScriptedRunner::default();
+    let service = TestService::with_parts(with_key_file(), None, runner.clone()).await;
+    let params = json!({"authentication": {"cookies": "session=x1secret"}});
+    let body = json!({"tool_id": 170, "target_name": "http://127.0.0.1/", "tool_params": params});
+    let scan = service.post("/scans", body).await.created();
+    service.until_status(scan, "running").await;
+    service.stop().await;
+    assert!(!dir.path().join("secrets.key").exists());
+    std::fs::remove_file(&shared).unwrap();
+    let service = TestService::with_parts(with_key_file(), None, runner.clone()).await;
+    let ended = service.until_status(scan, "failed to start").await;
+    assert!(ended["status_message"].as_str().unwrap().contains("cannot be decrypted"), "{ended}");
+    assert_eq!(runner.jobs().len(), 1);
+    service.stop().await;
 }
 
 #[test]

@@ -42,6 +42,9 @@ pub struct ServeArgs {
     /// File with the API key, created (0600) if missing [default: DIR/key]
     #[arg(long, value_name = "FILE")]
     api_key_file: Option<PathBuf>,
+    /// File with the key that encrypts the credentials of scans, created (0600) if missing [default: DIR/secrets.key]
+    #[arg(long, value_name = "FILE")]
+    secrets_key_file: Option<PathBuf>,
     /// Host name, address or network to allow in addition to the scope file; repeatable
     #[arg(long = "allow-target", value_name = "NAME|NETWORK")]
     allow_targets: Vec<String>,
@@ -98,6 +101,7 @@ impl ServeArgs {
             logger_listen: self.logger_listen.unwrap_or(defaults.logger_listen),
             logger_url: self.logger_url,
             api_key_file: self.api_key_file,
+            secrets_key_file: self.secrets_key_file,
             allow_targets: self.allow_targets,
             allow_private: self.allow_private,
             rate_limit: self.rate_limit,

@@ -113,6 +113,11 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
     })?;
     let mut shown_params = params.clone();
     hide_secrets(&mut shown_params);
+    // Whatever a client may not see is not written to the disk either.
+    let params = match shown_params == params {
+        true => params,
+        false => app.secrets.seal(&params).ok_or_else(|| ApiError::internal("credentials not encrypted"))?,
+    };
     Ok(ScanToAdd {
         tool,
         shown_params,

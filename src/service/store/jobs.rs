@@ -16,6 +16,7 @@ use sqlx::{Row, SqliteConnection};
 use super::{Store, StoreResult, WriteTransaction, json, millis};
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
 use crate::service::engine::{ScanJob, TestDone};
+use crate::service::secrets::ScanSecrets;
 
 /// How long a claim is valid without renewal.
 const LEASE: SignedDuration = SignedDuration::from_secs(15);
@@ -196,6 +197,31 @@ impl Store {
         Ok(ids.into_iter().map(ScanId).collect())
     }
 
+    /// At the start of the service: encrypts the parameters that an earlier version stored as plain text, and removes them
+    /// from the log of the database.
+    pub async fn seal_jobs(&self, secrets: &ScanSecrets) -> StoreResult<()> {
+        let mut change = self.change().await?;
+        let jobs: Vec<(i64, String)> = sqlx::query_as(
+            "SELECT scan_id, params FROM jobs WHERE json_extract(params, '$.authentication') IS NOT NULL",
+        )
+        .fetch_all(&mut *change)
+        .await?;
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        for (scan, params) in jobs {
+            let sealed = secrets.seal(&json(&params)).unwrap_or_default();
+            sqlx::query("UPDATE jobs SET params = ? WHERE scan_id = ?")
+                .bind(sealed.to_string())
+                .bind(scan)
+                .execute(&mut *change)
+                .await?;
+        }
+        change.commit().await?;
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut *self.write.acquire().await?).await?;
+        Ok(())
+    }
+
     /// At the start of the service: queues the scans that were running again, or ends them.
     pub async fn recover(&self, now: Timestamp) -> StoreResult<()> {
         let mut change = self.change().await?;
@@ -339,4 +365,50 @@ async fn write_update(
     .execute(connection)
     .await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod seal_tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::contract::TargetType;
+    use crate::service::store::scans::{ScanTarget, ScanToAdd};
+    use crate::service::store::targets::TargetToAdd;
+
+    #[tokio::test]
+    async fn credentials_of_an_earlier_version_are_sealed_at_the_start() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("scandeck.db");
+        let store = Store::open(&file).await.unwrap().store;
+        let params = json!({"authentication": {"cookies": "sid=x1secret"}});
+        let target = TargetToAdd {
+            workspace: WorkspaceId(1),
+            name: "http://127.0.0.1/",
+            kind: TargetType::Url,
+            description: "",
+        };
+        let scan = ScanToAdd {
+            tool: 170,
+            params: params.clone(),
+            shown_params: json!({}),
+            redirect_level: RedirectLevel::SameDomain,
+            scan_original_url: false,
+            vpn_scan: false,
+            max_minutes: 5,
+            callback: None,
+        };
+        store.add_scan(ScanTarget::Named(target, 10), &scan, Timestamp::now()).await.unwrap().unwrap();
+        let secrets = ScanSecrets::new("key").unwrap();
+        store.seal_jobs(&secrets).await.unwrap();
+        for name in ["scandeck.db", "scandeck.db-wal"] {
+            let bytes = std::fs::read(temp.path().join(name)).unwrap();
+            assert!(!bytes.windows(8).any(|window| window == b"x1secret"), "{name}");
+        }
+        let QueuePoll::Claimed(claim) = store.claim("owner", &[], Timestamp::now()).await.unwrap() else {
+            panic!("a waiting scan")
+        };
+        assert_eq!(secrets.open(claim.job.params), Some(params));
+        store.close().await;
+    }
 }

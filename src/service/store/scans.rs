@@ -91,7 +91,7 @@ pub enum ScanTarget<'a> {
 #[derive(Clone, Debug)]
 pub struct ScanToAdd {
     pub tool: i64,
-    /// With secrets; deleted when the scan has ended.
+    /// With secrets, which are encrypted; deleted when the scan has ended.
     pub params: Value,
     /// With secrets replaced, as clients receive them.
     pub shown_params: Value,
