@@ -239,7 +239,7 @@ fn is_hidden(c: char) -> bool {
         | '\u{200b}'..='\u{200f}'          // zero-width, direction marks
         | '\u{2028}'..='\u{202e}'          // separators, embeddings, overrides
         | '\u{2060}'..='\u{206f}'          // word joiner, isolates
-        | '\u{feff}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
         | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' // private use
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
         | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}' // flag letters, skin tones

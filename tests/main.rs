@@ -25,6 +25,8 @@ mod imports;
 mod plain;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 pub mod pty;
+pub mod readback;
+mod report_files;
 #[cfg(feature = "service")]
 mod service;
 #[cfg(all(feature = "dashboard", feature = "service"))]

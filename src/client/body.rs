@@ -49,7 +49,7 @@ impl Body {
         let status = response.status().as_u16();
         let is_packed = response.headers().get(CONTENT_ENCODING).is_some_and(|coding| coding == "gzip");
         let body = Self::new(limit, memory);
-        let mut body = if is_packed { Inlet::Packed(MultiGzDecoder::new(body)) } else { Inlet::Plain(body) };
+        let mut body = if is_packed { Inlet::Packed(Box::new(MultiGzDecoder::new(body))) } else { Inlet::Plain(body) };
         let mut received = 0;
         while let Some(chunk) = response.chunk().await.map_err(|error| Error::from(error).with_status(status))? {
             received += chunk.len();
@@ -108,7 +108,7 @@ impl Write for Body {
 /// The bytes of a body before they are decompressed.
 enum Inlet {
     Plain(Body),
-    Packed(MultiGzDecoder<Body>),
+    Packed(Box<MultiGzDecoder<Body>>),
 }
 
 impl Inlet {

@@ -3,10 +3,10 @@
 use super::{Export, ExportRow};
 use crate::contract::{GroupBy, ReportFilters, ReportFormat, Tool};
 use crate::report::{
-    Document, Earlier, Remark, RenderError, ReportData, ReportDecision, ReportFinding, ReportRetest, render,
+    Document, Earlier, Remark, RenderError, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing, render,
 };
-use crate::triage::Reason;
 use crate::triage::compare::occurrences;
+use crate::triage::{Reason, Verdict};
 
 /// Writes the report, with one chapter per target.
 ///
@@ -23,6 +23,7 @@ pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, Rend
     let data = ReportData {
         workspace: export.title.to_owned(),
         generated: export.made,
+        selection: export.query.to_owned(),
         group_by: GroupBy::Target,
         filters,
         findings: export.rows.iter().map(finding).collect(),
@@ -55,6 +56,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
     });
     ReportDecision {
         verdict: assessment.verdict.phrase(),
+        standing: standing(row),
         again: assessment.reopened.map(|again| format!("open again: {again}")).unwrap_or_default(),
         reason: assessment.reason.map(Reason::phrase).unwrap_or_default(),
         until: assessment.until.map(|day| day.to_string()).unwrap_or_default(),
@@ -71,5 +73,17 @@ fn decision(row: &ExportRow) -> ReportDecision {
         tags: assessment.tags.iter().map(ToString::to_string).collect(),
         notes: notes.collect(),
         fingerprint: issue.key().to_string(),
+    }
+}
+
+fn standing(row: &ExportRow) -> Standing {
+    match row.assessment.verdict {
+        _ if row.assessment.reopened.is_some() => Standing::Open,
+        Verdict::Open | Verdict::InReview => Standing::Open,
+        Verdict::Confirmed => Standing::Confirmed,
+        Verdict::Fixed => Standing::Fixed,
+        Verdict::FalsePositive | Verdict::RiskAccepted | Verdict::NotApplicable | Verdict::Duplicate => {
+            Standing::Dismissed
+        }
     }
 }

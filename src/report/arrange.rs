@@ -1,15 +1,23 @@
 //! Arranges the data of a report: filters, groups and sorts the findings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ReportData, ReportFinding, ReportScan};
-use crate::contract::{Evidence, GroupBy, Risk, Stamp};
+use crate::contract::{Evidence, GroupBy, Risk, Stamp, Tool};
 
 /// A report in reading order.
 #[derive(Clone, Debug)]
 pub struct Document {
     pub workspace: String,
     pub generated: Stamp,
+    /// The query that selected the findings; empty without one.
+    pub selection: String,
+    /// The names of the targets, sorted.
+    pub scope: Vec<String>,
+    /// The tools of the scans and findings, by id.
+    pub tools: Vec<Tool>,
+    /// From the first to the last scan.
+    pub period: Option<(Stamp, Stamp)>,
     pub group_by: GroupBy,
     /// In descending order of risk.
     pub groups: Vec<ReportGroup>,
@@ -46,6 +54,10 @@ impl Document {
         Self {
             workspace: data.workspace.clone(),
             generated: data.generated,
+            selection: data.selection.clone(),
+            scope: scope(data, &included),
+            tools: tools(data, &included),
+            period: period(data, &included),
             group_by: data.group_by.clone(),
             groups: group(data, included),
             with_decisions: data.with_decisions,
@@ -58,6 +70,27 @@ impl Document {
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
+}
+
+fn scope(data: &ReportData, included: &[ReportFinding]) -> Vec<String> {
+    let names = data.targets.iter().chain(included.iter().map(|found| &found.target));
+    let names: BTreeSet<&String> = names.filter(|name| !name.is_empty()).collect();
+    names.into_iter().cloned().collect()
+}
+
+fn tools(data: &ReportData, included: &[ReportFinding]) -> Vec<Tool> {
+    let of_scans = data.scans.iter().map(|scanned| scanned.scan.tool_id);
+    let ids: BTreeSet<i64> = of_scans.chain(included.iter().map(|found| found.tool.0)).collect();
+    ids.into_iter().filter(|id| *id != 0).map(Tool).collect()
+}
+
+fn period(data: &ReportData, included: &[ReportFinding]) -> Option<(Stamp, Stamp)> {
+    let of_scans = data.scans.iter().flat_map(|scanned| [scanned.scan.start_time, scanned.scan.end_time]);
+    let stamps = of_scans.chain(included.iter().map(|found| found.found_at)).flatten();
+    stamps.fold(None, |period, at| match period {
+        None => Some((at, at)),
+        Some((first, last)) => Some((first.min(at), last.max(at))),
+    })
 }
 
 fn is_included(data: &ReportData, found: &ReportFinding) -> bool {

@@ -6,11 +6,11 @@ use super::{Document, RenderError, ReportDecision, ReportFinding, evidence_cell}
 use crate::contract::EvidenceView;
 use crate::text;
 
-type FindingColumn = (&'static str, fn(&ReportFinding) -> String);
-type DecisionColumn = (&'static str, fn(&ReportDecision) -> String);
+pub(super) type FindingColumn = (&'static str, fn(&ReportFinding) -> String);
+pub(super) type DecisionColumn = (&'static str, fn(&ReportDecision) -> String);
 
 /// The columns after the group.
-const COLUMNS: [FindingColumn; 20] = [
+pub(super) const COLUMNS: [FindingColumn; 20] = [
     ("id", |found| found.finding.id.to_string()),
     ("target", |found| found.target.clone()),
     ("risk", |found| found.finding.risk_level.to_string()),
@@ -34,7 +34,7 @@ const COLUMNS: [FindingColumn; 20] = [
 ];
 
 /// The columns of decisions, after the others in a report with decisions.
-const DECISION_COLUMNS: [DecisionColumn; 14] = [
+pub(super) const DECISION_COLUMNS: [DecisionColumn; 14] = [
     ("verdict", |decided| decided.verdict.clone()),
     ("again", |decided| decided.again.clone()),
     ("reason", |decided| decided.reason.clone()),

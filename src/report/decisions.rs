@@ -10,6 +10,8 @@ use crate::contract::Risk;
 pub struct ReportDecision {
     /// The verdict as text.
     pub verdict: String,
+    /// How the verdict counts in the headline.
+    pub standing: Standing,
     /// Why the verdict is no longer valid; empty if it is.
     pub again: String,
     /// Reason code.
@@ -30,6 +32,19 @@ pub struct ReportDecision {
     /// Notes, oldest first.
     pub notes: Vec<Remark>,
     pub fingerprint: String,
+}
+
+/// How a finding with decisions counts in the headline of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    Confirmed,
+    /// Undecided, or the decision is no longer valid.
+    #[default]
+    Open,
+    Fixed,
+    /// False positive, not applicable, risk accepted or duplicate.
+    Dismissed,
 }
 
 /// A note.

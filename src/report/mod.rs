@@ -1,7 +1,8 @@
 //! Reports: arranges findings and renders them as a file. Pure: data in, bytes out.
 //!
 //! ```text
-//!   the service's store, or rows with decisions ─► ReportData ─arrange─► Document (groups of findings) ─► json | csv | html
+//!   the service's store, or rows with decisions ─► ReportData ─arrange─► Document (groups of findings) ─► json | csv
+//!                                                                                  └─► View (pages) ─► html
 //! ```
 //!
 //! Both wings use this module: the service for the findings of scans, the dashboard for findings with decisions. The
@@ -10,8 +11,12 @@
 mod arrange;
 mod csv;
 mod decisions;
+mod docx;
+mod flow;
 mod html;
 mod json;
+mod view;
+mod xlsx;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -19,16 +24,20 @@ use thiserror::Error;
 use crate::contract::{Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool};
 
 pub use arrange::{Document, ReportGroup};
-pub use decisions::{Remark, ReportDecision, ReportRetest};
+pub use decisions::{Remark, ReportDecision, ReportRetest, Standing};
 
 /// The supported formats.
-pub const FORMATS: &[ReportFormat] = &[ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
+pub const FORMATS: &[ReportFormat] =
+    &[ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html, ReportFormat::Docx, ReportFormat::Xlsx];
 
 /// The data of a report. It is a copy, so that the report remains complete when its scans are deleted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReportData {
     pub workspace: String,
     pub generated: Stamp,
+    /// The query that selected the findings; empty without one.
+    #[serde(default)]
+    pub selection: String,
     pub group_by: GroupBy,
     pub filters: ReportFilters,
     pub findings: Vec<ReportFinding>,
@@ -80,7 +89,7 @@ pub struct ReportScan {
 /// Why a report could not be rendered.
 #[derive(Debug, Error)]
 pub enum RenderError {
-    #[error("report format {0} is not supported; use json, csv or html")]
+    #[error("report format {0} is not supported; use json, csv, html, docx or xlsx")]
     Format(String),
     #[error("HTML template failed")]
     Template(#[from] minijinja::Error),
@@ -88,6 +97,12 @@ pub enum RenderError {
     Table(#[from] ::csv::Error),
     #[error("JSON not written")]
     Json(#[from] serde_json::Error),
+    #[error("spreadsheet not written")]
+    Spreadsheet(#[from] rust_xlsxwriter::XlsxError),
+    #[error("archive not written")]
+    Archive(#[from] zip::result::ZipError),
+    #[error("document not written")]
+    Write(#[from] std::io::Error),
 }
 
 /// Renders a report.
@@ -99,6 +114,8 @@ pub fn render(document: &Document, format: &ReportFormat) -> Result<Vec<u8>, Ren
         ReportFormat::Json => json::render(document),
         ReportFormat::Csv => csv::render(document),
         ReportFormat::Html => html::render(document),
+        ReportFormat::Docx => docx::render(document),
+        ReportFormat::Xlsx => xlsx::render(document),
         other => Err(RenderError::Format(other.to_string())),
     }
 }
@@ -119,7 +136,21 @@ pub fn content_type(format: &ReportFormat) -> &'static str {
         ReportFormat::Json => "application/json",
         ReportFormat::Csv => "text/csv; charset=utf-8",
         ReportFormat::Html => "text/html; charset=utf-8",
-        _ => "application/octet-stream",
+        ReportFormat::Pdf => "application/pdf",
+        ReportFormat::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        ReportFormat::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        ReportFormat::Other(_) => "application/octet-stream",
+    }
+}
+
+/// The colour of a risk in printed formats: red, green and blue. White text on it is readable.
+fn risk_color(risk: Risk) -> [u8; 3] {
+    match risk {
+        Risk::Critical => [0x8b, 0x1a, 0x4f],
+        Risk::High => [0xb3, 0x26, 0x1e],
+        Risk::Medium => [0x9a, 0x5b, 0x00],
+        Risk::Low => [0x2c, 0x5c, 0x8a],
+        Risk::Info => [0x5b, 0x64, 0x72],
     }
 }
 
@@ -154,6 +185,7 @@ mod tests {
         ReportData {
             workspace: "Acme <external>".into(),
             generated: Stamp::parse("2026-11-21 09:30:00").unwrap(),
+            selection: String::new(),
             group_by,
             filters: ReportFilters::default(),
             findings: vec![
@@ -176,6 +208,9 @@ mod tests {
         }
     }
 
+    /// The formats that are text; `tests/report_files.rs` reads the others back.
+    const TEXT_FORMATS: [ReportFormat; 3] = [ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
+
     fn text(data: &ReportData, format: ReportFormat) -> String {
         String::from_utf8(render(&Document::new(data), &format).unwrap()).unwrap()
     }
@@ -184,7 +219,7 @@ mod tests {
     fn hidden_characters_are_visible_in_every_format() {
         let mut data = data(GroupBy::Target);
         data.findings[0].finding.name = "\u{1b}]52;c;eA==\u{7} \u{9b}2J exe\u{202e}gpj".into();
-        for format in FORMATS {
+        for format in TEXT_FORMATS {
             let report = text(&data, format.clone());
             let is_plain = |c: char| matches!(c, '\n' | '\r') || !(c.is_control() || c == '\u{202e}');
             assert!(report.chars().all(is_plain), "{format}: {report:?}");
@@ -229,7 +264,7 @@ mod tests {
     }
 
     /// The same data with a decision about the worst finding.
-    fn decided() -> ReportData {
+    pub(super) fn decided() -> ReportData {
         let mut data = data(GroupBy::Target);
         data.with_decisions = true;
         data.findings[1].decided = Some(ReportDecision {
@@ -285,7 +320,8 @@ mod tests {
 
     #[test]
     fn render_refuses_unsupported_format() {
-        let error = render(&Document::new(&data(GroupBy::Target)), &ReportFormat::Pdf).unwrap_err();
-        assert!(error.to_string().contains("json, csv or html"));
+        let format = ReportFormat::from("odt");
+        let error = render(&Document::new(&data(GroupBy::Target)), &format).unwrap_err();
+        assert!(error.to_string().contains("json, csv, html"));
     }
 }

@@ -121,6 +121,7 @@ async fn assemble(
         with_decisions: false,
         workspace: workspace_name(app, &scans.iter().filter_map(|scan| scan.workspace_id).collect()).await?,
         generated: Stamp(app.now()),
+        selection: String::new(),
         group_by,
         filters,
         findings: found,

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::TestService;
 use super::runner::{ScriptedRunner, finding, tested, typical_events};
+use crate::readback::readable;
 use scandeck::contract::Risk;
 
 impl TestService {
@@ -38,9 +39,14 @@ async fn report_in_each_format_downloads_under_its_name() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     let scan = service.finished_scan("127.0.0.1").await;
-    for (format, kind) in
-        [("json", "application/json"), ("csv", "text/csv; charset=utf-8"), ("html", "text/html; charset=utf-8")]
-    {
+    let office = "application/vnd.openxmlformats-officedocument";
+    for (format, kind) in [
+        ("json", "application/json"),
+        ("csv", "text/csv; charset=utf-8"),
+        ("html", "text/html; charset=utf-8"),
+        ("docx", &format!("{office}.wordprocessingml.document")),
+        ("xlsx", &format!("{office}.spreadsheetml.sheet")),
+    ] {
         let id = service.report(of_scans(format, &[scan])).await;
         let shown = service.get(&format!("/reports/{id}")).await.data().clone();
         let name = format!("scandeck-default-{id}.{format}");
@@ -53,9 +59,10 @@ async fn report_in_each_format_downloads_under_its_name() {
         assert_eq!(file.status(), 200);
         assert_eq!(file.headers()["content-type"], kind);
         assert_eq!(file.headers()["content-disposition"], format!("attachment; filename=\"{name}\"").as_str());
-        assert!(file.text().await.unwrap().contains("Finding web.key"), "{format}");
+        let text = readable(format, &file.bytes().await.unwrap());
+        assert!(text.contains("Finding web.key"), "{format}: {text}");
     }
-    assert_eq!(service.count("/reports").await, 3);
+    assert_eq!(service.count("/reports").await, 5);
     service.delete("/reports/1").await.assert_no_content();
     service.get("/reports/1").await.assert_refused(404, "report 1 not found");
     service.stop().await;

@@ -1,0 +1,336 @@
+//! The Word report: WordprocessingML, written block by block into the archive, so that its memory does not grow with the
+//! number of findings.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{Cursor, Write as _};
+
+use jiff::tz::TimeZone;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use super::flow::{Block, ContentsLine, Heading, TableBlock, walk};
+use super::view::{Fact, SummaryRow, View};
+use super::{Document, RenderError, risk_color};
+use crate::contract::Risk;
+
+/// Width of the text in twentieths of a point: A4 with margins of 2 cm.
+const WIDTH: f32 = 9638.0;
+/// Most links; more are plain text. Word refuses files with far more relationships.
+const LINKS: usize = 10_000;
+/// Blocks of the longest bar of the chart.
+const BAR: usize = 40;
+
+const NAMESPACES: &str = r#"xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships""#;
+const PARTS: [(&str, &str); 6] = [
+    ("[Content_Types].xml", include_str!("../../assets/reports/docx/content_types.xml")),
+    ("_rels/.rels", include_str!("../../assets/reports/docx/rels.xml")),
+    ("docProps/app.xml", include_str!("../../assets/reports/docx/app.xml")),
+    ("word/settings.xml", include_str!("../../assets/reports/docx/settings.xml")),
+    ("word/styles.xml", include_str!("../../assets/reports/docx/styles.xml")),
+    ("word/footer1.xml", include_str!("../../assets/reports/docx/footer.xml")),
+];
+
+pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
+    let view = View::new(document);
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    // Equal data gives equal bytes.
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .last_modified_time(DateTime::default());
+    for (name, part) in PARTS {
+        zip.start_file(name, options)?;
+        zip.write_all(part.as_bytes())?;
+    }
+    zip.start_file("docProps/core.xml", options)?;
+    zip.write_all(properties(&view).as_bytes())?;
+
+    zip.start_file("word/document.xml", options)?;
+    write!(zip, r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:document {NAMESPACES}><w:body>"#)?;
+    let mut page = Page::default();
+    walk(&view, &mut |block| -> Result<(), RenderError> {
+        page.block(&block);
+        zip.write_all(page.xml.as_bytes())?;
+        page.xml.clear();
+        Ok(())
+    })?;
+    write!(
+        zip,
+        r#"<w:sectPr><w:footerReference w:type="default" r:id="rId1"/><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1134" w:right="1134" w:bottom="1134" w:left="1134" w:header="567" w:footer="567" w:gutter="0"/></w:sectPr></w:body></w:document>"#
+    )?;
+    zip.start_file("word/_rels/document.xml.rels", options)?;
+    zip.write_all(relationships(&page.links).as_bytes())?;
+    Ok(zip.finish()?.into_inner())
+}
+
+fn properties(view: &View<'_>) -> String {
+    let at = view.generated().0.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>{}</dc:title><dc:creator>scandeck</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">{at}</dcterms:created></cp:coreProperties>"#,
+        escaped(&view.title)
+    )
+}
+
+fn relationships(links: &HashMap<String, usize>) -> String {
+    let base = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let mut xml = format!(
+        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="{base}/footer" Target="footer1.xml"/><Relationship Id="rId2" Type="{base}/styles" Target="styles.xml"/><Relationship Id="rId3" Type="{base}/settings" Target="settings.xml"/>"#
+    );
+    let mut links: Vec<(&String, &usize)> = links.iter().collect();
+    links.sort_by_key(|(_, id)| **id);
+    for (link, id) in links {
+        let link = escaped(link);
+        let _ = write!(
+            xml,
+            r#"<Relationship Id="rId{id}" Type="{base}/hyperlink" Target="{link}" TargetMode="External"/>"#
+        );
+    }
+    xml + "</Relationships>"
+}
+
+/// The XML of the current block, and the links of all blocks.
+#[derive(Default)]
+struct Page {
+    xml: String,
+    links: HashMap<String, usize>,
+}
+
+impl Page {
+    fn block(&mut self, block: &Block<'_>) {
+        match block {
+            Block::Title(text) => self.paragraph("Title", "", |page| page.text(text, "")),
+            Block::Heading { heading, is_new_page } => self.heading(heading, *is_new_page),
+            Block::Facts(facts) => self.facts(facts),
+            Block::Paragraph { label, text } => self.paragraph("", "", |page| {
+                if !label.is_empty() {
+                    page.text(&format!("{label}. "), "<w:b/>");
+                }
+                page.text(text, "");
+            }),
+            Block::Remark(text) => self.paragraph("Remark", "", |page| page.text(text, "")),
+            Block::Verbatim(text) => self.paragraph("Verbatim", "", |page| page.text(text, "")),
+            Block::Table(table) => self.table(table),
+            Block::Chart(rows) => self.chart(rows),
+            Block::Contents(lines) => lines.iter().for_each(|line| self.contents_line(line)),
+            Block::References { links, others } => self.references(links, others),
+        }
+    }
+
+    fn paragraph(&mut self, style: &str, properties: &str, content: impl FnOnce(&mut Self)) {
+        self.xml.push_str("<w:p>");
+        if !style.is_empty() || !properties.is_empty() {
+            let style = if style.is_empty() { String::new() } else { format!(r#"<w:pStyle w:val="{style}"/>"#) };
+            let _ = write!(self.xml, "<w:pPr>{style}{properties}</w:pPr>");
+        }
+        content(self);
+        self.xml.push_str("</w:p>");
+    }
+
+    /// A run; line feeds become line breaks.
+    fn text(&mut self, text: &str, properties: &str) {
+        for (at, line) in text.split('\n').enumerate() {
+            self.xml.push_str("<w:r>");
+            if !properties.is_empty() {
+                let _ = write!(self.xml, "<w:rPr>{properties}</w:rPr>");
+            }
+            if at > 0 {
+                self.xml.push_str("<w:br/>");
+            }
+            let _ = write!(self.xml, r#"<w:t xml:space="preserve">{}</w:t></w:r>"#, escaped(line));
+        }
+    }
+
+    fn heading(&mut self, heading: &Heading<'_>, is_new_page: bool) {
+        let style = format!("Heading{}", heading.level);
+        let properties = if is_new_page { "<w:pageBreakBefore/>" } else { "" };
+        self.paragraph(&style, properties, |page| {
+            let anchor = heading.anchor;
+            if anchor > 0 {
+                let _ = write!(page.xml, r#"<w:bookmarkStart w:id="{anchor}" w:name="part{anchor}"/>"#);
+            }
+            if let Some(risk) = heading.risk {
+                page.badge(risk);
+                page.text("  ", "");
+            }
+            if !heading.number.is_empty() {
+                page.text(&format!("{}  ", heading.number), r#"<w:color w:val="5B6472"/>"#);
+            }
+            page.text(heading.text, "");
+            if anchor > 0 {
+                let _ = write!(page.xml, r#"<w:bookmarkEnd w:id="{anchor}"/>"#);
+            }
+        });
+    }
+
+    fn badge(&mut self, risk: Risk) {
+        let color = hex(risk);
+        let properties = format!(
+            r#"<w:b/><w:color w:val="FFFFFF"/><w:sz w:val="18"/><w:shd w:val="clear" w:color="auto" w:fill="{color}"/>"#
+        );
+        self.text(&format!(" {} ", risk.as_str().to_uppercase()), &properties);
+    }
+
+    /// Two columns without lines.
+    fn facts(&mut self, facts: &[Fact]) {
+        self.open_table("", &[20.0, 80.0]);
+        for fact in facts {
+            self.xml.push_str("<w:tr>");
+            self.cell(20.0, "", |page| {
+                page.paragraph("Cell", "", |page| page.text(fact.label, r#"<w:color w:val="5B6472"/>"#));
+            });
+            self.cell(80.0, "", |page| {
+                page.paragraph("Cell", "", |page| {
+                    let is_strong = fact.label == "Verdict";
+                    page.text(&fact.value, if is_strong { "<w:b/>" } else { "" });
+                    if !fact.aside.is_empty() {
+                        page.text(&format!("  {}", fact.aside), r#"<w:color w:val="5B6472"/>"#);
+                    }
+                });
+            });
+            self.xml.push_str("</w:tr>");
+        }
+        self.close_table();
+    }
+
+    fn open_table(&mut self, style: &str, widths: &[f32]) {
+        let style = if style.is_empty() { String::new() } else { format!(r#"<w:tblStyle w:val="{style}"/>"#) };
+        let _ = write!(
+            self.xml,
+            r#"<w:tbl><w:tblPr>{style}<w:tblW w:w="{WIDTH}" w:type="dxa"/><w:tblLayout w:type="fixed"/></w:tblPr><w:tblGrid>"#
+        );
+        for width in widths {
+            let _ = write!(self.xml, r#"<w:gridCol w:w="{}"/>"#, twips(*width));
+        }
+        self.xml.push_str("</w:tblGrid>");
+    }
+
+    /// Word needs a paragraph between two tables.
+    fn close_table(&mut self) {
+        self.xml.push_str(r#"</w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>"#);
+    }
+
+    fn cell(&mut self, width: f32, fill: &str, content: impl FnOnce(&mut Self)) {
+        let fill = if fill.is_empty() {
+            String::new()
+        } else {
+            format!(r#"<w:shd w:val="clear" w:color="auto" w:fill="{fill}"/>"#)
+        };
+        let _ = write!(self.xml, r#"<w:tc><w:tcPr><w:tcW w:w="{}" w:type="dxa"/>{fill}</w:tcPr>"#, twips(width));
+        content(self);
+        self.xml.push_str("</w:tc>");
+    }
+
+    fn table(&mut self, table: &TableBlock<'_>) {
+        self.open_table("Lines", table.widths);
+        if table.headers.iter().any(|header| !header.is_empty()) {
+            self.xml.push_str("<w:tr><w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>");
+            self.row(table.headers, table.widths, "Cell", "<w:b/>", "EEF0F3");
+        }
+        let style = if table.is_verbatim { "VerbatimCell" } else { "Cell" };
+        for row in table.rows {
+            self.xml.push_str("<w:tr>");
+            self.row(row, table.widths, style, "", "");
+        }
+        self.close_table();
+    }
+
+    fn row(&mut self, cells: &[String], widths: &[f32], style: &str, properties: &str, fill: &str) {
+        for (at, width) in widths.iter().enumerate() {
+            let text = cells.get(at).map_or("", String::as_str);
+            self.cell(*width, fill, |page| page.paragraph(style, "", |page| page.text(text, properties)));
+        }
+        self.xml.push_str("</w:tr>");
+    }
+
+    /// Bars of block characters: every reader draws them, and they are text.
+    fn chart(&mut self, rows: &[SummaryRow]) {
+        let most = rows.iter().flat_map(|row| row.counts).max().unwrap_or(0).max(1);
+        let widths = [16.0, 12.0, 8.0, 64.0];
+        self.open_table("", &widths);
+        for row in rows {
+            for (at, (risk, count)) in Risk::DOWN.into_iter().zip(row.counts).enumerate() {
+                let label = if at == 0 { format!("{} {}", row.label, row.total()) } else { String::new() };
+                let blocks = if count == 0 { 0 } else { (count * BAR / most).max(1) };
+                let bar = format!(r#"<w:color w:val="{}"/>"#, hex(risk));
+                let cells =
+                    [(label, "<w:b/>"), (risk.to_string(), ""), (count.to_string(), ""), ("█".repeat(blocks), &bar)];
+                self.xml.push_str("<w:tr>");
+                for ((text, properties), width) in cells.into_iter().zip(widths) {
+                    self.cell(width, "", |page| page.paragraph("Cell", "", |page| page.text(&text, properties)));
+                }
+                self.xml.push_str("</w:tr>");
+            }
+        }
+        self.close_table();
+    }
+
+    fn contents_line(&mut self, line: &ContentsLine) {
+        self.paragraph("Contents", "", |page| {
+            let text = format!("{} {}", line.number, line.text);
+            if line.anchor > 0 {
+                let _ = write!(page.xml, r#"<w:hyperlink w:anchor="part{}">"#, line.anchor);
+                page.text(text.trim(), r#"<w:color w:val="1F4E79"/>"#);
+                page.xml.push_str("</w:hyperlink>");
+            } else {
+                page.text(text.trim(), "");
+            }
+            if !line.aside.is_empty() {
+                page.text(&format!("  {}", line.aside), r#"<w:color w:val="5B6472"/>"#);
+            }
+        });
+    }
+
+    fn references(&mut self, links: &[String], others: &[String]) {
+        self.paragraph("Remark", "", |page| {
+            page.text("References:", "");
+            for link in links {
+                page.text(" ", "");
+                page.link(link);
+            }
+            for other in others {
+                page.text(&format!(" {other}"), "");
+            }
+        });
+    }
+
+    fn link(&mut self, link: &str) {
+        let id = match self.links.get(link) {
+            Some(id) => *id,
+            // Word refuses targets that are no URI.
+            None if self.links.len() < LINKS && url::Url::parse(link).is_ok() => {
+                // The first three relationships are the parts of the document.
+                let id = self.links.len() + 4;
+                self.links.insert(link.to_owned(), id);
+                id
+            }
+            None => return self.text(link, ""),
+        };
+        let _ = write!(self.xml, r#"<w:hyperlink r:id="rId{id}">"#);
+        self.text(link, r#"<w:color w:val="1F4E79"/>"#);
+        self.xml.push_str("</w:hyperlink>");
+    }
+}
+
+fn twips(percent: f32) -> i32 {
+    (WIDTH * percent / 100.0) as i32
+}
+
+fn hex(risk: Risk) -> String {
+    let [red, green, blue] = risk_color(risk);
+    format!("{red:02X}{green:02X}{blue:02X}")
+}
+
+/// Text for XML. The view is free of control characters already.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,251 @@
+//! The order of the paged formats: a view as a sequence of blocks, the same for docx and pdf.
+//!
+//! ```text
+//!   title · cover · summary · contents · chapter { finding { facts, texts, evidence } } · recommendations · appendix
+//! ```
+
+use super::view::{Chapter, Fact, FindingEntry, Proof, ProofLimit, Prose, SummaryRow, View};
+use crate::contract::Risk;
+use crate::text::plural;
+
+/// Most columns of a table; evidence with more is written as text.
+const COLUMNS: usize = 8;
+/// Most chapters that the contents list; the bookmarks list all.
+const CONTENTS: usize = 400;
+
+/// A block of a paged report.
+pub enum Block<'a> {
+    Title(&'a str),
+    /// A heading of the first level starts on a new page when `is_new_page`.
+    Heading {
+        heading: Heading<'a>,
+        is_new_page: bool,
+    },
+    Facts(&'a [Fact]),
+    /// Text with a bold label; an empty label is not shown.
+    Paragraph {
+        label: &'a str,
+        text: &'a str,
+    },
+    /// A remark in small print.
+    Remark(&'a str),
+    /// Text in a fixed-width font.
+    Verbatim(&'a str),
+    Table(TableBlock<'a>),
+    Chart(&'a [SummaryRow]),
+    Contents(&'a [ContentsLine]),
+    References {
+        links: &'a [String],
+        others: &'a [String],
+    },
+}
+
+/// A heading. Those with an anchor are in the bookmarks.
+#[derive(Clone, Debug)]
+pub struct Heading<'a> {
+    /// 1 to 3.
+    pub level: u8,
+    pub number: &'a str,
+    pub text: &'a str,
+    pub risk: Option<Risk>,
+    /// The target of links to this heading; 0 without one.
+    pub anchor: usize,
+}
+
+/// A table; rows may be shorter than the header row.
+#[derive(Clone, Copy, Debug)]
+pub struct TableBlock<'a> {
+    pub headers: &'a [String],
+    pub rows: &'a [Vec<String>],
+    /// Shares of the width, in percent.
+    pub widths: &'a [f32],
+    /// Evidence, in a fixed-width font.
+    pub is_verbatim: bool,
+}
+
+/// A line of the contents.
+#[derive(Clone, Debug)]
+pub struct ContentsLine {
+    pub number: String,
+    pub text: String,
+    pub aside: String,
+    /// The heading it leads to; 0 without one.
+    pub anchor: usize,
+}
+
+/// Passes the blocks of a report to `each` in reading order.
+///
+/// # Errors
+/// Those of `each`.
+pub fn walk<E>(view: &View<'_>, each: &mut dyn FnMut(Block<'_>) -> Result<(), E>) -> Result<(), E> {
+    each(Block::Title(&view.title))?;
+    each(Block::Facts(&view.cover))?;
+    let mut anchors = Anchors { next: 1 };
+    heading(each, 1, "", "Risk summary", anchors.next(), false)?;
+    each(Block::Chart(&view.summary))?;
+    if !view.settled.is_empty() {
+        each(Block::Facts(&view.settled))?;
+    }
+    let (first_chapter, after) = (anchors.next + 1, anchors.next + 1 + view.contents.len());
+    let scans: Vec<Vec<String>> = view.scans().map(|scan| scan.to_vec()).collect();
+    heading(each, 1, "", "Contents", anchors.next(), false)?;
+    each(Block::Contents(&contents(view, first_chapter, after, !scans.is_empty())))?;
+    for (at, chapter) in view.contents.iter().enumerate() {
+        walk_chapter(chapter, first_chapter + at, at == 0, each)?;
+    }
+    if !view.recommendations.is_empty() {
+        heading(each, 1, "", "Recommendations", after, true)?;
+        let headers = ["Risk", "Finding", "Findings", "Targets", "Recommendation"].map(str::to_owned);
+        let rows: Vec<Vec<String>> = view
+            .recommendations
+            .iter()
+            .map(|one| {
+                let counts = [one.findings.to_string(), one.targets.to_string()];
+                let [findings, targets] = counts;
+                vec![one.risk.to_string(), one.name.clone(), findings, targets, one.text.clone()]
+            })
+            .collect();
+        let widths = &[10.0, 28.0, 10.0, 9.0, 43.0];
+        each(Block::Table(TableBlock { headers: &headers, rows: &rows, widths, is_verbatim: false }))?;
+    }
+    if !scans.is_empty() {
+        heading(each, 1, "", "Appendix: scans", after + 1, true)?;
+        let headers = View::SCAN_HEADERS.map(str::to_owned);
+        let widths = &[7.0, 13.0, 18.0, 10.0, 13.0, 13.0, 7.0, 19.0];
+        each(Block::Table(TableBlock { headers: &headers, rows: &scans, widths, is_verbatim: false }))?;
+    }
+    Ok(())
+}
+
+struct Anchors {
+    next: usize,
+}
+
+impl Anchors {
+    fn next(&mut self) -> usize {
+        self.next += 1;
+        self.next - 1
+    }
+}
+
+fn contents(view: &View<'_>, first_chapter: usize, after: usize, has_scans: bool) -> Vec<ContentsLine> {
+    let mut lines: Vec<ContentsLine> = view
+        .contents
+        .iter()
+        .take(CONTENTS)
+        .enumerate()
+        .map(|(at, chapter)| ContentsLine {
+            number: chapter.number.to_string(),
+            text: chapter.name.clone(),
+            aside: plural(chapter.len(), "finding"),
+            anchor: first_chapter + at,
+        })
+        .collect();
+    let line = |text: String, anchor: usize| ContentsLine { number: String::new(), text, aside: String::new(), anchor };
+    if let Some(more) = view.contents.len().checked_sub(CONTENTS).filter(|more| *more > 0) {
+        lines.push(line(format!("{} not listed", plural(more, "more chapter")), 0));
+    }
+    if !view.recommendations.is_empty() {
+        lines.push(line("Recommendations".to_owned(), after));
+    }
+    if has_scans {
+        lines.push(line("Appendix: scans".to_owned(), after + 1));
+    }
+    lines
+}
+
+type Each<'a, E> = &'a mut dyn FnMut(Block<'_>) -> Result<(), E>;
+
+fn heading<E>(
+    each: Each<'_, E>,
+    level: u8,
+    number: &str,
+    text: &str,
+    anchor: usize,
+    is_new_page: bool,
+) -> Result<(), E> {
+    each(Block::Heading { heading: Heading { level, number, text, risk: None, anchor }, is_new_page })
+}
+
+fn walk_chapter<E>(chapter: &Chapter<'_>, anchor: usize, is_new_page: bool, each: Each<'_, E>) -> Result<(), E> {
+    heading(each, 1, &chapter.number.to_string(), &chapter.name, anchor, is_new_page)?;
+    if chapter.is_empty() {
+        each(Block::Remark("No findings."))?;
+    }
+    walk_prose(&chapter.common, each)?;
+    walk_advice(&chapter.common, each)?;
+    for (_, entry) in chapter.entries(ProofLimit::PAGES) {
+        walk_entry(&entry, each)?;
+    }
+    Ok(())
+}
+
+fn walk_entry<E>(entry: &FindingEntry, each: Each<'_, E>) -> Result<(), E> {
+    let heading = Heading { level: 2, number: &entry.number, text: &entry.name, risk: Some(entry.risk), anchor: 0 };
+    each(Block::Heading { heading, is_new_page: false })?;
+    walk_prose(&entry.prose, each)?;
+    walk_proof(&entry.proof, each)?;
+    if !entry.cut.is_empty() {
+        each(Block::Remark(&entry.cut))?;
+    }
+    walk_advice(&entry.prose, each)?;
+    if !entry.history.is_empty() {
+        each(Block::Remark(&format!("Earlier findings: {}", entry.history.join(", "))))?;
+    }
+    Ok(())
+}
+
+fn walk_prose<E>(prose: &Prose, each: Each<'_, E>) -> Result<(), E> {
+    if !prose.facts.is_empty() {
+        each(Block::Facts(&prose.facts))?;
+    }
+    for Fact { label, value, .. } in &prose.paragraphs {
+        let label = if *label == "Description" { "" } else { label };
+        each(Block::Paragraph { label, text: value })?;
+    }
+    Ok(())
+}
+
+fn walk_advice<E>(prose: &Prose, each: Each<'_, E>) -> Result<(), E> {
+    if !prose.recommendation.is_empty() {
+        each(Block::Paragraph { label: "Recommendation", text: &prose.recommendation })?;
+    }
+    if !prose.links.is_empty() || !prose.other_references.is_empty() {
+        each(Block::References { links: &prose.links, others: &prose.other_references })?;
+    }
+    Ok(())
+}
+
+fn walk_proof<E>(proof: &Proof, each: Each<'_, E>) -> Result<(), E> {
+    match proof {
+        Proof::Nothing => Ok(()),
+        Proof::Text(text) => each(Block::Verbatim(text)),
+        Proof::Table { headers, rows } => {
+            let columns = rows.iter().map(Vec::len).max().unwrap_or(0).max(headers.len());
+            match columns {
+                0 => Ok(()),
+                1..=COLUMNS => {
+                    let widths = widths(headers, rows, columns);
+                    each(Block::Table(TableBlock { headers, rows, widths: &widths, is_verbatim: true }))
+                }
+                _ => {
+                    let view = crate::contract::EvidenceView::Table { headers: headers.clone(), rows: rows.clone() };
+                    each(Block::Verbatim(&super::csv::evidence(&view)))
+                }
+            }
+        }
+    }
+}
+
+/// Shares of the width by the length of the cells: a long column gets more, and a short one what it needs.
+fn widths(headers: &[String], rows: &[Vec<String>], columns: usize) -> Vec<f32> {
+    let mut lengths = vec![6usize; columns];
+    for row in std::iter::once(headers).chain(rows.iter().map(Vec::as_slice)) {
+        for (length, cell) in lengths.iter_mut().zip(row) {
+            let longest = cell.lines().map(|line| line.chars().take(60).count()).max().unwrap_or(0);
+            *length = (*length).max(longest);
+        }
+    }
+    let total: usize = lengths.iter().sum();
+    lengths.into_iter().map(|length| length as f32 * 100.0 / total as f32).collect()
+}

@@ -1,0 +1,358 @@
+//! The spreadsheet: a sheet for each chapter of the report. Tables have filters and a header row that stays in view.
+//!
+//! ```text
+//!   Summary (cover, chart, contents) · Findings (a row each) · Evidence (a row per row) · Recommendations · Scans
+//! ```
+//!
+//! A sheet per target would make the filters useless. Every text is written as a string, never as a formula.
+
+use rust_xlsxwriter::{
+    Chart, ChartFormat, ChartPoint, ChartSolidFill, Color, DocProperties, ExcelDateTime, Format, FormatAlign, Workbook,
+    Worksheet,
+};
+
+use super::csv::{COLUMNS, DECISION_COLUMNS};
+use super::view::{Proof, ProofLimit, View};
+use super::{Document, RenderError, risk_color};
+use crate::contract::Risk;
+use crate::text;
+
+/// Longest text of a cell, in UTF-16 units.
+const CELL: usize = 32_767;
+/// Most rows of a sheet that Excel opens, header row included.
+const ROWS: u32 = 1_048_576;
+/// Most cells of an evidence row; the others are joined in the last one.
+const CELLS: usize = 12;
+
+type Result<T> = std::result::Result<T, RenderError>;
+
+pub(super) fn render(document: &Document) -> Result<Vec<u8>> {
+    let view = View::new(document);
+    let mut book = Workbook::new();
+    let at = view.generated().as_second();
+    let mut properties = DocProperties::new().set_title(within_cell(&view.title)).set_author("scandeck");
+    if let Ok(created) = ExcelDateTime::from_timestamp(at) {
+        // Equal data gives equal bytes.
+        properties = properties.set_creation_datetime(&created);
+    }
+    book.set_properties(&properties);
+    let formats = Formats::new();
+    summary(book.add_worksheet(), &formats, &view)?;
+    findings(book.add_worksheet(), &formats, &view)?;
+    evidence(book.add_worksheet(), &formats, &view)?;
+    if !view.recommendations.is_empty() {
+        recommendations(book.add_worksheet(), &formats, &view)?;
+    }
+    if view.scans().len() > 0 {
+        let mut table = SheetTable::new(book.add_worksheet(), &formats, "Scans", &[8, 20, 32, 14, 20, 20, 8, 60])?;
+        table.headers(View::SCAN_HEADERS.iter().copied())?;
+        for scan in view.scans() {
+            table.row(scan.iter().map(String::as_str).map(Cell::of_text))?;
+        }
+        table.finish()?;
+    }
+    Ok(book.save_to_buffer()?)
+}
+
+struct Formats {
+    title: Format,
+    header: Format,
+    label: Format,
+    text: Format,
+    risks: [Format; 5],
+}
+
+impl Formats {
+    fn new() -> Self {
+        let top = || Format::new().set_align(FormatAlign::Top);
+        Self {
+            title: Format::new().set_bold().set_font_size(18),
+            header: top().set_bold().set_background_color(Color::RGB(0x00EE_F0F3)),
+            label: top().set_font_color(Color::RGB(0x005B_6472)),
+            text: top(),
+            risks: Risk::DOWN.map(|risk| top().set_bold().set_font_color(color(risk))),
+        }
+    }
+
+    fn risk(&self, risk: Risk) -> &Format {
+        &self.risks[4 - risk.level() as usize]
+    }
+}
+
+fn color(risk: Risk) -> Color {
+    let [red, green, blue] = risk_color(risk).map(u32::from);
+    Color::RGB(red << 16 | green << 8 | blue)
+}
+
+/// A value of a table.
+enum Cell<'a> {
+    Text(&'a str),
+    Number(f64),
+    Risk(Risk),
+}
+
+impl<'a> Cell<'a> {
+    fn of_text(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+
+    fn of_count(count: usize) -> Self {
+        Self::Number(count as f64)
+    }
+}
+
+/// A sheet with one table.
+struct SheetTable<'a> {
+    sheet: &'a mut Worksheet,
+    formats: &'a Formats,
+    next: u32,
+    columns: u16,
+    dropped: usize,
+}
+
+impl<'a> SheetTable<'a> {
+    fn new(sheet: &'a mut Worksheet, formats: &'a Formats, name: &str, widths: &[u16]) -> Result<Self> {
+        sheet.set_name(name)?.set_landscape().set_print_fit_to_pages(1, 0);
+        for (column, width) in (0..).zip(widths) {
+            sheet.set_column_width(column, f64::from(*width))?;
+        }
+        Ok(Self { sheet, formats, next: 1, columns: 0, dropped: 0 })
+    }
+
+    fn headers<'b>(&mut self, headers: impl Iterator<Item = &'b str>) -> Result<()> {
+        for header in headers {
+            self.sheet.write_string_with_format(0, self.columns, header, &self.formats.header)?;
+            self.columns += 1;
+        }
+        self.sheet.set_freeze_panes(1, 0)?.set_repeat_rows(0, 0)?;
+        Ok(())
+    }
+
+    fn row<'b>(&mut self, cells: impl Iterator<Item = Cell<'b>>) -> Result<()> {
+        // The last row is left for the remark.
+        if self.next >= ROWS - 1 {
+            self.dropped += 1;
+            return Ok(());
+        }
+        for (column, cell) in (0..).zip(cells) {
+            match cell {
+                Cell::Text("") => {}
+                Cell::Text(text) => {
+                    self.sheet.write_string_with_format(self.next, column, within_cell(text), &self.formats.text)?;
+                }
+                Cell::Number(number) => {
+                    self.sheet.write_number_with_format(self.next, column, number, &self.formats.text)?;
+                }
+                Cell::Risk(risk) => {
+                    self.sheet.write_string_with_format(self.next, column, risk.as_str(), self.formats.risk(risk))?;
+                }
+            }
+        }
+        self.next += 1;
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        if self.columns > 0 {
+            self.sheet.autofilter(0, 0, self.next.saturating_sub(1).max(1), self.columns - 1)?;
+        }
+        if self.dropped > 0 {
+            let remark = format!("{} not shown: a sheet has no more", text::plural(self.dropped, "more row"));
+            self.sheet.write_string_with_format(self.next, 0, remark, &self.formats.label)?;
+        }
+        Ok(())
+    }
+}
+
+/// Text that fits into a cell; a mark counts the characters that do not.
+fn within_cell(text: &str) -> String {
+    // A character has at most as many UTF-16 units as bytes.
+    if text.len() <= CELL || text.encode_utf16().count() <= CELL {
+        return text.to_owned();
+    }
+    let mark = |dropped| format!(" […{} more characters]", text::thousands(dropped as u64));
+    let room = CELL - mark(text.len()).len();
+    let (mut units, mut end) = (0, text.len());
+    for (at, c) in text.char_indices() {
+        units += c.len_utf16();
+        if units > room {
+            end = at;
+            break;
+        }
+    }
+    let dropped = text[end..].chars().count();
+    format!("{}{}", &text[..end], mark(dropped))
+}
+
+fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<()> {
+    sheet.set_name("Summary")?.set_print_fit_to_pages(1, 0);
+    sheet.set_column_width(0, 18.0)?.set_column_width(1, 52.0)?.set_column_range_width(2, 7, 11.0)?;
+    sheet.write_string_with_format(0, 0, within_cell(&view.title), &formats.title)?;
+    let mut row = 2;
+    let mut fact = |sheet: &mut Worksheet, label: &str, value: &str, aside: &str| -> Result<()> {
+        let value = if aside.is_empty() { value.to_owned() } else { format!("{value}: {aside}") };
+        sheet.write_string_with_format(row, 0, label, &formats.label)?;
+        sheet.write_string_with_format(row, 1, within_cell(&value), &formats.text)?;
+        row += 1;
+        Ok(())
+    };
+    for one in view.cover.iter().chain(&view.settled) {
+        fact(sheet, one.label, &one.value, &one.aside)?;
+    }
+    row += 1;
+    let first = row;
+    sheet.write_string_with_format(row, 0, "Risk", &formats.header)?;
+    for (column, one) in (2..).zip(&view.summary) {
+        sheet.write_string_with_format(row, column, one.label, &formats.header)?;
+    }
+    sheet.write_string_with_format(row, 1, "", &formats.header)?;
+    for (at, risk) in Risk::DOWN.into_iter().enumerate() {
+        row += 1;
+        sheet.write_string_with_format(row, 0, risk.as_str(), formats.risk(risk))?;
+        for (column, one) in (2..).zip(&view.summary) {
+            sheet.write_number_with_format(row, column, one.counts[at] as f64, &formats.text)?;
+        }
+    }
+    sheet.insert_chart(1, 9, &chart(view, first))?;
+    row += 2;
+    let headers = ["No", view.chapter_noun(), "Critical", "High", "Medium", "Low", "Info", "Total"];
+    for (column, header) in (0..).zip(headers) {
+        sheet.write_string_with_format(row, column, header, &formats.header)?;
+    }
+    let head = row;
+    for chapter in &view.contents {
+        if row >= ROWS - 2 {
+            break;
+        }
+        row += 1;
+        sheet.write_number_with_format(row, 0, chapter.number as f64, &formats.text)?;
+        sheet.write_string_with_format(row, 1, within_cell(&chapter.name), &formats.text)?;
+        for (column, count) in (2..).zip(chapter.counts.iter().copied().chain([chapter.len()])) {
+            sheet.write_number_with_format(row, column, count as f64, &formats.text)?;
+        }
+    }
+    if row > head {
+        sheet.autofilter(head, 0, row, 7)?;
+    }
+    Ok(())
+}
+
+/// Bars by risk; with decisions one series for each verdict that needs work.
+fn chart(view: &View<'_>, first: u32) -> Chart {
+    let mut chart = Chart::new_bar();
+    chart.title().set_name("Findings by risk");
+    for (column, row) in (2..).zip(&view.summary) {
+        let series = chart.add_series();
+        series.set_name(row.label).set_categories(("Summary", first + 1, 0, first + 5, 0)).set_values((
+            "Summary",
+            first + 1,
+            column,
+            first + 5,
+            column,
+        ));
+        if view.summary.len() == 1 {
+            let points = Risk::DOWN.map(|risk| {
+                let mut format = ChartFormat::new();
+                format.set_solid_fill(ChartSolidFill::new().set_color(color(risk)));
+                ChartPoint::new().set_format(&mut format)
+            });
+            series.set_points(&points);
+        }
+    }
+    if view.summary.len() == 1 {
+        chart.legend().set_hidden();
+    }
+    // The first category is at the top, as in the table.
+    chart.x_axis().set_reverse();
+    chart.set_width(460).set_height(240);
+    chart
+}
+
+fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<()> {
+    let with_decisions = view.with_decisions();
+    let mut table = SheetTable::new(sheet, formats, "Findings", &[8, 28, 10, 10, 28, 10, 46])?;
+    // Evidence has a sheet of its own.
+    let columns: Vec<_> = COLUMNS.iter().filter(|(name, _)| !matches!(*name, "risk" | "evidence")).collect();
+    let decisions = if with_decisions { DECISION_COLUMNS.as_slice() } else { &[] };
+    let names = columns.iter().map(|(name, _)| *name).chain(decisions.iter().map(|(name, _)| *name));
+    table.headers(["no", "group", "risk"].into_iter().chain(names))?;
+    for chapter in &view.contents {
+        for (found, entry) in chapter.entries(ProofLimit { characters: 0, rows: 0 }) {
+            let decided = found.decided.clone().unwrap_or_default();
+            let values = columns.iter().map(|(_, value)| value(found));
+            let values = values.chain(decisions.iter().map(|(_, value)| value(&decided)));
+            let values: Vec<String> = values.map(|value| text::clean_text(&value).into_owned()).collect();
+            let first = [Cell::Text(&entry.number), Cell::Text(&chapter.name), Cell::Risk(entry.risk)];
+            table.row(first.into_iter().chain(values.iter().map(|value| Cell::of_text(value))))?;
+        }
+    }
+    table.finish()
+}
+
+fn evidence(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<()> {
+    let mut table = SheetTable::new(sheet, formats, "Evidence", &[8, 10, 40, 28, 6, 40, 40, 40])?;
+    let names = ["no", "risk", "name", "target", "row"].map(str::to_owned).into_iter();
+    let names: Vec<String> = names.chain((1..=CELLS).map(|at| format!("evidence {at}"))).collect();
+    table.headers(names.iter().map(String::as_str))?;
+    for chapter in &view.contents {
+        for (found, entry) in chapter.entries(ProofLimit::ALL) {
+            let target = text::clean(&found.target);
+            let rows = match &entry.proof {
+                Proof::Nothing => continue,
+                Proof::Text(text) => vec![vec![text.clone()]],
+                Proof::Table { headers, rows } => rows.iter().map(|row| labelled(headers, row)).collect(),
+            };
+            for (at, row) in rows.iter().enumerate() {
+                let first = [Cell::Text(&entry.number), Cell::Risk(entry.risk), Cell::Text(&entry.name)];
+                let second = [Cell::Text(&target), Cell::of_count(at + 1)];
+                table.row(first.into_iter().chain(second).chain(row.iter().map(|cell| Cell::of_text(cell))))?;
+            }
+        }
+    }
+    table.finish()
+}
+
+/// `header: cell`, because each finding has other headers.
+fn labelled(headers: &[String], row: &[String]) -> Vec<String> {
+    let mut cells: Vec<String> = Vec::with_capacity(row.len().min(CELLS));
+    for (at, cell) in row.iter().enumerate() {
+        let value = match headers.get(at) {
+            Some(header) if !header.is_empty() => format!("{header}: {cell}"),
+            _ => cell.clone(),
+        };
+        match cells.last_mut() {
+            Some(last) if at >= CELLS => {
+                last.push_str("; ");
+                last.push_str(&value);
+            }
+            _ => cells.push(value),
+        }
+    }
+    cells
+}
+
+fn recommendations(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<()> {
+    let mut table = SheetTable::new(sheet, formats, "Recommendations", &[10, 46, 10, 10, 100])?;
+    table.headers(["risk", "name", "findings", "targets", "recommendation"].into_iter())?;
+    for one in &view.recommendations {
+        let counts = [Cell::of_count(one.findings), Cell::of_count(one.targets)];
+        let cells = [Cell::Risk(one.risk), Cell::Text(&one.name)].into_iter().chain(counts);
+        table.row(cells.chain([Cell::Text(&one.text)]))?;
+    }
+    table.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_cut_at_the_limit_of_a_cell_with_a_mark() {
+        let long = "😀".repeat(20_000);
+        let cut = within_cell(&long);
+        assert!(cut.encode_utf16().count() <= CELL, "{}", cut.encode_utf16().count());
+        assert!(cut.ends_with(" more characters]"), "{}", &cut[cut.len() - 40..]);
+        let exact = "x".repeat(CELL);
+        assert_eq!(within_cell(&exact), exact);
+    }
+}

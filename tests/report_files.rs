@@ -1,0 +1,206 @@
+//! The files of reports, read back: every format shows the same findings, and no text of a finding breaks a file.
+
+use scandeck::contract::{
+    Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, ScanId, ScanStatus, Stamp, Tool,
+};
+use scandeck::report::{
+    Document, FORMATS, Remark, ReportData, ReportDecision, ReportFinding, ReportScan, Standing, render,
+};
+
+use crate::readback::{parts, readable, sheets};
+
+/// Text that attacks spreadsheets, XML, layouts and terminals.
+const HOSTILE: &str =
+    "=cmd|' /C calc'!A0 </w:t> ]]> &amp; _x0041_ \0 \x1b]52;c;eA==\x07 \u{202e}gpj \u{fffe}\u{ffff} \u{9b}31m";
+
+fn stamp(text: &str) -> Stamp {
+    Stamp::parse(text).unwrap()
+}
+
+fn finding(id: i64, target: &str, name: &str, risk: Risk, evidence: Evidence) -> ReportFinding {
+    let finding = Finding {
+        id: FindingId(id),
+        name: name.into(),
+        risk_level: risk,
+        vuln_id: "class".into(),
+        vuln_description: "Die Zählung ist öffentlich.".into(),
+        recommendation: "Restrict the path.".into(),
+        references: vec!["https://example.org/?a=1&b=2".into(), "javascript:alert(1)".into()],
+        cwe: "CWE-200".into(),
+        port: 443,
+        protocol: "tcp".into(),
+        status: "open".into(),
+        vuln_evidence: evidence,
+        ..Finding::default()
+    };
+    let found_at = Some(stamp("2026-11-20 10:00:00"));
+    ReportFinding { finding, target: target.into(), tool: Tool::WEBSITE, found_at, history: Vec::new(), decided: None }
+}
+
+fn data(findings: Vec<ReportFinding>) -> ReportData {
+    ReportData {
+        workspace: "Acme <external>".into(),
+        generated: stamp("2026-11-21 09:30:00"),
+        selection: String::new(),
+        group_by: GroupBy::Target,
+        filters: ReportFilters::default(),
+        findings,
+        with_decisions: false,
+        targets: vec!["quiet.test".into()],
+        scans: vec![ReportScan {
+            scan: Scan {
+                id: ScanId(7),
+                tool_id: 170,
+                status_name: ScanStatus::Finished,
+                tool_params: Some(serde_json::json!({"scan_type": "light"})),
+                ..Scan::default()
+            },
+            target: "shop.test".into(),
+        }],
+    }
+}
+
+fn table(rows: &[[&str; 2]]) -> Evidence {
+    Evidence::table(&["Request", "Answer"], rows.iter().map(|row| row.map(str::to_owned).to_vec()))
+}
+
+fn typical() -> ReportData {
+    data(vec![
+        finding(1, "shop.test", "Backup readable", Risk::High, table(&[["GET /backup.sql", "200, 4 kB"]])),
+        finding(2, "api.test", "Backup readable", Risk::Low, table(&[["GET /old.sql", "200"]])),
+        finding(3, "shop.test", "Server names its version", Risk::Info, Evidence::default()),
+    ])
+}
+
+fn file(data: &ReportData, format: &ReportFormat) -> Vec<u8> {
+    render(&Document::new(data), format).unwrap()
+}
+
+fn text(data: &ReportData, format: &ReportFormat) -> String {
+    readable(format.as_str(), &file(data, format))
+}
+
+/// The formats for people.
+fn pages() -> impl Iterator<Item = &'static ReportFormat> {
+    FORMATS.iter().filter(|format| !matches!(format, ReportFormat::Json | ReportFormat::Csv))
+}
+
+#[test]
+fn every_format_shows_findings_evidence_and_recommendations_in_both_groupings() {
+    for group_by in [GroupBy::Target, GroupBy::Vulnerability] {
+        let data = ReportData { group_by, ..typical() };
+        for format in FORMATS {
+            let text = text(&data, format);
+            for words in
+                ["Backup readable", "shop.test", "api.test", "GET /backup.sql", "Restrict the path.", "CWE-200"]
+            {
+                assert!(text.contains(words), "{format} lacks {words}:\n{text}");
+            }
+            assert!(text.contains("Zählung"), "{format}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn reports_for_people_have_cover_summary_recommendations_and_appendix() {
+    for format in pages() {
+        let text = text(&typical(), format);
+        let escaped = if *format == ReportFormat::Html { "Acme &lt;external&gt;" } else { "Acme <external>" };
+        for words in [escaped, "Website Scanner", "2026-11-21 09:30:00 UTC", "3 targets", "Recommendation", "light"] {
+            assert!(text.contains(words), "{format} lacks {words}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn reports_for_people_count_verdicts_in_the_headline() {
+    let mut data = typical();
+    data.with_decisions = true;
+    for (found, (verdict, standing)) in data.findings.iter_mut().zip([
+        ("confirmed", Standing::Confirmed),
+        ("false positive", Standing::Dismissed),
+        ("fixed", Standing::Fixed),
+    ]) {
+        found.decided = Some(ReportDecision {
+            verdict: verdict.into(),
+            standing,
+            notes: vec![Remark { text: "see ticket 114".into(), who: "ada".into(), at: "2026-11-20".into() }],
+            ..ReportDecision::default()
+        });
+    }
+    for format in pages() {
+        let text = text(&data, format);
+        for words in ["Confirmed", "Fixed", "Dismissed", "1 false positive", "see ticket 114"] {
+            assert!(text.contains(words), "{format} lacks {words}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn equal_data_gives_equal_files() {
+    for format in FORMATS {
+        assert!(file(&typical(), format) == file(&typical(), format), "{format}");
+    }
+}
+
+#[test]
+fn hostile_text_breaks_no_file_and_hides_nothing() {
+    let mut evil = finding(1, HOSTILE, HOSTILE, Risk::Critical, table(&[[HOSTILE, "=1+1"]]));
+    evil.finding.vuln_description = HOSTILE.into();
+    evil.finding.references = vec![format!("https://example.org/{HOSTILE}").as_str().into(), HOSTILE.into()];
+    let data = ReportData { workspace: HOSTILE.into(), ..data(vec![evil]) };
+    for format in FORMATS {
+        let text = text(&data, format);
+        let is_control =
+            |c: char| (c.is_control() && !matches!(c, '\n' | '\r')) || matches!(c, '\u{202e}' | '\u{fffe}');
+        assert!(!text.contains(is_control), "{format}: {text:?}");
+        assert!(text.contains("calc") && text.contains("_x0041_"), "{format}: {text:?}");
+    }
+}
+
+#[test]
+fn long_words_and_a_megabyte_of_evidence_stay_within_every_file() {
+    let huge = "A".repeat(1 << 20);
+    let mut evil = finding(1, "shop.test", &"B".repeat(5000), Risk::High, table(&[["GET /", &huge]]));
+    evil.finding.vuln_description = "ü".repeat(40_000).as_str().into();
+    let data = data(vec![evil, finding(2, "shop.test", "Last one", Risk::Info, Evidence::from_value(&huge.into()))]);
+    for format in pages() {
+        let text = text(&data, format);
+        assert!(text.contains("Last one"), "{format}");
+        assert!(format == &ReportFormat::Html || text.contains("more characters"), "{format} shows no mark");
+    }
+}
+
+#[test]
+fn spreadsheet_has_a_sheet_for_each_chapter_with_strings_only() {
+    let mut data = typical();
+    data.findings[0].finding.name = "=1+1".into();
+    let bytes = file(&data, &ReportFormat::Xlsx);
+    let sheets = sheets(&bytes);
+    let names: Vec<&str> = sheets.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["Summary", "Findings", "Evidence", "Recommendations", "Scans"]);
+    let findings = &sheets[1].1;
+    assert_eq!((findings.len(), &*findings[0][2], &*findings[1][2]), (4, "risk", "high"));
+    assert!(findings[1].iter().any(|cell| cell == "=1+1"));
+    for at in 1..=5 {
+        let sheet = crate::readback::part(&bytes, &format!("xl/worksheets/sheet{at}.xml"));
+        assert!(!sheet.contains("<f>"), "sheet {at} has a formula");
+        assert_eq!(sheet.contains("state=\"frozen\""), at > 1, "sheet {at}");
+        assert!(sheet.contains("<autoFilter"), "sheet {at}");
+    }
+    assert!(parts(&bytes).iter().any(|name| name.starts_with("xl/charts/chart")));
+}
+
+#[test]
+fn word_document_links_its_contents_and_web_addresses() {
+    let bytes = file(&typical(), &ReportFormat::Docx);
+    let document = crate::readback::part(&bytes, "word/document.xml");
+    for at in 1..=6 {
+        assert_eq!(document.matches(&format!("w:name=\"part{at}\"")).count(), 1, "part {at}");
+    }
+    for linked in document.split("w:anchor=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert!(document.contains(&format!("w:name=\"{linked}\"")), "{linked} leads nowhere");
+    }
+    let links = crate::readback::part(&bytes, "word/_rels/document.xml.rels");
+    assert!(links.contains("https://example.org/?a=1&amp;b=2") && !links.contains("javascript"), "{links}");
+}
