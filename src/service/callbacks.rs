@@ -6,12 +6,13 @@
 //!     └────── 3 s later, 5 attempts ─────────────┘
 //! ```
 //!
-//! The service must not give access to networks outside the scope. The scope check checks the name, every address it resolves
-//! to, and each redirect; the connection goes to the checked address. Each delivery is signed:
+//! The service must not give access to networks outside the scope, nor to the network in which it runs: addresses that are
+//! not public need `--allow-callback`. The name, every address it resolves to, and each redirect are checked; the
+//! connection goes to the checked address. Each delivery is signed:
 //! `X-Scandeck-Signature: sha256=<hex HMAC-SHA256 of the body>` with the key in `callback.key` of the data directory;
 //! `X-Scandeck-Subject` names the scan or report.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -29,6 +30,7 @@ use super::address::Address;
 use super::engine::PRODUCT;
 use super::report_maker::queue_pending_callbacks;
 use super::resolver::addresses;
+use super::scope_check::{Refusal, is_public, is_this_host};
 use super::state::App;
 use super::store::DatabaseError;
 use super::store::deliveries::{Delivery, RETRY_DELAY};
@@ -123,7 +125,7 @@ async fn follow(app: &App, key: &str, delivery: &Delivery) -> anyhow::Result<()>
 
 async fn post(app: &App, key: &str, delivery: &Delivery, url: &Url) -> anyhow::Result<Response> {
     let address = Address::parse(url.as_str())?;
-    app.scope_check.check_name(&address)?;
+    check_name(app, &address)?;
     let socket = resolve(app, &address).await?;
     let mut client = Client::builder().no_proxy().redirect(redirect::Policy::none()).timeout(TIMEOUT);
     if address.ip().is_none() {
@@ -148,9 +150,49 @@ async fn resolve(app: &App, address: &Address) -> anyhow::Result<SocketAddr> {
     let port = address.port().context("URL without a port")?;
     let all = addresses(app.resolver.as_ref(), &host).await.map_err(anyhow::Error::msg)?;
     for ip in &all {
-        app.scope_check.check_ip(&host, *ip)?;
+        check_ip(app, &host, *ip)?;
     }
     all.first().map(|ip| SocketAddr::new(*ip, port)).context("the name has no address")
+}
+
+/// Why a callback may not be sent, with a remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum CallbackRefusal {
+    #[error(transparent)]
+    Scope(#[from] Refusal),
+    #[error(
+        "callbacks do not reach {ip}, which is not a public address; `scandeck serve --allow-callback {ip}` permits it"
+    )]
+    NotPublic { ip: IpAddr },
+}
+
+/// Checks the receiver of a callback before name resolution.
+///
+/// # Errors
+/// When the name is out of scope, or a literal address is not allowed.
+pub fn check_name(app: &App, address: &Address) -> Result<(), CallbackRefusal> {
+    match address.ip() {
+        Some(ip) => check_ip(app, &address.host(), ip),
+        None if is_localhost(&address.host()) => check_ip(app, &address.host(), Ipv4Addr::LOCALHOST.into()),
+        None => Ok(app.scope_check.check_name(address)?),
+    }
+}
+
+fn is_localhost(host: &str) -> bool {
+    host == "localhost" || host.ends_with(".localhost")
+}
+
+/// Checks an address of a receiver. The service is inside the network that it protects, so the scope of scans does not
+/// allow callbacks to addresses that only this network reaches.
+fn check_ip(app: &App, host: &str, ip: IpAddr) -> Result<(), CallbackRefusal> {
+    let ip = ip.to_canonical();
+    if is_public(ip) && !is_this_host(ip) {
+        return Ok(app.scope_check.check_ip(host, ip)?);
+    }
+    if app.settings.allow_callbacks.iter().any(|network| network.contains(&ip)) {
+        return Ok(app.scope_check.check_denial(host, ip)?);
+    }
+    Err(CallbackRefusal::NotPublic { ip })
 }
 
 /// The hexadecimal HMAC-SHA256 of a body.

@@ -21,10 +21,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use super::connections::{ConnectionLimits, RefusedHead};
+use super::tls::Transport;
 
 /// Whether a request is being answered, and how many began; shared by the connection and its service.
 #[derive(Clone, Debug, Default)]
@@ -164,9 +164,9 @@ where
     }
 }
 
-/// A TCP connection with time limits.
+/// A connection with time limits.
 pub struct ConnectionIo {
-    stream: TcpStream,
+    stream: Transport,
     progress: RequestProgress,
     /// The number of requests that had begun at the last read.
     begun: usize,
@@ -186,7 +186,7 @@ pub struct ConnectionIo {
 }
 
 impl ConnectionIo {
-    pub fn new(stream: TcpStream, progress: RequestProgress, limits: &ConnectionLimits) -> Self {
+    pub fn new(stream: Transport, progress: RequestProgress, limits: &ConnectionLimits) -> Self {
         Self {
             stream,
             progress,

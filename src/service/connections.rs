@@ -27,11 +27,13 @@ use hyper_util::rt::TokioIo;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection_io::{ConnectionIo, LimitedBody, RequestProgress};
 use super::errors::ApiError;
+use super::tls::Transport;
 
 /// Pause after an error of accept, such as a shortage of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -123,13 +125,27 @@ pub async fn serve(
     listener: TcpListener,
     limits: ConnectionLimits,
     handler: impl ConnectionHandler,
+    tls: Option<TlsAcceptor>,
     stop: CancellationToken,
     drain: Duration,
 ) {
     let gate = ConnectionGate::new(&limits);
     let (tasks, close) = (TaskTracker::new(), CancellationToken::new());
     while let Some((stream, client, slot)) = stop.run_until_cancelled(gate.accept(&listener)).await {
-        let connection = serve_connection(stream, client, limits, handler.clone(), stop.clone());
+        let (handler, tls, stop) = (handler.clone(), tls.clone(), stop.clone());
+        let connection = async move {
+            // Responses are small and complete, so waiting for more data only delays them.
+            let _ = stream.set_nodelay(true);
+            let transport = match tls {
+                None => Transport::Plain(stream),
+                Some(tls) => match tokio::time::timeout(limits.head_time, tls.accept(stream)).await {
+                    Ok(Ok(stream)) => Transport::Tls(Box::new(stream)),
+                    // Scanners and clients that do not trust the certificate are no errors of the service.
+                    Ok(Err(_)) | Err(_) => return,
+                },
+            };
+            serve_connection(transport, client, limits, handler, stop).await;
+        };
         let close = close.clone();
         tasks.spawn(async move {
             close.run_until_cancelled(connection).await;
@@ -245,14 +261,12 @@ fn raw_response(error: &ApiError, headers: &str) -> String {
 }
 
 async fn serve_connection<H: ConnectionHandler>(
-    stream: TcpStream,
+    stream: Transport,
     client: SocketAddr,
     limits: ConnectionLimits,
     handler: H,
     stop: CancellationToken,
 ) {
-    // Responses are small and complete, so waiting for more data only delays them.
-    let _ = stream.set_nodelay(true);
     let progress = RequestProgress::default();
     let io = TokioIo::new(ConnectionIo::new(stream, progress.clone(), &limits));
     let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| {

@@ -26,25 +26,30 @@ pub fn hash(key: &str) -> [u8; 32] {
 }
 
 /// Refuses long URLs, and DNS rebinding, by which a web page sends requests here under its own name: the Host must be an address or
-/// `localhost`.
-pub async fn check_host(request: Request, next: Next) -> Response {
+/// `localhost`, or a name that the settings allow.
+pub async fn check_host(State(app): State<App>, request: Request, next: Next) -> Response {
     if request.uri().path_and_query().is_some_and(|path| path.as_str().len() > MAX_URL) {
         return ApiError::uri_too_long().into_response();
     }
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    if is_address(host) {
+    let name = without_port(host);
+    if is_address(host) || app.settings.allow_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name)) {
         return next.run(request).await;
     }
     ApiError::forbidden(format!("Host `{}` is not allowed", shown(host)))
-        .with_details("use the address of the service or `localhost`")
+        .with_details("use the address of the service or `localhost`; `scandeck serve --allow-host NAME` allows a name")
         .into_response()
 }
 
-fn is_address(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
         _ => host,
-    };
+    }
+}
+
+fn is_address(host: &str) -> bool {
+    let name = without_port(host);
     let literal = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
     name.eq_ignore_ascii_case("localhost") || literal.parse::<IpAddr>().is_ok()
 }

@@ -73,6 +73,7 @@ impl ConnectionHandler for LoggerHandler {
 
     fn respond(&self, client: SocketAddr, request: Request) -> BoxFuture<'static, Response> {
         let handler = self.clone();
+        let client = self.app.proxies.client(client, request.headers());
         // Spawned here instead of when the future is polled: a closed connection is never polled again.
         let recording = tokio::spawn(async move { handler.record(client, request).await });
         Box::pin(async move {

@@ -293,6 +293,7 @@ mod tests {
         let settings = Settings::new("/nonexistent");
         App::new(AppState {
             store,
+            proxies: Default::default(),
             scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings::default())),
             resolver: Arc::new(crate::service::resolver::SystemResolver),
             secrets: crate::service::secrets::ScanSecrets::new("key").unwrap(),

@@ -37,13 +37,13 @@ pub fn router(app: App) -> NormalizingRouter {
         .method_not_allowed_fallback(unknown_method)
         .layer(request::body_limit())
         .layer(middleware::from_fn_with_state(app.clone(), guard::check_key))
-        .with_state(app);
+        .with_state(app.clone());
     let open = Router::new()
         .route(&format!("{PREFIX}/openapi.json"), get(|| async { Json(document) }))
         .method_not_allowed_fallback(unknown_method);
     let router = api
         .merge(open)
-        .layer(middleware::from_fn(guard::check_host))
+        .layer(middleware::from_fn_with_state(app, guard::check_host))
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(panicked));
     MapRequest::new(router, normalize_path)

@@ -93,6 +93,17 @@ impl ScopeCheck {
         self.decide(host, Some(embedded_ipv4(ip)))
     }
 
+    /// Checks an address against the denials alone.
+    ///
+    /// # Errors
+    /// The denial, or an unreadable scope file.
+    pub fn check_denial(&self, host: &str, ip: IpAddr) -> Result<(), Refusal> {
+        let ip = embedded_ipv4(ip);
+        let scope = self.scope().map_err(|error| self.refusal(host, Some(ip), RefusalReason::ScopeFile(error)))?;
+        let denial = scope.deny.iter().find(|entry| entry.target.covers_name(host) || entry.target.covers_ip(ip));
+        denial.map_or(Ok(()), |entry| Err(self.refusal(host, Some(ip), RefusalReason::Denied(Box::new(entry.clone())))))
+    }
+
     fn decide(&self, host: &str, ip: Option<IpAddr>) -> Result<(), Refusal> {
         let host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase();
         let scope = self.scope().map_err(|error| self.refusal(&host, ip, RefusalReason::ScopeFile(error)))?;

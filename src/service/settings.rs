@@ -4,11 +4,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ipnet::IpNet;
 use rustls::pki_types::CertificateDer;
 use url::Url;
 
 use super::connections::ConnectionLimits;
 use super::engine::ScanLimits;
+use super::tls::TlsFiles;
 use crate::contract::WorkspaceId;
 
 /// Settings of one service.
@@ -22,6 +24,16 @@ pub struct Settings {
     pub logger_listen: SocketAddr,
     /// Prefers the ports of the last service, and uses free ports when they are in use.
     pub any_port: bool,
+    /// Certificate and key of the API listener; it speaks plain HTTP without.
+    pub tls: Option<TlsFiles>,
+    /// Networks of reverse proxies, whose `X-Forwarded-For` is used. Without TLS only they and this machine may connect.
+    pub behind_proxy: Vec<IpNet>,
+    /// Whether other machines may use the API over plain HTTP.
+    pub insecure_http: bool,
+    /// Names that clients may use in the Host header besides addresses and `localhost`.
+    pub allow_hosts: Vec<String>,
+    /// Networks that callbacks may reach although they are not public.
+    pub allow_callbacks: Vec<IpNet>,
     /// Public base of `handler_url` when the loggers are behind a proxy or tunnel.
     pub logger_url: Option<Url>,
     /// The file with the API key; by default `key` in the data directory. Created (0600) when missing.
@@ -66,6 +78,11 @@ impl Settings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8765)),
             logger_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8766)),
             any_port: false,
+            tls: None,
+            behind_proxy: Vec::new(),
+            insecure_http: false,
+            allow_hosts: Vec::new(),
+            allow_callbacks: Vec::new(),
             logger_url: None,
             api_key_file: None,
             secrets_key_file: None,

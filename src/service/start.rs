@@ -12,12 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::Request;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
@@ -31,6 +32,7 @@ use super::engine::{Engine, EngineSettings, ServicePorts};
 use super::errors::{ApiError, StartError};
 use super::limits::{Limiter, WrongKeys};
 use super::loggers::LoggerHandler;
+use super::proxies::TrustedProxies;
 use super::recorder::Recorder;
 use super::resolver::{Resolver, SystemResolver};
 use super::router::NormalizingRouter;
@@ -41,6 +43,7 @@ use super::settings::Settings;
 use super::state::{App, AppState};
 use super::store::captures::LoggerQuota;
 use super::store::{OpenedStore, Store};
+use super::tls::ServerIdentity;
 use super::words::{PREDEFINED, WordlistWords};
 use super::worker::{Runner, Worker};
 use super::{callbacks, connections, guard, idle, report_maker, router, worker};
@@ -59,6 +62,8 @@ pub struct Running {
     pub logger_base: Url,
     /// The API key, which [`fmt::Debug`] hides.
     pub api_key: String,
+    /// The certificate, to reload it.
+    pub identity: Option<Arc<ServerIdentity>>,
     /// Notices for the user: a migration, a network file system, changed ports.
     pub notes: Vec<String>,
     shutdown: JoinHandle<()>,
@@ -109,6 +114,10 @@ impl Default for Parts {
 /// # Errors
 /// The errors of [`start`].
 pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: Parts) -> Result<Running, StartError> {
+    check_exposure(&settings)?;
+    let tls_failed = |error: anyhow::Error| StartError::Settings(format!("{error:#}"));
+    let identity = settings.tls.clone().map(ServerIdentity::load).transpose().map_err(tls_failed)?;
+    let tls = identity.as_ref().map(ServerIdentity::acceptor).transpose().map_err(tls_failed)?;
     let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
     let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
         return Err(StartError::Held { dir: dir.path().to_owned(), info: dir.info().map(Box::new) });
@@ -123,7 +132,8 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let secrets = scan_secrets(&settings, &dir)?;
     store.seal_jobs(&secrets).await.map_err(StartError::Store)?;
     let sockets = Sockets::open(&settings, last.as_ref()).await?;
-    let (base_url, logger_base) = (api_url(sockets.api_address)?, sockets.logger_base(&settings)?);
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let (base_url, logger_base) = (api_url(scheme, sockets.api_address)?, sockets.logger_base(&settings)?);
     let shares = DescriptorShares::of_process();
     let resolver = Arc::clone(&parts.resolver);
     let runner = parts.runner.unwrap_or_else(|| engine(&settings, &scope_check, resolver, &sockets, shares));
@@ -134,6 +144,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let app = App::new(AppState {
         store: store.clone(),
         scope_check,
+        proxies: TrustedProxies::new(settings.behind_proxy.clone()),
         resolver: parts.resolver,
         secrets,
         limiter: Limiter::new(settings.rate_limit),
@@ -157,7 +168,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     );
     let info = ServiceInfo {
         // Only processes of this machine read the file.
-        base_url: api_url(local_address(sockets.api_address))?,
+        base_url: local_url(&app.settings, sockets.api_address)?,
         logger_url: logger_base.clone(),
         previous_logger_url,
         pid: std::process::id(),
@@ -166,9 +177,9 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     };
     dir.write_info(&info).map_err(files(dir.path()))?;
     // Nothing below fails, so a failed start leaves no task running.
-    let tasks = spawn_tasks(&app, sockets, runner, shares, callback_key, &shutdown.child_token());
+    let tasks = spawn_tasks(&app, sockets, tls, runner, shares, callback_key, &shutdown.child_token());
     let shutdown = tokio::spawn(shut_down(tasks, store, lock));
-    Ok(Running { base_url, logger_base, api_key, notes, shutdown })
+    Ok(Running { base_url, logger_base, api_key, identity, notes, shutdown })
 }
 
 /// The two listeners with their bound addresses.
@@ -207,8 +218,30 @@ impl Sockets {
     }
 }
 
-fn api_url(address: SocketAddr) -> Result<Url, StartError> {
-    url(&format!("http://{address}{}", router::PREFIX))
+/// Refuses an API that other machines can reach over plain HTTP, because every request contains a key.
+fn check_exposure(settings: &Settings) -> Result<(), StartError> {
+    let address = settings.listen;
+    let is_protected = settings.tls.is_some() || !settings.behind_proxy.is_empty() || settings.insecure_http;
+    if address.ip().to_canonical().is_loopback() || is_protected {
+        return Ok(());
+    }
+    Err(StartError::Settings(format!(
+        "other machines can reach {address}, and plain HTTP shows them the API keys: use --tls-cert FILE --tls-key FILE, \
+         --behind-proxy NETWORK for a proxy with TLS, or --insecure-http in a trusted network"
+    )))
+}
+
+fn api_url(scheme: &str, address: impl fmt::Display) -> Result<Url, StartError> {
+    url(&format!("{scheme}://{address}{}", router::PREFIX))
+}
+
+/// The URL for processes of this machine. A certificate is usually valid for a name, so the first allowed one is used.
+fn local_url(settings: &Settings, address: SocketAddr) -> Result<Url, StartError> {
+    match (&settings.tls, settings.allow_hosts.first()) {
+        (None, _) => api_url("http", local_address(address)),
+        (Some(_), None) => api_url("https", local_address(address)),
+        (Some(_), Some(name)) => api_url("https", format!("{name}:{}", address.port())),
+    }
 }
 
 /// The address by which this machine reaches a listener: loopback for `0.0.0.0` and `::`.
@@ -303,6 +336,7 @@ fn url(text: &str) -> Result<Url, StartError> {
 fn spawn_tasks(
     app: &App,
     sockets: Sockets,
+    tls: Option<TlsAcceptor>,
     runner: Arc<dyn Runner>,
     shares: DescriptorShares,
     callback_key: String,
@@ -312,11 +346,11 @@ fn spawn_tasks(
     let quota = LoggerQuota { requests: app.settings.logger_quota, bytes: app.settings.logger_bytes };
     let (recorder, record) = Recorder::new(app.store.clone(), quota);
     let limits = |share| app.settings.connections.within(share);
-    let (api, loggers) = (ApiHandler(router::router(app.clone())), LoggerHandler::new(app.clone(), recorder));
+    let (api, loggers) = (ApiHandler::new(app), LoggerHandler::new(app.clone(), recorder));
     let owner = format!("{:016x}", app.boot);
     tasks.spawn(record);
-    tasks.spawn(connections::serve(sockets.api, limits(shares.api), api, stop.clone(), DRAIN));
-    tasks.spawn(connections::serve(sockets.loggers, limits(shares.loggers), loggers, stop.clone(), DRAIN));
+    tasks.spawn(connections::serve(sockets.api, limits(shares.api), api, tls, stop.clone(), DRAIN));
+    tasks.spawn(connections::serve(sockets.loggers, limits(shares.loggers), loggers, None, stop.clone(), DRAIN));
     tasks.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
     tasks.spawn(report_maker::make_reports(app.clone(), stop.clone()));
     tasks.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
@@ -329,14 +363,35 @@ fn spawn_tasks(
 
 /// Answers the requests of the API listener.
 #[derive(Clone)]
-struct ApiHandler(NormalizingRouter);
+struct ApiHandler {
+    router: NormalizingRouter,
+    app: App,
+}
+
+impl ApiHandler {
+    fn new(app: &App) -> Self {
+        Self { router: router::router(app.clone()), app: app.clone() }
+    }
+
+    /// Plain HTTP is for this machine and for the proxy that adds TLS.
+    fn is_behind_proxy_only(&self) -> bool {
+        let settings = &self.app.settings;
+        settings.tls.is_none() && !settings.insecure_http && !settings.behind_proxy.is_empty()
+    }
+}
 
 impl ConnectionHandler for ApiHandler {
     const HALF_CLOSE: bool = false;
 
     fn respond(&self, client: SocketAddr, mut request: Request) -> BoxFuture<'static, Response> {
+        let is_allowed = client.ip().to_canonical().is_loopback() || self.app.proxies.contains(client.ip());
+        if self.is_behind_proxy_only() && !is_allowed {
+            let error = ApiError::forbidden("direct connections are refused").with_details("connect to the proxy");
+            return Box::pin(std::future::ready(error.into_response()));
+        }
+        let client = self.app.proxies.client(client, request.headers());
         request.extensions_mut().insert(ClientAddress(client));
-        let router = self.0.clone();
+        let router = self.router.clone();
         Box::pin(async move { router.oneshot(request).await.unwrap_or_else(|never| match never {}) })
     }
 
@@ -350,4 +405,34 @@ async fn shut_down(tasks: TaskTracker, store: Store, lock: DirLock) {
     tasks.wait().await;
     store.close().await;
     drop(lock);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tls::TlsFiles;
+    use super::*;
+
+    #[test]
+    fn plain_http_beyond_loopback_needs_a_flag() {
+        let exposed = |address: &str, change: &dyn Fn(&mut Settings)| {
+            let mut settings = Settings::new("/nonexistent");
+            settings.listen = address.parse().unwrap();
+            change(&mut settings);
+            check_exposure(&settings).err().map(|error| error.to_string())
+        };
+        for address in ["127.0.0.1:0", "127.9.0.1:0", "[::1]:0", "[::ffff:127.0.0.1]:0"] {
+            assert_eq!(exposed(address, &|_| ()), None, "{address}");
+        }
+        for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+            let error = exposed(address, &|_| ()).expect(address);
+            for flag in ["--tls-cert", "--tls-key", "--behind-proxy", "--insecure-http"] {
+                assert!(error.contains(flag), "{error}");
+            }
+            let files = || TlsFiles { cert: "c".into(), key: "k".into() };
+            assert_eq!(exposed(address, &|settings| settings.insecure_http = true), None);
+            assert_eq!(exposed(address, &|settings| settings.tls = Some(files())), None);
+            let proxy = |settings: &mut Settings| settings.behind_proxy = vec!["10.0.0.0/8".parse().unwrap()];
+            assert_eq!(exposed(address, &proxy), None);
+        }
+    }
 }

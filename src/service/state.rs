@@ -10,6 +10,7 @@ use url::Url;
 
 use super::clock::Clock;
 use super::limits::{Limiter, WrongKeys};
+use super::proxies::TrustedProxies;
 use super::resolver::Resolver;
 use super::scope_check::ScopeCheck;
 use super::secrets::ScanSecrets;
@@ -24,6 +25,7 @@ pub struct App(Arc<AppState>);
 pub struct AppState {
     pub settings: Settings,
     pub store: Store,
+    pub proxies: TrustedProxies,
     pub scope_check: Arc<ScopeCheck>,
     pub resolver: Arc<dyn Resolver>,
     pub clock: Arc<dyn Clock>,

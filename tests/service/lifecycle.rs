@@ -124,6 +124,7 @@ async fn service_on_all_addresses_is_reachable_on_loopback() {
     let key_file = temp.path().join("elsewhere");
     let mut all = settings(temp.path());
     all.listen = "0.0.0.0:0".parse().unwrap();
+    all.insecure_http = true;
     all.logger_listen = all.listen;
     all.api_key_file = Some(key_file.clone());
     all.logger_days = 5;

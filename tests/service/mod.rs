@@ -11,6 +11,7 @@ mod findings;
 mod lifecycle;
 mod limits;
 mod loggers;
+mod network;
 #[cfg(feature = "dashboard")]
 mod practice;
 mod process;
@@ -62,6 +63,7 @@ pub struct JsonResponse {
 pub fn settings(dir: &Path) -> Settings {
     let mut settings = Settings::new(dir).with_free_ports();
     settings.rate_limit = RateLimit::Off;
+    settings.allow_callbacks = vec!["127.0.0.0/8".parse().unwrap()];
     settings
 }
 

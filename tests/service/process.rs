@@ -184,6 +184,9 @@ fn invalid_settings_name_the_flag() {
     for (dir, flags, expected) in [
         (temp.path(), vec!["--listen", &occupied], "--listen"),
         (temp.path(), vec!["--allow-target", "*.com"], "--allow-target"),
+        (temp.path(), vec!["--listen", "0.0.0.0:0"], "--behind-proxy"),
+        (temp.path(), vec!["--tls-cert", "cert.pem"], "--tls-key"),
+        (temp.path(), vec!["--tls-cert", "none.pem", "--tls-key", "none.pem"], "none.pem"),
         (&below_a_file, vec![], "--data-dir"),
     ] {
         let output = program("serve", dir).args(&FREE_PORTS[2..]).args(flags).output().unwrap();

@@ -2,6 +2,7 @@
 
 pub mod data_dir;
 mod limits;
+mod network;
 pub mod scope;
 pub mod serve;
 pub mod status;

@@ -7,19 +7,22 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 use url::Url;
 
 use super::DataDirArg;
 use super::limits::{ConnectionArgs, ScanLimitArgs};
+use super::network::NetworkArgs;
 use crate::cli::value::{at_least_one, number, number_in, socket_address};
 use crate::contract::WorkspaceId;
-use crate::service::{RateLimit, Settings, start};
+use crate::service::{RateLimit, ServerIdentity, Settings, start};
 
 /// A service that the dashboard started ends after this time without a scan, an active logger or a client.
 const IDLE_LIMIT: Duration = Duration::from_secs(30 * 60);
@@ -76,6 +79,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ID")]
     current_workspace: Option<WorkspaceId>,
     #[command(flatten)]
+    network: NetworkArgs,
+    #[command(flatten)]
     connections: ConnectionArgs,
     #[command(flatten)]
     scan_limits: ScanLimitArgs,
@@ -93,7 +98,7 @@ fn web_url(text: &str) -> Result<Url, String> {
 
 impl ServeArgs {
     fn settings(self) -> Settings {
-        let defaults = Settings::new(self.directory.path());
+        let defaults = self.network.apply(Settings::new(self.directory.path()));
         Settings {
             // With an explicit address a busy port is an error.
             any_port: self.detached && self.listen.is_none() && self.logger_listen.is_none(),
@@ -132,8 +137,15 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     log_to_stderr();
     let shutdown = CancellationToken::new();
     // Before the start: a signal must not interrupt the start halfway.
-    let signals = tokio::spawn(stop_on_signal(args.detached, shutdown.clone()));
+    let reload = Arc::new(Notify::new());
+    let hangup = match () {
+        () if args.network.has_certificate() => Hangup::Reload(Arc::clone(&reload)),
+        () if args.detached => Hangup::Ignore,
+        () => Hangup::Stop,
+    };
+    let signals = tokio::spawn(stop_on_signal(hangup, shutdown.clone()));
     let running = start(args.settings(), shutdown.clone()).await?;
+    let reloads = running.identity.clone().map(|identity| tokio::spawn(reload_certificate(identity, reload)));
     if running.logger_base.host_str().is_some_and(is_loopback) {
         note!("note: loggers are reachable from this machine only; see --logger-url");
     }
@@ -146,6 +158,9 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     drop(out);
     let ended = running.stopped().await;
     signals.abort();
+    if let Some(reloads) = reloads {
+        reloads.abort();
+    }
     ended.map(|()| ExitCode::SUCCESS)
 }
 
@@ -163,8 +178,18 @@ fn log_to_stderr() {
     let _ = log.try_init();
 }
 
+/// The meaning of SIGHUP.
+enum Hangup {
+    /// The terminal was closed.
+    Stop,
+    /// The service outlives the terminal of the dashboard.
+    Ignore,
+    /// The certificate was renewed.
+    Reload(Arc<Notify>),
+}
+
 /// Cancels `shutdown` at SIGTERM, SIGINT or, with a terminal, SIGHUP.
-async fn stop_on_signal(detached: bool, shutdown: CancellationToken) {
+async fn stop_on_signal(at_hangup: Hangup, shutdown: CancellationToken) {
     let streams = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()));
     let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) = streams else {
         note!("note: signals cannot be caught; stop the service with `scandeck stop`");
@@ -174,10 +199,26 @@ async fn stop_on_signal(detached: bool, shutdown: CancellationToken) {
         tokio::select! {
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            _ = hangup.recv() => if !detached { break },
+            _ = hangup.recv() => match &at_hangup {
+                Hangup::Stop => break,
+                Hangup::Ignore => {}
+                Hangup::Reload(reload) => reload.notify_one(),
+            },
         }
     }
     shutdown.cancel();
+}
+
+async fn reload_certificate(identity: Arc<ServerIdentity>, reload: Arc<Notify>) {
+    loop {
+        reload.notified().await;
+        match identity.reload() {
+            Ok(()) => tracing::info!("certificate reloaded"),
+            Err(error) => {
+                tracing::error!(error = %format!("{error:#}"), "certificate not reloaded; the old one remains")
+            }
+        }
+    }
 }
 
 #[cfg(test)]

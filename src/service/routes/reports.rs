@@ -15,6 +15,7 @@ use crate::contract::{
 };
 use crate::report::{FORMATS, content_type};
 use crate::service::address::Address;
+use crate::service::callbacks::check_name;
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
 use crate::service::report_maker::{check_resources, queued};
@@ -166,7 +167,7 @@ pub(super) fn check_callback_url(app: &App, field: &str, url: &str) -> RouteResu
     if address.url().is_none() {
         return Err(ApiError::bad_request(format!("{field}: `{url}` is not an http or https URL")));
     }
-    app.scope_check.check_name(&address).map_err(|refusal| ApiError::forbidden(format!("{field}: {refusal}")))
+    check_name(app, &address).map_err(|refusal| ApiError::forbidden(format!("{field}: {refusal}")))
 }
 
 #[cfg(test)]

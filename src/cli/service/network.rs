@@ -1,0 +1,65 @@
+//! Flags of `scandeck serve` for a service that other machines use.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use ipnet::IpNet;
+
+use crate::service::{Settings, TlsFiles};
+
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Access from other machines")]
+pub struct NetworkArgs {
+    /// Certificate of the API with its chain (PEM); SIGHUP reads it again
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Address or network of a reverse proxy with TLS, whose X-Forwarded-For is used; repeatable
+    #[arg(long, value_name = "NETWORK", value_parser = network)]
+    behind_proxy: Vec<IpNet>,
+    /// Allow other machines to use the API over plain HTTP
+    #[arg(long)]
+    insecure_http: bool,
+    /// Name of the service that clients may use; repeatable
+    #[arg(long = "allow-host", value_name = "NAME", value_parser = host_name)]
+    allow_hosts: Vec<String>,
+    /// Address or network that is not public and that callbacks may reach; repeatable
+    #[arg(long = "allow-callback", value_name = "NETWORK", value_parser = network)]
+    allow_callbacks: Vec<IpNet>,
+}
+
+impl NetworkArgs {
+    pub fn has_certificate(&self) -> bool {
+        self.tls_cert.is_some()
+    }
+
+    /// The settings with these flags.
+    pub fn apply(self, settings: Settings) -> Settings {
+        let tls = self.tls_cert.zip(self.tls_key).map(|(cert, key)| TlsFiles { cert, key });
+        Settings {
+            tls,
+            behind_proxy: self.behind_proxy,
+            insecure_http: self.insecure_http,
+            allow_hosts: self.allow_hosts,
+            allow_callbacks: self.allow_callbacks,
+            ..settings
+        }
+    }
+}
+
+fn network(text: &str) -> Result<IpNet, &'static str> {
+    let address = text.parse::<IpAddr>().map(IpNet::from);
+    address
+        .or_else(|_| text.parse::<IpNet>().map(|net| net.trunc()))
+        .map_err(|_| "use an address or a network, such as 10.0.4.0/24")
+}
+
+fn host_name(text: &str) -> Result<String, &'static str> {
+    match url::Host::parse(text) {
+        Ok(url::Host::Domain(name)) => Ok(name),
+        _ => Err("use a name, such as scans.example.net"),
+    }
+}

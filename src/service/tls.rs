@@ -1,0 +1,129 @@
+//! TLS of the API listener: the certificate, which can be replaced while the service runs, and a connection with or
+//! without TLS.
+//!
+//! ```text
+//!   --tls-cert, --tls-key ─► ServerIdentity ─► TlsAcceptor ─► handshake ─► Transport::Tls ─► HTTP
+//!                   SIGHUP ──────┘ reload: new connections use the new certificate
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::task::{Context, Poll};
+
+use anyhow::Context as _;
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs::default_provider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// The files of a certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate and its chain (PEM).
+    pub cert: PathBuf,
+    /// Its private key (PEM).
+    pub key: PathBuf,
+}
+
+/// The certificate of the service.
+#[derive(Debug)]
+pub struct ServerIdentity {
+    files: TlsFiles,
+    current: RwLock<Arc<CertifiedKey>>,
+}
+
+impl ServerIdentity {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or the key does not belong to the certificate.
+    pub fn load(files: TlsFiles) -> anyhow::Result<Arc<Self>> {
+        let current = RwLock::new(Arc::new(read(&files)?));
+        Ok(Arc::new(Self { files, current }))
+    }
+
+    /// Reads the files again. After an error the current certificate remains in use.
+    ///
+    /// # Errors
+    /// Those of [`Self::load`].
+    pub fn reload(&self) -> anyhow::Result<()> {
+        let new = Arc::new(read(&self.files)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = new;
+        Ok(())
+    }
+
+    /// Accepts connections with the current certificate.
+    ///
+    /// # Errors
+    /// When the TLS library refuses the configuration.
+    pub fn acceptor(self: &Arc<Self>) -> anyhow::Result<TlsAcceptor> {
+        let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth();
+        let mut config = config.with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+}
+
+impl ResolvesServerCert for ServerIdentity {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
+    let unreadable = |path: &Path| format!("cannot read {}", path.display());
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(&files.cert).and_then(Iterator::collect);
+    let chain = chain.with_context(|| unreadable(&files.cert))?;
+    anyhow::ensure!(!chain.is_empty(), "{} contains no certificate (PEM)", files.cert.display());
+    let key = PrivateKeyDer::from_pem_file(&files.key).with_context(|| unreadable(&files.key))?;
+    CertifiedKey::from_der(chain, key, &default_provider())
+        .with_context(|| format!("{} is not the key of {}", files.key.display(), files.cert.display()))
+}
+
+/// A connection with or without TLS.
+pub enum Transport {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl AsyncRead for Transport {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Transport {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
