@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn holder_and_existing_create_nothing() {
+    fn opening_an_existing_directory_creates_no_files() {
         let temp = tempfile::tempdir().unwrap();
         assert!(DataDir::existing(temp.path().join("none")).unwrap().is_none());
         let dir = DataDir::existing(temp.path()).unwrap().unwrap();

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn place_changes_f2_only() {
+    fn place_changes_second_fingerprint_only() {
         let cookie = |name: &str| Finding {
             vuln_evidence: Evidence::table(&["URL", "Cookie"], [vec!["https://a.test/".into(), name.into()]]),
             ..finding()

@@ -138,7 +138,7 @@ fn batch_undo_touches_every_changed_key() {
 }
 
 #[test]
-fn heir_shares_decisions_until_undone() {
+fn inherited_decisions_are_shared_until_undone() {
     let mut ann = Replica::new("ann", 1);
     ann.decides(7, RiskAccepted);
     let taken = ann.does(finding(8), Change::Inherit(FindingKey(7)));

@@ -70,7 +70,7 @@ async fn local_service_outlives_dashboard_and_is_found_by_next_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn first_question_q_leaves_no_files() {
+async fn quitting_at_first_start_leaves_no_files() {
     let home = tempfile::tempdir().unwrap();
     let mut session = Session::start(home.path(), &[], &[]);
     session.until("Where do your scans run?").await;

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pane_has_its_row_of_the_table() {
+    fn pane_table_has_one_row_per_pane_in_order() {
         for (row, pane) in Pane::ALL.into_iter().enumerate() {
             assert_eq!(pane as usize, row);
             assert!(pane.context().title().starts_with(pane.title()));

@@ -54,7 +54,7 @@ fn action_without_cursor_has_a_command() {
 }
 
 #[test]
-fn fault_has_position_and_reason() {
+fn command_error_has_position_and_reason() {
     let model = model();
     for (line, at, reason) in [
         ("findings risk>=hihg", "hihg", "high"),
@@ -72,7 +72,7 @@ fn fault_has_position_and_reason() {
 }
 
 #[test]
-fn arguments_have_types() {
+fn arguments_are_parsed_into_typed_values() {
     let mut model = model();
     model.now.wall = "2026-11-21T12:00:00Z".parse().unwrap();
     let args = |line: &str| read(&model, line).unwrap().args;

@@ -144,7 +144,7 @@ fn book_is_sorted_filtered_and_edited() {
 }
 
 #[test]
-fn book_leads_to_captures_finding_and_target() {
+fn payload_book_opens_captures_finding_and_target() {
     let mut desk = TestDashboard::new();
     desk.keys("3 j p g p");
     desk.hit(9, Some(1));

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_beyond_price_are_paid_later() {
+    fn extra_calls_reduce_later_budget() {
         let start = Instant::now();
         let mut call_budget = CallBudget::new(false, start);
         assert!(call_budget.spend(1, start));

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn walk_starts_at_an_end_and_stops_or_wraps() {
+    fn walk_through_suggestions_stops_or_wraps_at_ends() {
         let walked = |steps: &[isize], ends| {
             let mut offers = Offers::new(vec!['a', 'b', 'c']);
             steps.iter().for_each(|&by| offers.walk(by, ends));

@@ -100,7 +100,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_does_not_panic(text: Vec<u8>) {
+        fn base64_search_in_any_text_does_not_panic(text: Vec<u8>) {
             for run in Base64Run::all(&text, 1).chain(Base64Run::of(&text)) {
                 for skipped in 0..5 {
                     let _read = run.decoded(skipped);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_one_run() {
+    fn wrapped_base64_is_one_run() {
         assert_eq!(Base64Run::of(b"aGVs\r\nbG8=\n").unwrap().decoded(0).as_deref(), Some(&b"hello"[..]));
         assert_eq!(Base64Run::of(b"not base64!"), None);
         assert_eq!(Base64Run::of(b""), None);

@@ -186,7 +186,7 @@ mod commit_tests {
     use super::*;
 
     #[tokio::test]
-    async fn commit_of_client_that_hangs_up_changes_the_version() {
+    async fn commit_after_disconnect_changes_the_version() {
         let temp = tempfile::tempdir().unwrap();
         let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
         let before = store.version();

@@ -166,7 +166,7 @@ fn cyclic_imports_are_resolved_in_limited_steps() {
 }
 
 #[test]
-fn await_and_method_call_are_found() {
+fn await_and_method_calls_are_found() {
     assert_named("async fn f() {\n    a.await;\n    b.elapsed();\n}", &["2 .await", "3 .elapsed"]);
 }
 

@@ -123,7 +123,7 @@ fn code_that_breaks_a_rule_is_reported() {
 }
 
 #[test]
-fn code_close_to_a_rule_is_accepted() {
+fn similar_but_allowed_code_is_accepted() {
     for (rule, layer, text) in ACCEPTED {
         let found =
             violations_of(rule, &sources(&[(layer, text), ("service/store", "pub type DatabaseError = sqlx::Error;")]));

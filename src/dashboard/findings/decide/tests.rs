@@ -193,7 +193,7 @@ fn count(desk: &TestDashboard) -> usize {
 }
 
 #[test]
-fn up_to_20_are_decided_unasked_and_more_after_one_enter_that_names_their_number() {
+fn decision_over_20_findings_prompts_with_their_number() {
     let mut desk = many(20);
     desk.keys("* f");
     assert_eq!(count(&desk), 20);
@@ -226,7 +226,7 @@ fn hidden_marked_rows_need_explicit_key() {
 }
 
 #[test]
-fn verdict_keys_without_pen_show_reason() {
+fn verdict_keys_without_writer_show_reason() {
     let mut desk = TestDashboard::new();
     desk.model.findings.triage.writer = None;
     desk.model.findings.triage.problem = Some(Arc::new(Problem::local("the state directory cannot be written to")));

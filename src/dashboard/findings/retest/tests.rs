@@ -309,7 +309,7 @@ fn d_compares_scan_with_previous_or_two_marked_scans() {
 }
 
 #[test]
-fn board_group_chosen_by_its_header_and_enter_opens_finding() {
+fn board_header_chooses_group_and_enter_opens_finding() {
     let mut desk = desk();
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 1, -600)])));
     desk.keys("4 g g d");

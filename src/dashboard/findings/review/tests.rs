@@ -89,7 +89,7 @@ fn ungrouped_findings_become_single_cards() {
 }
 
 #[test]
-fn over_20_one_enter_names_the_number_and_space_picks_some() {
+fn prompt_over_20_findings_names_number_and_space_excludes_findings() {
     let mut desk = reviewing();
     desk.keys("f");
     assert!(desk.prompt().question.starts_with("25 findings become false positive"), "{}", desk.prompt().question);

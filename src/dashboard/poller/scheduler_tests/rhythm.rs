@@ -165,7 +165,7 @@ fn captures_remain_at_service_while_screen_is_blocked() {
 }
 
 #[test]
-fn findings_without_budget_are_fetched_when_paid() {
+fn findings_beyond_budget_are_fetched_when_it_allows() {
     let mut hand = Hand::new(false);
     hand.scans = (1..=4).map(|id| scan(id, ScanStatus::Running, 0)).collect();
     hand.pass(Duration::from_secs(60));

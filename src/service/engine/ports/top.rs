@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn marked_hundred_has_a_hundred_ports() {
+    fn top_100_ports_contain_100_ports() {
         let written = RANKED.iter().position(|(port, _)| *port == 8291).unwrap();
         assert_eq!(written, 100);
     }

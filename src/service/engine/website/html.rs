@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_resources_are_http_resources_and_no_links() {
+    fn plain_resources_exclude_links_and_images() {
         let body = r#"<form action="HTTP://a.test/login"></form><a href="http://other.test/">x</a>
             <img src="//cdn.test/b.png"><script src="http://cdn.test/a.js"></script>
             <link rel=Stylesheet href=http://cdn.test/a.css><link rel=icon href=http://cdn.test/i.png>"#;
