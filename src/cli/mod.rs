@@ -28,6 +28,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use crate::text;
@@ -67,7 +68,7 @@ enum CliCommand {
 
 /// Runs the command that the arguments name.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
     let runtime = match runtime(&cli) {
         Ok(runtime) => runtime,
         Err(error) => return report(&error.into()),
@@ -77,6 +78,17 @@ pub fn run() -> ExitCode {
     // A thread that still reads the terminal must not delay the exit.
     runtime.shutdown_background();
     code
+}
+
+/// Adds the remedy to the error about options of the dashboard before a command.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::ArgumentConflict
+        && let Some(ContextValue::String(command)) = error.get(ContextKind::InvalidSubcommand)
+    {
+        let tip = format!("put the options after the command: scandeck {command} …");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 /// The dashboard has one worker beside the thread of the screen. With more workers every response would move from thread

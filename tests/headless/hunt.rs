@@ -280,7 +280,7 @@ async fn new_payload_needs_one_recording_logger() {
     new("twice").await.refused(2, "3 (Acme), 4 (Acme)");
     assert_eq!(new("3").await.code, 0);
     let planted = std::fs::read(service.home.path().join("3.txt")).unwrap();
-    new("3").await.refused(1, "3.txt exists already");
+    new("3").await.refused(1, "3.txt already exists");
     assert_eq!(std::fs::read(service.home.path().join("3.txt")).unwrap(), planted);
     new("over").await.refused(1, "no days left");
     new("1").await.refused(1, "no days left");

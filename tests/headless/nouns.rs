@@ -173,6 +173,8 @@ async fn error_is_printed_on_two_lines_of_stderr() {
     ended.refused(1, "scandeck: 401");
     assert_eq!(ended.err.lines().count(), 2, "{ended:?}");
     desk.run(&["workspaces", "lost"]).await.refused(2, "unrecognized");
+    let early = desk.run(&["--workspace", "a", "scans", "list"]).await;
+    early.refused(2, "put the options after the command: scandeck scans");
     desk.service.stop().await;
 }
 

@@ -147,7 +147,7 @@ pub fn create(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 
 /// The error about an existing file.
 pub fn exists(path: &Path) -> CliError {
-    CliError::new(format!("{} exists already", path.display()), "choose another name, or move the file")
+    CliError::new(format!("{} already exists", path.display()), "choose another name, or move the file")
 }
 
 fn not_written(path: &Path) -> String {
@@ -179,6 +179,11 @@ pub fn numbered_file(name: &str, bytes: &[u8]) -> anyhow::Result<String> {
 /// When the directory is not writable.
 fn part_of(path: &Path) -> anyhow::Result<NamedTempFile> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The error of `tempfile` names the temporary file, which the user does not know.
+    if matches!(std::fs::metadata(directory), Err(error) if error.kind() == ErrorKind::NotFound) {
+        let message = format!("{}: directory {} not found", not_written(path), directory.display());
+        return Err(CliError::new(message, "create the directory, or choose another file").into());
+    }
     NamedTempFile::new_in(directory).with_context(|| not_written(path))
 }
 
@@ -190,6 +195,16 @@ mod tests {
     use rustix::fs::{FileType, Mode};
 
     use super::*;
+
+    #[test]
+    fn missing_directory_is_named() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("lost/file");
+        for error in [overwrite(&file, b"content").unwrap_err(), create(&file, b"content").unwrap_err()] {
+            let message = format!("{error:#}");
+            assert!(message.ends_with("lost not found") && !message.contains("lost/.tmp"), "{message}");
+        }
+    }
 
     #[test]
     fn overwrite_follows_links_and_keeps_the_mode() {
