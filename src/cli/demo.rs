@@ -24,7 +24,7 @@ pub struct DemoArgs {
     /// Print plain lines instead of the dashboard; default without a terminal
     #[arg(long)]
     plain: bool,
-    /// Directory for the reports of --plain [default: a new temporary directory, which remains]
+    /// Directory for the reports of --plain [default: a new temporary directory, which is kept]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

@@ -86,7 +86,7 @@ mod import {
                 note!("wordlist {name:?} imported (id {id}, {})", plural(words.max(0) as usize, "word"));
             }
             Imported::Empty => bail!("{file} has no words"),
-            Imported::NameTaken => bail!("wordlist `{name}` exists already; choose another name with --name"),
+            Imported::NameTaken => bail!("wordlist `{name}` already exists; choose another name with --name"),
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -149,7 +149,7 @@ impl Error {
         }
         let (lead, cause) = self.message.split_once(": ").unwrap_or((&self.message, ""));
         match self.kind {
-            ErrorKind::Connect if self.is_sent => "connection broke".to_owned(),
+            ErrorKind::Connect if self.is_sent => "connection lost".to_owned(),
             ErrorKind::Connect if !cause.is_empty() => cause.to_lowercase(),
             ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. } => "rate limit reached".to_owned(),
             _ => lead.to_owned(),
@@ -234,7 +234,7 @@ impl From<reqwest::Error> for Error {
                 return Self::new(ErrorKind::Connect, "cannot resolve the host name");
             }
             _ if at_connect => "cannot connect",
-            _ => "the connection broke",
+            _ => "the connection was lost",
         };
         let cause = chain.rsplit(": ").next().unwrap_or(&chain);
         Self::new(kind, format!("{lead}: {}", cause.split(" (os error").next().unwrap_or(cause)))

@@ -157,7 +157,7 @@ fn write_environment(dir: &Path, base_url: &str) -> io::Result<()> {
 
 /// Creates the workspace, its logger and targets, and starts the scans.
 async fn create_objects(client: &Client, practice: &Practice, tempo: Tempo) -> Result<(WorkspaceId, LoggerId)> {
-    let description = "A temporary practice range on loopback; the control address switches weaknesses on and off";
+    let description = "A temporary practice target on loopback; the control address switches weaknesses on and off";
     // The current workspace, so that scripts need not name one.
     let workspace = client.list_workspaces().await?.first().context("the service has no workspace")?.id;
     let named = EditWorkspace { name: Some("Practice range".into()), description: Some(description.into()) };

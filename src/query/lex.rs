@@ -147,8 +147,8 @@ impl<'a> Lexer<'a> {
         self.at += 1;
         match self.peek() {
             Some(next) if !next.is_whitespace() => Ok(LexToken::Minus),
-            _ => Err(ParseError::new(self.at - 1..self.at, "`-` must precede a word or field")
-                .with_hint("in quotes, the words are searched as text")),
+            _ => Err(ParseError::new(self.at - 1..self.at, "`-` needs a word or field after it")
+                .with_hint("quote it to search for `-`")),
         }
     }
 
@@ -285,6 +285,6 @@ mod tests {
     fn missing_value_is_reported_with_position() {
         assert_eq!(tokens_of("a risk>="), "8..8 value is missing");
         assert_eq!(tokens_of("port:80,"), "8..8 value is missing");
-        assert_eq!(tokens_of("a - b"), "2..3 `-` must precede a word or field");
+        assert_eq!(tokens_of("a - b"), "2..3 `-` needs a word or field after it");
     }
 }

@@ -154,7 +154,7 @@ impl Parser {
         let error = ParseError::new(name.at.clone(), message);
         match nearest(&name.text, names) {
             Some(known) => error.with_hint(did_you_mean(known)),
-            None if at.len() > name.at.len() => error.with_hint("in quotes, the words are searched as text"),
+            None if at.len() > name.at.len() => error.with_hint("quote it to search for text"),
             None => error,
         }
     }

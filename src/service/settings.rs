@@ -134,7 +134,7 @@ impl std::str::FromStr for RateLimit {
             "hosted" => Ok(Self::HOSTED),
             number => match number.parse() {
                 Ok(limit @ 4..) => Ok(Self::PerMinute(limit)),
-                _ => Err("use `off`, `hosted`, or a number of requests per minute from 4".to_owned()),
+                _ => Err("use `off`, `hosted`, or at least 4 requests per minute".to_owned()),
             },
         }
     }

@@ -26,13 +26,13 @@ const ACTION_FAULTS: [(&str, &str, bool); 14] = [
     ("429:1", "refused with 429", false),
     ("500", "500 Internal Server Error", false),
     ("502", "502 Bad Gateway", false),
-    ("reset", "connection broke", false),
+    ("reset", "connection lost", false),
     ("html", "web page instead of JSON", false),
     ("redirect", "redirect not followed", false),
     ("504-after", "504 Gateway Timeout", true),
-    ("reset-after", "connection broke", true),
+    ("reset-after", "connection lost", true),
     ("empty", "the response is empty", true),
-    ("cut-body", "connection broke", true),
+    ("cut-body", "connection lost", true),
     ("hang", "no response before the timeout", false),
 ];
 /// Takes as long as the timeout of a request.
@@ -42,7 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(150);
 /// Dashboards at the same time.
 const AT_ONCE: usize = 4;
 /// The last line of a prompt.
-const PROMPT: &str = "any other key cancels";
+const PROMPT: &str = "┏ Confirm ";
 const FORM: &str = "ctrl-o submit";
 const HELP: &str = "┏ Keys";
 const SUBMIT: &str = "\x0f";

@@ -35,7 +35,7 @@ fn reason(fault: &str) -> &'static str {
         "502" => "502 Bad Gateway",
         "503" => "503 Service Unavailable",
         "504-after" => "504 Gateway Timeout",
-        "reset" | "close" | "cut-body" => "connection broke",
+        "reset" | "close" | "cut-body" => "connection lost",
         "empty" => "the response is empty",
         "cut" => "incomplete response",
         "text" => "not JSON",

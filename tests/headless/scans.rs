@@ -138,6 +138,6 @@ async fn diff_compares_the_findings_of_two_scans() {
     outcomes.sort_unstable();
     assert_eq!(outcomes, [("web.hsts", "new"), ("web.key", "gone")]);
     assert!(desk.does(&["scans", "diff", &second, "--all"]).await.contains("still found"));
-    desk.run(&["scans", "diff", &first]).await.refused(1, "name the scan to compare with");
+    desk.run(&["scans", "diff", &first]).await.refused(1, "add the id of the other scan");
     desk.service.stop().await;
 }

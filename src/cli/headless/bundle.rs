@@ -34,7 +34,7 @@ pub struct BundleArgs {
 /// When no workspace is named or there is no data about it, or a file cannot be read or written.
 pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
     let Some(name) = args.service.workspace.as_deref() else {
-        return Err(CliError::usage("no workspace", "name it with --workspace").into());
+        return Err(CliError::usage("--workspace is missing", "add --workspace NAME").into());
     };
     let service = stored_service(&args.service)?;
     let lists = WorkspaceLists::fetch(&args.service).await;

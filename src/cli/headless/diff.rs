@@ -33,7 +33,7 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
         }
         None => compare::before(&rows.scans, first).ok_or_else(|| {
             let message = format!("scan {a} has no earlier finished scan of its target and tool");
-            CliError::new(message, "name the scan to compare with")
+            CliError::new(message, "add the id of the other scan")
         })?,
     };
     let (before, after) = compare::in_order(first, second);

@@ -30,7 +30,7 @@ pub struct FindingsArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum FindingsCommand {
-    /// List findings by risk: one row per finding, whatever the number of scans
+    /// List findings by risk: one row per finding across all scans
     #[command(after_help = "Example:\n  scandeck findings list --all-scans --json")]
     List {
         #[command(flatten)]

@@ -64,16 +64,16 @@ struct NewArgs {
     /// Put the token into the path, not the query, if the service records paths
     #[arg(long)]
     path: bool,
-    /// Write to this new file [default: standard output]
+    /// Write to this file, which must not exist [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Name of the batch [default: name of the file]
     #[arg(long, value_name = "TEXT")]
     batch: Option<String>,
-    /// Target of the payloads
+    /// Target in which the payloads are planted
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     target: String,
-    /// Parameter or header of the payloads
+    /// Parameter or header in which the payloads are planted
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     parameter: String,
     /// Technique, such as SSRF

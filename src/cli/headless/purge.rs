@@ -25,7 +25,7 @@ use crate::text::plural;
 #[command(after_help = "Example:
   scandeck purge --workspace Acme --yes-delete Acme")]
 pub struct PurgeArgs {
-    /// The name again, to delete without a prompt
+    /// Name of the workspace again; deletes without a prompt
     #[arg(long, value_name = "NAME")]
     yes_delete: Option<String>,
     // Last, because its heading applies to all later arguments.
@@ -40,7 +40,7 @@ pub struct PurgeArgs {
 /// cannot be deleted.
 pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
     let Some(name) = args.service.workspace.as_deref() else {
-        return Err(CliError::usage("no workspace", "name it with --workspace").into());
+        return Err(CliError::usage("--workspace is missing", "add --workspace NAME").into());
     };
     let service = stored_service(&args.service)?;
     let mut stores = Stores::open(&service, true).await?;

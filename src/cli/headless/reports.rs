@@ -161,7 +161,7 @@ fn filters(changes: &[String]) -> anyhow::Result<Option<ReportFilters>> {
                 let names = all.as_object().into_iter().flat_map(|all| all.keys());
                 let names: Vec<String> = names.map(|name| format!("{name}=true|false")).collect();
                 let hint = format!("filters: {}", names.join(", "));
-                return Err(CliError::usage(format!("--filter {change} is not a filter"), hint).into());
+                return Err(CliError::usage(format!("invalid --filter {change}"), hint).into());
             }
         }
     }

@@ -255,7 +255,7 @@ async fn watch_all(session: &HeadlessSession, mut ids: Vec<ScanId>) -> anyhow::R
         ids = all.iter().filter(|scan| scan.is_active()).map(|scan| scan.id).collect();
     }
     if ids.is_empty() {
-        return Err(CliError::new("no active scans", "name the scans to watch").into());
+        return Err(CliError::new("no active scans", "add the ids of the scans to watch").into());
     }
     let scans = watch::until_ended(session, &ids).await?;
     if session.out.json {

@@ -75,7 +75,7 @@ pub struct ServeArgs {
     /// Requests per minute and address without a valid key; further ones receive 429
     #[arg(long, value_name = "N", default_value_t = 60)]
     wrong_keys: u32,
-    /// Workspace of requests without workspace_id
+    /// Workspace that applies to requests without workspace_id
     #[arg(long, value_name = "ID")]
     current_workspace: Option<WorkspaceId>,
     #[command(flatten)]

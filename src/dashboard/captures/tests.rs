@@ -227,7 +227,7 @@ fn marked_captures_are_copied_raw_and_unmarked_by_command() {
     desk.keys("y c");
     assert!(desk.notices().contains("2 marked; curl"), "{}", desk.notices());
     desk.keys(": 'unmark method:GET' enter");
-    assert!(desk.notices().contains("by hand"), "{}", desk.notices());
+    assert!(desk.notices().contains("cannot be marked by query"), "{}", desk.notices());
     desk.keys("esc : 'unmark' enter");
     assert!(desk.model.lists.captures.marks().is_empty());
 }

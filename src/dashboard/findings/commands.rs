@@ -182,10 +182,10 @@ fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result
     let baseline = args.baseline().flatten();
     let notice = match &baseline {
         None => "baseline removed: compared with the previous scan".to_owned(),
-        Some(Baseline::Day(day)) => format!("baseline: findings of {day}"),
+        Some(Baseline::Day(day)) => format!("baseline set: {day}"),
         Some(Baseline::Scans(scans)) => {
             let ids: Vec<String> = scans.iter().map(ToString::to_string).collect();
-            format!("baseline: scans {}", ids.join(", "))
+            format!("baseline set: scans {}", ids.join(", "))
         }
     };
     model.record(vec![(Subject::Workspace, Change::Baseline(baseline))], effects).ok_or("decisions cannot be saved")?;

@@ -21,7 +21,7 @@ pub(crate) static COMMANDS: &[Command] = &[Command::new(
         ArgumentSlot::after("to", ArgumentShape::Text("FILE")),
     ],
     "export findings of the query, else marked or shown ones",
-    "export csv verdict:* to handover.csv",
+    "export csv is:decided to handover.csv",
     export,
 )];
 

@@ -132,7 +132,7 @@ actions! {
     }
     /// A list: in and out, filter, marks, order.
     ListAction(List) {
-        In "in" "open" "open: switch to it, show its contents, or open its detail";
+        In "in" "open" "open the row: its contents, or its detail";
         Out "out" "back" "back to the parent list";
         Filter "filter" "filter" "edit the filter: words and fields (docs/query.md)";
         TakeBack "take_back" "" "undo the last filter or scope change";
@@ -161,8 +161,8 @@ actions! {
         Delete "delete" "delete" "delete, after a confirmation";
         Scan "scan" "scan" "scan this target, or every marked one";
         Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
-        Compare "compare" "compare" "compare two marked rows, or the row with its predecessor";
-        ScanAgain "scan_again" "again" "repeat this scan";
+        Compare "compare" "compare" "compare two marked rows, or this row with the one before it";
+        ScanAgain "scan_again" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
         Report "report" "report" "create a report on this row or the marked rows";
         Download "download" "download" "download into the current directory; nothing is overwritten";
@@ -189,7 +189,7 @@ actions! {
     }
     /// Decisions beside the verdict keys, with the options of the menu.
     DecideAction(Decide) {
-        ReuseEarlier "take_over" "" "reuse the decisions made before its port changed";
+        ReuseEarlier "take_over" "" "reuse the decisions made before the port changed";
         More "decide_more" "more" "decide with reason, note, severity, tags, expiry date or scope";
         Note "note" "" "add a note";
         Tags "tags" "" "add tags; -tag removes one";
@@ -197,11 +197,11 @@ actions! {
         Severity "severity" "" "severity override";
         DuplicateOf "duplicate_of" "" "mark as duplicate of another finding";
         Until "until" "" "expiry date of the decision";
-        Again "decide_again" "again" "repeat the last decision, then go to the next row";
+        Again "decide_again" "repeat" "repeat the last decision, then go to the next row";
         PreviousChanged "previous_changed" "" "previous row that a scan changed";
         NextChanged "next_changed" "" "next row that a scan changed";
         Rules "rules" "rules" "list of rules";
-        SwitchRule "switch_rule" "on/off" "switch the rule on or off";
+        SwitchRule "switch_rule" "on/off" "turn the rule on or off";
         Undo "undo" "undo" "undo the last change and go to its finding";
         Redo "redo" "" "redo the last undone change";
     }
@@ -230,7 +230,7 @@ actions! {
     /// Modals: their answers and typed lines.
     EditAction(Edit) {
         Close "close" "close" "cancel";
-        Yes "yes" "yes" "yes; some prompts take enter, and show it";
+        Yes "yes" "yes" "yes; a prompt that needs enter shows it";
         IncludeHidden "take_hidden" "all" "include the marked rows that the filter hides";
         Accept "accept" "accept" "accept the input";
         Complete "complete" "" "complete the input with the next suggestion";
@@ -288,6 +288,7 @@ impl Action {
     /// Short label in a context where the general one would be wrong.
     pub fn short_in(self, context: Context) -> &'static str {
         match (self, context) {
+            (Self::Item(ItemAction::Delete), Context::Alerts) => "delete the rule",
             (Self::List(ListAction::In), Context::Setup) => "choose",
             _ => self.short(),
         }
@@ -308,6 +309,7 @@ impl Action {
             (Self::Item(ItemAction::New), Context::Reports) => "create a report",
             (Self::Item(ItemAction::New), Context::Findings) => "create a manual finding",
             (Self::Item(ItemAction::New), Context::Captures) => "create a manual finding from these captures",
+            (Self::Item(ItemAction::Delete), Context::Alerts) => "delete the rule",
             (Self::List(ListAction::In), Context::Setup) => "choose",
             (Self::List(ListAction::TakeBack), Context::Decide) => "undo the last choice in this menu",
             (Self::Edit(EditAction::Accept), Context::Decide) => "save without a verdict",

@@ -62,7 +62,7 @@ contexts! {
     /// A review card.
     Review "review" "Review";
     /// A detail or any other text has the focus.
-    Text "text" "Any text";
+    Text "text" "Detail and other texts";
     /// A text in which a search is open.
     Search "search" "While a search is open";
     /// A form.

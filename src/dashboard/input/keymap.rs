@@ -233,7 +233,7 @@ mod tests {
     fn footer_has_the_order_of_the_key_map() {
         let hints = Keymap::builtin().hints(Context::Scans);
         let hints: Vec<_> = hints.iter().map(|hint| (hint.key.as_str(), hint.label)).collect();
-        let first = [("s", "again"), ("n", "new"), ("S", "stop"), ("R", "report"), ("D", "delete")];
+        let first = [("s", "repeat"), ("n", "new"), ("S", "stop"), ("R", "report"), ("D", "delete")];
         assert_eq!(hints[..first.len()], first);
     }
 }

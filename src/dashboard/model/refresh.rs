@@ -93,7 +93,7 @@ impl Model {
         };
         for (noun, is_lost) in [("target", lost_target), ("scan", lost_scan), ("logger", lost_logger)] {
             if is_lost {
-                self.say(Tone::Plain, format!("{noun} deleted; the list is no longer limited to it"));
+                self.say(Tone::Plain, format!("{noun} deleted; its scope was removed"));
             }
         }
         navigation::set_scope(self, scope);

@@ -73,7 +73,10 @@ fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Re
     let fits = verdict.map(Verdict::reasons).unwrap_or_default();
     let words: Vec<&str> = fits.iter().map(|reason| reason.as_str()).collect();
     let message = match words.as_slice() {
-        [] => "this verdict has no reasons".to_owned(),
+        [] => match verdict {
+            Some(verdict) => format!("`{}` has no reasons", verdict.as_str()),
+            None => "verdict is missing; enter it before the reason".to_owned(),
+        },
         words => format!("use one of {}", words.join(", ")),
     };
     Reason::named(value).filter(|reason| fits.contains(reason)).ok_or_else(|| {

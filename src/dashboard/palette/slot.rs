@@ -209,7 +209,7 @@ pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: 
 }
 
 fn missing(text: &str, slot: &ArgumentSlot) -> Fault {
-    let place = if slot.lead.is_empty() { String::new() } else { format!(" after \"{}\"", slot.lead) };
+    let place = if slot.lead.is_empty() { String::new() } else { format!(" after `{}`", slot.lead) };
     Fault::new(text.len()..text.len(), format!("{} is missing{place}", slot.shape))
 }
 
@@ -265,7 +265,7 @@ fn read_one(
         }
         ArgumentShape::Finding => finding(model, typed)
             .map(ArgumentValue::Finding)
-            .ok_or_else(|| Fault::new(place, format!("no finding matches `{typed}`"))),
+            .ok_or_else(|| Fault::new(place, format!("finding `{typed}` not found"))),
         ArgumentShape::Payload => payload(model, typed, place).map(ArgumentValue::Payload),
         ArgumentShape::PayloadBook => match bulk_payloads::read(typed, &place) {
             Some(many) => many.map(ArgumentValue::BulkPayloads),

@@ -62,13 +62,19 @@ pub(crate) static COMMANDS: &[Command] = &[
         "mine 203.0.113.7",
         |model, args, effects| model.mark_own_address(args.text(), effects),
     ),
-    Command::new("alerts", &[], "list, switch or delete the alert rules", "alerts", |model, _, _| {
-        match model.captures.signals.alerts.is_empty() {
-            true => model.say(Tone::Plain, "no alert rules: `:alert QUERY` adds one"),
-            false => model.overlay.modals.push(Modal::Alerts(PopUpList::default())),
-        }
-        Ok(())
-    }),
+    Command::new(
+        "alerts",
+        &[],
+        "list the alert rules, turn them on or off, or delete them",
+        "alerts",
+        |model, _, _| {
+            match model.captures.signals.alerts.is_empty() {
+                true => model.say(Tone::Plain, "no alert rules: `:alert QUERY` adds one"),
+                false => model.overlay.modals.push(Modal::Alerts(PopUpList::default())),
+            }
+            Ok(())
+        },
+    ),
 ];
 
 fn payload(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
@@ -113,7 +119,7 @@ fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
 fn alert(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let query = args.query().unwrap_or_default();
     if model.captures.signals.alerts.iter().any(|alert| alert.query == query && !alert.off) {
-        return Err("alert rule exists already".to_owned());
+        return Err("this alert rule already exists".to_owned());
     }
     model.keep_alert(&query, Some(false), effects);
     model.say(Tone::Good, format!("alert rule added: {query}"));

@@ -233,7 +233,7 @@ fn summary_lines(theme: Theme, scan: &Scan) -> Vec<Line<'static>> {
         lines.push(fact(theme, "Ended", format::stamp(theme, scan.end_time)));
     }
     if scan.duration > 0 {
-        let name = if scan.has_ended() { "Took" } else { "Running for" };
+        let name = if scan.has_ended() { "Duration" } else { "Running for" };
         lines.push(fact(theme, name, format::long_duration(scan.duration)));
     }
     if scan.vpn_scan {

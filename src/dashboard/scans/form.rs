@@ -59,7 +59,7 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: Work
         FormField::choice(FieldId::RedirectLevel, "Redirects", redirects, same_domain.unwrap_or(0)),
         FormField::line(FieldId::MaxScanTime, "Time limit", "").with_help("1 to 1440 minutes; empty: 1440"),
         FormField::toggle(FieldId::OriginalUrl, "Original URL", false).with_help("scan it even if it redirects"),
-        FormField::choice(FieldId::Vpn, "VPN", ["of the workspace", "none", "profile"], 0),
+        FormField::choice(FieldId::Vpn, "VPN", ["workspace default", "none", "profile"], 0),
         FormField::line(FieldId::VpnUuid, "VPN profile", "").with_help("UUID"),
         FormField::line(FieldId::CallbackUrl, "Callback URL", "").with_help("URL that receives the report; optional"),
         FormField::choice(

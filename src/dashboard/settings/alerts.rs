@@ -20,7 +20,7 @@ pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mu
         Some(Action::Decide(DecideAction::SwitchRule)) => model.keep_alert(&chosen.query, Some(!chosen.off), effects),
         Some(Action::Item(ItemAction::Delete)) => {
             model.keep_alert(&chosen.query, None, effects);
-            model.say(Tone::Plain, format!("alert deleted: {}", chosen.query));
+            model.say(Tone::Plain, format!("alert rule deleted: {}", chosen.query));
             if model.captures.signals.alerts.is_empty() {
                 model.overlay.modals.pop();
             }

@@ -36,8 +36,8 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     form.button = format!("Add {}", plural(good, "target"));
     form.summary = match bad {
         0 => Vec::new(),
-        1 => vec!["1 line remains here; its note shows why.".to_owned()],
-        _ => vec![format!("{bad} lines remain here; their notes show why.")],
+        1 => vec!["1 line was not added; its note shows why.".to_owned()],
+        _ => vec![format!("{bad} lines were not added; their notes show why.")],
     };
     match (good, bad) {
         (0, 1..) if all_exist => vec![(FieldId::Names, "no new target yet".to_owned())],
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_has_its_type_or_a_correction() {
+    fn target_line_shows_type_or_correction() {
         for (line, expected) in [
             ("shop.acme.test", "hostname"),
             ("localhost", "hostname"),

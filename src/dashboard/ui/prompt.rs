@@ -49,6 +49,6 @@ fn answer_lines(cx: &Cx<'_>, prompt: &Prompt, width: u16) -> Vec<Line<'static>> 
     if prompt.wider.is_some() {
         line.extend(hint(key(Context::Prompt, EditAction::IncludeHidden), all));
     }
-    line.push_span(Span::styled("any other key cancels", theme.dim()));
+    line.extend(hint(key(Context::Prompt, EditAction::Close), "cancel"));
     wrap(vec![line], width)
 }

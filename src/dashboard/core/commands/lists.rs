@@ -72,7 +72,7 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 fn unmarkable(model: &Model) -> Option<String> {
-    (model.navigation.focus.pane == Pane::Captures).then(|| "captures are marked by hand".to_owned())
+    (model.navigation.focus.pane == Pane::Captures).then(|| "captures cannot be marked by query".to_owned())
 }
 
 fn sort(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
@@ -91,7 +91,7 @@ fn open_tab(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), S
     Ok(())
 }
 
-/// Marks the shown rows that the query takes, or takes their marks off.
+/// Marks or unmarks the shown rows that match the query.
 fn mark(model: &mut Model, args: &Args, on: bool) -> Result<(), String> {
     let pane = model.navigation.focus.pane;
     let Some(query) = args.query() else {
@@ -99,7 +99,7 @@ fn mark(model: &mut Model, args: &Args, on: bool) -> Result<(), String> {
         return Ok(());
     };
     if pane == Pane::Captures {
-        return Err("captures are marked by hand, or all rows of a filter".to_owned());
+        return Err("captures cannot be marked by query; filter them, then mark all".to_owned());
     }
     let matching = model.ids_matching(pane, &query)?;
     let mut cursor = model.cursor(pane);

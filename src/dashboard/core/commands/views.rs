@@ -23,7 +23,7 @@ macro_rules! view {
 /// A view that has a key of its own.
 macro_rules! numbered_view {
     ($name:literal, $pane:ident, $example:literal) => {
-        view!($name, $pane, concat!("go to ", stringify!($pane), "; with a query, filter it"), $example)
+        view!($name, $pane, concat!("go to ", stringify!($pane), "; QUERY filters the list"), $example)
             .or(Action::View(ViewAction::$pane))
     };
 }
@@ -35,7 +35,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     numbered_view!("targets", Targets, "targets risk>=high"),
     numbered_view!("workspaces", Workspaces, "workspaces acme"),
     numbered_view!("captures", Captures, "captures method:POST"),
-    view!("loggers", Loggers, "go to the loggers; with a query, filter it", "loggers label:probe"),
+    view!("loggers", Loggers, "go to the loggers; QUERY filters the list", "loggers label:probe"),
     numbered_view!("reports", Reports, "reports format:html"),
     numbered_view!("wordlists", Wordlists, "wordlists words>100"),
     Command::new(

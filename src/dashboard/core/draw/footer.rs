@@ -25,13 +25,12 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
     let hints = match cx.model.overlay.modals.last() {
         Some(Modal::Decide(menu)) => decide_hints(cx, menu),
         Some(Modal::Prompt(prompt)) => prompt_hints(cx, prompt),
-        Some(Modal::Text(_)) => return (Vec::new(), close()),
+        Some(Modal::Text(_) | Modal::Help(_)) => return (Vec::new(), close()),
         Some(
             Modal::Form(_)
             | Modal::Rules(_)
             | Modal::Alerts(_)
             | Modal::Setup(_)
-            | Modal::Help(_)
             | Modal::Line(_)
             | Modal::Command(_),
         ) => modal_hints(cx),
@@ -110,7 +109,7 @@ fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
     let entries = cx.model.keyboard.keymap.entries(Context::Review);
     let verdicts = entries.filter(|entry| matches!(entry.action, Action::Verdict(_)));
     let keys: Vec<String> = verdicts.filter_map(|entry| Some(entry.keys.first()?.to_string())).collect();
-    let mut all = vec![Hint::new(keys.join(" "), "decide and next")];
+    let mut all = vec![Hint::new(keys.join(" "), "decide, next")];
     if review.tab == Tab::Where {
         all.push(of_card(ReviewAction::Exclude, "exclude or include"));
     }

@@ -140,12 +140,15 @@ fn repeated_scan_reuses_tool_target_and_parameters() {
     let params = serde_json::json!({"scan_type": "deep"});
     let done = Scan { tool_params: Some(params.clone()), ..scan(8, 3, ScanStatus::Finished, 100) };
     desk.feed(Snapshot::Scans(table([done])));
-    match &desk.calls("4 s y")[0].1 {
+    let sent = desk.calls("4 s y");
+    match &sent[0].1 {
         Call::StartScan(scan) => {
             assert_eq!((scan.tool_id, scan.target_id, &scan.tool_params), (170, Some(TargetId(3)), &Some(params)));
         }
         other => panic!("{other:?}"),
     }
+    desk.answer(&sent, |_| Ok(CallAnswer::Scan(Default::default())));
+    assert!(desk.notices().contains("repetition of scan 8"), "{}", desk.notices());
 }
 
 #[test]

@@ -69,10 +69,7 @@ impl Model {
                 self.say(Tone::Bad, format!("{doubt} · {}", crate::text::clean(problem.brief())));
             }
             Some((job, problem)) if !form_is_open || refused > 1 => {
-                // The scan itself ran before; its repetition failed.
-                let is_repeated = matches!(job.call, Call::StartScan(_)) && !job.about.starts_with("scan of ");
-                let lead = if is_repeated { "repetition of " } else { "" };
-                self.say_problem(&format!("{lead}{}{more} not {past}", job.about), problem);
+                self.say_problem(&format!("{}{more} not {past}", object(job)), problem);
             }
             Some(_) | None => {}
         }
@@ -97,7 +94,7 @@ impl Model {
                 self.say(Tone::Good, format!("{} {past}: {emptied}", job.about));
             }
             CallAnswer::Done | CallAnswer::Created(_) | CallAnswer::Scan(_) => {
-                self.say(Tone::Good, format!("{} {past}", job.about));
+                self.say(Tone::Good, format!("{} {past}", object(job)));
             }
         }
     }
@@ -157,6 +154,12 @@ impl Model {
             | FormTag::Connect => {}
         }
     }
+}
+
+/// The object of a job, for notices. A repeated scan ran before: only its repetition starts.
+fn object(job: &Job) -> String {
+    let is_repeated = matches!(job.call, Call::StartScan(_)) && !job.about.starts_with("scan of ");
+    format!("{}{}", if is_repeated { "repetition of " } else { "" }, job.about)
 }
 
 /// Whether the service may have carried out a change although the call failed.

@@ -221,7 +221,7 @@ fn wordlist_download(list: &Wordlist) -> Job {
 /// enter on a wordlist: fetches its words.
 pub(crate) fn look_at_words(model: &mut Model, effects: &mut Vec<Effect>) {
     if let Some(list) = model.selected_item::<Wordlist>() {
-        let job = Job::new(format!("wordlist {}", list.name), Call::WordlistContents(list.id));
+        let job = Job::new(format!("Wordlist {}", list.name), Call::WordlistContents(list.id));
         model.begin(Batch::new("read", None, vec![job]), effects);
     }
 }

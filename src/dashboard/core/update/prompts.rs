@@ -64,7 +64,7 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
                 let done = format!("{}; {} undoes", model.described(batch), model.undo_key());
                 model.say(Tone::Good, done);
             }
-            None => model.say(Tone::Bad, "not saved: the store of decisions is not open"),
+            None => model.say(Tone::Bad, "not saved: the decision store is not open"),
         },
         Then::Retest(plan) => model.begin_retest(*plan, effects),
         Then::Repeat(batch) => {

@@ -113,7 +113,7 @@ fn failed_part_is_reported_after_change_of_part() {
 
 /// Errors of one resource that leave the connection live.
 fn errors_of_one() -> Vec<Error> {
-    let broken = Error { is_sent: true, ..Error::new(ErrorKind::Connect, "the connection broke: reset") };
+    let broken = Error { is_sent: true, ..Error::new(ErrorKind::Connect, "the connection was lost: reset") };
     let server = Error { status: Some(503), ..Error::new(ErrorKind::Server, "no") };
     let kinds = [
         ErrorKind::Forbidden,

@@ -95,7 +95,7 @@ impl Task {
         match &self.store {
             Some(store) if store.is_writable() => Ok(()),
             Some(store) => Err(Problem::local(format!("{} is read-only", store.path().display()))),
-            None => Err(Problem::local("the archive is not usable").with_hint("start again")),
+            None => Err(Problem::local("the archive is not usable").with_hint("restart scandeck")),
         }
     }
 }

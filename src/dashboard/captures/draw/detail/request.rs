@@ -54,7 +54,7 @@ fn planted(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
     let Some((_, payload)) = known(cx, captured) else {
         let added = captured.mentions.first().map(added).unwrap_or_default();
         let token = unknown_token(captured).unwrap_or_else(|| "no token".to_owned());
-        return vec![fact(theme, "Planted", format!("{token}{added}"))];
+        return vec![fact(theme, "Placement", format!("{token}{added}"))];
     };
     let clean = |outside: &str| text::clean(outside).into_owned();
     let mut parts: Vec<String> = [payload.place(), payload.technique.to_string(), payload.finding_name.to_string()]
@@ -63,12 +63,12 @@ fn planted(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
         .map(|part| clean(part))
         .collect();
     if parts.is_empty() {
-        parts.push("unknown place".to_owned());
+        parts.push("unknown placement".to_owned());
     }
     parts.push(format::stamp(theme, payload.at));
     let delay = payload.delay(captured.capture.request_date, cx.model.connection.clock_offset);
     parts.extend(delay.map(|delay| format!("hit {delay}")));
-    let mut lines = vec![fact(theme, "Planted", parts.join(", "))];
+    let mut lines = vec![fact(theme, "Placement", parts.join(", "))];
     if !payload.note.is_empty() {
         lines.push(fact(theme, "", format!("\"{}\"", clean(&payload.note))));
     }

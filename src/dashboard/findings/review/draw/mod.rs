@@ -3,7 +3,7 @@
 //! ```text
 //!  REVIEW 12 of 34   11 decided: 4c 5f 2a   288 findings left          the header
 //!  · INFO    Content-Security-Policy missing     57 findings, 57 targets
-//!  2 new · 55 unchanged     CWE-693  A05:2021     proven: yes   EPSS –   KEV no
+//!  2 new · 55 unchanged   CWE-693  A05:2021   proven: yes   EPSS –   KEV no
 //!  ▌Overview▐  Evidence  Where 57  Refs 2  History 3
 //!  …                                                                    texts, or the findings to exclude
 //! ```
@@ -129,7 +129,7 @@ fn counted(cx: &Cx<'_>, card: &Card, review: &Review) -> String {
     }
 }
 
-/// `2 new · 55 unchanged     CWE-693  A05:2021     proven: yes   EPSS –   KEV no`
+/// `2 new · 55 unchanged   CWE-693  A05:2021   proven: yes   EPSS –   KEV no`
 fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
     let dash = cx.theme.glyphs.dash;
     let present = Presence::ALL.iter().zip(facts.presence).filter(|(_, count)| *count > 0);
@@ -150,7 +150,7 @@ fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
     );
     let mut parts = vec![present.join(&format!(" {} ", cx.theme.glyphs.separator)), kinds.join("  "), proven];
     parts.retain(|part| !part.is_empty());
-    words(parts.join("     "), cx.theme.text())
+    words(parts.join("   "), cx.theme.text())
 }
 
 /// The decision on this card, and findings that appeared or disappeared since the review started.
@@ -167,7 +167,7 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         .any(|issue| cx.model.assessment(issue.id).is_some_and(|assessment| !assessment.is_undecided()))
     {
         let decisions = finding::status::counted(facts.issues.iter().map(|issue| cx.model.assessment(issue.id)));
-        let text = format!("already {}", decisions.join(&format!(" {} ", theme.glyphs.separator)));
+        let text = format!("now {}", decisions.join(&format!(" {} ", theme.glyphs.separator)));
         parts.push(vec![Span::styled(text, theme.warn())]);
     }
     let offered = facts.issues.iter().filter(|issue| cx.model.earlier_decision(issue.id).is_some()).count();

@@ -45,12 +45,12 @@ pub(crate) fn of_members<'a>(
 pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Issue, width: u16) -> Vec<Line<'static>> {
     if card.by.is_none() {
         let mut lines = finding::lines(cx, issue, width);
-        before(cx, "Before", facts, &mut lines);
+        before(cx, "Earlier decisions", facts, &mut lines);
         return lines;
     }
     let mut lines = Vec::new();
     class(cx, facts, issue, width, &mut lines);
-    before(cx, "Before", facts, &mut lines);
+    before(cx, "Earlier decisions", facts, &mut lines);
     lines
 }
 
