@@ -77,6 +77,7 @@ async fn fail_on_exits_with_3_for_matching_findings() {
     let passed = fail_on("risk>=high verdict:confirmed").await;
     assert_eq!(passed.code, 0, "{passed:?}");
     desk.run(&[&START[..], &["127.0.0.1", "--fail-on", "risk>>high"]].concat()).await.refused(2, "risk>>high");
+    desk.run(&[&START[..], &["127.0.0.1", "--fail-on", "high"]].concat()).await.refused(2, "write `risk>=high`");
     desk.service.stop().await;
 }
 

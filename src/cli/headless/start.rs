@@ -9,8 +9,9 @@ use super::rows::FindingRows;
 use super::{HeadlessSession, api, exit, scans, targets, watch};
 use crate::cli::error::CliError;
 use crate::cli::value::{id, number_in};
-use crate::contract::{NewScan, RedirectLevel, ReportCallback, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool};
+use crate::contract::{NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool};
 use crate::query::{Query, QueryKind};
+use crate::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -47,8 +48,16 @@ pub struct StartArgs {
     #[arg(long)]
     wait: bool,
     /// Wait; exit code 3 when a finding of this scan matches
-    #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Findings))]
+    #[arg(long, value_name = "QUERY", value_parser = gate)]
     fail_on: Option<Query>,
+}
+
+/// The query of `--fail-on`. The bare name of a severity would search for that word and match next to nothing.
+fn gate(text: &str) -> Result<Query, String> {
+    match Risk::DOWN.into_iter().find(|risk| text.trim().eq_ignore_ascii_case(risk.as_str())) {
+        Some(risk) => Err(format!("`{text}` searches for this word; for the severity, write `risk>={risk}`")),
+        None => super::query(text, QueryKind::Findings),
+    }
 }
 
 /// Starts the scan.
@@ -101,7 +110,9 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
     }
     // Matching findings take precedence over an unfinished scan.
     if !found.is_empty() {
-        note!("scandeck: {} of scan {id} match --fail-on", found.len());
+        let number = found.len();
+        let verb = if number == 1 { "matches" } else { "match" };
+        note!("scandeck: {} of scan {id} {verb} --fail-on", plural(number, "finding"));
         return Ok(ExitCode::from(exit::MATCHED));
     }
     Ok(match scan.status_name {
