@@ -3,6 +3,7 @@
 //! `SCANDECK_KILLS` sets the number of kills; `.ci/full` makes 200.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use scandeck::triage::{Change, Store, Verdict};
 
@@ -40,11 +41,16 @@ async fn decision_drawn_as_saved_survives_kill_9() {
             0 => ("f", "false", Verdict::FalsePositive),
             _ => ("c", "confirmed", Verdict::Confirmed),
         };
-        session.keys(key);
         let is_saved = |text: &str| {
             text.lines().any(|line| line.contains("web.key") && line.contains(word) && !line.contains('…'))
         };
-        session.until_true(word, is_saved).await;
+        // Just after the first start, the store is still being created.
+        let is_answered = |text: &str| is_saved(text) || text.contains("still loading");
+        while !is_saved(&session.text()) {
+            session.keys(key);
+            session.until_true(word, is_answered).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         session.signal(rustix::process::Signal::KILL);
         session.ended().await;
         let opened = Store::open(&service_directory(home.path())).await.unwrap();
