@@ -31,7 +31,10 @@ async fn documented_ci_script_decides_exports_and_passes_its_gate() {
     desk.service.runner.finish_scans(2);
     let ended = script(&desk, "docs/cli.md", "script", "127.0.0.1").await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.err.contains("1 finding of scan 1 matches --fail-on") && !ended.err.contains("of scan 2 match"), "{ended:?}");
+    assert!(
+        ended.err.contains("1 finding of scan 1 matches --fail-on") && !ended.err.contains("of scan 2 match"),
+        "{ended:?}"
+    );
     let hand_over = std::fs::read_to_string(desk.home.path().join("hand-over.md")).unwrap();
     assert!(hand_over.contains("Every finding is decided.") && hand_over.contains("ticket 114"), "{hand_over}");
     let sarif = std::fs::read_to_string(desk.home.path().join("scandeck.sarif")).unwrap();

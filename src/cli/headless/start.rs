@@ -9,7 +9,9 @@ use super::rows::FindingRows;
 use super::{HeadlessSession, api, exit, scans, targets, watch};
 use crate::cli::error::CliError;
 use crate::cli::value::{id, number_in};
-use crate::contract::{NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool};
+use crate::contract::{
+    NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool,
+};
 use crate::query::{Query, QueryKind};
 use crate::text::plural;
 

@@ -1,0 +1,299 @@
+//! Throughput, latency and memory of `scandeck serve` with 100,000 findings, over HTTP on loopback. Prints a table of
+//! figures and has no limits.
+//!
+//! ```text
+//!   scripted scans ─► data directory ─► `scandeck serve` ─► lists · 304 · captures · one large list · report · idle
+//! ```
+//!
+//! `cargo bench --bench service` (two minutes)
+
+#![allow(clippy::unwrap_used, dead_code)]
+
+#[path = "../tests/service/runner.rs"]
+mod runner;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use reqwest::{Client, RequestBuilder};
+use scandeck::contract::{Evidence, Risk};
+use scandeck::service::engine::NewFinding;
+use scandeck::service::{Parts, RateLimit, Settings, start_with};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use runner::{ScriptedRunner, finding, tested};
+
+/// Scans with this many findings each: 100,000 findings.
+const BIG_SCANS: usize = 20;
+const FINDINGS_PER_SCAN: usize = 5_000;
+/// Connections that request lists at the same time, and the duration of each measurement.
+const CLIENTS: usize = 4;
+const DURATION: Duration = Duration::from_secs(5);
+/// Captures per second, and their duration.
+const CAPTURES_PER_SECOND: u64 = 1_000;
+const STREAM: Duration = Duration::from_secs(10);
+/// Findings of the report.
+const REPORTED: usize = 500;
+
+#[tokio::main]
+async fn main() {
+    // `cargo test --benches` requests the list of tests, which is empty.
+    if std::env::args().any(|argument| argument == "--list" || argument == "--test") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let scans = fill(dir.path()).await;
+    let service = Service::start(dir.path());
+    tokio::time::sleep(Duration::from_secs(2)).await;
+
+    print_figure("idle", service.idle().await);
+    let findings = format!("/findings?task_id={}", scans.hundred);
+    let etag = service.get(&findings).send().await.unwrap().headers()["etag"].clone();
+    print_figure("100 findings, 4 clients", service.load(|| service.get(&findings)).await);
+    print_figure("100 scans, 4 clients", service.load(|| service.get("/scans?limit=100")).await);
+    let unchanged = || service.get(&findings).header("if-none-match", etag.clone());
+    assert_eq!(unchanged().send().await.unwrap().status(), 304);
+    print_figure("100 findings unchanged (304), 4 clients", service.load(unchanged).await);
+    print_figure("captures at 1,000/s", service.captures().await);
+    for format in ["pdf", "xlsx", "html"] {
+        print_figure(&format!("{format} report of {REPORTED} findings"), service.report(format, scans.reported).await);
+    }
+    // Last, since the peak of the process never falls.
+    let before = service.memory("VmRSS");
+    print_figure("100,000 findings", service.large_list().await);
+    let peak = service.memory("VmHWM");
+    print_figure("memory for 100,000 findings", format!("{before} MB before, peak {peak} MB"));
+}
+
+/// Ids of the scans with 100 findings and with those of the report.
+struct FilledScans {
+    hundred: i64,
+    reported: i64,
+}
+
+/// Runs scripted scans in this data directory.
+async fn fill(dir: &Path) -> FilledScans {
+    let runner = ScriptedRunner::default();
+    let mut settings = Settings::new(dir).with_free_ports();
+    settings.rate_limit = RateLimit::Off;
+    let parts = Parts { runner: Some(Arc::new(runner.clone())), ..Parts::default() };
+    let shutdown = CancellationToken::new();
+    let service = start_with(settings, shutdown.clone(), parts).await.unwrap();
+    let api = Api { base: service.base_url.to_string(), key: service.api_key.clone(), http: Client::new() };
+    let scan = async |number: usize, findings: usize| {
+        runner.set_events(vec![tested("web", 1, (0..findings).map(|index| distinct(number, index)).collect())]);
+        runner.finish_scans(1);
+        let target = format!("127.0.{}.{}", number / 250, number % 250 + 1);
+        let body = json!({"tool_id": 70, "target_name": target});
+        let created = api.post("/scans", body).await;
+        let id = created["data"]["created_id"].as_i64().unwrap();
+        while api.value(&format!("/scans/{id}")).await["data"]["status_name"] != "finished" {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        id
+    };
+    for number in 0..BIG_SCANS {
+        scan(number, FINDINGS_PER_SCAN).await;
+    }
+    let reported = scan(BIG_SCANS, REPORTED).await;
+    let mut hundred = 0;
+    for number in 0..100 {
+        hundred = scan(BIG_SCANS + 1 + number, 100).await;
+    }
+    shutdown.cancel();
+    service.stopped().await.unwrap();
+    FilledScans { hundred, reported }
+}
+
+/// A finding with texts of its own, as long as those of real scanners.
+fn distinct(scan: usize, index: usize) -> NewFinding {
+    let text = |topic: &str| format!("{topic} of finding {index} in scan {scan}. ").repeat(6);
+    let rows = (0..3).map(|row| vec![format!("/path/{scan}/{index}/{row}"), "200 OK".to_owned()]);
+    NewFinding {
+        vuln_description: text("Description"),
+        risk_description: text("Risk"),
+        recommendation: text("Recommendation"),
+        evidence: Evidence::table(&["URL", "Response"], rows),
+        ..finding(&format!("web.kind.{}", index % 40), Risk::from((index % 5) as i64), &format!("/{index}"))
+    }
+}
+
+/// Requests with the API key.
+struct Api {
+    base: String,
+    key: String,
+    http: Client,
+}
+
+impl Api {
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.http.get(format!("{}{path}", self.base)).bearer_auth(&self.key)
+    }
+
+    async fn value(&self, path: &str) -> Value {
+        self.get(path).send().await.unwrap().json().await.unwrap()
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Value {
+        let request = self.http.post(format!("{}{path}", self.base)).bearer_auth(&self.key).json(&body);
+        request.send().await.unwrap().json().await.unwrap()
+    }
+}
+
+/// The program, serving a data directory.
+struct Service {
+    api: Api,
+    child: Child,
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Service {
+    fn start(dir: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_scandeck"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--logger-listen", "127.0.0.1:0", "--rate-limit", "off"])
+            .arg("--data-dir")
+            .arg(dir)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let base = line.trim().rsplit(' ').next().unwrap().to_owned();
+        let key = std::fs::read_to_string(dir.join("key")).unwrap().trim().to_owned();
+        Self { api: Api { base, key, http: Client::new() }, child }
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.api.get(path)
+    }
+
+    /// Requests as fast as a few clients can.
+    async fn load(&self, request: impl Fn() -> RequestBuilder) -> String {
+        let started_at = Instant::now();
+        let client = async |_| {
+            let mut times = Vec::new();
+            while started_at.elapsed() < DURATION {
+                let sent_at = Instant::now();
+                request().send().await.unwrap().bytes().await.unwrap();
+                times.push(sent_at.elapsed());
+            }
+            times
+        };
+        let times = futures::future::join_all((0..CLIENTS).map(client)).await.concat();
+        format!("{:.0} per second, {}", times.len() as f64 / started_at.elapsed().as_secs_f64(), quantiles(times))
+    }
+
+    /// Requests to a logger at fixed times, whether earlier ones are answered or not.
+    async fn captures(&self) -> String {
+        let number = CAPTURES_PER_SECOND * STREAM.as_secs();
+        let created = self.api.post("/http_loggers", json!({"label": "stream"})).await;
+        let id = created["data"]["created_id"].as_i64().unwrap();
+        let url =
+            self.api.value(&format!("/http_loggers/{id}")).await["data"]["handler_url"].as_str().unwrap().to_owned();
+        let started_at = Instant::now();
+        let times: Vec<Option<Duration>> = futures::stream::iter(0..number)
+            .map(|index| {
+                let (request, due) = (
+                    self.api.http.get(format!("{url}?n={index}")),
+                    started_at + STREAM.mul_f64(index as f64 / number as f64),
+                );
+                async move {
+                    tokio::time::sleep_until(due.into()).await;
+                    let answer = request.send().await.ok().filter(|answer| answer.status().is_success());
+                    answer.map(|_| due.elapsed())
+                }
+            })
+            .buffer_unordered(number as usize)
+            .collect()
+            .await;
+        let answered: Vec<Duration> = times.into_iter().flatten().collect();
+        format!("{} of {number} answered, {}", answered.len(), quantiles(answered))
+    }
+
+    /// The time from the request for a report to its end.
+    async fn report(&self, format: &str, scan: i64) -> String {
+        let started_at = Instant::now();
+        let body = json!({"format": format, "group_by": "target", "source": "scans", "resources": [scan]});
+        let created = self.api.post("/reports", body).await;
+        let Some(id) = created["data"]["report_id"].as_i64() else { return format!("refused: {}", created["message"]) };
+        let ordered = started_at.elapsed();
+        loop {
+            let status = self.api.value(&format!("/reports/{id}")).await["data"]["status"].clone();
+            if status != "waiting" {
+                return format!(
+                    "ordered in {}, {} after {}",
+                    ms(ordered),
+                    status.as_str().unwrap(),
+                    ms(started_at.elapsed())
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    async fn large_list(&self) -> String {
+        let started_at = Instant::now();
+        let mut body = self.get("/findings").send().await.unwrap().bytes_stream();
+        let (mut first, mut bytes) = (None, 0);
+        while let Some(chunk) = body.next().await {
+            first.get_or_insert_with(|| started_at.elapsed());
+            bytes += chunk.unwrap().len();
+        }
+        let (first, total) = (ms(first.unwrap_or_default()), ms(started_at.elapsed()));
+        format!("first byte {first}, {} MB in {total}", bytes >> 20)
+    }
+
+    /// Memory and wake-ups without any request.
+    async fn idle(&self) -> String {
+        let (seconds, before) = (10, self.wakeups());
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        let each = (self.wakeups() - before) as f64 / seconds as f64;
+        format!("{} MB resident, {each:.1} wake-ups/s", self.memory("VmRSS"))
+    }
+
+    /// A line of `/proc/PID/status` in MB.
+    fn memory(&self, name: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        number_in(&status, name).unwrap() / 1024
+    }
+
+    /// Voluntary context switches of all threads.
+    fn wakeups(&self) -> u64 {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let status = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("status")).ok();
+        tasks.flatten().filter_map(status).filter_map(|status| number_in(&status, "voluntary_ctxt_switches")).sum()
+    }
+}
+
+fn number_in(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find(|line| line.starts_with(name))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn print_figure(name: &str, value: impl std::fmt::Display) {
+    println!("{name:<48} {value}");
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// Median and 99th percentile.
+fn quantiles(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let at =
+        |share: f64| times.get(((times.len().max(1) - 1) as f64 * share) as usize).copied().map(ms).unwrap_or_default();
+    format!("p50 {}, p99 {}", at(0.5), at(0.99))
+}
