@@ -55,3 +55,8 @@ pub use settings::{RateLimit, Settings};
 pub use start::{Parts, Running, start, start_with};
 pub use tls::{ServerIdentity, TlsFiles};
 pub use worker::Runner;
+
+/// The OpenAPI document of the API, as at `/api/v2/openapi.json`.
+pub fn openapi_document() -> serde_json::Value {
+    openapi::document(&routes::endpoints())
+}

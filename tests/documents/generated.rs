@@ -1,4 +1,4 @@
-//! The generated parts of the documents: keys, commands, query fields, command line and configuration sample.
+//! The generated parts of the documents: keys, commands, query fields, HTTP API, command line and configuration sample.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,7 +9,7 @@ use scandeck::query::QueryKind;
 use scandeck::query::field::{Field, FieldSpec, ValueKind};
 use scandeck::query::flag::Flag;
 
-use super::{cli_reference, package, part, read};
+use super::{api_reference, cli_reference, package, part, read};
 
 #[test]
 fn generated_parts_match_the_code() {
@@ -18,6 +18,7 @@ fn generated_parts_match_the_code() {
         ("docs/commands.md", "commands", commands()),
         ("docs/commands.md", "actions", actions()),
         ("docs/query.md", "fields", query_fields()),
+        ("docs/api.md", "reference", api_reference::markdown()),
         ("docs/cli.md", "options", cli_reference::shared_options()),
         ("docs/cli.md", "reference", cli_reference::markdown()),
         ("docs/configuration.md", "sample", format!("```toml\n{}```", read("assets/config.toml"))),

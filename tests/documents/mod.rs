@@ -3,6 +3,8 @@
 //! `UPDATE_DOCS=1 cargo test documents` rewrites the generated parts.
 
 #[cfg(all(feature = "dashboard", feature = "service"))]
+mod api_reference;
+#[cfg(all(feature = "dashboard", feature = "service"))]
 mod cli_reference;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 mod examples;

@@ -6,6 +6,7 @@ mod access;
 mod callbacks;
 mod clock;
 mod commands;
+mod document;
 mod engine;
 mod findings;
 mod lifecycle;
@@ -129,23 +130,36 @@ impl TestService {
     }
 
     pub async fn get(&self, path: &str) -> JsonResponse {
-        JsonResponse::read(self.request(Method::GET, path).send().await.unwrap()).await
+        self.send(Method::GET, path, |request| request).await
     }
 
     pub async fn delete(&self, path: &str) -> JsonResponse {
-        JsonResponse::read(self.request(Method::DELETE, path).send().await.unwrap()).await
+        self.send(Method::DELETE, path, |request| request).await
     }
 
     pub async fn post(&self, path: &str, body: Value) -> JsonResponse {
-        JsonResponse::read(self.request(Method::POST, path).json(&body).send().await.unwrap()).await
+        self.send(Method::POST, path, |request| request.json(&body)).await
     }
 
     pub async fn put(&self, path: &str, body: Value) -> JsonResponse {
-        JsonResponse::read(self.request(Method::PUT, path).json(&body).send().await.unwrap()).await
+        self.send(Method::PUT, path, |request| request.json(&body)).await
     }
 
     pub async fn form(&self, path: &str, fields: &[(&str, &str)]) -> JsonResponse {
-        JsonResponse::read(self.request(Method::POST, path).form(fields).send().await.unwrap()).await
+        self.send(Method::POST, path, |request| request.form(fields)).await
+    }
+
+    /// Sends a request and compares the response with the OpenAPI document.
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        with_body: impl FnOnce(RequestBuilder) -> RequestBuilder,
+    ) -> JsonResponse {
+        let request = with_body(self.request(method.clone(), path));
+        let response = JsonResponse::read(request.send().await.unwrap()).await;
+        document::assert_described(&method, path, &response);
+        response
     }
 
     /// Creates a target and returns its id.

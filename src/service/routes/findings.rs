@@ -6,7 +6,10 @@ use serde_json::value::RawValue;
 
 use super::{DataJson, RouteResult, data};
 use crate::contract::FindingId;
-use crate::service::endpoint::Endpoint;
+use crate::service::endpoint::{
+    Endpoint,
+    ResponseContent::{Data, List},
+};
 use crate::service::errors::ApiError;
 use crate::service::list_stream::{self, LIST};
 use crate::service::request::{Id, QueryParams};
@@ -15,15 +18,11 @@ use crate::service::store::findings::{BATCH, FindingFilter};
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
-    const QUERY: &[(&str, &str)] = &[
-        ("workspace_id", "integer"),
-        ("target_id", "integer"),
-        ("task_id", "integer"),
-        ("group_duplicates", "boolean"),
-    ];
     vec![
-        Endpoint::list("/findings", "List findings", list).query(QUERY).refuses(&[400]),
-        Endpoint::get("/findings/{id}", "Get a finding", show).refuses(&[400, 404]),
+        Endpoint::list("/findings", "list_findings", "List findings", list)
+            .query(&["workspace_id", "target_id", "task_id", "group_duplicates"])
+            .content(List("Finding")),
+        Endpoint::get("/findings/{id}", "get_finding", "Get a finding", show).content(Data("Finding")),
     ]
 }
 

@@ -6,7 +6,11 @@ use axum::response::{IntoResponse, Response};
 
 use super::{DataJson, RouteResult, created, data, no_content, workspace_or_current};
 use crate::contract::{Logger, LoggerId};
-use crate::service::endpoint::Endpoint;
+use crate::service::endpoint::{
+    Endpoint,
+    EndpointBody::JsonOrForm,
+    ResponseContent::{Data, List},
+};
 use crate::service::errors::ApiError;
 use crate::service::list_stream;
 use crate::service::loggers::{new_token, to_contract};
@@ -21,18 +25,21 @@ const BATCH_BYTES: i64 = 512 * 1024;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
-    const WORKSPACE: &[(&str, &str)] = &[("workspace_id", "integer")];
-    const NEW: &[(&str, &str, bool)] = &[("label", "string", true), ("workspace_id", "integer", false)];
     vec![
-        Endpoint::list("/http_loggers", "List loggers", list).query(WORKSPACE).refuses(&[400]),
-        Endpoint::post("/http_loggers", "Create a logger", add).query(WORKSPACE).body(NEW).refuses(&[400, 422]),
-        Endpoint::get("/http_loggers/{id}", "Get a logger", show).refuses(&[400, 404]),
-        Endpoint::delete("/http_loggers/{id}", "Delete a logger and its captured requests", delete)
-            .refuses(&[400, 404]),
-        Endpoint::list("/http_loggers/{id}/data", "List captured requests", requests)
-            .query(&[("since_id", "integer")])
-            .refuses(&[400, 404]),
-        Endpoint::delete("/http_loggers/{id}/data", "Delete captured requests", clear).refuses(&[400, 404]),
+        Endpoint::list("/http_loggers", "list_loggers", "List loggers", list)
+            .query(&["workspace_id"])
+            .content(List("Logger")),
+        Endpoint::post("/http_loggers", "create_logger", "Create a logger", add)
+            .query(&["workspace_id"])
+            .body(JsonOrForm("NewLogger"))
+            .content(Data("Created"))
+            .refuses(&[422]),
+        Endpoint::get("/http_loggers/{id}", "get_logger", "Get a logger", show).content(Data("Logger")),
+        Endpoint::delete("/http_loggers/{id}", "delete_logger", "Delete a logger and its captured requests", delete),
+        Endpoint::list("/http_loggers/{id}/data", "list_captures", "List captured requests", requests)
+            .query(&["since_id"])
+            .content(Data("Requests")),
+        Endpoint::delete("/http_loggers/{id}/data", "delete_captures", "Delete captured requests", clear),
     ]
 }
 

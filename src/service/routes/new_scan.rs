@@ -23,20 +23,6 @@ use crate::service::state::App;
 use crate::service::store::scans::{ScanTarget, ScanToAdd};
 use crate::service::store::targets::{AddedTarget, TargetToAdd};
 
-/// The fields of the body: name, JSON type, whether required.
-pub const BODY: &[(&str, &str, bool)] = &[
-    ("tool_id", "integer", true),
-    ("target_id", "integer", false),
-    ("target_name", "string", false),
-    ("workspace_id", "integer", false),
-    ("vpn_profile_uuid", "string", false),
-    ("max_scan_time", "integer", false),
-    ("report_callback", "object", false),
-    ("scan_original_url", "boolean", false),
-    ("redirect_level", "string", false),
-    ("tool_params", "object", false),
-];
-
 pub(super) async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let fields = fields.with_unprocessable();
     let scan = read_scan(&app, &fields)?;

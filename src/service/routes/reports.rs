@@ -16,7 +16,11 @@ use crate::contract::{
 use crate::report::{FORMATS, content_type};
 use crate::service::address::Address;
 use crate::service::callbacks::check_name;
-use crate::service::endpoint::Endpoint;
+use crate::service::endpoint::{
+    Endpoint,
+    EndpointBody::Json,
+    ResponseContent::{Data, Download, List},
+};
 use crate::service::errors::ApiError;
 use crate::service::report_maker::{check_resources, queued};
 use crate::service::request::{Fields, Id, choice};
@@ -27,22 +31,18 @@ const MAX_IN_MEMORY: usize = 1024 * 1024;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
-    const NEW: &[(&str, &str, bool)] = &[
-        ("format", "string", true),
-        ("group_by", "string", true),
-        ("source", "string", true),
-        ("resources", "array", true),
-        ("filters", "object", false),
-        ("webhook_url", "string", false),
-    ];
     vec![
-        Endpoint::list("/reports", "List reports", list),
-        Endpoint::post("/reports", "Request a report", add).body(NEW).answers(&[202]).refuses(&[400, 403, 422]),
-        Endpoint::get("/reports/{id}", "Get a report", show).refuses(&[400, 404]),
-        Endpoint::delete("/reports/{id}", "Delete a report", delete).refuses(&[400, 404]),
-        Endpoint::get("/reports/{id}/download", "Download a report", download)
+        Endpoint::list("/reports", "list_reports", "List reports", list).content(List("Report")),
+        Endpoint::post("/reports", "request_report", "Request a report", add)
+            .body(Json("NewReport"))
+            .answers(&[202])
+            .content(Data("ReportCreated"))
+            .refuses(&[422]),
+        Endpoint::get("/reports/{id}", "get_report", "Get a report", show).content(Data("Report")),
+        Endpoint::delete("/reports/{id}", "delete_report", "Delete a report", delete),
+        Endpoint::get("/reports/{id}/download", "download_report", "Download a report", download)
             .answers(&[200, 202, 204])
-            .refuses(&[400, 404]),
+            .content(Download),
     ]
 }
 

@@ -10,7 +10,11 @@ use serde_json::{Map, Value};
 
 use super::{DataJson, RouteResult, data, new_scan, no_content, workspace_or_current};
 use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Stamp, Test};
-use crate::service::endpoint::Endpoint;
+use crate::service::endpoint::{
+    Endpoint,
+    EndpointBody::Json,
+    ResponseContent::{Data, Lines, List},
+};
 use crate::service::engine::FINDING_LIST;
 use crate::service::errors::{ApiError, shown};
 use crate::service::list_stream::{self, LIST};
@@ -25,25 +29,24 @@ const RAW_LINES: usize = 200;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
-    const QUERY: &[(&str, &str)] = &[
-        ("tool_id", "integer"),
-        ("workspace_id", "integer"),
-        ("target_id", "integer"),
-        ("status", "string"),
-        ("limit", "integer"),
-        ("page", "integer"),
-        ("start_time", "object"),
-    ];
-    const TESTS: &[(&str, &str)] = &[("resource_type", "string"), ("resource_id", "integer")];
     vec![
-        Endpoint::list("/scans", "List scans", list).query(QUERY).refuses(&[400]),
-        Endpoint::post("/scans", "Start a scan", new_scan::add).body(new_scan::BODY).refuses(&[400, 403, 404, 422]),
-        Endpoint::get("/scans/{id}", "Get a scan", show).refuses(&[400, 404]),
-        Endpoint::delete("/scans/{id}", "Delete an ended scan", delete).refuses(&[400, 404, 409]),
-        Endpoint::get("/scans/{id}/output", "Get the output so far", output).refuses(&[400, 404, 406]),
-        Endpoint::get("/scans/{id}/raw", "Get the raw log", raw).refuses(&[400, 404]),
-        Endpoint::post("/scans/{id}/stop", "Stop a scan", stop).answers(&[204]).refuses(&[400, 404]),
-        Endpoint::list("/scans/{id}/tests", "List the tests of a scan", tests).query(TESTS).refuses(&[400, 404]),
+        Endpoint::list("/scans", "list_scans", "List scans, newest first", list)
+            .query(&["tool_id", "workspace_id", "target_id", "status", "limit", "page", "start_time"])
+            .content(List("Scan")),
+        Endpoint::post("/scans", "start_scan", "Start a scan", new_scan::add)
+            .body(Json("NewScan"))
+            .content(Data("ScanCreated"))
+            .refuses(&[404, 422]),
+        Endpoint::get("/scans/{id}", "get_scan", "Get a scan", show).content(Data("Scan")),
+        Endpoint::delete("/scans/{id}", "delete_scan", "Delete an ended scan", delete).refuses(&[409]),
+        Endpoint::get("/scans/{id}/output", "get_scan_output", "Get the output so far", output)
+            .content(Data("ScanOutput"))
+            .refuses(&[406]),
+        Endpoint::get("/scans/{id}/raw", "get_scan_raw", "Get the raw log", raw).content(Lines),
+        Endpoint::post("/scans/{id}/stop", "stop_scan", "Stop a scan", stop).answers(&[204]),
+        Endpoint::list("/scans/{id}/tests", "list_scan_tests", "List the tests of a scan", tests)
+            .query(&["resource_type", "resource_id"])
+            .content(List("Test")),
     ]
 }
 

@@ -7,7 +7,11 @@ use axum::response::IntoResponse;
 use super::{DataJson, RouteResult, created, data, workspace_or_current};
 use crate::contract::{Target, TargetId, TargetType};
 use crate::service::address::Address;
-use crate::service::endpoint::Endpoint;
+use crate::service::endpoint::{
+    Endpoint,
+    EndpointBody::JsonOrForm,
+    ResponseContent::{Data, List},
+};
 use crate::service::errors::ApiError;
 use crate::service::request::{Fields, Id, QueryParams, choice};
 use crate::service::state::App;
@@ -15,15 +19,16 @@ use crate::service::store::targets::{AddedTarget, Deletion, TargetFilter, Target
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
-    const QUERY: &[(&str, &str)] =
-        &[("workspace_id", "integer"), ("type", "string"), ("limit", "integer"), ("page", "integer")];
-    const NEW: &[(&str, &str, bool)] =
-        &[("name", "string", true), ("description", "string", false), ("workspace_id", "integer", false)];
     vec![
-        Endpoint::list("/targets", "List targets", list).query(QUERY).refuses(&[400]),
-        Endpoint::post("/targets", "Create a target", add).body(NEW).refuses(&[400, 403, 404, 409]),
-        Endpoint::get("/targets/{id}", "Get a target", show).refuses(&[400, 404]),
-        Endpoint::delete("/targets/{id}", "Delete a target and its scans", delete).refuses(&[400, 404, 409]),
+        Endpoint::list("/targets", "list_targets", "List targets", list)
+            .query(&["workspace_id", "type", "limit", "page"])
+            .content(List("Target")),
+        Endpoint::post("/targets", "create_target", "Create a target", add)
+            .body(JsonOrForm("NewTarget"))
+            .content(Data("Created"))
+            .refuses(&[404, 409]),
+        Endpoint::get("/targets/{id}", "get_target", "Get a target", show).content(Data("Target")),
+        Endpoint::delete("/targets/{id}", "delete_target", "Delete a target and its scans", delete).refuses(&[409]),
     ]
 }
 

@@ -7,7 +7,10 @@ use axum::response::{IntoResponse, Response};
 
 use super::{DataJson, RouteResult, data};
 use crate::contract::{Wordlist, WordlistId};
-use crate::service::endpoint::Endpoint;
+use crate::service::endpoint::{
+    Endpoint,
+    ResponseContent::{Data, List, Words},
+};
 use crate::service::errors::ApiError;
 use crate::service::request::Id;
 use crate::service::state::App;
@@ -16,10 +19,11 @@ use crate::service::store::wordlists::WordlistDeletion;
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/wordlists", "List wordlists", list),
-        Endpoint::get("/wordlists/{id}", "Get a wordlist", show).refuses(&[400, 404]),
-        Endpoint::delete("/wordlists/{id}", "Delete an imported wordlist", delete).refuses(&[400, 403, 404]),
-        Endpoint::get("/wordlists/{id}/contents", "Get the words of a list", contents).refuses(&[400, 404]),
+        Endpoint::list("/wordlists", "list_wordlists", "List wordlists", list).content(List("Wordlist")),
+        Endpoint::get("/wordlists/{id}", "get_wordlist", "Get a wordlist", show).content(Data("Wordlist")),
+        Endpoint::delete("/wordlists/{id}", "delete_wordlist", "Delete an imported wordlist", delete),
+        Endpoint::get("/wordlists/{id}/contents", "get_wordlist_contents", "Get the words of a list", contents)
+            .content(Words),
     ]
 }
 

@@ -6,7 +6,11 @@ use axum::response::IntoResponse;
 
 use super::{DataJson, RouteResult, created, data, no_content};
 use crate::contract::{EditWorkspace, Workspace, WorkspaceId};
-use crate::service::endpoint::Endpoint;
+use crate::service::endpoint::{
+    Endpoint,
+    EndpointBody::{Json, JsonOrForm},
+    ResponseContent::{Data, List},
+};
 use crate::service::errors::ApiError;
 use crate::service::request::{Fields, Id};
 use crate::service::state::App;
@@ -14,15 +18,18 @@ use crate::service::store::workspaces::WorkspaceEdit;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
-    const NEW: &[(&str, &str, bool)] = &[("name", "string", true), ("description", "string", false)];
-    const EDIT: &[(&str, &str, bool)] = &[("name", "string", false), ("description", "string", false)];
     vec![
-        Endpoint::list("/workspaces", "List workspaces", list),
-        Endpoint::post("/workspaces", "Create a workspace", add).body(NEW).refuses(&[400, 409]),
-        Endpoint::get("/workspaces/{id}", "Get a workspace", show).refuses(&[400, 404]),
-        Endpoint::put("/workspaces/{id}", "Edit a workspace", edit).body(EDIT).refuses(&[400, 404, 409]),
-        Endpoint::delete("/workspaces/{id}", "Delete a workspace and everything in it", delete)
-            .refuses(&[400, 404, 409]),
+        Endpoint::list("/workspaces", "list_workspaces", "List workspaces", list).content(List("Workspace")),
+        Endpoint::post("/workspaces", "create_workspace", "Create a workspace", add)
+            .body(JsonOrForm("NewWorkspace"))
+            .content(Data("Created"))
+            .refuses(&[409]),
+        Endpoint::get("/workspaces/{id}", "get_workspace", "Get a workspace", show).content(Data("Workspace")),
+        Endpoint::put("/workspaces/{id}", "edit_workspace", "Edit a workspace", edit)
+            .body(Json("EditWorkspace"))
+            .refuses(&[409]),
+        Endpoint::delete("/workspaces/{id}", "delete_workspace", "Delete a workspace and everything in it", delete)
+            .refuses(&[409]),
     ]
 }
 
@@ -71,9 +78,9 @@ async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<
 }
 
 fn check_name(name: &str) -> RouteResult<()> {
-    match name.trim().chars().count() {
-        0 => Err(ApiError::bad_request("name: must not be empty")),
-        1..=200 => Ok(()),
+    match name.chars().count() {
+        _ if name.trim().is_empty() => Err(ApiError::bad_request("name: must not be empty")),
+        0..=200 => Ok(()),
         _ => Err(ApiError::bad_request("name: at most 200 characters are allowed")),
     }
 }

@@ -60,9 +60,10 @@ impl WebsiteParams {
         refuse_authentication(&others, "must be directly in tool_params")?;
         let has_selection = GROUPS.iter().chain(&["spider"]).any(|name| present(params, name).is_some());
         let default = if has_selection { "custom" } else { "light" };
+        let custom = CustomScan::parse(params)?;
         let scan_type = match scan_type(params, &["light", "deep", "custom"])?.unwrap_or(default) {
             "deep" => WebsiteScanType::Deep,
-            "custom" => WebsiteScanType::Custom(CustomScan::parse(params)?),
+            "custom" => WebsiteScanType::Custom(custom),
             _ => WebsiteScanType::Light,
         };
         let authentication = Some(&given_authentication).filter(|given| !given.is_null());

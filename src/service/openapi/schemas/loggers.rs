@@ -1,0 +1,76 @@
+//! HTTP loggers and captured requests.
+
+use serde_json::json;
+
+use super::{Schema, count, id, nullable, reference, request, response, text, texts, time, with};
+
+pub fn schemas() -> Vec<Schema> {
+    vec![logger(), new_logger(), capture(), requests()]
+}
+
+fn logger() -> Schema {
+    Schema {
+        name: "Logger",
+        schema: response(json!({
+            "id": id("Its id."),
+            "label": text("Unique."),
+            "handler_url": text("Requests to this URL, and below it, are recorded."),
+            "active_days": count("Days until its URL stops recording."),
+            "num_requests": count("Number of recorded requests."),
+            "requests_left": count("Number of requests that it can still record."),
+        })),
+        example: json!({
+            "id": 4, "label": "xss-shop", "handler_url": "http://127.0.0.1:8766/l/5tq3Vd0yQGm2Jx7nUcRk1A/",
+            "active_days": 30, "num_requests": 2, "requests_left": 9998
+        }),
+    }
+}
+
+fn new_logger() -> Schema {
+    let label = text("Unique; letters, digits, `-`, `_` and `.`.");
+    Schema {
+        name: "NewLogger",
+        schema: request(
+            &["label"],
+            json!({
+                "label": with(label, json!({"minLength": 1, "maxLength": 100, "pattern": r"^[A-Za-z0-9._-]+$"})),
+                "workspace_id": nullable(id("Its workspace; the one of the query, else the current one, when absent.")),
+            }),
+        ),
+        example: json!({"label": "xss-shop"}),
+    }
+}
+
+fn capture() -> Schema {
+    Schema {
+        name: "Capture",
+        schema: response(json!({
+            "id": id("Its id; later requests have greater ids."),
+            "ip_address": text("The address of the sender."),
+            "remote_port": count("The port of the sender."),
+            "request_method": text("The HTTP method."),
+            "path": text("The path of the request."),
+            "url_params": text("The query string without `?`."),
+            "http_version": text("Such as `HTTP/1.1`."),
+            "user_agent": text("May be empty."),
+            "os": text("The operating system in the user agent; may be empty."),
+            "http_headers": texts("Lines `Name: value` in the received order."),
+            "request_body_type": text("The content type of the body; may be empty."),
+            "request_body_base64": text("The body in Base64."),
+            "request_date": time("The time of the request."),
+        })),
+        example: json!({
+            "id": 12, "ip_address": "127.0.0.1", "remote_port": 51_234, "request_method": "GET",
+            "path": "/l/5tq3Vd0yQGm2Jx7nUcRk1A/p7", "url_params": "a=1", "http_version": "HTTP/1.1",
+            "user_agent": "curl/8.5.0", "os": "", "http_headers": ["host: 127.0.0.1:8766", "accept: */*"],
+            "request_body_type": "", "request_body_base64": "", "request_date": "2026-11-21 14:03:00"
+        }),
+    }
+}
+
+fn requests() -> Schema {
+    let captures = json!({
+        "type": "array", "items": reference("Capture"), "description": "Captured requests in the order of their ids.",
+    });
+    Schema { name: "Requests", schema: response(json!({"requests": captures})), example: json!({"requests": []}) }
+}

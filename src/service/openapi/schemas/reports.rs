@@ -1,0 +1,106 @@
+//! Reports.
+
+use serde_json::{Map, Value, json};
+
+use super::{Schema, boolean, choice, id, nullable, reference, request, response, text, time, with};
+use crate::contract::{GroupBy, ReportFilters, ReportSource, ReportStatus};
+use crate::report::FORMATS;
+
+/// The names of the filters and their meanings.
+const FILTERS: &[(&str, &str)] = &[
+    ("include_finding_history", "earlier findings of the same duplicate group"),
+    ("include_all_targets", "targets without findings"),
+    ("include_how_to_reproduce", "evidence"),
+    ("include_false_positives", "findings with status `false_positive`"),
+    ("include_info", "findings with risk 0"),
+    ("include_not_verified", "findings that are not verified"),
+    ("include_ignored", "findings with status `ignored`"),
+    ("include_accepted", "findings with status `accepted`"),
+    ("include_fixed", "findings with status `fixed`"),
+    ("include_tool_configuration", "the scans with their parameters, as an appendix"),
+];
+
+pub fn schemas() -> Vec<Schema> {
+    vec![report(), filters(), new_report(), report_created()]
+}
+
+fn report() -> Schema {
+    Schema {
+        name: "Report",
+        schema: response(json!({
+            "id": id("Its id."),
+            "download_name": text("The name of its file."),
+            "status": choice(ReportStatus::KNOWN, "A finished report can be downloaded."),
+            "format": choice(FORMATS, "The format of its file."),
+            "generation_date": time("The end of its generation; while it waits, the time of the request."),
+            "expiration_date": time("The service deletes the report at this time."),
+        })),
+        example: json!({
+            "id": 2, "download_name": "scandeck-default-2.json", "status": "finished", "format": "json",
+            "generation_date": "2026-11-21 14:00:00", "expiration_date": "2026-12-21 14:00:00"
+        }),
+    }
+}
+
+fn filters() -> Schema {
+    let defaults = serde_json::to_value(ReportFilters::default()).unwrap_or_default();
+    let field = |(name, meaning): &(&str, &str)| {
+        let filter = nullable(boolean(&format!("Include {meaning}.")));
+        ((*name).to_owned(), with(filter, json!({"default": defaults[*name]})))
+    };
+    let fields: Map<String, Value> = FILTERS.iter().map(field).collect();
+    let mut schema = request(&[], Value::Object(fields));
+    schema["additionalProperties"] = false.into();
+    Schema { name: "ReportFilters", schema, example: json!({"include_info": false}) }
+}
+
+fn new_report() -> Schema {
+    let resources = json!({
+        "type": "array", "minItems": 1, "items": {"type": "integer", "format": "int64"},
+        "description": "Ids of scans or findings, depending on `source`.",
+    });
+    let url = text("An http or https URL in the scope of the service; it is notified when the report is ready.");
+    let url = with(nullable(url), json!({"format": "uri"}));
+    let mut schema = request(
+        &["format", "group_by", "source", "resources"],
+        json!({
+            "format": choice(FORMATS, "The format of the file."),
+            "group_by": choice(GroupBy::KNOWN, "One chapter per target or per kind of finding."),
+            "source": choice(ReportSource::KNOWN, "The kind of the ids in `resources`."),
+            "resources": resources,
+            "webhook_url": url,
+        }),
+    );
+    schema["properties"]["filters"] = json!({"oneOf": [reference("ReportFilters"), {"type": "null"}]});
+    Schema {
+        name: "NewReport",
+        schema,
+        example: json!({
+            "format": "json", "group_by": "target", "source": "scans", "resources": [1],
+            "filters": {"include_info": false}
+        }),
+    }
+}
+
+fn report_created() -> Schema {
+    Schema {
+        name: "ReportCreated",
+        schema: response(json!({"report_id": id("The id of the new report.")})),
+        example: json!({"report_id": 2}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_filter_has_a_description() {
+        let known = serde_json::to_value(ReportFilters::default()).unwrap();
+        let mut described: Vec<&str> = FILTERS.iter().map(|filter| filter.0).collect();
+        described.sort_unstable();
+        let mut names: Vec<&str> = known.as_object().unwrap().keys().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(described, names);
+    }
+}

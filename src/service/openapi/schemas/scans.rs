@@ -1,0 +1,338 @@
+//! Scans, their parameters, output and tests.
+
+use serde_json::{Value, json};
+
+use super::{
+    Schema, boolean, choice, count, id, integer, nullable, reference, request, response, text, texts, time, with,
+};
+use crate::contract::{RedirectLevel, ResourceType, SCAN_MINUTES, ScanStatus};
+use crate::report::FORMATS;
+use crate::service::engine::TOOLS;
+
+pub fn schemas() -> Vec<Schema> {
+    vec![
+        status(),
+        result_summary(),
+        scan(),
+        tool_params(),
+        website_params(),
+        port_scan_params(),
+        tls_params(),
+        authentication(),
+        report_callback(),
+        new_scan(),
+        scan_created(),
+        scan_output(),
+        test(),
+    ]
+}
+
+fn status() -> Schema {
+    Schema {
+        name: "ScanStatus",
+        schema: choice(ScanStatus::KNOWN, "`waiting` and `running` are active; all others are final."),
+        example: json!("finished"),
+    }
+}
+
+fn result_summary() -> Schema {
+    Schema {
+        name: "ResultSummary",
+        schema: response(json!({
+            "text": text("The numbers as a sentence."),
+            "critical": count("Findings with risk 4."),
+            "high": count("Findings with risk 3."),
+            "medium": count("Findings with risk 2."),
+            "low": count("Findings with risk 1."),
+            "info": count("Findings with risk 0."),
+        })),
+        example: json!({"text": "1 high, 4 info", "critical": 0, "high": 1, "medium": 0, "low": 0, "info": 4}),
+    }
+}
+
+fn scan() -> Schema {
+    let params = json!({
+        "type": "object",
+        "description": "The parameters of the tool with their defaults; credentials are replaced by `•••`.",
+    });
+    Schema {
+        name: "Scan",
+        schema: response(json!({
+            "id": id("Its id."),
+            "tool_id": tool(),
+            "target_id": id("The scanned target."),
+            "workspace_id": id("The workspace of the target."),
+            "status_name": reference("ScanStatus"),
+            "status_message": text("The cause of the status; empty while the scan waits or runs."),
+            "vpn_scan": boolean("Whether a VPN profile was requested."),
+            "progress": with(count("Finished tests in percent; 100 for a finished scan only."), json!({"maximum": 100})),
+            "result_summary": reference("ResultSummary"),
+            "start_time": nullable(time("Null while the scan waits.")),
+            "end_time": nullable(time("Null until the scan ends.")),
+            "duration": count("Seconds since the start, or from start to end."),
+            "num_tests": count("Number of tests; it may grow."),
+            "num_finished_tests": count("Number of ended tests."),
+            "info_text_lines": texts("Notes of the scanner for the user."),
+            "scan_original_url": boolean("Whether the original URL is scanned even if it redirects."),
+            "tool_params": params,
+        })),
+        example: json!({
+            "id": 9, "tool_id": 170, "target_id": 3, "workspace_id": 1, "status_name": "finished",
+            "status_message": "12 pages read, 5 findings", "vpn_scan": false, "progress": 100,
+            "result_summary": {"text": "1 high, 4 info", "critical": 0, "high": 1, "medium": 0, "low": 0, "info": 4},
+            "start_time": "2026-11-21 13:58:10", "end_time": "2026-11-21 13:58:14", "duration": 4, "num_tests": 27,
+            "num_finished_tests": 27, "info_text_lines": [], "scan_original_url": false,
+            "tool_params": {"scan_type": "light"}
+        }),
+    }
+}
+
+fn tool() -> Value {
+    let names: Vec<String> =
+        TOOLS.iter().map(|tool| format!("{} {}", tool.0, tool.name().unwrap_or_default())).collect();
+    integer(&format!("The tool: {}.", names.join(", ")))
+}
+
+/// The parameters fit the schema of their tool. Another tool ignores them, so `anyOf` forbids nothing that is accepted.
+fn tool_params() -> Schema {
+    let description = "Parameters of the tool. Fields of other tools are ignored, except `authentication`.";
+    Schema {
+        name: "ToolParams",
+        schema: json!({
+            "description": description,
+            "anyOf": [reference("WebsiteParams"), reference("PortScanParams"), reference("TlsParams")],
+        }),
+        example: json!({"scan_type": "light"}),
+    }
+}
+
+fn website_params() -> Schema {
+    let spider = json!({
+        "type": ["object", "null"],
+        "description": "Custom: how pages are found.",
+        "properties": {
+            "approach": nullable(choice(&["auto", "classic", "spa"], "Links in HTML are followed in each case.")),
+            "depth": nullable(with(count("Largest number of links from the start page."), json!({"maximum": 100}))),
+            "include_urls": nullable(texts("URLs, or paths of the site, that are read too.")),
+            "exclude_urls": nullable(texts("Pages whose URLs begin with one of these are not read.")),
+        },
+    });
+    let checks = |group: &str| {
+        nullable(with(texts(&format!("Custom: {group}; null selects all, `[]` none.")), json!({"maxItems": 200})))
+    };
+    let rate = with(count("A lower rate than that of the service."), json!({"minimum": 1, "maximum": 10_000}));
+    let mut schema = request(
+        &[],
+        json!({
+            "scan_type": nullable(choice(&["light", "deep", "custom"], SCAN_TYPE)),
+            "preset": nullable(text("Another name of `scan_type`, which comes first.")),
+            "requests_per_second": nullable(rate),
+            "attack_active": checks("names of checks that send further requests"),
+            "attack_passive": checks("names of checks that read the fetched pages"),
+            "discovery": checks("names of checks that request paths which may exist"),
+            "spider": spider,
+        }),
+    );
+    schema["properties"]["authentication"] = or_null("Authentication");
+    schema["description"] = "Parameters of the website scanner (170).".into();
+    Schema {
+        name: "WebsiteParams",
+        schema,
+        example: json!({"scan_type": "custom", "attack_active": [], "spider": {"depth": 2}}),
+    }
+}
+
+const SCAN_TYPE: &str = "`light` by default; with a selection, `custom`.";
+
+fn port_scan_params() -> Schema {
+    let top = json!({
+        "anyOf": [
+            {"type": "string", "enum": ["10", "100", "1000", "5000"]},
+            {"type": "integer", "enum": [10, 100, 1000, 5000]},
+            {"type": "null"},
+        ],
+        "description": "Custom: this number of the most common ports.",
+    });
+    let range = json!({
+        "type": ["object", "null"],
+        "required": ["start_port", "end_port"],
+        "properties": {"start_port": port(), "end_port": port()},
+        "description": "Custom: the first and the last port.",
+    });
+    let list = json!({
+        "type": ["array", "string", "null"],
+        "minItems": 1,
+        "items": {"type": ["integer", "string"], "minimum": 1, "maximum": 65_535},
+        "description": "Custom: ports and ranges, such as `[80, \"8000-8100\"]` or `\"80,443\"`.",
+    });
+    let mut schema = request(
+        &[],
+        json!({
+            "scan_type": nullable(choice(&["light", "deep", "custom"], SCAN_TYPE)),
+            "preset": nullable(text("Another name of `scan_type`, which comes first.")),
+            "check_alive": nullable(boolean("End the scan early when the host does not respond.")),
+            "protocol_type": nullable(choice(&["tcp"], "TCP only.")),
+            "port_top": top,
+            "port_range": range,
+            "port_list": list,
+            "authentication": without_http(),
+        }),
+    );
+    schema["description"] = "Parameters of the port scanner (70).".into();
+    Schema { name: "PortScanParams", schema, example: json!({"scan_type": "custom", "port_list": [22, "8000-8100"]}) }
+}
+
+fn tls_params() -> Schema {
+    let mut schema = request(
+        &[],
+        json!({
+            "scan_type": nullable(choice(&["light"], "The only type.")),
+            "preset": nullable(text("Another name of `scan_type`, which comes first.")),
+            "authentication": without_http(),
+        }),
+    );
+    schema["description"] = "Parameters of the TLS scanner (450).".into();
+    Schema { name: "TlsParams", schema, example: json!({"scan_type": "light"}) }
+}
+
+fn without_http() -> Value {
+    json!({"type": "null", "description": "Cannot be used: this tool sends no HTTP requests."})
+}
+
+fn port() -> Value {
+    json!({"type": ["integer", "string"], "minimum": 1, "maximum": 65_535})
+}
+
+fn authentication() -> Schema {
+    let [object, string, none] = ["object", "string", "null"].map(|kind| json!({"type": kind}));
+    let lines = json!({"type": "array", "items": {"type": "string"}});
+    let headers = json!({
+        "anyOf": [object, lines, string, none], "description": "An object of names and values, or lines `Name: value`.",
+    });
+    let cookies = json!({
+        "anyOf": [object, string, none], "description": "An object of names and values, or `a=b; c=d`.",
+    });
+    let params = json!({
+        "anyOf": [object, lines, string, none],
+        "description": "Nested form: an object with `headers` or `cookies`, or the headers or cookies themselves.",
+    });
+    let description = "Tool 170: headers and cookies that the scan sends to the target. Plain form: `headers`, `cookies` \
+        or both. Nested form: `type` and `params`. Other forms, and other places, are refused with 400.";
+    Schema {
+        name: "Authentication",
+        schema: json!({
+            "type": "object",
+            "description": description,
+            "minProperties": 1,
+            "properties": {
+                "headers": headers,
+                "cookies": cookies,
+                "type": nullable(choice(&["headers", "header", "cookies", "cookie"], "Nested form.")),
+                "params": params,
+            },
+        }),
+        example: json!({"type": "cookies", "params": {"cookies": "sid=…"}}),
+    }
+}
+
+fn report_callback() -> Schema {
+    let url = with(text("An http or https URL in the scope of the service."), json!({"format": "uri"}));
+    Schema {
+        name: "ReportCallback",
+        schema: request(
+            &["url"],
+            json!({"url": url, "format": nullable(choice(FORMATS, "The format of the report; `json` by default."))}),
+        ),
+        example: json!({"url": "http://127.0.0.1:9000/report", "format": "json"}),
+    }
+}
+
+fn new_scan() -> Schema {
+    let minutes = format!("Minutes, {} to {}, as a number or as text.", SCAN_MINUTES.start(), SCAN_MINUTES.end());
+    let limits = json!({
+        "minimum": SCAN_MINUTES.start(), "maximum": SCAN_MINUTES.end(), "pattern": r"^[0-9]{1,4}$",
+        "default": SCAN_MINUTES.end()
+    });
+    let minutes = with(json!({"type": ["integer", "string", "null"], "description": minutes}), limits);
+    let either = "Exactly one of `target_id` and `target_name` is required.";
+    let name = "A host name, an IP address or a URL; a target with this name is used or created.";
+    let vpn = "Null: no VPN. A scan with a profile ends as `VPN connection error`, because this service has no VPN.";
+    let level = "Which redirects of the start page are followed; `same_domain` by default.";
+    let mut schema = request(
+        &["tool_id"],
+        json!({
+            "tool_id": tool(),
+            "target_id": nullable(id(either)),
+            "target_name": nullable(text(name)),
+            "workspace_id": nullable(id("Must be the workspace of the target; for a new target, the current one by default.")),
+            "vpn_profile_uuid": nullable(text(vpn)),
+            "max_scan_time": minutes,
+            "scan_original_url": nullable(boolean("Scan the original URL even if it redirects; false by default.")),
+            "redirect_level": nullable(choice(RedirectLevel::KNOWN, level)),
+        }),
+    );
+    schema["properties"]["report_callback"] = or_null("ReportCallback");
+    schema["properties"]["tool_params"] = or_null("ToolParams");
+    Schema {
+        name: "NewScan",
+        schema,
+        example: json!({
+            "tool_id": 170, "target_name": "http://127.0.0.1:8080/", "max_scan_time": 60,
+            "tool_params": {"scan_type": "light"}
+        }),
+    }
+}
+
+fn or_null(name: &str) -> Value {
+    json!({"oneOf": [reference(name), {"type": "null"}]})
+}
+
+fn scan_created() -> Schema {
+    Schema {
+        name: "ScanCreated",
+        schema: response(json!({
+            "created_id": id("The id of the new scan."),
+            "target_id": id("Its target, which may be new."),
+        })),
+        example: json!({"created_id": 9, "target_id": 3}),
+    }
+}
+
+fn scan_output() -> Schema {
+    let ports = "`port_scanner`: open ports with `number`, `state`, `service` and further fields.";
+    let fields = json!({
+        "findings": {
+            "type": "array", "items": reference("Finding"),
+            "description": "`finding_list`: the findings so far, as `GET /findings` sends them.",
+        },
+        "ports": {"type": "array", "items": {"type": "object"}, "description": ports},
+    });
+    Schema {
+        name: "ScanOutput",
+        schema: response(json!({
+            "output_type": text("`finding_list`, `port_scanner`, or empty before the first output."),
+            "output_data": {"type": "object", "properties": fields},
+        })),
+        example: json!({"output_type": "finding_list", "output_data": {"findings": []}}),
+    }
+}
+
+fn test() -> Schema {
+    Schema {
+        name: "Test",
+        schema: response(json!({
+            "id": id("Its id."),
+            "uid": text("The stable name of the check."),
+            "description": text("The subject of the check."),
+            "resource_type": choice(ResourceType::KNOWN, "`finding` when the test has a finding, else `scan`."),
+            "resource_id": id("The id of this finding or scan."),
+            "metadata": {"type": "object", "description": "Request and result."},
+            "performed_at": time("The end of the test."),
+        })),
+        example: json!({
+            "id": 41, "uid": "web.header.csp", "description": "Content-Security-Policy of pages",
+            "resource_type": "finding", "resource_id": 5, "metadata": {"findings": 1},
+            "performed_at": "2026-11-21 13:58:12"
+        }),
+    }
+}
