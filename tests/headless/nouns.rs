@@ -203,6 +203,14 @@ async fn rejected_key_is_named_by_its_source() {
 }
 
 #[tokio::test]
+async fn profile_without_service_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("a.toml"), "[profiles.a]\n").unwrap();
+    let ended = run(&mut command(home.path(), &["scans", "list", "--config", "a.toml", "--profile", "a"])).await;
+    ended.refused(1, "profile \"a\" names no service");
+}
+
+#[tokio::test]
 async fn hint_fits_the_object_of_the_error() {
     let desk = CliFixture::new().await;
     desk.run(&["scans", "show", "99"]).await.refused(1, "`scandeck scans list` lists scans");

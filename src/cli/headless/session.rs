@@ -80,7 +80,13 @@ impl HeadlessSession {
         };
         let memory = memory(&environment, &config, &service);
         if settings.is_none() && !memory.directory.exists() {
-            return Err(client::Error::not_configured().into());
+            return Err(match (&args.profile, &config.connection) {
+                (Some(name), Connection::Prompt) => {
+                    let hint = "add base_url, or local = true, to this profile";
+                    CliError::new(format!("profile {name:?} names no service"), hint).into()
+                }
+                _ => client::Error::not_configured().into(),
+            });
         }
         let (client, workspace) = (settings.map(Client::new).transpose()?, args.workspace.clone());
         Ok(Self { client, out: Output::new(args.json), config, memory, workspace })

@@ -11,7 +11,7 @@ use crate::service::{Settings, TlsFiles};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Access from other machines")]
 pub struct NetworkArgs {
-    /// Certificate of the API with its chain (PEM); SIGHUP reads it again
+    /// Certificate of the API with its chain (PEM); SIGHUP reloads it
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// Private key of the certificate (PEM)
@@ -23,10 +23,10 @@ pub struct NetworkArgs {
     /// Allow other machines to use the API over plain HTTP
     #[arg(long)]
     insecure_http: bool,
-    /// Name of the service that clients may use; repeatable
+    /// Host name under which clients may use the service; repeatable
     #[arg(long = "allow-host", value_name = "NAME", value_parser = host_name)]
     allow_hosts: Vec<String>,
-    /// Address or network that is not public and that callbacks may reach; repeatable
+    /// Private address or network that callbacks may reach; repeatable
     #[arg(long = "allow-callback", value_name = "NETWORK", value_parser = network)]
     allow_callbacks: Vec<IpNet>,
 }

@@ -229,6 +229,10 @@ pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     lines.push(Line::default());
     let end = cx.model.key_label(Context::Review, Action::Review(ReviewAction::Close));
     let undo = cx.model.key_label(Context::Everywhere, Action::Decide(DecideAction::Undo));
-    lines.push(words(format!("{end} ends the review and keeps the decisions; {undo} undoes them all."), dim));
+    let next = match outcome.decided() {
+        0 => format!("{end} ends the review."),
+        _ => format!("{end} ends the review and keeps the decisions; {undo} undoes them all."),
+    };
+    lines.push(words(next, dim));
     lines
 }
