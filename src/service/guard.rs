@@ -1,8 +1,8 @@
-//! Middleware: Host header, API key, rate limit, and 304 for unchanged lists.
+//! Middleware: Host header, API key, rate limit, role, and 304 for unchanged lists.
 //!
 //! ```text
-//!   request ─► Host allowed? ─► key valid? ─► limit not reached? ─► (list: ETag current?) ─► handler
-//!                  403              401             429                     304
+//!   request ─► Host allowed? ─► key valid? ─► limit not reached? ─► role? ─► (list: ETag current?) ─► handler
+//!                  403              401             429               403            304
 //! ```
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,18 +12,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 
 use super::connections::{ClientAddress, client_of};
 use super::errors::{ApiError, MAX_URL, shown};
+use super::keys::{KeyIdentity, Role};
 use super::limits::Class;
 use super::state::App;
-
-/// SHA-256 of a key; only hashes are stored and compared.
-pub fn hash(key: &str) -> [u8; 32] {
-    Sha256::digest(key.as_bytes()).into()
-}
 
 /// Refuses long URLs, and DNS rebinding, by which a web page sends requests here under its own name: the Host must be an address or
 /// `localhost`, or a name that the settings allow.
@@ -54,11 +48,11 @@ fn is_address(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || literal.parse::<IpAddr>().is_ok()
 }
 
-/// Checks the key, then counts the request against the rate limit, which every response reports.
+/// Checks the key, counts the request against the rate limit, which every response reports, then checks the role.
 pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> Response {
     let class = Class::of(request.method(), request.uri().path());
     let now = app.now();
-    if !has_key(&app, request.headers()) {
+    let Some(identity) = identify(&app, request.headers()).await else {
         let client = request.extensions().get::<ClientAddress>().map(|client| client_of(client.0.ip()));
         let mut refused = match client.map_or(Ok(()), |client| app.wrong_keys.take(client, now)) {
             Ok(()) => without_key(),
@@ -68,12 +62,19 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
             budget.set_headers(refused.headers_mut());
         }
         return refused;
-    }
+    };
     app.record_client();
-    match app.limiter.take(class, now) {
-        None => next.run(request).await,
+    let required = Role::required(request.method(), request.uri().path());
+    let respond = async {
+        match identity.role >= required {
+            true => next.run(request).await,
+            false => without_role(&identity, required),
+        }
+    };
+    let mut response = match app.limiter.take(class, now) {
+        None => respond.await,
         Some((budget, true)) => {
-            let mut response = next.run(request).await;
+            let mut response = respond.await;
             budget.set_headers(response.headers_mut());
             response
         }
@@ -83,7 +84,16 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
             budget.set_reset_headers(refused.headers_mut(), now);
             refused
         }
-    }
+    };
+    response.extensions_mut().insert(identity);
+    response
+}
+
+fn without_role(identity: &KeyIdentity, required: Role) -> Response {
+    let KeyIdentity { name, role } = identity;
+    ApiError::forbidden(format!("the API key `{name}` has the role `{role}`; this request requires `{required}`"))
+        .with_details("`scandeck keys add NAME --role ROLE` adds a key with another role")
+        .into_response()
 }
 
 fn without_key() -> Response {
@@ -102,11 +112,13 @@ fn too_many_wrong_keys(seconds: i64) -> Response {
     refused
 }
 
-fn has_key(app: &App, headers: &HeaderMap) -> bool {
+async fn identify(app: &App, headers: &HeaderMap) -> Option<KeyIdentity> {
     let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (scheme, key) = value.trim().split_once(' ').unwrap_or_default();
-    // Both sides are hashes of equal length, so the comparison reveals nothing about the key.
-    scheme.eq_ignore_ascii_case("bearer") && bool::from(hash(key.trim()).ct_eq(&app.key_hash))
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return None;
+    }
+    app.keys.identify(&app.store, key.trim(), app.now()).await
 }
 
 /// Adds an ETag to a list, or responds with 304 when the client has the current one.

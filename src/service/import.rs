@@ -1,6 +1,6 @@
 //! Imports a wordlist into a data directory, with or without a running service (`scandeck wordlists import`).
 
-use super::data_dir::{DataDir, Holder};
+use super::data_dir::{DataDir, DirLock, Holder};
 use super::errors::StartError;
 use super::store::Store;
 use super::words::WordlistWords;
@@ -28,18 +28,24 @@ pub async fn import_wordlist(dir: &DataDir, name: &str, description: &str, text:
     if words.count() == 0 {
         return Ok(Imported::Empty);
     }
-    let files = |source| StartError::Files { path: dir.path().to_owned(), source };
-    let running = matches!(dir.holder().map_err(files)?, Holder::Running(_));
-    // The lock prevents a service from starting, and migrating, during the import.
-    let _lock = if running { None } else { dir.lock().await.map_err(files)? };
-    let store = match running {
-        true => Store::open_beside(&dir.database()).await?,
-        false => Store::open(&dir.database()).await?.store,
-    };
+    let (store, _lock) = open_store(dir).await?;
     let id = store.import_wordlist(name, description, &words).await.map_err(StartError::Store);
     store.close().await;
     Ok(match id? {
         Some(id) => Imported::Done { id, words: words.count() },
         None => Imported::NameTaken,
     })
+}
+
+/// Opens the store for a command, with or without a running service. The lock prevents a service from starting, and
+/// migrating, meanwhile.
+pub(super) async fn open_store(dir: &DataDir) -> Result<(Store, Option<DirLock>), StartError> {
+    let files = |source| StartError::Files { path: dir.path().to_owned(), source };
+    let running = matches!(dir.holder().map_err(files)?, Holder::Running(_));
+    let lock = if running { None } else { dir.lock().await.map_err(files)? };
+    let store = match running {
+        true => Store::open_beside(&dir.database()).await?,
+        false => Store::open(&dir.database()).await?.store,
+    };
+    Ok((store, lock))
 }

@@ -24,6 +24,7 @@ pub mod errors;
 mod guard;
 mod idle;
 pub mod import;
+pub mod keys;
 mod limits;
 mod list_stream;
 mod loggers;

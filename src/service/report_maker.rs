@@ -300,7 +300,7 @@ mod tests {
             clock: Arc::new(SystemClock),
             limiter: Limiter::new(settings.rate_limit),
             wrong_keys: WrongKeys::new(settings.wrong_keys),
-            key_hash: [0; 32],
+            keys: crate::service::keys::KeyRing::new("key"),
             logger_base: "http://localhost/".parse().unwrap(),
             boot: 0,
             worker: Worker::default(),

@@ -30,6 +30,7 @@ use super::data_dir::{DataDir, DirLock, ServiceInfo, secret};
 use super::descriptors::DescriptorShares;
 use super::engine::{Engine, EngineSettings, ServicePorts};
 use super::errors::{ApiError, StartError};
+use super::keys::KeyRing;
 use super::limits::{Limiter, WrongKeys};
 use super::loggers::LoggerHandler;
 use super::proxies::TrustedProxies;
@@ -46,7 +47,7 @@ use super::store::{OpenedStore, Store};
 use super::tls::ServerIdentity;
 use super::words::{PREDEFINED, WordlistWords};
 use super::worker::{Runner, Worker};
-use super::{callbacks, connections, guard, idle, report_maker, router, worker};
+use super::{callbacks, connections, idle, report_maker, router, worker};
 
 /// How long open connections may finish their responses when the service stops.
 const DRAIN: Duration = Duration::from_millis(1500);
@@ -149,7 +150,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         secrets,
         limiter: Limiter::new(settings.rate_limit),
         wrong_keys: WrongKeys::new(settings.wrong_keys),
-        key_hash: guard::hash(&api_key),
+        keys: KeyRing::new(&api_key),
         logger_base: logger_base.clone(),
         boot: rand::random(),
         worker: Worker::default(),

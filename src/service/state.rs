@@ -9,6 +9,7 @@ use tokio::sync::{Notify, Semaphore};
 use url::Url;
 
 use super::clock::Clock;
+use super::keys::KeyRing;
 use super::limits::{Limiter, WrongKeys};
 use super::proxies::TrustedProxies;
 use super::resolver::Resolver;
@@ -33,8 +34,7 @@ pub struct AppState {
     pub secrets: ScanSecrets,
     pub limiter: Limiter,
     pub wrong_keys: WrongKeys,
-    /// SHA-256 of the API key; the key itself is not stored.
-    pub key_hash: [u8; 32],
+    pub keys: KeyRing,
     /// Base of every `handler_url`, ending in `/`.
     pub logger_base: Url,
     /// A random number per process, so that an ETag of an earlier process never matches.

@@ -9,6 +9,7 @@ mod commands;
 mod document;
 mod engine;
 mod findings;
+mod keys;
 mod lifecycle;
 mod limits;
 mod loggers;

@@ -1,6 +1,7 @@
-//! Commands of the local service: serve, status, stop, scope.
+//! Commands of the local service: serve, status, stop, keys, scope.
 
 pub mod data_dir;
+pub mod keys;
 mod limits;
 mod network;
 pub mod scope;
@@ -24,6 +25,8 @@ pub enum ServiceCommand {
     /// Stop the local service; its scans continue at the next start
     #[command(after_help = "Example:\n  scandeck stop")]
     Stop(DataDirArg),
+    /// Named API keys of the local service: add, list, revoke
+    Keys(keys::KeysArgs),
     /// Targets beyond this machine that the local service may scan: add, deny, import, remove, list
     Scope(scope::ScopeArgs),
 }
@@ -37,6 +40,7 @@ pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
         ServiceCommand::Serve(args) => serve::run(*args).await,
         ServiceCommand::Status(directory) => status::run(directory).await,
         ServiceCommand::Stop(directory) => stop::run(directory).await,
+        ServiceCommand::Keys(args) => keys::run(args).await,
         ServiceCommand::Scope(args) => scope::run(args).await,
     }
 }

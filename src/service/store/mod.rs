@@ -15,6 +15,7 @@ mod deletion;
 pub mod deliveries;
 pub mod findings;
 pub mod jobs;
+pub mod keys;
 pub mod loggers;
 mod open;
 pub mod reports;

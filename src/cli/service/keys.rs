@@ -1,0 +1,102 @@
+//! `scandeck keys`: named API keys of the local service. A running service applies a change within a second.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+
+use super::DataDirArg;
+use crate::cli::stdio;
+use crate::login::login;
+use crate::service::keys::{KeyRow, Role, add_key, list_keys, revoke_key};
+use crate::text;
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:
+  scandeck keys add ci --role scan > ci.key")]
+pub struct KeysArgs {
+    #[command(flatten)]
+    directory: DataDirArg,
+    #[command(subcommand)]
+    command: KeysCommand,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum KeysCommand {
+    /// Add a key and print it; it cannot be shown again
+    #[command(after_help = "Example:\n  scandeck keys add ci --role scan > ci.key")]
+    Add {
+        /// Name of the key in logs
+        #[arg(value_name = "NAME", value_parser = key_name)]
+        name: String,
+        /// read: reads everything; triage: also reports and loggers; scan: also targets, scans and wordlists; admin: also
+        /// workspaces
+        #[arg(long, value_name = "ROLE")]
+        role: Role,
+    },
+    /// Show all keys with their roles and last use
+    #[command(after_help = "Example:\n  scandeck keys list")]
+    List,
+    /// Revoke a key
+    #[command(after_help = "Example:\n  scandeck keys revoke ci")]
+    Revoke {
+        /// Name of the key
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the database is unreadable, or the name is taken or unknown.
+pub async fn run(args: KeysArgs) -> anyhow::Result<ExitCode> {
+    let directory = &args.directory;
+    match args.command {
+        KeysCommand::Add { name, role } => {
+            let who = login(|name| std::env::var(name).ok());
+            match add_key(&directory.open()?, &name, role, &who).await? {
+                Some(key) => {
+                    note!("key `{name}` added with the role {role}; only its hash is stored");
+                    stdio::print(format!("{key}\n").as_bytes())?;
+                }
+                None => bail!("key `{name}` exists already; choose another name, or revoke it first"),
+            }
+        }
+        KeysCommand::List => {
+            let keys = match directory.existing()? {
+                Some(dir) if dir.database().exists() => list_keys(&dir).await?,
+                _ => Vec::new(),
+            };
+            if keys.is_empty() {
+                note!("no named keys; the key file has the role admin");
+            }
+            stdio::print(keys.iter().map(line).collect::<String>().as_bytes())?;
+        }
+        KeysCommand::Revoke { name } => {
+            let revoked = match directory.existing()? {
+                Some(dir) if dir.database().exists() => revoke_key(&dir, &name).await?,
+                _ => false,
+            };
+            if !revoked {
+                note!("key `{}` not found; `scandeck keys list` shows all keys", text::clean(&name));
+                return Ok(ExitCode::FAILURE);
+            }
+            note!("key `{name}` revoked");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(key: &KeyRow) -> String {
+    let used = key.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
+    format!("{}  {}  added {} by {}  {used}\n", key.name, key.role, key.created_at, text::clean(&key.created_by))
+}
+
+fn key_name(text: &str) -> Result<String, &'static str> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._@-".contains(c);
+    match (1..=64).contains(&text.len()) && text.chars().all(is_allowed) {
+        true => Ok(text.to_owned()),
+        false => Err("use at most 64 letters, digits and . _ @ -"),
+    }
+}

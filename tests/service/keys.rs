@@ -1,0 +1,91 @@
+//! Named API keys: roles, revocation, storage.
+
+use std::path::Path;
+
+use reqwest::Method;
+use scandeck::service::DataDir;
+use scandeck::service::keys::{Role, add_key, list_keys, revoke_key};
+use serde_json::json;
+
+use super::{JsonResponse, PATIENCE, TestService};
+
+async fn add(dir: &Path, name: &str, role: Role) -> String {
+    add_key(&DataDir::open(dir).unwrap(), name, role, "ana@box").await.unwrap().expect("a free name")
+}
+
+impl TestService {
+    async fn call(&self, key: &str, method: Method, path: &str) -> JsonResponse {
+        let request = self.client.request(method, format!("{}{path}", self.base)).bearer_auth(key);
+        JsonResponse::read(request.json(&json!({})).send().await.unwrap()).await
+    }
+}
+
+#[tokio::test]
+async fn role_limits_what_a_key_changes() {
+    let temp = tempfile::tempdir().unwrap();
+    let service = TestService::in_dir(temp.path()).await;
+    // Each call with the lowest role that may make it. The body is empty, so an allowed call is refused with 400 or 404.
+    let calls = [
+        (Method::GET, "/workspaces", Role::Read),
+        (Method::POST, "/reports", Role::Triage),
+        (Method::POST, "/http_loggers", Role::Triage),
+        (Method::POST, "/targets", Role::Scan),
+        (Method::POST, "/scans/7/stop", Role::Scan),
+        (Method::DELETE, "/wordlists/7", Role::Scan),
+        (Method::DELETE, "/workspaces/7", Role::Admin),
+    ];
+    for role in Role::ALL {
+        let key = add(temp.path(), &format!("of-{role}"), role).await;
+        for (method, path, required) in &calls {
+            let response = service.call(&key, method.clone(), path).await;
+            if role >= *required {
+                assert!(matches!(response.status, 200 | 400 | 404 | 422), "{role} {method} {path}: {response:?}");
+            } else {
+                response.assert_refused(
+                    403,
+                    &format!("`of-{role}` has the role `{role}`; this request requires `{required}`"),
+                );
+            }
+        }
+    }
+    assert_eq!(service.delete("/workspaces/7").await.status, 404, "the key file has the role admin");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn key_is_stored_hashed_and_refused_after_its_revocation() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = DataDir::open(temp.path()).unwrap();
+    // Before the first start of the service, and while it runs.
+    let early = add(temp.path(), "early", Role::Read).await;
+    let service = TestService::in_dir(temp.path()).await;
+    let late = add(temp.path(), "late", Role::Read).await;
+    assert_eq!(add_key(&dir, "late", Role::Admin, "eve@box").await.unwrap(), None, "the name is taken");
+    for key in [&early, &late] {
+        assert_eq!(service.call(key, Method::GET, "/workspaces").await.status, 200);
+    }
+    for file in std::fs::read_dir(temp.path()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        for key in [&early, &late] {
+            assert!(!bytes.windows(key.len()).any(|window| window == key.as_bytes()), "{}", path.display());
+        }
+    }
+    let used = async {
+        while list_keys(&dir).await.unwrap().iter().any(|key| key.last_used_at.is_none()) {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, used).await.expect("the last use is stored");
+    assert!(revoke_key(&dir, "late").await.unwrap() && !revoke_key(&dir, "late").await.unwrap());
+    let refused = async {
+        while service.call(&late, Method::GET, "/workspaces").await.status != 401 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, refused).await.expect("the revoked key is refused");
+    assert_eq!(service.call(&early, Method::GET, "/workspaces").await.status, 200);
+    let names: Vec<String> = list_keys(&dir).await.unwrap().into_iter().map(|key| key.name).collect();
+    assert_eq!(names, ["early"]);
+    service.stop().await;
+}
