@@ -4,6 +4,7 @@
 //!   scandeck.db    data of the API                   key           the API key (0600)
 //!   scope.toml     targets that may be scanned       callback.key  signs callbacks (0600)
 //!                                                    secrets.key   encrypts the credentials of scans (0600)
+//!   audit.jsonl    who changed what
 //!   service.json   URLs and process id               lock          held by the running service (flock)
 //!   last.json      service.json of the last service
 //! ```
@@ -111,6 +112,10 @@ impl DataDir {
     /// The default of `--secrets-key-file`.
     pub fn secrets_key_file(&self) -> PathBuf {
         self.0.join("secrets.key")
+    }
+
+    pub fn audit_log(&self) -> PathBuf {
+        self.0.join("audit.jsonl")
     }
 
     pub fn callback_key_file(&self) -> PathBuf {

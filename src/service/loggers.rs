@@ -76,12 +76,15 @@ impl ConnectionHandler for LoggerHandler {
         let client = self.app.proxies.client(client, request.headers());
         // Spawned here instead of when the future is polled: a closed connection is never polled again.
         let recording = tokio::spawn(async move { handler.record(client, request).await });
+        let app = self.app.clone();
         Box::pin(async move {
-            match recording.await {
+            let response = match recording.await {
                 Ok(Ok(())) => StatusCode::OK.into_response(),
                 Ok(Err(refusal)) => refusal.into_response(),
                 Err(error) => ApiError::internal(error).into_response(),
-            }
+            };
+            app.metrics.count_capture(response.status());
+            response
         })
     }
 

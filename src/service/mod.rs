@@ -12,6 +12,7 @@
 
 mod activity;
 pub mod address;
+pub mod audit;
 mod callbacks;
 pub mod clock;
 mod connection_io;
@@ -22,12 +23,15 @@ mod endpoint;
 pub mod engine;
 pub mod errors;
 mod guard;
+mod health;
 mod idle;
 pub mod import;
 pub mod keys;
 mod limits;
 mod list_stream;
 mod loggers;
+mod metrics;
+mod observe;
 mod openapi;
 mod proxies;
 mod recorder;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   path normalised ─► panic caught ─► gzip ─► Host ─► key, rate limit ─► route table
-//!                                        └─► /api/v2/openapi.json (no key)
+//!                                  │     └─► /api/v2/openapi.json (no key)
+//!                                  └─► /healthz, /readyz (no key)
 //! ```
 
 use std::any::Any;
@@ -19,7 +20,7 @@ use tower_http::compression::CompressionLayer;
 use super::endpoint::Endpoint;
 use super::errors::{ApiError, shown};
 use super::state::App;
-use super::{guard, openapi, request, routes};
+use super::{guard, health, openapi, request, routes};
 
 /// The base path of the API.
 pub const PREFIX: &str = "/api/v2";
@@ -41,9 +42,15 @@ pub fn router(app: App) -> NormalizingRouter {
     let open = Router::new()
         .route(&format!("{PREFIX}/openapi.json"), get(|| async { Json(document) }))
         .method_not_allowed_fallback(unknown_method);
+    let health = Router::new()
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .method_not_allowed_fallback(unknown_method)
+        .with_state(app.clone());
     let router = api
         .merge(open)
-        .layer(middleware::from_fn_with_state(app, guard::check_host))
+        .layer(middleware::from_fn_with_state(app.clone(), guard::check_host))
+        .merge(health)
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(panicked));
     MapRequest::new(router, normalize_path)

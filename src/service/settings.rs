@@ -22,6 +22,10 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// Address of the loggers; port 0 selects a free port.
     pub logger_listen: SocketAddr,
+    /// Address of the metrics; there are none without.
+    pub metrics_listen: Option<SocketAddr>,
+    /// Size of the audit log at which a new file begins, in bytes.
+    pub audit_bytes: u64,
     /// Prefers the ports of the last service, and uses free ports when they are in use.
     pub any_port: bool,
     /// Certificate and key of the API listener; it speaks plain HTTP without.
@@ -77,6 +81,8 @@ impl Settings {
             data_dir: data_dir.into(),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8765)),
             logger_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8766)),
+            metrics_listen: None,
+            audit_bytes: 10 * 1024 * 1024,
             any_port: false,
             tls: None,
             behind_proxy: Vec::new(),

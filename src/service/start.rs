@@ -24,8 +24,9 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 use url::Url;
 
+use super::audit::AuditLog;
 use super::clock::{Clock, SystemClock};
-use super::connections::{ClientAddress, ConnectionHandler, RefusedHead};
+use super::connections::{ClientAddress, ConnectionHandler, ConnectionLimits, RefusedHead};
 use super::data_dir::{DataDir, DirLock, ServiceInfo, secret};
 use super::descriptors::DescriptorShares;
 use super::engine::{Engine, EngineSettings, ServicePorts};
@@ -33,6 +34,8 @@ use super::errors::{ApiError, StartError};
 use super::keys::KeyRing;
 use super::limits::{Limiter, WrongKeys};
 use super::loggers::LoggerHandler;
+use super::metrics::{Metrics, MetricsHandler};
+use super::observe::{RequestCounter, observe};
 use super::proxies::TrustedProxies;
 use super::recorder::Recorder;
 use super::resolver::{Resolver, SystemResolver};
@@ -51,6 +54,9 @@ use super::{callbacks, connections, idle, report_maker, router, worker};
 
 /// How long open connections may finish their responses when the service stops.
 const DRAIN: Duration = Duration::from_millis(1500);
+
+/// Connections of the metrics listener.
+const METRICS_CONNECTIONS: usize = 8;
 
 /// Descriptors of one scan besides its port probes: HTTP connections, which are kept open.
 const SCAN_DESCRIPTORS: usize = 32;
@@ -145,6 +151,9 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let app = App::new(AppState {
         store: store.clone(),
         scope_check,
+        audit: AuditLog::new(dir.audit_log(), Some(settings.audit_bytes)),
+        metrics: Metrics::default(),
+        requests: RequestCounter::default(),
         proxies: TrustedProxies::new(settings.behind_proxy.clone()),
         resolver: parts.resolver,
         secrets,
@@ -161,6 +170,8 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         clock: parts.clock,
         settings,
     });
+    let metrics_url = sockets.metrics.as_ref().and_then(|listener| listener.local_addr().ok());
+    notes.extend(metrics_url.map(|address| format!("metrics at http://{address}/metrics")));
     let previous_logger_url = last.map(|last| last.logger_url).filter(|last| *last != logger_base).map(String::from);
     notes.extend(
         previous_logger_url
@@ -187,6 +198,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
 struct Sockets {
     api: TcpListener,
     loggers: TcpListener,
+    metrics: Option<TcpListener>,
     api_address: SocketAddr,
     logger_address: SocketAddr,
 }
@@ -203,7 +215,11 @@ impl Sockets {
         let loggers = at(settings.logger_listen, port(last.map(|last| &last.logger_url)));
         let (api, api_address) = listen(api, "listen", any).await?;
         let (loggers, logger_address) = listen(loggers, "logger-listen", any).await?;
-        Ok(Self { api, loggers, api_address, logger_address })
+        let metrics = match settings.metrics_listen {
+            Some(address) => Some(listen(address, "metrics-listen", false).await?.0),
+            None => None,
+        };
+        Ok(Self { api, loggers, metrics, api_address, logger_address })
     }
 
     /// Ends in `/`, so that tokens can be appended.
@@ -352,6 +368,10 @@ fn spawn_tasks(
     tasks.spawn(record);
     tasks.spawn(connections::serve(sockets.api, limits(shares.api), api, tls, stop.clone(), DRAIN));
     tasks.spawn(connections::serve(sockets.loggers, limits(shares.loggers), loggers, None, stop.clone(), DRAIN));
+    if let Some(metrics) = sockets.metrics {
+        let limits = ConnectionLimits { connections: METRICS_CONNECTIONS, ..app.settings.connections };
+        tasks.spawn(connections::serve(metrics, limits, MetricsHandler(app.clone()), None, stop.clone(), DRAIN));
+    }
     tasks.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
     tasks.spawn(report_maker::make_reports(app.clone(), stop.clone()));
     tasks.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
@@ -390,10 +410,14 @@ impl ConnectionHandler for ApiHandler {
             let error = ApiError::forbidden("direct connections are refused").with_details("connect to the proxy");
             return Box::pin(std::future::ready(error.into_response()));
         }
+        let is_forwarded = self.app.proxies.contains(client.ip());
         let client = self.app.proxies.client(client, request.headers());
         request.extensions_mut().insert(ClientAddress(client));
-        let router = self.router.clone();
-        Box::pin(async move { router.oneshot(request).await.unwrap_or_else(|never| match never {}) })
+        let (router, app) = (self.router.clone(), self.app.clone());
+        Box::pin(async move {
+            let respond = async |request| router.oneshot(request).await.unwrap_or_else(|never| match never {});
+            observe(&app, client, is_forwarded, request, respond).await
+        })
     }
 
     fn refuse(&self, _: SocketAddr, head: RefusedHead) -> BoxFuture<'static, ApiError> {

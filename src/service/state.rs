@@ -8,9 +8,12 @@ use jiff::Timestamp;
 use tokio::sync::{Notify, Semaphore};
 use url::Url;
 
+use super::audit::AuditLog;
 use super::clock::Clock;
 use super::keys::KeyRing;
 use super::limits::{Limiter, WrongKeys};
+use super::metrics::Metrics;
+use super::observe::RequestCounter;
 use super::proxies::TrustedProxies;
 use super::resolver::Resolver;
 use super::scope_check::ScopeCheck;
@@ -35,6 +38,9 @@ pub struct AppState {
     pub limiter: Limiter,
     pub wrong_keys: WrongKeys,
     pub keys: KeyRing,
+    pub audit: AuditLog,
+    pub metrics: Metrics,
+    pub requests: RequestCounter,
     /// Base of every `handler_url`, ending in `/`.
     pub logger_base: Url,
     /// A random number per process, so that an ETag of an earlier process never matches.

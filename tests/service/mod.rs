@@ -14,6 +14,7 @@ mod lifecycle;
 mod limits;
 mod loggers;
 mod network;
+mod operation;
 #[cfg(feature = "dashboard")]
 mod practice;
 mod process;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 
-use super::DataDirArg;
+use super::{DataDirArg, audit};
 use crate::cli::stdio;
 use crate::login::login;
 use crate::service::keys::{KeyRow, Role, add_key, list_keys, revoke_key};
@@ -55,8 +55,10 @@ pub async fn run(args: KeysArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         KeysCommand::Add { name, role } => {
             let who = login(|name| std::env::var(name).ok());
-            match add_key(&directory.open()?, &name, role, &who).await? {
+            let dir = directory.open()?;
+            match add_key(&dir, &name, role, &who).await? {
                 Some(key) => {
+                    audit(&dir, "keys add", &format!("{name} ({role})"));
                     note!("key `{name}` added with the role {role}; only its hash is stored");
                     stdio::print(format!("{key}\n").as_bytes())?;
                 }
@@ -75,7 +77,13 @@ pub async fn run(args: KeysArgs) -> anyhow::Result<ExitCode> {
         }
         KeysCommand::Revoke { name } => {
             let revoked = match directory.existing()? {
-                Some(dir) if dir.database().exists() => revoke_key(&dir, &name).await?,
+                Some(dir) if dir.database().exists() => {
+                    let revoked = revoke_key(&dir, &name).await?;
+                    if revoked {
+                        audit(&dir, "keys revoke", &name);
+                    }
+                    revoked
+                }
                 _ => false,
             };
             if !revoked {

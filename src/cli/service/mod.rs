@@ -12,7 +12,11 @@ pub mod stop;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use jiff::Timestamp;
 
+use crate::login::login;
+use crate::service::DataDir;
+use crate::service::audit::{AuditLog, AuditedCommand};
 pub use data_dir::DataDirArg;
 
 #[derive(Subcommand, Debug)]
@@ -29,6 +33,13 @@ pub enum ServiceCommand {
     Keys(keys::KeysArgs),
     /// Targets beyond this machine that the local service may scan: add, deny, import, remove, list
     Scope(scope::ScopeArgs),
+}
+
+/// Writes a change of a command into the audit log of the service.
+fn audit(dir: &DataDir, command: &str, subject: &str) {
+    let who = login(|name| std::env::var(name).ok());
+    let entry = AuditedCommand { who: &who, command, subject };
+    AuditLog::new(dir.audit_log(), None).write("command", &entry, Timestamp::now());
 }
 
 /// Runs a command of the local service.

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-use super::DataDirArg;
+use super::{DataDirArg, audit};
 use crate::cli::value::future_date;
 use crate::cli::{read_input, stdio};
 use crate::contract::Stamp;
@@ -89,15 +89,25 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     let file = |dir: DataDir| ScopeFile::new(dir.scope_file());
     match args.command {
-        ScopeCommand::Add { targets, terms } => allow(&file(directory.open()?), targets, &terms)?,
+        ScopeCommand::Add { targets, terms } => {
+            let dir = directory.open()?;
+            let subject = listed(&targets);
+            allow(&file(dir.clone()), targets, &terms)?;
+            audit(&dir, "scope add", &subject);
+        }
         ScopeCommand::Import { file: list, terms } => {
             let targets = parse_list(&String::from_utf8(read_input(&list)?)?)?;
-            allow(&file(directory.open()?), targets, &terms)?;
+            let dir = directory.open()?;
+            let subject = listed(&targets);
+            allow(&file(dir.clone()), targets, &terms)?;
+            audit(&dir, "scope import", &subject);
         }
         ScopeCommand::Deny { targets, note } => {
             let (count, dir) = (targets.len(), directory.open()?);
             let (file, running) = (file(dir.clone()), running_scans(&dir).await);
+            let subject = listed(&targets);
             file.deny(entries(targets, None, &note))?;
+            audit(&dir, "scope deny", &subject);
             note!("{} denied in {}", plural(count, "target"), file.path().display());
             report_ended(running).await;
         }
@@ -107,8 +117,9 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
                 Some(dir) => running_scans(dir).await,
                 None => None,
             };
-            let code = remove(dir.map(file).as_ref(), &targets)?;
+            let code = remove(dir.clone().map(file).as_ref(), &targets)?;
             if code == ExitCode::SUCCESS {
+                dir.iter().for_each(|dir| audit(dir, "scope remove", &listed(&targets)));
                 report_ended(running).await;
             }
             return Ok(code);
@@ -119,6 +130,10 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
         })?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn listed(targets: &[Pattern]) -> String {
+    targets.iter().map(Pattern::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn allow(file: &ScopeFile, targets: Vec<Pattern>, terms: &Terms) -> anyhow::Result<()> {

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +39,15 @@ pub struct ServeArgs {
     /// Address of the HTTP loggers; port 0 chooses a free port [default: 127.0.0.1:8766]
     #[arg(long, value_name = "ADDR:PORT", value_parser = socket_address)]
     logger_listen: Option<SocketAddr>,
+    /// Address of the metrics for Prometheus, at /metrics without a key; none by default
+    #[arg(long, value_name = "ADDR:PORT", value_parser = socket_address)]
+    metrics_listen: Option<SocketAddr>,
+    /// Format of the log on standard error
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    log_format: LogFormat,
+    /// Bytes of the audit log (DIR/audit.jsonl) at which a new file begins; five older files are kept
+    #[arg(long, value_name = "BYTES", default_value_t = 10_485_760, value_parser = |text: &str| number_in(65_536..=u64::MAX, text))]
+    audit_bytes: u64,
     /// Public base of the logger URLs, for a proxy or tunnel
     #[arg(long, value_name = "URL", value_parser = web_url)]
     logger_url: Option<Url>,
@@ -89,6 +98,14 @@ pub struct ServeArgs {
     detached: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LogFormat {
+    /// For people
+    Text,
+    /// A JSON object on each line
+    Json,
+}
+
 fn web_url(text: &str) -> Result<Url, String> {
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
@@ -104,6 +121,8 @@ impl ServeArgs {
             any_port: self.detached && self.listen.is_none() && self.logger_listen.is_none(),
             listen: self.listen.unwrap_or(defaults.listen),
             logger_listen: self.logger_listen.unwrap_or(defaults.logger_listen),
+            metrics_listen: self.metrics_listen,
+            audit_bytes: self.audit_bytes,
             logger_url: self.logger_url,
             api_key_file: self.api_key_file,
             secrets_key_file: self.secrets_key_file,
@@ -134,7 +153,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
         // The service must outlive the terminal of the dashboard. A group leader already has a session.
         let _ = rustix::process::setsid();
     }
-    log_to_stderr();
+    log_to_stderr(args.log_format);
     let shutdown = CancellationToken::new();
     // Before the start: a signal must not interrupt the start halfway.
     let reload = Arc::new(Notify::new());
@@ -169,13 +188,16 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
-fn log_to_stderr() {
+fn log_to_stderr(format: LogFormat) {
     let filter = EnvFilter::try_from_env("SCANDECK_LOG").unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
     // A closed standard error must not stop the service.
     let log = log.log_internal_errors(false);
     // Another part of the program may have set a log already.
-    let _ = log.try_init();
+    let _ = match format {
+        LogFormat::Text => log.try_init(),
+        LogFormat::Json => log.json().flatten_event(true).with_span_list(false).try_init(),
+    };
 }
 
 /// The meaning of SIGHUP.

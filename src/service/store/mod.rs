@@ -107,6 +107,13 @@ impl Store {
         &self.read
     }
 
+    /// Checks that the database can be read and written; changes nothing.
+    pub async fn check(&self) -> StoreResult<()> {
+        sqlx::query("SELECT 1 FROM settings LIMIT 1").fetch_optional(self.read()).await?;
+        // The lock for a write; dropping the transaction releases it.
+        self.change().await.map(drop)
+    }
+
     /// Closes all connections, which moves the write-ahead log into the database file.
     pub async fn close(&self) {
         self.read.close().await;
