@@ -69,10 +69,44 @@ pub fn schema_version(file: &Path) -> std::io::Result<i64> {
 /// Copies the database and its log to the first free `*.bak-N`.
 pub async fn back_up(file: &Path) -> anyhow::Result<PathBuf> {
     let backup = free_name(file, "bak").context("no free name for the backup")?;
-    let mut connection = options(file).connect().await?;
-    sqlx::query("VACUUM INTO ?").bind(backup.display().to_string()).execute(&mut connection).await?;
-    connection.close().await?;
+    copy(file, &backup).await?;
     Ok(backup)
+}
+
+/// Copies the database and its log to a new file, also while another process writes.
+///
+/// # Errors
+/// When the database cannot be read, or the file cannot be written.
+pub async fn copy(file: &Path, to: &Path) -> anyhow::Result<()> {
+    let mut connection = options(file).connect().await?;
+    sqlx::query("VACUUM INTO ?").bind(to.display().to_string()).execute(&mut connection).await?;
+    connection.close().await?;
+    Ok(())
+}
+
+/// Checks that a database is complete.
+///
+/// # Errors
+/// When it cannot be read, or is damaged.
+#[cfg(feature = "service")]
+pub async fn check(file: &Path) -> anyhow::Result<()> {
+    let mut connection = options(file).read_only(true).immutable(true).connect().await?;
+    let found: String = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&mut connection).await?;
+    connection.close().await?;
+    anyhow::ensure!(found == "ok", "{} is damaged: {found}", file.display());
+    Ok(())
+}
+
+/// Moves the log of a database that nobody uses into its file.
+///
+/// # Errors
+/// When the database cannot be written.
+#[cfg(feature = "service")]
+pub async fn merge_log(file: &Path) -> anyhow::Result<()> {
+    let mut connection = private_options(file).connect().await?;
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut connection).await?;
+    connection.close().await?;
+    Ok(())
 }
 
 /// Executes a statement that no store has, as another program would.

@@ -52,7 +52,7 @@ pub struct AuditedCommand<'a> {
 }
 
 #[derive(Serialize)]
-struct Line<'a, T> {
+struct AuditLine<'a, T> {
     time: String,
     event: &'a str,
     #[serde(flatten)]
@@ -67,7 +67,7 @@ impl AuditLog {
 
     /// Writes an entry. A failure is logged: it must not stop the service.
     pub fn write<T: Serialize>(&self, event: &str, entry: &T, now: Timestamp) {
-        let line = Line { time: now.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string(), event, entry };
+        let line = AuditLine { time: now.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string(), event, entry };
         let written = serde_json::to_string(&line).map_err(io::Error::other).and_then(|line| self.append(&line));
         if let Err(error) = written {
             tracing::error!(%error, path = %self.path.display(), "audit log not written");

@@ -65,10 +65,11 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
     };
     app.record_client();
     let required = Role::required(request.method(), request.uri().path());
+    let refusal = (identity.role < required).then(|| without_role(&identity, required));
     let respond = async {
-        match identity.role >= required {
-            true => next.run(request).await,
-            false => without_role(&identity, required),
+        match refusal {
+            None => next.run(request).await,
+            Some(refusal) => refusal,
         }
     };
     let mut response = match app.limiter.take(class, now) {

@@ -28,8 +28,6 @@ pub use super::store::keys::KeyRow;
 
 /// How long the keys that were read are used.
 const FRESH: Duration = Duration::from_secs(1);
-/// After this time an unknown key causes another read: it may have been added just now.
-const UNKNOWN_FRESH: Duration = Duration::from_millis(50);
 /// How exact the last use is stored, in milliseconds.
 const USE_INTERVAL: i64 = 60_000;
 /// The name of the key file in logs.
@@ -109,12 +107,6 @@ struct StoredKeys {
     keys: Vec<KeyRow>,
 }
 
-impl StoredKeys {
-    fn is_older_than(&self, age: Duration) -> bool {
-        self.read_at.is_none_or(|at| at.elapsed() > age)
-    }
-}
-
 impl KeyRing {
     /// Accepts this key, and those in the store.
     pub fn new(key_file: &str) -> Self {
@@ -128,11 +120,17 @@ impl KeyRing {
         if bool::from(hash.ct_eq(&self.key_file)) {
             return Some(KeyIdentity { name: KEY_FILE.to_owned(), role: Role::Admin });
         }
-        self.read(store, FRESH).await;
-        if self.find(&hash, now).is_none() {
-            self.read(store, UNKNOWN_FRESH).await;
+        if self.is_old() {
+            self.read(store).await;
         }
-        let (found, is_use_due) = self.find(&hash, now)?;
+        let (found, is_use_due) = match self.find(&hash, now) {
+            Some(found) => found,
+            // It may have been added just now.
+            None => {
+                self.read(store).await;
+                self.find(&hash, now)?
+            }
+        };
         if is_use_due {
             let (store, id) = (store.clone(), found.id);
             tokio::spawn(async move {
@@ -156,12 +154,13 @@ impl KeyRing {
         Some((found.clone(), is_use_due))
     }
 
-    /// Reads the keys again when they are older than `age`.
-    async fn read(&self, store: &Store, age: Duration) {
-        let is_old = self.stored.lock().unwrap_or_else(PoisonError::into_inner).is_older_than(age);
-        if !is_old {
-            return;
-        }
+    /// Whether a command may have changed the keys.
+    fn is_old(&self) -> bool {
+        let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        stored.read_at.is_none_or(|at| at.elapsed() > FRESH)
+    }
+
+    async fn read(&self, store: &Store) {
         match store.keys().await {
             Ok(keys) => {
                 let read_at = Some(Instant::now());

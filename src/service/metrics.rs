@@ -118,10 +118,11 @@ impl ConnectionHandler for MetricsHandler {
 
     fn respond(&self, _: SocketAddr, request: Request) -> BoxFuture<'static, Response> {
         let app = self.0.clone();
+        let is_scrape = request.method() == Method::GET && request.uri().path() == "/metrics";
         Box::pin(async move {
-            match (request.method(), request.uri().path()) {
-                (&Method::GET, "/metrics") => scrape(&app).await.map_err(ApiError::internal).into_response(),
-                _ => ApiError::new(StatusCode::NOT_FOUND, "only GET /metrics is available here").into_response(),
+            match is_scrape {
+                true => scrape(&app).await.map_err(ApiError::internal).into_response(),
+                false => ApiError::new(StatusCode::NOT_FOUND, "only GET /metrics is available here").into_response(),
             }
         })
     }

@@ -13,6 +13,7 @@
 mod activity;
 pub mod address;
 pub mod audit;
+pub mod backup;
 mod callbacks;
 pub mod clock;
 mod connection_io;

@@ -415,7 +415,7 @@ impl ConnectionHandler for ApiHandler {
         request.extensions_mut().insert(ClientAddress(client));
         let (router, app) = (self.router.clone(), self.app.clone());
         Box::pin(async move {
-            let respond = async |request| router.oneshot(request).await.unwrap_or_else(|never| match never {});
+            let respond = |request| async move { router.oneshot(request).await.unwrap_or_else(|never| match never {}) };
             observe(&app, client, is_forwarded, request, respond).await
         })
     }

@@ -3,6 +3,7 @@
 //! [`TestService`] runs on free ports in a temporary directory. Each module tests one noun of the API.
 
 mod access;
+mod backup;
 mod callbacks;
 mod clock;
 mod commands;

@@ -81,8 +81,8 @@ async fn metrics_have_a_listener_of_their_own() {
     let note = running.notes.iter().find_map(|note| note.strip_prefix("metrics at ")).expect("the address").to_owned();
     let service = TestService::of(running, stop);
     service.get("/workspaces").await.data();
-    let logger = service.post("/http_loggers", json!({"label": "a"})).await.created();
-    let url = service.get(&format!("/http_loggers/{logger}")).await.data()["handler_url"].as_str().unwrap().to_owned();
+    service.post("/http_loggers", json!({"label": "a"})).await.created();
+    let url = service.get("/http_loggers").await.data()[0]["handler_url"].as_str().unwrap().to_owned();
     service.client.get(&url).send().await.unwrap();
     let response = service.client.get(&note).send().await.unwrap();
     assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/plain; version=0.0.4"));

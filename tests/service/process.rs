@@ -167,7 +167,7 @@ fn detached_service_has_own_session_and_is_stoppable() {
 
 #[test]
 fn command_help_contains_example() {
-    for command in ["serve", "status", "stop", "keys", "scope", "wordlists"] {
+    for command in ["serve", "status", "stop", "keys", "scope", "backup", "restore", "wordlists"] {
         let help = Command::new(env!("CARGO_BIN_EXE_scandeck")).args([command, "--help"]).output().unwrap();
         let text = printed(&help);
         assert!(help.status.success() && text.contains(&format!("  scandeck {command}")), "{text}");

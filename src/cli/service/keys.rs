@@ -73,7 +73,8 @@ pub async fn run(args: KeysArgs) -> anyhow::Result<ExitCode> {
             if keys.is_empty() {
                 note!("no named keys; the key file has the role admin");
             }
-            stdio::print(keys.iter().map(line).collect::<String>().as_bytes())?;
+            let width = keys.iter().map(|key| key.name.len()).max().unwrap_or_default();
+            stdio::print(keys.iter().map(|key| line(key, width)).collect::<String>().as_bytes())?;
         }
         KeysCommand::Revoke { name } => {
             let revoked = match directory.existing()? {
@@ -96,9 +97,10 @@ pub async fn run(args: KeysArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(key: &KeyRow) -> String {
+fn line(key: &KeyRow, width: usize) -> String {
     let used = key.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
-    format!("{}  {}  added {} by {}  {used}\n", key.name, key.role, key.created_at, text::clean(&key.created_by))
+    let (name, role, added, who) = (&key.name, key.role.as_str(), key.created_at, text::clean(&key.created_by));
+    format!("{name:width$}  {role:6}  added {added} by {who}  {used}\n")
 }
 
 fn key_name(text: &str) -> Result<String, &'static str> {

@@ -1,5 +1,6 @@
-//! Commands of the local service: serve, status, stop, keys, scope.
+//! Commands of the local service: serve, status, stop, keys, scope, backup, restore.
 
+pub mod backup;
 pub mod data_dir;
 pub mod keys;
 mod limits;
@@ -29,6 +30,10 @@ pub enum ServiceCommand {
     /// Stop the local service; its scans continue at the next start
     #[command(after_help = "Example:\n  scandeck stop")]
     Stop(DataDirArg),
+    /// Copy the data of the local service to a new directory, also while it runs
+    Backup(backup::BackupArgs),
+    /// Restore a backup of the local service
+    Restore(backup::RestoreArgs),
     /// Named API keys of the local service: add, list, revoke
     Keys(keys::KeysArgs),
     /// Targets beyond this machine that the local service may scan: add, deny, import, remove, list
@@ -51,6 +56,8 @@ pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
         ServiceCommand::Serve(args) => serve::run(*args).await,
         ServiceCommand::Status(directory) => status::run(directory).await,
         ServiceCommand::Stop(directory) => stop::run(directory).await,
+        ServiceCommand::Backup(args) => backup::back_up(args).await,
+        ServiceCommand::Restore(args) => backup::restore(args).await,
         ServiceCommand::Keys(args) => keys::run(args).await,
         ServiceCommand::Scope(args) => scope::run(args).await,
     }

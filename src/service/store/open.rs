@@ -38,6 +38,11 @@ impl Store {
         open_with(file, &MIGRATIONS).await
     }
 
+    /// The schema of this program.
+    pub fn schema() -> i64 {
+        newest(&MIGRATIONS)
+    }
+
     /// Opens a database that a running service may have open; the schema must be that of this program.
     ///
     /// # Errors

@@ -1,0 +1,66 @@
+//! `scandeck backup` and `scandeck restore`: copies of the data directory.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+
+use super::{DataDirArg, audit};
+use crate::service::backup::{back_up_dir, restore_dir};
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:
+  scandeck backup /srv/backups/scandeck-2026-11-22")]
+pub struct BackupArgs {
+    #[command(flatten)]
+    directory: DataDirArg,
+    /// New directory for the backup
+    #[arg(value_name = "BACKUP")]
+    to: PathBuf,
+    /// Leave out the API key, the key of callbacks and the key of credentials
+    #[arg(long)]
+    without_keys: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:
+  scandeck restore /srv/backups/scandeck-2026-11-22")]
+pub struct RestoreArgs {
+    #[command(flatten)]
+    directory: DataDirArg,
+    /// Directory of the backup
+    #[arg(value_name = "BACKUP")]
+    from: PathBuf,
+    /// Replace an existing database, of which a copy remains
+    #[arg(long)]
+    replace: bool,
+}
+
+/// Makes a backup, also while the service runs.
+///
+/// # Errors
+/// When the target exists, or a file cannot be read or written.
+pub async fn back_up(args: BackupArgs) -> anyhow::Result<ExitCode> {
+    let Some(dir) = args.directory.existing()? else {
+        bail!("{} does not exist; use --data-dir", args.directory.path().display());
+    };
+    back_up_dir(&dir, &args.to, !args.without_keys).await?;
+    audit(&dir, "backup", &args.to.display().to_string());
+    note!("{} copied to {}", dir.path().display(), args.to.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Restores a backup while no service runs.
+///
+/// # Errors
+/// When a service runs, a database exists, or the backup cannot be used.
+pub async fn restore(args: RestoreArgs) -> anyhow::Result<ExitCode> {
+    let dir = args.directory.open()?;
+    if let Some(old) = restore_dir(&args.from, &dir, args.replace).await? {
+        note!("the previous database is {}", old.display());
+    }
+    audit(&dir, "restore", &args.from.display().to_string());
+    note!("{} restored from {}", dir.path().display(), args.from.display());
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,98 @@
+//! Backup and restore of a data directory (`scandeck backup`, `scandeck restore`).
+//!
+//! ```text
+//!   data directory, also while the service runs ─► new directory (0700): scandeck.db, scope.toml, keys
+//!   backup ─► complete? known schema? nobody runs? ─► data directory; its database becomes *.bak-N
+//! ```
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+
+use super::data_dir::DataDir;
+use super::store::Store;
+use crate::sqlite::{back_up, check, copy, make_private, merge_log, schema_version};
+
+const DATABASE: &str = "scandeck.db";
+const SCOPE: &str = "scope.toml";
+const KEYS: [&str; 3] = ["key", "callback.key", "secrets.key"];
+
+/// Copies the data directory to the new directory `to`.
+///
+/// # Errors
+/// When `to` exists, or a file cannot be read or written; nothing is left then.
+pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::Result<()> {
+    ensure!(!to.exists(), "{} exists already; choose a new directory", to.display());
+    ensure!(dir.database().exists(), "{} contains no database", dir.path().display());
+    let parent = match to.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let unwritable = || format!("cannot write in {}", parent.display());
+    // Complete, or absent: the directory gets its name at the end.
+    let partial = tempfile::Builder::new().prefix(".scandeck-backup-").tempdir_in(parent).with_context(unwritable)?;
+    fs::set_permissions(partial.path(), Permissions::from_mode(0o700))?;
+    let database = partial.path().join(DATABASE);
+    make_private(&database)?;
+    copy(&dir.database(), &database).await.context("database not copied")?;
+    File::open(&database)?.sync_all()?;
+    let keys = if with_keys { &KEYS[..] } else { &[] };
+    for name in keys.iter().chain(&[SCOPE]) {
+        copy_file(&dir.path().join(name), partial.path(), name)?;
+    }
+    fs::rename(partial.path(), to).with_context(unwritable)?;
+    // It has another name now, and is not deleted.
+    let _ = partial.keep();
+    Ok(File::open(parent)?.sync_all()?)
+}
+
+/// Replaces the data directory by a backup; returns the copy of the database that it had. With `replace`, an existing
+/// database is replaced.
+///
+/// # Errors
+/// When a service runs, a database exists, or the backup is incomplete or of a newer version.
+pub async fn restore_dir(from: &Path, dir: &DataDir, replace: bool) -> anyhow::Result<Option<PathBuf>> {
+    let Some(_lock) = dir.lock().await? else {
+        bail!("a service runs on {}; stop it with `scandeck stop`", dir.path().display());
+    };
+    let (backup, database) = (from.join(DATABASE), dir.database());
+    ensure!(backup.is_file(), "{} is no backup: it contains no {DATABASE}", from.display());
+    let (found, known) = (schema_version(&backup)?, Store::schema());
+    ensure!(
+        (1..=known).contains(&found),
+        "{} has schema {found}, this version supports up to {known}: use the scandeck that made it",
+        backup.display()
+    );
+    check(&backup).await?;
+    let mut old = None;
+    if database.exists() {
+        ensure!(replace, "{} exists; --replace keeps a copy of it", database.display());
+        old = Some(back_up(&database).await?);
+        // A log must never meet another database.
+        merge_log(&database).await?;
+    }
+    copy_file(&backup, dir.path(), DATABASE)?;
+    for name in KEYS.iter().chain(&[SCOPE]) {
+        copy_file(&from.join(name), dir.path(), name)?;
+    }
+    Ok(old)
+}
+
+/// Copies a file (0600) atomically, if it exists.
+fn copy_file(from: &Path, folder: &Path, name: &str) -> anyhow::Result<()> {
+    let mut source = match File::open(from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        source => source.with_context(|| format!("cannot read {}", from.display()))?,
+    };
+    let partial = folder.join(format!("{name}.partial"));
+    let mut options = OpenOptions::new();
+    let mut target = options.create(true).truncate(true).write(true).mode(0o600).open(&partial)?;
+    io::copy(&mut source, &mut target).with_context(|| format!("cannot write {}", partial.display()))?;
+    target.flush()?;
+    target.sync_all()?;
+    fs::rename(&partial, folder.join(name))?;
+    Ok(File::open(folder)?.sync_all()?)
+}
