@@ -119,8 +119,8 @@ mod tests {
         AuditLog::new(path.clone(), None).write("command", &command("first"), Timestamp::UNIX_EPOCH);
         // One entry fits.
         let log = AuditLog::new(path.clone(), Some(fs::metadata(&path).unwrap().len() + 3));
-        for number in 0..9 {
-            log.write("command", &command(&number.to_string()), Timestamp::UNIX_EPOCH);
+        for subject in ["0", "1", "2", "3", "4", "5", "6", "7", "8"] {
+            log.write("command", &command(subject), Timestamp::UNIX_EPOCH);
         }
         let subjects = |path: &Path| {
             let text = fs::read_to_string(path).unwrap();
