@@ -25,7 +25,7 @@ use crate::contract::{
     Finding, FindingId, GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource, Scan, ScanId, Stamp, TargetId,
     Tool, WorkspaceId,
 };
-use crate::report::{Document, Earlier, FORMATS, ReportData, ReportFinding, ReportScan, content_type, render};
+use crate::report::{Document, FORMATS, ReportData, ReportFinding, ReportScan, content_type, render};
 
 /// Checks the resources of a report; returns the name of their workspace, of several the first and "and others".
 pub async fn check_resources(app: &App, new: &NewReport) -> Result<String, ApiError> {
@@ -105,6 +105,10 @@ async fn assemble(
     let names = target_names(app, &scans).await?;
     let name = |id: Option<TargetId>| id.and_then(|id| names.get(&id).cloned()).unwrap_or_default();
     let by_id: HashMap<ScanId, &Scan> = scans.iter().map(|scan| (scan.id, scan)).collect();
+    let mut histories = match filters.include_finding_history {
+        true => app.store.histories(&findings.iter().map(|finding| finding.id.0).collect::<Vec<_>>()).await?,
+        false => HashMap::new(),
+    };
     let mut found = Vec::with_capacity(findings.len());
     for finding in findings {
         let scan = finding.task_id.and_then(|id| by_id.get(&id));
@@ -112,7 +116,7 @@ async fn assemble(
             target: name(finding.target_id),
             tool: Tool(scan.map_or(0, |scan| scan.tool_id)),
             found_at: scan.and_then(|scan| scan.start_time),
-            history: if filters.include_finding_history { history(app, finding.id).await? } else { Vec::new() },
+            history: histories.remove(&finding.id).unwrap_or_default(),
             finding,
             decided: None,
         });
@@ -145,22 +149,6 @@ async fn workspace_name(app: &App, ids: &BTreeSet<WorkspaceId>) -> Result<String
     let Some(first) = ids.first() else { return Ok(String::new()) };
     let name = app.store.workspace(*first).await?.map(|workspace| workspace.name.to_string()).unwrap_or_default();
     Ok(if ids.len() > 1 { format!("{name} and others") } else { name })
-}
-
-async fn history(app: &App, finding: FindingId) -> Result<Vec<Earlier>, DatabaseError> {
-    let mut history = Vec::new();
-    for earlier in app.store.history_of(finding).await? {
-        let scan = match earlier.task_id {
-            Some(id) => app.store.scan(id, app.now()).await?,
-            None => None,
-        };
-        history.push(Earlier {
-            id: earlier.id,
-            found_at: scan.and_then(|scan| scan.start_time),
-            risk: earlier.risk_level,
-        });
-    }
-    Ok(history)
 }
 
 /// Renders reports until `stop`.
@@ -332,7 +320,7 @@ mod tests {
 
         let app = app(Store::open(&path).await.unwrap().store);
         make_all(&app, &CancellationToken::new()).await.unwrap();
-        let reports = app.store.reports(app.now()).await.unwrap();
+        let reports = app.store.reports(&[1, 2]).await.unwrap();
         let statuses: Vec<&str> = reports.iter().map(|report| report.status.as_str()).collect();
         assert_eq!(statuses, ["finished", "failed"]);
     }

@@ -22,10 +22,13 @@ use crate::service::endpoint::{
     ResponseContent::{Data, Download, List},
 };
 use crate::service::errors::ApiError;
+use crate::service::list_stream::{self, LIST};
 use crate::service::report_maker::{check_resources, queued};
 use crate::service::request::{Fields, Id, choice};
 use crate::service::state::App;
 
+/// Reports that are read at once.
+const BATCH: usize = 500;
 /// Largest document that is sent from memory, in bytes.
 const MAX_IN_MEMORY: usize = 1024 * 1024;
 
@@ -46,8 +49,16 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(State(app): State<App>) -> RouteResult<DataJson<Vec<Report>>> {
-    Ok(data(app.store.reports(app.now()).await?))
+async fn list(State(app): State<App>) -> RouteResult<Response> {
+    let ids = app.store.report_ids(app.now()).await?;
+    let read = move |ids: Vec<i64>| {
+        let store = app.store.clone();
+        async move {
+            let reports = store.reports(&ids).await?;
+            Ok(reports.iter().filter_map(|report| serde_json::to_string(report).ok()).collect())
+        }
+    };
+    Ok(list_stream::respond(LIST, list_stream::batches(ids, BATCH), read).await?)
 }
 
 async fn find(app: &App, id: ReportId) -> RouteResult<Report> {

@@ -3,12 +3,15 @@
 //! A finding is written once and read often, 100 or 100,000 at a time. The fields that no query uses are stored as one
 //! JSON object, and a list joins these objects as text without parsing them.
 
+use std::collections::HashMap;
+
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
 
-use super::{Store, StoreResult, json_ids, push_condition};
-use crate::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
+use super::{Store, StoreResult, json_ids, push_condition, stamp};
+use crate::contract::{Finding, FindingId, Risk, ScanId, TargetId, WorkspaceId};
+use crate::report::Earlier;
 use crate::service::engine::NewFinding;
 
 #[derive(FromRow)]
@@ -108,22 +111,29 @@ impl Store {
         Ok(findings)
     }
 
-    /// Older findings of the same duplicate group, newest first.
-    pub async fn history_of(&self, id: FindingId) -> StoreResult<Vec<Finding>> {
-        let ids: Vec<i64> = sqlx::query_scalar(
-            "SELECT older.id FROM findings AS older JOIN findings AS this
-                ON older.workspace_id = this.workspace_id AND older.target_id = this.target_id
-                AND older.vuln_id = this.vuln_id AND older.protocol = this.protocol
-                AND older.port = this.port AND older.place = this.place
-             WHERE this.id = ? AND older.id < this.id",
-        )
-        .bind(id.0)
-        .fetch_all(self.read())
-        .await?;
-        let ids = Some(ids.into_iter().map(FindingId).collect());
-        let mut findings = self.read_findings(&FindingFilter { ids, ..FindingFilter::default() }).await?;
-        findings.reverse();
-        Ok(findings)
+    /// For each finding the older findings of its duplicate group, newest first.
+    pub async fn histories(&self, ids: &[i64]) -> StoreResult<HashMap<FindingId, Vec<Earlier>>> {
+        let mut histories = HashMap::<FindingId, Vec<Earlier>>::new();
+        for batch in ids.chunks(BATCH) {
+            let _permit = self.bulk().await;
+            let rows: Vec<(i64, i64, i64, Option<i64>)> = sqlx::query_as(
+                "SELECT this.id, older.id, older.risk, scans.started_at FROM findings AS this
+                    JOIN findings AS older
+                        ON older.workspace_id = this.workspace_id AND older.target_id = this.target_id
+                        AND older.vuln_id = this.vuln_id AND older.protocol = this.protocol
+                        AND older.port = this.port AND older.place = this.place AND older.id < this.id
+                    JOIN scans ON scans.id = older.scan_id
+                 WHERE this.id IN (SELECT value FROM json_each(?)) ORDER BY this.id, older.id DESC",
+            )
+            .bind(json_ids(batch))
+            .fetch_all(self.read())
+            .await?;
+            for (id, older, risk, started) in rows {
+                let earlier = Earlier { id: FindingId(older), found_at: started.map(stamp), risk: Risk::from(risk) };
+                histories.entry(FindingId(id)).or_default().push(earlier);
+            }
+        }
+        Ok(histories)
     }
 }
 

@@ -27,7 +27,7 @@ impl FromRow<'_, SqliteRow> for Report {
 }
 
 const SELECT: &str = "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at
-    FROM reports WHERE expires_at > ?1 AND (?2 IS NULL OR id = ?2) ORDER BY id";
+    FROM reports WHERE expires_at > ? AND id = ?";
 
 /// A report that waits to be rendered.
 #[derive(Clone, Debug, FromRow)]
@@ -79,9 +79,25 @@ impl Store {
         Ok(resources)
     }
 
-    /// Reports that have not expired.
-    pub async fn reports(&self, now: Timestamp) -> StoreResult<Vec<Report>> {
-        sqlx::query_as(SELECT).bind(millis(now)).bind(None::<i64>).fetch_all(self.read()).await
+    /// The ids of reports that have not expired.
+    pub async fn report_ids(&self, now: Timestamp) -> StoreResult<Vec<i64>> {
+        let _permit = self.bulk().await;
+        sqlx::query_scalar("SELECT id FROM reports WHERE expires_at > ? ORDER BY id")
+            .bind(millis(now))
+            .fetch_all(self.read())
+            .await
+    }
+
+    /// Reports in the order of their ids. Deleted ones are missing.
+    pub async fn reports(&self, ids: &[i64]) -> StoreResult<Vec<Report>> {
+        let _permit = self.bulk().await;
+        sqlx::query_as(
+            "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at
+             FROM reports WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+        )
+        .bind(json_ids(ids))
+        .fetch_all(self.read())
+        .await
     }
 
     /// A report that has not expired.
