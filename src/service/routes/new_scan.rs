@@ -76,6 +76,7 @@ async fn queue_named(app: &App, name: &str, workspace: Option<i64>, scan: &ScanT
     let target = ScanTarget::Named(target, app.settings.max_targets);
     app.store.add_scan(target, scan, app.now()).await?.map_err(|refused| match refused {
         AddedTarget::LimitReached => target_limit_reached(app),
+        AddedTarget::Existing(target) => ApiError::not_found("target", target),
         _ => ApiError::not_found("workspace", workspace),
     })
 }

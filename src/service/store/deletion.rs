@@ -1,25 +1,77 @@
 //! Deletion of many rows in batches, so that captures and other writes are recorded between them.
+//!
+//! ```text
+//!   request ─► decision (one transaction): active? ─► 409, nothing is deleted
+//!                                          ended ───► no new scans ─► batches ─► the row itself
+//! ```
 
+use std::collections::HashSet;
 use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use sqlx::AssertSqlSafe;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::{DatabaseError, Store, StoreResult};
+use crate::contract::TargetId;
 
 /// Rows of one transaction.
 const ROWS: i64 = 500;
 /// Captures of one transaction; their bodies have up to 1 MiB.
 const CAPTURES: i64 = 50;
+/// How long the end of the service waits for deletions; then they end after their batch.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The deletions that are under way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deletions {
+    tasks: TaskTracker,
+    end: CancellationToken,
+    targets: Arc<Mutex<HashSet<TargetId>>>,
+}
+
+/// A target that is being deleted: it receives no new scans.
+pub(super) struct DeletingTarget(Deletions, TargetId);
+
+impl Deletions {
+    /// Marks a target; the caller is in a write transaction, so no scan is added at the same time.
+    pub fn begin(&self, target: TargetId) -> DeletingTarget {
+        self.targets.lock().unwrap_or_else(PoisonError::into_inner).insert(target);
+        DeletingTarget(self.clone(), target)
+    }
+
+    /// Whether a target is being deleted.
+    pub fn contains(&self, target: TargetId) -> bool {
+        self.targets.lock().unwrap_or_else(PoisonError::into_inner).contains(&target)
+    }
+
+    /// Waits until all deletions have ended.
+    pub async fn end(&self) {
+        self.tasks.close();
+        if tokio::time::timeout(PATIENCE, self.tasks.wait()).await.is_err() {
+            self.end.cancel();
+            self.tasks.wait().await;
+        }
+    }
+}
+
+impl Drop for DeletingTarget {
+    fn drop(&mut self) {
+        self.0.targets.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
+    }
+}
 
 impl Store {
-    /// Runs a deletion to its end, even if the client closes its connection meanwhile. The end of the service ends it
-    /// after a batch; the client then receives an error or no response, and a second request deletes the rest.
+    /// Runs a deletion to its end, even if the client closes its connection meanwhile. The end of the service waits for
+    /// it, and ends it after a batch if it takes long; a second request then deletes the rest.
     pub(super) async fn to_its_end<T, F>(&self, work: impl FnOnce(Store) -> F) -> StoreResult<T>
     where
         T: Send + 'static,
         F: Future<Output = StoreResult<T>> + Send + 'static,
     {
-        let work = tokio::spawn(work(self.clone()));
+        let work = self.deletions.tasks.spawn(work(self.clone()));
         work.await.unwrap_or_else(|error| Err(DatabaseError::Io(std::io::Error::other(error))))
     }
 
@@ -56,18 +108,25 @@ impl Store {
             if i64::try_from(deleted).unwrap_or(i64::MAX) < batch {
                 return Ok(());
             }
+            if self.deletions.end.is_cancelled() {
+                return Err(DatabaseError::PoolClosed);
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use jiff::Timestamp;
 
-    #[tokio::test]
-    async fn results_are_deleted_in_batches() {
-        let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+    use super::super::scans::{ScanTarget, ScanToAdd};
+    use super::super::targets::{AddedTarget, Deletion};
+    use super::*;
+    use crate::contract::{RedirectLevel, ScanId};
+
+    /// A target with an ended scan of 2,000 raw lines and a running scan of 10.
+    async fn store_with_scans(file: &std::path::Path) -> Store {
+        let store = Store::open(file).await.unwrap().store;
         for sql in [
             "INSERT INTO targets (id, workspace_id, name, type) VALUES (1, 1, 'a', 'hostname')",
             "INSERT INTO scans (id, workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
@@ -80,10 +139,70 @@ mod tests {
         ] {
             store.execute(sqlx::query(sql)).await.unwrap();
         }
+        store
+    }
+
+    async fn raw_lines(store: &Store) -> i64 {
+        sqlx::query_scalar("SELECT count(*) FROM raw_lines").fetch_one(store.read()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn results_are_deleted_in_batches() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = store_with_scans(&temp.path().join("scandeck.db")).await;
         let before = store.version();
         store.delete_results("SELECT id FROM scans WHERE target_id = ?", 1).await.unwrap();
         assert_eq!(store.version() - before, 4, "one commit per batch");
-        let left: i64 = sqlx::query_scalar("SELECT count(*) FROM raw_lines").fetch_one(store.read()).await.unwrap();
-        assert_eq!(left, 10, "an active scan keeps its results");
+        assert_eq!(raw_lines(&store).await, 10, "an active scan keeps its results");
+    }
+
+    #[tokio::test]
+    async fn refused_deletion_of_target_deletes_nothing() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = store_with_scans(&temp.path().join("scandeck.db")).await;
+        assert_eq!(store.delete_target(TargetId(1)).await.unwrap(), Deletion::Active);
+        assert_eq!(raw_lines(&store).await, 2010);
+        assert_eq!(store.delete_target(TargetId(9)).await.unwrap(), Deletion::NotFound);
+        assert_eq!(store.delete_scan(ScanId(2)).await.unwrap(), Deletion::Active);
+        assert_eq!(store.delete_scan(ScanId(1)).await.unwrap(), Deletion::Done);
+    }
+
+    #[tokio::test]
+    async fn target_that_is_being_deleted_receives_no_scan() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = store_with_scans(&temp.path().join("scandeck.db")).await;
+        let add = |target| {
+            let scan = ScanToAdd {
+                tool: 70,
+                params: serde_json::json!({}),
+                shown_params: serde_json::json!({}),
+                redirect_level: RedirectLevel::None,
+                scan_original_url: false,
+                vpn_scan: false,
+                max_minutes: 1,
+                callback: None,
+            };
+            let store = store.clone();
+            async move { store.add_scan(target, &scan, Timestamp::now()).await.unwrap() }
+        };
+        let deleting = store.deletions.begin(TargetId(1));
+        assert_eq!(add(ScanTarget::Existing(TargetId(1))).await, Err(AddedTarget::Existing(TargetId(1))));
+        drop(deleting);
+        assert!(add(ScanTarget::Existing(TargetId(1))).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn close_waits_for_a_deletion_whose_client_has_gone() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("scandeck.db");
+        let store = store_with_scans(&file).await;
+        {
+            let deletion = std::pin::pin!(store.delete_scan(ScanId(1)));
+            assert!(futures::poll!(deletion).is_pending());
+        }
+        store.close().await;
+        let store = Store::open(&file).await.unwrap().store;
+        assert_eq!(raw_lines(&store).await, 10);
+        assert!(store.scan(ScanId(1), Timestamp::now()).await.unwrap().is_none());
     }
 }

@@ -38,6 +38,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::contract::{Shared, Stamp};
 
+use deletion::Deletions;
 pub use open::OpenedStore;
 
 /// A database error; clients receive status 500.
@@ -53,6 +54,7 @@ pub struct Store {
     version: Arc<AtomicU64>,
     /// Permits for reads of many rows.
     bulk: Arc<Semaphore>,
+    deletions: Deletions,
 }
 
 /// Reads of many rows at the same time. The reading pool has more connections, so small reads never wait for them.
@@ -114,8 +116,9 @@ impl Store {
         self.change().await.map(drop)
     }
 
-    /// Closes all connections, which moves the write-ahead log into the database file.
+    /// Waits for deletions, then closes all connections, which moves the write-ahead log into the database file.
     pub async fn close(&self) {
+        self.deletions.end().await;
         self.read.close().await;
         self.write.close().await;
     }

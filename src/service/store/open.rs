@@ -16,7 +16,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqlitePoolOptions;
 use tokio::sync::Semaphore;
 
-use super::{BULK_READS, Store};
+use super::{BULK_READS, Deletions, Store};
 use crate::service::errors::StartError;
 use crate::sqlite::{back_up, is_on_network, make_private, private_options, schema_version};
 
@@ -93,7 +93,8 @@ async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::R
         sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&write).await?;
     }
     let read = SqlitePoolOptions::new().max_connections(4).connect_with(options.read_only(true)).await?;
-    Ok(Store { read, write, version: Arc::default(), bulk: Arc::new(Semaphore::new(BULK_READS)) })
+    let bulk = Arc::new(Semaphore::new(BULK_READS));
+    Ok(Store { read, write, version: Arc::default(), bulk, deletions: Deletions::default() })
 }
 
 /// Rolls back a dropped or failed write transaction. Without one the statement fails, which is harmless.

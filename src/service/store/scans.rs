@@ -134,7 +134,8 @@ impl Store {
 
     /// Queues a scan and adds its target if necessary, in one transaction.
     ///
-    /// The inner error explains the missing target; [`AddedTarget::Existing`] then means an unknown target id.
+    /// The inner error explains the missing target; [`AddedTarget::Existing`] then means a target that does not exist or is
+    /// being deleted.
     pub async fn add_scan(
         &self,
         target: ScanTarget<'_>,
@@ -149,6 +150,9 @@ impl Store {
                 refused => return Ok(Err(refused)),
             },
         };
+        if self.deletions.contains(target) {
+            return Ok(Err(AddedTarget::Existing(target)));
+        }
         let id: Option<i64> = sqlx::query_scalar(
             "INSERT INTO scans (workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
                 scan_original_url, vpn_scan, max_minutes, callback)
@@ -175,27 +179,25 @@ impl Store {
         Ok(Ok((ScanId(id), target)))
     }
 
-    /// Deletes a scan that has ended, in batches.
+    /// Deletes a scan that has ended, in batches. A scan that has ended never becomes active again.
     pub async fn delete_scan(&self, id: ScanId) -> StoreResult<Deletion> {
         self.to_its_end(|store| async move {
+            let (exists, active): (bool, bool) = sqlx::query_as(
+                "SELECT EXISTS (SELECT 1 FROM scans WHERE id = ?1), EXISTS (SELECT 1 FROM jobs WHERE scan_id = ?1)",
+            )
+            .bind(id.0)
+            .fetch_one(store.read())
+            .await?;
+            match (exists, active) {
+                (false, _) => return Ok(Deletion::NotFound),
+                (true, true) => return Ok(Deletion::Active),
+                (true, false) => {}
+            }
             store.delete_results("SELECT id FROM scans WHERE id = ?", id.0).await?;
-            store.delete_empty_scan(id).await
+            let deleted = store.execute(sqlx::query("DELETE FROM scans WHERE id = ?").bind(id.0)).await?;
+            Ok(if deleted == 0 { Deletion::NotFound } else { Deletion::Done })
         })
         .await
-    }
-
-    async fn delete_empty_scan(&self, id: ScanId) -> StoreResult<Deletion> {
-        let mut change = self.change().await?;
-        let active: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE scan_id = ?")
-            .bind(id.0)
-            .fetch_one(&mut *change)
-            .await?;
-        if active > 0 {
-            return Ok(Deletion::Active);
-        }
-        let done = sqlx::query("DELETE FROM scans WHERE id = ?").bind(id.0).execute(&mut *change).await?;
-        change.commit().await?;
-        Ok(if done.rows_affected() == 0 { Deletion::NotFound } else { Deletion::Done })
     }
 
     /// The output of a scan so far; its type is empty before the first output.

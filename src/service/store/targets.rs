@@ -80,32 +80,30 @@ impl Store {
         Ok(added)
     }
 
-    /// Deletes a target and its scans, in batches.
+    /// Deletes a target and its scans, in batches, unless one of its scans is active. The decision is one transaction:
+    /// from then on the target receives no new scan.
     pub async fn delete_target(&self, id: TargetId) -> StoreResult<Deletion> {
         self.to_its_end(|store| async move {
-            // Results of ended scans are not deleted while another scan of the target is active.
-            let none_active = "SELECT id FROM scans WHERE target_id = ?1
-                AND NOT EXISTS (SELECT 1 FROM jobs JOIN scans ON scans.id = scan_id WHERE target_id = ?1)";
-            store.delete_results(none_active, id.0).await?;
-            store.delete_target_row(id).await
+            let mut decision = store.change().await?;
+            let (exists, active): (bool, bool) = sqlx::query_as(
+                "SELECT EXISTS (SELECT 1 FROM targets WHERE id = ?1), EXISTS (SELECT 1 FROM jobs
+                    JOIN scans ON scans.id = jobs.scan_id WHERE scans.target_id = ?1)",
+            )
+            .bind(id.0)
+            .fetch_one(&mut *decision)
+            .await?;
+            match (exists, active) {
+                (false, _) => return Ok(Deletion::NotFound),
+                (true, true) => return Ok(Deletion::Active),
+                (true, false) => {}
+            }
+            let _deleting = store.deletions.begin(id);
+            drop(decision);
+            store.delete_results("SELECT id FROM scans WHERE target_id = ?", id.0).await?;
+            let deleted = store.execute(sqlx::query("DELETE FROM targets WHERE id = ?").bind(id.0)).await?;
+            Ok(if deleted == 0 { Deletion::NotFound } else { Deletion::Done })
         })
         .await
-    }
-
-    async fn delete_target_row(&self, id: TargetId) -> StoreResult<Deletion> {
-        let mut change = self.change().await?;
-        let active: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM jobs JOIN scans ON scans.id = jobs.scan_id WHERE scans.target_id = ?",
-        )
-        .bind(id.0)
-        .fetch_one(&mut *change)
-        .await?;
-        if active > 0 {
-            return Ok(Deletion::Active);
-        }
-        let done = sqlx::query("DELETE FROM targets WHERE id = ?").bind(id.0).execute(&mut *change).await?;
-        change.commit().await?;
-        Ok(if done.rows_affected() == 0 { Deletion::NotFound } else { Deletion::Done })
     }
 }
 
