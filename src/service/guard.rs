@@ -52,8 +52,10 @@ fn is_address(host: &str) -> bool {
 pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> Response {
     let class = Class::of(request.method(), request.uri().path());
     let now = app.now();
-    let Some(identity) = identify(&app, request.headers()).await else {
-        let client = request.extensions().get::<ClientAddress>().map(|client| client_of(client.0.ip()));
+    let client = request.extensions().get::<ClientAddress>().map(|client| client_of(client.0.ip()));
+    // A client that guesses keys causes no queries.
+    let is_guessing = client.is_some_and(|client| app.wrong_keys.is_exhausted(client, now));
+    let Some(identity) = identify(&app, request.headers(), !is_guessing).await else {
         let mut refused = match client.map_or(Ok(()), |client| app.wrong_keys.take(client, now)) {
             Ok(()) => without_key(),
             Err(seconds) => too_many_wrong_keys(seconds),
@@ -113,13 +115,13 @@ fn too_many_wrong_keys(seconds: i64) -> Response {
     refused
 }
 
-async fn identify(app: &App, headers: &HeaderMap) -> Option<KeyIdentity> {
+async fn identify(app: &App, headers: &HeaderMap, may_read: bool) -> Option<KeyIdentity> {
     let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (scheme, key) = value.trim().split_once(' ').unwrap_or_default();
     if !scheme.eq_ignore_ascii_case("bearer") {
         return None;
     }
-    app.keys.identify(&app.store, key.trim(), app.now()).await
+    app.keys.identify(&app.store, key.trim(), may_read, app.now()).await
 }
 
 /// Adds an ETag to a list, or responds with 304 when the client has the current one.

@@ -1,9 +1,10 @@
 //! `GET /healthz` and `GET /readyz`, without key and Host check: they contain no data.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use tokio::sync::Mutex;
 
 use super::state::App;
 
@@ -15,8 +16,27 @@ pub async fn healthz() -> &'static str {
     "ok\n"
 }
 
+/// How long a result is reused: the check takes the lock for writes, and needs no key.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// The last result of the check.
+#[derive(Debug, Default)]
+pub struct Readiness(Mutex<Option<(Instant, (StatusCode, &'static str))>>);
+
 /// Whether the database can be read and written.
 pub async fn readyz(State(app): State<App>) -> (StatusCode, &'static str) {
+    let mut last = app.readiness.0.lock().await;
+    match *last {
+        Some((at, result)) if at.elapsed() < FRESH => result,
+        _ => {
+            let result = check(&app).await;
+            *last = Some((Instant::now(), result));
+            result
+        }
+    }
+}
+
+async fn check(app: &App) -> (StatusCode, &'static str) {
     match tokio::time::timeout(TIMEOUT, app.store.check()).await {
         Ok(Ok(())) => (StatusCode::OK, "ready\n"),
         Ok(Err(error)) => {

@@ -113,8 +113,8 @@ impl KeyRing {
         Self { key_file: hash(key_file), stored: Mutex::default() }
     }
 
-    /// Who has this key; `None` for an unknown one. Records its use.
-    pub async fn identify(&self, store: &Store, key: &str, now: Timestamp) -> Option<KeyIdentity> {
+    /// Who has this key; `None` for an unknown one. Records its use. With `may_read`, an unknown key causes a query.
+    pub async fn identify(&self, store: &Store, key: &str, may_read: bool, now: Timestamp) -> Option<KeyIdentity> {
         let hash = hash(key);
         // Both sides are hashes of equal length, so the comparison reveals nothing about the key.
         if bool::from(hash.ct_eq(&self.key_file)) {
@@ -125,6 +125,7 @@ impl KeyRing {
         }
         let (found, is_use_due) = match self.find(&hash, now) {
             Some(found) => found,
+            None if !may_read => return None,
             // It may have been added just now.
             None => {
                 self.read(store).await;

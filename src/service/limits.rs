@@ -128,6 +128,12 @@ impl WrongKeys {
         Self { limit, windows: Mutex::default() }
     }
 
+    /// Whether the next wrong key of this client exceeds the limit.
+    pub fn is_exhausted(&self, client: IpAddr, now: Timestamp) -> bool {
+        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.get(&client).is_some_and(|window| window.ends > now.as_second() && window.used >= self.limit)
+    }
+
     /// Counts one request; returns the seconds until the next window when the limit is exceeded.
     pub fn take(&self, client: IpAddr, now: Timestamp) -> Result<(), i64> {
         let now = now.as_second();
@@ -180,7 +186,9 @@ mod tests {
         let at = |second| Timestamp::from_second(second).unwrap();
         let client = |last: u32| IpAddr::from(std::net::Ipv4Addr::from(0x7f00_0000 + last));
         assert_eq!([0, 1, 2].map(|_| wrong_keys.take(client(1), at(1000))), [Ok(()), Ok(()), Err(60)]);
+        assert!(wrong_keys.is_exhausted(client(1), at(1059)) && !wrong_keys.is_exhausted(client(1), at(1060)));
         assert_eq!(wrong_keys.take(client(2), at(1000)), Ok(()));
+        assert!(!wrong_keys.is_exhausted(client(2), at(1000)));
         assert_eq!(wrong_keys.take(client(1), at(1060)), Ok(()));
         for other in 0..5000 {
             assert_eq!(wrong_keys.take(client(other + 10), at(1070)), Ok(()));

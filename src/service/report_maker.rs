@@ -285,6 +285,7 @@ mod tests {
             audit: crate::service::audit::AuditLog::new("/nonexistent/audit.jsonl".into(), None),
             metrics: Default::default(),
             requests: Default::default(),
+            readiness: Default::default(),
             scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings::default())),
             resolver: Arc::new(crate::service::resolver::SystemResolver),
             secrets: crate::service::secrets::ScanSecrets::new("key").unwrap(),

@@ -31,6 +31,7 @@ use super::data_dir::{DataDir, DirLock, ServiceInfo, secret};
 use super::descriptors::DescriptorShares;
 use super::engine::{Engine, EngineSettings, ServicePorts};
 use super::errors::{ApiError, StartError};
+use super::health::Readiness;
 use super::keys::KeyRing;
 use super::limits::{Limiter, WrongKeys};
 use super::loggers::LoggerHandler;
@@ -154,6 +155,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         audit: AuditLog::new(dir.audit_log(), Some(settings.audit_bytes)),
         metrics: Metrics::default(),
         requests: RequestCounter::default(),
+        readiness: Readiness::default(),
         proxies: TrustedProxies::new(settings.behind_proxy.clone()),
         resolver: parts.resolver,
         secrets,

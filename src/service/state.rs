@@ -10,6 +10,7 @@ use url::Url;
 
 use super::audit::AuditLog;
 use super::clock::Clock;
+use super::health::Readiness;
 use super::keys::KeyRing;
 use super::limits::{Limiter, WrongKeys};
 use super::metrics::Metrics;
@@ -41,6 +42,7 @@ pub struct AppState {
     pub audit: AuditLog,
     pub metrics: Metrics,
     pub requests: RequestCounter,
+    pub readiness: Readiness,
     /// Base of every `handler_url`, ending in `/`.
     pub logger_base: Url,
     /// A random number per process, so that an ETag of an earlier process never matches.
