@@ -9,10 +9,17 @@ use quick_xml::events::Event;
 pub fn readable(format: &str, bytes: &[u8]) -> String {
     match format {
         "docx" => docx_text(bytes),
+        "pdf" => pdf_pages(bytes).concat(),
         "xlsx" => sheets(bytes).into_iter().flat_map(|(_, rows)| rows).flatten().collect::<Vec<_>>().join("\n"),
         "html" => String::from_utf8(bytes.to_vec()).unwrap().replace("&#x2f;", "/"),
         _ => String::from_utf8(bytes.to_vec()).unwrap(),
     }
+}
+
+/// The text of each page of a PDF.
+pub fn pdf_pages(bytes: &[u8]) -> Vec<String> {
+    let document = lopdf::Document::load_mem(bytes).unwrap();
+    document.get_pages().into_keys().map(|number| document.extract_text(&[number]).unwrap()).collect()
 }
 
 /// A part of an archive.

@@ -7,7 +7,7 @@ use scandeck::report::{
     Document, FORMATS, Remark, ReportData, ReportDecision, ReportFinding, ReportScan, Standing, render,
 };
 
-use crate::readback::{parts, readable, sheets};
+use crate::readback::{parts, pdf_pages, readable, sheets};
 
 /// Text that attacks spreadsheets, XML, layouts and terminals.
 const HOSTILE: &str =
@@ -189,6 +189,47 @@ fn spreadsheet_has_a_sheet_for_each_chapter_with_strings_only() {
         assert!(sheet.contains("<autoFilter"), "sheet {at}");
     }
     assert!(parts(&bytes).iter().any(|name| name.starts_with("xl/charts/chart")));
+}
+
+#[test]
+fn pdf_has_page_numbers_bookmarks_tags_and_links() {
+    let data = data(
+        (0..60).map(|id| finding(id, "shop.test", "Backup readable", Risk::High, table(&[["GET /", "200"]]))).collect(),
+    );
+    let bytes = file(&data, &ReportFormat::Pdf);
+    let pages = pdf_pages(&bytes);
+    assert!(pages.len() > 5, "{}", pages.len());
+    for (at, page) in pages.iter().enumerate() {
+        assert!(page.contains(&format!("Page {} of {}", at + 1, pages.len())), "{page}");
+    }
+    let document = lopdf::Document::load_mem(&bytes).unwrap();
+    let titles: Vec<String> = document.get_toc().unwrap().toc.into_iter().map(|line| line.title).collect();
+    assert_eq!((titles.len(), titles[0].as_str(), titles[3].as_str()), (66, "Risk summary", "1.1 Backup readable"));
+    let catalog = document.catalog().unwrap();
+    assert!(catalog.has(b"StructTreeRoot") && catalog.get(b"Lang").is_ok());
+    assert!(document.extract_text(&[2]).unwrap().contains("Restrict the path."));
+    let contents = format!("{:?}", document.get_page_annotations(document.get_pages()[&1]).unwrap());
+    assert!(contents.contains("Link"), "{contents}");
+}
+
+#[test]
+fn pdf_shows_scripts_marks_and_faces_and_keeps_their_text() {
+    let name = "Zoë e\u{301} Жар Ωmega ไทย हिन्दी 😀 日本 שלום";
+    let data = data(vec![finding(1, "shop.test", name, Risk::High, Evidence::default())]);
+    let text = text(&data, &ReportFormat::Pdf);
+    for words in ["Zoë", "e\u{301}", "Жар", "Ωmega", "ไทย", "😀", "日本"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(['ש', 'ל', 'ו', 'ם'].iter().all(|letter| text.contains(*letter)), "{text}");
+}
+
+#[test]
+fn long_text_fills_pages_without_leaving_them() {
+    let lines = "0123456789 ".repeat(1800);
+    let data = data(vec![finding(1, "shop.test", "Long", Risk::Low, Evidence::from_value(&lines.into()))]);
+    let pages = pdf_pages(&file(&data, &ReportFormat::Pdf));
+    let digits: usize = pages.iter().map(|page| page.matches("0123456789").count()).sum();
+    assert!((4..12).contains(&pages.len()) && digits == 1800, "{} pages, {digits}", pages.len());
 }
 
 #[test]

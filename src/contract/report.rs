@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ReportId, Shared, Stamp};
+use super::{ReportId, Shared, Stamp, WorkspaceId, lenient};
 
 /// A report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,9 @@ pub struct Report {
     pub generation_date: Option<Stamp>,
     #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
     pub expiration_date: Option<Stamp>,
+    /// The workspace of all its resources; an addition of this program to the contract.
+    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<WorkspaceId>,
 }
 
 string_enum! {

@@ -7,7 +7,7 @@
 //!                                                  defectdojo  Generic Findings Import
 //!                                                  sarif       SARIF 2.1.0
 //!                                                  vex         CycloneDX 1.6
-//!                                                  html, json  the report, with decisions
+//!                                                  html, json, pdf, docx, xlsx   the report, with decisions
 //! ```
 //!
 //! Everything here is pure: rows in, bytes out. Texts for people are sanitised; JSON keeps every value and escapes only
@@ -43,6 +43,9 @@ named_enum! {
         Vex "vex",
         Html "html",
         Json "json",
+        Pdf "pdf",
+        Docx "docx",
+        Xlsx "xlsx",
     }
 }
 
@@ -96,6 +99,9 @@ pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<Vec<u8>, Expor
         ExportFormat::Vex => pretty(&vex::document(export)),
         ExportFormat::Html => Ok(report::write(export, &ReportFormat::Html)?),
         ExportFormat::Json => Ok(report::write(export, &ReportFormat::Json)?),
+        ExportFormat::Pdf => Ok(report::write(export, &ReportFormat::Pdf)?),
+        ExportFormat::Docx => Ok(report::write(export, &ReportFormat::Docx)?),
+        ExportFormat::Xlsx => Ok(report::write(export, &ReportFormat::Xlsx)?),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::triage::{Reason, Verdict};
 /// Writes the report, with one chapter per target.
 ///
 /// # Errors
-/// When the format is not `html`, `json` or `csv`, or a writer fails.
+/// When the format is unknown, or a writer fails.
 pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, RenderError> {
     // The rows are the selection already, so nothing is filtered.
     let filters = ReportFilters {

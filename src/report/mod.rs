@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   the service's store, or rows with decisions ─► ReportData ─arrange─► Document (groups of findings) ─► json | csv
-//!                                                                                  └─► View (pages) ─► html
+//!                                                                                  └─► View (pages) ─► html | pdf | docx | xlsx
 //! ```
 //!
 //! Both wings use this module: the service for the findings of scans, the dashboard for findings with decisions. The
@@ -15,6 +15,7 @@ mod docx;
 mod flow;
 mod html;
 mod json;
+mod pdf;
 mod view;
 mod xlsx;
 
@@ -27,8 +28,14 @@ pub use arrange::{Document, ReportGroup};
 pub use decisions::{Remark, ReportDecision, ReportRetest, Standing};
 
 /// The supported formats.
-pub const FORMATS: &[ReportFormat] =
-    &[ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html, ReportFormat::Docx, ReportFormat::Xlsx];
+pub const FORMATS: &[ReportFormat] = &[
+    ReportFormat::Json,
+    ReportFormat::Csv,
+    ReportFormat::Html,
+    ReportFormat::Pdf,
+    ReportFormat::Docx,
+    ReportFormat::Xlsx,
+];
 
 /// The data of a report. It is a copy, so that the report remains complete when its scans are deleted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -89,7 +96,7 @@ pub struct ReportScan {
 /// Why a report could not be rendered.
 #[derive(Debug, Error)]
 pub enum RenderError {
-    #[error("report format {0} is not supported; use json, csv, html, docx or xlsx")]
+    #[error("report format {0} is not supported; use json, csv, html, pdf, docx or xlsx")]
     Format(String),
     #[error("HTML template failed")]
     Template(#[from] minijinja::Error),
@@ -103,6 +110,8 @@ pub enum RenderError {
     Archive(#[from] zip::result::ZipError),
     #[error("document not written")]
     Write(#[from] std::io::Error),
+    #[error("PDF not written: {0}")]
+    Pdf(String),
 }
 
 /// Renders a report.
@@ -114,6 +123,7 @@ pub fn render(document: &Document, format: &ReportFormat) -> Result<Vec<u8>, Ren
         ReportFormat::Json => json::render(document),
         ReportFormat::Csv => csv::render(document),
         ReportFormat::Html => html::render(document),
+        ReportFormat::Pdf => pdf::render(document),
         ReportFormat::Docx => docx::render(document),
         ReportFormat::Xlsx => xlsx::render(document),
         other => Err(RenderError::Format(other.to_string())),

@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::errors::ApiError;
@@ -27,15 +28,17 @@ use crate::contract::{
 };
 use crate::report::{Document, FORMATS, ReportData, ReportFinding, ReportScan, content_type, render};
 
-/// Checks the resources of a report; returns the name of their workspace, of several the first and "and others".
-pub async fn check_resources(app: &App, new: &NewReport) -> Result<String, ApiError> {
+/// Checks the resources of a report; returns their workspace if it is one, and its name, of several the first and "and
+/// others".
+pub async fn check_resources(app: &App, new: &NewReport) -> Result<(Option<WorkspaceId>, String), ApiError> {
     let noun = if new.source == ReportSource::Findings { "findings" } else { "scans" };
     let found = app.store.report_resources(&new.source, &new.resources).await?;
     if !found.missing.is_empty() {
         let missing: Vec<String> = found.missing.iter().map(i64::to_string).collect();
         return Err(ApiError::bad_request(format!("resources: {noun} not found: {}", missing.join(", "))));
     }
-    Ok(workspace_name(app, &found.workspaces).await?)
+    let only = if found.workspaces.len() == 1 { found.workspaces.first().copied() } else { None };
+    Ok((only, workspace_name(app, &found.workspaces).await?))
 }
 
 /// What the store keeps of a requested report until it is finished.
@@ -226,12 +229,29 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> anyhow::Result<T> + 
     tokio::task::spawn_blocking(work).await?
 }
 
+/// The PDF of a scan; of an active scan, its findings so far.
+///
+/// # Errors
+/// When the database or the writer fails.
+pub async fn scan_pdf(app: &App, scan: ScanId) -> anyhow::Result<Vec<u8>> {
+    let data = scan_data(app, scan).await?;
+    blocking(move || Ok(render(&Document::new(&data), &ReportFormat::Pdf)?)).await
+}
+
+/// The data of a report about one scan, with its target even if nothing was found.
+async fn scan_data(app: &App, scan: ScanId) -> Result<ReportData, DatabaseError> {
+    let scans = existing_scans(app, &BTreeSet::from([scan.0])).await?;
+    let findings = findings_of(app, scan).await?;
+    let filters = ReportFilters { include_all_targets: true, ..ReportFilters::default() };
+    assemble(app, GroupBy::Target, filters, findings, scans).await
+}
+
 /// Queues the reports of ended scans for their `report_callback`.
 pub async fn queue_pending_callbacks(app: &App) -> Result<(), DatabaseError> {
     while let Some(pending) = app.store.next_pending_callback().await? {
         let report = callback_report(app, &pending).await?;
         let subject = format!("scan {}", pending.scan);
-        let delivery = report.as_ref().map(|(content_type, body)| NewDelivery {
+        let delivery = report.as_ref().map(|CallbackBody { content_type, body }| NewDelivery {
             url: &pending.callback.url,
             subject: &subject,
             content_type,
@@ -242,23 +262,42 @@ pub async fn queue_pending_callbacks(app: &App) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-async fn callback_report(
-    app: &App,
-    pending: &PendingCallback,
-) -> Result<Option<(&'static str, Vec<u8>)>, DatabaseError> {
+/// The body of a callback.
+struct CallbackBody {
+    content_type: String,
+    body: Vec<u8>,
+}
+
+async fn callback_report(app: &App, pending: &PendingCallback) -> Result<Option<CallbackBody>, DatabaseError> {
     let name = pending.callback.format.as_deref().unwrap_or("json");
     let format = FORMATS.iter().find(|format| format.as_str() == name).unwrap_or(&ReportFormat::Json);
-    let scans = existing_scans(app, &BTreeSet::from([pending.scan.0])).await?;
-    let findings = findings_of(app, pending.scan).await?;
-    let filters = ReportFilters { include_all_targets: true, ..ReportFilters::default() };
-    let data = assemble(app, GroupBy::Target, filters, findings, scans).await?;
-    match blocking(move || Ok((content_type(format), render(&Document::new(&data), format)?))).await {
-        Ok(report) => Ok(Some(report)),
+    let data = scan_data(app, pending.scan).await?;
+    let name = format!("scandeck-scan-{}.{format}", pending.scan);
+    match blocking(move || Ok(render(&Document::new(&data), format)?)).await {
+        Ok(report) => Ok(Some(callback_body(format, &name, report))),
         Err(error) => {
             tracing::error!(scan = %pending.scan, error = %format!("{error:#}"), "report of a callback not rendered");
             Ok(None)
         }
     }
+}
+
+/// Text as it is; files of other formats as the part `file` of a form, as the hosted service sends a PDF.
+fn callback_body(format: &ReportFormat, name: &str, report: Vec<u8>) -> CallbackBody {
+    let kind = content_type(format);
+    if matches!(format, ReportFormat::Json | ReportFormat::Csv | ReportFormat::Html) {
+        return CallbackBody { content_type: kind.to_owned(), body: report };
+    }
+    // The boundary is a hash of the report, which therefore does not contain it.
+    let hash: String = Sha256::digest(&report).iter().map(|byte| format!("{byte:02x}")).collect();
+    let boundary = format!("scandeck-{}", &hash[..32]);
+    let head = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\nContent-Type: {kind}\r\n\r\n"
+    );
+    let mut body = head.into_bytes();
+    body.extend(report);
+    body.extend(format!("\r\n--{boundary}--\r\n").into_bytes());
+    CallbackBody { content_type: format!("multipart/form-data; boundary={boundary}"), body }
 }
 
 #[cfg(test)]
@@ -312,7 +351,7 @@ mod tests {
         let request = json!({"format": "json", "group_by": "target", "source": "scans", "resources": [1]});
         let format = ReportFormat::Json;
         for data in [request.to_string(), "not JSON".to_owned()] {
-            store.add_report(&format, &data, None, |id| id.to_string(), Timestamp::now()).await.unwrap();
+            store.add_report(&format, &data, None, None, |id| id.to_string(), Timestamp::now()).await.unwrap();
         }
         let report = store.next_report().await.unwrap().unwrap();
         store.close().await;

@@ -80,7 +80,7 @@ async fn invalid_report_requests_return_documented_errors() {
         400,
         "doc",
     );
-    assert_refused(create(new_report(ReportFormat::Pdf, vec![1])).await, ErrorKind::Invalid, 400, "html");
+    assert_refused(create(new_report(ReportFormat::Pdf, vec![1])).await, ErrorKind::Invalid, 400, "1");
     assert_refused(client.delete_report(ReportId(99)).await, ErrorKind::NotFound, 404, "report");
     service.stop().await;
 }

@@ -159,7 +159,13 @@ async fn export_writes_every_format_to_a_pipe_or_a_file() {
     }
     desk.does(&["findings", "export", "--format", "sarif", "-o", "out.sarif"]).await;
     assert!(std::fs::read_to_string(desk.home.path().join("out.sarif")).unwrap().contains("web.csp"));
-    desk.run(&["findings", "export", "--format", "pdf"]).await.refused(2, "markdown");
+    for format in ["pdf", "docx", "xlsx"] {
+        let name = format!("out.{format}");
+        desk.does(&["findings", "export", "--format", format, "-o", &name]).await;
+        let file = std::fs::read(desk.home.path().join(name)).unwrap();
+        assert!(crate::readback::readable(format, &file).contains("web.csp"), "{format}");
+    }
+    desk.run(&["findings", "export", "--format", "odt"]).await.refused(2, "markdown");
     desk.service.stop().await;
 }
 

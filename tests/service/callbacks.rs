@@ -63,6 +63,26 @@ async fn finished_scan_sends_signed_report() {
 }
 
 #[tokio::test]
+async fn finished_scan_sends_pdf_as_form() {
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    service.runner.finish_scans(1);
+    let server = receiver(&[]).await;
+    let scan = service.scan_with_callback(json!({"url": hook(&server), "format": "pdf"})).await;
+    let request = received(&server, 1).await.remove(0);
+    let kind = request.headers["content-type"].to_str().unwrap();
+    let boundary = kind.strip_prefix("multipart/form-data; boundary=").unwrap();
+    let end = format!("\r\n--{boundary}--\r\n");
+    let start = request.body.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap() + 4;
+    let head = std::str::from_utf8(&request.body[..start]).unwrap();
+    assert!(head.starts_with(&format!("--{boundary}\r\n")) && head.contains("Content-Type: application/pdf"), "{head}");
+    assert!(head.contains(&format!("name=\"file\"; filename=\"scandeck-scan-{scan}.pdf\"")), "{head}");
+    let file = request.body[start..].strip_suffix(end.as_bytes()).unwrap();
+    assert!(crate::readback::readable("pdf", file).contains("Finding web.key"));
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn finished_report_calls_webhook() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());

@@ -44,6 +44,7 @@ async fn report_in_each_format_downloads_under_its_name() {
         ("json", "application/json"),
         ("csv", "text/csv; charset=utf-8"),
         ("html", "text/html; charset=utf-8"),
+        ("pdf", "application/pdf"),
         ("docx", &format!("{office}.wordprocessingml.document")),
         ("xlsx", &format!("{office}.spreadsheetml.sheet")),
     ] {
@@ -62,7 +63,7 @@ async fn report_in_each_format_downloads_under_its_name() {
         let text = readable(format, &file.bytes().await.unwrap());
         assert!(text.contains("Finding web.key"), "{format}: {text}");
     }
-    assert_eq!(service.count("/reports").await, 5);
+    assert_eq!(service.count("/reports").await, 6);
     service.delete("/reports/1").await.assert_no_content();
     service.get("/reports/1").await.assert_refused(404, "report 1 not found");
     service.stop().await;
@@ -80,6 +81,26 @@ async fn report_after_scan_deletion_keeps_its_findings() {
     service.delete(&format!("/scans/{scan}")).await.assert_no_content();
     let groups = service.get(&format!("/reports/{report}/download")).await.body;
     assert_eq!((groups.as_array().unwrap().len(), &groups[0]["findings"][0]["vuln_id"]), (1, &json!("web.key")));
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn report_is_deleted_with_its_workspace() {
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    let other = service.post("/workspaces", json!({"name": "Other"})).await.created();
+    let target = service.post("/targets", json!({"name": "127.0.0.2", "workspace_id": other})).await.created();
+    service.runner.finish_scans(1);
+    let theirs = service.scan(target).await;
+    service.until_status(theirs, "finished").await;
+    let ours = service.finished_scan("127.0.0.1").await;
+    let (in_other, in_both) =
+        (service.report(of_scans("json", &[theirs])).await, service.report(of_scans("json", &[ours, theirs])).await);
+    let workspace = async |id: i64| service.get(&format!("/reports/{id}")).await.data()["workspace_id"].clone();
+    assert_eq!((workspace(in_other).await, workspace(in_both).await), (json!(other), Value::Null));
+    service.delete(&format!("/workspaces/{other}")).await.assert_no_content();
+    service.get(&format!("/reports/{in_other}")).await.assert_refused(404, "not found");
+    assert_eq!(service.get(&format!("/reports/{in_both}")).await.status, 200);
     service.stop().await;
 }
 
@@ -140,7 +161,6 @@ async fn invalid_report_request_names_field() {
     };
     for (body, status, message) in [
         (with("format", Value::Null), 400, "format is required"),
-        (with("format", json!("pdf")), 400, "json, csv, html"),
         (with("format", json!("odt")), 400, "json, csv, html"),
         (with("group_by", json!("risk")), 400, "target, vulnerability"),
         (with("source", json!("targets")), 400, "scans, findings"),

@@ -215,7 +215,7 @@ async fn invalid_scan_request_names_field() {
         (with(json!({"report_callback": {}})), 400, "url is required"),
         (with(json!({"report_callback": {"url": "ftp://127.0.0.1/"}})), 400, "report_callback"),
         (with(json!({"report_callback": {"url": "http://192.0.2.1/"}})), 403, "scope add"),
-        (with(json!({"report_callback": {"url": "http://127.0.0.1/", "format": "pdf"}})), 400, "json, csv, html"),
+        (with(json!({"report_callback": {"url": "http://127.0.0.1/", "format": "odt"}})), 400, "json, csv, html"),
         (json!({"tool_id": 70, "target_id": 99}), 404, "target 99 not found"),
         (with(json!({"workspace_id": 99})), 404, "workspace 99 not found"),
         (json!({"tool_id": 70, "target_name": "127.0.0.9", "workspace_id": 99}), 404, "workspace 99 not found"),
@@ -327,7 +327,11 @@ async fn running_scan_serves_output_raw_log_and_tests() {
         &json!({"output_type": "finding_list", "output_data": {"findings": findings}})
     );
     let pdf = service.request(reqwest::Method::GET, &format!("{path}/output")).header("accept", "application/pdf");
-    super::JsonResponse::read(pdf.send().await.unwrap()).await.assert_refused(406, "application/pdf");
+    let pdf = pdf.send().await.unwrap();
+    assert_eq!((pdf.status().as_u16(), &pdf.headers()["content-type"]), (200, &"application/pdf".parse().unwrap()));
+    assert!(crate::readback::readable("pdf", &pdf.bytes().await.unwrap()).contains("Finding web.key"));
+    let other = service.request(reqwest::Method::GET, &format!("{path}/output")).header("accept", "text/xml");
+    super::JsonResponse::read(other.send().await.unwrap()).await.assert_refused(406, "application/pdf");
     assert_eq!(
         service.get(&format!("{path}/raw")).await.data(),
         &json!(["GET http://127.0.0.1/ 200", "GET http://127.0.0.1/key 200"])

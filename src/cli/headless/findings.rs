@@ -58,7 +58,7 @@ enum FindingsCommand {
 struct ExportArgs {
     #[command(flatten)]
     choice: FindingChoice,
-    /// csv, markdown (hand-over), jsonl, defectdojo (Generic Findings Import), sarif (2.1.0), vex (CycloneDX 1.6), html, json
+    /// csv, markdown (hand-over), jsonl, defectdojo (Generic Findings Import), sarif (2.1.0), vex (CycloneDX 1.6), html, json, pdf, docx, xlsx (the report)
     #[arg(long, value_parser = ExportFormat::from_name)]
     format: ExportFormat,
     #[command(flatten)]

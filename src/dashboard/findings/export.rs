@@ -11,7 +11,8 @@ use crate::triage::{FindingKey, Issue, IssueId, RetestResult};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-const FORMATS: &[&str] = &["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"];
+const FORMATS: &[&str] =
+    &["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json", "pdf", "docx", "xlsx"];
 
 pub(crate) static COMMANDS: &[Command] = &[Command::new(
     "export",

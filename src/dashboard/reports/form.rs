@@ -83,7 +83,10 @@ fn local_format(form: &Form) -> Option<ExportFormat> {
         ReportFormat::Html => Some(ExportFormat::Html),
         ReportFormat::Json => Some(ExportFormat::Json),
         ReportFormat::Csv => Some(ExportFormat::Csv),
-        _ => None,
+        ReportFormat::Pdf => Some(ExportFormat::Pdf),
+        ReportFormat::Docx => Some(ExportFormat::Docx),
+        ReportFormat::Xlsx => Some(ExportFormat::Xlsx),
+        ReportFormat::Other(_) => None,
     }
 }
 
@@ -104,9 +107,6 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
         return vec![(FieldId::Source, "reports by scandeck cover findings only".to_owned())];
     }
     let mut problems = Vec::new();
-    if local && local_format(form).is_none() {
-        problems.push((FieldId::Format, "reports by scandeck are html, json or csv".to_owned()));
-    }
     if is_empty {
         problems.push((FieldId::Resources, format!("no {} to report on", source(form))));
     }
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn local_report_includes_manual_findings_and_refuses_other_formats() {
+    fn local_report_includes_manual_findings_in_every_format() {
         let mut form = form();
         form.subject.sets[0].issues = vec![IssueId(4), IssueId(5), IssueId(6)];
         check(&mut form);
@@ -220,7 +220,7 @@ mod tests {
             }
             let wrong = check(&mut form);
             let made = local_report(&form);
-            assert_eq!(wrong.is_empty(), made.is_some(), "{wrong:?}");
+            assert!(wrong.is_empty() && made.is_some(), "{wrong:?}");
             if at == html {
                 assert_eq!(made, Some((ExportFormat::Html, vec![IssueId(4), IssueId(5), IssueId(6)])));
             }

@@ -85,15 +85,25 @@ async fn download(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<R
     let Some(content) = app.store.report_content(id).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
+    file_response(&app, &report.format, &report.download_name, content).await
+}
+
+/// A file under its name. A large one is read from the disk while it is sent.
+pub(super) async fn file_response(
+    app: &App,
+    format: &ReportFormat,
+    name: &str,
+    content: Vec<u8>,
+) -> RouteResult<Response> {
     let length = HeaderValue::from(content.len());
     let body = match content.len() {
         0..=MAX_IN_MEMORY => Body::from(content),
-        _ => spilled(&app, content).await.map_err(ApiError::internal)?,
+        _ => spilled(app, content).await.map_err(ApiError::internal)?,
     };
     // Stored names consist of letters, digits, `-` and `.`.
-    let attachment = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", report.download_name));
+    let attachment = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
     let attachment = attachment.unwrap_or_else(|_| HeaderValue::from_static("attachment"));
-    let kind = HeaderValue::from_static(content_type(&report.format));
+    let kind = HeaderValue::from_static(content_type(format));
     let headers =
         [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, attachment), (header::CONTENT_LENGTH, length)];
     Ok((headers, body).into_response())
@@ -113,10 +123,11 @@ async fn spilled(app: &App, content: Vec<u8>) -> anyhow::Result<Body> {
 
 async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let new = read_report(&app, &fields.with_unprocessable())?;
-    let workspace = check_resources(&app, &new).await?;
+    let (workspace, workspace_name) = check_resources(&app, &new).await?;
     let request = queued(&new).map_err(ApiError::internal)?;
-    let name = |id: ReportId| format!("scandeck-{}-{id}.{}", slug(&workspace), new.format);
-    let report_id = app.store.add_report(&new.format, &request, new.webhook_url.as_deref(), name, app.now()).await?;
+    let name = |id: ReportId| format!("scandeck-{}-{id}.{}", slug(&workspace_name), new.format);
+    let webhook = new.webhook_url.as_deref();
+    let report_id = app.store.add_report(&new.format, &request, webhook, workspace, name, app.now()).await?;
     app.reports.notify_one();
     Ok((StatusCode::ACCEPTED, data(ReportCreated { report_id })))
 }

@@ -8,8 +8,9 @@ use futures::stream;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::reports::file_response;
 use super::{DataJson, RouteResult, data, new_scan, no_content, workspace_or_current};
-use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Stamp, Test};
+use crate::contract::{ReportFormat, ResourceType, Scan, ScanId, ScanStatus, Stamp, Test};
 use crate::service::endpoint::{
     Endpoint,
     EndpointBody::Json,
@@ -18,6 +19,7 @@ use crate::service::endpoint::{
 use crate::service::engine::FINDING_LIST;
 use crate::service::errors::{ApiError, shown};
 use crate::service::list_stream::{self, LIST};
+use crate::service::report_maker::scan_pdf;
 use crate::service::request::{Id, QueryParams, choice};
 use crate::service::state::App;
 use crate::service::store::findings::{BATCH, FindingFilter};
@@ -126,8 +128,16 @@ async fn output(State(app): State<App>, Id(id): Id<ScanId>, headers: HeaderMap) 
             _ => Ok(stored_output(kind, data)),
         };
     }
+    if accept.contains("application/pdf") {
+        // One large document at a time is in memory.
+        let Ok(_permit) = app.large_documents.acquire().await else {
+            return Err(ApiError::internal("service is stopping"));
+        };
+        let pdf = scan_pdf(&app, id).await.map_err(ApiError::internal)?;
+        return file_response(&app, &ReportFormat::Pdf, &format!("scandeck-scan-{id}.pdf"), pdf).await;
+    }
     Err(ApiError::new(StatusCode::NOT_ACCEPTABLE, format!("output is not available as {accept}"))
-        .with_details("send `accept: application/json`"))
+        .with_details("send `accept: application/json` or `accept: application/pdf`"))
 }
 
 /// `{"data": …}` with the stored text of the output.

@@ -22,12 +22,13 @@ impl FromRow<'_, SqliteRow> for Report {
             format: ReportFormat::from(row.try_get::<&str, _>("format")?),
             generation_date: Some(stamp(row.try_get("generated_at")?)),
             expiration_date: Some(stamp(row.try_get("expires_at")?)),
+            workspace_id: row.try_get::<Option<i64>, _>("workspace_id")?.map(WorkspaceId),
         })
     }
 }
 
-const SELECT: &str = "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at
-    FROM reports WHERE expires_at > ? AND id = ?";
+const SELECT: &str = "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at,
+    workspace_id FROM reports WHERE expires_at > ? AND id = ?";
 
 /// A report that waits to be rendered.
 #[derive(Clone, Debug, FromRow)]
@@ -111,19 +112,22 @@ impl Store {
         format: &ReportFormat,
         data: &str,
         webhook_url: Option<&str>,
+        workspace: Option<WorkspaceId>,
         name: impl FnOnce(ReportId) -> String,
         now: Timestamp,
     ) -> StoreResult<ReportId> {
         let mut change = self.change().await?;
         let id: i64 = sqlx::query_scalar(
-            "INSERT INTO reports (format, status, created_at, expires_at, data, webhook_url)
-             VALUES (?, 'waiting', ?, ?, ?, ?) RETURNING id",
+            "INSERT INTO reports (format, status, created_at, expires_at, data, webhook_url, workspace_id)
+             VALUES (?, 'waiting', ?, ?, ?, ?, (SELECT id FROM workspaces WHERE id = ?)) RETURNING id",
         )
         .bind(format.as_str())
         .bind(millis(now))
         .bind(millis(now + RETENTION))
         .bind(data)
         .bind(webhook_url)
+        // None if the workspace was deleted since the resources were checked.
+        .bind(workspace.map(|workspace| workspace.0))
         .fetch_one(&mut *change)
         .await?;
         sqlx::query("UPDATE reports SET name = ? WHERE id = ?")
@@ -189,6 +193,14 @@ impl Store {
     pub async fn delete_report(&self, id: ReportId, now: Timestamp) -> StoreResult<bool> {
         let delete = sqlx::query("DELETE FROM reports WHERE id = ? AND expires_at > ?");
         Ok(self.execute(delete.bind(id.0).bind(millis(now))).await? > 0)
+    }
+
+    /// Deletes the reports of a workspace.
+    pub(super) async fn delete_reports_of(&self, workspace: WorkspaceId) -> StoreResult<()> {
+        // One at a time: a report can be large.
+        let delete = "DELETE FROM reports WHERE id = (SELECT min(id) FROM reports WHERE workspace_id = ?)";
+        while self.execute(sqlx::query(delete).bind(workspace.0)).await? > 0 {}
+        Ok(())
     }
 
     /// Deletes expired reports.

@@ -88,6 +88,7 @@ impl Store {
         self.to_its_end(|store| async move {
             store.delete_results("SELECT id FROM scans WHERE workspace_id = ?", id.0).await?;
             store.delete_captures("SELECT id FROM loggers WHERE workspace_id = ?", id.0).await?;
+            store.delete_reports_of(id).await?;
             Ok(store.execute(sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0)).await? > 0)
         })
         .await

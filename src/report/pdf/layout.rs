@@ -1,0 +1,477 @@
+//! Places blocks on pages from top to bottom.
+//!
+//! ```text
+//!   blocks ─► PageLayout, measuring ─► the page of each heading, the number of pages
+//!   blocks ─► PageLayout, drawing ──► marks of a page ─► PdfPages
+//! ```
+//!
+//! The contents come before the chapters whose pages they name, so the blocks are placed twice: a whole report in memory would
+//! be far larger than its file. Both passes share the shaped words.
+
+use std::collections::HashMap;
+
+use super::fonts::{Fonts, Style};
+use super::lines::{Ink, Span, TextLine, break_lines};
+use super::output::{PdfPages, TagName};
+use crate::contract::Risk;
+use crate::report::RenderError;
+use crate::report::flow::{Block, ContentsLine, Heading, TableBlock};
+use crate::report::view::{Fact, SummaryRow};
+use crate::text;
+
+/// A4, in points.
+pub const PAGE: (f32, f32) = (595.0, 842.0);
+const LEFT: f32 = 54.0;
+const RIGHT: f32 = PAGE.0 - LEFT;
+const WIDTH: f32 = RIGHT - LEFT;
+const TOP: f32 = 56.0;
+const BOTTOM: f32 = PAGE.1 - 66.0;
+const FOOTER: f32 = PAGE.1 - 46.0;
+/// Width of the labels of facts.
+const LABEL: f32 = 92.0;
+/// Longest title of a bookmark, in columns.
+const BOOKMARK: usize = 100;
+/// Width of the badge with the risk.
+const BADGE: f32 = 56.0;
+
+/// Size of a text and height of its lines.
+#[derive(Clone, Copy, Debug)]
+struct TextSize {
+    size: f32,
+    leading: f32,
+}
+
+const TITLE: TextSize = TextSize { size: 25.0, leading: 32.0 };
+const CHAPTER: TextSize = TextSize { size: 16.0, leading: 21.0 };
+const FINDING: TextSize = TextSize { size: 11.5, leading: 15.0 };
+const BODY: TextSize = TextSize { size: 9.5, leading: 13.2 };
+const SMALL: TextSize = TextSize { size: 8.0, leading: 11.0 };
+const VERBATIM: TextSize = TextSize { size: 7.8, leading: 10.6 };
+
+/// Where a heading is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// From 0.
+    pub page: usize,
+    pub y: f32,
+}
+
+/// A text, an area or a link on a page. Texts and links belong to a tag; without one they are decoration.
+#[derive(Debug)]
+pub struct Mark {
+    pub tag: Option<usize>,
+    pub x: f32,
+    /// Top of an area, base line of a text.
+    pub y: f32,
+    pub kind: MarkKind,
+}
+
+#[derive(Debug)]
+pub enum MarkKind {
+    Text { line: TextLine, size: f32 },
+    Area { width: f32, height: f32, ink: Ink },
+    Link { width: f32, height: f32, target: LinkTarget },
+}
+
+/// The destination of a link.
+#[derive(Clone, Debug)]
+pub enum LinkTarget {
+    Place(Place),
+    Web(String),
+}
+
+/// The pages found by the measuring pass.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    pub places: HashMap<usize, Place>,
+    pub pages: usize,
+}
+
+/// The state of a pass.
+pub struct PageLayout<'a> {
+    fonts: &'a mut Fonts,
+    /// None while measuring.
+    out: Option<&'a mut PdfPages>,
+    known: &'a Measured,
+    found: Measured,
+    footer: &'a str,
+    marks: Vec<Mark>,
+    y: f32,
+}
+
+/// A cell of a row with its lines.
+struct RowCell {
+    lines: Vec<TextLine>,
+    x: f32,
+    width: f32,
+    tag: Option<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct RowShape {
+    size: TextSize,
+    padding: f32,
+    fill: Option<Ink>,
+    has_rule: bool,
+}
+
+type Result<T> = std::result::Result<T, RenderError>;
+
+impl<'a> PageLayout<'a> {
+    pub fn new(fonts: &'a mut Fonts, out: Option<&'a mut PdfPages>, known: &'a Measured, footer: &'a str) -> Self {
+        Self { fonts, out, known, found: Measured::default(), footer, marks: Vec::new(), y: TOP }
+    }
+
+    /// Ends the last page.
+    pub fn finish(mut self) -> Result<Measured> {
+        self.end_page()?;
+        Ok(self.found)
+    }
+
+    pub fn block(&mut self, block: &Block<'_>) -> Result<()> {
+        match block {
+            Block::Title(text) => self.title(text),
+            Block::Heading { heading, is_new_page } => self.heading(heading, *is_new_page),
+            Block::Facts(facts) => self.facts(facts),
+            Block::Paragraph { label, text } => {
+                let label = if label.is_empty() { String::new() } else { format!("{label}. ") };
+                self.text(&[bold(&label), plain(text)], BODY, TagName::Paragraph)
+            }
+            Block::Remark(text) => self.text(&[soft(text)], SMALL, TagName::Paragraph),
+            Block::Verbatim(text) => self.verbatim(text),
+            Block::Table(table) => self.table(table),
+            Block::Chart(rows) => self.chart(rows),
+            Block::Contents(lines) => lines.iter().try_for_each(|line| self.contents_line(line)),
+            Block::References { links, others } => self.references(links, others),
+        }
+    }
+
+    fn title(&mut self, text: &str) -> Result<()> {
+        self.area(0.0, 0.0, PAGE.0, 14.0, Ink::Shade);
+        self.y += 70.0;
+        let lines = break_lines(self.fonts, &[bold(text)], TITLE.size, WIDTH);
+        let tag = self.tag(None, TagName::Title);
+        self.lines(lines, LEFT, WIDTH, TITLE, tag)?;
+        self.y += 14.0;
+        Ok(())
+    }
+
+    fn heading(&mut self, heading: &Heading<'_>, is_new_page: bool) -> Result<()> {
+        let is_chapter = heading.level == 1;
+        let (size, space, least) = if is_chapter { (CHAPTER, 20.0, 130.0) } else { (FINDING, 13.0, 84.0) };
+        if is_new_page || self.y + space + least > BOTTOM {
+            self.new_page()?;
+        } else if self.y > TOP {
+            self.y += space;
+        }
+        let place = Place { page: self.found.pages, y: self.y };
+        if heading.anchor > 0 {
+            self.found.places.insert(heading.anchor, place);
+        }
+        let title = format!("{} {}", heading.number, heading.text);
+        let title = text::start(title.trim(), BOOKMARK);
+        if let Some(out) = &mut self.out {
+            out.bookmark(heading.level, &title, place);
+        }
+        let tag = self.tag(None, TagName::Heading(heading.level, title.into_owned()));
+        let mut x = LEFT;
+        if let Some(risk) = heading.risk {
+            self.badge(risk, tag);
+            x += BADGE + 7.0;
+        }
+        let number = if heading.number.is_empty() { String::new() } else { format!("{}  ", heading.number) };
+        let number = Span { text: &number, style: Style::Bold, ink: Ink::Soft };
+        let lines = break_lines(self.fonts, &[number, bold(heading.text)], size.size, RIGHT - x);
+        self.lines(lines, x, RIGHT - x, size, tag)?;
+        if is_chapter {
+            self.area(LEFT, self.y + 2.0, WIDTH, 0.8, Ink::Rule);
+            self.y += 6.0;
+        }
+        self.y += 3.0;
+        Ok(())
+    }
+
+    fn badge(&mut self, risk: Risk, tag: Option<usize>) {
+        self.area(LEFT, self.y + 1.5, BADGE, 12.5, Ink::Risk(risk));
+        let name = risk.as_str().to_uppercase();
+        let span = Span { text: &name, style: Style::Bold, ink: Ink::White };
+        for line in break_lines(self.fonts, &[span], 7.5, BADGE) {
+            let x = LEFT + (BADGE - line.width) / 2.0;
+            let y = self.y + 10.6;
+            self.marks.push(Mark { tag, x, y, kind: MarkKind::Text { line, size: 7.5 } });
+        }
+    }
+
+    fn facts(&mut self, facts: &[Fact]) -> Result<()> {
+        for fact in facts {
+            let tag = self.tag(None, TagName::Paragraph);
+            let aside = if fact.aside.is_empty() { String::new() } else { format!("  {}", fact.aside) };
+            let value = if fact.label == "Verdict" { bold(&fact.value) } else { plain(&fact.value) };
+            let label = break_lines(self.fonts, &[soft(fact.label)], BODY.size, LABEL);
+            let lines = break_lines(self.fonts, &[value, soft(&aside)], BODY.size, WIDTH - LABEL);
+            let cells = [
+                RowCell { lines: label, x: LEFT, width: LABEL, tag },
+                RowCell { lines, x: LEFT + LABEL, width: WIDTH - LABEL, tag },
+            ];
+            let shape = RowShape { size: BODY, padding: 0.6, fill: None, has_rule: false };
+            self.row(&cells, shape, None)?;
+        }
+        self.y += 5.0;
+        Ok(())
+    }
+
+    fn text(&mut self, spans: &[Span<'_>], size: TextSize, name: TagName) -> Result<()> {
+        let lines = break_lines(self.fonts, spans, size.size, WIDTH);
+        let tag = self.tag(None, name);
+        self.lines(lines, LEFT, WIDTH, size, tag)?;
+        self.y += 5.0;
+        Ok(())
+    }
+
+    fn verbatim(&mut self, text: &str) -> Result<()> {
+        let tag = self.tag(None, TagName::Paragraph);
+        let span = Span { text, style: Style::Mono, ink: Ink::Text };
+        for line in break_lines(self.fonts, &[span], VERBATIM.size, WIDTH - 9.0) {
+            self.need(VERBATIM.leading)?;
+            self.area(LEFT, self.y, 2.0, VERBATIM.leading, Ink::Rule);
+            self.lines(vec![line], LEFT + 9.0, WIDTH - 9.0, VERBATIM, tag)?;
+        }
+        self.y += 6.0;
+        Ok(())
+    }
+
+    fn table(&mut self, table: &TableBlock<'_>) -> Result<()> {
+        let tag = self.tag(None, TagName::Table);
+        let mut columns = Vec::with_capacity(table.widths.len());
+        let mut x = LEFT;
+        for width in table.widths {
+            columns.push((x, WIDTH * width / 100.0));
+            x += WIDTH * width / 100.0;
+        }
+        let has_header = table.headers.iter().any(|header| !header.is_empty());
+        let head_shape = RowShape { size: SMALL, padding: 2.5, fill: Some(Ink::Shade), has_rule: true };
+        let mut header = Vec::new();
+        if has_header {
+            let row = self.tag(tag, TagName::Row);
+            header = self
+                .cells(table.headers, &columns, (Style::Bold, SMALL), |layout| layout.tag(row, TagName::HeaderCell));
+            // The header row stays with the first row.
+            self.need(3.0 * SMALL.leading)?;
+            self.row(&header, head_shape, None)?;
+        }
+        header.iter_mut().for_each(|cell| cell.tag = None);
+        let (style, size) = if table.is_verbatim { (Style::Mono, VERBATIM) } else { (Style::Regular, SMALL) };
+        let shape = RowShape { size, padding: 2.2, fill: None, has_rule: true };
+        for row in table.rows {
+            let row_tag = self.tag(tag, TagName::Row);
+            let cells = self.cells(row, &columns, (style, size), |layout| layout.tag(row_tag, TagName::Cell));
+            let repeated = has_header.then_some((header.as_slice(), head_shape));
+            self.row(&cells, shape, repeated)?;
+        }
+        self.y += 7.0;
+        Ok(())
+    }
+
+    fn cells(
+        &mut self,
+        texts: &[String],
+        columns: &[(f32, f32)],
+        (style, size): (Style, TextSize),
+        mut tag: impl FnMut(&mut Self) -> Option<usize>,
+    ) -> Vec<RowCell> {
+        let mut cells = Vec::with_capacity(columns.len());
+        for (at, (x, width)) in columns.iter().enumerate() {
+            let text = texts.get(at).map_or("", String::as_str);
+            // Risks of the recommendations have their colour.
+            let risk = Risk::DOWN.into_iter().find(|risk| at == 0 && style == Style::Regular && risk.as_str() == text);
+            let (style, ink) = risk.map_or((style, Ink::Text), |risk| (Style::Bold, Ink::Risk(risk)));
+            let lines = break_lines(self.fonts, &[Span { text, style, ink }], size.size, width - 8.0);
+            let tag = tag(self);
+            cells.push(RowCell { lines, x: x + 4.0, width: width - 8.0, tag });
+        }
+        cells
+    }
+
+    fn chart(&mut self, rows: &[SummaryRow]) -> Result<()> {
+        let most = rows.iter().flat_map(|row| row.counts).max().unwrap_or(0).max(1);
+        for row in rows {
+            self.need(6.0 * 14.0 + 8.0)?;
+            let total = format!("  {}", row.total());
+            self.text(&[bold(row.label), soft(&total)], BODY, TagName::Paragraph)?;
+            self.y -= 3.0;
+            for (risk, count) in Risk::DOWN.into_iter().zip(row.counts) {
+                let tag = self.tag(None, TagName::Paragraph);
+                let number = count.to_string();
+                let cell = |lines, x| RowCell { lines, x, width: 60.0, tag };
+                let name = break_lines(self.fonts, &[plain(risk.as_str())], BODY.size, 60.0);
+                let number = break_lines(self.fonts, &[bold(&number)], BODY.size, 60.0);
+                let right = LEFT + 96.0 - number.first().map_or(0.0, |line| line.width);
+                let width = if count == 0 { 0.0 } else { ((WIDTH - 106.0) * count as f32 / most as f32).max(1.5) };
+                self.area(LEFT + 106.0, self.y + 2.2, width, 9.5, Ink::Risk(risk));
+                let shape = RowShape { size: BODY, padding: 0.4, fill: None, has_rule: false };
+                self.row(&[cell(name, LEFT), cell(number, right)], shape, None)?;
+            }
+            self.y += 8.0;
+        }
+        Ok(())
+    }
+
+    fn contents_line(&mut self, line: &ContentsLine) -> Result<()> {
+        let item = self.tag(None, TagName::ContentsItem);
+        let tag = if line.anchor > 0 { self.tag(item, TagName::Link) } else { item };
+        let number = break_lines(self.fonts, &[soft(&line.number)], BODY.size, 34.0);
+        let aside = format!("  {}", line.aside);
+        let (x, width) = if line.number.is_empty() { (LEFT, WIDTH - 40.0) } else { (LEFT + 36.0, WIDTH - 76.0) };
+        let mut lines = break_lines(self.fonts, &[plain(&line.text), soft(&aside)], BODY.size, width);
+        lines.truncate(2);
+        let place = self.known.places.get(&line.anchor).copied();
+        let page = place.map_or(String::new(), |place| (place.page + 1).to_string());
+        let page = break_lines(self.fonts, &[plain(&page)], BODY.size, 40.0);
+        let right = RIGHT - page.first().map_or(0.0, |line| line.width);
+        let height = lines.len() as f32 * BODY.leading + 2.0;
+        self.need(height)?;
+        if let Some(place) = place {
+            let kind = MarkKind::Link { width: WIDTH, height, target: LinkTarget::Place(place) };
+            self.marks.push(Mark { tag, x: LEFT, y: self.y, kind });
+        }
+        let cell = |lines, x| RowCell { lines, x, width, tag };
+        let shape = RowShape { size: BODY, padding: 1.0, fill: None, has_rule: false };
+        self.row(&[cell(number, LEFT), cell(lines, x), cell(page, right)], shape, None)
+    }
+
+    fn references(&mut self, links: &[String], others: &[String]) -> Result<()> {
+        self.text(&[soft("References")], SMALL, TagName::Paragraph)?;
+        self.y -= 5.0;
+        for link in links {
+            let paragraph = self.tag(None, TagName::Paragraph);
+            let target = url::Url::parse(link).ok().map(String::from);
+            let tag = if target.is_some() { self.tag(paragraph, TagName::Link) } else { paragraph };
+            let span = Span { text: link, style: Style::Regular, ink: Ink::Link };
+            for line in break_lines(self.fonts, &[span], SMALL.size, WIDTH) {
+                self.need(SMALL.leading)?;
+                if let Some(target) = &target {
+                    let target = LinkTarget::Web(target.clone());
+                    let kind = MarkKind::Link { width: line.width, height: SMALL.leading, target };
+                    self.marks.push(Mark { tag, x: LEFT, y: self.y, kind });
+                }
+                self.lines(vec![line], LEFT, WIDTH, SMALL, tag)?;
+            }
+        }
+        for other in others {
+            self.text(&[soft(other)], SMALL, TagName::Paragraph)?;
+            self.y -= 5.0;
+        }
+        self.y += 6.0;
+        Ok(())
+    }
+
+    /// Lines one below the other, on new pages where necessary.
+    fn lines(&mut self, lines: Vec<TextLine>, x: f32, width: f32, size: TextSize, tag: Option<usize>) -> Result<()> {
+        for line in lines {
+            self.need(size.leading)?;
+            self.line(line, (x, self.y), width, size, tag);
+            self.y += size.leading;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: TextLine, (x, top): (f32, f32), width: f32, size: TextSize, tag: Option<usize>) {
+        // The base line, with the letters in the middle of the line.
+        let y = top + size.leading / 2.0 + size.size * 0.36;
+        let x = if line.is_rtl { x + width - line.width } else { x };
+        if !line.pieces.is_empty() {
+            self.marks.push(Mark { tag, x, y, kind: MarkKind::Text { line, size: size.size } });
+        }
+    }
+
+    /// A row of cells, which continues on the next page below the repeated header.
+    fn row(&mut self, cells: &[RowCell], shape: RowShape, header: Option<(&[RowCell], RowShape)>) -> Result<()> {
+        let most = cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(0);
+        let leading = shape.size.leading;
+        let mut at = 0;
+        while at < most {
+            let room = ((BOTTOM - self.y - 2.0 * shape.padding) / leading).max(0.0) as usize;
+            if room < (most - at).min(2) {
+                self.new_page()?;
+                if let Some((header, shape)) = header {
+                    // A header may not take the page that its row needs.
+                    let rows = header.iter().map(|cell| cell.lines.len()).max().unwrap_or(0);
+                    if rows <= 10 {
+                        self.row(header, shape, None)?;
+                    }
+                }
+                continue;
+            }
+            let count = room.min(most - at);
+            let height = count as f32 * leading + 2.0 * shape.padding;
+            if let Some(ink) = shape.fill {
+                self.area(LEFT, self.y, WIDTH, height, ink);
+            }
+            for cell in cells {
+                for (offset, line) in cell.lines.iter().skip(at).take(count).enumerate() {
+                    let top = self.y + shape.padding + offset as f32 * leading;
+                    self.line(line.clone(), (cell.x, top), cell.width, shape.size, cell.tag);
+                }
+            }
+            self.y += height;
+            if shape.has_rule {
+                self.area(LEFT, self.y - 0.5, WIDTH, 0.5, Ink::Rule);
+            }
+            at += count;
+        }
+        Ok(())
+    }
+
+    fn area(&mut self, x: f32, y: f32, width: f32, height: f32, ink: Ink) {
+        if width > 0.0 {
+            self.marks.push(Mark { tag: None, x, y, kind: MarkKind::Area { width, height, ink } });
+        }
+    }
+
+    fn tag(&mut self, parent: Option<usize>, name: TagName) -> Option<usize> {
+        self.out.as_mut().map(|out| out.tag(parent, name))
+    }
+
+    fn need(&mut self, height: f32) -> Result<()> {
+        if self.y + height > BOTTOM { self.new_page() } else { Ok(()) }
+    }
+
+    fn new_page(&mut self) -> Result<()> {
+        self.end_page()?;
+        self.y = TOP;
+        Ok(())
+    }
+
+    fn end_page(&mut self) -> Result<()> {
+        if self.out.is_some() {
+            let pages = self.known.pages;
+            let number = format!("Page {} of {pages}", self.found.pages + 1);
+            let number = break_lines(self.fonts, &[soft(&number)], SMALL.size, WIDTH);
+            let footer = break_lines(self.fonts, &[soft(self.footer)], SMALL.size, WIDTH - 100.0);
+            let right = RIGHT - number.first().map_or(0.0, |line| line.width);
+            for (line, x) in
+                footer.into_iter().take(1).map(|line| (line, LEFT)).chain(number.into_iter().map(|line| (line, right)))
+            {
+                self.line(line, (x, FOOTER), WIDTH, SMALL, None);
+            }
+        }
+        let marks = std::mem::take(&mut self.marks);
+        if let Some(out) = &mut self.out {
+            out.page(self.fonts, marks)?;
+        }
+        self.found.pages += 1;
+        Ok(())
+    }
+}
+
+fn plain(text: &str) -> Span<'_> {
+    Span { text, style: Style::Regular, ink: Ink::Text }
+}
+
+fn bold(text: &str) -> Span<'_> {
+    Span { text, style: Style::Bold, ink: Ink::Text }
+}
+
+fn soft(text: &str) -> Span<'_> {
+    Span { text, style: Style::Regular, ink: Ink::Soft }
+}

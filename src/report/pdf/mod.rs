@@ -1,0 +1,30 @@
+//! The PDF report: tagged pages with bookmarks, page numbers and linked contents. Fonts are in `assets/fonts`.
+
+mod fonts;
+mod layout;
+mod lines;
+mod output;
+
+use self::fonts::Fonts;
+use self::layout::{Measured, PageLayout};
+use self::output::PdfPages;
+use super::flow::walk;
+use super::view::View;
+use super::{Document, RenderError};
+
+pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
+    let view = View::new(document);
+    let footer = format!("{} · {} UTC", view.title, view.generated());
+    let mut fonts = Fonts::new()?;
+
+    let unknown = Measured::default();
+    let mut measuring = PageLayout::new(&mut fonts, None, &unknown, &footer);
+    walk(&view, &mut |block| measuring.block(&block))?;
+    let known = measuring.finish()?;
+
+    let mut pages = PdfPages::new(&view.title, view.generated());
+    let mut drawing = PageLayout::new(&mut fonts, Some(&mut pages), &known, &footer);
+    walk(&view, &mut |block| drawing.block(&block))?;
+    drawing.finish()?;
+    pages.finish()
+}
