@@ -19,7 +19,7 @@ const WIDTH: f32 = 9638.0;
 /// Most links; more are plain text. Word refuses files with far more relationships.
 const LINKS: usize = 10_000;
 /// Blocks of the longest bar of the chart.
-const BAR: usize = 40;
+const BAR: usize = 28;
 
 const NAMESPACES: &str = r#"xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships""#;
 const PARTS: [(&str, &str); 6] = [
@@ -245,7 +245,7 @@ impl Page {
     /// Bars of block characters: every reader draws them, and they are text.
     fn chart(&mut self, rows: &[SummaryRow]) {
         let most = rows.iter().flat_map(|row| row.counts).max().unwrap_or(0).max(1);
-        let widths = [16.0, 12.0, 8.0, 64.0];
+        let widths = [20.0, 12.0, 8.0, 60.0];
         self.open_table("", &widths);
         for row in rows {
             for (at, (risk, count)) in Risk::DOWN.into_iter().zip(row.counts).enumerate() {

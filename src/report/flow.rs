@@ -239,8 +239,10 @@ fn walk_proof<E>(proof: &Proof, each: Each<'_, E>) -> Result<(), E> {
 
 /// Shares of the width by the length of the cells: a long column gets more, and a short one what it needs.
 fn widths(headers: &[String], rows: &[Vec<String>], columns: usize) -> Vec<f32> {
-    let mut lengths = vec![6usize; columns];
-    for row in std::iter::once(headers).chain(rows.iter().map(Vec::as_slice)) {
+    // Headers are bold, and look odd when they are broken.
+    let header = |at: usize| headers.get(at).map_or(0, |header| header.chars().take(20).count() + 4);
+    let mut lengths: Vec<usize> = (0..columns).map(|at| header(at).max(8)).collect();
+    for row in rows {
         for (length, cell) in lengths.iter_mut().zip(row) {
             let longest = cell.lines().map(|line| line.chars().take(60).count()).max().unwrap_or(0);
             *length = (*length).max(longest);

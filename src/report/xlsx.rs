@@ -59,6 +59,7 @@ struct Formats {
     header: Format,
     label: Format,
     text: Format,
+    wrapped: Format,
     risks: [Format; 5],
 }
 
@@ -70,6 +71,7 @@ impl Formats {
             header: top().set_bold().set_background_color(Color::RGB(0x00EE_F0F3)),
             label: top().set_font_color(Color::RGB(0x005B_6472)),
             text: top(),
+            wrapped: top().set_text_wrap(),
             risks: Risk::DOWN.map(|risk| top().set_bold().set_font_color(color(risk))),
         }
     }
@@ -192,7 +194,7 @@ fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<
     let mut fact = |sheet: &mut Worksheet, label: &str, value: &str, aside: &str| -> Result<()> {
         let value = if aside.is_empty() { value.to_owned() } else { format!("{value}: {aside}") };
         sheet.write_string_with_format(row, 0, label, &formats.label)?;
-        sheet.write_string_with_format(row, 1, within_cell(&value), &formats.text)?;
+        sheet.write_string_with_format(row, 1, within_cell(&value), &formats.wrapped)?;
         row += 1;
         Ok(())
     };
@@ -213,7 +215,7 @@ fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<
             sheet.write_number_with_format(row, column, one.counts[at] as f64, &formats.text)?;
         }
     }
-    sheet.insert_chart(1, 9, &chart(view, first))?;
+    sheet.insert_chart(1, 4, &chart(view, first))?;
     row += 2;
     let headers = ["No", view.chapter_noun(), "Critical", "High", "Medium", "Low", "Info", "Total"];
     for (column, header) in (0..).zip(headers) {
@@ -263,7 +265,7 @@ fn chart(view: &View<'_>, first: u32) -> Chart {
         chart.legend().set_hidden();
     }
     // The first category is at the top, as in the table.
-    chart.x_axis().set_reverse();
+    chart.y_axis().set_reverse();
     chart.set_width(460).set_height(240);
     chart
 }

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use super::fonts::{Fonts, Style};
-use super::lines::{Ink, Span, TextLine, break_lines};
+use super::lines::{Ink, Span, TextLine, break_lines, break_prose};
 use super::output::{PdfPages, TagName};
 use crate::contract::Risk;
 use crate::report::RenderError;
@@ -221,7 +221,7 @@ impl<'a> PageLayout<'a> {
     }
 
     fn text(&mut self, spans: &[Span<'_>], size: TextSize, name: TagName) -> Result<()> {
-        let lines = break_lines(self.fonts, spans, size.size, WIDTH);
+        let lines = break_prose(self.fonts, spans, size.size, WIDTH);
         let tag = self.tag(None, name);
         self.lines(lines, LEFT, WIDTH, size, tag)?;
         self.y += 5.0;

@@ -51,8 +51,19 @@ pub struct TextLine {
     pub is_rtl: bool,
 }
 
-/// Breaks the spans into lines of at most `width` points.
+/// Breaks the spans into lines of at most `width` points. The lines run from left to right, whatever text they begin with.
 pub fn break_lines(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32) -> Vec<TextLine> {
+    broken(fonts, spans, size, width, Level::ltr())
+}
+
+/// As [`break_lines`], for prose: the first letter decides whether it runs from right to left.
+pub fn break_prose(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32) -> Vec<TextLine> {
+    let text: String = spans.iter().map(|span| span.text).collect();
+    let is_rtl = !text.is_ascii() && text.chars().find(|c| c.is_alphabetic()).is_some_and(is_rtl);
+    broken(fonts, spans, size, width, if is_rtl { Level::rtl() } else { Level::ltr() })
+}
+
+fn broken(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32, level: Level) -> Vec<TextLine> {
     let mut breaker = Breaker { fonts, size, width, lines: Vec::new(), line: TextLine::default(), has_rtl: false };
     for span in spans {
         for (at, text) in span.text.split('\n').enumerate() {
@@ -65,7 +76,7 @@ pub fn break_lines(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32)
     breaker.end_paragraph();
     let Breaker { mut lines, has_rtl, .. } = breaker;
     if has_rtl {
-        reorder(fonts, &mut lines, size);
+        reorder(fonts, &mut lines, size, level);
     }
     lines
 }
@@ -185,7 +196,7 @@ fn is_rtl(c: char) -> bool {
 }
 
 /// Puts lines with right-to-left text into visual order.
-fn reorder(fonts: &mut Fonts, lines: &mut [TextLine], size: f32) {
+fn reorder(fonts: &mut Fonts, lines: &mut [TextLine], size: f32, level: Level) {
     for line in lines {
         let mut text = String::new();
         // The ranges of the pieces in the text of the line.
@@ -195,10 +206,10 @@ fn reorder(fonts: &mut Fonts, lines: &mut [TextLine], size: f32) {
             ranges.push(text.len() - piece.spaces..text.len() + piece.word.text.len());
             text.push_str(&piece.word.text);
         }
-        if !text.chars().any(is_rtl) {
+        if !text.chars().any(is_rtl) && level.is_ltr() {
             continue;
         }
-        let info = BidiInfo::new(&text, None);
+        let info = BidiInfo::new(&text, Some(level));
         let Some(paragraph) = info.paragraphs.first() else { continue };
         let (levels, runs) = info.visual_runs(paragraph, paragraph.range.clone());
         let mut pieces = Vec::new();
