@@ -316,6 +316,7 @@ pub fn reports() -> Vec<Report> {
         format,
         generation_date: made,
         expiration_date: Some(ago(-86_400 * 29)),
+        ..Report::default()
     };
     vec![
         report(3, "acme-external-by-target.html", ReportFormat::Html, ReportStatus::Waiting, None),
