@@ -335,7 +335,7 @@ fn labelled(headers: &[String], row: &[String]) -> Vec<String> {
 
 fn recommendations(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<()> {
     let mut table = SheetTable::new(sheet, formats, "Recommendations", &[10, 46, 10, 10, 100])?;
-    table.headers(["risk", "name", "findings", "targets", "recommendation"].into_iter())?;
+    table.headers(["Risk", "Finding", "Findings", "Targets", "Recommendation"].into_iter())?;
     for one in &view.recommendations {
         let counts = [Cell::of_count(one.findings), Cell::of_count(one.targets)];
         let cells = [Cell::Risk(one.risk), Cell::Text(&one.name)].into_iter().chain(counts);

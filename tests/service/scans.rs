@@ -331,7 +331,7 @@ async fn running_scan_serves_output_raw_log_and_tests() {
     assert_eq!((pdf.status().as_u16(), &pdf.headers()["content-type"]), (200, &"application/pdf".parse().unwrap()));
     assert!(crate::readback::readable("pdf", &pdf.bytes().await.unwrap()).contains("Finding web.key"));
     let other = service.request(reqwest::Method::GET, &format!("{path}/output")).header("accept", "text/xml");
-    super::JsonResponse::read(other.send().await.unwrap()).await.assert_refused(406, "application/pdf");
+    super::JsonResponse::read(other.send().await.unwrap()).await.assert_refused(406, "text/xml");
     assert_eq!(
         service.get(&format!("{path}/raw")).await.data(),
         &json!(["GET http://127.0.0.1/ 200", "GET http://127.0.0.1/key 200"])

@@ -245,7 +245,7 @@ mod tests {
         let text = "aЖ\u{301}日😀\u{e01}";
         let word = fonts.word(text, Style::Bold, false);
         let faces: Vec<usize> = word.runs.iter().map(|run| run.face).collect();
-        assert_eq!(faces, [1, 7, 5], "the box and the face are in the font of symbols");
+        assert_eq!(faces, [1, 7, 7, 5], "the box and the face are in the font of symbols");
         let covered: String = word.runs.iter().map(|run| &text[run.range.clone()]).collect();
         assert_eq!(covered, text);
         for glyph in word.runs.iter().flat_map(|run| &run.glyphs) {

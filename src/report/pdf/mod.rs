@@ -22,7 +22,7 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     walk(&view, &mut |block| measuring.block(&block))?;
     let known = measuring.finish()?;
 
-    let mut pages = PdfPages::new(&view.title, view.generated());
+    let mut pages = PdfPages::new(&view.title, view.generated(), document.counts.iter().sum());
     let mut drawing = PageLayout::new(&mut fonts, Some(&mut pages), &known, &footer);
     walk(&view, &mut |block| drawing.block(&block))?;
     drawing.finish()?;

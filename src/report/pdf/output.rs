@@ -30,6 +30,9 @@ use crate::report::{RenderError, risk_color};
 
 type Result<T> = std::result::Result<T, RenderError>;
 
+/// Findings up to which every paragraph and cell has a tag: the structure of 20,000 findings would need gigabytes of memory.
+const FINE_TAGS: usize = 2_000;
+
 /// The role of a part in the structure of the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagName {
@@ -66,11 +69,15 @@ pub struct PdfPages {
     tags: Vec<TagNode>,
     /// The tags without a parent.
     roots: Vec<usize>,
+    /// Whether a finding has one tag for everything below its heading.
+    is_coarse: bool,
+    /// That tag, within a finding.
+    finding: Option<usize>,
     bookmarks: Vec<Bookmark>,
 }
 
 impl PdfPages {
-    pub fn new(title: &str, generated: Stamp) -> Self {
+    pub fn new(title: &str, generated: Stamp, findings: usize) -> Self {
         let mut document = PdfDocument::new_with(SerializeSettings::default());
         let at = generated.0.to_zoned(TimeZone::UTC);
         // In range: the year of a stamp has four digits, the other numbers are those of a calendar.
@@ -88,11 +95,31 @@ impl PdfPages {
             .language("en".to_owned())
             .creation_date(date);
         document.set_metadata(metadata);
-        Self { document, tags: Vec::new(), roots: Vec::new(), bookmarks: Vec::new() }
+        Self {
+            document,
+            tags: Vec::new(),
+            roots: Vec::new(),
+            is_coarse: findings > FINE_TAGS,
+            finding: None,
+            bookmarks: Vec::new(),
+        }
     }
 
     /// A new part of the structure.
     pub fn tag(&mut self, parent: Option<usize>, name: TagName) -> usize {
+        match (&name, self.finding) {
+            (TagName::Heading(level, _), _) => {
+                let is_finding = self.is_coarse && *level > 1;
+                let heading = self.add_tag(parent, name);
+                self.finding = is_finding.then(|| self.add_tag(None, TagName::Paragraph));
+                heading
+            }
+            (_, Some(finding)) => finding,
+            _ => self.add_tag(parent, name),
+        }
+    }
+
+    fn add_tag(&mut self, parent: Option<usize>, name: TagName) -> usize {
         let id = self.tags.len();
         self.tags.push(TagNode { name, children: Vec::new() });
         match parent {
@@ -111,12 +138,13 @@ impl PdfPages {
         let settings = PageSettings::from_wh(PAGE.0, PAGE.1).ok_or_else(|| failed("page size"))?;
         let mut page = self.document.start_page_with(settings);
         let mut surface = page.surface();
-        let (mut links, mut open) = (Vec::new(), None);
-        for mark in marks {
-            if matches!(mark.kind, MarkKind::Link { .. }) {
-                links.push(mark);
-                continue;
-            }
+        let mut open = None;
+        let (links, marks): (Vec<Mark>, Vec<Mark>) =
+            marks.into_iter().partition(|mark| matches!(mark.kind, MarkKind::Link { .. }));
+        // Areas are behind the text, and do not interrupt its tags.
+        let (areas, texts): (Vec<Mark>, Vec<Mark>) =
+            marks.into_iter().partition(|mark| matches!(mark.kind, MarkKind::Area { .. }));
+        for mark in areas.into_iter().chain(texts) {
             // Marks of one tag that follow each other are one content.
             if open != Some(mark.tag) {
                 if open.is_some() {
@@ -134,8 +162,8 @@ impl PdfPages {
                 open = Some(mark.tag);
             }
             match &mark.kind {
-                MarkKind::Text { line, size } => draw_line(&mut surface, fonts, line, (mark.x, mark.y), *size),
-                MarkKind::Area { width, height, ink } => draw_area(&mut surface, &mark, (*width, *height), *ink),
+                MarkKind::Text { line, size } => paint_line(&mut surface, fonts, line, (mark.x, mark.y), *size),
+                MarkKind::Area { width, height, ink } => paint_area(&mut surface, &mark, (*width, *height), *ink),
                 MarkKind::Link { .. } => {}
             }
         }
@@ -144,7 +172,9 @@ impl PdfPages {
         }
         surface.finish();
         for mark in links {
-            if let (Some(tag), Some(annotation)) = (mark.tag, annotation(&mark)) {
+            // Viewers find the web addresses of the text themselves.
+            let is_dropped = self.is_coarse && matches!(mark.kind, MarkKind::Link { target: LinkTarget::Web(_), .. });
+            if let (Some(tag), Some(annotation), false) = (mark.tag, annotation(&mark), is_dropped) {
                 let content = page.add_tagged_annotation(annotation);
                 self.tags[tag].children.push(TagChild::Content(content));
             }
@@ -250,7 +280,7 @@ fn fill(ink: Ink) -> Fill {
     Fill { paint: rgb::Color::new(red, green, blue).into(), opacity: NormalizedF32::ONE, rule: FillRule::NonZero }
 }
 
-fn draw_area(surface: &mut Surface<'_>, mark: &Mark, (width, height): (f32, f32), ink: Ink) {
+fn paint_area(surface: &mut Surface<'_>, mark: &Mark, (width, height): (f32, f32), ink: Ink) {
     let mut path = PathBuilder::new();
     if let Some(rect) = Rect::from_xywh(mark.x, mark.y, width, height) {
         path.push_rect(rect);
@@ -270,7 +300,7 @@ struct GlyphSegment {
     glyphs: Vec<KrillaGlyph>,
 }
 
-fn draw_line(surface: &mut Surface<'_>, fonts: &Fonts, line: &TextLine, (x, y): (f32, f32), size: f32) {
+fn paint_line(surface: &mut Surface<'_>, fonts: &Fonts, line: &TextLine, (x, y): (f32, f32), size: f32) {
     let mut pen = Pen { fonts, size, x, segments: Vec::new() };
     for piece in &line.pieces {
         pen.spaces(piece);
