@@ -17,8 +17,8 @@ pub struct Report {
     pub generation_date: Option<Stamp>,
     #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
     pub expiration_date: Option<Stamp>,
-    /// The workspace of all its resources; an addition of this program to the contract.
-    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    /// The workspace, if all resources are in one; an addition of this program to the contract.
+    #[serde(deserialize_with = "lenient::maybe_id")]
     pub workspace_id: Option<WorkspaceId>,
 }
 

@@ -280,7 +280,7 @@ fn replace_first(answer: &mut Answer, text: &str, bytes: &[u8]) {
 
 /// 1 GB of blanks in 1 MB.
 fn bomb() -> Vec<u8> {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     let blanks = vec![b' '; 1 << 20];
     packed.write_all(b"{\"data\": [").unwrap();
     (0..1024).for_each(|_| packed.write_all(&blanks).unwrap());

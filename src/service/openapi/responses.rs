@@ -49,7 +49,7 @@ const ERRORS: &[ErrorResponse] = &[
         406,
         "NotAcceptable",
         "The resource is not available in an accepted format.",
-        "output is not available as application/pdf",
+        "output is not available as text/xml",
     ),
     error(408, "RequestTimeout", "The body did not arrive in time.", "the body did not arrive in time"),
     error(409, "Conflict", "The present state does not allow the request.", "the scan is waiting or running"),
@@ -169,7 +169,11 @@ fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
         ResponseContent::Data(name) => {
             let (schema, example) = reference(name, schemas);
             let is_new = endpoint.method == Method::POST;
-            (if is_new { "Created." } else { "Success." }, json!({"application/json": wrapped(&schema, &example)}))
+            let mut content = json!({"application/json": wrapped(&schema, &example)});
+            if name == "ScanOutput" {
+                content[content_type(&ReportFormat::Pdf)] = json!({"schema": {"type": "string", "format": "binary"}});
+            }
+            (if is_new { "Created." } else { "Success." }, content)
         }
         ResponseContent::List(name) => {
             let (schema, example) = reference(name, schemas);

@@ -34,10 +34,12 @@ fn report() -> Schema {
             "format": choice(FORMATS, "The format of its file."),
             "generation_date": time("The end of its generation; while it waits, the time of the request."),
             "expiration_date": time("The service deletes the report at this time."),
+            "workspace_id": nullable(id("The workspace of its resources, which it is deleted with; null if they are in several.")),
         })),
         example: json!({
             "id": 2, "download_name": "scandeck-default-2.json", "status": "finished", "format": "json",
-            "generation_date": "2026-11-21 14:00:00", "expiration_date": "2026-12-21 14:00:00"
+            "generation_date": "2026-11-21 14:00:00", "expiration_date": "2026-12-21 14:00:00",
+            "workspace_id": 1
         }),
     }
 }
