@@ -24,9 +24,7 @@ const ROWS: u32 = 1_048_576;
 /// Most cells of an evidence row; the others are joined in the last one.
 const CELLS: usize = 12;
 
-type Result<T> = std::result::Result<T, RenderError>;
-
-pub(super) fn render(document: &Document) -> Result<Vec<u8>> {
+pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     let view = View::new(document);
     let mut book = Workbook::new();
     let at = view.generated().as_second();
@@ -113,7 +111,7 @@ struct SheetTable<'a> {
 }
 
 impl<'a> SheetTable<'a> {
-    fn new(sheet: &'a mut Worksheet, formats: &'a Formats, name: &str, widths: &[u16]) -> Result<Self> {
+    fn new(sheet: &'a mut Worksheet, formats: &'a Formats, name: &str, widths: &[u16]) -> Result<Self, RenderError> {
         sheet.set_name(name)?.set_landscape().set_print_fit_to_pages(1, 0);
         for (column, width) in (0..).zip(widths) {
             sheet.set_column_width(column, f64::from(*width))?;
@@ -121,7 +119,7 @@ impl<'a> SheetTable<'a> {
         Ok(Self { sheet, formats, next: 1, columns: 0, dropped: 0 })
     }
 
-    fn headers<'b>(&mut self, headers: impl Iterator<Item = &'b str>) -> Result<()> {
+    fn headers<'b>(&mut self, headers: impl Iterator<Item = &'b str>) -> Result<(), RenderError> {
         for header in headers {
             self.sheet.write_string_with_format(0, self.columns, header, &self.formats.header)?;
             self.columns += 1;
@@ -130,7 +128,7 @@ impl<'a> SheetTable<'a> {
         Ok(())
     }
 
-    fn row<'b>(&mut self, cells: impl Iterator<Item = Cell<'b>>) -> Result<()> {
+    fn row<'b>(&mut self, cells: impl Iterator<Item = Cell<'b>>) -> Result<(), RenderError> {
         // The last row is left for the remark.
         if self.next >= ROWS - 1 {
             self.dropped += 1;
@@ -154,7 +152,7 @@ impl<'a> SheetTable<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Result<()> {
+    fn finish(self) -> Result<(), RenderError> {
         if self.columns > 0 {
             self.sheet.autofilter(0, 0, self.next.saturating_sub(1).max(1), self.columns - 1)?;
         }
@@ -186,12 +184,12 @@ fn within_cell(text: &str) -> String {
     format!("{}{}", &text[..end], mark(dropped))
 }
 
-fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<()> {
+fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
     sheet.set_name("Summary")?.set_print_fit_to_pages(1, 0);
     sheet.set_column_width(0, 18.0)?.set_column_width(1, 52.0)?.set_column_range_width(2, 7, 11.0)?;
     sheet.write_string_with_format(0, 0, within_cell(&view.title), &formats.title)?;
     let mut row = 2;
-    let mut fact = |sheet: &mut Worksheet, label: &str, value: &str, aside: &str| -> Result<()> {
+    let mut fact = |sheet: &mut Worksheet, label: &str, value: &str, aside: &str| -> Result<(), RenderError> {
         let value = if aside.is_empty() { value.to_owned() } else { format!("{value}: {aside}") };
         sheet.write_string_with_format(row, 0, label, &formats.label)?;
         sheet.write_string_with_format(row, 1, within_cell(&value), &formats.wrapped)?;
@@ -270,7 +268,7 @@ fn chart(view: &View<'_>, first: u32) -> Chart {
     chart
 }
 
-fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<()> {
+fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
     let with_decisions = view.with_decisions();
     let mut table = SheetTable::new(sheet, formats, "Findings", &[8, 28, 10, 10, 28, 10, 46])?;
     // Evidence has a sheet of its own.
@@ -291,7 +289,7 @@ fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result
     table.finish()
 }
 
-fn evidence(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<()> {
+fn evidence(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
     let mut table = SheetTable::new(sheet, formats, "Evidence", &[8, 10, 40, 28, 6, 40, 40, 40])?;
     let names = ["no", "risk", "name", "target", "row"].map(str::to_owned).into_iter();
     let names: Vec<String> = names.chain((1..=CELLS).map(|at| format!("evidence {at}"))).collect();
@@ -333,7 +331,7 @@ fn labelled(headers: &[String], row: &[String]) -> Vec<String> {
     cells
 }
 
-fn recommendations(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<()> {
+fn recommendations(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
     let mut table = SheetTable::new(sheet, formats, "Recommendations", &[10, 46, 10, 10, 100])?;
     table.headers(["Risk", "Finding", "Findings", "Targets", "Recommendation"].into_iter())?;
     for one in &view.recommendations {

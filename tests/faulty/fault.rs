@@ -280,9 +280,12 @@ fn replace_first(answer: &mut Answer, text: &str, bytes: &[u8]) {
 
 /// 1 GB of blanks in 1 MB.
 fn bomb() -> Vec<u8> {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-    let blanks = vec![b' '; 1 << 20];
-    packed.write_all(b"{\"data\": [").unwrap();
-    (0..1024).for_each(|_| packed.write_all(&blanks).unwrap());
-    packed.finish().unwrap()
+    let member = |text: &[u8]| {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(text).unwrap();
+        packed.finish().unwrap()
+    };
+    let mut packed = member(b"{\"data\": [");
+    packed.extend(member(&vec![b' '; 1 << 20]).repeat(1024));
+    packed
 }

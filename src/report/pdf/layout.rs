@@ -58,16 +58,16 @@ pub struct Place {
 
 /// A text, an area or a link on a page. Texts and links belong to a tag; without one they are decoration.
 #[derive(Debug)]
-pub struct Mark {
+pub struct PageMark {
     pub tag: Option<usize>,
     pub x: f32,
     /// Top of an area, base line of a text.
     pub y: f32,
-    pub kind: MarkKind,
+    pub kind: PageMarkKind,
 }
 
 #[derive(Debug)]
-pub enum MarkKind {
+pub enum PageMarkKind {
     Text { line: TextLine, size: f32 },
     Area { width: f32, height: f32, ink: Ink },
     Link { width: f32, height: f32, target: LinkTarget },
@@ -95,7 +95,7 @@ pub struct PageLayout<'a> {
     known: &'a Measured,
     found: Measured,
     footer: &'a str,
-    marks: Vec<Mark>,
+    marks: Vec<PageMark>,
     y: f32,
 }
 
@@ -115,20 +115,18 @@ struct RowShape {
     has_rule: bool,
 }
 
-type Result<T> = std::result::Result<T, RenderError>;
-
 impl<'a> PageLayout<'a> {
     pub fn new(fonts: &'a mut Fonts, out: Option<&'a mut PdfPages>, known: &'a Measured, footer: &'a str) -> Self {
         Self { fonts, out, known, found: Measured::default(), footer, marks: Vec::new(), y: TOP }
     }
 
     /// Ends the last page.
-    pub fn finish(mut self) -> Result<Measured> {
+    pub fn finish(mut self) -> Result<Measured, RenderError> {
         self.end_page()?;
         Ok(self.found)
     }
 
-    pub fn block(&mut self, block: &Block<'_>) -> Result<()> {
+    pub fn block(&mut self, block: &Block<'_>) -> Result<(), RenderError> {
         match block {
             Block::Title(text) => self.title(text),
             Block::Heading { heading, is_new_page } => self.heading(heading, *is_new_page),
@@ -146,7 +144,7 @@ impl<'a> PageLayout<'a> {
         }
     }
 
-    fn title(&mut self, text: &str) -> Result<()> {
+    fn title(&mut self, text: &str) -> Result<(), RenderError> {
         self.area(0.0, 0.0, PAGE.0, 14.0, Ink::Shade);
         self.y += 70.0;
         let lines = break_lines(self.fonts, &[bold(text)], TITLE.size, WIDTH);
@@ -156,7 +154,7 @@ impl<'a> PageLayout<'a> {
         Ok(())
     }
 
-    fn heading(&mut self, heading: &Heading<'_>, is_new_page: bool) -> Result<()> {
+    fn heading(&mut self, heading: &Heading<'_>, is_new_page: bool) -> Result<(), RenderError> {
         let is_chapter = heading.level == 1;
         let (size, space, least) = if is_chapter { (CHAPTER, 20.0, 130.0) } else { (FINDING, 13.0, 84.0) };
         if is_new_page || self.y + space + least > BOTTOM {
@@ -198,11 +196,11 @@ impl<'a> PageLayout<'a> {
         for line in break_lines(self.fonts, &[span], 7.5, BADGE) {
             let x = LEFT + (BADGE - line.width) / 2.0;
             let y = self.y + 10.6;
-            self.marks.push(Mark { tag, x, y, kind: MarkKind::Text { line, size: 7.5 } });
+            self.marks.push(PageMark { tag, x, y, kind: PageMarkKind::Text { line, size: 7.5 } });
         }
     }
 
-    fn facts(&mut self, facts: &[Fact]) -> Result<()> {
+    fn facts(&mut self, facts: &[Fact]) -> Result<(), RenderError> {
         for fact in facts {
             let tag = self.tag(None, TagName::Paragraph);
             let aside = if fact.aside.is_empty() { String::new() } else { format!("  {}", fact.aside) };
@@ -220,7 +218,7 @@ impl<'a> PageLayout<'a> {
         Ok(())
     }
 
-    fn text(&mut self, spans: &[Span<'_>], size: TextSize, name: TagName) -> Result<()> {
+    fn text(&mut self, spans: &[Span<'_>], size: TextSize, name: TagName) -> Result<(), RenderError> {
         let lines = break_prose(self.fonts, spans, size.size, WIDTH);
         let tag = self.tag(None, name);
         self.lines(lines, LEFT, WIDTH, size, tag)?;
@@ -228,7 +226,7 @@ impl<'a> PageLayout<'a> {
         Ok(())
     }
 
-    fn verbatim(&mut self, text: &str) -> Result<()> {
+    fn verbatim(&mut self, text: &str) -> Result<(), RenderError> {
         let tag = self.tag(None, TagName::Paragraph);
         let span = Span { text, style: Style::Mono, ink: Ink::Text };
         for line in break_lines(self.fonts, &[span], VERBATIM.size, WIDTH - 9.0) {
@@ -240,7 +238,7 @@ impl<'a> PageLayout<'a> {
         Ok(())
     }
 
-    fn table(&mut self, table: &TableBlock<'_>) -> Result<()> {
+    fn table(&mut self, table: &TableBlock<'_>) -> Result<(), RenderError> {
         let tag = self.tag(None, TagName::Table);
         let mut columns = Vec::with_capacity(table.widths.len());
         let mut x = LEFT;
@@ -292,7 +290,7 @@ impl<'a> PageLayout<'a> {
         cells
     }
 
-    fn chart(&mut self, rows: &[SummaryRow]) -> Result<()> {
+    fn chart(&mut self, rows: &[SummaryRow]) -> Result<(), RenderError> {
         let most = rows.iter().flat_map(|row| row.counts).max().unwrap_or(0).max(1);
         for row in rows {
             self.need(6.0 * 14.0 + 8.0)?;
@@ -316,7 +314,7 @@ impl<'a> PageLayout<'a> {
         Ok(())
     }
 
-    fn contents_line(&mut self, line: &ContentsLine) -> Result<()> {
+    fn contents_line(&mut self, line: &ContentsLine) -> Result<(), RenderError> {
         let item = self.tag(None, TagName::ContentsItem);
         let tag = if line.anchor > 0 { self.tag(item, TagName::Link) } else { item };
         let number = break_lines(self.fonts, &[soft(&line.number)], BODY.size, 34.0);
@@ -331,15 +329,15 @@ impl<'a> PageLayout<'a> {
         let height = lines.len() as f32 * BODY.leading + 2.0;
         self.need(height)?;
         if let Some(place) = place {
-            let kind = MarkKind::Link { width: WIDTH, height, target: LinkTarget::Place(place) };
-            self.marks.push(Mark { tag, x: LEFT, y: self.y, kind });
+            let kind = PageMarkKind::Link { width: WIDTH, height, target: LinkTarget::Place(place) };
+            self.marks.push(PageMark { tag, x: LEFT, y: self.y, kind });
         }
         let cell = |lines, x| RowCell { lines, x, width, tag };
         let shape = RowShape { size: BODY, padding: 1.0, fill: None, has_rule: false };
         self.row(&[cell(number, LEFT), cell(lines, x), cell(page, right)], shape, None)
     }
 
-    fn references(&mut self, links: &[String], others: &[String]) -> Result<()> {
+    fn references(&mut self, links: &[String], others: &[String]) -> Result<(), RenderError> {
         self.text(&[soft("References")], SMALL, TagName::Paragraph)?;
         self.y -= 5.0;
         for link in links {
@@ -351,8 +349,8 @@ impl<'a> PageLayout<'a> {
                 self.need(SMALL.leading)?;
                 if let Some(target) = &target {
                     let target = LinkTarget::Web(target.clone());
-                    let kind = MarkKind::Link { width: line.width, height: SMALL.leading, target };
-                    self.marks.push(Mark { tag, x: LEFT, y: self.y, kind });
+                    let kind = PageMarkKind::Link { width: line.width, height: SMALL.leading, target };
+                    self.marks.push(PageMark { tag, x: LEFT, y: self.y, kind });
                 }
                 self.lines(vec![line], LEFT, WIDTH, SMALL, tag)?;
             }
@@ -366,7 +364,14 @@ impl<'a> PageLayout<'a> {
     }
 
     /// Lines one below the other, on new pages where necessary.
-    fn lines(&mut self, lines: Vec<TextLine>, x: f32, width: f32, size: TextSize, tag: Option<usize>) -> Result<()> {
+    fn lines(
+        &mut self,
+        lines: Vec<TextLine>,
+        x: f32,
+        width: f32,
+        size: TextSize,
+        tag: Option<usize>,
+    ) -> Result<(), RenderError> {
         for line in lines {
             self.need(size.leading)?;
             self.line(line, (x, self.y), width, size, tag);
@@ -380,12 +385,17 @@ impl<'a> PageLayout<'a> {
         let y = top + size.leading / 2.0 + size.size * 0.36;
         let x = if line.is_rtl { x + width - line.width } else { x };
         if !line.pieces.is_empty() {
-            self.marks.push(Mark { tag, x, y, kind: MarkKind::Text { line, size: size.size } });
+            self.marks.push(PageMark { tag, x, y, kind: PageMarkKind::Text { line, size: size.size } });
         }
     }
 
     /// A row of cells, which continues on the next page below the repeated header.
-    fn row(&mut self, cells: &[RowCell], shape: RowShape, header: Option<(&[RowCell], RowShape)>) -> Result<()> {
+    fn row(
+        &mut self,
+        cells: &[RowCell],
+        shape: RowShape,
+        header: Option<(&[RowCell], RowShape)>,
+    ) -> Result<(), RenderError> {
         let most = cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(0);
         let leading = shape.size.leading;
         let mut at = 0;
@@ -424,7 +434,7 @@ impl<'a> PageLayout<'a> {
 
     fn area(&mut self, x: f32, y: f32, width: f32, height: f32, ink: Ink) {
         if width > 0.0 {
-            self.marks.push(Mark { tag: None, x, y, kind: MarkKind::Area { width, height, ink } });
+            self.marks.push(PageMark { tag: None, x, y, kind: PageMarkKind::Area { width, height, ink } });
         }
     }
 
@@ -432,17 +442,17 @@ impl<'a> PageLayout<'a> {
         self.out.as_mut().map(|out| out.tag(parent, name))
     }
 
-    fn need(&mut self, height: f32) -> Result<()> {
+    fn need(&mut self, height: f32) -> Result<(), RenderError> {
         if self.y + height > BOTTOM { self.new_page() } else { Ok(()) }
     }
 
-    fn new_page(&mut self) -> Result<()> {
+    fn new_page(&mut self) -> Result<(), RenderError> {
         self.end_page()?;
         self.y = TOP;
         Ok(())
     }
 
-    fn end_page(&mut self) -> Result<()> {
+    fn end_page(&mut self) -> Result<(), RenderError> {
         if self.out.is_some() {
             let pages = self.known.pages;
             let number = format!("Page {} of {pages}", self.found.pages + 1);

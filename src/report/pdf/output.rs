@@ -23,12 +23,10 @@ use krilla::text::{GlyphId, KrillaGlyph};
 use jiff::tz::TimeZone;
 
 use super::fonts::Fonts;
-use super::layout::{LinkTarget, Mark, MarkKind, PAGE, Place};
+use super::layout::{LinkTarget, PAGE, PageMark, PageMarkKind, Place};
 use super::lines::{Ink, Piece, TextLine};
 use crate::contract::Stamp;
 use crate::report::{RenderError, risk_color};
-
-type Result<T> = std::result::Result<T, RenderError>;
 
 /// Findings up to which every paragraph and cell has a tag: the structure of 20,000 findings would need gigabytes of memory.
 const FINE_TAGS: usize = 2_000;
@@ -134,16 +132,16 @@ impl PdfPages {
     }
 
     /// Draws a page.
-    pub fn page(&mut self, fonts: &Fonts, marks: Vec<Mark>) -> Result<()> {
+    pub fn page(&mut self, fonts: &Fonts, marks: Vec<PageMark>) -> Result<(), RenderError> {
         let settings = PageSettings::from_wh(PAGE.0, PAGE.1).ok_or_else(|| failed("page size"))?;
         let mut page = self.document.start_page_with(settings);
         let mut surface = page.surface();
         let mut open = None;
-        let (links, marks): (Vec<Mark>, Vec<Mark>) =
-            marks.into_iter().partition(|mark| matches!(mark.kind, MarkKind::Link { .. }));
+        let (links, marks): (Vec<PageMark>, Vec<PageMark>) =
+            marks.into_iter().partition(|mark| matches!(mark.kind, PageMarkKind::Link { .. }));
         // Areas are behind the text, and do not interrupt its tags.
-        let (areas, texts): (Vec<Mark>, Vec<Mark>) =
-            marks.into_iter().partition(|mark| matches!(mark.kind, MarkKind::Area { .. }));
+        let (areas, texts): (Vec<PageMark>, Vec<PageMark>) =
+            marks.into_iter().partition(|mark| matches!(mark.kind, PageMarkKind::Area { .. }));
         for mark in areas.into_iter().chain(texts) {
             // Marks of one tag that follow each other are one content.
             if open != Some(mark.tag) {
@@ -162,9 +160,9 @@ impl PdfPages {
                 open = Some(mark.tag);
             }
             match &mark.kind {
-                MarkKind::Text { line, size } => paint_line(&mut surface, fonts, line, (mark.x, mark.y), *size),
-                MarkKind::Area { width, height, ink } => paint_area(&mut surface, &mark, (*width, *height), *ink),
-                MarkKind::Link { .. } => {}
+                PageMarkKind::Text { line, size } => paint_line(&mut surface, fonts, line, (mark.x, mark.y), *size),
+                PageMarkKind::Area { width, height, ink } => paint_area(&mut surface, &mark, (*width, *height), *ink),
+                PageMarkKind::Link { .. } => {}
             }
         }
         if open.is_some() {
@@ -173,7 +171,8 @@ impl PdfPages {
         surface.finish();
         for mark in links {
             // Viewers find the web addresses of the text themselves.
-            let is_dropped = self.is_coarse && matches!(mark.kind, MarkKind::Link { target: LinkTarget::Web(_), .. });
+            let is_dropped =
+                self.is_coarse && matches!(mark.kind, PageMarkKind::Link { target: LinkTarget::Web(_), .. });
             if let (Some(tag), Some(annotation), false) = (mark.tag, annotation(&mark), is_dropped) {
                 let content = page.add_tagged_annotation(annotation);
                 self.tags[tag].children.push(TagChild::Content(content));
@@ -184,7 +183,7 @@ impl PdfPages {
     }
 
     /// The bytes of the file.
-    pub fn finish(mut self) -> Result<Vec<u8>> {
+    pub fn finish(mut self) -> Result<Vec<u8>, RenderError> {
         self.document.set_outline(outline(self.bookmarks));
         let mut nodes: Vec<Option<TagNode>> = self.tags.into_iter().map(Some).collect();
         let mut tree = TagTree::new().with_lang(Some("en".to_owned()));
@@ -255,8 +254,8 @@ fn destination(place: Place) -> XyzDestination {
     XyzDestination::new(place.page, Point::from_xy(0.0, (place.y - 8.0).max(0.0)))
 }
 
-fn annotation(mark: &Mark) -> Option<Annotation> {
-    let MarkKind::Link { width, height, target } = &mark.kind else { return None };
+fn annotation(mark: &PageMark) -> Option<Annotation> {
+    let PageMarkKind::Link { width, height, target } = &mark.kind else { return None };
     let rect = Rect::from_xywh(mark.x, mark.y, *width, *height)?;
     let (target, alt) = match target {
         LinkTarget::Place(place) => {
@@ -280,7 +279,7 @@ fn fill(ink: Ink) -> Fill {
     Fill { paint: rgb::Color::new(red, green, blue).into(), opacity: NormalizedF32::ONE, rule: FillRule::NonZero }
 }
 
-fn paint_area(surface: &mut Surface<'_>, mark: &Mark, (width, height): (f32, f32), ink: Ink) {
+fn paint_area(surface: &mut Surface<'_>, mark: &PageMark, (width, height): (f32, f32), ink: Ink) {
     let mut path = PathBuilder::new();
     if let Some(rect) = Rect::from_xywh(mark.x, mark.y, width, height) {
         path.push_rect(rect);
