@@ -93,7 +93,7 @@ impl Store {
     pub async fn reports(&self, ids: &[i64]) -> StoreResult<Vec<Report>> {
         let _permit = self.bulk().await;
         sqlx::query_as(
-            "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at
+            "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at, workspace_id
              FROM reports WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
         )
         .bind(json_ids(ids))
