@@ -114,7 +114,7 @@ impl EventLoop {
         let signals = SignalStream::listen()?;
         let terminal = Terminal::enter()?;
         let variable = |name: &str| std::env::var(name).ok();
-        let mut desk = Self {
+        let mut this = Self {
             model: Model::new(Session::default(), Terminal::size()),
             cache: ViewCache::new(Theme::from_env(variable)),
             terminal,
@@ -142,12 +142,12 @@ impl EventLoop {
             spent: DeferredDrop::default(),
         };
         match opening {
-            DashboardStart::On(connected) => _ = desk.take_service(*connected),
+            DashboardStart::On(connected) => _ = this.take_service(*connected),
             DashboardStart::Prompt(problem) => {
-                desk.model = Model::new(Session::default(), Terminal::size()).with_setup(problem);
+                this.model = Model::new(Session::default(), Terminal::size()).with_setup(problem);
             }
         }
-        Ok(desk)
+        Ok(this)
     }
 
     /// Runs until the dashboard ends.

@@ -2,10 +2,10 @@
 //! that `core::update` returns.
 //!
 //! ```text
-//!   terminal, signals ─┐                                   ┌─► draw
-//!   poller ────────────┼─► desk: wait, drain, update, ─────┤
-//!   answers ◄──────────┘                                   └─► effects: calls, copies, files, editor, suspend
-//!        └──────────────────────────── tasks ◄─────────────────────┘
+//!   terminal, signals ─┐                                       ┌─► draw
+//!   poller ────────────┼─► event loop: wait, drain, update ────┤
+//!   answers ◄──────────┘                                       └─► effects: calls, copies, files, editor, suspend
+//!        └──────────────────────────── tasks ◄─────────────────────────┘
 //! ```
 //!
 //! [`run`] shows the dashboard until it ends. The service comes from the caller at the start, or from a [`Connector`] after
