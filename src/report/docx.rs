@@ -48,7 +48,7 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     zip.start_file("word/document.xml", options)?;
     write!(zip, r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:document {NAMESPACES}><w:body>"#)?;
     let mut page = Page::default();
-    walk(&view, &mut |block| -> Result<(), RenderError> {
+    walk(&view, usize::MAX, &mut |block| -> Result<(), RenderError> {
         page.block(&block);
         zip.write_all(page.xml.as_bytes())?;
         page.xml.clear();

@@ -73,11 +73,12 @@ pub struct ContentsLine {
     pub anchor: usize,
 }
 
-/// Passes the blocks of a report to `each` in reading order.
+/// Passes the blocks of a report to `each` in reading order. After this many findings `in_full`, the further ones are rows of
+/// a table.
 ///
 /// # Errors
 /// Those of `each`.
-pub fn walk<E>(view: &View<'_>, each: &mut dyn FnMut(Block<'_>) -> Result<(), E>) -> Result<(), E> {
+pub fn walk<E>(view: &View<'_>, mut in_full: usize, each: &mut dyn FnMut(Block<'_>) -> Result<(), E>) -> Result<(), E> {
     each(Block::Title(&view.title))?;
     each(Block::Facts(&view.cover))?;
     let mut anchors = Anchors { next: 1 };
@@ -91,7 +92,8 @@ pub fn walk<E>(view: &View<'_>, each: &mut dyn FnMut(Block<'_>) -> Result<(), E>
     heading(each, 1, "", "Contents", anchors.next(), false)?;
     each(Block::Contents(&contents(view, first_chapter, after, !scans.is_empty())))?;
     for (at, chapter) in view.contents.iter().enumerate() {
-        walk_chapter(chapter, first_chapter + at, at == 0, each)?;
+        walk_chapter(chapter, first_chapter + at, in_full, at == 0, each)?;
+        in_full = in_full.saturating_sub(chapter.len());
     }
     if !view.recommendations.is_empty() {
         heading(each, 1, "", "Recommendations", after, true)?;
@@ -167,17 +169,42 @@ fn heading<E>(
     each(Block::Heading { heading: Heading { level, number, text, risk: None, anchor }, is_new_page })
 }
 
-fn walk_chapter<E>(chapter: &Chapter<'_>, anchor: usize, is_new_page: bool, each: Each<'_, E>) -> Result<(), E> {
+fn walk_chapter<E>(
+    chapter: &Chapter<'_>,
+    anchor: usize,
+    in_full: usize,
+    is_new_page: bool,
+    each: Each<'_, E>,
+) -> Result<(), E> {
     heading(each, 1, &chapter.number.to_string(), &chapter.name, anchor, is_new_page)?;
     if chapter.is_empty() {
         each(Block::Remark("No findings."))?;
     }
     walk_prose(&chapter.common, each)?;
     walk_advice(&chapter.common, each)?;
-    for (_, entry) in chapter.entries(ProofLimit::PAGES) {
+    let mut entries = chapter.entries(ProofLimit::PAGES).map(|(_, entry)| entry);
+    for entry in entries.by_ref().take(in_full) {
         walk_entry(&entry, each)?;
     }
-    Ok(())
+    let rows: Vec<Vec<String>> = entries.map(listed).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let number = plural(rows.len(), "finding");
+    each(Block::Remark(&format!("{number} without details. The other formats have them.")))?;
+    let headers = ["No.", "Risk", "Finding", "Target"].map(str::to_owned);
+    each(Block::Table(TableBlock {
+        headers: &headers,
+        rows: &rows,
+        widths: &[11.0, 10.0, 45.0, 34.0],
+        is_verbatim: false,
+    }))
+}
+
+/// A finding as a row.
+fn listed(entry: FindingEntry) -> Vec<String> {
+    let target = entry.prose.facts.into_iter().find(|fact| fact.label == "Target").map(|fact| fact.value);
+    vec![entry.number, entry.risk.to_string(), entry.name, target.unwrap_or_default()]
 }
 
 fn walk_entry<E>(entry: &FindingEntry, each: Each<'_, E>) -> Result<(), E> {
@@ -250,4 +277,29 @@ fn widths(headers: &[String], rows: &[Vec<String>], columns: usize) -> Vec<f32> 
     }
     let total: usize = lengths.iter().sum();
     lengths.into_iter().map(|length| length as f32 * 100.0 / total as f32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Document;
+    use super::super::tests::data;
+    use super::*;
+    use crate::contract::GroupBy;
+
+    #[test]
+    fn findings_beyond_those_in_full_are_rows_of_a_table() {
+        let document = Document::new(&data(GroupBy::Target));
+        let (mut in_full, mut listed) = (Vec::new(), Vec::new());
+        let mut note = |block: Block<'_>| -> Result<(), ()> {
+            match block {
+                Block::Heading { heading, .. } if heading.level == 2 => in_full.push(heading.number.to_owned()),
+                Block::Table(table) if table.headers[0] == "No." => listed.extend(table.rows.to_vec()),
+                _ => {}
+            }
+            Ok(())
+        };
+        walk(&View::new(&document), 1, &mut note).unwrap();
+        assert_eq!((in_full.len(), listed.len()), (1, 2), "{in_full:?} {listed:?}");
+        assert!(listed.iter().all(|row| row.len() == 4 && row.iter().all(|cell| !cell.is_empty())), "{listed:?}");
+    }
 }

@@ -12,6 +12,9 @@ use super::flow::walk;
 use super::view::View;
 use super::{Document, RenderError};
 
+/// Findings with texts and evidence; the further ones are listed. Every page is in memory until the file is complete.
+pub(super) const IN_FULL: usize = 4_000;
+
 pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     let view = View::new(document);
     let footer = format!("{} · {} UTC", view.title, view.generated());
@@ -19,12 +22,12 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
 
     let unknown = Measured::default();
     let mut measuring = PageLayout::new(&mut fonts, None, &unknown, &footer);
-    walk(&view, &mut |block| measuring.block(&block))?;
+    walk(&view, IN_FULL, &mut |block| measuring.block(&block))?;
     let known = measuring.finish()?;
 
     let mut pages = PdfPages::new(&view.title, view.generated(), document.counts.iter().sum());
     let mut drawing = PageLayout::new(&mut fonts, Some(&mut pages), &known, &footer);
-    walk(&view, &mut |block| drawing.block(&block))?;
+    walk(&view, IN_FULL, &mut |block| drawing.block(&block))?;
     drawing.finish()?;
     pages.finish()
 }
