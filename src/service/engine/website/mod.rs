@@ -15,6 +15,7 @@ use super::http::Web;
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone};
+use crate::text::plural;
 
 mod answers;
 mod content;
@@ -194,7 +195,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         let metadata = json!({"start": site.start.url.as_str(), "findings": findings.len()});
         run.tested(TestDone::new(check.uid, check.description, metadata, findings)).await;
     }
-    let mut summary = format!("{} pages read, {count} findings", site.pages.len());
+    let mut summary = format!("{} read, {}", plural(site.pages.len(), "page"), plural(count, "finding"));
     if let Some(why) = web.shortfall() {
         run.info(format!("Some checks are incomplete: {why}.")).await;
         summary.push_str(&format!("; some checks are incomplete: {why}"));
