@@ -20,7 +20,6 @@ use super::pace::HostLane;
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::service::scope_check::is_this_host;
-use crate::text::plural;
 
 pub mod banner;
 pub mod select;
@@ -69,7 +68,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let params = run.job.params.as_object().cloned().unwrap_or_default();
     let ports = PortSelection::parse(&params).map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?.ports();
     run.planned(u32::try_from(ports.len()).unwrap_or(u32::MAX)).await;
-    run.raw(format!("{host} is {ip}; {}", plural(ports.len(), "port"))).await;
+    run.raw(format!("{host} is {ip}; {} ports", ports.len())).await;
 
     let hostnames: Vec<&str> = if run.address.ip().is_some() { Vec::new() } else { vec![&host] };
     run.list_ports(json!({"ip_address": ip.to_string(), "hostnames": hostnames}));

@@ -15,7 +15,6 @@ use super::http::Web;
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone};
-use crate::text::plural;
 
 mod answers;
 mod content;
@@ -195,7 +194,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         let metadata = json!({"start": site.start.url.as_str(), "findings": findings.len()});
         run.tested(TestDone::new(check.uid, check.description, metadata, findings)).await;
     }
-    let mut summary = format!("{} read, {}", plural(site.pages.len(), "page"), plural(count, "finding"));
+    let (pages, s) = (site.pages.len(), |number: usize| if number == 1 { "" } else { "s" });
+    let mut summary = format!("{pages} page{} read, {count} finding{}", s(pages), s(count));
     if let Some(why) = web.shortfall() {
         run.info(format!("Some checks are incomplete: {why}.")).await;
         summary.push_str(&format!("; some checks are incomplete: {why}"));
