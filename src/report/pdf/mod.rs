@@ -13,7 +13,7 @@ use super::view::View;
 use super::{Document, RenderError};
 
 /// Findings with texts and evidence; the further ones are listed. Every page is in memory until the file is complete.
-pub(super) const IN_FULL: usize = 4_000;
+pub(super) const IN_FULL: usize = 2_500;
 
 pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     let view = View::new(document);
