@@ -210,7 +210,10 @@ impl Store {
             return Ok(());
         }
         for (scan, params) in jobs {
-            let sealed = secrets.seal(&json(&params)).unwrap_or_default();
+            let Some(sealed) = secrets.seal(&json(&params)) else {
+                tracing::error!(scan, "credentials of an earlier version remain unencrypted until the scan ends");
+                continue;
+            };
             sqlx::query("UPDATE jobs SET params = ? WHERE scan_id = ?")
                 .bind(sealed.to_string())
                 .bind(scan)
