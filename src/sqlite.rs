@@ -66,10 +66,29 @@ pub fn schema_version(file: &Path) -> std::io::Result<i64> {
     }
 }
 
-/// Copies the database and its log to the first free `*.bak-N`.
+/// Whether the file begins as a SQLite database does (the file format of SQLite, §1.3).
+///
+/// # Errors
+/// When it cannot be read.
+#[cfg(feature = "service")]
+pub fn is_database(file: &Path) -> std::io::Result<bool> {
+    let mut magic = [0; 16];
+    match File::open(file).and_then(|mut file| file.read_exact(&mut magic)) {
+        Ok(()) => Ok(&magic == b"SQLite format 3\0"),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Copies the database and its log to the first free `*.bak-N`, which only its owner can read.
 pub async fn back_up(file: &Path) -> anyhow::Result<PathBuf> {
     let backup = free_name(file, "bak").context("no free name for the backup")?;
-    copy(file, &backup).await?;
+    // SQLite would create the file with the mode that the umask allows. It writes into an empty file too.
+    make_private(&backup)?;
+    if let Err(error) = copy(file, &backup).await {
+        let _ = std::fs::remove_file(&backup);
+        return Err(error);
+    }
     Ok(backup)
 }
 

@@ -142,7 +142,19 @@ fn message(error: &anyhow::Error) -> String {
     let hint = error::hint(error).map(|hint| format!("\n  {hint}")).unwrap_or_default();
     #[cfg(not(feature = "dashboard"))]
     let hint = "";
-    text::clean_text(&format!("scandeck: {error:#}{hint}")).into_owned()
+    text::clean_text(&format!("scandeck: {}{hint}", with_causes(error))).into_owned()
+}
+
+/// The messages of an error and its causes. Many messages contain their cause already, which is not repeated.
+fn with_causes(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&cause);
+        }
+    }
+    text
 }
 
 #[cfg(all(test, feature = "dashboard"))]
@@ -157,6 +169,14 @@ mod tests {
         assert_eq!(message(&error), "scandeck: cannot start: file not found\n  create it");
         assert_eq!(message(&anyhow::anyhow!("plain")), "scandeck: plain");
         assert_eq!(message(&CliError::new("file not found", "").into()), "scandeck: file not found");
+    }
+
+    #[test]
+    fn cause_that_a_message_contains_is_printed_once() {
+        let cause = std::io::Error::from(std::io::ErrorKind::AddrInUse);
+        let expected = format!("scandeck: cannot listen: {cause}; choose another port");
+        let error = anyhow::Error::from(cause).context("cannot listen: address in use; choose another port");
+        assert_eq!(message(&error), expected);
     }
 
     #[test]

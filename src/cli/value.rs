@@ -37,6 +37,18 @@ where
     number.ok_or_else(|| format!("use {} to {}", range.start(), range.end()))
 }
 
+/// A whole number from this one on.
+///
+/// # Errors
+/// When the text is not a number, or is below.
+#[cfg(feature = "service")]
+pub fn at_least<T>(least: T, text: &str) -> Result<T, String>
+where
+    T: PartialOrd + std::fmt::Display + std::str::FromStr,
+{
+    text.parse().ok().filter(|number| *number >= least).ok_or_else(|| format!("use {least} or more"))
+}
+
 /// A whole number that is not negative.
 ///
 /// # Errors
@@ -59,8 +71,8 @@ pub fn id(text: &str) -> Result<i64, &'static str> {
 /// # Errors
 /// When the text is not such a number.
 #[cfg(feature = "service")]
-pub fn at_least_one<T: PartialOrd + From<u8> + std::str::FromStr>(text: &str) -> Result<T, &'static str> {
-    text.parse().ok().filter(|number| *number >= T::from(1)).ok_or("use a number of at least 1")
+pub fn at_least_one<T: PartialOrd + From<u8> + std::fmt::Display + std::str::FromStr>(text: &str) -> Result<T, String> {
+    at_least(T::from(1), text)
 }
 
 /// Seconds up to an hour.
@@ -84,5 +96,10 @@ mod tests {
         assert_eq!(number_in(1..=1440, "0").unwrap_err(), "use 1 to 1440");
         assert_eq!(number_in(1..=1440, "30"), Ok(30));
         assert_eq!(number("abc").unwrap_err(), "use a number");
+        #[cfg(feature = "service")]
+        assert_eq!(
+            (at_least(65_536, "5"), at_least_one::<u32>("0").is_err()),
+            (Err("use 65536 or more".to_owned()), true)
+        );
     }
 }

@@ -37,9 +37,9 @@ pub enum AddressError {
     Empty,
     #[error("the name of a target has at most {MAX_LENGTH} bytes")]
     TooLong,
-    #[error("`{0}` has no scheme: use http://{0}")]
-    NeedsScheme(String),
-    #[error("`{0}` is a network: add each address as its own target")]
+    #[error("`{given}` has no scheme: use http://{suggestion}")]
+    NeedsScheme { given: String, suggestion: String },
+    #[error("`{0}` is a range of addresses: add each address as its own target")]
     Range(String),
     #[error("only http and https URLs are supported, not `{0}:`")]
     Scheme(String),
@@ -156,14 +156,12 @@ fn parse_host(text: &str) -> Result<Address, AddressError> {
         };
         return Ok(Address { canonical: ip.to_string(), host, url: None });
     }
-    if let Some((ip, bits)) = text.split_once('/')
-        && ip.parse::<IpAddr>().is_ok()
-        && bits.parse::<u8>().is_ok()
-    {
+    let is_network = |(ip, bits): (&str, &str)| ip.parse::<IpAddr>().is_ok() && bits.parse::<u8>().is_ok();
+    if text.split_once('/').is_some_and(is_network) || is_address_range(text) {
         return Err(AddressError::Range(text.to_owned()));
     }
     if let Some(suggestion) = missing_scheme(text) {
-        return Err(AddressError::NeedsScheme(suggestion));
+        return Err(AddressError::NeedsScheme { given: text.to_owned(), suggestion });
     }
     let host = checked_host(text, Host::parse(text).ok())?;
     match &host {
@@ -224,6 +222,14 @@ pub(super) fn check_dns_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// Whether the text is a range of IPv4 addresses as nmap writes it: `10.0.4.5-10`, `10.0.4.*`, `10.0.4.1,7`. The URL
+/// parser would take the first form for a name.
+pub(super) fn is_address_range(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit())
+        && text.contains(['-', '*', ','])
+        && text.bytes().all(|byte| byte.is_ascii_digit() || b".-*,".contains(&byte))
+}
+
 fn invalid(name: &str, why: &str) -> AddressError {
     let name: String = name.chars().filter(|c| !c.is_control()).take(120).collect();
     AddressError::Form { name, why: why.to_owned() }
@@ -258,7 +264,9 @@ mod tests {
     fn parse_of_invalid_text_suggests_a_form() {
         for (given, message) in [
             ("", "a host name"),
-            ("localhost:8080", "use http://localhost:8080/"),
+            ("localhost:8080", "`localhost:8080` has no scheme: use http://localhost:8080/"),
+            ("127.0.0.1:1", "`127.0.0.1:1` has no scheme: use http://127.0.0.1:1/"),
+            ("10.0.4.5-10", "each address as its own target"),
             ("shop.acme.test/login", "use http://shop.acme.test/login"),
             ("[::1]:80", "use http://[::1]/"),
             ("10.0.0.0/8", "each address as its own target"),

@@ -14,7 +14,7 @@ use anyhow::{Context, bail, ensure};
 
 use super::data_dir::DataDir;
 use super::store::Store;
-use crate::sqlite::{back_up, check, copy, make_private, merge_log, schema_version};
+use crate::sqlite::{back_up, check, copy, is_database, make_private, merge_log, schema_version};
 
 const DATABASE: &str = "scandeck.db";
 const SCOPE: &str = "scope.toml";
@@ -31,6 +31,7 @@ pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::R
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    ensure!(parent.is_dir(), "{} does not exist; create it", parent.display());
     let unwritable = || format!("cannot write in {}", parent.display());
     // Complete, or absent: the directory gets its name at the end.
     let partial = tempfile::Builder::new().prefix(".scandeck-backup-").tempdir_in(parent).with_context(unwritable)?;
@@ -56,20 +57,21 @@ pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::R
 /// When a service runs, a database exists, or the backup is incomplete or of a newer version.
 pub async fn restore_dir(from: &Path, dir: &DataDir, replace: bool) -> anyhow::Result<Option<PathBuf>> {
     let Some(_lock) = dir.lock().await? else {
-        bail!("a service runs on {}; stop it with `scandeck stop`", dir.path().display());
+        bail!("a service runs on {}; stop it with `scandeck stop{}`", dir.path().display(), dir.command_suffix());
     };
     let (backup, database) = (from.join(DATABASE), dir.database());
     ensure!(backup.is_file(), "{} is no backup: it contains no {DATABASE}", from.display());
     let (found, known) = (schema_version(&backup)?, Store::schema());
+    ensure!(is_database(&backup)? && found > 0, "{} is not a scandeck database", backup.display());
     ensure!(
-        (1..=known).contains(&found),
+        found <= known,
         "{} has schema {found}, this version supports up to {known}: use the scandeck that made it",
         backup.display()
     );
     check(&backup).await?;
     let mut old = None;
     if database.exists() {
-        ensure!(replace, "{} exists; --replace keeps a copy of it", database.display());
+        ensure!(replace, "{} exists; use --replace to overwrite it (a copy is kept)", database.display());
         old = Some(back_up(&database).await?);
         // A log must never meet another database.
         merge_log(&database).await?;

@@ -160,9 +160,7 @@ async fn resolve(app: &App, address: &Address) -> anyhow::Result<SocketAddr> {
 pub enum CallbackRefusal {
     #[error(transparent)]
     Scope(#[from] Refusal),
-    #[error(
-        "callbacks do not reach {ip}, which is not a public address; `scandeck serve --allow-callback {ip}` permits it"
-    )]
+    #[error("{ip} is not a public address; `scandeck serve --allow-callback {ip}` permits it")]
     NotPublic { ip: IpAddr },
 }
 

@@ -74,6 +74,9 @@ impl DataDir {
     /// When it cannot be created or is not a directory.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
+        if path.exists() && !path.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a directory"));
+        }
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
         Ok(Self(path.canonicalize()?))
     }
@@ -85,7 +88,7 @@ impl DataDir {
     pub fn existing(path: impl AsRef<Path>) -> io::Result<Option<Self>> {
         match path.as_ref().canonicalize() {
             Ok(path) if path.is_dir() => Ok(Some(Self(path))),
-            Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
+            Ok(_) => Err(io::Error::new(io::ErrorKind::NotADirectory, "not a directory")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -93,6 +96,14 @@ impl DataDir {
 
     pub fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// The option that makes a command use this directory, with a blank before it; empty for the default directory.
+    pub fn command_suffix(&self) -> String {
+        match Self::default_path().canonicalize() {
+            Ok(default) if default == self.0 => String::new(),
+            _ => format!(" --data-dir {}", self.0.display()),
+        }
     }
 
     pub fn database(&self) -> PathBuf {
@@ -255,8 +266,10 @@ mod tests {
         assert!(matches!(dir.holder().unwrap(), Holder::Nobody));
         assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
         fs::write(temp.path().join("file"), "").unwrap();
-        let error = DataDir::existing(temp.path().join("file")).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotADirectory);
+        for error in [DataDir::existing(temp.path().join("file")).err(), DataDir::open(temp.path().join("file")).err()]
+        {
+            assert_eq!(error.unwrap().to_string(), "not a directory");
+        }
     }
 
     #[tokio::test]

@@ -52,7 +52,7 @@ pub enum ResponseContent {
     List(&'static str),
     /// `{"data": […]}` with strings.
     Lines,
-    /// The words of a list as one string, without `data`.
+    /// The words of a wordlist as one string, without `data`.
     Words,
     /// The file of a report.
     Download,

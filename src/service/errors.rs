@@ -117,10 +117,13 @@ fn shortened(text: &str, most: usize) -> String {
 pub enum StartError {
     #[error("{}", already_running(dir, info.as_deref()))]
     Held { dir: PathBuf, info: Option<Box<ServiceInfo>> },
-    #[error("cannot listen on {address}: {source}; use --{flag} ADDR:PORT for another address, port 0 for a free port")]
-    Busy { address: SocketAddr, flag: &'static str, source: std::io::Error },
-    #[error("cannot use {}: {source}; use --data-dir or --api-key-file for another path", path.display())]
-    Files { path: PathBuf, source: std::io::Error },
+    #[error(
+        "cannot listen on {address}: {}; choose another address with --{flag} ADDR:PORT, or port 0",
+        cause_of(cause)
+    )]
+    Busy { address: SocketAddr, flag: &'static str, cause: std::io::Error },
+    #[error("cannot use {}: {}; choose another path with --data-dir or --api-key-file", path.display(), cause_of(cause))]
+    Files { path: PathBuf, cause: std::io::Error },
     #[error(
         "{} has schema {found}, this version supports up to {known} (nothing was changed): use the newer scandeck, \
          or another --data-dir",
@@ -139,6 +142,12 @@ pub enum StartError {
     Store(DatabaseError),
     #[error("{0}")]
     Settings(String),
+}
+
+/// The cause without the number of the operating system.
+pub fn cause_of(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
 fn already_running(dir: &std::path::Path, info: Option<&ServiceInfo>) -> String {
@@ -161,5 +170,15 @@ mod tests {
         assert_eq!(shown(&"é".repeat(500)), format!("{}…", "é".repeat(MAX_QUOTED)));
         let error = ApiError::bad_request("x".repeat(100_000)).with_details("y".repeat(100_000));
         assert!(error.body().len() < 2100, "{}", error.body().len());
+    }
+
+    #[test]
+    fn busy_address_is_explained_once() {
+        let cause = std::io::Error::from_raw_os_error(rustix::io::Errno::ADDRINUSE.raw_os_error());
+        let error = StartError::Busy { address: "127.0.0.1:18799".parse().unwrap(), flag: "listen", cause };
+        assert_eq!(
+            format!("{:#}", anyhow::Error::from(error)),
+            "cannot listen on 127.0.0.1:18799: address already in use; choose another address with --listen ADDR:PORT, or port 0"
+        );
     }
 }

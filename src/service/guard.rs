@@ -12,11 +12,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
 
 use super::connections::{ClientAddress, client_of};
 use super::errors::{ApiError, MAX_URL, shown};
 use super::keys::{KeyIdentity, Role};
-use super::limits::Class;
+use super::limits::{Class, KeyBudget};
 use super::state::App;
 
 /// Refuses long URLs, and DNS rebinding, by which a web page sends requests here under its own name: the Host must be an address or
@@ -56,10 +57,10 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
     // A client that guesses keys causes no queries.
     let is_guessing = client.is_some_and(|client| app.wrong_keys.is_exhausted(client, now));
     let Some(identity) = identify(&app, request.headers(), !is_guessing).await else {
-        let mut refused = match client.map_or(Ok(()), |client| app.wrong_keys.take(client, now)) {
-            Ok(()) => without_key(),
-            Err(seconds) => too_many_wrong_keys(seconds),
-        };
+        if let Err(budget) = client.map_or(Ok(()), |client| app.wrong_keys.take(client, now)) {
+            return too_many(&budget, "too many requests without a valid API key from this address", now);
+        }
+        let mut refused = without_key();
         if let Some(budget) = app.limiter.peek(class, now) {
             budget.set_headers(refused.headers_mut());
         }
@@ -81,12 +82,7 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
             budget.set_headers(response.headers_mut());
             response
         }
-        Some((budget, false)) => {
-            let mut refused = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate limit exceeded").into_response();
-            budget.set_headers(refused.headers_mut());
-            budget.set_reset_headers(refused.headers_mut(), now);
-            refused
-        }
+        Some((budget, false)) => too_many(&budget, "rate limit exceeded", now),
     };
     response.extensions_mut().insert(identity);
     response
@@ -107,11 +103,14 @@ fn without_key() -> Response {
     refused
 }
 
-/// The right key is still accepted: otherwise any program on a machine could lock out the others.
-fn too_many_wrong_keys(seconds: i64) -> Response {
-    let message = "too many requests without a valid API key from this address";
-    let mut refused = ApiError::new(StatusCode::TOO_MANY_REQUESTS, message).into_response();
-    refused.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+/// 429 with the end of the window. After too many wrong keys the right one is still accepted: otherwise any program on a
+/// machine could lock out the others.
+fn too_many(budget: &KeyBudget, message: &str, now: Timestamp) -> Response {
+    let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, message)
+        .with_details(format!("retry in {} s", budget.seconds_left(now)));
+    let mut refused = error.into_response();
+    budget.set_headers(refused.headers_mut());
+    budget.set_reset_headers(refused.headers_mut(), now);
     refused
 }
 

@@ -40,7 +40,7 @@ pub async fn import_wordlist(dir: &DataDir, name: &str, description: &str, text:
 /// Opens the store for a command, with or without a running service. The lock prevents a service from starting, and
 /// migrating, meanwhile.
 pub(super) async fn open_store(dir: &DataDir) -> Result<(Store, Option<DirLock>), StartError> {
-    let files = |source| StartError::Files { path: dir.path().to_owned(), source };
+    let files = |cause| StartError::Files { path: dir.path().to_owned(), cause };
     let running = matches!(dir.holder().map_err(files)?, Holder::Running(_));
     let lock = if running { None } else { dir.lock().await.map_err(files)? };
     let store = match running {

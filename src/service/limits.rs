@@ -67,7 +67,12 @@ impl KeyBudget {
     /// Sets the additional headers of a 429: `X-RateLimit-Reset` and `Retry-After`.
     pub fn set_reset_headers(&self, headers: &mut HeaderMap, now: Timestamp) {
         headers.insert("x-ratelimit-reset", HeaderValue::from(self.reset));
-        headers.insert("retry-after", HeaderValue::from((self.reset - now.as_second()).max(1)));
+        headers.insert("retry-after", HeaderValue::from(self.seconds_left(now)));
+    }
+
+    /// Seconds until the window ends.
+    pub fn seconds_left(&self, now: Timestamp) -> i64 {
+        (self.reset - now.as_second()).max(1)
     }
 }
 
@@ -134,8 +139,11 @@ impl WrongKeys {
         windows.get(&client).is_some_and(|window| window.ends > now.as_second() && window.used >= self.limit)
     }
 
-    /// Counts one request; returns the seconds until the next window when the limit is exceeded.
-    pub fn take(&self, client: IpAddr, now: Timestamp) -> Result<(), i64> {
+    /// Counts one request.
+    ///
+    /// # Errors
+    /// The budget, without a request left, when the limit is exceeded.
+    pub fn take(&self, client: IpAddr, now: Timestamp) -> Result<(), KeyBudget> {
         let now = now.as_second();
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= MAX_CLIENTS {
@@ -149,7 +157,10 @@ impl WrongKeys {
             *window = Window { ends: now + WINDOW, used: 0 };
         }
         window.used = window.used.saturating_add(1);
-        if window.used > self.limit { Err(window.ends - now) } else { Ok(()) }
+        match window.used > self.limit {
+            true => Err(KeyBudget { limit: self.limit, remaining: 0, reset: window.ends }),
+            false => Ok(()),
+        }
     }
 }
 
@@ -185,7 +196,9 @@ mod tests {
         let wrong_keys = WrongKeys::new(2);
         let at = |second| Timestamp::from_second(second).unwrap();
         let client = |last: u32| IpAddr::from(std::net::Ipv4Addr::from(0x7f00_0000 + last));
-        assert_eq!([0, 1, 2].map(|_| wrong_keys.take(client(1), at(1000))), [Ok(()), Ok(()), Err(60)]);
+        assert_eq!([0, 1].map(|_| wrong_keys.take(client(1), at(1000))), [Ok(()); 2]);
+        let refused = wrong_keys.take(client(1), at(1000)).unwrap_err();
+        assert_eq!((refused.remaining, refused.seconds_left(at(1000))), (0, 60));
         assert!(wrong_keys.is_exhausted(client(1), at(1059)) && !wrong_keys.is_exhausted(client(1), at(1060)));
         assert_eq!(wrong_keys.take(client(2), at(1000)), Ok(()));
         assert!(!wrong_keys.is_exhausted(client(2), at(1000)));

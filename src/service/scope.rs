@@ -5,29 +5,32 @@
 //! ```
 //!
 //! This module reads and writes the file; [`scope_check`](super::scope_check) decides. Users may also edit `scope.toml` by hand; changes
-//! apply immediately. The commands keep all entries but no comments.
+//! apply immediately. The commands keep all entries but no comments. An allowance has rules that a denial does not have
+//! ([`Pattern::check_allowance`]): whoever denies too much harms nobody.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::net::IpAddr;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use ipnet::IpNet;
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use url::Host;
 
-use super::address::check_dns_name;
+use super::address::{check_dns_name, is_address_range};
 use crate::contract::{Stamp, serde_as_text};
 
 /// Domains of providers with names of many owners below them that are no public suffixes themselves.
 const SHARED_DOMAINS: &[&str] =
     &["amazonaws.com", "amazonaws.com.cn", "windows.net", "core.windows.net", "wordpress.com"];
 
-/// The shortest prefixes of an entry; a shorter one is a mistake, or a scan of the internet.
+/// The shortest prefixes of an allowance; a shorter one is a mistake, or a scan of the internet.
 const MIN_PREFIX_V4: u8 = 8;
 const MIN_PREFIX_V6: u8 = 32;
 
@@ -64,6 +67,30 @@ impl Pattern {
     pub fn covers_ip(&self, ip: IpAddr) -> bool {
         matches!(self, Pattern::Net(net) if net.contains(&ip))
     }
+
+    /// Checks that the owner of one entry can own all its targets.
+    ///
+    /// # Errors
+    /// When the network is too wide, or the names below the suffix belong to many owners.
+    pub fn check_allowance(&self) -> Result<(), PatternError> {
+        let why = match self {
+            Pattern::Net(net) if is_too_wide(net) => "networks wider than /8 (IPv4) or /32 (IPv6) are refused",
+            Pattern::Below(name) if is_shared(name) => {
+                "names below this suffix belong to many owners; use a domain that you own"
+            }
+            _ => return Ok(()),
+        };
+        Err(PatternError { given: self.to_string(), why: why.to_owned() })
+    }
+
+    /// Parses the pattern of an allowance.
+    ///
+    /// # Errors
+    /// When the text is no pattern, or [`Pattern::check_allowance`] refuses it.
+    pub fn allowance(text: &str) -> Result<Self, PatternError> {
+        let pattern: Self = text.parse()?;
+        pattern.check_allowance().map(|()| pattern)
+    }
 }
 
 impl FromStr for Pattern {
@@ -81,10 +108,15 @@ impl FromStr for Pattern {
         }
         if text.contains('/') {
             return match text.parse::<IpNet>() {
-                Ok(net) if is_too_wide(&net) => fail("a network is at most a /8 (IPv4) or a /32 (IPv6)"),
                 Ok(net) => Ok(Pattern::Net(net.trunc())),
                 Err(_) => fail("a network has the form 10.0.4.0/24"),
             };
+        }
+        if is_address_range(text) {
+            return fail("address ranges are not supported; use a network such as 10.0.4.0/28");
+        }
+        if has_port(text) {
+            return fail("use the host only, without a port");
         }
         let (below, name) = match text.strip_prefix("*.") {
             Some(name) => (true, name),
@@ -97,14 +129,14 @@ impl FromStr for Pattern {
         if let Err(why) = check_dns_name(&name) {
             return fail(why);
         }
-        if !below {
-            return Ok(Pattern::Name(name));
-        }
-        if is_shared(&name) {
-            return fail("names below this suffix belong to many owners; use a domain that you own");
-        }
-        Ok(Pattern::Below(name))
+        Ok(if below { Pattern::Below(name) } else { Pattern::Name(name) })
     }
+}
+
+/// Whether the text is a host with a port: `shop.acme.test:443` or `[::1]:443`.
+fn has_port(text: &str) -> bool {
+    let port = text.rsplit_once(':').filter(|(host, _)| host.ends_with(']') || !host.contains(':'));
+    port.is_some_and(|(host, port)| !host.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_too_wide(net: &IpNet) -> bool {
@@ -150,6 +182,26 @@ pub struct ScopeEntry {
     pub added: Option<Stamp>,
 }
 
+/// An entry that was added again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplacedEntry {
+    pub old: ScopeEntry,
+    pub new: ScopeEntry,
+}
+
+impl ScopeEntry {
+    /// Keeps the expiry date and the note of an earlier entry where this one has none. A date that was over when this
+    /// entry was added is not kept: the new entry would have no effect.
+    fn keep(&mut self, old: &Self) {
+        let day = self.added.map(|added| added.0.to_zoned(TimeZone::UTC).date());
+        let is_over = |until: &Date| day.is_some_and(|day| *until < day);
+        self.until = self.until.or(old.until.filter(|until| !is_over(until)));
+        if self.note.is_empty() {
+            self.note.clone_from(&old.note);
+        }
+    }
+}
+
 /// The contents of a scope file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -169,10 +221,18 @@ pub enum ScopeError {
     Read { path: PathBuf, source: io::Error },
     #[error("scope file {path} is invalid: {source}")]
     Syntax { path: PathBuf, source: Box<toml::de::Error> },
+    #[error("scope file {path} is invalid: {source}")]
+    Entry { path: PathBuf, source: PatternError },
     #[error("scope file {path} cannot be written: {source}")]
     Write { path: PathBuf, source: io::Error },
-    #[error("line {line}: {source}")]
-    Line { line: usize, source: PatternError },
+}
+
+/// An invalid line of a list of patterns.
+#[derive(Debug, Error)]
+#[error("{cause}")]
+pub struct LineError {
+    pub line: usize,
+    cause: PatternError,
 }
 
 /// The scope file, with the edits of the command line.
@@ -196,55 +256,64 @@ impl ScopeFile {
     /// # Errors
     /// When it cannot be read or is invalid.
     pub fn load(&self) -> Result<ScanScope, ScopeError> {
-        match fs::read_to_string(&self.path) {
-            Ok(text) => toml::from_str(&text)
-                .map_err(|source| ScopeError::Syntax { path: self.path.clone(), source: Box::new(source) }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ScanScope::default()),
-            Err(source) => Err(ScopeError::Read { path: self.path.clone(), source }),
+        let path = || self.path.clone();
+        let text = match fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ScanScope::default()),
+            Err(source) => return Err(ScopeError::Read { path: path(), source }),
+        };
+        let scope: ScanScope =
+            toml::from_str(&text).map_err(|source| ScopeError::Syntax { path: path(), source: Box::new(source) })?;
+        for entry in &scope.allow {
+            entry.target.check_allowance().map_err(|source| ScopeError::Entry { path: path(), source })?;
         }
+        Ok(scope)
     }
 
-    /// Adds allowances; an entry for the same pattern is replaced.
+    /// Adds allowances. An entry for the same pattern is replaced; its expiry date and its note are kept unless the new
+    /// entry has others. Returns the replaced entries.
     ///
     /// # Errors
     /// When the file cannot be read or written.
-    pub fn add(&self, entries: Vec<ScopeEntry>) -> Result<(), ScopeError> {
+    pub fn add(&self, entries: Vec<ScopeEntry>) -> Result<Vec<ReplacedEntry>, ScopeError> {
         self.edit(|scope| upsert(&mut scope.allow, entries))
     }
 
-    /// Adds denials, which override all allowances.
+    /// Adds denials, which override all allowances. Returns the replaced entries.
     ///
     /// # Errors
     /// When the file cannot be read or written.
-    pub fn deny(&self, entries: Vec<ScopeEntry>) -> Result<(), ScopeError> {
+    pub fn deny(&self, entries: Vec<ScopeEntry>) -> Result<Vec<ReplacedEntry>, ScopeError> {
+        let entries = entries.into_iter().map(|entry| ScopeEntry { until: None, ..entry }).collect();
+        self.edit(|scope| upsert(&mut scope.deny, entries))
+    }
+
+    /// Removes all entries for these patterns; returns the patterns that had one.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn remove(&self, patterns: &[Pattern]) -> Result<Vec<Pattern>, ScopeError> {
         self.edit(|scope| {
-            upsert(&mut scope.deny, entries.into_iter().map(|e| ScopeEntry { until: None, ..e }).collect())
+            let all = || scope.allow.iter().chain(&scope.deny);
+            let is_listed = |pattern: &&Pattern| all().any(|entry| entry.target == **pattern);
+            let removed = patterns.iter().filter(is_listed).cloned().collect();
+            scope.allow.retain(|entry| !patterns.contains(&entry.target));
+            scope.deny.retain(|entry| !patterns.contains(&entry.target));
+            removed
         })
     }
 
-    /// Removes all entries for these patterns; returns their number.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written.
-    pub fn remove(&self, patterns: &[Pattern]) -> Result<usize, ScopeError> {
-        let mut removed = 0;
-        self.edit(|scope| {
-            let before = scope.allow.len() + scope.deny.len();
-            scope.allow.retain(|entry| !patterns.contains(&entry.target));
-            scope.deny.retain(|entry| !patterns.contains(&entry.target));
-            removed = before - scope.allow.len() - scope.deny.len();
-        })?;
-        Ok(removed)
-    }
-
-    fn edit(&self, change: impl FnOnce(&mut ScanScope)) -> Result<(), ScopeError> {
+    fn edit<T>(&self, change: impl FnOnce(&mut ScanScope) -> T) -> Result<T, ScopeError> {
         let fail = |source| ScopeError::Write { path: self.path.clone(), source };
         // Concurrent commands must not lose an entry. The lock is a separate file, because the scope file is replaced.
-        let lock = File::create(self.path.with_extension("toml.lock")).map_err(fail)?;
+        let mut options = OpenOptions::new();
+        let options = options.create(true).truncate(false).write(true).mode(0o600);
+        let lock = options.open(self.path.with_extension("toml.lock")).map_err(fail)?;
         lock.lock().map_err(fail)?;
         let mut scope = self.load()?;
-        change(&mut scope);
-        self.replace(&scope).map_err(fail)
+        let result = change(&mut scope);
+        self.replace(&scope).map_err(fail)?;
+        Ok(result)
     }
 
     fn replace(&self, scope: &ScanScope) -> io::Result<()> {
@@ -261,30 +330,39 @@ impl ScopeFile {
     }
 }
 
-/// Parses a list of patterns, one per line; blank lines and `#` comments are skipped (`scandeck scope import FILE`).
+/// Parses a list of allowances, one per line; blank lines and `#` comments are skipped (`scandeck scope import FILE`).
 ///
 /// # Errors
 /// The first invalid line, with its number.
-pub fn parse_list(text: &str) -> Result<Vec<Pattern>, ScopeError> {
+pub fn parse_list(text: &str) -> Result<Vec<Pattern>, LineError> {
     let mut all = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         if !line.is_empty() {
-            all.push(line.parse().map_err(|source| ScopeError::Line { line: number + 1, source })?);
+            all.push(Pattern::allowance(line).map_err(|cause| LineError { line: number + 1, cause })?);
         }
     }
     Ok(all)
 }
 
-fn upsert(list: &mut Vec<ScopeEntry>, entries: Vec<ScopeEntry>) {
-    for entry in entries {
-        list.retain(|old| old.target != entry.target);
-        list.push(entry);
+/// Adds or replaces entries; returns the replaced ones.
+fn upsert(list: &mut Vec<ScopeEntry>, entries: Vec<ScopeEntry>) -> Vec<ReplacedEntry> {
+    let mut replaced = Vec::new();
+    for mut new in entries {
+        if let Some(position) = list.iter().position(|old| old.target == new.target) {
+            let old = list.remove(position);
+            new.keep(&old);
+            replaced.push(ReplacedEntry { old, new: new.clone() });
+        }
+        list.push(new);
     }
+    replaced
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn entry(target: &str) -> ScopeEntry {
@@ -308,10 +386,11 @@ mod tests {
             ("[::1]", "::1"),
             ("2001:db8::/32", "2001:db8::/32"),
             ("10.0.0.0/8", "10.0.0.0/8"),
+            ("10-5.test", "10-5.test"),
             ("*.example.gov.au", "*.example.gov.au"),
             ("*.shop.s3.amazonaws.com", "*.shop.s3.amazonaws.com"),
         ] {
-            assert_eq!(given.parse::<Pattern>().unwrap().to_string(), expected);
+            assert_eq!(Pattern::allowance(given).unwrap().to_string(), expected);
         }
         for (given, why) in [
             ("*", "use a name"),
@@ -326,17 +405,34 @@ mod tests {
             ("*.xn--p1ai", "many owners"),
             ("*.ck", "many owners"),
             ("a.*.test", "use a name"),
-            ("0.0.0.0/0", "at most a /8"),
-            ("8.0.0.0/7", "at most a /8"),
-            ("::/0", "at most a /8"),
-            ("2001::/31", "a /32 (IPv6)"),
+            ("0.0.0.0/0", "wider than /8"),
+            ("8.0.0.0/7", "wider than /8"),
+            ("::/0", "wider than /8"),
+            ("2001::/31", "/32 (IPv6)"),
+            ("10.0.4.5-10", "address ranges are not supported; use a network"),
+            ("10.0.4.5-10.0.4.9", "address ranges"),
+            ("10.0.4-5.1", "address ranges"),
+            ("10.0.4.*", "address ranges"),
+            ("10.0.4.1,7", "address ranges"),
+            ("shop.acme.test:443", "without a port"),
+            ("[::1]:443", "without a port"),
             ("10.0.0.0/33", "10.0.4.0/24"),
             ("http://a.test/", "without http://"),
             ("", "use a name"),
         ] {
-            let error = given.parse::<Pattern>().expect_err(given).to_string();
+            let error = Pattern::allowance(given).expect_err(given).to_string();
             assert!(error.contains(why), "{given}: {error}");
         }
+    }
+
+    #[test]
+    fn denial_may_be_wider_than_an_allowance() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = ScopeFile::new(folder.path().join("scope.toml"));
+        file.deny(vec![entry("*.gov.au"), entry("10.0.0.0/7")]).unwrap();
+        assert_eq!(file.load().unwrap().deny.len(), 2);
+        fs::write(file.path(), "allow = [{ target = '*.gov.au' }]").unwrap();
+        assert!(file.load().unwrap_err().to_string().contains("many owners"));
     }
 
     #[test]
@@ -398,7 +494,7 @@ mod tests {
             "duckdns.org",
         ];
         let accepted: Vec<&str> =
-            all.into_iter().filter(|suffix| format!("*.{suffix}").parse::<Pattern>().is_ok()).collect();
+            all.into_iter().filter(|suffix| Pattern::allowance(&format!("*.{suffix}")).is_ok()).collect();
         assert_eq!(accepted, [""; 0]);
     }
 
@@ -421,8 +517,29 @@ mod tests {
         let scope = file.load().unwrap();
         assert_eq!((scope.allow.len(), scope.deny.len()), (2, 1));
         assert!(scope.allow.contains(&until));
-        assert_eq!(file.remove(&["10.0.4.9".parse().unwrap(), "1.1.1.1".parse().unwrap()]).unwrap(), 1);
+        let removed = file.remove(&["10.0.4.9".parse().unwrap(), "1.1.1.1".parse().unwrap()]).unwrap();
+        assert_eq!(removed, ["10.0.4.9".parse().unwrap()]);
         assert!(file.load().unwrap().deny.is_empty());
+        let mode = fs::metadata(folder.path().join("scope.toml.lock")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn entry_added_again_keeps_its_date_and_its_note() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = ScopeFile::new(folder.path().join("scope.toml"));
+        let at = |day: &str| Some(Stamp(format!("{day}T12:00:00Z").parse().unwrap()));
+        let limited = ScopeEntry { until: Some("2026-12-31".parse().unwrap()), ..entry("b.test") };
+        let bare = |day: &str| ScopeEntry { note: String::new(), added: at(day), ..entry("b.test") };
+        assert_eq!(file.add(vec![limited.clone()]).unwrap(), []);
+        assert_eq!(file.add(vec![bare("2026-12-31")]).unwrap()[0].old, limited);
+        let kept = &file.load().unwrap().allow[0];
+        assert_eq!((kept.until, &kept.note), (limited.until, &limited.note));
+        // A date that is over would leave the target out of scope.
+        file.add(vec![bare("2027-01-01")]).unwrap();
+        assert_eq!(file.load().unwrap().allow[0].until, None);
+        file.add(vec![ScopeEntry { note: "SOW 2".into(), ..limited.clone() }]).unwrap();
+        assert_eq!(file.load().unwrap().allow[0].note, "SOW 2");
     }
 
     #[test]
@@ -441,7 +558,7 @@ mod tests {
     #[test]
     fn parse_list_reports_the_invalid_line() {
         assert_eq!(parse_list("# ours\n10.0.4.0/24  # lab\n\nshop.acme.test\n").unwrap().len(), 2);
-        let error = parse_list("10.0.4.1\n*.test\n").unwrap_err().to_string();
-        assert!(error.starts_with("line 2:"), "{error}");
+        let error = parse_list("10.0.4.1\n*.test\n").unwrap_err();
+        assert!(error.line == 2 && error.to_string().contains("many owners"), "{error}");
     }
 }

@@ -51,6 +51,8 @@ pub struct ScopeCheckSettings {
     pub allow_targets: Vec<Pattern>,
     /// Appended to the command of a remedy, such as ` --data-dir /srv/scandeck`; empty for the default directory.
     pub command_suffix: String,
+    /// Whether other machines read the refusals: then they contain no path of this machine.
+    pub hide_paths: bool,
 }
 
 /// Decides which targets may be scanned.
@@ -177,7 +179,13 @@ impl ScopeCheck {
         if let Some(current) = cached.as_ref().filter(|cached| cached.stamp == stamp) {
             return current.scope.clone();
         }
-        let scope = self.file.load().map(Arc::new).map_err(|error| error.to_string());
+        let scope = self.file.load().map(Arc::new).map_err(|error| {
+            tracing::error!(%error, "scope file not read; no scan can start");
+            match self.settings.hide_paths {
+                true => "the scope file cannot be read; the log of the service contains the cause".to_owned(),
+                false => error.to_string(),
+            }
+        });
         *cached = Some(CachedScope { stamp, scope: scope.clone() });
         scope
     }
@@ -197,6 +205,9 @@ impl ScopeCheck {
         let suffix = &self.settings.command_suffix;
         let remedy = match &reason {
             RefusalReason::Denied(_) => format!("`scandeck scope remove {entry}{suffix}` removes the denial"),
+            RefusalReason::ScopeFile(_) if self.settings.hide_paths => {
+                "No scan can start until the scope file is fixed".to_owned()
+            }
             RefusalReason::ScopeFile(_) => {
                 format!("No scan can start until {} is fixed", self.file.path().display())
             }
@@ -331,6 +342,15 @@ mod tests {
             "192.168.1.10 is out of scope; `scandeck scope add 192.168.1.10 --data-dir /srv/sd` permits it \
              (allowed: loopback and this host)"
         );
+    }
+
+    #[test]
+    fn refusal_for_other_machines_contains_no_path() {
+        let TestScopeCheck { scope_check, _folder: folder } = &scope_check("allow = [", |settings| {
+            settings.hide_paths = true;
+        });
+        let refusal = refused(scope_check, "127.0.0.1").unwrap();
+        assert!(refusal.contains("scope file") && !refusal.contains(folder.path().to_str().unwrap()), "{refusal}");
     }
 
     #[test]

@@ -173,7 +173,10 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         settings,
     });
     let metrics_url = sockets.metrics.as_ref().and_then(|listener| listener.local_addr().ok());
-    notes.extend(metrics_url.map(|address| format!("metrics at http://{address}/metrics")));
+    notes.extend(metrics_url.map(metrics_note));
+    if app.settings.tls.is_some() && app.settings.insecure_http {
+        notes.push("--insecure-http has no effect with --tls-cert".to_owned());
+    }
     let previous_logger_url = last.map(|last| last.logger_url).filter(|last| *last != logger_base).map(String::from);
     notes.extend(
         previous_logger_url
@@ -250,6 +253,15 @@ fn check_exposure(settings: &Settings) -> Result<(), StartError> {
     )))
 }
 
+/// Metrics need no key, so the note says who can read them.
+fn metrics_note(address: SocketAddr) -> String {
+    let url = format!("http://{}/metrics", local_address(address));
+    match address.ip().to_canonical().is_loopback() {
+        true => format!("metrics at {url}"),
+        false => format!("metrics at {url}, which other machines can read without a key"),
+    }
+}
+
 fn api_url(scheme: &str, address: impl fmt::Display) -> Result<Url, StartError> {
     url(&format!("{scheme}://{address}{}", router::PREFIX))
 }
@@ -274,7 +286,7 @@ fn local_address(address: SocketAddr) -> SocketAddr {
 }
 
 async fn listen(address: SocketAddr, flag: &'static str, any: bool) -> Result<(TcpListener, SocketAddr), StartError> {
-    let busy = |source| StartError::Busy { address, flag, source };
+    let busy = |cause| StartError::Busy { address, flag, cause };
     let listener = match TcpListener::bind(address).await {
         Err(_) if any => TcpListener::bind((address.ip(), 0)).await,
         other => other,
@@ -328,23 +340,31 @@ async fn prepare(store: &Store, settings: &Settings, now: Timestamp) -> Result<(
 
 fn files(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> StartError + use<> {
     let path = path.to_owned();
-    move |source| StartError::Files { path, source }
+    move |cause| StartError::Files { path, cause }
 }
 
 fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettings, StartError> {
     let pattern = |text: &String| {
-        text.parse::<Pattern>().map_err(|error| StartError::Settings(format!("--allow-target {text}: {error}")))
+        Pattern::allowance(text).map_err(|error| StartError::Settings(format!("--allow-target {text}: {error}")))
     };
-    let command_suffix = match DataDir::default_path().canonicalize() {
-        Ok(default) if default == dir.path() => String::new(),
-        _ => format!(" --data-dir {}", dir.path().display()),
+    let hide_paths = serves_other_machines(settings);
+    let command_suffix = match dir.command_suffix() {
+        suffix if suffix.is_empty() || !hide_paths => suffix,
+        _ => " --data-dir DIR".to_owned(),
     };
     Ok(ScopeCheckSettings {
         scope_file: dir.scope_file(),
         allow_private: settings.allow_private,
         allow_targets: settings.allow_targets.iter().map(pattern).collect::<Result<_, _>>()?,
         command_suffix,
+        hide_paths,
     })
+}
+
+/// Whether clients on other machines use the API.
+fn serves_other_machines(settings: &Settings) -> bool {
+    let is_direct = !settings.listen.ip().to_canonical().is_loopback();
+    is_direct || !settings.behind_proxy.is_empty() || !settings.allow_hosts.is_empty()
 }
 
 fn url(text: &str) -> Result<Url, StartError> {
@@ -438,6 +458,32 @@ async fn shut_down(tasks: TaskTracker, store: Store, lock: DirLock) {
 mod tests {
     use super::super::tls::TlsFiles;
     use super::*;
+
+    #[test]
+    fn refusals_name_the_data_directory_to_this_machine_only() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = DataDir::open(temp.path()).unwrap();
+        let suffix = |change: &dyn Fn(&mut Settings)| {
+            let mut settings = Settings::new(temp.path());
+            change(&mut settings);
+            rails_settings(&settings, &dir).unwrap().command_suffix
+        };
+        assert_eq!(suffix(&|_| ()), format!(" --data-dir {}", dir.path().display()));
+        for change in [
+            (&|settings: &mut Settings| settings.listen = "0.0.0.0:0".parse().unwrap()) as &dyn Fn(&mut Settings),
+            &|settings| settings.behind_proxy = vec!["127.0.0.1/32".parse().unwrap()],
+            &|settings| settings.allow_hosts = vec!["scans.example.net".to_owned()],
+        ] {
+            assert_eq!(suffix(change), " --data-dir DIR");
+        }
+    }
+
+    #[test]
+    fn metrics_note_names_an_address_to_open() {
+        assert_eq!(metrics_note("127.0.0.1:9100".parse().unwrap()), "metrics at http://127.0.0.1:9100/metrics");
+        let public = metrics_note("0.0.0.0:9100".parse().unwrap());
+        assert!(public.starts_with("metrics at http://127.0.0.1:9100/metrics") && public.contains("without a key"));
+    }
 
     #[test]
     fn plain_http_beyond_loopback_needs_a_flag() {

@@ -6,13 +6,14 @@
 //!                   SIGHUP ──────┘ reload: new connections use the new certificate
 //! ```
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::task::{Context, Poll};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow, ensure};
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs::default_provider;
 use rustls::pki_types::pem::PemObject;
@@ -23,6 +24,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+
+use super::errors::cause_of;
 
 /// The files of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,13 +84,20 @@ impl ResolvesServerCert for ServerIdentity {
 }
 
 fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
-    let unreadable = |path: &Path| format!("cannot read {}", path.display());
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(&files.cert).and_then(Iterator::collect);
-    let chain = chain.with_context(|| unreadable(&files.cert))?;
-    anyhow::ensure!(!chain.is_empty(), "{} contains no certificate (PEM)", files.cert.display());
-    let key = PrivateKeyDer::from_pem_file(&files.key).with_context(|| unreadable(&files.key))?;
-    CertifiedKey::from_der(chain, key, &default_provider())
-        .with_context(|| format!("{} is not the key of {}", files.key.display(), files.cert.display()))
+    let contents =
+        |path: &Path| fs::read(path).map_err(|error| anyhow!("cannot read {}: {}", path.display(), cause_of(&error)));
+    let (cert, key) = (contents(&files.cert)?, contents(&files.key)?);
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&cert).collect();
+    let chain = chain.with_context(|| format!("cannot read {}", files.cert.display()))?;
+    ensure!(!chain.is_empty(), "{} contains no certificate (PEM)", files.cert.display());
+    let key = PrivateKeyDer::from_pem_slice(&key);
+    let key = key.map_err(|_| anyhow!("{} contains no private key (PEM)", files.key.display()))?;
+    CertifiedKey::from_der(chain, key, &default_provider()).map_err(|error| match error {
+        rustls::Error::InconsistentKeys(_) => {
+            anyhow!("{} is not the key of {}", files.key.display(), files.cert.display())
+        }
+        other => anyhow!("cannot use {} with {}: {other}", files.cert.display(), files.key.display()),
+    })
 }
 
 /// A connection with or without TLS.

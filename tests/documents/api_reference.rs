@@ -142,7 +142,10 @@ fn kind(schema: &Value) -> String {
     }
     for keyword in ["anyOf", "oneOf"] {
         if let Some(choices) = schema[keyword].as_array() {
-            return choices.iter().map(kind).collect::<Vec<_>>().join(" or ");
+            let mut kinds: Vec<String> = choices.iter().map(kind).collect();
+            // The same values as numbers and as text.
+            kinds.dedup();
+            return kinds.join(" or ");
         }
     }
     if let Some(choices) = schema["enum"].as_array() {
@@ -158,7 +161,9 @@ fn kind(schema: &Value) -> String {
     };
     let mut text = kinds.join(" or ");
     if kinds.contains(&"array") && schema["items"].is_object() {
-        text = text.replace("array", &format!("array of {}", kind(&schema["items"])));
+        let items = kind(&schema["items"]);
+        let items = if kinds.len() > 1 && items.contains(" or ") { format!("({items})") } else { items };
+        text = text.replace("array", &format!("array of {items}"));
     }
     match (schema["minimum"].as_i64(), schema["maximum"].as_i64()) {
         (Some(least), Some(most)) => {

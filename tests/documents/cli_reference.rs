@@ -19,7 +19,7 @@ pub(super) fn markdown() -> String {
 /// The help of a command without the shared options, then that of its subcommands.
 fn section(command: &Command, text: &mut String) {
     let mut shown = command.clone().mut_args(|arg| {
-        let is_hidden = arg.get_help_heading() == Some(SHARED) || arg.get_id() == "help";
+        let is_hidden = arg.is_hide_set() || arg.get_help_heading() == Some(SHARED) || arg.get_id() == "help";
         arg.hide(is_hidden)
     });
     let name = command.get_bin_name().unwrap_or(command.get_name());

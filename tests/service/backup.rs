@@ -43,18 +43,22 @@ async fn backup_of_running_service_restores_its_data_and_keys() {
     let named = restored.client.request(Method::GET, format!("{}/targets", restored.base)).bearer_auth(&key);
     assert_eq!(named.send().await.unwrap().status(), 200);
     let error = restore_dir(&backup, &open(&to), true).await.unwrap_err().to_string();
-    assert!(error.contains("a service runs") && error.contains("scandeck stop"), "{error}");
+    let stop = format!("`scandeck stop --data-dir {}`", to.canonicalize().unwrap().display());
+    assert!(error.contains("a service runs") && error.contains(&stop), "{error}");
     restored.stop().await;
 
     let error = restore_dir(&backup, &open(&to), false).await.unwrap_err().to_string();
     assert!(error.contains("--replace"), "{error}");
     let old = restore_dir(&backup, &open(&to), true).await.unwrap().expect("a copy of the old database");
-    assert!(old.ends_with("scandeck.db.bak-1") && old.exists());
+    assert!(old.ends_with("scandeck.db.bak-1"));
+    assert_eq!(fs::metadata(&old).unwrap().permissions().mode() & 0o777, 0o600);
     let restored = TestService::in_dir(&to).await;
     assert_eq!(restored.count("/targets").await, 1);
     restored.stop().await;
     service.stop().await;
 }
+
+const NOT_OURS: &str = "scandeck.db is not a scandeck database";
 
 #[tokio::test]
 async fn backup_without_keys_or_damaged_backup_is_recognised() {
@@ -70,7 +74,13 @@ async fn backup_without_keys_or_damaged_backup_is_recognised() {
     newer[60..64].copy_from_slice(&9000_u32.to_be_bytes());
     let mut damaged = original.clone();
     damaged[4096..12_288].fill(0x5a);
-    for (bytes, expected) in [(newer, "schema 9000"), (damaged, ""), (b"no database".to_vec(), "schema 0")] {
+    for (bytes, expected) in [
+        (newer, "schema 9000"),
+        (damaged, ""),
+        (b"no database".to_vec(), NOT_OURS),
+        (Vec::new(), NOT_OURS),
+        (vec![0xd9; 4096], NOT_OURS),
+    ] {
         fs::write(backup.join("scandeck.db"), bytes).unwrap();
         let error = restore_dir(&backup, &open(&to), false).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{expected}: {error}");

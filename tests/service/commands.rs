@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Args, Command, FromArgMatches};
-use scandeck::cli::service::{scope, status, stop};
+use scandeck::cli::service::{keys, scope, status, stop};
 use scandeck::cli::wordlists;
 use scandeck::service::scope::ScopeFile;
 use serde_json::json;
@@ -59,6 +59,59 @@ async fn scope_entries_record_author_and_are_removable() {
     assert_eq!(file.load().unwrap().allow.len(), 1);
     let refused = parse::<scope::ScopeArgs>(temp.path(), &["add", "http://acme.test/"]).unwrap_err();
     assert!(refused.to_string().contains("host only"), "{refused}");
+}
+
+#[tokio::test]
+async fn scope_import_with_an_invalid_line_names_file_and_line_once() {
+    let temp = tempfile::tempdir().unwrap();
+    let list = temp.path().join("scope.txt");
+    let import = async || {
+        let args = parse(temp.path(), &["import", list.to_str().unwrap()]).unwrap();
+        scope::run(args).await
+    };
+    std::fs::write(&list, "10.0.4.0/24\n\nbad entry\n").unwrap();
+    let error = format!("{:#}", import().await.unwrap_err());
+    assert!(
+        error.contains("scope.txt:3: `bad entry` is not a scope entry") && error.contains("nothing was"),
+        "{error}"
+    );
+    assert_eq!(error.matches("is not a scope entry").count(), 1, "{error}");
+    std::fs::write(&list, "# nothing\n").unwrap();
+    assert_eq!(import().await.unwrap(), ExitCode::SUCCESS);
+    assert!(!temp.path().join("scope.toml").exists());
+}
+
+#[tokio::test]
+async fn scope_remove_with_an_unknown_target_removes_the_others_and_fails() {
+    let temp = tempfile::tempdir().unwrap();
+    scope(temp.path(), &["add", "b.test", "c.test"]).await;
+    assert_eq!(scope(temp.path(), &["remove", "b.test", "unknown.test"]).await, ExitCode::FAILURE);
+    let entries = ScopeFile::new(temp.path().join("scope.toml")).load().unwrap().allow;
+    assert_eq!(entries.iter().map(|entry| entry.target.to_string()).collect::<Vec<_>>(), ["c.test"]);
+}
+
+#[tokio::test]
+async fn scope_deny_accepts_what_add_refuses() {
+    let temp = tempfile::tempdir().unwrap();
+    let refused = parse::<scope::ScopeArgs>(temp.path(), &["add", "*.gov.au"]).unwrap_err();
+    assert!(refused.to_string().contains("many owners"), "{refused}");
+    assert_eq!(scope(temp.path(), &["deny", "*.gov.au", "10.0.0.0/7"]).await, ExitCode::SUCCESS);
+    for verb in ["add", "deny"] {
+        let refused = parse::<scope::ScopeArgs>(temp.path(), &[verb, "10.0.4.5-10"]).unwrap_err();
+        assert!(refused.to_string().contains("address ranges are not supported"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn keys_of_a_missing_directory_are_an_error() {
+    let temp = tempfile::tempdir().unwrap();
+    let none = temp.path().join("none");
+    for args in [&["list"][..], &["revoke", "ci"]] {
+        let error = keys::run(parse(&none, args).unwrap()).await.unwrap_err().to_string();
+        assert!(error.contains("none does not exist; use --data-dir"), "{error}");
+    }
+    let error = keys::run(parse(temp.path(), &["revoke", "ci"]).unwrap()).await.unwrap_err().to_string();
+    assert!(error.contains("key `ci` not found"), "{error}");
 }
 
 #[tokio::test]

@@ -263,8 +263,13 @@ async fn wrong_keys_are_throttled_and_the_right_key_is_not() {
         assert_eq!(send().await.status(), 401);
     }
     let refused = send().await;
-    assert!(refused.headers().contains_key("retry-after"));
-    JsonResponse::read(refused).await.assert_refused(429, "without a valid API key");
+    for (name, expected) in [("x-ratelimit-limit", "3"), ("x-ratelimit-remaining", "0")] {
+        assert_eq!(refused.headers()[name], expected);
+    }
+    assert!(refused.headers().contains_key("retry-after") && refused.headers().contains_key("x-ratelimit-reset"));
+    let refused = JsonResponse::read(refused).await;
+    assert!(refused.body["details"].as_str().unwrap().starts_with("retry in "), "{refused:?}");
+    refused.assert_refused(429, "without a valid API key");
     assert_eq!(service.get("/workspaces").await.status, 200);
     service.stop().await;
 }

@@ -188,9 +188,13 @@ fn invalid_settings_name_the_flag() {
         (temp.path(), vec!["--tls-cert", "cert.pem"], "--tls-key"),
         (temp.path(), vec!["--tls-cert", "none.pem", "--tls-key", "none.pem"], "none.pem"),
         (&below_a_file, vec![], "--data-dir"),
+        (&temp.path().join("file"), vec![], "file: not a directory; choose another path with --data-dir"),
+        (temp.path(), vec!["--behind-proxy", "0.0.0.0/0"], "use the address of the proxy"),
+        (temp.path(), vec!["--audit-bytes", "5"], "use 65536 or more"),
     ] {
         let output = program("serve", dir).args(&FREE_PORTS[2..]).args(flags).output().unwrap();
         let text = printed(&output);
         assert!(!output.status.success() && text.contains(expected), "{text}");
+        assert!(!text.contains("os error"), "{text}");
     }
 }

@@ -204,15 +204,15 @@ async fn invalid_scan_request_names_field() {
         (with(json!({"max_scan_time": 1441})), 400, "max_scan_time"),
         (with(json!({"max_scan_time": "5 min"})), 422, "max_scan_time"),
         (with(json!({"max_scan_time": "1441"})), 400, "max_scan_time"),
-        (with(json!({"authentication": {"cookies": "a=b"}})), 400, "directly in tool_params"),
+        (with(json!({"authentication": {"cookies": "a=b"}})), 400, "move `authentication` into `tool_params`"),
         (with(json!({"tool_params": {"authentication": {"cookies": "a=b"}}})), 400, "cannot be used"),
         (with(json!({"redirect_level": "sometimes"})), 400, "same_domain"),
         (with(json!({"scan_original_url": "yes"})), 422, "scan_original_url"),
         (with(json!({"tool_params": []})), 422, "tool_params"),
-        (with(json!({"tool_params": {"scan_type": "thorough"}})), 400, "scan_type"),
+        (with(json!({"tool_params": {"scan_type": "thorough"}})), 400, "tool_params.scan_type: use light"),
         (with(json!({"tool_params": {"scan_type": 7}})), 422, "scan_type"),
         (with(json!({"report_callback": "http://127.0.0.1/"})), 422, "report_callback"),
-        (with(json!({"report_callback": {}})), 400, "url is required"),
+        (with(json!({"report_callback": {}})), 400, "report_callback.url is required"),
         (with(json!({"report_callback": {"url": "ftp://127.0.0.1/"}})), 400, "report_callback"),
         (with(json!({"report_callback": {"url": "http://192.0.2.1/"}})), 403, "scope add"),
         (with(json!({"report_callback": {"url": "http://127.0.0.1/", "format": "odt"}})), 400, "json, csv, html"),
@@ -362,10 +362,7 @@ async fn scan_tests_filtered_by_resource_belong_to_scan_or_finding() {
     assert_eq!(tests(&format!("?resource_type=scan&resource_id={scan}")).await.len(), 2);
     assert_eq!(tests("?resource_type=scan&resource_id=99").await.len(), 0);
     service.get(&format!("/scans/{scan}/tests?resource_id=1")).await.assert_refused(400, "requires resource_type");
-    service
-        .get(&format!("/scans/{scan}/tests?resource_type=target"))
-        .await
-        .assert_refused(400, "none of scan, finding");
+    service.get(&format!("/scans/{scan}/tests?resource_type=target")).await.assert_refused(400, "use scan, finding");
     service.stop().await;
 }
 

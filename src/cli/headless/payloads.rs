@@ -85,7 +85,7 @@ struct NewArgs {
 }
 
 fn count(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|count| (1..=MOST).contains(count)).ok_or_else(|| format!("expected 1 to {MOST}"))
+    text.parse().ok().filter(|count| (1..=MOST).contains(count)).ok_or_else(|| format!("use 1 to {MOST}"))
 }
 
 /// Runs the command.

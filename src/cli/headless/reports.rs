@@ -83,7 +83,7 @@ struct CreateArgs {
     /// Filter of the content, such as include_info=false; repeatable
     #[arg(long, value_name = "NAME=BOOL")]
     filter: Vec<String>,
-    /// Webhook URL, called when the report is ready
+    /// URL that receives a JSON notice when the report is ready
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
 }

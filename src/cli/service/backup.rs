@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
 use clap::Args;
 
 use super::{DataDirArg, audit};
@@ -18,7 +17,7 @@ pub struct BackupArgs {
     /// New directory for the backup
     #[arg(value_name = "BACKUP")]
     to: PathBuf,
-    /// Leave out the API key, the key of callbacks and the key of credentials
+    /// Leave out the API key, the callback signing key and the credential encryption key
     #[arg(long)]
     without_keys: bool,
 }
@@ -32,7 +31,7 @@ pub struct RestoreArgs {
     /// Directory of the backup
     #[arg(value_name = "BACKUP")]
     from: PathBuf,
-    /// Replace an existing database, of which a copy remains
+    /// Replace an existing database; keeps a copy
     #[arg(long)]
     replace: bool,
 }
@@ -42,9 +41,7 @@ pub struct RestoreArgs {
 /// # Errors
 /// When the target exists, or a file cannot be read or written.
 pub async fn back_up(args: BackupArgs) -> anyhow::Result<ExitCode> {
-    let Some(dir) = args.directory.existing()? else {
-        bail!("{} does not exist; use --data-dir", args.directory.path().display());
-    };
+    let dir = args.directory.required()?;
     back_up_dir(&dir, &args.to, !args.without_keys).await?;
     audit(&dir, "backup", &args.to.display().to_string());
     note!("{} copied to {}", dir.path().display(), args.to.display());

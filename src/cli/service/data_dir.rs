@@ -9,7 +9,7 @@ use crate::service::DataDir;
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct DataDirArg {
-    /// Database, keys and scope file of the service [default: $XDG_STATE_HOME/scandeck/service, or below ~/.local/state]
+    /// Data directory of the service [default: $XDG_STATE_HOME/scandeck/service, or ~/.local/state/scandeck/service]
     // Global: hints of the service end with `scandeck scope add TARGET --data-dir DIR`.
     #[arg(long, value_name = "DIR", global = true)]
     pub data_dir: Option<PathBuf>,
@@ -35,6 +35,14 @@ impl DataDirArg {
     /// When the path is unreadable or is not a directory.
     pub fn existing(&self) -> anyhow::Result<Option<DataDir>> {
         DataDir::existing(self.path()).with_context(|| self.unusable())
+    }
+
+    /// Opens the directory, which must exist.
+    ///
+    /// # Errors
+    /// When the path does not exist, is unreadable, or is not a directory.
+    pub fn required(&self) -> anyhow::Result<DataDir> {
+        self.existing()?.with_context(|| format!("{} does not exist; use --data-dir", self.path().display()))
     }
 
     fn unusable(&self) -> String {

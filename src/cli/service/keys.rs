@@ -29,8 +29,8 @@ enum KeysCommand {
         /// Name of the key in logs
         #[arg(value_name = "NAME", value_parser = key_name)]
         name: String,
-        /// read: reads everything; triage: also reports and loggers; scan: also targets, scans and wordlists; admin: also
-        /// workspaces
+        /// read: reads everything; triage: also changes reports and loggers; scan: also targets, scans and wordlists;
+        /// admin: also workspaces
         #[arg(long, value_name = "ROLE")]
         role: Role,
     },
@@ -66,31 +66,22 @@ pub async fn run(args: KeysArgs) -> anyhow::Result<ExitCode> {
             }
         }
         KeysCommand::List => {
-            let keys = match directory.existing()? {
-                Some(dir) if dir.database().exists() => list_keys(&dir).await?,
-                _ => Vec::new(),
-            };
-            if keys.is_empty() {
-                note!("no named keys; the key file has the role admin");
+            let dir = directory.required()?;
+            let keys = if dir.database().exists() { list_keys(&dir).await? } else { Vec::new() };
+            match keys.is_empty() {
+                true if dir.key_file().exists() => note!("no named keys; the key in the file `key` has the role admin"),
+                true => note!("no keys; `scandeck keys add NAME --role ROLE` adds one"),
+                false => {}
             }
             let width = keys.iter().map(|key| key.name.len()).max().unwrap_or_default();
             stdio::print(keys.iter().map(|key| line(key, width)).collect::<String>().as_bytes())?;
         }
         KeysCommand::Revoke { name } => {
-            let revoked = match directory.existing()? {
-                Some(dir) if dir.database().exists() => {
-                    let revoked = revoke_key(&dir, &name).await?;
-                    if revoked {
-                        audit(&dir, "keys revoke", &name);
-                    }
-                    revoked
-                }
-                _ => false,
-            };
-            if !revoked {
-                note!("key `{}` not found; `scandeck keys list` shows all keys", text::clean(&name));
-                return Ok(ExitCode::FAILURE);
+            let dir = directory.required()?;
+            if !(dir.database().exists() && revoke_key(&dir, &name).await?) {
+                bail!("key `{}` not found; `scandeck keys list` shows all keys", text::clean(&name));
             }
+            audit(&dir, "keys revoke", &name);
             note!("key `{name}` revoked");
         }
     }

@@ -4,31 +4,31 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::value::{at_least_one, number_in, seconds};
+use crate::cli::value::{at_least, at_least_one, number_in, seconds};
 use crate::service::{ConnectionLimits, ScanLimits};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Limits of each scan")]
 pub struct ScanLimitArgs {
-    /// Findings that a scan stores
+    /// Maximum number of findings that a scan stores
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = at_least_one::<usize>)]
     scan_findings: usize,
-    /// Bytes of all findings of a scan
+    /// Maximum size of all findings of a scan
     #[arg(long, value_name = "BYTES", default_value_t = 33_554_432, value_parser = at_least_one::<usize>)]
     scan_bytes: usize,
-    /// Rows in the evidence of a finding
+    /// Maximum number of rows in the evidence of a finding
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one::<usize>)]
     evidence_rows: usize,
-    /// Bytes in the evidence of a finding
-    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = |text: &str| number_in(1024..=usize::MAX, text))]
+    /// Maximum size of the evidence of a finding
+    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = |text: &str| at_least(1024_usize, text))]
     evidence_bytes: usize,
-    /// Lines in the raw log of a scan
+    /// Maximum number of lines in the raw log of a scan
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = at_least_one::<usize>)]
     scan_raw_lines: usize,
-    /// Open ports that a port scan lists
+    /// Maximum number of open ports that a port scan lists
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = at_least_one::<usize>)]
     scan_ports: usize,
-    /// Seconds that a scan spends on reading HTML
+    /// Maximum time that a scan spends on reading HTML
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = seconds)]
     html_seconds: u64,
 }
@@ -36,16 +36,16 @@ pub struct ScanLimitArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Limits of connections")]
 pub struct ConnectionArgs {
-    /// Open connections of each listener
+    /// Maximum number of open connections of each listener
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = at_least_one::<usize>)]
     max_connections: usize,
-    /// Open connections of each listener from one address
+    /// Maximum number of open connections of each listener from one address
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = at_least_one::<usize>)]
     connections_per_client: usize,
-    /// Bytes of a request line with headers
+    /// Maximum size of request line and headers
     #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = |text: &str| number_in(1024..=1_048_576_usize, text))]
     head_bytes: usize,
-    /// Seconds in which a request line with headers must arrive
+    /// Seconds in which request line and headers must arrive
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = seconds)]
     head_seconds: u64,
     /// Seconds in which a body must arrive

@@ -18,7 +18,7 @@ pub struct NetworkArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
     /// Address or network of a reverse proxy with TLS, whose X-Forwarded-For is used; repeatable
-    #[arg(long, value_name = "NETWORK", value_parser = network)]
+    #[arg(long, value_name = "NETWORK", value_parser = proxy)]
     behind_proxy: Vec<IpNet>,
     /// Allow other machines to use the API over plain HTTP
     #[arg(long)]
@@ -50,6 +50,16 @@ impl NetworkArgs {
     }
 }
 
+/// The network of a proxy. Every machine in it can choose the client address that the service sees.
+fn proxy(text: &str) -> Result<IpNet, &'static str> {
+    let network = network(text)?;
+    let widest = if network.addr().is_ipv4() { 8 } else { 7 };
+    match network.prefix_len() < widest {
+        true => Err("any client could send X-Forwarded-For; use the address of the proxy"),
+        false => Ok(network),
+    }
+}
+
 fn network(text: &str) -> Result<IpNet, &'static str> {
     let address = text.parse::<IpAddr>().map(IpNet::from);
     address
@@ -61,5 +71,20 @@ fn host_name(text: &str) -> Result<String, &'static str> {
     match url::Host::parse(text) {
         Ok(url::Host::Domain(name)) => Ok(name),
         _ => Err("use a name, such as scans.example.net"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proxy_network_of_every_client_is_refused() {
+        for trusted in ["127.0.0.1", "10.0.0.0/8", "fd00::/8"] {
+            assert!(proxy(trusted).is_ok(), "{trusted}");
+        }
+        for open in ["0.0.0.0/0", "0.0.0.0/1", "::/0"] {
+            assert!(proxy(open).unwrap_err().contains("address of the proxy"), "{open}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -15,7 +16,7 @@ use crate::cli::value::future_date;
 use crate::cli::{read_input, stdio};
 use crate::contract::Stamp;
 use crate::login::login;
-use crate::service::scope::{Pattern, ScanScope, ScopeEntry, ScopeFile, parse_list};
+use crate::service::scope::{LineError, Pattern, ReplacedEntry, ScanScope, ScopeEntry, ScopeFile, parse_list};
 use crate::service::{DataDir, RunningScans};
 use crate::text;
 use crate::text::plural;
@@ -36,7 +37,7 @@ enum ScopeCommand {
     #[command(after_help = "Example:\n  scandeck scope add 10.0.4.0/24 --until 2026-12-31")]
     Add {
         /// Name, `*.name`, address or network
-        #[arg(required = true, value_name = "TARGET")]
+        #[arg(required = true, value_name = "TARGET", value_parser = Pattern::allowance)]
         targets: Vec<Pattern>,
         #[command(flatten)]
         terms: Terms,
@@ -91,24 +92,32 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         ScopeCommand::Add { targets, terms } => {
             let dir = directory.open()?;
-            let subject = listed(&targets);
-            allow(&file(dir.clone()), targets, &terms)?;
-            audit(&dir, "scope add", &subject);
+            let file = file(dir.clone());
+            let replaced = file.add(entries(&targets, terms.until, &terms.note))?;
+            report_added("allowed", &file, &targets, &replaced);
+            audit(&dir, "scope add", &listed(&targets));
         }
         ScopeCommand::Import { file: list, terms } => {
-            let targets = parse_list(&String::from_utf8(read_input(&list)?)?)?;
+            let name = list.display();
+            let text = String::from_utf8(read_input(&list)?).with_context(|| format!("{name} is not UTF-8 text"))?;
+            let invalid = |error: LineError| anyhow!("{name}:{}: {error}; nothing was imported", error.line);
+            let targets = parse_list(&text).map_err(invalid)?;
+            if targets.is_empty() {
+                note!("no entries in {name}; the scope is unchanged");
+                return Ok(ExitCode::SUCCESS);
+            }
             let dir = directory.open()?;
-            let subject = listed(&targets);
-            allow(&file(dir.clone()), targets, &terms)?;
-            audit(&dir, "scope import", &subject);
+            let file = file(dir.clone());
+            let replaced = file.add(entries(&targets, terms.until, &terms.note))?;
+            report_added("allowed", &file, &targets, &replaced);
+            audit(&dir, "scope import", &listed(&targets));
         }
         ScopeCommand::Deny { targets, note } => {
-            let (count, dir) = (targets.len(), directory.open()?);
+            let dir = directory.open()?;
             let (file, running) = (file(dir.clone()), running_scans(&dir).await);
-            let subject = listed(&targets);
-            file.deny(entries(targets, None, &note))?;
-            audit(&dir, "scope deny", &subject);
-            note!("{} denied in {}", plural(count, "target"), file.path().display());
+            let replaced = file.deny(entries(&targets, None, &note))?;
+            report_added("denied", &file, &targets, &replaced);
+            audit(&dir, "scope deny", &listed(&targets));
             report_ended(running).await;
         }
         ScopeCommand::Remove { targets } => {
@@ -117,12 +126,18 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
                 Some(dir) => running_scans(dir).await,
                 None => None,
             };
-            let code = remove(dir.clone().map(file).as_ref(), &targets)?;
-            if code == ExitCode::SUCCESS {
-                dir.iter().for_each(|dir| audit(dir, "scope remove", &listed(&targets)));
+            let removed = remove(dir.clone().map(file).as_ref(), &targets)?;
+            if !removed.is_empty() {
+                dir.iter().for_each(|dir| audit(dir, "scope remove", &listed(&removed)));
                 report_ended(running).await;
             }
-            return Ok(code);
+            let missing: Vec<&Pattern> = targets.iter().filter(|target| !removed.contains(target)).collect();
+            for target in &missing {
+                note!("scandeck: `{target}` is not in the scope file; `scandeck scope list` shows all entries");
+            }
+            if !missing.is_empty() {
+                return Ok(ExitCode::FAILURE);
+            }
         }
         ScopeCommand::List => list(&match directory.existing()?.map(file) {
             Some(file) => file.load()?,
@@ -136,28 +151,48 @@ fn listed(targets: &[Pattern]) -> String {
     targets.iter().map(Pattern::to_string).collect::<Vec<_>>().join(" ")
 }
 
-fn allow(file: &ScopeFile, targets: Vec<Pattern>, terms: &Terms) -> anyhow::Result<()> {
-    let count = targets.len();
-    file.add(entries(targets, terms.until, &terms.note))?;
-    note!("{} allowed in {}", plural(count, "target"), file.path().display());
-    Ok(())
-}
-
-fn entries(targets: Vec<Pattern>, until: Option<Date>, note: &str) -> Vec<ScopeEntry> {
-    let (who, added) = (login(|name| std::env::var(name).ok()), Some(Stamp(Timestamp::now())));
-    let entry = |target| ScopeEntry { target, until, note: note.to_owned(), who: who.clone(), added };
-    targets.into_iter().map(entry).collect()
-}
-
-fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<ExitCode> {
-    if let Some(file) = file.filter(|file| file.path().exists())
-        && let count @ 1.. = file.remove(targets)?
-    {
-        note!("{} removed from {}", plural(count, "target"), file.path().display());
-        return Ok(ExitCode::SUCCESS);
+/// Prints what was added, and what became of earlier entries for the same targets.
+fn report_added(verb: &str, file: &ScopeFile, targets: &[Pattern], replaced: &[ReplacedEntry]) {
+    for entry in replaced {
+        note!("{}", changed(verb, entry));
     }
-    note!("entry not found; `scandeck scope list` shows all entries");
-    Ok(ExitCode::FAILURE)
+    let subject = if let [target] = targets { target.to_string() } else { plural(targets.len(), "target") };
+    note!("{subject} {verb} in {}", file.path().display());
+}
+
+/// The expiry date and the note of an entry that was added again.
+fn changed(verb: &str, ReplacedEntry { old, new }: &ReplacedEntry) -> String {
+    let until = match (old.until, new.until) {
+        (None, None) => None,
+        (old, Some(new)) if old == Some(new) => Some(format!("--until {new} kept")),
+        (_, Some(new)) => Some(format!("now until {new}")),
+        (Some(old), None) => Some(format!("--until {old} is over and was removed")),
+    };
+    let note = match new.note == old.note {
+        true if new.note.is_empty() => None,
+        true => Some(format!("note kept: {}", text::clean(&new.note))),
+        false => Some("note replaced".to_owned()),
+    };
+    let changes: Vec<String> = until.into_iter().chain(note).collect();
+    let changes = if changes.is_empty() { "nothing changed".to_owned() } else { changes.join(", ") };
+    format!("{} was {verb} already: {changes}", new.target)
+}
+
+fn entries(targets: &[Pattern], until: Option<Date>, note: &str) -> Vec<ScopeEntry> {
+    let (who, added) = (login(|name| std::env::var(name).ok()), Some(Stamp(Timestamp::now())));
+    let entry =
+        |target: &Pattern| ScopeEntry { target: target.clone(), until, note: note.to_owned(), who: who.clone(), added };
+    targets.iter().map(entry).collect()
+}
+
+/// Removes entries; returns the targets that had one.
+fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<Vec<Pattern>> {
+    let Some(file) = file.filter(|file| file.path().exists()) else { return Ok(Vec::new()) };
+    let removed = file.remove(targets)?;
+    if !removed.is_empty() {
+        note!("{} removed from {}", plural(removed.len(), "target"), file.path().display());
+    }
+    Ok(removed)
 }
 
 /// The running scans before a change. The change is made even if they cannot be read.
@@ -194,13 +229,14 @@ fn line(verb: &str, entry: &ScopeEntry) -> String {
     if let Some(until) = entry.until {
         line.push_str(&format!("  until {until}"));
     }
-    for remark in [&entry.note, &entry.who].into_iter().filter(|remark| !remark.is_empty()) {
-        line.push_str("  ");
+    if !entry.note.is_empty() {
         // People edit the file, so it may contain control characters.
-        line.push_str(&text::clean(remark));
+        line.push_str(&format!("  {}", text::clean(&entry.note)));
     }
-    if let Some(added) = entry.added {
-        line.push_str(&format!("  {added}"));
+    let added = entry.added.map(|added| format!("  added {added}"));
+    line.push_str(&added.unwrap_or_else(|| if entry.who.is_empty() { String::new() } else { "  added".to_owned() }));
+    if !entry.who.is_empty() {
+        line.push_str(&format!(" by {}", text::clean(&entry.who)));
     }
     line + "\n"
 }
@@ -214,5 +250,26 @@ mod tests {
         let entry: ScopeEntry =
             toml::from_str("target = \"10.0.4.0/24\"\nnote = \"SOW\\u001b[2J \\u202egpj\"").unwrap();
         assert_eq!(line("allow", &entry), "allow  10.0.4.0/24  SOW␛[2J <U+202E>gpj\n");
+    }
+
+    #[test]
+    fn line_of_an_entry_names_its_dates() {
+        let entry: ScopeEntry = toml::from_str(
+            "target = \"b.test\"\nuntil = \"2026-12-31\"\nwho = \"ana@box\"\nadded = \"2026-11-23 01:53:56\"",
+        )
+        .unwrap();
+        let expected = "allow  b.test  until 2026-12-31  added 2026-11-23 01:53:56 by ana@box\n";
+        assert_eq!(line("allow", &entry), expected);
+    }
+
+    #[test]
+    fn changed_names_what_an_entry_kept_and_lost() {
+        let old: ScopeEntry = toml::from_str("target = \"b.test\"\nuntil = \"2026-12-31\"\nnote = \"SOW 1\"").unwrap();
+        let changed = |new: ScopeEntry| changed("allowed", &ReplacedEntry { old: old.clone(), new });
+        assert_eq!(changed(old.clone()), "b.test was allowed already: --until 2026-12-31 kept, note kept: SOW 1");
+        let later = ScopeEntry { until: Some("2027-01-31".parse().unwrap()), note: "SOW 2".into(), ..old.clone() };
+        assert_eq!(changed(later), "b.test was allowed already: now until 2027-01-31, note replaced");
+        let over = changed(ScopeEntry { until: None, ..old.clone() });
+        assert!(over.contains("--until 2026-12-31 is over and was removed"), "{over}");
     }
 }

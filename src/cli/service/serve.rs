@@ -20,7 +20,7 @@ use url::Url;
 use super::DataDirArg;
 use super::limits::{ConnectionArgs, ScanLimitArgs};
 use super::network::NetworkArgs;
-use crate::cli::value::{at_least_one, number, number_in, socket_address};
+use crate::cli::value::{at_least, at_least_one, number, number_in, socket_address};
 use crate::contract::WorkspaceId;
 use crate::service::{RateLimit, ServerIdentity, Settings, start};
 
@@ -46,7 +46,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
     /// Bytes of the audit log (DIR/audit.jsonl) at which a new file begins; five older files are kept
-    #[arg(long, value_name = "BYTES", default_value_t = 10_485_760, value_parser = |text: &str| number_in(65_536..=u64::MAX, text))]
+    #[arg(long, value_name = "BYTES", default_value_t = 10_485_760, value_parser = |text: &str| at_least(65_536_u64, text))]
     audit_bytes: u64,
     /// Public base of the logger URLs, for a proxy or tunnel
     #[arg(long, value_name = "URL", value_parser = web_url)]
@@ -63,25 +63,25 @@ pub struct ServeArgs {
     /// Allow private and link-local addresses
     #[arg(long)]
     allow_private: bool,
-    /// GET requests per minute, `hosted` (250) or `off`; half for POST and DELETE, a quarter for scan output
+    /// GET requests per minute, `hosted` (250) or `off`; half for POST, PUT and DELETE, a quarter for scan output
     #[arg(long, value_name = "N", default_value = "3000")]
     rate_limit: RateLimit,
-    /// Limit of targets
+    /// Maximum number of targets
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = number)]
     max_targets: usize,
-    /// Limit of concurrent scans
+    /// Maximum number of concurrent scans
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one::<usize>)]
     scans_at_once: usize,
-    /// Requests that a logger records
+    /// Maximum number of requests that a logger records
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = at_least_one::<i64>)]
     logger_quota: i64,
     /// Days that a logger records
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = |text: &str| number_in(1..=3650_i64, text))]
     logger_days: i64,
-    /// Bytes that a logger records, with headers and bodies
+    /// Maximum size of the requests that a logger records, with headers and bodies
     #[arg(long, value_name = "BYTES", default_value_t = 67_108_864, value_parser = at_least_one::<i64>)]
     logger_bytes: i64,
-    /// Requests per minute and address without a valid key; further ones receive 429
+    /// Requests without a valid key, per minute and client address (then 429)
     #[arg(long, value_name = "N", default_value_t = 60)]
     wrong_keys: u32,
     /// Workspace that applies to requests without workspace_id
@@ -109,7 +109,7 @@ enum LogFormat {
 fn web_url(text: &str) -> Result<Url, String> {
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
-        _ => Err("expected http://… or https://…".to_owned()),
+        _ => Err("use http://… or https://…".to_owned()),
     }
 }
 

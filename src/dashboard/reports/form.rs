@@ -37,7 +37,8 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
         FormField::choice(FieldId::Resources, "Rows", Vec::<String>::new(), 0),
         FormField::choice(FieldId::Format, "Format", ReportFormat::KNOWN.iter().map(ReportFormat::as_str), 1),
         FormField::choice(FieldId::GroupBy, "Group by", GroupBy::KNOWN.iter().map(GroupBy::as_str), 0),
-        FormField::line(FieldId::Webhook, "Webhook URL", "").with_help("requested when the report is ready; optional"),
+        FormField::line(FieldId::Webhook, "Webhook URL", "")
+            .with_help("receives a notice when the report is ready; optional"),
     ];
     let mut defaults = ReportFilters::default();
     fields.extend(FILTERS.map(|(id, label, filter)| {

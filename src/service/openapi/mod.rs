@@ -18,7 +18,7 @@ use schemas::Schema;
 
 const DESCRIPTION: &str = "\
     A local implementation of the security scanning service API v2.\n\n\
-    - Successful responses with JSON have the form `{\"data\": …}`, except the words of a list and the file of a report.\n\
+    - Successful responses with JSON have the form `{\"data\": …}`, except wordlist contents and report downloads.\n\
     - Errors have the form `{\"status\": …, \"message\": …, \"details\": …}`; `details` is optional.\n\
     - Every request needs the header `authorization: Bearer <API_KEY>`.\n\
     - Times are `YYYY-MM-DD HH:MM:SS` in UTC.\n\
@@ -117,7 +117,7 @@ fn request_content(body: EndpointBody, schemas: &[Schema]) -> Value {
 
 fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     let id = endpoint.path.contains("{id}").then(parameters::path_id);
-    let query = endpoint.query.iter().map(|name| parameters::query(name));
+    let query = endpoint.query.iter().map(|name| parameters::query(name, endpoint));
     id.into_iter().chain(query).chain(endpoint.list.then(parameters::if_none_match)).collect()
 }
 

@@ -1,11 +1,12 @@
-//! The parameters of requests by name: the same name has the same meaning at every endpoint.
+//! The parameters of requests by name. A name has the same meaning at every endpoint, but some descriptions and defaults
+//! depend on it.
 
 use serde_json::{Value, json};
 
-use crate::contract::{ResourceType, ScanStatus, TargetType};
+use axum::http::Method;
 
-const WORKSPACE: &str = "The workspace. When absent, scans are those of the current workspace, new loggers are created there, \
-    and other lists contain all workspaces.";
+use crate::contract::{ResourceType, ScanStatus, TargetType};
+use crate::service::endpoint::Endpoint;
 
 /// The id of a path.
 pub fn path_id() -> Value {
@@ -20,21 +21,36 @@ pub fn if_none_match() -> Value {
     parameter("if-none-match", "header", &schema, "The `etag` of an earlier response: 304 if the list is unchanged.")
 }
 
+fn workspace(endpoint: &Endpoint) -> &'static str {
+    match endpoint.path {
+        "/scans" => {
+            "Only scans of this workspace. Default: the current workspace of the service (`serve --current-workspace`)."
+        }
+        _ if endpoint.method == Method::POST => {
+            "The workspace. Default: that of the body, then the current workspace (`serve --current-workspace`)."
+        }
+        "/targets" => "Only targets of this workspace. Default: all workspaces.",
+        "/findings" => "Only findings of this workspace. Default: all workspaces.",
+        _ => "Only loggers of this workspace. Default: all workspaces.",
+    }
+}
+
 /// A query parameter; an unknown name is described as text.
-pub fn query(name: &str) -> Value {
+pub fn query(name: &str, endpoint: &Endpoint) -> Value {
     let names = |names: Vec<String>| json!({"type": "string", "enum": names});
     let (schema, description) = match name {
-        "workspace_id" => (integer(), WORKSPACE),
+        "workspace_id" => (integer(), workspace(endpoint)),
         "tool_id" => (integer(), "Only scans of this tool."),
-        "target_id" => (integer(), "Only those of this target."),
+        "target_id" if endpoint.path == "/scans" => (integer(), "Only scans of this target."),
+        "target_id" => (integer(), "Only findings of this target."),
         "task_id" => (integer(), "Only findings of this scan."),
-        "resource_id" => (integer(), "Only tests of this scan or finding; requires `resource_type`."),
-        "since_id" => (integer(), "Only requests with a greater id."),
+        "resource_id" => (integer(), "Only tests of the scan or finding with this id; requires `resource_type`."),
+        "since_id" => (integer(), "Only captured requests with a greater id."),
         "limit" => (
             json!({"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}),
-            "Largest number of items. A shorter list is the last page.",
+            "Items per page; 1000 by default. A page with fewer items is the last one.",
         ),
-        "page" => (json!({"type": "integer", "format": "int64", "minimum": 1, "default": 1}), "Page number."),
+        "page" => (json!({"type": "integer", "format": "int64", "minimum": 1, "default": 1}), "Page number, from 1."),
         "group_duplicates" => {
             (json!({"type": "boolean", "default": false}), "Only the latest finding of each group of duplicates.")
         }
@@ -59,9 +75,9 @@ fn start_time() -> Value {
         "type": "object",
         "properties": {"from": end("The earliest start."), "to": end("The latest start.")},
     });
-    let description = "Only scans that start in this interval; for a waiting scan, the time of its creation counts. Times \
-        are `YYYY-MM-DD HH:MM:SS` in UTC, or RFC 3339. `from` and `to` are also accepted as parameters, and \
-        `start_time` as a JSON object.";
+    let description = "Only scans that start in this interval; for a waiting scan, the time of its creation counts: \
+        `start_time[from]=2026-11-21` and `start_time[to]=2026-11-22`. Also accepted: `from=` and `to=`, or \
+        `start_time={\"from\":\"2026-11-21\"}`. Times are `YYYY-MM-DD`, `YYYY-MM-DD HH:MM:SS` in UTC, or RFC 3339.";
     let mut parameter = parameter("start_time", "query", &schema, description);
     parameter["style"] = "deepObject".into();
     parameter["explode"] = true.into();

@@ -24,7 +24,12 @@ const fn error(status: u16, name: &'static str, description: &'static str, messa
 }
 
 const ERRORS: &[ErrorResponse] = &[
-    error(400, "BadRequest", "A parameter is missing or invalid, or the request is malformed.", "name is required"),
+    error(
+        400,
+        "BadRequest",
+        "The request is malformed, or a parameter or field is missing or has a value that is not accepted.",
+        "name is required",
+    ),
     ErrorResponse {
         headers: &["www-authenticate"],
         ..error(401, "Unauthorized", "The API key is missing or wrong.", "the API key is missing or wrong")
@@ -32,8 +37,9 @@ const ERRORS: &[ErrorResponse] = &[
     error(
         403,
         "Forbidden",
-        "The scope, a limit, the role of the key or the Host header forbids the request.",
-        "192.0.2.1 is not in the scope",
+        "The target is out of scope, the limit of targets is reached, the role of the key is too low, the Host header is \
+         not allowed, or the item is read-only.",
+        "192.0.2.1 is out of scope; `scandeck scope add 192.0.2.1` permits it (allowed: loopback and this host)",
     ),
     error(404, "NotFound", "The resource does not exist.", "scan 9 not found"),
     ErrorResponse {
@@ -41,7 +47,7 @@ const ERRORS: &[ErrorResponse] = &[
         ..error(
             405,
             "MethodNotAllowed",
-            "This path does not have this method.",
+            "The path exists, but not with this method.",
             "PATCH is not allowed at /api/v2/scans",
         )
     },
@@ -52,14 +58,20 @@ const ERRORS: &[ErrorResponse] = &[
         "output is not available as text/xml",
     ),
     error(408, "RequestTimeout", "The body did not arrive in time.", "the body did not arrive in time"),
-    error(409, "Conflict", "The present state does not allow the request.", "the scan is waiting or running"),
+    error(
+        409,
+        "Conflict",
+        "The request conflicts with existing data or the current state, such as a duplicate name or a running scan.",
+        "the scan is waiting or running",
+    ),
     error(413, "PayloadTooLarge", "The body is larger than 1 MiB.", "the body is larger than 1048576 bytes"),
     error(414, "UriTooLong", "The URL is longer than 8 KiB.", "the URL is longer than 8192 bytes"),
     error(415, "UnsupportedMediaType", "The body is neither JSON nor a form.", "`text/xml` is not supported"),
     error(
         422,
         "UnprocessableContent",
-        "A value of the body is invalid or has a wrong type.",
+        "Scans and reports: a field has the wrong JSON type. Loggers: a field is missing or not accepted. Workspaces and \
+         targets use 400.",
         "label: must not be empty",
     ),
     ErrorResponse {
@@ -173,7 +185,12 @@ fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
             if name == "ScanOutput" {
                 content[content_type(&ReportFormat::Pdf)] = json!({"schema": {"type": "string", "format": "binary"}});
             }
-            (if is_new { "Created." } else { "Success." }, content)
+            let description = match endpoint.success {
+                [202, ..] => "Accepted; the report is generated in the background.",
+                _ if is_new => "Created.",
+                _ => "Success.",
+            };
+            (description, content)
         }
         ResponseContent::List(name) => {
             let (schema, example) = reference(name, schemas);
@@ -188,7 +205,9 @@ fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
         ResponseContent::Words => {
             let words = json!({"schema": {"type": "string"}, "example": "admin\nlogin"});
             let content = json!({"application/json": words, "text/plain; charset=utf-8": words});
-            ("The words, separated by newlines, without `data`. Text if only `text/plain` is accepted.", content)
+            let description = "The words, separated by newlines, without `data`: `text/plain` if the request accepts nothing \
+                else, JSON otherwise.";
+            (description, content)
         }
         ResponseContent::Download => {
             headers.push("content-disposition");
@@ -209,7 +228,7 @@ fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
 fn further_success(status: u16) -> Value {
     let description = match status {
         202 => "The report is not ready yet.",
-        204 => "The report is empty, or its generation failed.",
+        204 => "The report is empty, or its generation failed; `status` of `GET /reports/{id}` shows which.",
         _ => "Success.",
     };
     let headers = header_references(&["x-ratelimit-limit", "x-ratelimit-remaining"]);

@@ -91,7 +91,7 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
         return Err(ApiError::bad_request(format!("max_scan_time: {max_minutes} is outside 1 to 1440 minutes")));
     }
     if fields.has_authentication_outside("tool_params") {
-        return Err(ApiError::bad_request("authentication must be directly in tool_params"));
+        return Err(ApiError::bad_request("move `authentication` into `tool_params`"));
     }
     let params = fields.object("tool_params")?.map_or(Value::Null, Value::Object);
     let params = check_params(Tool(tool), &params).map_err(|error| match error {
@@ -125,11 +125,11 @@ fn read_callback(app: &App, callback: Map<String, Value>) -> RouteResult<ReportC
     let text = |name: &str| match callback.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(ApiError::unprocessable(format!("report_callback: {name} must be a string"))),
+        Some(_) => Err(ApiError::unprocessable(format!("report_callback.{name} must be a string"))),
     };
-    let url = text("url")?.ok_or_else(|| ApiError::bad_request("report_callback: url is required"))?;
-    check_callback_url(app, "report_callback: url", &url)?;
+    let url = text("url")?.ok_or_else(|| ApiError::bad_request("report_callback.url is required"))?;
+    check_callback_url(app, "report_callback.url", &url)?;
     let format = text("format")?.unwrap_or_else(|| "json".to_owned());
-    check_format("report_callback: format", &format)?;
+    check_format("report_callback.format", &format)?;
     Ok(ReportCallback { url, format: Some(format) })
 }

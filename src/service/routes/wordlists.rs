@@ -22,7 +22,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::list("/wordlists", "list_wordlists", "List wordlists", list).content(List("Wordlist")),
         Endpoint::get("/wordlists/{id}", "get_wordlist", "Get a wordlist", show).content(Data("Wordlist")),
         Endpoint::delete("/wordlists/{id}", "delete_wordlist", "Delete an imported wordlist", delete),
-        Endpoint::get("/wordlists/{id}/contents", "get_wordlist_contents", "Get the words of a list", contents)
+        Endpoint::get("/wordlists/{id}/contents", "get_wordlist_contents", "Get the words of a wordlist", contents)
             .content(Words),
     ]
 }

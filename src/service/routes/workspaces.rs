@@ -70,8 +70,8 @@ async fn edit(State(app): State<App>, Id(id): Id<WorkspaceId>, fields: Fields) -
 
 async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<StatusCode> {
     if app.store.current_workspace().await? == id {
-        return Err(ApiError::conflict("this is the current workspace")
-            .with_details("select another one with `scandeck serve --current-workspace ID`"));
+        return Err(ApiError::conflict(format!("workspace {id} is the current workspace"))
+            .with_details("restart the service with `--current-workspace ID` of another workspace"));
     }
     app.worker.stop_workspace(&app, id).await?;
     no_content(app.store.delete_workspace(id).await?, "workspace", id)

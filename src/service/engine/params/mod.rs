@@ -16,14 +16,14 @@ pub mod website;
 pub use authentication::Authentication;
 use website::WebsiteParams;
 
-/// Why parameters are invalid.
+/// Why parameters are invalid; the text begins with the name of the parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ParamsError {
     /// A wrong JSON type (422).
-    #[error("tool_params: {0}")]
+    #[error("tool_params.{0}")]
     Type(String),
     /// An unsupported value (400).
-    #[error("tool_params: {0}")]
+    #[error("tool_params.{0}")]
     Value(String),
 }
 
@@ -108,11 +108,19 @@ pub(super) fn scan_type<'a>(
     };
     match given {
         Some(given) if !choices.contains(&given) => Err(ParamsError::Value(format!(
-            "scan_type of this tool must be {}, not `{}`",
-            choices.join(" or "),
+            "scan_type: use {}, not `{}`",
+            listed(choices),
             given.chars().take(40).collect::<String>()
         ))),
         given => Ok(given),
+    }
+}
+
+/// `light, deep or custom`.
+fn listed(choices: &[&str]) -> String {
+    match choices {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => choices.concat(),
     }
 }
 
@@ -166,11 +174,7 @@ mod tests {
     #[test]
     fn check_params_distinguishes_wrong_values_and_types() {
         for (tool, given, expected) in [
-            (
-                Tool::WEBSITE,
-                json!({"scan_type":"heavy"}),
-                "value: scan_type of this tool must be light or deep or custom, not `heavy`",
-            ),
+            (Tool::WEBSITE, json!({"scan_type":"heavy"}), "value: scan_type: use light, deep or custom, not `heavy`"),
             (Tool::WEBSITE, json!({"scan_type":3}), "type: scan_type must be a string, not a number"),
             (Tool::WEBSITE, json!([]), "type: an object"),
             (Tool::WEBSITE, json!({"requests_per_second":0}), "value: requests_per_second must be 1"),
@@ -179,7 +183,11 @@ mod tests {
             (Tool::WEBSITE, json!({"spider":{"approach":"fast"}}), "value: spider.approach must be auto"),
             (Tool::WEBSITE, json!({"spider":{"depth":-1}}), "value: spider.depth must be 0 to 100"),
             (Tool::WEBSITE, json!({"spider":{"include_urls":["ftp://a"]}}), "value: spider.include_urls"),
-            (Tool::WEBSITE, json!({"spider":{"authentication":{"cookies":"a=b"}}}), "value: authentication must be"),
+            (
+                Tool::WEBSITE,
+                json!({"spider":{"authentication":{"cookies":"a=b"}}}),
+                "value: authentication inside another parameter is not used",
+            ),
             (Tool::PORTS, json!({"authentication":{"cookies":"a=b"}}), "value: authentication cannot be used"),
             (Tool::TLS, json!({"params":{"authentication":1}}), "value: authentication cannot be used"),
             (Tool::PORTS, json!({"port_top":"7"}), "value: port_top must be"),

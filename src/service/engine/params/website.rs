@@ -57,7 +57,7 @@ impl WebsiteParams {
     pub fn parse(params: &Map<String, Value>) -> Result<Self, ParamsError> {
         let mut others = params.clone();
         let given_authentication = others.remove("authentication").unwrap_or_default();
-        refuse_authentication(&others, "must be directly in tool_params")?;
+        refuse_authentication(&others, "inside another parameter is not used: move it into `tool_params`")?;
         let has_selection = GROUPS.iter().chain(&["spider"]).any(|name| present(params, name).is_some());
         let default = if has_selection { "custom" } else { "light" };
         let custom = CustomScan::parse(params)?;

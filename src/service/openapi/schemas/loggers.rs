@@ -12,12 +12,12 @@ fn logger() -> Schema {
     Schema {
         name: "Logger",
         schema: response(json!({
-            "id": id("Its id."),
-            "label": text("Unique."),
+            "id": id("Id of the logger."),
+            "label": text("Unique label."),
             "handler_url": text("Requests to this URL, and below it, are recorded."),
-            "active_days": count("Days until its URL stops recording."),
+            "active_days": count("Days until the URL stops recording."),
             "num_requests": count("Number of recorded requests."),
-            "requests_left": count("Number of requests that it can still record."),
+            "requests_left": count("Number of requests that the logger can still record."),
         })),
         example: json!({
             "id": 4, "label": "xss-shop", "handler_url": "http://127.0.0.1:8766/l/5tq3Vd0yQGm2Jx7nUcRk1A/",
@@ -34,7 +34,7 @@ fn new_logger() -> Schema {
             &["label"],
             json!({
                 "label": with(label, json!({"minLength": 1, "maxLength": 100, "pattern": r"^[A-Za-z0-9._-]+$"})),
-                "workspace_id": nullable(id("Its workspace; the one of the query, else the current one, when absent.")),
+                "workspace_id": nullable(id("Used without `workspace_id` in the query string. Default: the current workspace.")),
             }),
         ),
         example: json!({"label": "xss-shop"}),
@@ -45,7 +45,7 @@ fn capture() -> Schema {
     Schema {
         name: "Capture",
         schema: response(json!({
-            "id": id("Its id; later requests have greater ids."),
+            "id": id("Id of the captured request; later requests have greater ids."),
             "ip_address": text("The address of the sender."),
             "remote_port": count("The port of the sender."),
             "request_method": text("The HTTP method."),

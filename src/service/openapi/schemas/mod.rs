@@ -114,10 +114,19 @@ fn reference(name: &str) -> Value {
 fn nullable(mut schema: Value) -> Value {
     if schema.get("enum").is_some() {
         // A list of names with null in it is two types for most generated clients.
-        return json!({"anyOf": [schema, {"type": "null"}]});
+        let description = schema["description"].take();
+        if let Some(fields) = schema.as_object_mut() {
+            fields.remove("description");
+        }
+        return json!({"anyOf": [schema, {"type": "null"}], "description": description});
     }
     schema["type"] = json!([schema["type"], "null"]);
     schema
+}
+
+/// A component, or null.
+fn or_null(name: &str, description: &str) -> Value {
+    json!({"oneOf": [reference(name), {"type": "null"}], "description": description})
 }
 
 fn with(mut schema: Value, keywords: Value) -> Value {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Schema, boolean, choice, id, nullable, reference, request, response, text, time, with};
+use super::{Schema, boolean, choice, id, nullable, or_null, request, response, text, time, with};
 use crate::contract::{GroupBy, ReportFilters, ReportSource, ReportStatus};
 use crate::report::FORMATS;
 
@@ -11,12 +11,15 @@ const FILTERS: &[(&str, &str)] = &[
     ("include_finding_history", "earlier findings of the same duplicate group"),
     ("include_all_targets", "targets without findings"),
     ("include_how_to_reproduce", "evidence"),
-    ("include_false_positives", "findings with status `false_positive`"),
+    (
+        "include_false_positives",
+        "findings with status `false_positive`; no effect here, because this service sets only `open`",
+    ),
     ("include_info", "findings with risk 0"),
-    ("include_not_verified", "findings that are not verified"),
-    ("include_ignored", "findings with status `ignored`"),
-    ("include_accepted", "findings with status `accepted`"),
-    ("include_fixed", "findings with status `fixed`"),
+    ("include_not_verified", "findings that are not verified; no finding of this service is, so `false` excludes all"),
+    ("include_ignored", "findings with status `ignored`; no effect here"),
+    ("include_accepted", "findings with status `accepted`; no effect here"),
+    ("include_fixed", "findings with status `fixed`; no effect here"),
     ("include_tool_configuration", "the scans with their parameters, as an appendix"),
 ];
 
@@ -28,13 +31,13 @@ fn report() -> Schema {
     Schema {
         name: "Report",
         schema: response(json!({
-            "id": id("Its id."),
-            "download_name": text("The name of its file."),
+            "id": id("Id of the report."),
+            "download_name": text("Name of the file."),
             "status": choice(ReportStatus::KNOWN, "A finished report can be downloaded."),
-            "format": choice(FORMATS, "The format of its file."),
-            "generation_date": time("The end of its generation; while it waits, the time of the request."),
+            "format": choice(FORMATS, "Format of the file."),
+            "generation_date": time("End of the generation; while the report waits, the time of the request."),
             "expiration_date": time("The service deletes the report at this time."),
-            "workspace_id": nullable(id("The workspace of its resources, which it is deleted with; null if they are in several.")),
+            "workspace_id": nullable(id("Workspace of the scans or findings; null if there are several. Deleting the workspace deletes the report.")),
         })),
         example: json!({
             "id": 2, "download_name": "scandeck-default-2.json", "status": "finished", "format": "json",
@@ -61,19 +64,21 @@ fn new_report() -> Schema {
         "type": "array", "minItems": 1, "items": {"type": "integer", "format": "int64"},
         "description": "Ids of scans or findings, depending on `source`.",
     });
-    let url = text("An http or https URL in the scope of the service; it is notified when the report is ready.");
+    let url = text(
+        "An http or https URL in the scope of the service, which receives a JSON notice when the report is ready.",
+    );
     let url = with(nullable(url), json!({"format": "uri"}));
     let mut schema = request(
         &["format", "group_by", "source", "resources"],
         json!({
             "format": choice(FORMATS, "The format of the file."),
-            "group_by": choice(GroupBy::KNOWN, "One chapter per target or per kind of finding."),
+            "group_by": choice(GroupBy::KNOWN, "One chapter per target or per vulnerability class."),
             "source": choice(ReportSource::KNOWN, "The kind of the ids in `resources`."),
             "resources": resources,
             "webhook_url": url,
         }),
     );
-    schema["properties"]["filters"] = json!({"oneOf": [reference("ReportFilters"), {"type": "null"}]});
+    schema["properties"]["filters"] = or_null("ReportFilters", "Findings and parts that the report includes.");
     Schema {
         name: "NewReport",
         schema,

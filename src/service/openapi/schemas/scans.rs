@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    Schema, boolean, choice, count, id, integer, nullable, reference, request, response, text, texts, time, with,
+    Schema, boolean, choice, count, id, integer, nullable, or_null, reference, request, response, text, texts, time,
+    with,
 };
-use crate::contract::{RedirectLevel, ResourceType, SCAN_MINUTES, ScanStatus};
+use crate::contract::{RedirectLevel, ResourceType, SCAN_MINUTES, ScanStatus, Tool};
 use crate::report::FORMATS;
-use crate::service::engine::TOOLS;
 
 pub fn schemas() -> Vec<Schema> {
     vec![
@@ -16,7 +16,9 @@ pub fn schemas() -> Vec<Schema> {
         scan(),
         tool_params(),
         website_params(),
+        spider(),
         port_scan_params(),
+        port_range(),
         tls_params(),
         authentication(),
         report_callback(),
@@ -58,20 +60,20 @@ fn scan() -> Schema {
     Schema {
         name: "Scan",
         schema: response(json!({
-            "id": id("Its id."),
+            "id": id("Id of the scan."),
             "tool_id": tool(),
-            "target_id": id("The scanned target."),
-            "workspace_id": id("The workspace of the target."),
+            "target_id": id("Id of the target."),
+            "workspace_id": id("Id of the workspace of the target."),
             "status_name": reference("ScanStatus"),
             "status_message": text("The cause of the status; empty while the scan waits or runs."),
             "vpn_scan": boolean("Whether a VPN profile was requested."),
-            "progress": with(count("Finished tests in percent; 100 for a finished scan only."), json!({"maximum": 100})),
+            "progress": with(count("Percentage of finished tests; 100 for a finished scan only."), json!({"maximum": 100})),
             "result_summary": reference("ResultSummary"),
             "start_time": nullable(time("Null while the scan waits.")),
             "end_time": nullable(time("Null until the scan ends.")),
             "duration": count("Seconds since the start, or from start to end."),
-            "num_tests": count("Number of tests; it may grow."),
-            "num_finished_tests": count("Number of ended tests."),
+            "num_tests": count("Number of tests so far."),
+            "num_finished_tests": count("Number of finished tests."),
             "info_text_lines": texts("Notes of the scanner for the user."),
             "scan_original_url": boolean("Whether the original URL is scanned even if it redirects."),
             "tool_params": params,
@@ -88,9 +90,10 @@ fn scan() -> Schema {
 }
 
 fn tool() -> Value {
-    let names: Vec<String> =
-        TOOLS.iter().map(|tool| format!("{} {}", tool.0, tool.name().unwrap_or_default())).collect();
-    integer(&format!("The tool: {}.", names.join(", ")))
+    let tool = |tool: Tool, name: &str| format!("{} ({name})", tool.0);
+    let [ports, website, tls] =
+        [tool(Tool::PORTS, "port scanner"), tool(Tool::WEBSITE, "website scanner"), tool(Tool::TLS, "TLS scanner")];
+    integer(&format!("The tool: {ports}, {website} or {tls}."))
 }
 
 /// The parameters fit the schema of their tool. Another tool ignores them, so `anyOf` forbids nothing that is accepted.
@@ -107,16 +110,6 @@ fn tool_params() -> Schema {
 }
 
 fn website_params() -> Schema {
-    let spider = json!({
-        "type": ["object", "null"],
-        "description": "Custom: how pages are found.",
-        "properties": {
-            "approach": nullable(choice(&["auto", "classic", "spa"], "Links in HTML are followed in each case.")),
-            "depth": nullable(with(count("Largest number of links from the start page."), json!({"maximum": 100}))),
-            "include_urls": nullable(texts("URLs, or paths of the site, that are read too.")),
-            "exclude_urls": nullable(texts("Pages whose URLs begin with one of these are not read.")),
-        },
-    });
     let checks = |group: &str| {
         nullable(with(texts(&format!("Custom: {group}; null selects all, `[]` none.")), json!({"maxItems": 200})))
     };
@@ -125,15 +118,16 @@ fn website_params() -> Schema {
         &[],
         json!({
             "scan_type": nullable(choice(&["light", "deep", "custom"], SCAN_TYPE)),
-            "preset": nullable(text("Another name of `scan_type`, which comes first.")),
+            "preset": nullable(text(PRESET)),
             "requests_per_second": nullable(rate),
             "attack_active": checks("names of checks that send further requests"),
             "attack_passive": checks("names of checks that read the fetched pages"),
             "discovery": checks("names of checks that request paths which may exist"),
-            "spider": spider,
+            "spider": or_null("Spider", "Custom: the pages that the scan reads."),
         }),
     );
-    schema["properties"]["authentication"] = or_null("Authentication");
+    schema["properties"]["authentication"] =
+        or_null("Authentication", "Headers and cookies that the scan sends to the target.");
     schema["description"] = "Parameters of the website scanner (170).".into();
     Schema {
         name: "WebsiteParams",
@@ -142,7 +136,22 @@ fn website_params() -> Schema {
     }
 }
 
+fn spider() -> Schema {
+    let mut schema = request(
+        &[],
+        json!({
+            "approach": nullable(choice(&["auto", "classic", "spa"], "Links in HTML are followed in each case.")),
+            "depth": nullable(with(count("Largest number of links from the start page."), json!({"maximum": 100}))),
+            "include_urls": nullable(texts("URLs, or paths of the site, that are read too.")),
+            "exclude_urls": nullable(texts("Pages whose URLs begin with one of these are not read.")),
+        }),
+    );
+    schema["description"] = "The pages that a custom scan of the website scanner reads.".into();
+    Schema { name: "Spider", schema, example: json!({"depth": 2, "exclude_urls": ["/logout"]}) }
+}
+
 const SCAN_TYPE: &str = "`light` by default; with a selection, `custom`.";
+const PRESET: &str = "Alias of `scan_type`; ignored if `scan_type` is present.";
 
 fn port_scan_params() -> Schema {
     let top = json!({
@@ -151,29 +160,23 @@ fn port_scan_params() -> Schema {
             {"type": "integer", "enum": [10, 100, 1000, 5000]},
             {"type": "null"},
         ],
-        "description": "Custom: this number of the most common ports.",
-    });
-    let range = json!({
-        "type": ["object", "null"],
-        "required": ["start_port", "end_port"],
-        "properties": {"start_port": port(), "end_port": port()},
-        "description": "Custom: the first and the last port.",
+        "description": "Custom: this number of the most common ports, as a number or as text.",
     });
     let list = json!({
         "type": ["array", "string", "null"],
         "minItems": 1,
         "items": {"type": ["integer", "string"], "minimum": 1, "maximum": 65_535},
-        "description": "Custom: ports and ranges, such as `[80, \"8000-8100\"]` or `\"80,443\"`.",
+        "description": "Custom: ports (1 to 65535) and ranges, such as `[80, \"8000-8100\"]`, or one string, such as `\"80,443\"`.",
     });
     let mut schema = request(
         &[],
         json!({
             "scan_type": nullable(choice(&["light", "deep", "custom"], SCAN_TYPE)),
-            "preset": nullable(text("Another name of `scan_type`, which comes first.")),
+            "preset": nullable(text(PRESET)),
             "check_alive": nullable(boolean("End the scan early when the host does not respond.")),
             "protocol_type": nullable(choice(&["tcp"], "TCP only.")),
             "port_top": top,
-            "port_range": range,
+            "port_range": or_null("PortRange", "Custom: all ports from the first to the last one."),
             "port_list": list,
             "authentication": without_http(),
         }),
@@ -182,12 +185,22 @@ fn port_scan_params() -> Schema {
     Schema { name: "PortScanParams", schema, example: json!({"scan_type": "custom", "port_list": [22, "8000-8100"]}) }
 }
 
+fn port_range() -> Schema {
+    let port = |description: &str| json!({"type": ["integer", "string"], "minimum": 1, "maximum": 65_535, "description": description});
+    let fields = json!({"start_port": port("The first port."), "end_port": port("The last port.")});
+    Schema {
+        name: "PortRange",
+        schema: request(&["start_port", "end_port"], fields),
+        example: json!({"start_port": 1, "end_port": 1024}),
+    }
+}
+
 fn tls_params() -> Schema {
     let mut schema = request(
         &[],
         json!({
             "scan_type": nullable(choice(&["light"], "The only type.")),
-            "preset": nullable(text("Another name of `scan_type`, which comes first.")),
+            "preset": nullable(text(PRESET)),
             "authentication": without_http(),
         }),
     );
@@ -197,10 +210,6 @@ fn tls_params() -> Schema {
 
 fn without_http() -> Value {
     json!({"type": "null", "description": "Cannot be used: this tool sends no HTTP requests."})
-}
-
-fn port() -> Value {
-    json!({"type": ["integer", "string"], "minimum": 1, "maximum": 65_535})
 }
 
 fn authentication() -> Schema {
@@ -217,7 +226,8 @@ fn authentication() -> Schema {
         "description": "Nested form: an object with `headers` or `cookies`, or the headers or cookies themselves.",
     });
     let description = "Tool 170: headers and cookies that the scan sends to the target. Plain form: `headers`, `cookies` \
-        or both. Nested form: `type` and `params`. Other forms, and other places, are refused with 400.";
+        or both. Nested form: `type` and `params`. Any other form, and `authentication` outside \
+        `tool_params`, is refused with 400.";
     Schema {
         name: "Authentication",
         schema: json!({
@@ -255,24 +265,25 @@ fn new_scan() -> Schema {
     });
     let minutes = with(json!({"type": ["integer", "string", "null"], "description": minutes}), limits);
     let either = "Exactly one of `target_id` and `target_name` is required.";
-    let name = "A host name, an IP address or a URL; a target with this name is used or created.";
+    let name =
+        "A host name, an IP address or a URL. An existing target with this name is used; otherwise one is created.";
     let vpn = "Null: no VPN. A scan with a profile ends as `VPN connection error`, because this service has no VPN.";
-    let level = "Which redirects of the start page are followed; `same_domain` by default.";
+    let level = "Redirects of the start page that the scan follows; `same_domain` by default.";
     let mut schema = request(
         &["tool_id"],
         json!({
             "tool_id": tool(),
             "target_id": nullable(id(either)),
             "target_name": nullable(text(name)),
-            "workspace_id": nullable(id("Must be the workspace of the target; for a new target, the current one by default.")),
+            "workspace_id": nullable(id("Must be the workspace of the target. Default for a new target: the current workspace.")),
             "vpn_profile_uuid": nullable(text(vpn)),
             "max_scan_time": minutes,
             "scan_original_url": nullable(boolean("Scan the original URL even if it redirects; false by default.")),
             "redirect_level": nullable(choice(RedirectLevel::KNOWN, level)),
         }),
     );
-    schema["properties"]["report_callback"] = or_null("ReportCallback");
-    schema["properties"]["tool_params"] = or_null("ToolParams");
+    schema["properties"]["report_callback"] = or_null("ReportCallback", "A receiver of the report of this scan.");
+    schema["properties"]["tool_params"] = or_null("ToolParams", "Parameters of the tool; its defaults when absent.");
     Schema {
         name: "NewScan",
         schema,
@@ -283,16 +294,12 @@ fn new_scan() -> Schema {
     }
 }
 
-fn or_null(name: &str) -> Value {
-    json!({"oneOf": [reference(name), {"type": "null"}]})
-}
-
 fn scan_created() -> Schema {
     Schema {
         name: "ScanCreated",
         schema: response(json!({
             "created_id": id("The id of the new scan."),
-            "target_id": id("Its target, which may be new."),
+            "target_id": id("Id of the target, which may be new."),
         })),
         example: json!({"created_id": 9, "target_id": 3}),
     }
@@ -311,7 +318,7 @@ fn scan_output() -> Schema {
         name: "ScanOutput",
         schema: response(json!({
             "output_type": text("`finding_list`, `port_scanner`, or empty before the first output."),
-            "output_data": {"type": "object", "properties": fields},
+            "output_data": {"type": "object", "properties": fields, "description": "`findings` or `ports`, depending on `output_type`."},
         })),
         example: json!({"output_type": "finding_list", "output_data": {"findings": []}}),
     }
@@ -321,11 +328,11 @@ fn test() -> Schema {
     Schema {
         name: "Test",
         schema: response(json!({
-            "id": id("Its id."),
+            "id": id("Id of the test."),
             "uid": text("The stable name of the check."),
             "description": text("The subject of the check."),
-            "resource_type": choice(ResourceType::KNOWN, "`finding` when the test has a finding, else `scan`."),
-            "resource_id": id("The id of this finding or scan."),
+            "resource_type": choice(ResourceType::KNOWN, "`finding` if the test has a finding, otherwise `scan`."),
+            "resource_id": id("Id of this finding or scan."),
             "metadata": {"type": "object", "description": "Request and result."},
             "performed_at": time("The end of the test."),
         })),

@@ -13,18 +13,18 @@ fn workspace() -> Schema {
     Schema {
         name: "Workspace",
         schema: response(json!({
-            "id": id("Its id."),
-            "name": text("Its name, unique without regard to case."),
+            "id": id("Id of the workspace."),
+            "name": text("Unique, case-insensitive."),
             "description": text("May be empty."),
-            "scan_count": count("Number of its scans."),
-            "target_count": count("Number of its targets."),
+            "scan_count": count("Number of scans."),
+            "target_count": count("Number of targets."),
         })),
         example: json!({"id": 1, "name": "Default", "description": "", "scan_count": 12, "target_count": 3}),
     }
 }
 
 fn new_workspace() -> Schema {
-    let name = text("Unique without regard to case; blanks at both ends are removed.");
+    let name = text("Unique, case-insensitive; leading and trailing spaces are trimmed.");
     Schema {
         name: "NewWorkspace",
         schema: request(
@@ -39,12 +39,12 @@ fn new_workspace() -> Schema {
 }
 
 fn edit_workspace() -> Schema {
-    let name = nullable(text("The new name; absent or null keeps the present one."));
+    let name = nullable(text("New name; absent or null: unchanged."));
     let schema = request(
         &[],
         json!({
             "name": with(name, json!({"minLength": 1, "maxLength": 200, "pattern": r"\S"})),
-            "description": nullable(text("The new description; absent or null keeps the present one.")),
+            "description": nullable(text("New description; absent or null: unchanged.")),
         }),
     );
     let description = "At least one of the two fields is required.";
@@ -63,11 +63,11 @@ fn target() -> Schema {
     Schema {
         name: "Target",
         schema: response(json!({
-            "id": id("Its id."),
+            "id": id("Id of the target."),
             "name": text("The host name, IP address or URL, in canonical form."),
             "type": reference("TargetType"),
             "description": text("May be empty."),
-            "workspace_id": id("Its workspace."),
+            "workspace_id": id("Id of the workspace."),
         })),
         example: json!({
             "id": 3, "name": "https://shop.acme.test/", "type": "url", "description": "", "workspace_id": 1
@@ -84,7 +84,7 @@ fn new_target() -> Schema {
             json!({
                 "name": with(name, json!({"minLength": 1})),
                 "description": nullable(text("Free text.")),
-                "workspace_id": nullable(id("Its workspace; the current one of the service when absent.")),
+                "workspace_id": nullable(id("Default: the current workspace (`serve --current-workspace`).")),
             }),
         ),
         example: json!({"name": "http://127.0.0.1:8080/", "description": "staging"}),
@@ -95,8 +95,8 @@ fn wordlist() -> Schema {
     Schema {
         name: "Wordlist",
         schema: response(json!({
-            "id": id("Its id."),
-            "name": text("Its name."),
+            "id": id("Id of the wordlist."),
+            "name": text("Name of the wordlist."),
             "description": text("May be empty."),
             "num_words": count("Number of words."),
             "predefined": boolean("Comes with the service and cannot be deleted."),
