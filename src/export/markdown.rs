@@ -200,23 +200,36 @@ fn table_row<'a>(out: &mut String, cells: impl IntoIterator<Item = &'a String>) 
     out.push('\n');
 }
 
-/// Escapes markup, links and HTML.
+/// Escapes what Markdown reads as markup, link or HTML, and nothing else, so that the source is readable too.
 fn escaped(given: &str) -> String {
     let given = text::clean(given);
+    let letters: Vec<char> = given.chars().collect();
+    let at = |index: Option<usize>| index.and_then(|index| letters.get(index)).copied();
+    let is_word = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
     let mut out = String::with_capacity(given.len() + 8);
-    for c in given.chars() {
-        match c {
+    for (index, &letter) in letters.iter().enumerate() {
+        let (before, after) = (at(index.checked_sub(1)), at(Some(index + 1)));
+        let is_inside_word = is_word(before) && is_word(after);
+        match letter {
             '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            // An escaped slash keeps readers from turning an address into a link.
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '>' | '#' | '~' | '|' | '!' | '/' | '@' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
+            '&' if is_entity(&letters[index..]) => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '[' | ']' | '~' | '|' => out.extend(['\\', letter]),
+            '_' if !is_inside_word => out.extend(['\\', letter]),
+            '#' | '+' | '-' | '>' if index == 0 => out.extend(['\\', letter]),
+            // Readers turn addresses into links.
+            '/' if before == Some(':') && after == Some('/') => out.extend(['\\', letter]),
+            '@' if is_inside_word => out.extend(['\\', letter]),
+            '.' if letters[..index].ends_with(&['w', 'w', 'w']) => out.extend(['\\', letter]),
+            letter => out.push(letter),
         }
     }
     out
+}
+
+/// `&amp;` or `&#60;`.
+fn is_entity(letters: &[char]) -> bool {
+    let end = letters.iter().skip(1).position(|letter| !letter.is_ascii_alphanumeric() && *letter != '#');
+    end.is_some_and(|end| end > 0 && letters[end + 1] == ';')
 }
 
 #[cfg(test)]
@@ -225,6 +238,19 @@ mod tests {
 
     #[test]
     fn markup_in_a_finding_is_escaped() {
-        assert_eq!(escaped("a|b <img> [x](http://e) `c`\nd"), "a\\|b &lt;img\\> \\[x\\](http:\\/\\/e) \\`c\\`␊d");
+        for (given, expected) in [
+            ("a|b <img> [x](http://e) `c`\nd", "a\\|b &lt;img> \\[x\\](http:\\//e) \\`c\\`␊d"),
+            ("_a_ *b* ~~c~~ &lt; x@y.z www.a.b", "\\_a\\_ \\*b\\* \\~\\~c\\~\\~ &amp;lt; x\\@y.z www\\.a.b"),
+            ("# not a heading", "\\# not a heading"),
+        ] {
+            assert_eq!(escaped(given), expected);
+        }
+    }
+
+    #[test]
+    fn text_without_markup_is_unchanged() {
+        for text in ["Private key at /backup/s.key", "session_id (v1.2) & {x}!", "C# 8 > 7, a-b"] {
+            assert_eq!(escaped(text), text);
+        }
     }
 }

@@ -79,6 +79,33 @@ impl FindingChoice {
     }
 }
 
+/// Labels of the fields whose names do not say what they hold.
+const LABELS: &[(&str, &str)] = &[
+    ("again", "Reopened"),
+    ("confirmed", "Proven by the scanner"),
+    ("cve", "CVE"),
+    ("cvss", "CVSS"),
+    ("cvssv3", "CVSS v3"),
+    ("cwe", "CWE"),
+    ("epss_percentile", "EPSS percentile"),
+    ("epss_score", "EPSS"),
+    ("in_cisa_catalog", "Known exploited (KEV)"),
+    ("owasp", "OWASP"),
+    ("own", "Manual"),
+    ("recommendation", "Fix"),
+    ("risk_description", "Why it matters"),
+    ("risk_level", "Risk"),
+    ("target_name", "Target"),
+    ("task_id", "Scan"),
+    ("test_description", "Tested"),
+    ("tool_id", "Tool"),
+    ("verified", "Verified at the service"),
+    ("vuln_description", "Description"),
+    ("vuln_evidence", "Evidence"),
+    ("vuln_id", "Kind"),
+    ("workspace_name", "Workspace"),
+];
+
 /// Runs the command.
 ///
 /// # Errors
@@ -121,10 +148,10 @@ async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<(
 async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
     let rows = FindingRows::load(session).await?;
     match rows.all.iter().find(|row| is_named(row, id)) {
-        Some(row) => session.out.single(&export::json::row(row)),
+        Some(row) => session.out.labelled(&export::json::row(row), LABELS),
         None => match id.parse::<FindingId>() {
             // A finding may exist although no list contains it.
-            Ok(id) => session.out.single(&session.client()?.get_finding(id).await?),
+            Ok(id) => session.out.labelled(&session.client()?.get_finding(id).await?, LABELS),
             Err(_) => Err(not_found(id).into()),
         },
     }

@@ -74,6 +74,18 @@ impl Output {
         stdio::print(fields(&value).as_bytes())
     }
 
+    /// As [`single`](Self::single), with labels in place of the field names outside JSON. A field without a label is
+    /// named in words.
+    ///
+    /// # Errors
+    /// Those of [`single`](Self::single).
+    pub fn labelled<T: Serialize>(self, item: &T, labels: &[(&str, &str)]) -> anyhow::Result<()> {
+        if self.json {
+            return self.value(item);
+        }
+        stdio::print(fields(&with_labels(serde_json::to_value(item)?, labels)).as_bytes())
+    }
+
     /// Prints the id of a new object for `id=$(scandeck … create …)`, or a JSON object with the id.
     ///
     /// # Errors
@@ -113,6 +125,20 @@ impl Output {
     pub fn line(self, line: &str) -> anyhow::Result<()> {
         stdio::print(format!("{}\n", text::clean(line)).as_bytes())
     }
+}
+
+/// The object with labels as keys.
+fn with_labels(value: Value, labels: &[(&str, &str)]) -> Value {
+    let Value::Object(fields) = value else { return value };
+    let label = |name: &str| match labels.iter().find(|(field, _)| *field == name) {
+        Some((_, label)) => (*label).to_owned(),
+        None => {
+            let mut words = name.replace('_', " ");
+            words.get_mut(..1).map(str::make_ascii_uppercase);
+            words
+        }
+    };
+    fields.into_iter().map(|(name, value)| (label(&name), value)).collect()
 }
 
 /// Rows with a header line.
@@ -235,6 +261,12 @@ mod tests {
         let text = table().text(Some(40));
         assert!(text.lines().all(|line| text::width(line) <= 40), "{text}");
         assert!(text.contains("a name that") && text.contains('…'), "{text}");
+    }
+
+    #[test]
+    fn labels_replace_field_names() {
+        let value = serde_json::json!({"vuln_id": "K", "first_seen": "now"});
+        assert_eq!(fields(&with_labels(value, &[("vuln_id", "Kind")])), "Kind        K\nFirst seen  now\n");
     }
 
     #[test]
