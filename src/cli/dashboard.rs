@@ -157,7 +157,7 @@ fn connected(client: Client, key: &KeySource, config: &Config, name: &str, memor
         ..Session::default()
     };
     let (source, key) = (ConnectionSource::Service(client), Some(key.clone()));
-    Connected { source, session, memory, key, note: None, keep_alive: None }
+    Connected { source, session, memory, key, service_dir: None, note: None, keep_alive: None }
 }
 
 /// Opens the service that is chosen at the first start.
@@ -192,12 +192,15 @@ fn connector(config: Config, environment: Environment) -> Connector {
 
 #[cfg(feature = "service")]
 async fn local(config: &Config, environment: &Environment) -> Result<Connected, Problem> {
-    let service = runtime::local::find_or_start(&environment.state_dir().service_dir())
+    let service_dir = environment.state_dir().service_dir();
+    let service = runtime::local::find_or_start(&service_dir)
         .await
         .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
     let memory = cached_memory(config, environment, &ServiceName::Local, &service.base);
     let client = checked(settings(&service.base, service.key, &service.key_source)).await?;
-    Ok(Connected { note: service.note, ..connected(client, &service.key_source, config, "local", memory) })
+    let connected = connected(client, &service.key_source, config, "local", memory);
+    let session = Session { starts_service: true, ..connected.session };
+    Ok(Connected { session, service_dir: Some(service_dir), note: service.note, ..connected })
 }
 
 #[cfg(not(feature = "service"))]
@@ -235,7 +238,15 @@ pub fn on_demo(environment: crate::demo::DemoEnvironment) -> Connected {
     let who = Environment::of_process().login;
     let memory = Memory { directory: environment.memory(), cache: None, who, keep_days: None };
     let source = ConnectionSource::Service(environment.client.clone());
-    Connected { source, session, memory, key: None, note: None, keep_alive: Some(Box::new(environment)) }
+    Connected {
+        source,
+        session,
+        memory,
+        key: None,
+        service_dir: None,
+        note: None,
+        keep_alive: Some(Box::new(environment)),
+    }
 }
 
 /// One line about the work that continues without the dashboard.

@@ -35,5 +35,5 @@ pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Co
         ..Session::default()
     };
     let source = ConnectionSource::Bundle(Box::new(bundle));
-    Ok(Connected { source, session, memory, key: None, note: None, keep_alive: None })
+    Ok(Connected { source, session, memory, key: None, service_dir: None, note: None, keep_alive: None })
 }

@@ -84,6 +84,22 @@ pub struct Owasp {
     pub owasp_2025: Shared,
 }
 
+impl Owasp {
+    /// The category of the newest edition with its year: `A01:2021 - Broken Access Control`. Empty without a category.
+    pub fn label(&self) -> String {
+        let editions = [("2025", &self.owasp_2025), ("2021", &self.owasp_2021), ("2017", &self.owasp_2017)];
+        let Some((year, category)) = editions.into_iter().find(|(_, category)| !category.is_empty()) else {
+            return String::new();
+        };
+        let (code, name) = category.split_once([' ', ':']).unwrap_or((category, ""));
+        match category.contains(year) {
+            true => category.to_string(),
+            false if name.is_empty() => format!("{code}:{year}"),
+            false => format!("{code}:{year} {}", name.trim_start()),
+        }
+    }
+}
+
 /// The risk of a finding, from 0 (info) to 4 (critical). Levels out of range become the nearest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
@@ -262,6 +278,16 @@ impl<'de> Deserialize<'de> for Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn owasp_label_names_newest_edition_with_year() {
+        let of =
+            |old: &str, new: &str| Owasp { owasp_2017: old.into(), owasp_2021: new.into(), ..Owasp::default() }.label();
+        assert_eq!(of("A3 - Sensitive Data", "A01 - Broken Access Control"), "A01:2021 - Broken Access Control");
+        assert_eq!(of("A3 - Sensitive Data", ""), "A3:2017 - Sensitive Data");
+        assert_eq!((of("", "A05:2021 - Misconfiguration"), of("", "A05"), of("", "")).0, "A05:2021 - Misconfiguration");
+        assert_eq!((of("", "A05"), of("", "")), ("A05:2021".to_owned(), String::new()));
+    }
 
     #[test]
     fn view_of_evidence_accepts_text_tables_and_other_json() {

@@ -37,7 +37,11 @@ pub fn complete(text: &str, cursor: usize, evaluator: &mut Evaluator, source: &d
             None => Vec::new(),
         },
     };
-    found.truncate(MOST);
+    // All flags of a list are offered: they are few, and nothing else names them.
+    let is_flags = operator.is_some_and(|end| {
+        Field::named(&word[..end], source.kind()).is_some_and(|field| matches!(field.spec().values, ValueKind::Flags))
+    });
+    found.truncate(if is_flags { usize::MAX } else { MOST });
     found
 }
 
@@ -136,7 +140,10 @@ fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn 
                     _ => 0,
                 }
             };
-            chosen(Flag::of(source.kind()).map(|spec| (spec.name.to_owned(), count(spec.flag))).collect())
+            let mut counted: Vec<_> =
+                Flag::of(source.kind()).map(|spec| (spec.name.to_owned(), count(spec.flag))).collect();
+            counted.sort_by_key(|(_, count)| *count == 0);
+            chosen(counted)
         }
         ValueKind::Risk => {
             let column = evaluator.column(field, source);

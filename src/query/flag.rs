@@ -77,6 +77,7 @@ flags! {
     Reappeared "reappeared" &["back"], &[Findings], "was absent and reappeared";
     NotRetested "not_retested" &[], &[Findings], "a later scan failed or did not test for it";
     Absent "absent" &["gone"], &[Findings], "not found in the last scan";
+    Present "present" &[], &[Findings], "not absent";
     Kev "kev" &["exploited"], &[Findings], "in CISA's catalogue of exploited vulnerabilities";
     Proven "proven" &[], &[Findings], "proven by the scanner (`confirmed` in the API)";
     Verified "verified" &[], &[Findings], "verified by a person at the service";

@@ -44,7 +44,7 @@ pub trait Item: Row + Sized + Send + Sync + 'static {
     fn target(&self) -> Option<TargetId> {
         None
     }
-    /// Its risk, where it has one.
+    /// The risk under which it is counted, where it has one. Findings that are absent now have none.
     fn risk(&self) -> Option<Risk> {
         None
     }

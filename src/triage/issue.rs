@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use super::event::{EventId, Identity, Sighting};
-use crate::contract::{Finding, FindingId, Risk, Shared, Stamp, ids};
+use crate::contract::{Finding, FindingId, Risk, ScanId, Shared, Stamp, ids};
 use crate::finding::{FindingKey, Presence, Reason, Verdict, named_enum};
 
 ids! {
@@ -81,6 +81,16 @@ impl Issue {
             exploited: self.finding.in_cisa_catalog,
             epss: self.finding.epss_score,
         }
+    }
+
+    /// True unless a later scan of the same coverage did not find it.
+    pub fn is_present(&self) -> bool {
+        self.presence != Presence::Absent
+    }
+
+    /// True if this scan found it, whether or not a later scan found it too.
+    pub fn is_found_by(&self, scan: ScanId) -> bool {
+        self.task_id == Some(scan) || self.earlier.iter().any(|one| one.finding.task_id == Some(scan))
     }
 
     /// Service ids of all occurrences, latest first.

@@ -51,7 +51,15 @@ impl Row for Issue {
                     Presence::Absent => Flag::Absent,
                 };
                 let own = self.own.is_some();
-                flags(to, &[(presence, true), (Flag::Manual, own), (Flag::Reusable, self.earlier_decision.is_some())]);
+                flags(
+                    to,
+                    &[
+                        (presence, true),
+                        (Flag::Present, self.is_present()),
+                        (Flag::Manual, own),
+                        (Flag::Reusable, self.earlier_decision.is_some()),
+                    ],
+                );
             }
             _ => self.finding.write_field(field, others, to),
         }
@@ -89,7 +97,7 @@ impl Item for Issue {
         self.target_id
     }
     fn risk(&self) -> Option<Risk> {
-        Some(self.risk_level)
+        self.is_present().then_some(self.risk_level)
     }
 }
 

@@ -261,7 +261,7 @@ fn markdown_lists_decisions_open_findings_and_missing_reasons() {
     let all: Vec<ExportRow> = rows().into_iter().chain([without_reason]).collect();
     let text = String::from_utf8(bytes(ExportFormat::Markdown, &all)).unwrap();
     for expected in [
-        "# Hand-over: Acme &lt;external\\>",
+        "# Hand-over: Acme &lt;external>",
         "## Undecided: 5",
         "## Decided: 7",
         "### false positive: 2",

@@ -97,6 +97,9 @@ async fn bulk_triage_of_400_findings_survives_restart_and_rescan() {
     generated.find_new(1, 7);
     let mut person = Person::open(&generated, home.path(), "Backup archive readable").await;
     let fixed = 30 + 28 + 24 + 12 + 9 + 7 + 3 + 2;
+    // The groups are restored too.
+    person.session.until("in 9 classes").await;
+    person.press("bb");
     person.session.until(&format!("1 of {}", fixed + 1)).await;
     assert!(person.session.text().contains("was fixed"), "{}", person.session.text());
 

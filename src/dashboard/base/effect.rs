@@ -60,6 +60,10 @@ pub enum Effect {
     Connect(ConnectionChoice),
     /// Read the API key again from its source; answered by `Msg::KeyRead`.
     ReadKey,
+    /// Add targets to the scope file of the local service; answered by `Msg::ScopeExtended`.
+    AddToScope(Vec<String>),
+    /// Start the local service again; answered by `Msg::ServiceStarted`.
+    StartService,
     /// Make the rows of the findings, off the UI thread; answered by `Msg::Correlated`.
     Correlate(Generation, Box<triage::CorrelationInput>),
     /// Draw random numbers for payloads; answered by `Msg::PayloadNumbers`.

@@ -16,6 +16,8 @@ pub struct Session {
     pub demo: bool,
     /// Opened from a bundle: there is no service.
     pub bundled: bool,
+    /// The local service of this machine, which the dashboard can start.
+    pub starts_service: bool,
     /// The practice target of the demo.
     pub practice: Option<Playground>,
     /// Whether the API key can be read again from its source. One of the environment cannot.

@@ -36,6 +36,10 @@ pub enum Msg {
     Connected(Result<Session, Problem>),
     /// The API key was read again from its source; whether it is another one.
     KeyRead { source: String, result: Result<bool, Problem> },
+    /// Targets were added to the scope file of the local service: their number, or why not.
+    ScopeExtended(Result<usize, Problem>),
+    /// The local service was started again, or why not.
+    ServiceStarted(Result<(), Problem>),
     /// The rows of the findings were made.
     Correlated(Generation, Box<Correlated>),
     /// A list as an earlier dashboard read it.

@@ -36,5 +36,5 @@ pub use signals::{Alert, AlertState, Wait};
 pub use snapshots::{Data, ScanParts};
 pub(crate) use stream::START;
 pub use stream::{MOST, MOST_BYTES, Stream};
-pub(crate) use tabs::{HISTORY, MOST_TYPED, TABS};
+pub(crate) use tabs::{HISTORY, MOST_TYPED, TABS, UNDECIDED};
 pub use tabs::{Saved, Tabs};

@@ -14,6 +14,9 @@ pub(crate) const HISTORY: &str = "queries";
 /// Most typed queries per list.
 pub(crate) const MOST_TYPED: usize = 50;
 
+/// The query of the tab that is opened first.
+pub(crate) const UNDECIDED: &str = "is:undecided is:present";
+
 /// A query with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
@@ -38,10 +41,10 @@ impl Default for Tabs {
         let of = |(name, query): (&str, &str)| Saved { name: name.to_owned(), query: query.to_owned() };
         let saved = [
             ("New", "is:new"),
-            ("Undecided", "is:undecided"),
-            ("High+", "risk>=high"),
-            ("Confirmed", "verdict:confirmed"),
-            ("Accepted", "verdict:risk_accepted"),
+            ("Undecided", UNDECIDED),
+            ("High+", "risk>=high is:present"),
+            ("Confirmed", "verdict:confirmed is:present"),
+            ("Accepted", "verdict:risk_accepted is:present"),
         ];
         Self { saved: saved.map(of).into(), counts: Vec::new(), at: 1, typed: BTreeMap::new() }
     }

@@ -27,6 +27,7 @@ fn desk() -> TestDashboard {
 #[test]
 fn parentheses_select_changed_rows() {
     let mut desk = desk();
+    desk.model.set_query(Pane::Findings, "is:undecided").unwrap();
     desk.keys("3 home");
     let shown = desk.shown(Pane::Findings);
     let changed: Vec<i64> = shown.iter().copied().filter(|id| [2, 14].contains(id)).collect();

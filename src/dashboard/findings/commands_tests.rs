@@ -177,3 +177,24 @@ fn verdict_and_format_names_of_palette_parse() {
         assert_eq!(crate::dashboard::findings::commands_tests::offered(&desk).len(), known);
     }
 }
+
+#[test]
+fn absent_finding_is_counted_nowhere() {
+    let mut desk = TestDashboard::new();
+    let ended = crate::dashboard::findings::retest::tests::ended;
+    let found = crate::dashboard::findings::retest::tests::found;
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
+    desk.feed(Snapshot::Findings(table([
+        found(1, 1, 1, "Private key", Risk::Critical),
+        found(2, 1, 1, "Other key", Risk::Critical),
+        found(3, 2, 1, "Other key", Risk::Critical),
+    ])));
+    assert_eq!(desk.model.risks_of(TargetId(1)), Some([1, 0, 0, 0, 0]));
+    let tabs = &desk.model.settings.tabs;
+    let high = tabs.saved.iter().position(|saved| saved.name == "High+").unwrap();
+    assert_eq!(tabs.counts[high], 1);
+    desk.model.open_tab(high);
+    assert_eq!(desk.shown(Pane::Findings).len(), 1);
+    desk.model.set_query(Pane::Findings, "is:absent").unwrap();
+    assert_eq!(desk.shown(Pane::Findings).len(), 1);
+}

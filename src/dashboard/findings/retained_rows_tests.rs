@@ -96,6 +96,7 @@ fn scan_results_apply_to_filter_at_once() {
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     let before = [found(1, 1, 1, "Private key", Risk::High), found(2, 1, 1, "Banner", Risk::Low)];
     desk.feed(Snapshot::Findings(table(before.clone())));
+    desk.model.set_query(Pane::Findings, "is:undecided").unwrap();
     desk.keys("3 x r");
     assert_eq!(desk.shown(Pane::Findings), [2], "fixed is not undecided");
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));

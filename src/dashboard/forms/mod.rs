@@ -82,6 +82,8 @@ pub struct FormSubject {
     pub target_sets: Vec<Vec<(TargetId, Shared)>>,
     /// Groups of ids that a report can cover.
     pub sets: Vec<IdSet>,
+    /// Report formats that the service refused, with its reasons.
+    pub refused_formats: BTreeMap<String, String>,
     /// The manual finding.
     pub manual: Option<Box<ManualFindingDraft>>,
 }

@@ -92,6 +92,16 @@ impl Groups {
         *self = Self { is_on, starts_open, least, toggled, ..Self::default() };
     }
 
+    /// Groups that are folded although the others start unfolded, or the reverse.
+    pub(crate) fn toggled(&self) -> impl Iterator<Item = GroupId> {
+        self.toggled.iter().copied()
+    }
+
+    /// Folds and unfolds groups as before a restart, from the next time they are filled.
+    pub(crate) fn restore_toggled(&mut self, toggled: impl Iterator<Item = GroupId>) {
+        self.toggled = toggled.collect();
+    }
+
     pub fn is_on(&self) -> bool {
         self.is_on
     }

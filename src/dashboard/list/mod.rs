@@ -5,8 +5,9 @@
 //! ```
 //!
 //! A row is selected by its id. `rows` are positions in the table of the list; they are found again when the table, the
-//! filter, the scope or the sort order changes, and the selection stays on its id. When that id is absent, the row in its
-//! place is selected. A list in which no key was pressed yet stays at its top, so that the most severe rows are visible.
+//! filter, the scope or the sort order changes, and the selection stays on its id. When new data removes that id, the row
+//! that took its place is selected; when a filter hides it, the first row. A list in which no key was pressed yet stays at
+//! its top, so that the most severe rows are visible.
 //!
 //! `stream` is the list of captured requests, `groups` the group headers of all lists, `finding_groups` what findings are
 //! grouped by. `ui/list` draws lists; their data is in `table` and `data`.
@@ -49,6 +50,9 @@ pub enum RetainedRow<Id> {
     Anywhere,
 }
 
+/// So many rows below the selected one, and as many above it, can take its place.
+const NEAR: usize = 16;
+
 /// An item to select when it arrives, and the row that was selected before.
 #[derive(Clone, Copy, Debug)]
 struct PendingSelection<Id> {
@@ -65,6 +69,8 @@ pub struct List<T: Item> {
     pub header: Option<GroupId>,
     /// Place of the selected row. When that row is absent, the row at this place is selected.
     pub at: usize,
+    /// The rows around the selected one, in the order in which they take its place: below it, then above it.
+    near: Vec<RowRef<T::Id>>,
     /// Marked items, shown or not.
     pub marks: BTreeSet<T::Id>,
     /// Where `v` began a range.
@@ -98,6 +104,7 @@ impl<T: Item> Default for List<T> {
             selected: None,
             header: None,
             at: 0,
+            near: Vec::new(),
             marks: BTreeSet::new(),
             range_from: None,
             retained: BTreeMap::new(),
@@ -129,7 +136,8 @@ impl<T: Item> List<T> {
         {
             (self.selected, self.header) = (Some(pending.id), None);
         }
-        let place = self.selected_row().filter(|_| self.held).and_then(|row| self.place(table, row));
+        let mut candidates = self.selected_row().into_iter().chain(self.near.iter().copied()).filter(|_| self.held);
+        let place = candidates.find_map(|row| self.place(table, row));
         let at = place.unwrap_or(if self.held { self.at } else { 0 });
         self.select_at(table, at);
         self.marks.retain(|&id| table.position(id).is_some());
@@ -206,6 +214,14 @@ impl<T: Item> List<T> {
         let row = self.row_at(table, self.at);
         self.selected = row.and_then(RowRef::item);
         self.header = self.groups.header(self.at).map(|group| group.id);
+        let (below, above) = (self.at + 1..self.at + 1 + NEAR, (self.at.saturating_sub(NEAR)..self.at).rev());
+        self.near = below.chain(above).filter_map(|at| self.row_at(table, at)).collect();
+    }
+
+    /// The filter changed: if it hides the selected row, the first row is selected.
+    pub(crate) fn forget_place(&mut self) {
+        self.near.clear();
+        self.at = 0;
     }
 
     /// Moves the selection from a group header to the first item of the group, before the groups change.

@@ -1,13 +1,14 @@
 //! The rows of the retest board.
 
-use crate::contract::Stamp;
-use crate::dashboard::base::{GroupId, Pane};
+use crate::contract::{Shared, Stamp};
+use crate::dashboard::base::{GroupId, Pane, Tone};
 use crate::dashboard::data::board::*;
+use crate::dashboard::input::{Action, Context, GroupAction};
 use crate::dashboard::model::Model;
 use crate::query::{QueryKind, query_of};
 use crate::table::Table;
-use crate::triage::IssueId;
-use std::collections::HashSet;
+use crate::triage::{IssueId, RETEST_SETTING, Retest, RetestStatus};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 impl Model {
@@ -18,6 +19,41 @@ impl Model {
         let rows = board.rows(issues, scans, self.findings.triage.read);
         self.data.board.succeed(Arc::new(Table::new(rows)), Stamp(self.now.wall));
         self.show_rows(Pane::Board);
+    }
+
+    /// The retest of a workspace: that on the board, else the saved one.
+    pub(crate) fn retest_of(&self, workspace: &Shared) -> Option<Retest> {
+        let is_here = self.workspace().is_none_or(|here| here.name == *workspace);
+        match &self.findings.board {
+            Some(Board::Retest(retest)) if is_here => Some(retest.clone()),
+            _ => self.setting(RETEST_SETTING, workspace),
+        }
+    }
+
+    /// Reports the result of a retest when the last of its scans has one.
+    pub(crate) fn report_retest(&mut self) {
+        let Some(retest) = self.retest_of(&self.workspace_name()) else { return };
+        let (Some(issues), Some(scans)) = (self.data.findings.value(), self.data.scans.value()) else { return };
+        let now = retest.now(issues, scans, self.findings.triage.read);
+        let is_open = |now: &RetestStatus| {
+            matches!(now, RetestStatus::Running(_) | RetestStatus::Reading | RetestStatus::Waiting)
+        };
+        let is_running = now.iter().any(is_open);
+        if !std::mem::replace(&mut self.findings.is_retest_running, is_running) || is_running {
+            return;
+        }
+        let mut counts = BTreeMap::<_, (usize, &str)>::new();
+        for status in now {
+            counts.entry(status.rank()).or_insert((0, status.label())).0 += 1;
+        }
+        let counts: Vec<String> = counts.values().map(|(count, label)| format!("{count} {label}")).collect();
+        let board = self.retest_board_keys();
+        self.say(Tone::Good, format!("retest ended: {} · {board} opens the board", counts.join(", ")));
+    }
+
+    /// The keys that open the board from the findings.
+    pub(crate) fn retest_board_keys(&self) -> String {
+        self.key_label(Context::Group, Action::Group(GroupAction::Now))
     }
 
     /// Shows the rows that the filter matches, in groups where the order is that of NOW.

@@ -8,6 +8,7 @@ impl Model {
         if let Some(draft) = self.overlay.drafts.remove(&form.tag) {
             form.restore(draft);
         }
+        form.subject.refused_formats = self.calls.refused_formats.clone();
         self.overlay.modals.push(Modal::Form(Box::new(form)));
         self.check_form();
     }

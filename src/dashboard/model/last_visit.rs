@@ -93,6 +93,11 @@ impl Model {
         if !self.settings.last_visit.opened {
             return;
         }
+        if here.is_some() {
+            let mut first = Vec::new();
+            self.remember_view(&mut first);
+            effects.splice(0..0, first);
+        }
         for workspace in left.into_iter().chain(here) {
             let mut first = Vec::new();
             self.remember(VISITED_AT, &workspace, &Stamp(self.service_now()), &mut first);

@@ -168,7 +168,7 @@ impl PaneItem for Issue {
     fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
         let (target, scan) = (scope.target, scope.scan);
         let is_inside = move |issue: &Self| {
-            (target.is_none() || issue.target_id == target) && (scan.is_none() || issue.task_id == scan)
+            (target.is_none() || issue.target_id == target) && scan.is_none_or(|scan| issue.is_found_by(scan))
         };
         (target.is_some() || scan.is_some()).then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
     }
@@ -263,6 +263,11 @@ impl Model {
         registry!(of [pane, T => T::list_mut(&mut self.lists).held = true, captures => {}]);
     }
 
+    /// If the changed filter of a pane hides the selected row, its first row is selected. Captures follow their end.
+    pub(crate) fn forget_place(&mut self, pane: Pane) {
+        registry!(of [pane, T => T::list_mut(&mut self.lists).forget_place(), captures => {}]);
+    }
+
     /// Applies the filter of a list again.
     pub(crate) fn keep_no_rows(&mut self, pane: Pane) {
         let retained = registry!(of [
@@ -316,6 +321,24 @@ impl Lists {
     /// The number of marked rows of a pane, shown or not.
     pub(crate) fn count_marks(&self, pane: Pane) -> usize {
         registry!(of [pane, T => T::list(self).marks.len(), captures => self.captures.marks().len()])
+    }
+
+    /// The named order of a pane, and the order by several fields that replaces it.
+    pub(crate) fn order_of(&self, pane: Pane) -> (usize, String) {
+        let text = |keys: &[SortKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        registry!(of [pane, T => (T::list(self).sort, text(&T::list(self).order)), captures => (0, String::new())])
+    }
+
+    /// Orders a pane as before a restart.
+    pub(crate) fn restore_order(&mut self, pane: Pane, sort: usize, keys: Vec<SortKey>) {
+        registry!(of [
+            pane,
+            T => {
+                let list = T::list_mut(self);
+                (list.sort, list.order) = (sort.min(T::SORTS.len().saturating_sub(1)), keys);
+            },
+            captures => {}
+        ]);
     }
 
     /// Orders a pane by several fields. Captures have one order, that of time.

@@ -36,6 +36,7 @@ pub mod settings;
 pub mod signals;
 pub mod sources;
 pub mod tabs;
+pub mod view_state;
 
 pub(crate) use lists::{PaneItem, Stored};
 pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
@@ -107,6 +108,8 @@ pub struct ConnectionState {
     pub refreshes: BTreeMap<ListKind, u32>,
     /// Whether the API key is being read again.
     pub is_reading_key: bool,
+    /// Whether the local service is being started again.
+    pub is_starting_service: bool,
 }
 
 /// Decisions on findings, the review, the retest board and the guards.
@@ -119,6 +122,8 @@ pub struct FindingsState {
     pub board: Option<Board>,
     /// Raised when it shows something else.
     pub(crate) board_revision: u64,
+    /// The retest of this workspace has scans without a result.
+    pub(crate) is_retest_running: bool,
     /// The item whose detail is on the screen, and since when: after a second it counts as seen.
     pub(crate) looking: Option<(Pane, i64, Duration)>,
 }
@@ -208,6 +213,8 @@ pub struct CallsState {
     pub batches: Vec<Batch>,
     /// Creations of the last minute whose outcome is unknown.
     pub(crate) unknown: Vec<UnknownOutcome>,
+    /// Report formats that the service refused, with its reasons.
+    pub(crate) refused_formats: BTreeMap<String, String>,
     /// The last ticket given out.
     pub(crate) tickets: Ticket,
 }

@@ -58,6 +58,7 @@ impl Model {
         self.findings.triage.assessments.clear();
         self.findings.triage.again = Default::default();
         self.findings.board = None;
+        self.findings.is_retest_running = false;
         if !std::mem::take(&mut self.captures.exports).is_empty() {
             self.say(Tone::Bad, "export of captures cancelled: the workspace changed");
         }

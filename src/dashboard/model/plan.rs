@@ -66,6 +66,15 @@ impl Model {
         matches!(&self.connection.link, Link::Down { problem } if problem.status == Some(401))
     }
 
+    /// Whether the local service has stopped: nothing listens at its address.
+    pub fn is_service_stopped(&self) -> bool {
+        let problem = match &self.connection.link {
+            Link::Retrying { problem, .. } | Link::Down { problem } => problem,
+            Link::Connecting | Link::Live { .. } => return false,
+        };
+        self.session.starts_service && problem.status.is_none()
+    }
+
     /// The lists that the poller fetches.
     pub fn plan(&self) -> PollPlan {
         let captures = self.on_screen().contains(&Pane::Captures);

@@ -35,6 +35,7 @@ impl Model {
         }
         if changed(&[Segment::Findings, Segment::Scans, Segment::Board]) {
             self.make_board();
+            self.report_retest();
         }
         if changed(&[Segment::Findings, Segment::Scans, Segment::Settings]) {
             self.count_since();

@@ -1,7 +1,7 @@
 //! Saved queries of the findings as tabs with counts, per workspace; and the history of typed queries.
 
 use crate::dashboard::base::{Effect, Pane};
-use crate::dashboard::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs};
+use crate::dashboard::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs, UNDECIDED};
 use crate::dashboard::input::{Action, Context, ViewAction};
 use crate::dashboard::model::Model;
 use crate::query::{ParseError, Query, QueryKind, SortKey, query_of};
@@ -10,6 +10,7 @@ impl Model {
     /// Applies another filter.
     pub(crate) fn apply_filter(&mut self, pane: Pane) {
         self.keep_no_rows(pane);
+        self.forget_place(pane);
         self.show_rows(pane);
     }
 
@@ -156,7 +157,8 @@ impl Model {
         let mut tabs = Tabs::default();
         if let Some(mut saved) = self.setting::<Vec<Saved>>(TABS, &workspace) {
             saved.retain(|saved| Query::parse(&saved.query, QueryKind::Findings).is_ok());
-            tabs.at = saved.iter().position(|saved| saved.query == "is:undecided").unwrap_or(0);
+            tabs.at =
+                saved.iter().position(|saved| [UNDECIDED, "is:undecided"].contains(&saved.query.as_str())).unwrap_or(0);
             tabs.saved = saved;
         }
         tabs.typed = self.setting(HISTORY, &workspace).unwrap_or_default();
@@ -167,6 +169,9 @@ impl Model {
         self.settings.revision += 1;
         if untouched && !self.lists.findings.held {
             self.open_tab(at);
+        }
+        if self.keyboard.key.is_none() || !self.lists.findings.held {
+            self.restore_view();
         }
         self.load_alerts();
         self.load_own_addresses();

@@ -11,7 +11,7 @@ use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
 
 const COLUMNS: &[TableColumn] = &[
-    TableColumn::fixed("AGE", 4).right(),
+    TableColumn::fixed("CREATED", 7).right(),
     TableColumn::flex("PLACEMENT", 12, 3),
     TableColumn::flex("TECHNIQUE", 9, 1).at_most(20),
     TableColumn::flex("LOGGER", 8, 1).at_most(24).expendable(2),

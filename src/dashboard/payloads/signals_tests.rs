@@ -120,6 +120,10 @@ fn alert_rule_alerts_until_off_or_deleted() {
     desk.keys(": 'alert from:203.0.113.* method:get' enter");
     assert_eq!((desk.hit(11, None).len(), desk.model.captures.signals.alerts.len()), (1, 1), "on again, not twice");
     desk.keys(": 'alerts' enter D");
+    assert_eq!(desk.prompt().question, "Delete alert rule from:203.0.113.* method:get?");
+    desk.keys("esc D");
+    assert_eq!(desk.model.captures.signals.alerts.len(), 1, "nothing is deleted before the yes");
+    desk.keys("y");
     assert!(desk.model.captures.signals.alerts.is_empty() && desk.model.overlay.modals.is_empty());
     desk.keys(": 'alerts' enter");
     assert!(desk.notices().contains("no alert rules"), "{}", desk.notices());
@@ -308,7 +312,7 @@ fn rules_and_addresses_of_two_dashboards_are_merged() {
     let (mut ann, mut bob) = (TestDashboard::new(), TestDashboard::new());
     ann.hit(9, None);
     let mut settings = stored(ann.keys(": 'alert is:known' enter 5 G : 'mine' enter"));
-    settings.extend(stored(bob.keys(": 'alert method:post' enter : 'alert is:bot' enter : 'alerts' enter D esc")));
+    settings.extend(stored(bob.keys(": 'alert method:post' enter : 'alert is:bot' enter : 'alerts' enter D y esc")));
     assert_eq!(settings.len(), 5);
     let mut later = TestDashboard::new();
     later.model.findings.triage.settings.extend(settings);

@@ -74,6 +74,10 @@ pub enum Then {
     Retest(Box<Plan>),
     /// Records changes in the store of decisions: one batch.
     Record(Vec<(Subject, Change)>),
+    /// Adds these targets to the scope file of the local service, and sends the form again.
+    AddToScope(Vec<String>),
+    /// Deletes the alert rule of this query.
+    DeleteAlert(String),
     /// Leaves the dashboard.
     Quit,
     /// Decides.

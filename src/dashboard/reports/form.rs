@@ -1,9 +1,12 @@
 //! The form of a new report: author, findings or scans, format, chapters, filters, webhook.
 
+use crate::client::Problem;
 use crate::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource};
 use crate::dashboard::base::{Call, FormTag, Job};
 use crate::dashboard::data::Data;
-use crate::dashboard::forms::{FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, IdSet, is_web_url};
+use crate::dashboard::forms::{
+    FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, IdSet, is_web_url, message_of,
+};
 use crate::export::ExportFormat;
 use crate::text::plural;
 use crate::triage::IssueId;
@@ -31,8 +34,10 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
     let first = sets.iter().find(|set| !set.ids.is_empty()).map(|set| set.source.clone());
     let source = ReportSource::KNOWN.iter().position(|source| Some(source) == first.as_ref()).unwrap_or(0);
     let authors = ["the service", "scandeck, with decisions"];
+    // Without the decisions, a report tells the reader of findings that were dismissed.
+    let author = usize::from(ReportSource::KNOWN.get(source) == Some(&ReportSource::Findings));
     let mut fields = vec![
-        FormField::choice(FieldId::MadeBy, "Created by", authors, 0),
+        FormField::choice(FieldId::MadeBy, "Created by", authors, author),
         FormField::choice(FieldId::Source, "Covers", ReportSource::KNOWN.iter().map(ReportSource::as_str), source),
         FormField::choice(FieldId::Resources, "Rows", Vec::<String>::new(), 0),
         FormField::choice(FieldId::Format, "Format", ReportFormat::KNOWN.iter().map(ReportFormat::as_str), 1),
@@ -54,7 +59,7 @@ fn source(form: &Form) -> ReportSource {
 }
 
 fn is_local(form: &Form) -> bool {
-    form.choice(FieldId::MadeBy) == 1
+    form.choice(FieldId::MadeBy) == 1 && source(form) == ReportSource::Findings
 }
 
 /// The sets of the chosen source. A set of manual findings alone can only be reported by scandeck.
@@ -94,6 +99,8 @@ fn local_format(form: &Form) -> Option<ExportFormat> {
 /// Offers the sets of the chosen source, and finds the problems.
 fn check(form: &mut Form) -> Vec<FieldProblem> {
     let local = is_local(form);
+    form.show(FieldId::MadeBy, source(form) == ReportSource::Findings);
+    name_refused_formats(form, local);
     for id in [FieldId::GroupBy, FieldId::Webhook].into_iter().chain(FILTERS.map(|(id, ..)| id)) {
         form.show(id, !local);
     }
@@ -104,10 +111,10 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
         *at = (*at).min(options.len() - 1);
     }
     form.summary = summary(form);
-    if local && source(form) != ReportSource::Findings {
-        return vec![(FieldId::Source, "reports by scandeck cover findings only".to_owned())];
-    }
     let mut problems = Vec::new();
+    if let Some(why) = chosen_format(form).filter(|_| !local).and_then(|format| refusal(form, format)) {
+        problems.push((FieldId::Format, format!("refused by the service: {why}")));
+    }
     if is_empty {
         problems.push((FieldId::Resources, format!("no {} to report on", source(form))));
     }
@@ -115,6 +122,34 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
         problems.push((FieldId::Webhook, "webhook URL must be an http or https URL".to_owned()));
     }
     problems
+}
+
+/// The reason for which the service refused a format before.
+fn refusal<'a>(form: &'a Form, format: &ReportFormat) -> Option<&'a String> {
+    form.subject.refused_formats.get(format.as_str())
+}
+
+fn chosen_format(form: &Form) -> Option<&'static ReportFormat> {
+    ReportFormat::KNOWN.get(form.choice(FieldId::Format))
+}
+
+/// Names the refused formats in the choice.
+fn name_refused_formats(form: &mut Form, local: bool) {
+    let named = ReportFormat::KNOWN.iter().map(|format| match refusal(form, format).filter(|_| !local) {
+        Some(_) => format!("{format}, refused"),
+        None => format.to_string(),
+    });
+    let named: Vec<String> = named.collect();
+    if let Some(FormField { value: FieldValue::Choice { options, .. }, .. }) = form.field_mut(FieldId::Format) {
+        *options = named;
+    }
+}
+
+/// The format of a report that the service refused, if the format was the reason.
+pub(crate) fn refused_format(call: &Call, problem: &Problem) -> Option<String> {
+    let Call::CreateReport(report) = call else { return None };
+    let is_reason = matches!(problem.status, Some(400 | 415 | 422)) && message_of(problem).contains("format");
+    is_reason.then(|| report.format.to_string())
 }
 
 /// The findings that the report covers and excludes.
@@ -171,6 +206,8 @@ mod tests {
             set("shown", ReportSource::Findings, &[1, 4, 5]),
             set("shown", ReportSource::Scans, &[9]),
         ]);
+        // By the service.
+        form.field_mut(FieldId::MadeBy).unwrap().choose(-1);
         check(&mut form);
         form
     }

@@ -49,6 +49,8 @@ impl EventLoop {
             Effect::Redraw => self.redraw(),
             Effect::Connect(choice) => self.connect(choice),
             Effect::ReadKey => self.read_key(),
+            Effect::StartService => self.start_service(),
+            Effect::AddToScope(names) => self.add_to_scope(names),
             Effect::Correlate(generation, input) => self.spawn(async move {
                 let correlated = tokio::task::spawn_blocking(move || triage::correlate(&input)).await;
                 // The task fails only with a panic or at the end; no rows are better than no update ever again.
@@ -131,6 +133,53 @@ impl EventLoop {
             };
             Msg::KeyRead { source: key.to_string(), result: read.await }
         });
+    }
+
+    /// Starts the local service again, and uses its key.
+    #[cfg(feature = "service")]
+    fn start_service(&mut self) {
+        let backend = self.backend.as_ref();
+        let Some((client, directory)) = backend.and_then(|it| Some((it.client.clone()?, it.service_dir.clone()?)))
+        else {
+            return;
+        };
+        self.spawn(async move {
+            let start = async {
+                let service = crate::dashboard::runtime::local::find_or_start(&directory)
+                    .await
+                    .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
+                if service.base != *client.base() {
+                    let moved = format!("the service now listens at {}", service.base);
+                    return Err(Problem::local(moved).with_hint("restart scandeck to connect to it"));
+                }
+                client.replace_key(&service.key).map_err(Problem::from)?;
+                Ok(())
+            };
+            Msg::ServiceStarted(start.await)
+        });
+    }
+
+    /// Adds targets to the scope file of the local service.
+    #[cfg(feature = "service")]
+    fn add_to_scope(&mut self, names: Vec<String>) {
+        let Some(directory) = self.backend.as_ref().and_then(|it| it.service_dir.clone()) else { return };
+        self.spawn(async move {
+            let add = move || {
+                crate::dashboard::runtime::local::add_to_scope(&directory, &names)
+                    .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))
+            };
+            Msg::ScopeExtended(blocking(add).await)
+        });
+    }
+
+    #[cfg(not(feature = "service"))]
+    fn add_to_scope(&mut self, _: Vec<String>) {
+        self.queue.push_back(Msg::ScopeExtended(Err(Problem::local("this build has no local service"))));
+    }
+
+    #[cfg(not(feature = "service"))]
+    fn start_service(&mut self) {
+        self.queue.push_back(Msg::ServiceStarted(Err(Problem::local("this build has no local service"))));
     }
 
     fn copy(&mut self, what: String, text: String) {

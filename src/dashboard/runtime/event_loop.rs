@@ -23,6 +23,7 @@ use jiff::Timestamp;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -64,6 +65,8 @@ pub(crate) struct Backend {
     pub client: Option<Client>,
     /// The source of the API key.
     pub key: Option<KeySource>,
+    /// The data directory of the local service.
+    pub service_dir: Option<PathBuf>,
     pub decisions: DecisionsHandle,
     pub archive: ArchiveHandle,
     cache: Option<Cache>,
@@ -112,11 +115,12 @@ impl EventLoop {
         shutdown: CancellationToken,
     ) -> io::Result<Self> {
         let signals = SignalStream::listen()?;
-        let terminal = Terminal::enter()?;
+        let mut terminal = Terminal::enter()?;
         let variable = |name: &str| std::env::var(name).ok();
+        let theme = Theme::from_env(variable).on_background(terminal.background());
         let mut this = Self {
             model: Model::new(Session::default(), Terminal::size()),
-            cache: ViewCache::new(Theme::from_env(variable)),
+            cache: ViewCache::new(theme),
             terminal,
             keyboard: Some(Keyboard::open()),
             signals,
@@ -345,6 +349,7 @@ impl EventLoop {
         self.backend = Some(Backend {
             client,
             key: connected.key,
+            service_dir: connected.service_dir,
             cache,
             archive: ArchiveHandle::start(&connected.memory, self.answers.0.clone()),
             decisions: DecisionsHandle::start(connected.memory, self.answers.0.clone()),

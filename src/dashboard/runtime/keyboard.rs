@@ -4,10 +4,10 @@
 //! for further events. A channel can. On a closed terminal crossterm reads without end: on a worker of the runtime that
 //! would hold up all tasks, also the one that handles SIGHUP.
 
-use crossterm::event::{Event, EventStream};
+use crossterm::event::{Event, EventStream, KeyCode, KeyModifiers};
 use futures::StreamExt;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -19,6 +19,40 @@ const WAITING: usize = 1024;
 
 /// Limit for the last read. On a closed terminal it does not end.
 const LAST_READ: Duration = Duration::from_millis(250);
+
+/// The answer of the terminal to the question for its background, if it arrives too late: crossterm reads it as keys,
+/// which would be commands.
+struct LateAnswer {
+    /// Until when it may begin.
+    until: Instant,
+    /// The number of its keys that may still follow.
+    keys_left: usize,
+}
+
+impl LateAnswer {
+    /// After this time nothing is an answer.
+    const PATIENCE: Duration = Duration::from_secs(5);
+    /// More keys than the longest answer has.
+    const LONGEST: usize = 40;
+
+    fn expected() -> Self {
+        Self { until: Instant::now() + Self::PATIENCE, keys_left: 0 }
+    }
+
+    /// Whether the event belongs to the answer: `ESC ]` is read as alt-], its end as alt-\ or ctrl-g.
+    fn takes(&mut self, event: &Event) -> bool {
+        let Event::Key(key) = event else { return false };
+        let is = |letter, modifier| key.code == KeyCode::Char(letter) && key.modifiers.contains(modifier);
+        if self.keys_left == 0 {
+            let begins = is(']', KeyModifiers::ALT) && Instant::now() < self.until;
+            self.keys_left = if begins { Self::LONGEST } else { 0 };
+            return begins;
+        }
+        let ends = is('\\', KeyModifiers::ALT) || is('g', KeyModifiers::CONTROL);
+        self.keys_left = if ends { 0 } else { self.keys_left - 1 };
+        true
+    }
+}
 
 /// The reader of terminal events.
 pub(crate) struct Keyboard {
@@ -63,10 +97,31 @@ impl Keyboard {
 
 async fn read(to: mpsc::Sender<io::Result<Event>>) {
     let mut stream = EventStream::new();
+    let mut answer = LateAnswer::expected();
     while let Some(event) = stream.next().await {
+        if event.as_ref().is_ok_and(|event| answer.takes(event)) {
+            continue;
+        }
         let broken = event.is_err();
         if to.send(event).await.is_err() || broken {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crossterm::event::KeyEvent;
+
+    #[test]
+    fn late_answer_of_the_terminal_is_not_read_as_keys() {
+        let key = |letter, modifiers| Event::Key(KeyEvent::new(KeyCode::Char(letter), modifiers));
+        let mut answer = LateAnswer::expected();
+        assert!(!answer.takes(&key('j', KeyModifiers::NONE)));
+        assert!(answer.takes(&key(']', KeyModifiers::ALT)));
+        assert!("11;rgb:ffff/ffff/ffff".chars().all(|letter| answer.takes(&key(letter, KeyModifiers::NONE))));
+        assert!(answer.takes(&key('\\', KeyModifiers::ALT)));
+        assert!(!answer.takes(&key('j', KeyModifiers::NONE)));
     }
 }

@@ -10,7 +10,12 @@
 
 use crate::client::BaseUrl;
 use crate::config::KeySource;
+use crate::contract::Stamp;
+use crate::login::login;
+use crate::service::audit::{AuditLog, AuditedCommand};
+use crate::service::scope::{PatternError, ScopeEntry, ScopeFile};
 use crate::service::{DataDir, Holder};
+use jiff::Timestamp;
 use secrecy::SecretString;
 use std::fs;
 use std::fs::OpenOptions;
@@ -101,6 +106,35 @@ pub async fn find(data_dir: &Path) -> Result<Option<LocalService>, LocalError> {
     }
 }
 
+/// Allows targets in the scope file of a data directory. Returns their number.
+///
+/// # Errors
+/// When a target is no scope entry, and when the file cannot be written.
+pub fn add_to_scope(data_dir: &Path, names: &[String]) -> Result<usize, LocalError> {
+    let advice = "add it with `scandeck scope add`";
+    let directory = DataDir::open(data_dir).map_err(|error| LocalError::new(error, advice))?;
+    let (who, now) = (login(|name| std::env::var(name).ok()), Timestamp::now());
+    let entry = |name: &String| {
+        let target = host_of(name).parse().map_err(|error: PatternError| LocalError::new(error, advice))?;
+        let added = Some(Stamp(now));
+        Ok(ScopeEntry { target, until: None, note: String::new(), who: who.clone(), added })
+    };
+    let entries = names.iter().map(entry).collect::<Result<Vec<_>, LocalError>>()?;
+    let count = entries.len();
+    let subject = entries.iter().map(|entry| entry.target.to_string()).collect::<Vec<_>>().join(" ");
+    ScopeFile::new(directory.scope_file()).add(entries).map_err(|error| LocalError::new(error, advice))?;
+    let command = AuditedCommand { who: &who, command: "scope add", subject: &subject };
+    AuditLog::new(directory.audit_log(), None).write("command", &command, now);
+    Ok(count)
+}
+
+/// The host of a target: of a URL its host, else the name or address itself.
+fn host_of(target: &str) -> String {
+    let url = url::Url::parse(target).ok();
+    let host = url.as_ref().and_then(url::Url::host_str).unwrap_or(target);
+    host.trim_matches(['[', ']']).to_owned()
+}
+
 async fn found(
     directory: &DataDir,
     info: &crate::service::ServiceInfo,
@@ -148,5 +182,21 @@ impl Started {
         let text = fs::read_to_string(&self.log).unwrap_or_default();
         let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a message");
         crate::text::clean(last.trim()).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn added_targets_are_in_the_scope_file_with_their_hosts() {
+        let directory = tempfile::tempdir().unwrap();
+        let names = ["shop.acme.test", "https://api.acme.test:8443/v1", "10.0.4.1"].map(str::to_owned);
+        assert_eq!(add_to_scope(directory.path(), &names).unwrap(), 3);
+        let scope = ScopeFile::new(DataDir::open(directory.path()).unwrap().scope_file()).load().unwrap();
+        let targets: Vec<String> = scope.allow.iter().map(|entry| entry.target.to_string()).collect();
+        assert_eq!(targets, ["shop.acme.test", "api.acme.test", "10.0.4.1"]);
+        assert!(add_to_scope(directory.path(), &["not a name".to_owned()]).is_err());
     }
 }

@@ -77,6 +77,8 @@ pub struct Connected {
     pub memory: Memory,
     /// The source of the API key, if it can be read again.
     pub key: Option<KeySource>,
+    /// The data directory of the local service, which is started again when it has stopped.
+    pub service_dir: Option<PathBuf>,
     /// A notice for the user, such as a changed address.
     pub note: Option<String>,
     /// A value that must live as long as the dashboard and is returned at its end, such as the demo service.

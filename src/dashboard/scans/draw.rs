@@ -17,9 +17,10 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("TOOL", 11),
     TableColumn::flex("TARGET", 9, 2).at_most(32),
     TableColumn::flex("PROGRESS", 11, 2).at_most(30).sentence(),
-    TableColumn::fixed("TIME", 6).right(),
+    TableColumn::fixed("ETA", 6).right(),
     TableColumn::fixed("TESTS", 9).right().expendable(1),
     TableColumn::flex("FOUND", 8, 1).at_most(20),
+    TableColumn::fixed("ENDED", 5).right(),
 ];
 
 /// Columns of the percentage after a bar, with the blank before it.
@@ -72,16 +73,16 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
             let (glyph, style) = if is_done { (glyphs.done, theme.good()) } else { (glyphs.stopped, theme.dim()) };
             let status = words(if is_done { "done" } else { "stopped" }, theme.dim());
             let (ended, tests) = (words(cx.age(scan.end_time), theme.dim()), words(tests(scan), theme.dim()));
-            vec![words(glyph, style), tool, target, status, ended, tests, found]
+            vec![words(glyph, style), tool, target, status, Line::default(), tests, found, ended]
         }
         status => {
             let failed = status.is_failure();
             let (glyph, style) = if failed { (glyphs.failed, theme.bad()) } else { ("?", theme.warn()) };
             let why = words(reason(scan), style);
-            // The reason uses the space of the empty columns, so the age is at the end of the last one.
-            let age = format!("{:>1$}", cx.age(scan.end_time), usize::from(widths[6]));
+            let ended = words(cx.age(scan.end_time), theme.dim());
+            // The reason extends into the empty columns.
             let none = Line::default;
-            vec![words(glyph, style), tool, target, why, none(), none(), words(age, theme.dim())]
+            vec![words(glyph, style), tool, target, why, none(), none(), none(), ended]
         }
     }
 }
@@ -258,15 +259,16 @@ fn test_lines(theme: Theme, tests: &[Test]) -> Vec<Line<'static>> {
     if tests.is_empty() {
         return vec![words("no finished tests", theme.dim())];
     }
-    let glyph = |test: &Test| match test.resource_type {
-        ResourceType::Finding => Span::styled(theme.glyphs.risk[3], theme.warn()),
-        ResourceType::Scan | ResourceType::Other(_) => Span::styled(theme.glyphs.done, theme.good()),
+    let found = |test: &Test| match test.resource_type {
+        ResourceType::Finding => Span::styled("found  ", theme.warn()),
+        ResourceType::Scan | ResourceType::Other(_) => Span::raw("       "),
     };
     let line = |test: &Test| {
         let time = format::clock(theme, test.performed_at);
         Line::from(vec![
-            glyph(test),
+            Span::styled(theme.glyphs.done, theme.good()),
             Span::styled(format!(" {time}  "), theme.dim()),
+            found(test),
             Span::raw(text::clean(&test.description).into_owned()),
         ])
     };

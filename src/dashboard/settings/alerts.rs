@@ -3,6 +3,7 @@
 use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::input::{Action, DecideAction, EditAction, ItemAction, MoveAction};
 use crate::dashboard::model::{Modal, Model};
+use crate::dashboard::prompts::{Prompt, Then};
 
 /// Handles a key while the list is open. The list closes with its last rule, also when another dashboard deleted it.
 pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
@@ -19,13 +20,20 @@ pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mu
         Some(Action::Move(MoveAction::Up)) => list.walk(-1, rows),
         Some(Action::Decide(DecideAction::SwitchRule)) => model.keep_alert(&chosen.query, Some(!chosen.off), effects),
         Some(Action::Item(ItemAction::Delete)) => {
-            model.keep_alert(&chosen.query, None, effects);
-            model.say(Tone::Plain, format!("alert rule deleted: {}", chosen.query));
-            if model.captures.signals.alerts.is_empty() {
-                model.overlay.modals.pop();
-            }
+            let question = format!("Delete alert rule {}?", chosen.query);
+            let prompt = Prompt::new(question, Then::DeleteAlert(chosen.query));
+            model.open_prompt(prompt.with_line("Captures that match it no longer alert."));
         }
         // The list has no other actions.
         Some(_) | None => {}
+    }
+}
+
+/// Deletes a rule after its prompt.
+pub(crate) fn delete(model: &mut Model, query: &str, effects: &mut Vec<Effect>) {
+    model.keep_alert(query, None, effects);
+    model.say(Tone::Plain, format!("alert rule deleted: {query}"));
+    if model.captures.signals.alerts.is_empty() {
+        model.overlay.modals.retain(|modal| !matches!(modal, Modal::Alerts(_)));
     }
 }

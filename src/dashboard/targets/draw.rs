@@ -10,18 +10,24 @@ use crate::dashboard::ui::{
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
 
-const COLUMNS: &[TableColumn] = &[
+const COLUMNS: [TableColumn; 5] = [
     TableColumn::flex("TARGET", 12, 3).at_most(60),
     TableColumn::flex("FOUND", 8, 2).at_most(26),
-    TableColumn::fixed("LAST", 5).right(),
+    TableColumn::fixed("ENDED", 5).right(),
     TableColumn::fixed("TYPE", 10).expendable(2),
     TableColumn::flex("DESCRIPTION", 18, 3).expendable(1),
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
     let new = key(cx, Context::Targets, Action::Item(ItemAction::New));
+    let columns = COLUMNS.map(|column| match column.title {
+        // A column that says the same in all rows says nothing.
+        "TYPE" => column.omitted(cx.facts.is_one_type),
+        "DESCRIPTION" => column.omitted(cx.facts.has_no_description),
+        _ => column,
+    });
     let pane = ListPane {
-        columns: COLUMNS,
+        columns: &columns,
         note: words(cx.facts.suffix.clone(), cx.theme.dim()),
         invitation: format!("no targets: {new} adds one; paste adds several"),
         ..pane_of::<Target>(cx)

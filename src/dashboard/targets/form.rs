@@ -1,9 +1,11 @@
 //! The form of new targets: one per line, each line checked while it is typed.
 
+use crate::client::Problem;
 use crate::contract::{NewTarget, TargetType, WorkspaceId};
 use crate::dashboard::base::{Call, FormTag, Job};
 use crate::dashboard::data::Data;
 use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind, LineNote, UndoneJob, message_of};
+use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -32,6 +34,11 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     let bad = field.notes.iter().filter(|note| matches!(note, LineNote::Bad(_))).count();
     let exists = |note: &&LineNote| matches!(note, LineNote::Bad(why) if why == EXISTS);
     let all_exist = bad > 0 && field.notes.iter().filter(exists).count() == bad;
+    let refusals: Vec<String> = field
+        .notes
+        .iter()
+        .filter_map(|note| if let LineNote::Refused(why) = note { Some(why.clone()) } else { None })
+        .collect();
     form.refused_lines = refused;
     form.button = format!("Add {}", plural(good, "target"));
     form.summary = match bad {
@@ -39,6 +46,7 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
         1 => vec!["1 line was not added; its note shows why.".to_owned()],
         _ => vec![format!("{bad} lines were not added; their notes show why.")],
     };
+    form.summary.extend(refusals.first().map(|why| format!("{} refused: {why}", plural(refusals.len(), "target"))));
     match (good, bad) {
         (0, 1..) if all_exist => vec![(FieldId::Names, "no new target yet".to_owned())],
         (0, 0) => vec![(FieldId::Names, "at least one target is required".to_owned())],
@@ -162,6 +170,37 @@ fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
     let refused = left.iter().filter_map(|(job, problem)| Some((name_of(job), message_of(problem.as_ref()?))));
     form.refused_lines = refused.collect();
     true
+}
+
+/// Most targets that the prompt names.
+const NAMED: usize = 12;
+
+/// The question whether refused targets should be added to the scope file of the local service.
+pub(crate) fn scope_prompt<'a>(refused: impl Iterator<Item = (&'a Job, &'a Problem)>) -> Option<Prompt> {
+    let is_unlisted = |problem: &Problem| {
+        let why = message_of(problem);
+        why.contains("is out of scope") || why.contains("was in scope until")
+    };
+    let names: Vec<String> = refused
+        .filter(|(_, problem)| is_unlisted(problem))
+        .filter_map(|(job, _)| match &job.call {
+            Call::CreateTarget(target) => Some(target.name.clone()),
+            _ => None,
+        })
+        .collect();
+    let count = names.len();
+    let mut named = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if count > NAMED {
+        named.push_str(&format!(" and {} more", count - NAMED));
+    }
+    let question = match names.as_slice() {
+        [] => return None,
+        [one] => format!("Add {one} to the scope file?"),
+        all => format!("Add all {} to the scope file?", all.len()),
+    };
+    let prompt = Prompt::new(question, Then::AddToScope(names));
+    let prompt = prompt.with_line(named).with_line("Only if you may scan them. They are then added as targets.");
+    Some(prompt.with_word(count.to_string(), "the number"))
 }
 
 #[cfg(test)]

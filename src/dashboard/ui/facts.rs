@@ -33,6 +33,10 @@ pub struct PaneFacts {
     pub risks: [i64; 5],
     /// The domain that all targets share, with its leading dot; empty if there is none.
     pub suffix: String,
+    /// All targets, if there are several, have the same type.
+    pub is_one_type: bool,
+    /// No target has a description.
+    pub has_no_description: bool,
     /// Names for lists: without scheme and shared domain, where that is unambiguous.
     short: HashMap<TargetId, String>,
 }
@@ -43,6 +47,9 @@ impl PaneFacts {
         if let Some(targets) = data.targets.value() {
             facts.suffix = common_suffix(targets);
             facts.shorten_names(targets);
+            let all = targets.items();
+            facts.is_one_type = all.len() > 1 && all.windows(2).all(|two| two[0].kind == two[1].kind);
+            facts.has_no_description = all.iter().all(|target| target.description.is_empty());
         }
         if let Some(scans) = data.scans.value() {
             facts.count_scans(scans);

@@ -120,13 +120,23 @@ pub fn risk_counts(theme: Theme, counts: [Option<i64>; 5], apart: &'static str) 
 
 /// As [`risk_counts`], in at most `columns`: the counts of the lowest risks are omitted first.
 pub fn risk_counts_in(theme: Theme, counts: [Option<i64>; 5], columns: u16) -> Vec<Span<'static>> {
-    let mut spans = risk_counts(theme, counts, " ");
     let width = |spans: &[Span<'_>]| spans.iter().map(|span| text::width(&span.content)).sum::<usize>();
-    while spans.len() > 2 && width(&spans) > usize::from(columns) {
-        // Removes a count and the space before it.
-        spans.truncate(spans.len() - 2);
+    let mut shown = counts.map(|count| count.filter(|&count| count > 0));
+    let mut rest = 0;
+    loop {
+        let mut spans = risk_counts(theme, shown, " ");
+        if rest > 0 {
+            spans.push(Span::styled(format!(" +{}", count(rest)), theme.dim()));
+        }
+        let last = shown
+            .iter()
+            .rposition(Option::is_some)
+            .filter(|&last| last > 0 && shown[..last].iter().any(Option::is_some));
+        match last {
+            Some(last) if width(&spans) > usize::from(columns) => rest += shown[last].take().unwrap_or_default(),
+            _ => return spans,
+        }
     }
-    spans
 }
 
 #[cfg(test)]
@@ -172,7 +182,7 @@ mod tests {
         assert_eq!(text([None; 5]), "–");
         let short: String =
             risk_counts_in(Theme::default(), [Some(3); 5], 8).iter().map(|s| s.content.clone()).collect();
-        assert_eq!(short, "◆3 ▲3 ■3");
+        assert_eq!(short, "◆3 ▲3 +9");
         assert_eq!(thousands(1_234_567), "1 234 567");
     }
 }

@@ -32,6 +32,11 @@ const SINCE_FROM: u16 = 12;
 /// Least and greatest height of the workspaces in the wide layout, with the frame.
 const WORKSPACES: (u16, u16) = (4, 8);
 
+/// Lines of a frame.
+const FRAME: u16 = 2;
+/// Least height of the lower lists in the wide layout, with the frame.
+const LOWER: u16 = 8;
+
 /// The part of a pane that an area shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotPart {
@@ -77,6 +82,8 @@ pub struct Places {
     pub since: bool,
     /// Rows above the key hints that are free for notices.
     pub notices: u16,
+    /// Rows of the workspaces, the scans, and the pane of key 5: their panes take no more than they need.
+    pub rows: [usize; 3],
 }
 
 pub fn areas(size: Size, focus: Focus, places: Places) -> Areas {
@@ -110,17 +117,25 @@ fn wide(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
     let detail = |area| Slot { pane: places.detail, part: SlotPart::Detail, area, framed: true };
     let left_width = (body.width / 5).clamp(LEFT.0, LEFT.1);
     let (left, rest) = take_left(body, left_width);
-    let (workspaces, targets) = take_top(left, (body.height / 6).clamp(WORKSPACES.0, WORKSPACES.1));
+    let most = (body.height / 6).clamp(WORKSPACES.0, WORKSPACES.1);
+    let (workspaces, targets) = take_top(left, needed(places.rows[0], FRAME, WORKSPACES.0, most));
     let (middle, right) = take_left(rest, percent(rest.width, 58));
     let mut slots = vec![list(Pane::Workspaces, workspaces), list(Pane::Targets, targets)];
     if focus.pane.is_full_view() {
         slots.extend([list(focus.pane, middle), detail(right)]);
         return slots;
     }
-    let (findings, scans) = take_top(middle, percent(middle.height, 58));
-    let (upper, lower) = take_top(right, percent(right.height, 68));
+    // The lists below take at most this part, and leave rows that they do not need to the lists above.
+    let (scans, captures) = (percent(middle.height, 42), percent(right.height, 32));
+    let (findings, scans) = take_bottom(middle, needed(places.rows[1], FRAME + 1, LOWER.min(scans), scans));
+    let (upper, lower) = take_bottom(right, needed(places.rows[2], FRAME + 2, LOWER.min(captures), captures));
     slots.extend([list(Pane::Findings, findings), list(Pane::Scans, scans), detail(upper), list(places.fifth, lower)]);
     slots
+}
+
+/// The height of a list with so many rows and so many lines around them.
+fn needed(rows: usize, around: u16, least: u16, most: u16) -> u16 {
+    u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(around).clamp(least.min(most), most)
 }
 
 fn beside(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
@@ -205,7 +220,7 @@ mod tests {
         let areas = areas(
             Size { columns, rows },
             focus,
-            Places { fifth: Pane::Captures, detail: pane, since: false, notices: 0 },
+            Places { fifth: Pane::Captures, detail: pane, since: false, notices: 0, rows: [9; 3] },
         );
         areas.slots.iter().map(|slot| (slot.pane, slot.part)).collect()
     }
@@ -224,15 +239,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn short_lists_leave_their_rows_to_the_lists_above() {
+        let height = |pane: Pane, scans: usize| {
+            let focus = Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
+            let (fifth, detail) = (Pane::Captures, Pane::Findings);
+            let places = Places { fifth, detail, since: false, notices: 0, rows: [3, scans, 5] };
+            let areas = areas(Size { columns: 200, rows: 60 }, focus, places);
+            areas.slots.iter().find(|slot| slot.pane == pane).map(|slot| slot.area.height).unwrap()
+        };
+        assert_eq!((height(Pane::Findings, 2), height(Pane::Scans, 2)), (50, 8));
+        assert_eq!((height(Pane::Findings, 90), height(Pane::Scans, 90)), (34, 24));
+    }
+
     proptest! {
         #[test]
         fn areas_of_any_size_are_disjoint_and_on_screen(
             columns in 1u16..=500, rows in 1u16..=200, pane in 0usize..8, in_detail: bool, zoomed: bool,
-            since: bool, notices in 0u16..4,
+            since: bool, notices in 0u16..4, listed in 0usize..300,
         ) {
             let size = Size { columns, rows };
             let focus = Focus { pane: Pane::ALL[pane], in_detail, zoomed };
-            let found = areas(size, focus, Places { fifth: Pane::Loggers, detail: focus.pane, since, notices });
+            let found = areas(size, focus, Places { fifth: Pane::Loggers, detail: focus.pane, since, notices, rows: [listed; 3] });
             let mut all = vec![found.header, found.since, found.tabs, found.notices, found.footer];
             all.extend(found.slots.iter().map(|slot| slot.area));
             let whole = Rect::new(0, 0, columns, rows);

@@ -21,6 +21,11 @@ pub enum Scheme {
     Mono,
 }
 
+/// Colours of the 256 with enough contrast where the named ones have too little.
+const DARK_CYAN: Color = Color::Indexed(23);
+const DARK_GREEN: Color = Color::Indexed(28);
+const PALE_BLUE: Color = Color::Indexed(75);
+
 /// Colours and glyphs in use.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
@@ -58,13 +63,13 @@ glyphs! {
     waiting: &'static str = "…", ".";
     done: &'static str = "✓", "+";
     failed: &'static str = "✗", "x";
-    stopped: &'static str = "■", "s";
+    stopped: &'static str = "⊘", "s";
     stalled: &'static str = "!", "!";
     /// Analysts decided differently at the same time.
     conflict: &'static str = "≠", "/=";
     link: &'static str = "●", "o";
-    more_below: &'static str = "▼", "v";
-    more_above: &'static str = "▲", "^";
+    more_below: &'static str = "↓", "v";
+    more_above: &'static str = "↑", "^";
     separator: &'static str = "·", "-";
     path: &'static str = "›", ">";
     /// Between the two scans of a comparison.
@@ -123,6 +128,15 @@ impl Theme {
         if utf8 && term != "linux" { theme } else { theme.with_ascii() }
     }
 
+    /// The theme for the background that the terminal has reported.
+    pub fn on_background(self, background: Option<[u8; 3]>) -> Self {
+        match background.filter(|_| self.scheme != Scheme::Mono).map(luminance) {
+            Some(luminance) if luminance > LIGHT => Self { scheme: Scheme::Light, ..self },
+            Some(_) => Self { scheme: Scheme::Dark, ..self },
+            None => self,
+        }
+    }
+
     fn colour(self, dark: Color, light: Color) -> Style {
         match self.scheme {
             Scheme::Dark => Style::new().fg(dark),
@@ -160,7 +174,7 @@ impl Theme {
             Risk::Critical => self.colour(Color::LightMagenta, Color::Magenta).add_modifier(Modifier::BOLD),
             Risk::High => self.colour(Color::LightRed, Color::Red).patch(self.mono(Modifier::BOLD)),
             Risk::Medium => self.colour(Color::Yellow, Color::Blue),
-            Risk::Low => self.colour(Color::Cyan, Color::Cyan),
+            Risk::Low => self.colour(Color::Cyan, DARK_CYAN),
             Risk::Info => self.dim(),
         }
     }
@@ -190,12 +204,12 @@ impl Theme {
 
     /// Live or done.
     pub fn good(self) -> Style {
-        self.colour(Color::Green, Color::Green)
+        self.colour(Color::Green, DARK_GREEN)
     }
 
     /// In progress.
     pub fn active(self) -> Style {
-        self.colour(Color::LightBlue, Color::Blue)
+        self.colour(PALE_BLUE, Color::Blue)
     }
 
     pub fn key(self) -> Style {
@@ -228,6 +242,18 @@ impl Theme {
             Scheme::Dark | Scheme::Light => Style::new().fg(Color::Black).bg(Color::Yellow),
         }
     }
+}
+
+/// Above this luminance, black text has more contrast than white text.
+const LIGHT: f64 = 0.179;
+
+/// The relative luminance of a colour (WCAG 2.1).
+fn luminance(colour: [u8; 3]) -> f64 {
+    let [red, green, blue] = colour.map(|part| match f64::from(part) / 255.0 {
+        part if part <= 0.040_45 => part / 12.92,
+        part => ((part + 0.055) / 1.055).powf(2.4),
+    });
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
 /// `COLORFGBG` is `fg;bg` or `fg;default;bg`: 7 and 15 are light backgrounds.
@@ -273,6 +299,69 @@ mod tests {
         styles.extend(Risk::DOWN.map(|risk| theme.risk(risk)));
         for style in styles {
             assert!(style.fg.is_none() && style.bg.is_none(), "{style:?}");
+        }
+    }
+
+    /// The colour in the palette of xterm.
+    fn rgb(colour: Color) -> [u8; 3] {
+        match colour {
+            Color::Black => [0, 0, 0],
+            Color::Red => [205, 0, 0],
+            Color::Green => [0, 205, 0],
+            Color::Yellow => [205, 205, 0],
+            Color::Blue => [0, 0, 238],
+            Color::Magenta => [205, 0, 205],
+            Color::Cyan => [0, 205, 205],
+            Color::LightRed => [255, 0, 0],
+            Color::LightMagenta => [255, 0, 255],
+            Color::LightCyan => [0, 255, 255],
+            Color::Indexed(number @ 16..=231) => {
+                let part = |part: u8| if part == 0 { 0 } else { 55 + 40 * part };
+                let number = number - 16;
+                [part(number / 36), part(number / 6 % 6), part(number % 6)]
+            }
+            other => panic!("{other:?} is not in the palette"),
+        }
+    }
+
+    #[test]
+    fn text_has_contrast_of_4_5_in_every_theme() {
+        for (scheme, background) in [(Scheme::Dark, [0; 3]), (Scheme::Light, [255; 3])] {
+            let theme = Theme::new(scheme);
+            let named = [
+                theme.text(),
+                theme.bad(),
+                theme.warn(),
+                theme.good(),
+                theme.active(),
+                theme.key(),
+                theme.head(),
+                theme.border(true),
+                theme.title(true),
+            ];
+            for style in named.into_iter().chain(Risk::DOWN.map(|risk| theme.risk(risk))) {
+                let Some(colour) = style.fg else { continue };
+                let (one, other) = (luminance(rgb(colour)), luminance(background));
+                let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+                assert!(contrast >= 4.5, "{scheme:?} {colour:?}: {contrast:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn reported_background_selects_scheme() {
+        let of = |background| Theme::new(Scheme::Dark).on_background(background).scheme;
+        assert_eq!((of(Some([255; 3])), of(Some([30; 3])), of(None)), (Scheme::Light, Scheme::Dark, Scheme::Dark));
+        assert_eq!(Theme::new(Scheme::Light).on_background(Some([0; 3])).scheme, Scheme::Dark);
+        assert_eq!(Theme::new(Scheme::Mono).on_background(Some([255; 3])).scheme, Scheme::Mono);
+    }
+
+    #[test]
+    fn glyphs_of_risks_have_no_other_meaning() {
+        let g = &UNICODE;
+        let others = [g.running, g.waiting, g.done, g.failed, g.stopped, g.stalled, g.conflict, g.back];
+        for risk in &g.risk[1..] {
+            assert!(!others.contains(risk) && ![g.more_above, g.more_below, g.link].contains(risk), "{risk}");
         }
     }
 

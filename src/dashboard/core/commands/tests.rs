@@ -166,7 +166,7 @@ pub(crate) fn invalid_command_remains_with_error() {
     assert_eq!(&line(&desk).input.text()[fault.at], "hihg");
     desk.keys("enter");
     assert_eq!(line(&desk).input.text(), "findings risk>=hihg");
-    assert_eq!(desk.model.lists.findings.filter, "is:undecided", "an invalid query changes nothing");
+    assert_eq!(desk.model.lists.findings.filter, "is:undecided is:present", "an invalid query changes nothing");
     desk.keys("esc 4 : 'report'");
     assert!(line(&desk).fault.is_none());
 }
@@ -211,7 +211,7 @@ pub(crate) fn pasted_text_is_one_line_and_never_runs() {
     desk.keys(":");
     desk.send(Msg::Paste("findings\n git\n".into()));
     assert_eq!(line(&desk).input.text(), "findings git");
-    assert_eq!(desk.model.lists.findings.filter, "is:undecided");
+    assert_eq!(desk.model.lists.findings.filter, "is:undecided is:present");
 }
 
 #[test]
@@ -260,7 +260,7 @@ pub(crate) fn view_command_lists_same_rows_on_command_line() {
         copy.unwrap_or_default().replace(" --base-url 'http://127.0.0.1:8765/api/v2'", "")
     };
     for (keys, command) in [
-        ("3", "scandeck findings list --workspace 'Acme' --query 'is:undecided'"),
+        ("3", "scandeck findings list --workspace 'Acme' --query 'is:undecided is:present'"),
         (
             ": 'findings risk>=high or name:git' enter",
             "scandeck findings list --workspace 'Acme' --query 'risk>=high or name:git'",

@@ -7,6 +7,7 @@
 //! The left part is shortened in the middle; problems are shown as long as they fit on the screen.
 
 use crate::dashboard::base::{Layout, Link, Pane};
+use crate::dashboard::input::{Action, AppAction, Context};
 use crate::dashboard::ui::{Cx, draw_line, format, indented, joined, stale_reason};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
@@ -118,6 +119,14 @@ fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
                 vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, REASON)), theme.warn())]
             }
         },
+        Link::Retrying { .. } | Link::Down { .. } if cx.model.connection.is_starting_service => {
+            vec![Span::styled(format!("{dot} starting the service"), theme.warn())]
+        }
+        Link::Retrying { .. } | Link::Down { .. } if cx.model.is_service_stopped() => {
+            let start = cx.model.key_label(Context::Everywhere, Action::App(AppAction::Refresh));
+            let words = format!("{dot} service stopped {} {start} starts it", theme.glyphs.separator);
+            vec![Span::styled(words, theme.bad())]
+        }
         Link::Retrying { problem, .. } => {
             vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, REASON)), theme.bad())]
         }

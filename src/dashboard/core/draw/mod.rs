@@ -14,7 +14,7 @@ pub mod modals;
 pub mod panes;
 
 use crate::dashboard::base::batch::MOMENT;
-use crate::dashboard::base::{Batch, Measures, Size, Tone};
+use crate::dashboard::base::{Batch, Measures, Pane, Size, Tone};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::ui::{Cx, LEAST, Places, Toasts, draw_line, take_bottom};
 use crate::text;
@@ -51,6 +51,14 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
         detail: model.detail_pane(),
         since: model.settings.last_visit.is_shown(),
         notices: rows,
+        rows: [
+            model.lists.workspaces.len(),
+            model.lists.scans.len(),
+            match model.navigation.fifth {
+                Pane::Loggers => model.lists.loggers.len(),
+                _ => model.lists.captures.len(),
+            },
+        ],
     };
     let areas = crate::dashboard::ui::layout::areas(size, model.navigation.focus, places);
     header::draw_header(&cx, buf, areas.header);

@@ -82,6 +82,12 @@ fn handle_app(model: &mut Model, action: AppAction, effects: &mut Vec<Effect>) {
                 effects.push(Effect::ReadKey);
             }
         }
+        AppAction::Refresh if model.is_service_stopped() => {
+            if !std::mem::replace(&mut model.connection.is_starting_service, true) {
+                effects.push(Effect::StartService);
+            }
+            model.say(Tone::Plain, "starting the local service");
+        }
         AppAction::Refresh => refresh(model),
         AppAction::GoPrefix => model.keyboard.pending = Some(Context::Go),
         AppAction::CopyPrefix => model.keyboard.pending = Some(Context::Copy),
@@ -101,6 +107,16 @@ pub(crate) fn handle_key_read(model: &mut Model, source: &str, result: Result<bo
         Ok(true) => model.say(Tone::Plain, format!("new API key read from {source}")),
         Ok(false) => model.say(Tone::Bad, format!("API key from {source} has not changed")),
         Err(problem) => model.say_problem("API key not read", &problem),
+    }
+    refresh(model);
+}
+
+/// The local service was started again, or why not.
+pub(crate) fn handle_service_started(model: &mut Model, result: Result<(), Problem>) {
+    model.connection.is_starting_service = false;
+    match result {
+        Ok(()) => model.say(Tone::Good, "local service started"),
+        Err(problem) => model.say_problem("local service not started", &problem),
     }
     refresh(model);
 }

@@ -181,7 +181,7 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
 fn scans(model: &Model, ids: &[i64]) -> Matter {
     let chosen = model.items_of::<Scan>(ids);
     let (active, ended): (Vec<_>, Vec<_>) = chosen.partition(|scan| scan.is_active());
-    let found = |id: ScanId| model.items::<Issue>().iter().filter(|issue| issue.task_id == Some(id)).count();
+    let found = |id: ScanId| model.items::<Issue>().iter().filter(|issue| issue.is_found_by(id)).count();
     let findings: usize = ended.iter().map(|scan| found(scan.id)).sum();
     let mut lines = Vec::new();
     if !ended.is_empty() {

@@ -1,6 +1,6 @@
 //! The filter line of a list: every valid text is applied at once; with completion, and recall of earlier queries.
 
-use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
 use crate::dashboard::model::{Line, Model, QueryHelp};
 use crate::dashboard::text::{Ends, Offers};
 use crate::query::complete::complete;
@@ -16,18 +16,23 @@ pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
 fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
     help.error = Query::parse(&text, pane.kind()).err();
     if help.error.is_none() {
-        set(model, pane, text.trim_end().to_owned());
+        let selected = line(model).and_then(|line| line.selected);
+        set(model, pane, text.trim_end().to_owned(), selected);
     }
     if let Some(line) = line(model) {
         line.help = help;
     }
 }
 
-/// Filters a pane by a valid query.
-pub(crate) fn set(model: &mut Model, pane: Pane, text: String) {
+/// Filters a pane by a valid query, and returns to the row that was selected before the typing if it is shown.
+pub(crate) fn set(model: &mut Model, pane: Pane, text: String, selected: Option<RowRef>) {
     let before = std::mem::replace(model.cursor(pane).filter().0, text.clone());
     if before != text {
         model.apply_filter(pane);
+        let mut cursor = model.cursor(pane);
+        if let Some(at) = selected.and_then(|row| cursor.place(row)) {
+            cursor.select(at);
+        }
     }
 }
 

@@ -2,11 +2,13 @@
 
 use crate::client::Problem;
 use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, Scope, Tone};
-use crate::dashboard::forms::Form;
+use crate::dashboard::forms::{Form, message_of};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ViewAction};
 use crate::dashboard::model::navigation::set_scope;
 use crate::dashboard::model::{Modal, Model};
+use crate::dashboard::reports::form::refused_format;
+use crate::dashboard::targets::form::scope_prompt;
 use crate::oob::ClearedRequests;
 use crate::text::plural;
 
@@ -32,12 +34,26 @@ impl Model {
             lists.extend(CallSubject::of(&job.call).lists);
             self.watch_outcome(job, past(batch.verb), &batch.existing);
         }
+        for (job, problem) in batch.refused() {
+            if let Some(format) = refused_format(&job.call, problem) {
+                self.calls.refused_formats.insert(format, message_of(problem));
+            }
+        }
+        for form in self.overlay.modals.iter_mut().filter_map(Modal::try_as_form_mut) {
+            form.subject.refused_formats.clone_from(&self.calls.refused_formats);
+        }
         lists.sort();
         lists.dedup();
         lists.into_iter().for_each(|list| self.request_refresh(list));
         self.say_outcome(&batch);
+        let can_extend =
+            self.session.starts_service && !self.session.read_only && batch.form == Some(FormTag::NewTargets);
+        let prompt = if can_extend { scope_prompt(batch.refused()) } else { None };
         if let Some(tag) = batch.form {
             self.conclude_form(tag, batch);
+        }
+        if let Some(prompt) = prompt {
+            self.open_prompt(prompt);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Keys in forms, and sending them.
 
+use crate::client::Problem;
 use crate::dashboard::base::{Batch, Effect, FormTag, Tone};
 use crate::dashboard::core::update::{lines, setup};
 use crate::dashboard::findings::{export, manual};
@@ -9,6 +10,7 @@ use crate::dashboard::model::{Help, Modal, Model};
 use crate::dashboard::payloads::keys as payloads;
 use crate::dashboard::reports;
 use crate::export::ExportFormat;
+use crate::text::plural;
 use crate::triage::IssueId;
 
 /// A key in a form.
@@ -111,6 +113,19 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
     form.sending = true;
     let batch = Batch::new(form.kind.verb, Some(form.tag), (form.kind.jobs)(form));
     model.begin(batch, effects);
+}
+
+/// Targets were added to the scope file: the refused lines of the open form are sent again.
+pub(crate) fn handle_scope_extended(model: &mut Model, result: Result<usize, Problem>, effects: &mut Vec<Effect>) {
+    match result {
+        Ok(count) => {
+            model.say(Tone::Good, format!("{} added to the scope file", plural(count, "target")));
+            if matches!(model.overlay.modals.last(), Some(Modal::Form(form)) if form.tag == FormTag::NewTargets) {
+                send(model, effects);
+            }
+        }
+        Err(problem) => model.say_problem("scope file not changed", &problem),
+    }
 }
 
 /// Writes the report of a form that needs no service, and closes the form.

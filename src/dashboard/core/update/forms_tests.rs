@@ -1,7 +1,7 @@
 //! Forms, from the first key to the response of the service.
 
 use crate::dashboard::core::update::Msg;
-use crate::dashboard::forms::{FieldId, LineNote};
+use crate::dashboard::forms::{FieldId, FieldValue, LineNote};
 use crate::dashboard::testing::*;
 
 #[test]
@@ -53,7 +53,7 @@ fn refusal_is_assigned_to_field_with_longest_matching_name() {
         ("no such information", None),
     ] {
         let mut desk = TestDashboard::new();
-        let sent = desk.calls("6 n ctrl-o");
+        let sent = desk.calls("6 n left ctrl-o");
         assert_eq!(sent.len(), 1);
         let refused = Problem { status: Some(400), message: words.into(), ..Problem::default() };
         desk.answer(&sent, |_| Err(refused.clone()));
@@ -215,15 +215,41 @@ fn new_scan_without_target_uses_typed_name() {
 #[test]
 fn report_prefers_marked_findings() {
     let mut desk = TestDashboard::new();
-    match &desk.calls("space space R ctrl-o")[0].1 {
+    match &desk.calls("space space R left ctrl-o")[0].1 {
         Call::CreateReport(report) => assert_eq!(report.resources, [1, 2]),
         other => panic!("{other:?}"),
     }
     let mut desk = TestDashboard::new();
-    match &desk.calls("6 n ctrl-o")[0].1 {
+    match &desk.calls("6 n left ctrl-o")[0].1 {
         Call::CreateReport(report) => assert_eq!(report.resources.len(), 6),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn report_has_decisions_unless_the_service_is_chosen() {
+    let mut desk = TestDashboard::new();
+    let effects = desk.keys("space space R ctrl-o");
+    let made =
+        effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made.rows.len()) } else { None });
+    assert_eq!(made, Some(2), "{effects:?}");
+    desk.keys("4 R");
+    assert!(!desk.form().field(FieldId::MadeBy).unwrap().shown, "scandeck reports findings only");
+}
+
+#[test]
+fn format_that_the_service_refused_is_named_in_the_next_form() {
+    let mut desk = TestDashboard::new();
+    let sent = desk.calls("space R left ctrl-o");
+    let refusal = || Problem { status: Some(400), ..Problem::local("format: html is not supported") };
+    desk.answer(&sent, |_| Err(refusal()));
+    desk.keys("esc 3 R");
+    let format = desk.form().field(FieldId::Format).unwrap();
+    assert!(
+        matches!(&format.value, FieldValue::Choice { options, at } if options[*at].ends_with("refused")),
+        "{format:?}"
+    );
+    assert!(desk.calls("ctrl-o").is_empty());
 }
 
 #[test]
@@ -248,4 +274,40 @@ fn letters_typed_in_form_are_text() {
     desk.keys("1 n 'qDy?:123gz-' tab 'SRn'");
     assert_eq!(desk.form().text(FieldId::Name), "qDy?:123gz-");
     assert_eq!(desk.form().text(FieldId::Description), "SRn");
+}
+
+#[test]
+fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() {
+    let out_of_scope = |call: &Call| match call {
+        Call::CreateTarget(target) => {
+            let why = format!("{} is out of scope; run `scandeck scope add`", target.name);
+            Err(Problem { status: Some(403), ..Problem::local(why) })
+        }
+        _ => Ok(CallAnswer::Done),
+    };
+    let refused = |is_local| {
+        let mut desk = TestDashboard::new();
+        desk.model.session.starts_service = is_local;
+        desk.keys("2 n");
+        desk.send(Msg::Paste("a.acme.test\nb.acme.test".to_owned()));
+        let mut sent = desk.calls("ctrl-o");
+        while !sent.is_empty() {
+            sent = calls(desk.answer(&sent, out_of_scope));
+        }
+        desk
+    };
+    let mut desk = refused(true);
+    assert_eq!(desk.prompt().question, "Add all 2 to the scope file?");
+    assert!(desk.prompt().lines[0].contains("a.acme.test, b.acme.test"));
+    let effects = desk.keys("'2' enter");
+    let names = ["a.acme.test", "b.acme.test"].map(str::to_owned).to_vec();
+    assert!(effects.contains(&Effect::AddToScope(names)), "{effects:?}");
+    assert_eq!(calls(desk.send(Msg::ScopeExtended(Ok(2)))).len(), 2, "the targets are sent again");
+
+    let desk = refused(false);
+    assert!(
+        desk.form().summary.iter().any(|line| line.starts_with("2 targets refused: ")),
+        "{:?}",
+        desk.form().summary
+    );
 }

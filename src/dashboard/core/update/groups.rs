@@ -7,7 +7,7 @@ use crate::dashboard::input::action::{Action, GroupAction, ItemAction};
 use crate::dashboard::list::{CaptureGroupBy, FindingGroupBy};
 use crate::dashboard::model::Model;
 
-/// Groups or ungroups the findings or captures; the board has a sort order instead.
+/// Groups or ungroups the findings or captures; the board has a sort order instead, and opens in it from the findings.
 pub(crate) fn handle_group(model: &mut Model, action: GroupAction) {
     match action {
         GroupAction::Class => group(model, Some(FindingGroupBy::Class)),
@@ -32,8 +32,13 @@ fn order_by_now(model: &mut Model) {
     match model.navigation.focus.pane {
         Pane::Board => order_board(model, BY_NOW),
         _ => {
+            model.open_retest();
+            if model.navigation.focus.pane == Pane::Board {
+                order_board(model, BY_NOW);
+                return model.cursor(Pane::Board).select(0);
+            }
             let retest = model.key_label(Context::Findings, Action::Item(ItemAction::Retest));
-            model.say(Tone::Plain, format!("only the retest board has a status; {retest} on findings opens it"));
+            model.say(Tone::Plain, format!("no retest in this workspace; {retest} on findings starts one"));
         }
     }
 }

@@ -62,9 +62,11 @@ fn esc_closes_search_range_zoom_and_detail_one_at_a_time() {
         desk.keys("esc");
         assert_eq!(state(&desk), expected);
     }
+    assert_eq!(desk.model.cursor(Pane::Findings).marked().0, 1, "esc closes everything else first");
+    desk.keys("esc");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked().0, 0);
     desk.keys("esc");
     assert!(desk.notices().contains("q quits"));
-    assert_eq!(desk.model.cursor(Pane::Findings).marked().0, 1, "esc keeps marks");
 }
 
 #[test]

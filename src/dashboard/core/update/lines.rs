@@ -1,6 +1,6 @@
 //! Lines typed over the panes (filter, search, filter of the help), and text boxes.
 
-use crate::dashboard::base::Effect;
+use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::core::update::filters;
 use crate::dashboard::input::{Action, AppAction, EditAction, KeyEvent, MoveAction, TextAction, ViewAction};
 use crate::dashboard::model::{Line, LinePurpose, Modal, Model, QueryHelp};
@@ -22,10 +22,14 @@ pub(crate) fn open_search(model: &mut Model) {
 }
 
 fn open(model: &mut Model, purpose: LinePurpose, text: &str, before: String) {
+    // Captures follow their end.
+    let pane = model.navigation.focus.pane;
+    let selected = if pane == Pane::Captures { None } else { model.cursor(pane).selected_row() };
     model.overlay.modals.push(Modal::Line(Line {
         purpose,
         input: TextInput::line(text),
         before,
+        selected,
         help: QueryHelp::default(),
     }));
 }
@@ -83,7 +87,9 @@ pub(crate) fn apply(model: &mut Model) {
 /// Closes the top layer, and undoes the changes of a line.
 pub(crate) fn close(model: &mut Model) {
     match model.overlay.modals.pop() {
-        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), before, .. })) => filters::set(model, pane, before),
+        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), before, selected, .. })) => {
+            filters::set(model, pane, before, selected);
+        }
         Some(Modal::Line(Line { purpose: LinePurpose::Search, .. })) => model.detail.search = None,
         // The first-start question cannot be closed: without an answer there is no service.
         Some(setup @ Modal::Setup(_)) => model.overlay.modals.push(setup),
@@ -114,6 +120,11 @@ fn walk(model: &mut Model, by: isize) {
             let mut cursor = model.cursor(pane);
             let at = cursor.at().saturating_add_signed(by);
             cursor.select(at);
+            let selected = cursor.selected_row();
+            drop(cursor);
+            if let Some(Modal::Line(line)) = model.overlay.modals.last_mut() {
+                line.selected = selected.filter(|_| pane != Pane::Captures);
+            }
         }
         _ => {}
     }

@@ -1,7 +1,8 @@
 //! Selection, filter, marks and scope, and how updates preserve them.
 
-use crate::dashboard::base::{Link, ListKind};
+use crate::dashboard::base::{Link, ListKind, Scope};
 use crate::dashboard::core::update::Msg;
+use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::testing::*;
 
 #[test]
@@ -49,7 +50,7 @@ fn esc_in_filter_line_restores_previous_filter() {
     assert_eq!(desk.shown(Pane::Findings), [0i64; 0]);
     desk.keys("esc");
     assert_eq!(desk.shown(Pane::Findings), [2, 3]);
-    assert_eq!(desk.model.lists.findings.filter, "is:undecided git");
+    assert_eq!(desk.model.lists.findings.filter, "is:undecided is:present git");
 }
 
 #[test]
@@ -340,4 +341,86 @@ fn scans_do_not_stall_while_service_is_unreachable() {
     desk.at += Duration::from_secs(2);
     desk.send(Msg::Wake);
     assert_eq!(desk.model.scans.tally.stalled, 1);
+}
+
+#[test]
+fn filter_that_hides_selected_row_selects_first_row() {
+    let mut desk = TestDashboard::new();
+    desk.keys("3 j j j");
+    let selected = desk.selected(Pane::Findings);
+    desk.keys("/ 'risk>=high'");
+    let first = desk.shown(Pane::Findings)[0];
+    assert_eq!(desk.selected(Pane::Findings), Some(first));
+    desk.keys("esc");
+    assert_eq!(desk.selected(Pane::Findings), selected, "the row of before is selected again");
+    desk.keys("/ 'risk<=low' enter");
+    assert_eq!(desk.selected(Pane::Findings), selected, "a row that stays visible stays selected");
+}
+
+#[test]
+fn row_that_a_poll_removes_is_replaced_by_next_remaining_row() {
+    let mut desk = TestDashboard::new();
+    let feed = |desk: &mut TestDashboard, ids: &[i64]| {
+        desk.feed(Snapshot::Targets(table(ids.iter().map(|&id| target(id, &format!("t{id}.acme.test"))))));
+    };
+    desk.keys("2 j j");
+    assert_eq!(desk.selected(Pane::Targets), Some(3));
+    feed(&mut desk, &[2, 4, 5]);
+    assert_eq!(desk.selected(Pane::Targets), Some(4), "1 and 3 are gone");
+    feed(&mut desk, &[1, 2]);
+    assert_eq!(desk.selected(Pane::Targets), Some(2), "nothing remains below");
+}
+
+#[test]
+fn scan_chip_and_scan_query_show_same_rows() {
+    let mut desk = TestDashboard::new();
+    let found = |id, scan: i64, name: &str| Finding { task_id: Some(scan.into()), ..finding(id, 1, name, Risk::High) };
+    desk.feed(Snapshot::Scans(table([scan(1, 1, ScanStatus::Finished, 100), scan(2, 1, ScanStatus::Running, 50)])));
+    // The running scan has found one of both again.
+    desk.feed(Snapshot::Findings(table([found(1, 1, "Git"), found(2, 1, "Key"), found(3, 2, "Git")])));
+    let scope = Scope { scan: Some(ScanId(1)), ..desk.model.navigation.scope.clone() };
+    crate::dashboard::model::navigation::set_scope(&mut desk.model, scope);
+    let chip = desk.shown(Pane::Findings);
+    let scope = Scope { scan: None, ..desk.model.navigation.scope.clone() };
+    crate::dashboard::model::navigation::set_scope(&mut desk.model, scope);
+    desk.model.set_query(Pane::Findings, "scan:1").unwrap();
+    assert_eq!((chip.len(), desk.shown(Pane::Findings)), (2, chip));
+}
+
+#[test]
+fn restart_restores_pane_filter_order_groups_and_selection() {
+    let opened = |settings| {
+        let stored = StoredDecisions { settings, ..StoredDecisions::default() };
+        Msg::Triage(TriageNews::Opened(Box::new(stored)))
+    };
+    let mut desk = TestDashboard::new();
+    desk.send(opened(Default::default()));
+    desk.keys("2 , j j 3 b t l j z 4 / 'status:finished' enter");
+    let (target, finding) = (desk.selected(Pane::Targets), desk.selected(Pane::Findings));
+    let mut settings = std::collections::BTreeMap::new();
+    for effect in desk.keys("esc esc q") {
+        if let Effect::Remember { key, workspace, value } = effect {
+            settings.insert((key.into(), workspace), value);
+        }
+    }
+    let mut again = TestDashboard::new();
+    again.send(opened(settings));
+    assert_eq!(again.model.navigation.focus.pane, Pane::Scans);
+    assert_eq!(again.model.lists.scans.filter, "status:finished");
+    assert_eq!(again.model.lists.targets.sort, 1);
+    assert_eq!((again.selected(Pane::Targets), again.selected(Pane::Findings)), (target, finding));
+    assert!(again.model.lists.findings.groups.is_on() && finding.is_some());
+}
+
+#[test]
+fn refresh_starts_the_stopped_local_service_once() {
+    let mut desk = TestDashboard::new();
+    let problem = Arc::new(Problem::local("connection refused"));
+    let starts = |desk: &mut TestDashboard| desk.keys("r").contains(&Effect::StartService);
+    desk.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
+    assert!(!starts(&mut desk), "another machine runs the service");
+    desk.model.session.starts_service = true;
+    assert!(starts(&mut desk) && !starts(&mut desk));
+    desk.send(Msg::ServiceStarted(Ok(())));
+    assert!(desk.notices().contains("local service started") && starts(&mut desk));
 }

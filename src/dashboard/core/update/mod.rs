@@ -76,6 +76,8 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, &mut effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::KeyRead { source, result } => actions::handle_key_read(model, &source, result),
+        Msg::ScopeExtended(result) => forms::handle_scope_extended(model, result, &mut effects),
+        Msg::ServiceStarted(result) => actions::handle_service_started(model, result),
         Msg::Correlated(generation, correlated) => model.handle_correlated(generation, *correlated),
         Msg::Triage(news) => model.handle_triage(news),
         Msg::Oob(news) => model.handle_oob(news, &mut effects),

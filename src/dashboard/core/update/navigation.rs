@@ -7,6 +7,7 @@ use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ListAction, ViewAction};
 use crate::dashboard::model::navigation::{go, set_scope};
 use crate::dashboard::model::{Help, Modal, Model};
+use crate::text::plural;
 
 /// Handles an action on views and panes.
 pub(crate) fn handle_view(model: &mut Model, action: ViewAction, effects: &mut Vec<Effect>) {
@@ -59,7 +60,7 @@ fn quit(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.navigation.focus.in_detail {
         model.navigation.focus.in_detail = false;
     } else if model.navigation.focus.pane.is_full_view() {
-        go(model, Pane::Findings);
+        leave_full_view(model);
     } else if let Some(prompt) = prompts::before_leaving(model) {
         model.open_prompt(prompt);
     } else {
@@ -67,7 +68,16 @@ fn quit(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// esc: closes search, range, zoom and detail, in this order. It keeps marks and filters.
+/// Leaves a full view: the board returns to the pane that opened it, the others to the findings.
+fn leave_full_view(model: &mut Model) {
+    let opener = model.navigation.previous.as_ref().map(|(focus, _)| focus.pane);
+    match (model.navigation.focus.pane, opener) {
+        (Pane::Board, Some(opener)) if opener != Pane::Board => previous_view(model),
+        _ => go(model, Pane::Findings),
+    }
+}
+
+/// esc: closes search, range, zoom and detail, in this order; at top level it removes the marks. It keeps filters.
 fn back(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     if model.detail.search.take().is_some() {
@@ -83,9 +93,13 @@ fn back(model: &mut Model) {
         model.settings.last_visit.last = None;
         // esc only closed the line.
     } else if pane.is_full_view() {
-        go(model, Pane::Findings);
+        leave_full_view(model);
     } else if crate::dashboard::payloads::keys::is_opened_from_book(model) {
         crate::dashboard::payloads::keys::back_to_book(model);
+    } else if model.lists.count_marks(pane) > 0 {
+        let count = model.lists.count_marks(pane);
+        model.cursor(pane).clear_marks();
+        model.say(Tone::Plain, format!("{} removed", plural(count, "mark")));
     } else {
         let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));
         model.overlay.notices.say_until_key(model.now.mono, format!("nothing to close; {quit} quits"));

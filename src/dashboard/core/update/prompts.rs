@@ -5,6 +5,7 @@ use crate::dashboard::findings::review;
 use crate::dashboard::input::{EditAction, KeyChord, KeyEvent};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::prompts::{Prompt, PromptAnswer, PromptReply, Then};
+use crate::dashboard::settings::alerts;
 use crate::text::plural;
 
 /// A key while a prompt is up.
@@ -56,6 +57,8 @@ pub(crate) fn handle_key(
 fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
     match then {
         Then::Quit => effects.push(Effect::Quit),
+        Then::AddToScope(names) => effects.push(Effect::AddToScope(names)),
+        Then::DeleteAlert(query) => alerts::delete(model, &query, effects),
         Then::Decide(pending) => model.carry_out(*pending, effects),
         Then::UndoAll(batches) => model.undo_all(batches, effects),
         Then::UndoOrRedo { batch, undo } => model.undo_or_redo(batch, undo, effects),

@@ -34,13 +34,16 @@ fn invalid_query_shows_error_and_keeps_list() {
 fn tab_completes_fields_then_cycles_values() {
     let mut desk = TestDashboard::new();
     desk.keys("/ 'ri' tab");
-    assert_eq!(line(&desk).0, "is:undecided risk>=");
+    assert_eq!(line(&desk).0, "is:undecided is:present risk>=");
     desk.keys("'me' tab");
-    assert_eq!((line(&desk).0, desk.shown(Pane::Findings)), ("is:undecided risk>=medium".to_owned(), vec![1, 2, 3]));
+    assert_eq!(
+        (line(&desk).0, desk.shown(Pane::Findings)),
+        ("is:undecided is:present risk>=medium".to_owned(), vec![1, 2, 3])
+    );
     desk.keys("space 'target:t' tab");
-    assert_eq!(line(&desk).0, "is:undecided risk>=medium target:t1.acme.test");
+    assert_eq!(line(&desk).0, "is:undecided is:present risk>=medium target:t1.acme.test");
     desk.keys("tab");
-    assert_eq!(line(&desk).0, "is:undecided risk>=medium target:t2.acme.test");
+    assert_eq!(line(&desk).0, "is:undecided is:present risk>=medium target:t2.acme.test");
     desk.keys("shift-tab enter");
     assert_eq!(desk.shown(Pane::Findings), [1, 2]);
 }
@@ -85,22 +88,22 @@ fn empty_list_counts_rows_hidden_by_each_term() {
         let why = desk.model.lists.findings.why.iter();
         why.map(|why| format!("{} {}", why.part, why.hides)).collect::<Vec<_>>().join(", ")
     };
-    assert_eq!(why(&desk), "is:undecided 0, risk>=high 2, target:t2* 2");
+    assert_eq!(why(&desk), "is:undecided 0, is:present 0, risk>=high 2, target:t2* 2");
 }
 
 #[test]
 fn findings_open_undecided_and_keys_switch_saved_queries() {
     let mut desk = TestDashboard::new();
-    assert_eq!(desk.model.lists.findings.filter, "is:undecided");
+    assert_eq!(desk.model.lists.findings.filter, "is:undecided is:present");
     assert_eq!(tabs(&desk)[1..4], [("Undecided".to_owned(), 6), ("High+".to_owned(), 2), ("Confirmed".to_owned(), 0)]);
     desk.keys(">");
     assert_eq!(desk.shown(Pane::Findings), [1, 2]);
-    assert_eq!(desk.model.lists.findings.filter, "risk>=high");
+    assert_eq!(desk.model.lists.findings.filter, "risk>=high is:present");
     desk.keys("/ 'git' enter");
-    assert_eq!(desk.model.settings.tabs.chosen("risk>=high git"), Some(2));
+    assert_eq!(desk.model.settings.tabs.chosen("risk>=high is:present git"), Some(2));
     // In the detail, `>` and `<` switch its tabs.
     desk.keys("enter > <");
-    assert_eq!(desk.model.lists.findings.filter, "risk>=high git");
+    assert_eq!(desk.model.lists.findings.filter, "risk>=high is:present git");
     desk.keys("h backspace < <");
     assert_eq!(desk.model.lists.findings.filter, "is:new");
 }
@@ -117,13 +120,13 @@ fn saved_query_is_renamed_deleted_and_stored_per_workspace() {
         panic!("no Remember effect for the tabs")
     };
     assert_eq!(workspace, "Acme");
-    assert!(value.contains(r#"{"name":"Repositories","query":"is:undecided port:0 or git"}"#), "{value}");
+    assert!(value.contains(r#"{"name":"Repositories","query":"is:undecided is:present port:0 or git"}"#), "{value}");
 
     let mut again = TestDashboard::new();
     again.model.findings.triage.settings.insert((Shared::from("tabs"), workspace), value);
     again.keys("1 j enter 1 k enter");
     assert_eq!(again.model.settings.tabs.saved[2].name, "Repositories");
-    assert_eq!(again.model.lists.findings.filter, "is:undecided");
+    assert_eq!(again.model.lists.findings.filter, "is:undecided is:present");
     again.model.open_tab(2);
     assert_eq!(again.model.delete_tab(&mut effects).unwrap().name, "Repositories");
     assert_eq!(again.model.settings.tabs.saved.len(), 5);

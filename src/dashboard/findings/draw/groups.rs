@@ -44,14 +44,13 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let style = cx.freshness(remote);
     draw_grouped::<Issue>(cx, buf, slot, cache, pane, |row, _| match row {
         GridRow::Header(group) => {
-            let style = if groups.summary(group).undecided == 0 { cx.theme.dim() } else { style };
+            let style = if is_dismissed(cx, group) { cx.theme.dim() } else { style };
             (header(cx, by, group), style)
         }
         GridRow::Item { item: issue, position, group } => {
             let assessment =
                 cx.model.findings.triage.assessments.get(position as usize).map(|assessment| &**assessment);
-            let style =
-                if assessment.is_some_and(|assessment| !assessment.is_undecided()) { cx.theme.dim() } else { style };
+            let style = if assessment.is_some_and(draw::is_dismissed) { cx.theme.dim() } else { style };
             let title = group.and_then(|group| groups.name(group)).map_or("", |name| name.title.as_str());
             (member(cx, issue, title, assessment, style), style)
         }
@@ -92,6 +91,14 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group) -> Vec<Line<'a>> {
     ]
 }
 
+/// Whether all findings of a group are put aside. Of very large groups only a part is read.
+fn is_dismissed(cx: &Cx<'_>, group: &Group) -> bool {
+    let assessments = &cx.model.findings.triage.assessments;
+    let mut some = cx.model.lists.findings.positions_in(group).take(1_000);
+    cx.model.lists.finding_groups.summary(group).undecided == 0
+        && some.all(|at| assessments.get(at as usize).is_some_and(|assessment| draw::is_dismissed(assessment)))
+}
+
 /// The decision on all findings of a group, if they have the same one.
 fn common_decision<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
     let assessments = &cx.model.findings.triage.assessments;
@@ -118,14 +125,13 @@ fn member<'a>(
     style: Style,
 ) -> Vec<Line<'a>> {
     let name = text::clean(rest_of(&issue.name, title)).into_owned();
-    let seen = issue.task_id.and_then(|id| cx.scan(id)?.start_time);
     vec![
         Line::default(),
         Line::from(format::risk_span(cx.theme, issue.risk_level)),
         words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
         words(format!("  {name}"), style),
         draw::target(cx, issue),
-        words(format!("{:>7}", cx.age(seen)), cx.theme.text()),
+        words(format!("{:>7}", cx.age(issue.first_seen)), cx.theme.text()),
         draw::decision_cell(cx, issue, assessment),
     ]
 }

@@ -8,12 +8,13 @@ pub mod detail;
 use crate::contract::Finding;
 use crate::dashboard::base::Pane;
 use crate::dashboard::data::Saved;
+use crate::dashboard::input::{Action, Context, ItemAction, ViewAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, dimmed, draw_table, format, pane_of, tab_line,
-    words,
+    Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, dimmed, draw_table, format, key, pane_of,
+    tab_line, words,
 };
 use crate::text;
-use crate::triage::{Assessment, Issue, ReopenCause, VerdictSource};
+use crate::triage::{Assessment, Issue, ReopenCause, Verdict, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Span};
 
 const COLUMNS: &[TableColumn] = &[
@@ -24,9 +25,16 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("KP", 2).from(79),
     TableColumn::flex("TARGET", 9, 1).at_most(28),
     TableColumn::fixed("PORT", 5).right().from(79),
-    TableColumn::fixed("AGE", 4).right().expendable(2),
+    TableColumn::fixed("AGE", 4).right().expendable(2).below(FULL_TITLES),
+    TableColumn::fixed("FIRST SEEN", 10).right().expendable(2).from(FULL_TITLES),
+    TableColumn::fixed("LAST SEEN", 9).right().expendable(2).from(LAST_SEEN),
     TableColumn::fixed("DECISION", DECISION).expendable(1),
 ];
+
+/// Tables of fewer columns name the first sighting `AGE`, as queries do.
+const FULL_TITLES: u16 = 100;
+/// Tables of at least so many columns show the last sighting.
+const LAST_SEEN: u16 = 130;
 
 /// Columns of the decision: the longest word is `accepted·svc`.
 const DECISION: u16 = 12;
@@ -37,7 +45,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     }
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: "no findings yet: they appear here while scans run".to_owned(),
+        invitation: invitation(cx),
         tabs: Some(saved_tabs(cx, slot.area.width)),
         ..pane_of::<Issue>(cx)
     };
@@ -52,13 +60,36 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             port(finding),
             // As the query field `age`: since the finding was seen first.
             words(cx.age(finding.first_seen), cx.theme.text()),
+            words(cx.age(finding.first_seen), cx.theme.text()),
+            words(cx.age(finding.last_seen), cx.theme.text()),
             decision_cell(cx, finding, assessment),
         ];
-        match assessment.is_some_and(|assessment| !assessment.is_undecided()) {
+        match assessment.is_some_and(is_dismissed) {
             true => cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(),
             false => cells,
         }
     })
+}
+
+/// Whether a decision puts a finding aside. A confirmed one still needs work, so it stays bright.
+pub(crate) fn is_dismissed(assessment: &Assessment) -> bool {
+    !assessment.is_undecided() && assessment.verdict != Verdict::Confirmed
+}
+
+/// The text of the empty list: the next two keys, until there is a scan.
+fn invitation(cx: &Cx<'_>) -> String {
+    let data = &cx.model.data;
+    let targets = key(cx, Context::Everywhere, Action::View(ViewAction::Targets));
+    let in_targets = |action| key(cx, Context::Targets, Action::Item(action));
+    if data.targets.value().is_some_and(|targets| targets.is_empty()) {
+        let new = in_targets(ItemAction::New);
+        return format!("no targets yet: {targets} opens the targets, then {new} adds one");
+    }
+    if data.scans.value().is_some_and(|scans| scans.is_empty()) {
+        let scan = in_targets(ItemAction::Scan);
+        return format!("no scans yet: {targets} opens the targets, then {scan} scans one");
+    }
+    "no findings yet: they appear here while scans run".to_owned()
 }
 
 /// The detail of the selected finding, or of the selected group.
@@ -134,6 +165,7 @@ pub(crate) fn decision<'a>(cx: &Cx<'a>, assessment: Option<&'a Assessment>) -> L
             words(format!("{}{}svc", assessment.verdict.word(), theme.glyphs.separator), theme.text())
         }
         (None, _) if assessment.recheck => words("re-check", theme.warn()),
+        (None, _) if assessment.verdict == Verdict::Confirmed => words(assessment.verdict.word(), theme.strong()),
         (None, _) => words(assessment.verdict.word(), theme.text()),
     }
 }

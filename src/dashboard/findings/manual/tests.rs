@@ -111,7 +111,7 @@ fn local_report_contains_manual_findings() {
     use crate::dashboard::base::Effect;
     let mut desk = TestDashboard::new();
     desk.keys("3 g g n 'Mine' ctrl-o");
-    desk.keys("3 * R");
+    desk.keys("3 * R left");
     assert!(
         desk.form().summary.iter().any(|line| line.starts_with("Excludes 1 manual finding")),
         "{:?}",

@@ -1,6 +1,6 @@
 //! Keys of retest and compare: the plan of a retest, the comparison of scans, opening the retest board.
 
-use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
+use crate::contract::{Finding, NewScan, Scan, ScanId, Stamp};
 use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, Job, JobState, Pane, Tone};
 use crate::dashboard::data::{BY_NOW, Board};
 use crate::dashboard::findings::decide::keys::{prompt_or_execute, too_early};
@@ -69,9 +69,22 @@ pub(crate) fn prompt(model: &mut Model) {
     model.open_prompt(prompt);
 }
 
+/// Names a single finding and a single scan.
 fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
     let (findings, scans) = (plan.retest.findings.len(), plan.jobs.len());
-    let words = format!("Retest {} with {}?", plural(findings, "finding"), plural(scans, "scan"));
+    let finding = match plan.retest.findings.as_slice() {
+        [one] => one.name.to_string(),
+        all => plural(all.len(), "finding"),
+    };
+    let scan = match plan.jobs.as_slice() {
+        [one] => one.about.clone(),
+        all => plural(all.len(), "scan"),
+    };
+    let words = format!("Retest {finding} with {scan}?");
+    if findings == 1 || scans == 1 {
+        let prompt = Prompt::new(words, Then::Retest(Box::new(plan))).with_line("Repeats with the same parameters.");
+        return left_out.into_iter().fold(prompt, Prompt::with_line);
+    }
     let mut named: Vec<String> = plan.jobs.iter().take(NAMED).map(|job| job.about.clone()).collect();
     if scans > NAMED {
         named.push(format!("{} more", scans - NAMED));
@@ -239,19 +252,9 @@ impl Model {
         self.remember(RETEST_SETTING, &workspace, &retest, effects);
         self.set_board(Board::Retest(retest));
         if opens && self.navigation.focus.pane != Pane::Board {
-            self.lists.findings.marks.clear();
             self.open_board();
         }
         self.begin(Batch { retest: of, workspace, ..Batch::new("retest", None, jobs) }, effects);
-    }
-
-    /// The retest of a workspace: that on the board, else the saved one.
-    fn retest_of(&self, workspace: &Shared) -> Option<Retest> {
-        let is_here = self.workspace().is_none_or(|here| here.name == *workspace);
-        match &self.findings.board {
-            Some(Board::Retest(retest)) if is_here => Some(retest.clone()),
-            _ => self.setting(RETEST_SETTING, workspace),
-        }
     }
 
     /// Saves the results of a batch in its retest, even if another workspace is open now.

@@ -11,7 +11,7 @@ use crate::dashboard::data::{Board, StoredDecisions, TriageNews};
 use crate::dashboard::model::Modal;
 use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
 use crate::dashboard::text::DetailSubject;
-use crate::triage::{Outcome, RETEST_SETTING, Retest, RetestStatus};
+use crate::triage::{Outcome, RETEST_SETTING, Retest, RetestStatus, Verdict};
 
 /// So many findings of high risk and no others.
 fn high(count: i64) -> ResultSummary {
@@ -84,7 +84,7 @@ fn whole_list_is_retested_with_one_scan_per_target_and_tool() {
     let params = Some(serde_json::json!({"scan_type": "light"}));
     assert_eq!(scans, [(170, Some(TargetId(1)), params.clone()), (170, Some(TargetId(2)), params)]);
     assert_eq!(desk.model.navigation.focus.pane, Pane::Board, "the board opens by itself");
-    assert_eq!(desk.model.lists.findings.marks.len(), 0);
+    assert_eq!(desk.model.lists.findings.marks.len(), 4, "marks stay until esc or a decision");
     assert!(now(&desk).iter().all(|(_, now)| *now == RetestStatus::Waiting));
 }
 
@@ -225,7 +225,7 @@ fn retest_excludes_scans_with_secret() {
     desk.feed(Snapshot::Scans(table([secret, ended(4, 2, -900)])));
     desk.feed(Snapshot::Findings(table(before())));
     desk.keys("3 * s");
-    assert_eq!(desk.prompt().question, "Retest 2 findings with 1 scan?");
+    assert_eq!(desk.prompt().question, "Retest 2 findings with scan 4, Website scan of t2.acme.test?");
     assert!(
         desk.prompt().lines.iter().any(|line| line.starts_with("2 findings excluded")),
         "{:?}",
@@ -268,6 +268,7 @@ fn export_contains_results_of_last_retest() {
     let again = found(20, 11, 1, "Git repository", Risk::High);
     desk.feed(Snapshot::Findings(table(before().into_iter().chain([again]))));
     desk.keys("g f");
+    desk.model.set_query(Pane::Findings, "is:undecided").unwrap();
     let effects = desk.keys(": e x p o r t space c s v enter");
     let exported = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
     let retested: Vec<_> =
@@ -341,4 +342,45 @@ fn difference_of_finding_lists_changed_lines() {
         assert!(shown.body.lines().any(|text| text == line), "{line}: {}", shown.body);
     }
     assert!(!shown.body.contains("same"), "{}", shown.body);
+}
+
+#[test]
+fn prompt_of_single_retest_names_finding_and_scan() {
+    let mut desk = desk();
+    desk.keys("3 g g s");
+    assert_eq!(desk.prompt().question, "Retest Private key with scan 1, Website scan of t1.acme.test?");
+}
+
+#[test]
+fn ended_retest_is_reported_and_its_absent_finding_fixed_with_five_keys() {
+    let mut desk = desk();
+    let sent = desk.calls("3 g g s y");
+    desk.answer(&sent, started);
+    desk.feed(Snapshot::Scans(table([
+        ended(1, 1, -900),
+        ended(4, 2, -900),
+        Scan { status_name: ScanStatus::Running, end_time: None, ..ended(11, 1, 10) },
+    ])));
+    assert!(!desk.notices().contains("retest ended"), "{}", desk.notices());
+    let last = Scan { result_summary: high(1), ..ended(11, 1, 10) };
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), last])));
+    let mut findings = before();
+    findings.push(found(20, 11, 1, "Git repository", Risk::High));
+    desk.feed(Snapshot::Findings(table(findings)));
+    assert!(desk.notices().contains("retest ended: 1 absent · bn opens the board"), "{}", desk.notices());
+    desk.keys("b n x");
+    let fixed = desk.model.findings.triage.assessments.iter().filter(|one| one.verdict == Verdict::Fixed).count();
+    assert_eq!((desk.model.navigation.focus.pane, fixed), (Pane::Board, 1));
+}
+
+#[test]
+fn esc_on_board_returns_to_its_opener() {
+    let mut desk = desk();
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 1, -600)])));
+    for key in ["esc", "q"] {
+        desk.keys("4 g g d");
+        assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
+        desk.keys(key);
+        assert_eq!(desk.model.navigation.focus.pane, Pane::Scans);
+    }
 }

@@ -10,12 +10,13 @@ mod tests;
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Focus, Pane, Tab, Tone};
 use crate::dashboard::input::{Action, Context, MoveAction, ReviewAction};
+use crate::dashboard::list::{FindingGroupBy, GroupKeys};
 use crate::dashboard::model::review::open::{close, pause};
 use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, TABS};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
 use crate::triage::{Change, EventId, IssueId, Subject, Verdict};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The setting that stores the cards.
@@ -42,13 +43,16 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.reviewing().is_some() {
         return model.say(Tone::Plain, "the review is already open");
     }
-    if let Some(review) = model.findings.review.take().or_else(|| saved(model).map(Box::new)) {
+    let marked = model.lists.count_marks(Pane::Findings) > 0 || model.lists.findings.range_from.is_some();
+    // Marks name the findings to review. The decisions of the paused review remain.
+    let paused = if marked { None } else { model.findings.review.take().or_else(|| saved(model).map(Box::new)) };
+    if let Some(review) = paused {
         let notice = format!("paused review of {} resumed", plural(review.len(), "card"));
         model.findings.review = Some(review);
         open(model);
         return model.say(Tone::Plain, notice);
     }
-    let cards = cards(model);
+    let cards = cards(model, marked);
     if cards.cards.is_empty() {
         return model.say(Tone::Plain, "no findings to review");
     }
@@ -64,29 +68,40 @@ fn saved(model: &Model) -> Option<Review> {
     Review::restored(model.setting(CARDS, workspace)?, model.setting(PROGRESS, workspace)?)
 }
 
-/// The shown findings as cards: one per group, or one per finding.
-fn cards(model: &Model) -> Cards {
+/// The shown findings as cards, or exactly the marked ones: a card for each group, for each class while there are no
+/// groups.
+fn cards(model: &mut Model, marked: bool) -> Cards {
     let begun = model.now.wall.as_second();
-    let Some(table) = model.data.findings.value() else { return Cards::default() };
-    let id = |position: u32| table.items()[position as usize].id.0;
-    let (list, groups) = (&model.lists.findings, &model.lists.finding_groups);
-    let cards = match groups.by {
-        Some(by) => {
-            let card = |group| {
-                let name = groups.name(group)?;
-                let ids = list.positions_in(group).map(id).collect();
-                Some(Card { by: Some(by), key: name.key.clone(), title: name.title.clone(), ids })
-            };
-            list.groups.iter().filter_map(card).collect()
-        }
-        None => list.rows.iter().map(|at| single(table, *at)).collect(),
+    let Some(table) = &model.data.findings.value().cloned() else { return Cards::default() };
+    let ids: Vec<IssueId> = match marked {
+        true => model.chosen(Pane::Findings).issues().concat(),
+        false => model.lists.findings.shown(table).collect(),
     };
+    let by = model.lists.finding_groups.by.unwrap_or(FindingGroupBy::Class);
+    let keys = GroupKeys::of(by, table);
+    let mut cards: Vec<Card> = Vec::new();
+    let mut card_of: HashMap<u32, usize> = HashMap::new();
+    for (id, position) in ids.into_iter().filter_map(|id| Some((id, table.position(id)?))) {
+        let Some(name) = keys.of.get(position).and_then(|&group| keys.names.get(group as usize)) else { continue };
+        let at = *card_of.entry(keys.of[position]).or_insert(cards.len());
+        if at == cards.len() {
+            cards.push(Card { by: Some(by), key: name.key.clone(), title: name.title.clone(), ids: Vec::new() });
+        }
+        cards[at].ids.push(id.0);
+    }
+    // A single finding is shown as such, with its place.
+    if model.lists.finding_groups.by.is_none() {
+        for card in cards.iter_mut().filter(|card| card.ids.len() == 1) {
+            let issue = card.ids.first().and_then(|&id| table.get(IssueId(id)));
+            *card = Card {
+                by: None,
+                key: Shared::default(),
+                title: issue.map(|issue| issue.name.clone()).unwrap_or_default(),
+                ids: std::mem::take(&mut card.ids),
+            };
+        }
+    }
     Cards { begun, cards }
-}
-
-fn single(table: &crate::table::Table<crate::triage::Issue>, position: u32) -> Card {
-    let issue = &table.items()[position as usize];
-    Card { by: None, key: Shared::default(), title: issue.name.clone(), ids: vec![issue.id.0] }
 }
 
 fn open(model: &mut Model) {

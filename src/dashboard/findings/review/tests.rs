@@ -80,12 +80,32 @@ fn shown_groups_become_cards_and_verdict_shows_next() {
 }
 
 #[test]
-fn ungrouped_findings_become_single_cards() {
+fn ungrouped_findings_become_cards_of_classes() {
     let mut desk = desk();
-    desk.keys("b b / 'Weak' enter B");
-    assert_eq!(review(&desk).len(), 2);
+    desk.keys("b b B");
+    assert_eq!(review(&desk).len(), 3);
+    desk.keys("J J c");
+    assert_eq!(with(&desk, Verdict::Confirmed), [15], "the banner is alone in its class");
+}
+
+#[test]
+fn marked_findings_are_reviewed_alone() {
+    let mut desk = desk();
+    desk.keys("B esc b b / 'Weak' enter space backspace B");
+    assert_eq!((title(&desk).as_str(), review(&desk).len()), ("Weak cookie: lang", 1));
     desk.keys("c");
-    assert_eq!(with(&desk, Verdict::Confirmed).len(), 1);
+    assert_eq!(with(&desk, Verdict::Confirmed), [14]);
+}
+
+#[test]
+fn three_equal_decisions_on_class_offer_rule() {
+    let mut desk = desk();
+    desk.keys("l j f j f h B");
+    assert!(review(&desk).facts.repeated_decision().is_none());
+    desk.keys("esc l j j j f h B");
+    let facts = &review(&desk).facts;
+    assert_eq!(facts.earlier.len(), 3);
+    assert_eq!(facts.repeated_decision().map(|last| last.verdict), Some(Verdict::FalsePositive));
 }
 
 #[test]
@@ -246,14 +266,15 @@ fn card_shows_common_evidence_and_previous_decision() {
     let facts = &review(&desk).facts;
     let kinds: Vec<_> = facts.evidence.kinds.iter().map(|kind| (kind.count, kind.line.as_str())).collect();
     assert_eq!(kinds, [(3, "HTTP/1.1 200 OK"), (1, "HTTP/1.1 301 Moved")]);
-    let before = facts.before.as_ref().unwrap();
+    assert_eq!(facts.evidence.kinds[1].own, ["HTTP/1.1 301 Moved"]);
+    let before = facts.earlier.first().unwrap();
     assert_eq!((before.verdict, before.count), (Verdict::FalsePositive, 1));
 }
 
 #[test]
 fn previous_decision_excludes_decision_of_card() {
     let mut desk = desk();
-    let before = |desk: &TestDashboard| review(desk).facts.before.as_ref().map(|before| (before.verdict, before.count));
+    let before = |desk: &TestDashboard| review(desk).facts.earlier.first().map(|before| (before.verdict, before.count));
     desk.keys("j l j c h B J");
     assert_eq!((title(&desk).as_str(), before(&desk)), ("Weak cookie", Some((Verdict::Confirmed, 1))));
     desk.keys("f K");

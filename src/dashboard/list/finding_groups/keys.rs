@@ -88,7 +88,7 @@ fn key(by: FindingGroupBy, issue: &Issue) -> Cow<'_, Shared> {
         FindingGroupBy::Target => Cow::Borrowed(&issue.identity.asset),
         FindingGroupBy::Cve => issue.cve.first().map_or_else(|| Cow::Owned(Shared::default()), Cow::Borrowed),
         FindingGroupBy::Cwe => Cow::Borrowed(&issue.cwe),
-        FindingGroupBy::Owasp => Cow::Borrowed(owasp(issue)),
+        FindingGroupBy::Owasp => Cow::Owned(issue.owasp.label().into()),
         FindingGroupBy::Port => Cow::Owned(match issue.port {
             ..=0 => Shared::default(),
             port if issue.protocol.is_empty() => port.to_string().into(),
@@ -102,11 +102,6 @@ pub fn group_id(by: FindingGroupBy, key: &str) -> GroupId {
     let mut hasher = DefaultHasher::new();
     (by, key).hash(&mut hasher);
     GroupId(hasher.finish())
-}
-
-fn owasp(issue: &Issue) -> &Shared {
-    let all = &issue.owasp;
-    [&all.owasp_2025, &all.owasp_2021].into_iter().find(|kind| !kind.is_empty()).unwrap_or(&all.owasp_2017)
 }
 
 fn title(by: FindingGroupBy, key: &Shared, names: Option<&Shared>) -> Shared {

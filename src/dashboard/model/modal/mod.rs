@@ -9,7 +9,7 @@ pub mod decide_menu;
 pub mod rules_box;
 
 use crate::client::Problem;
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, RowRef};
 use crate::dashboard::forms::Form;
 use crate::dashboard::list::PopUpList;
 use crate::dashboard::model::{CommandLine, DecideMenu, RulesBox};
@@ -81,6 +81,8 @@ pub struct Line {
     pub input: TextInput,
     /// The text before the line was opened, which esc restores.
     pub before: String,
+    /// The row that was selected when it was opened. It remains selected while the filter shows it.
+    pub selected: Option<RowRef>,
     pub help: QueryHelp,
 }
 

@@ -7,16 +7,22 @@ use crate::dashboard::model::{Card, Review};
 use crate::table::Table;
 use crate::triage::defaults::note_beside;
 use crate::triage::{
-    Change, Event, EventId, Issue, IssueId, Presence, Reason, Subject, TriageState, Verdict, evidence_digest,
+    Change, Decision, Event, EventId, Issue, IssueId, Presence, Reason, Subject, TriageState, Verdict, evidence_digest,
 };
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Most bytes of evidence that are compared per card.
 const MOST: usize = 1024 * 1024;
 /// Most places per kind of evidence.
-const PLACES: usize = 3;
+const PLACES: usize = 12;
+/// Most lines per kind of evidence, and most common lines.
+const LINES: usize = 8;
+/// Most earlier decisions on the class.
+const EARLIER: usize = 5;
+/// So many equal decisions in a row suggest a rule.
+const EQUAL: usize = 3;
 /// Shown for findings without evidence.
 pub const NOTHING: &str = "nothing";
 /// Most findings whose history is shown.
@@ -36,8 +42,8 @@ pub struct ReviewFacts {
     pub targets: usize,
     /// Findings by equal evidence, the largest group first.
     pub evidence: Arc<ReviewEvidence>,
-    /// The previous decision on the class.
-    pub before: Option<Before>,
+    /// The previous decisions on the class, the latest first.
+    pub earlier: Vec<Before>,
     /// Decisions on the findings, the latest first.
     pub history: Vec<Done>,
     basis: ReviewBasis,
@@ -55,6 +61,8 @@ struct ReviewBasis {
 pub struct ReviewEvidence {
     /// The most frequent first.
     pub kinds: Vec<Alike>,
+    /// Lines that all compared findings have, if several kinds differ.
+    pub common: Vec<String>,
     /// The number of findings compared; fewer than all if there is too much evidence.
     pub looked_at: usize,
 }
@@ -66,6 +74,8 @@ pub struct Alike {
     pub example: Arc<Issue>,
     /// The first line that differs from the most frequent kind; of that kind its first line.
     pub line: String,
+    /// The lines that not all findings have.
+    pub own: Vec<String>,
     /// The first few findings, to name their targets.
     pub places: Vec<Arc<Issue>>,
 }
@@ -139,22 +149,35 @@ impl ReviewFacts {
             targets.insert((issue.target_id, &issue.identity.asset));
         }
         let targets = targets.len();
-        let before = issues.first().and_then(|issue| Before::on(issue.class(), triage, made_here));
+        let earlier = issues.first().map(|issue| Before::on(issue.class(), triage, made_here)).unwrap_or_default();
         let history = history(&issues, &triage.state);
-        Self { issues, presence, targets, before, history, ..Self::default() }
+        Self { issues, presence, targets, earlier, history, ..Self::default() }
+    }
+
+    /// The last decision on the class, if the last three are equal: it can become a rule.
+    pub fn repeated_decision(&self) -> Option<&Before> {
+        let last = self.earlier.first()?;
+        let is_equal = |other: &&Before| (other.verdict, other.reason) == (last.verdict, last.reason);
+        (self.is_one_class() && self.earlier.iter().take_while(is_equal).count() >= EQUAL).then_some(last)
     }
 }
 
 impl Before {
-    /// The newest decision on a class, also an expired or replaced one, except those of some batches.
-    fn on(class: &Shared, triage: &Triage, but: impl Fn(EventId) -> bool) -> Option<Self> {
+    /// The newest decisions on a class, also expired or replaced ones, except those of some batches: one for each batch.
+    fn on(class: &Shared, triage: &Triage, but: impl Fn(EventId) -> bool) -> Vec<Self> {
+        let mut batches = HashSet::new();
+        let all = triage.defaults.decisions(&triage.state, class);
+        let others = all.filter(|(event, _)| !but(event.batch) && batches.insert(event.batch));
+        others.take(EARLIER).map(|(event, decision)| Self::of(class, triage, event, decision)).collect()
+    }
+
+    fn of(class: &Shared, triage: &Triage, event: &Event, decision: &Decision) -> Self {
         let state = &triage.state;
-        let (event, decision) = triage.defaults.decisions(state, class).find(|(event, _)| !but(event.batch))?;
         let of_class = |event: &&Arc<Event>| match (&event.subject, &event.change) {
             (Subject::Finding(identity), Change::Decide(_)) => identity.class == *class,
             _ => false,
         };
-        Some(Self {
+        Self {
             verdict: decision.verdict,
             reason: decision.reason,
             until: decision.until,
@@ -163,7 +186,7 @@ impl Before {
             at: event.at,
             workspace: event.workspace.clone(),
             count: state.batch(event.batch).iter().filter(of_class).count(),
-        })
+        }
     }
 }
 
@@ -190,6 +213,8 @@ fn evidence(issues: &[Arc<Issue>]) -> ReviewEvidence {
     let place = |issues: &[&Arc<Issue>]| issues.first().map(|issue| issue.id);
     kinds.sort_by_key(|(_, of)| (std::cmp::Reverse(of.len()), place(of)));
     let defaults: Vec<String> = kinds.first().map(|(lines, _)| lines.clone()).unwrap_or_default();
+    let is_common = |line: &String| kinds.len() > 1 && kinds.iter().all(|(lines, _)| lines.contains(line));
+    let common: Vec<String> = defaults.iter().filter(|line| is_common(line)).take(LINES).cloned().collect();
     let kinds = kinds.into_iter().enumerate().filter_map(|(at, (lines, of))| {
         let line = if at == 0 { lines.first() } else { lines.iter().find(|line| !defaults.contains(line)) };
         let less = || if lines.is_empty() { NOTHING } else { "the same lines, but fewer" };
@@ -197,10 +222,11 @@ fn evidence(issues: &[Arc<Issue>]) -> ReviewEvidence {
             count: of.len(),
             example: Arc::clone(of.first()?),
             line: line.cloned().unwrap_or_else(|| less().to_owned()),
+            own: lines.iter().filter(|line| !common.contains(line)).take(LINES).cloned().collect(),
             places: of.iter().take(PLACES).map(|&issue| Arc::clone(issue)).collect(),
         })
     });
-    ReviewEvidence { kinds: kinds.collect(), looked_at }
+    ReviewEvidence { kinds: kinds.collect(), common, looked_at }
 }
 
 fn history(issues: &[Arc<Issue>], state: &TriageState) -> Vec<Done> {

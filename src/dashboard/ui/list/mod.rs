@@ -260,6 +260,10 @@ fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot) -> Option<Line<'sta
             line.push_span(Span::styled("/", cx.theme.key()));
             let room = (slot.area.width / 3 * 2).saturating_sub(line.width() as u16);
             line.extend(query_help::typed_spans(cx.theme, typed, room));
+            if let Some(error) = &typed.help.error {
+                let error = format!("  {} {}", cx.theme.glyphs.failed, text::clean(&error.to_string()));
+                line.push_span(Span::styled(error, cx.theme.bad()));
+            }
         }
         _ if !pane.filter.is_empty() => {
             line.push_span(Span::styled(format!("/{} ", text::clean(pane.filter)), cx.theme.strong()));
@@ -286,6 +290,10 @@ fn draw_scope(
     scope: Option<Line<'static>>,
 ) {
     let mut right = Line::default();
+    // The reason why a typed query is invalid needs the room.
+    if query_help::typed(cx, pane).is_some_and(|typed| typed.help.error.is_some()) {
+        return draw_sides(buf, indented(area), &scope.unwrap_or_default(), &right);
+    }
     let hidden = pane.total - pane.shown.min(pane.total);
     if framed && hidden > 0 && !pane.filter.is_empty() {
         let key = key(cx, Context::Lists, Action::List(ListAction::Filter));

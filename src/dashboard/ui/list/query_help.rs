@@ -28,12 +28,7 @@ pub(crate) fn typed_spans(theme: Theme, typed: &Typed, columns: u16) -> Vec<Span
 pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>, selected: usize) {
     let Some(typed) = typed(cx, pane) else { return };
     let (theme, help) = (cx.theme, &typed.help);
-    let rows: Vec<(Line<'static>, Line<'static>)> = if let Some(error) = &help.error {
-        vec![(
-            words(format!("{} {}", theme.glyphs.failed, text::clean(&error.to_string())), theme.bad()),
-            Line::default(),
-        )]
-    } else if !help.offers.all.is_empty() {
+    let rows: Vec<(Line<'static>, Line<'static>)> = if !help.offers.all.is_empty() {
         let row = |(at, offer): (usize, &crate::query::Completion)| {
             let selected = help.offers.at == Some(at);
             let (mark, style) = if selected { (theme.glyphs.selected, theme.strong()) } else { (" ", theme.text()) };
@@ -43,6 +38,9 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
             )
         };
         help.offers.all.iter().enumerate().map(row).collect()
+    } else if help.error.is_some() {
+        // The line itself shows the reason.
+        return;
     } else {
         let hides = |why: &&ClauseEffect| why.hides > 0;
         pane.why

@@ -31,6 +31,8 @@ pub struct TableColumn {
     pub expendable: u8,
     /// Shown only in tables of at least so many columns.
     pub from: u16,
+    /// Shown only in tables of fewer columns.
+    pub below: u16,
     /// Cut at the end, as sentences are; names are cut in the middle.
     pub sentence: bool,
 }
@@ -43,7 +45,17 @@ impl TableColumn {
 
     /// A left-aligned column of a flexible width.
     pub const fn flex(title: &'static str, least: u16, share: u16) -> Self {
-        Self { title, least, most: u16::MAX, share, right: false, expendable: 0, from: 0, sentence: false }
+        Self {
+            title,
+            least,
+            most: u16::MAX,
+            share,
+            right: false,
+            expendable: 0,
+            from: 0,
+            below: u16::MAX,
+            sentence: false,
+        }
     }
 
     /// Sets the greatest width of a flexible column.
@@ -61,6 +73,15 @@ impl TableColumn {
 
     pub const fn from(self, columns: u16) -> Self {
         Self { from: columns, ..self }
+    }
+
+    pub const fn below(self, columns: u16) -> Self {
+        Self { below: columns, ..self }
+    }
+
+    /// Never shown if it says nothing about the rows.
+    pub const fn omitted(self, is_omitted: bool) -> Self {
+        if is_omitted { Self { from: u16::MAX, ..self } } else { self }
     }
 
     pub const fn sentence(self) -> Self {
@@ -85,7 +106,7 @@ pub struct TableRow<'a> {
 
 /// The widths of the columns in `width`, with one blank column between them. Omitted columns have the width 0.
 pub fn widths(columns: &[TableColumn], width: u16) -> Vec<u16> {
-    let mut shown: Vec<bool> = columns.iter().map(|column| column.from <= width).collect();
+    let mut shown: Vec<bool> = columns.iter().map(|column| (column.from..column.below).contains(&width)).collect();
     let needed = |shown: &[bool]| -> u32 {
         let shown_columns = columns.iter().zip(shown).filter(|(_, shown)| **shown);
         shown_columns.map(|(column, _)| u32::from(column.least) + 1).sum::<u32>().saturating_sub(1)
@@ -211,10 +232,7 @@ fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: c
     let spans = cell.spans.iter().enumerate().map(|(at, span)| {
         let columns = text::width(&span.content);
         let short = match shortened_span {
-            Some(one) if one == at => {
-                let shorten = if cell.spans.len() == 1 { text::middle_with } else { text::start_with };
-                shorten(&span.content, longest.saturating_sub(over), ellipsis)
-            }
+            Some(one) if one == at => text::start_with(&span.content, longest.saturating_sub(over), ellipsis),
             // This part fits and the following one does not: the ellipsis stands here.
             _ if columns == room && Some(at) != last => {
                 text::start_with(&format!("{}{ellipsis}", span.content), room, ellipsis).into_owned().into()

@@ -89,17 +89,16 @@ fn risk_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
     add(issue.confirmed, "proven by the scanner".to_owned());
     add(issue.in_cisa_catalog, "known to be exploited (KEV)".to_owned());
     add(issue.verified, "verified at the service".to_owned());
-    let dash = theme.glyphs.dash;
-    let score = issue.cvssv3.or(issue.cvss).map_or(dash.to_owned(), |score| format!("{score:.1}"));
-    let epss = issue.epss_score.map_or(dash.to_owned(), |score| format!("{:.1}%", score * 100.0));
-    add(issue.own.is_none(), format!("CVSS {score}   EPSS {epss}"));
+    let score = issue.cvssv3.or(issue.cvss).map(|score| format!("CVSS {score:.1}"));
+    let epss = issue.epss_score.map(|score| format!("EPSS {:.1}%", score * 100.0));
+    score.into_iter().chain(epss).for_each(|rating| add(true, rating));
     line
 }
 
 /// Target, port and class.
 fn place_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
     let mut parts: Vec<String> = place(cx, issue).into_iter().collect();
-    for kind in [&issue.cwe, &issue.owasp.owasp_2021] {
+    for kind in [issue.cwe.as_str(), &issue.owasp.label()] {
         if !kind.is_empty() {
             parts.push(text::clean(kind).into_owned());
         }

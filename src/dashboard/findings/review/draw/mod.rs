@@ -129,25 +129,21 @@ fn counted(cx: &Cx<'_>, card: &Card, review: &Review) -> String {
     }
 }
 
-/// `2 new · 55 unchanged   CWE-693  A05:2021   proven: yes   EPSS –   KEV no`
+/// `2 new · 55 unchanged   CWE-693  A05:2021   proven: yes   EPSS 0.4%   KEV no`
 fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
-    let dash = cx.theme.glyphs.dash;
     let present = Presence::ALL.iter().zip(facts.presence).filter(|(_, count)| *count > 0);
     let present: Vec<String> = present.map(|(presence, count)| format!("{count} {}", presence.label())).collect();
-    let kinds: Vec<_> = [&issue.cwe, &issue.owasp.owasp_2021].into_iter().filter(|kind| !kind.is_empty()).collect();
-    let kinds: Vec<_> = kinds.into_iter().map(|kind| clean(kind).into_owned()).collect();
+    let kinds = [issue.cwe.to_string(), issue.owasp.label()].into_iter().filter(|kind| !kind.is_empty());
+    let kinds: Vec<_> = kinds.map(|kind| clean(&kind).into_owned()).collect();
     let some = |has: fn(&Issue) -> bool| match facts.issues.iter().filter(|issue| has(issue)).count() {
         0 => "no".to_owned(),
         all if all == facts.issues.len() => "yes".to_owned(),
         some => some.to_string(),
     };
     let epss = facts.issues.iter().filter_map(|issue| issue.epss_score).reduce(f64::max);
-    let epss = epss.map_or(dash.to_owned(), |score| format!("{:.1}%", score * 100.0));
-    let proven = format!(
-        "proven: {}   EPSS {epss}   KEV {}",
-        some(|issue| issue.confirmed),
-        some(|issue| issue.in_cisa_catalog)
-    );
+    let epss = epss.map_or(String::new(), |score| format!("   EPSS {:.1}%", score * 100.0));
+    let proven =
+        format!("proven: {}{epss}   KEV {}", some(|issue| issue.confirmed), some(|issue| issue.in_cisa_catalog));
     let mut parts = vec![present.join(&format!(" {} ", cx.theme.glyphs.separator)), kinds.join("  "), proven];
     parts.retain(|part| !part.is_empty());
     words(parts.join("   "), cx.theme.text())

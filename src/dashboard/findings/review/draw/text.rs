@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Most kinds of evidence in the overview.
-const KINDS: usize = 4;
+const KINDS: usize = 60;
 /// Columns of the label of a kind.
 const LABEL: usize = 10;
 
@@ -101,16 +101,39 @@ fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, l
         counts.push_str(&format!(", of the first {}", evidence.looked_at));
     }
     heading(cx.theme, format!("Evidence   {counts}"), lines);
-    let label = |at: usize| if at == 0 && most.count > 1 { "identical" } else { "differs" };
-    for (at, kind) in evidence.kinds.iter().take(KINDS).enumerate() {
-        let label = if differ == 0 { "" } else { label(at) };
+    for line in &evidence.common {
+        lines.push(own_line(cx, "common", line, width));
+    }
+    // Rare kinds first: they decide whether one verdict fits all.
+    let rarest_first = evidence.kinds.iter().enumerate().rev().skip(evidence.kinds.len().saturating_sub(KINDS));
+    for (at, kind) in rarest_first {
+        let label = match (differ, at) {
+            (0, _) => "",
+            (_, 0) if most.count > 1 => "identical",
+            _ => "differs",
+        };
         lines.push(kind_line(cx, label, kind, width));
+        let shown = kind.own.iter().position(|line| *line == kind.line);
+        let others = kind.own.iter().enumerate().filter(|(at, _)| differ > 0 && Some(*at) != shown);
+        lines.extend(others.map(|(_, line)| own_line(cx, "", line, width)));
     }
     if evidence.kinds.len() > KINDS {
         let more =
             format!("  {} {}", cx.theme.glyphs.ellipsis, format::plural(evidence.kinds.len() - KINDS, "more kind"));
         lines.push(words(more, cx.theme.dim()));
     }
+}
+
+/// A further line of evidence, below its label.
+fn own_line(cx: &Cx<'_>, label: &'static str, line: &str, width: usize) -> Line<'static> {
+    let room = width.saturating_sub(2 + LABEL).max(12);
+    let line = clean(line);
+    let ellipsis = cx.theme.glyphs.ellipsis;
+    let line = if width_of(&line) > room { format!("{}{ellipsis}", start(&line, room - 1)) } else { line.into_owned() };
+    Line::from(vec![
+        Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()),
+        Span::styled(line, if label.is_empty() { cx.theme.text() } else { cx.theme.dim() }),
+    ])
 }
 
 fn kind_line(cx: &Cx<'_>, label: &'static str, kind: &Alike, width: usize) -> Line<'static> {
@@ -140,19 +163,34 @@ pub(crate) fn target(cx: &Cx<'_>, issue: &Issue) -> String {
     }
 }
 
-/// The previous decision on this class, and whether it has expired. Nothing for several classes.
+/// The previous decisions on this class with their reasons, and whether they have expired. After equal decisions it names
+/// the key that makes a rule. Nothing for several classes.
 pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) {
-    let Some(before) = facts.before.as_ref().filter(|_| facts.is_one_class()) else { return };
-    heading(cx.theme, name, lines);
-    lines.push(words(format!("  {}", decision(before)), cx.theme.text()));
-    let workspace = clean(&before.workspace);
-    let place = if workspace.is_empty() { String::new() } else { format!(" in {workspace}") };
-    let when = status::ago(cx, Some(before.at));
-    let mut origin = format!("  by {}{place}, {when}", clean(&before.who));
-    if let Some(until) = before.until.filter(|&until| until < cx.model.today()) {
-        origin.push_str(&format!("; expired on {until}"));
+    if facts.earlier.is_empty() || !facts.is_one_class() {
+        return;
     }
-    lines.push(words(origin, cx.theme.dim()));
+    heading(cx.theme, name, lines);
+    if let Some(last) = facts.repeated_decision() {
+        let more = cx.model.key_label(Context::Findings, Action::Decide(DecideAction::More));
+        let matches = format::plural(facts.issues.len() + facts.more, "finding");
+        let verdict = last.verdict.phrase();
+        let offer = format!(
+            "  decided alike three times: {verdict} {} {more} makes a rule for {matches}",
+            cx.theme.glyphs.separator
+        );
+        lines.push(words(offer, cx.theme.key()));
+    }
+    for before in &facts.earlier {
+        lines.push(words(format!("  {}", decision(before)), cx.theme.text()));
+        let workspace = clean(&before.workspace);
+        let place = if workspace.is_empty() { String::new() } else { format!(" in {workspace}") };
+        let when = status::ago(cx, Some(before.at));
+        let mut origin = format!("  by {}{place}, {when}", clean(&before.who));
+        if let Some(until) = before.until.filter(|&until| until < cx.model.today()) {
+            origin.push_str(&format!("; expired on {until}"));
+        }
+        lines.push(words(origin, cx.theme.dim()));
+    }
 }
 
 /// `risk accepted: deferred, "WAF project", until 2026-11-08, on 55 findings`
