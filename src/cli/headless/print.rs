@@ -134,7 +134,9 @@ fn with_labels(value: Value, labels: &[(&str, &str)]) -> Value {
         Some((_, label)) => (*label).to_owned(),
         None => {
             let mut words = name.replace('_', " ");
-            words.get_mut(..1).map(str::make_ascii_uppercase);
+            if let Some(first) = words.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
             words
         }
     };
