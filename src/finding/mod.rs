@@ -53,8 +53,10 @@ pub(crate) use named_enum;
 
 mod key;
 mod presence;
+mod retest_gap;
 mod verdict;
 
 pub use key::FindingKey;
 pub use presence::Presence;
+pub use retest_gap::RetestGap;
 pub use verdict::{Reason, Verdict};

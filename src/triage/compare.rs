@@ -10,8 +10,8 @@
 use std::sync::Arc;
 
 use super::change_detection;
+use super::coverage::{self, NotJudgedTests};
 use super::issue::Issue;
-use super::presence::covers;
 use crate::contract::{Finding, Scan, ScanId, ScanStatus};
 use crate::finding::named_enum;
 use crate::table::Table;
@@ -43,9 +43,11 @@ pub struct ComparedFinding {
 
 /// Compares two scans over the rows, in their order.
 pub fn compare(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<ComparedFinding> {
+    let tests = not_judged(issues);
     let row = |(at, issue): (usize, &Arc<Issue>)| {
         let (earlier, later) = (seen_by(issue, before.id).cloned(), seen_by(issue, after.id).cloned());
-        let outcome = outcome(earlier.as_deref(), later.as_deref(), covers(after, before))?;
+        let covers = coverage::gap(after, before, &issue.vuln_id, &tests).is_none();
+        let outcome = outcome(earlier.as_deref(), later.as_deref(), covers)?;
         Some(ComparedFinding { at, before: earlier, after: later, outcome })
     };
     issues.items().iter().enumerate().filter_map(row).collect()
@@ -61,6 +63,11 @@ pub fn outcome(before: Option<&Finding>, after: Option<&Finding>, covers: bool) 
         (Some(_), None) if covers => Some(Outcome::Absent),
         (Some(_), None) => Some(Outcome::CoveredLess),
     }
+}
+
+/// The tests that scans could not judge.
+pub fn not_judged(issues: &Table<Issue>) -> NotJudgedTests<'_> {
+    NotJudgedTests::new(issues.items().iter().flat_map(|issue| occurrences(issue)).map(|finding| &**finding))
 }
 
 /// All occurrences, latest first.

@@ -126,7 +126,7 @@ impl CorrelationInput {
 }
 
 fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -> Issue {
-    let presence = presences.of(&row);
+    let (presence, retest_gap) = presences.of(&row);
     let occurrence = |&at: &usize| {
         let finding = Arc::clone(&input.findings.items()[at]);
         Occurrence { at: input.started(&finding), finding }
@@ -141,6 +141,7 @@ fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -
         finding: latest.finding,
         earlier,
         presence,
+        retest_gap,
         first_seen,
         last_seen: latest.at,
         earlier_decision: row.earlier_decision.map(Box::new),
@@ -179,6 +180,7 @@ fn own_issue(input: &CorrelationInput, own: &ManualFindingState, targets: &HashM
         identity: Arc::new(identity),
         finding: Arc::new(finding),
         presence: Presence::Unchanged,
+        retest_gap: None,
         first_seen: made,
         last_seen: made,
         own: Some(Box::new(own.id)),

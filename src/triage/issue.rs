@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::event::{EventId, Identity, Sighting};
 use crate::contract::{Finding, FindingId, Risk, ScanId, Shared, Stamp, ids};
-use crate::finding::{FindingKey, Presence, Reason, Verdict, named_enum};
+use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict, named_enum};
 
 ids! {
     /// Stable id of an issue: the low 62 bits of its key.
@@ -42,6 +42,8 @@ pub struct Issue {
     pub earlier: Box<[Occurrence]>,
     /// Presence compared with the previous scan or the baseline.
     pub presence: Presence,
+    /// Why it was not retested, if it was not.
+    pub retest_gap: Option<RetestGap>,
     /// Start of the first scan that found it.
     pub first_seen: Option<Stamp>,
     /// Start of the last scan that found it.

@@ -19,6 +19,7 @@ pub mod compare;
 pub mod correlate;
 #[cfg(test)]
 mod correlate_tests;
+pub mod coverage;
 pub mod defaults;
 pub mod draft;
 pub mod event;
@@ -56,7 +57,7 @@ pub use retest::{RETEST_SETTING, Retest, RetestFinding, RetestResult, RetestScan
 pub use settings::{OWN_ADDRESSES, StoredSettings};
 pub use store::{OpenedDecisions, Store, StoreError};
 
-pub use crate::finding::{FindingKey, Presence, Reason, Verdict};
+pub use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict};
 pub use correlate::{Correlated, CorrelationInput, correlate, reassess};
 pub use event::{Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
 pub use issue::{Assessment, Issue, IssueId};

@@ -3,7 +3,7 @@
 //! ```text
 //!   scans of one target and tool, newest first:
 //!     running, or not read yet ─► skipped         finished, covers what the last that saw it did ─► absent
-//!     failed, stopped, other parameters, fewer tests ─► not retested
+//!     failed, stopped, other parameters, fewer tests, tests not judged ─► not retested, with the reason
 //!     saw it ─► against the finished one before with the same parameters: new, unchanged, updated, reappeared
 //! ```
 
@@ -14,10 +14,11 @@ use jiff::tz::TimeZone;
 
 use super::change_detection;
 use super::correlate::CorrelationInput;
+use super::coverage::{self, NotJudgedTests};
 use super::event::Baseline;
 use super::matching::MatchedFinding;
 use crate::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
-use crate::finding::Presence;
+use crate::finding::{Presence, RetestGap};
 
 /// Scans of one target and tool, oldest first.
 #[derive(Default)]
@@ -33,6 +34,7 @@ struct Series<'a> {
 pub(super) struct Presences<'a> {
     input: &'a CorrelationInput,
     series: HashMap<(TargetId, i64), Series<'a>>,
+    tests: NotJudgedTests<'a>,
     /// Series and position of each scan.
     at: HashMap<ScanId, ((TargetId, i64), usize)>,
 }
@@ -61,13 +63,14 @@ impl<'a> Presences<'a> {
             at.extend(series.scans.iter().enumerate().map(|(number, scan)| (scan.id, (*key, number))));
             series.pinned = input.state.baseline(&input.workspace).and_then(|baseline| series.pinned_by(baseline));
         }
-        Self { input, series, at }
+        let tests = NotJudgedTests::new(input.findings.items().iter().map(|finding| &**finding));
+        Self { input, series, tests, at }
     }
 
-    /// The presence of a row.
-    pub fn of(&self, row: &MatchedFinding) -> Presence {
+    /// The presence of a row, and why it was not retested.
+    pub fn of(&self, row: &MatchedFinding) -> (Presence, Option<RetestGap>) {
         if row.lost {
-            return Presence::NotRetested;
+            return (Presence::NotRetested, Some(RetestGap::Ambiguous));
         }
         let sighting = |&at: &usize| {
             let scan = self.input.findings.items()[at].task_id?;
@@ -77,16 +80,20 @@ impl<'a> Presences<'a> {
         let mut all: Vec<_> = row.stand_ins.iter().chain(&row.seen).filter_map(sighting).collect();
         all.sort_by_key(|&(series, number, _)| (series, number));
         let by_series: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).filter_map(|seen| self.in_series(seen)).collect();
+        let gap = by_series.iter().find_map(|(.., gap)| *gap);
         let present =
-            by_series.iter().filter(|(_, presence)| !matches!(presence, Presence::Absent | Presence::NotRetested));
-        match present.max_by_key(|(place, _)| *place) {
+            by_series.iter().filter(|(_, presence, _)| !matches!(presence, Presence::Absent | Presence::NotRetested));
+        let presence = match present.max_by_key(|(place, ..)| *place) {
             // Another tool found it before, so it is not new.
-            Some((place, Presence::New)) if self.was_seen_before(row, *place, by_series.len()) => Presence::Unchanged,
-            Some((_, presence)) => *presence,
-            None if by_series.iter().any(|(_, presence)| *presence == Presence::NotRetested) => Presence::NotRetested,
+            Some((place, Presence::New, _)) if self.was_seen_before(row, *place, by_series.len()) => {
+                Presence::Unchanged
+            }
+            Some((_, presence, _)) => *presence,
+            None if gap.is_some() => Presence::NotRetested,
             None if by_series.is_empty() => Presence::Unchanged,
             None => Presence::Absent,
-        }
+        };
+        (presence, gap.filter(|_| presence == Presence::NotRetested))
     }
 
     fn was_seen_before(&self, row: &MatchedFinding, (start, id): SeriesPlace, series: usize) -> bool {
@@ -99,22 +106,24 @@ impl<'a> Presences<'a> {
     }
 
     /// The presence in one series, with the start of the last scan that found it. `seen`: the scans that found it.
-    fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, Presence)> {
+    /// The last scan that could not judge it gives the reason.
+    fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, Presence, Option<RetestGap>)> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;
-        let (mut absent, mut untested) = (false, false);
+        let (mut absent, mut untested) = (false, None);
+        let vuln_id = &self.input.findings.items()[now].vuln_id;
         for later in (last + 1..series.scans.len()).filter(|&at| series.is_over[at]) {
-            match covers(series.scans[later], series.scans[last]) {
-                true => absent = true,
-                false => untested = true,
+            match coverage::gap(series.scans[later], series.scans[last], vuln_id, &self.tests) {
+                None => absent = true,
+                gap => untested = gap,
             }
         }
-        let presence = match (absent, untested) {
-            (true, _) => Presence::Absent,
-            (false, true) => Presence::NotRetested,
-            (false, false) => self.against(series, seen, last, now),
+        let (presence, gap) = match (absent, untested) {
+            (true, _) => (Presence::Absent, None),
+            (false, Some(gap)) => (Presence::NotRetested, Some(gap)),
+            (false, None) => (self.against(series, seen, last, now), None),
         };
-        Some(((series.scans[last].start_time, series.scans[last].id), presence))
+        Some(((series.scans[last].start_time, series.scans[last].id), presence, gap))
     }
 
     fn against(&self, series: &Series, seen: &[SeriesSighting], last: usize, now: usize) -> Presence {
@@ -147,7 +156,7 @@ impl Series<'_> {
         (0..number)
             .rev()
             .filter(|&at| self.is_over[at] && self.scans[at].status_name == ScanStatus::Finished)
-            .find(|&at| same_params(self.scans[at], now))
+            .find(|&at| coverage::params_gap(self.scans[at], now).is_none())
     }
 
     /// A baseline of scans does not affect other targets and tools.
@@ -167,23 +176,10 @@ fn ended_by(scan: &Scan, day: Date) -> bool {
     scan.status_name == ScanStatus::Finished && ended.is_some_and(|ended| ended <= day)
 }
 
-/// True if a scan would have found again the findings of an earlier one: it finished with the same parameters and at
-/// least as many tests.
-pub fn covers(scan: &Scan, earlier: &Scan) -> bool {
-    scan.status_name == ScanStatus::Finished
-        && same_params(scan, earlier)
-        && scan.num_finished_tests >= earlier.num_finished_tests
-}
-
 /// True if all findings of an ended scan were fetched: as many as it reports, or fetched after its end. `count`: its
 /// known findings; `read`: time of the fetch by the service's clock.
 pub fn is_read(scan: &Scan, count: i64, read: Option<Stamp>) -> bool {
     let reported: Option<i64> = scan.result_summary.by_risk().into_iter().sum();
     reported.is_some_and(|reported| count >= reported)
         || read.is_some_and(|read| scan.end_time.is_none_or(|end| read > end))
-}
-
-fn same_params(a: &Scan, b: &Scan) -> bool {
-    a.scan_original_url == b.scan_original_url
-        && (a.tool_params == b.tool_params || a.tool_params.is_none() || b.tool_params.is_none())
 }

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::event::{Baseline, Change, Subject};
 use super::testing::TriageFixture;
 use crate::contract::{Evidence, ResultSummary, Risk, Scan, ScanId, ScanStatus, Stamp, TargetId};
-use crate::finding::Presence;
 use crate::finding::Presence::{Absent, New, NotRetested, Reappeared, Unchanged, Updated};
+use crate::finding::{Presence, RetestGap};
 
 /// The presence of what these of four scans saw, the scans first changed by `change`.
 fn seen_by(scans: &[i64], change: impl Fn(&mut Scan)) -> Presence {
@@ -62,6 +62,35 @@ fn failed_or_smaller_scan_leaves_not_retested() {
     assert_eq!(last(|scan| scan.num_finished_tests = 39), NotRetested);
     assert_eq!(last(|scan| scan.tool_params = Some(json!({"scan_type": "deep"}))), NotRetested);
     assert_eq!(last(|scan| scan.tool_params = None), Absent);
+}
+
+#[test]
+fn finding_whose_test_was_blocked_is_not_retested_and_others_are_absent() {
+    let mut fixture = TriageFixture::new();
+    for number in 1..=2 {
+        fixture.scan(number);
+    }
+    for kind in ["web.header.csp_missing", "web.exposed.git"] {
+        fixture.found(1, kind, "");
+    }
+    let rows = vec![vec!["HTTP 403".to_owned(), "9 of 9".to_owned(), "web.exposed.git".to_owned()]];
+    fixture.found(2, "coverage.blocked", "").vuln_evidence =
+        Evidence::table(&["Cause", "Requests", "Tests not judged"], rows);
+    let issues = fixture.rows().issues;
+    let of = |kind: &str| issues.items().iter().find(|issue| *issue.vuln_id == *kind).unwrap().clone();
+    let git = of("web.exposed.git");
+    assert_eq!((git.presence, git.retest_gap), (NotRetested, Some(RetestGap::Blocked)));
+    assert_eq!((of("web.header.csp_missing").presence, of("web.header.csp_missing").retest_gap), (Absent, None));
+}
+
+#[test]
+fn scan_at_another_pace_is_compared() {
+    let slower = |scan: &mut Scan| {
+        if scan.id == ScanId(4) {
+            scan.tool_params = Some(json!({"scan_type": "light", "requests_per_second": 2}));
+        }
+    };
+    assert_eq!(seen_by(&[2, 3], slower), Absent);
 }
 
 #[test]

@@ -11,8 +11,9 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::{Outcome, occurrences, outcome, seen_by};
-use super::presence::{covers, is_read};
+use super::compare::{Outcome, not_judged, occurrences, outcome, seen_by};
+use super::coverage;
+use super::presence::is_read;
 use super::settings::StoredSettings;
 use super::{FindingKey, Issue, IssueId};
 use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
@@ -181,12 +182,19 @@ impl Retest {
             }
         }
         let all_read = |scan: &Scan| counts.get(&scan.id).is_some_and(|&count| is_read(scan, count, read));
+        let tests = not_judged(issues);
         let of = |retested: &RetestFinding| {
             let Some(again) = self.again(retested.scan) else { return RetestStatus::Refused };
             let new = started.get(&retested.scan).and_then(|&scan| scans.get(scan));
             match new {
                 Some(new) => {
-                    retested.now(issues.get(retested.key.into()).map(|issue| &**issue), scans, new, all_read(new))
+                    let covers = |issue: Option<&Issue>| {
+                        let kind = issue.map_or("", |issue| &issue.vuln_id);
+                        let old = scans.get(retested.scan);
+                        old.is_some_and(|old| coverage::gap(new, old, kind, &tests).is_none())
+                    };
+                    let issue = issues.get(retested.key.into()).map(|issue| &**issue);
+                    retested.now(issue, new, covers(issue), all_read(new))
                 }
                 None if again.refused.is_some() => RetestStatus::Refused,
                 None => RetestStatus::Waiting,
@@ -256,7 +264,7 @@ impl RetestFinding {
         self.key.into()
     }
 
-    fn now(&self, issue: Option<&Issue>, scans: &Table<Scan>, new: &Scan, all_read: bool) -> RetestStatus {
+    fn now(&self, issue: Option<&Issue>, new: &Scan, covers: bool, all_read: bool) -> RetestStatus {
         if new.status_name == ScanStatus::Waiting {
             return RetestStatus::Waiting;
         }
@@ -265,7 +273,6 @@ impl RetestFinding {
         }
         let before = issue.and_then(|issue| seen_by(issue, self.scan));
         let after = issue.and_then(|issue| seen_by(issue, new.id));
-        let covers = scans.get(self.scan).is_some_and(|old| covers(new, old));
         match after {
             // A found finding counts even if the scan failed.
             Some(after) => outcome(Some(before.unwrap_or(after)), Some(after), covers)

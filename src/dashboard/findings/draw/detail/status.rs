@@ -83,7 +83,10 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
         Presence::Unchanged => format!("seen by {scan}, {first}"),
         Presence::Updated => format!("{sign} changed in {scan}, first seen {first}"),
         Presence::Reappeared => format!("{sign} reappeared in {scan}, first seen {first}"),
-        Presence::NotRetested => format!("{sign} not retested since {scan}, last seen {last}"),
+        Presence::NotRetested => {
+            let reason = issue.retest_gap.map_or_else(String::new, |gap| format!(": {}", gap.reason()));
+            format!("{sign} not retested since {scan}, last seen {last}{reason}")
+        }
         Presence::Absent => format!("{sign} absent: last seen by {scan}, {last}"),
     }
 }

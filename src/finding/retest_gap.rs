@@ -1,0 +1,47 @@
+//! Why a finding was not retested.
+
+named_enum! {
+    /// Why the last scan would not have found a finding again.
+    RetestGap {
+        Failed "failed",
+        Stopped "stopped",
+        TimedOut "timed_out",
+        FewerTests "fewer_tests",
+        ScanType "scan_type",
+        Ports "ports",
+        Tests "tests",
+        Pages "pages",
+        Words "words",
+        Authentication "authentication",
+        Redirects "redirects",
+        Parameters "parameters",
+        Blocked "blocked",
+        Errors "errors",
+        LoginWall "login_wall",
+        Ambiguous "ambiguous",
+    }
+}
+
+impl RetestGap {
+    /// The reason as a clause of a sentence about the later scan.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Failed => "the later scan failed",
+            Self::Stopped => "the later scan was stopped",
+            Self::TimedOut => "the later scan timed out",
+            Self::FewerTests => "the later scan ran fewer tests",
+            Self::ScanType => "started with another scan type",
+            Self::Ports => "started with another port list",
+            Self::Tests => "started with another selection of tests",
+            Self::Pages => "started with another selection of pages",
+            Self::Words => "started with another word list",
+            Self::Authentication => "started with other authentication",
+            Self::Redirects => "started with other redirect rules",
+            Self::Parameters => "started with other parameters",
+            Self::Blocked => "the site blocked the later scan",
+            Self::Errors => "requests of the later scan ended with errors",
+            Self::LoginWall => "the later scan reached only the log-in page",
+            Self::Ambiguous => "the later scan has several findings like it",
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Why a later scan would not have found a finding again.
+//!
+//! ```text
+//!   the later scan did not finish, had other parameters, fewer tests ──┐
+//!   its findings `coverage.*` list the test of the finding ────────────┴─► RetestGap ─► not retested
+//! ```
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::contract::{EvidenceView, Finding, Scan, ScanId, ScanStatus};
+use crate::finding::RetestGap;
+
+/// Beginning of the `vuln_id`s of findings about the scan itself.
+const COVERAGE: &str = "coverage.";
+
+/// Parameters that change the pace of a scan, or nothing on the wire.
+#[rustfmt::skip]
+const PACE: &[&str] = &[
+    "requests_per_second", "rate", "pace", "delay", "threads", "concurrency", "timeout", "max_scan_time",
+    "report_callback", "callback", "name", "label", "description", "notifications",
+];
+
+/// Parameters, and the reason when they differ.
+const PARAMETERS: &[(&str, RetestGap)] = &[
+    ("scan_type", RetestGap::ScanType),
+    ("preset", RetestGap::ScanType),
+    ("port_range", RetestGap::Ports),
+    ("port_top", RetestGap::Ports),
+    ("port_list", RetestGap::Ports),
+    ("protocol_type", RetestGap::Ports),
+    ("attack_active", RetestGap::Tests),
+    ("attack_passive", RetestGap::Tests),
+    ("discovery", RetestGap::Tests),
+    ("scanning_engines", RetestGap::Tests),
+    ("spider", RetestGap::Pages),
+    ("wordlist_id", RetestGap::Words),
+    ("wordlists", RetestGap::Words),
+    ("extensions", RetestGap::Words),
+    ("authentication", RetestGap::Authentication),
+];
+
+/// The tests that scans could not judge, as their findings `coverage.*` list them.
+#[derive(Debug, Default)]
+pub struct NotJudgedTests<'a> {
+    scans: HashMap<ScanId, Vec<(RetestGap, &'a Finding)>>,
+}
+
+impl<'a> NotJudgedTests<'a> {
+    /// Reads the findings of all scans.
+    pub fn new(findings: impl Iterator<Item = &'a Finding>) -> Self {
+        let mut scans: HashMap<ScanId, Vec<(RetestGap, &Finding)>> = HashMap::new();
+        for finding in findings.filter(|finding| finding.vuln_id.starts_with(COVERAGE)) {
+            let gap = match finding.vuln_id.trim_start_matches(COVERAGE) {
+                "blocked" => RetestGap::Blocked,
+                "login_wall" => RetestGap::LoginWall,
+                _ => RetestGap::Errors,
+            };
+            scans.entry(finding.task_id.unwrap_or_default()).or_default().push((gap, finding));
+        }
+        Self { scans }
+    }
+
+    /// Why a scan could not judge findings of this kind. The `vuln_id`s of a test begin with its name.
+    fn gap(&self, scan: ScanId, vuln_id: &str) -> Option<RetestGap> {
+        let listed = self.scans.get(&scan)?;
+        listed.iter().find(|(_, finding)| lists(finding, vuln_id)).map(|(gap, _)| *gap)
+    }
+}
+
+fn lists(coverage: &Finding, vuln_id: &str) -> bool {
+    let EvidenceView::Table { rows, .. } = coverage.vuln_evidence.view() else { return false };
+    // A last row "and N more" has one cell: what it names is unknown.
+    rows.iter().any(|row| match row.get(2) {
+        Some(tests) => tests.split(',').map(str::trim).any(|test| !test.is_empty() && vuln_id.starts_with(test)),
+        None => true,
+    })
+}
+
+/// Why `later` would not have found this kind of finding of `earlier` again; `None` if it would.
+pub fn gap(later: &Scan, earlier: &Scan, vuln_id: &str, tests: &NotJudgedTests<'_>) -> Option<RetestGap> {
+    scan_gap(later, earlier).or_else(|| tests.gap(later.id, vuln_id))
+}
+
+fn scan_gap(later: &Scan, earlier: &Scan) -> Option<RetestGap> {
+    match later.status_name {
+        ScanStatus::Finished => {}
+        ScanStatus::Stopped => return Some(RetestGap::Stopped),
+        ScanStatus::TimedOut => return Some(RetestGap::TimedOut),
+        _ => return Some(RetestGap::Failed),
+    }
+    params_gap(later, earlier)
+        .or_else(|| (later.num_finished_tests < earlier.num_finished_tests).then_some(RetestGap::FewerTests))
+}
+
+/// How the parameters of two scans differ, as far as they change what is covered.
+pub fn params_gap(a: &Scan, b: &Scan) -> Option<RetestGap> {
+    if a.scan_original_url != b.scan_original_url {
+        return Some(RetestGap::Redirects);
+    }
+    let (Some(a), Some(b)) = (&a.tool_params, &b.tool_params) else { return None };
+    let (Value::Object(one), Value::Object(other)) = (a, b) else {
+        return (a != b).then_some(RetestGap::Parameters);
+    };
+    let present = |value: Option<&Value>| value.filter(|value| !value.is_null()).cloned();
+    let differs = |name: &str| present(one.get(name)) != present(other.get(name));
+    let named = PARAMETERS.iter().filter(|(name, _)| differs(name)).map(|(_, gap)| *gap);
+    // The port list explains more than the scan type that it implies.
+    let first = named.max_by_key(|gap| *gap != RetestGap::ScanType);
+    let is_other = |name: &&String| !PACE.contains(&name.as_str()) && differs(name);
+    first.or_else(|| one.keys().chain(other.keys()).find(is_other).map(|_| RetestGap::Parameters))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::contract::{Evidence, ScanId};
+
+    fn scan(params: Value) -> Scan {
+        Scan { id: ScanId(2), status_name: ScanStatus::Finished, tool_params: Some(params), ..Scan::default() }
+    }
+
+    #[test]
+    fn pace_and_names_do_not_change_coverage() {
+        let plain = scan(json!({"scan_type": "light"}));
+        for params in [
+            json!({"scan_type": "light", "requests_per_second": 5}),
+            json!({"scan_type": "light", "name": "weekly", "timeout": 3, "spider": null}),
+        ] {
+            assert_eq!(params_gap(&scan(params.clone()), &plain), None, "{params}");
+        }
+    }
+
+    #[test]
+    fn different_parameters_name_their_reason() {
+        let plain = scan(json!({"scan_type": "light"}));
+        for (params, gap) in [
+            (json!({"scan_type": "deep"}), RetestGap::ScanType),
+            (json!({"scan_type": "custom", "port_top": "10"}), RetestGap::Ports),
+            (json!({"scan_type": "light", "discovery": []}), RetestGap::Tests),
+            (json!({"scan_type": "light", "spider": {"depth": 1}}), RetestGap::Pages),
+            (json!({"scan_type": "light", "authentication": "•••"}), RetestGap::Authentication),
+            (json!({"scan_type": "light", "wordlist_id": 3}), RetestGap::Words),
+            (json!({"scan_type": "light", "check_alive": true}), RetestGap::Parameters),
+        ] {
+            assert_eq!(params_gap(&scan(params.clone()), &plain), Some(gap), "{params}");
+        }
+    }
+
+    #[test]
+    fn tests_that_were_not_judged_leave_a_gap_for_their_findings_only() {
+        let rows = vec![vec!["HTTP 403".to_owned(), "9 of 9".to_owned(), "web.header.csp, web.exposed.git".to_owned()]];
+        let blocked = Finding {
+            vuln_id: "coverage.blocked".into(),
+            task_id: Some(ScanId(2)),
+            vuln_evidence: Evidence::table(&["Cause", "Requests", "Tests not judged"], rows),
+            ..Finding::default()
+        };
+        let tests = NotJudgedTests::new([&blocked].into_iter());
+        let scan = scan(json!({}));
+        for (kind, expected) in [
+            ("web.header.csp_missing", Some(RetestGap::Blocked)),
+            ("web.exposed.git", Some(RetestGap::Blocked)),
+            ("web.exposed.env", None),
+        ] {
+            assert_eq!(gap(&scan, &scan, kind, &tests), expected, "{kind}");
+        }
+    }
+}
