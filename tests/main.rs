@@ -31,6 +31,8 @@ mod report_files;
 mod service;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 mod triage;
+#[cfg(all(feature = "dashboard", feature = "service"))]
+mod truth;
 #[cfg(feature = "dashboard")]
 mod view;
 

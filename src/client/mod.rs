@@ -137,6 +137,9 @@ impl Client {
             .user_agent(settings.user_agent.as_str())
             .connect_timeout(settings.connect_timeout)
             .no_gzip()
+            .no_brotli()
+            .no_zstd()
+            .no_deflate()
             // A redirect would send the key elsewhere, and no endpoint redirects.
             .redirect(reqwest::redirect::Policy::none())
             // `exchange` decides on retries: it knows which requests are safe to send twice.

@@ -20,6 +20,9 @@ pub async fn replay(replay: &Replay) -> ClientResult<u16> {
         .redirect(redirect::Policy::none())
         .referer(false)
         .no_gzip()
+        .no_brotli()
+        .no_zstd()
+        .no_deflate()
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(TOTAL_TIMEOUT);
     if replay.is_here() {

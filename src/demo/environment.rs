@@ -40,8 +40,8 @@ pub enum Tempo {
 impl Tempo {
     fn requests_per_second(self) -> u32 {
         match self {
-            Self::Watched => 3,
-            Self::Plain => 12,
+            Self::Watched => 40,
+            Self::Plain => 100,
         }
     }
 }

@@ -31,6 +31,9 @@ pub struct ScanLimitArgs {
     /// Maximum time that a scan spends on reading HTML
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = seconds)]
     html_seconds: u64,
+    /// HTTP requests per second that a scan may request, when this is more than the rate of its target's location
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    scan_requests_per_second: u32,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -79,6 +82,8 @@ impl From<ScanLimitArgs> for ScanLimits {
             raw_lines: args.scan_raw_lines,
             ports: args.scan_ports,
             html_time: Duration::from_secs(args.html_seconds),
+            answer_time: None,
+            requests_per_second: args.scan_requests_per_second,
         }
     }
 }

@@ -9,8 +9,9 @@
 //! uses no proxies of the environment, and accepts all certificates (the TLS scanner checks them).
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -24,15 +25,18 @@ use super::limits::{ScanCuts, ScanLimits};
 use super::pace::{HostLane, RequestPace};
 use super::params::Authentication;
 use super::run::ScanRun;
+use super::throttle::Throttle;
 use super::{PRODUCT, ScanOutcome};
 use crate::service::scope_check::is_this_host;
 
 /// Bytes of a body that are read.
 const MAX_BODY: usize = 512 * 1024;
+/// Bytes of a body that are read of a path that may exist.
+const PROBE_BODY: usize = 64 * 1024;
 /// Consecutive failed requests after which the scan stops sending.
 const MAX_FAILURES: u32 = 8;
-/// Bytes that one scan may fetch.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes that one scan may fetch, for each request that it may send.
+const MAX_BYTES: u64 = 128 * 1024;
 
 /// A response.
 #[derive(Clone, Debug)]
@@ -56,6 +60,10 @@ pub enum WebError {
     Timeout,
     #[error("invalid HTTP response: {0}")]
     Broken(String),
+    #[error("the body cannot be decoded: {0}")]
+    Undecodable(String),
+    #[error("the server limits the rate of requests (429)")]
+    RateLimited,
     #[error("the server stopped responding")]
     Unresponsive,
     #[error("the budget of requests or bytes is exhausted")]
@@ -100,12 +108,15 @@ impl HttpPage {
 struct HostClient {
     client: Client,
     lane: Arc<HostLane>,
+    /// Time for a complete answer; a second attempt has twice as much.
+    time_limit: Duration,
 }
 
 /// The HTTP client of one scan.
 pub struct Web<'a> {
     run: &'a ScanRun<'a>,
-    /// A lower rate that the scan requested.
+    /// The rate that the scan requested.
+    rate: Option<u32>,
     scan_pace: RequestPace,
     authentication: Authentication,
     /// Credentials are sent to these origins only: that of the target URL, or of a host without scheme over https and
@@ -115,8 +126,14 @@ pub struct Web<'a> {
     home: OnceLock<Origin>,
     clients: Mutex<HashMap<String, HostClient>>,
     requests_left: AtomicU32,
+    max_bytes: u64,
     bytes: AtomicU64,
     failures: AtomicU32,
+    throttle: Throttle,
+    /// Whether an answer needed more than the first time limit; then all requests have the second one.
+    is_slow: AtomicBool,
+    /// Whether the target led to a log-in page instead of its own start page.
+    is_walled: AtomicBool,
 }
 
 impl<'a> Web<'a> {
@@ -129,14 +146,19 @@ impl<'a> Web<'a> {
         let urls = ["https", "http"].into_iter().filter_map(|scheme| run.address.url_with(scheme));
         Self {
             run,
+            rate: requests_per_second,
             scan_pace: RequestPace::new(requests_per_second),
             authentication,
             origins: urls.map(|url| url.origin()).collect(),
             home: OnceLock::new(),
             clients: Mutex::default(),
             requests_left: AtomicU32::new(max_requests),
+            max_bytes: u64::from(max_requests) * MAX_BYTES,
             bytes: AtomicU64::new(0),
             failures: AtomicU32::new(0),
+            throttle: Throttle::default(),
+            is_slow: AtomicBool::new(false),
+            is_walled: AtomicBool::new(false),
         }
     }
 
@@ -144,31 +166,86 @@ impl<'a> Web<'a> {
         self.send(Method::GET, url, HeaderMap::new()).await
     }
 
-    /// Sends one request; callers use GET, HEAD and OPTIONS only.
+    /// Requests a path that may exist, and reads only the beginning of its body.
+    pub async fn probe(&self, url: &Url) -> Result<HttpPage, WebError> {
+        self.send_limited(Method::GET, url, HeaderMap::new(), PROBE_BODY).await
+    }
+
     pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<HttpPage, WebError> {
-        self.take_budget(1)?;
-        self.scan_pace.wait().await;
-        let HostClient { client, lane } = self.client(url).await?;
-        let Ok(_connection) = lane.connections.acquire().await else { return Err(WebError::Unresponsive) };
-        lane.requests.wait().await;
-        let start = Instant::now();
-        let answer = self.exchange(&client, method.clone(), url, headers).await;
-        let elapsed = start.elapsed().as_millis();
-        match &answer {
-            Ok(page) => {
-                self.failures.store(0, Ordering::Relaxed);
-                self.bytes.fetch_add(page.body.len() as u64, Ordering::Relaxed);
-                let kind = page.header("content-type");
-                self.run
-                    .raw(format!("{method} {url} -> {} {kind} {} bytes {elapsed} ms", page.status, page.body.len()))
-                    .await;
+        self.send_limited(method, url, headers, MAX_BODY).await
+    }
+
+    /// Sends one request; callers use GET, HEAD and OPTIONS only. An answer that is cut or slower than the limit is
+    /// requested once more, and so is one that the server refuses because of the rate.
+    async fn send_limited(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+        max_body: usize,
+    ) -> Result<HttpPage, WebError> {
+        let is_slow = self.is_slow.load(Ordering::Relaxed);
+        let mut answer = self.attempt(&method, url, &headers, (is_slow, max_body)).await;
+        if matches!(answer, Err(WebError::Broken(_) | WebError::Timeout)) && !is_slow {
+            answer = self.attempt(&method, url, &headers, (true, max_body)).await;
+        }
+        if answer.as_ref().is_ok_and(|page| self.throttle.is_refusal(page)) {
+            answer = self.attempt(&method, url, &headers, (true, max_body)).await;
+            if let Ok(page) = &answer {
+                self.throttle.is_refusal(page);
             }
-            Err(error) => {
+        }
+        match &answer {
+            Ok(_) => self.failures.store(0, Ordering::Relaxed),
+            Err(WebError::RateLimited | WebError::Budget | WebError::Refused(_)) => {}
+            Err(_) => {
                 self.failures.fetch_add(1, Ordering::Relaxed);
-                self.run.raw(format!("{method} {url} -> {error} {elapsed} ms")).await;
             }
         }
         answer
+    }
+
+    async fn attempt(
+        &self,
+        method: &Method,
+        url: &Url,
+        headers: &HeaderMap,
+        (is_patient, max_body): (bool, usize),
+    ) -> Result<HttpPage, WebError> {
+        self.take_budget(1)?;
+        self.scan_pace.wait().await;
+        let HostClient { client, lane, time_limit } = self.client(url).await?;
+        let Ok(_connection) = lane.connections.acquire().await else { return Err(WebError::Unresponsive) };
+        // A higher rate needs the permission of the operator, which `POST /scans` checks.
+        if self.rate.is_none_or(|rate| rate <= lane.limits.requests_per_second) {
+            lane.requests.wait().await;
+        }
+        self.throttle.wait().await?;
+        let start = Instant::now();
+        let limit = if is_patient { time_limit * 2 } else { time_limit };
+        let answer = self.exchange(&client, method.clone(), url, headers.clone(), (limit, max_body)).await;
+        let elapsed = start.elapsed();
+        if answer.is_ok() && elapsed > time_limit {
+            self.is_slow.store(true, Ordering::Relaxed);
+        }
+        let line = match &answer {
+            Ok(page) => {
+                self.bytes.fetch_add(page.body.len() as u64, Ordering::Relaxed);
+                format!("{} {} {} bytes", page.status, page.header("content-type"), page.body.len())
+            }
+            Err(error) => error.to_string(),
+        };
+        self.run.raw(format!("{method} {url} -> {line} {} ms", elapsed.as_millis())).await;
+        answer
+    }
+
+    /// Records that the target led to a log-in page.
+    pub fn set_walled(&self) {
+        self.is_walled.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_walled(&self) -> bool {
+        self.is_walled.load(Ordering::Relaxed)
     }
 
     /// The limits of the results of a scan.
@@ -190,9 +267,12 @@ impl<'a> Web<'a> {
         if self.failures.load(Ordering::Relaxed) >= MAX_FAILURES {
             return Err(WebError::Unresponsive);
         }
+        if self.throttle.is_exhausted() {
+            return Err(WebError::RateLimited);
+        }
         let left =
             self.requests_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(requests));
-        if left.is_err() || self.bytes.load(Ordering::Relaxed) > MAX_BYTES {
+        if left.is_err() || self.bytes.load(Ordering::Relaxed) > self.max_bytes {
             return Err(WebError::Budget);
         }
         Ok(())
@@ -214,13 +294,14 @@ impl<'a> Web<'a> {
         let Some(ip) = slowest else { return Err(WebError::Refused(format!("{host} has no allowed address"))) };
         let lane = self.run.lanes.of(*ip);
         let client = self.build(&host, &ips, &lane).map_err(|error| WebError::Broken(error.to_string()))?;
-        let client = HostClient { client, lane };
+        let here = ips.iter().all(|ip| is_this_host(*ip));
+        let time_limit = self.limits().answer_time.unwrap_or(Duration::from_secs(if here { 4 } else { 20 }));
+        let client = HostClient { client, lane, time_limit };
         clients.insert(host, client.clone());
         Ok(client)
     }
 
     fn build(&self, host: &str, ips: &[IpAddr], lane: &HostLane) -> reqwest::Result<Client> {
-        let here = ips.iter().all(|ip| is_this_host(*ip));
         let addresses: Vec<SocketAddr> = ips.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
         Client::builder()
             .user_agent(format!("{PRODUCT} (security scan {})", self.run.job.scan))
@@ -230,7 +311,6 @@ impl<'a> Web<'a> {
             .http1_only()
             .tls_danger_accept_invalid_certs(true)
             .connect_timeout(lane.limits.connect_timeout)
-            .timeout(Duration::from_secs(if here { 4 } else { 20 }))
             .pool_max_idle_per_host(lane.limits.connections)
             .resolve_to_addrs(host, &addresses)
             .build()
@@ -242,17 +322,19 @@ impl<'a> Web<'a> {
         method: Method,
         url: &Url,
         mut headers: HeaderMap,
+        (limit, max_body): (Duration, usize),
     ) -> Result<HttpPage, WebError> {
         headers.entry("accept").or_insert(HeaderValue::from_static("*/*"));
         if self.is_home(url) {
             headers.extend(self.authentication.headers.iter().cloned());
         }
-        let mut answer = client.request(method, url.clone()).headers(headers).send().await.map_err(web_error)?;
+        let request = client.request(method, url.clone()).headers(headers).timeout(limit);
+        let mut answer = request.send().await.map_err(web_error)?;
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(web_error)? {
-            body.extend_from_slice(&chunk[..chunk.len().min(MAX_BODY - body.len())]);
-            if body.len() == MAX_BODY {
+            body.extend_from_slice(&chunk[..chunk.len().min(max_body - body.len())]);
+            if body.len() == max_body {
                 break;
             }
         }
@@ -288,14 +370,22 @@ fn web_error(error: reqwest::Error) -> WebError {
     if error.is_timeout() {
         return WebError::Timeout;
     }
-    let connect = error.is_connect();
+    let (connect, decode) = (error.is_connect(), error.is_decode());
     // The innermost cause is the most useful one for the user.
     let error = error.without_url();
     let mut cause: &dyn std::error::Error = &error;
+    let mut is_cut = false;
     while let Some(inner) = cause.source() {
         cause = inner;
+        is_cut |= inner.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::UnexpectedEof);
     }
-    if connect { WebError::Connect(cause.to_string()) } else { WebError::Broken(cause.to_string()) }
+    let is_cut = is_cut || cause.to_string().contains("end of file");
+    let cause = cause.to_string();
+    match () {
+        () if connect => WebError::Connect(cause),
+        () if decode && !is_cut => WebError::Undecodable(cause),
+        () => WebError::Broken(cause),
+    }
 }
 
 #[cfg(test)]

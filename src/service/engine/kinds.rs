@@ -51,6 +51,17 @@ kinds! {
         SERVER_OUTDATED = "web.server.outdated";
         ROBOTS_PATHS = "web.robots";
         SECURITY_TXT = "web.security_txt";
+        LIBRARY_OUTDATED = "web.javascript.outdated";
+        SECRET = "web.secret";
+        PASSWORD_PLAIN = "web.form.password_plain";
+        FORM_CSRF = "web.form.csrf";
+        INTEGRITY_MISSING = "web.sri";
+        CORS_NULL = "web.cors.null";
+        CORS_SUFFIX = "web.cors.suffix";
+        CROSS_DOMAIN = "web.cross_domain";
+        CACHE = "web.cache";
+        HTTPS_REDIRECT = "web.https_redirect";
+        DEFAULT_PAGE = "web.default_page";
     }
     exposed {
         GIT = "web.exposed.git";
@@ -61,6 +72,25 @@ kinds! {
         BACKUP = "web.exposed.backup";
         DATABASE = "web.exposed.database";
         PRIVATE_KEY = "web.exposed.private_key";
+        CVS = "web.exposed.cvs";
+        BAZAAR = "web.exposed.bzr";
+        SETTINGS = "web.exposed.settings";
+        COPY = "web.exposed.copy";
+        PHPINFO = "web.exposed.phpinfo";
+        SERVER_STATUS = "web.exposed.server_status";
+        ACTUATOR = "web.exposed.actuator";
+        METRICS = "web.exposed.metrics";
+        DEBUG = "web.exposed.debug";
+        API_DESCRIPTION = "web.exposed.api";
+        GRAPHQL = "web.exposed.graphql";
+        DS_STORE = "web.exposed.ds_store";
+        DEPLOYMENT = "web.exposed.deployment";
+        MANIFEST = "web.exposed.manifest";
+        LOG = "web.exposed.log";
+        EDITOR = "web.exposed.editor";
+        WEB_INF = "web.exposed.web_inf";
+        ADMIN = "web.exposed.admin";
+        SOURCE_MAP = "web.exposed.source_map";
         LISTING = "web.listing";
     }
     tls {
@@ -76,6 +106,11 @@ kinds! {
         UNTRUSTED = "tls.certificate.untrusted";
         WEAK_KEY = "tls.certificate.weak_key";
         WEAK_SIGNATURE = "tls.certificate.weak_signature";
+    }
+    coverage {
+        BLOCKED = "coverage.blocked";
+        ERRORS = "coverage.errors";
+        LOGIN_WALL = "coverage.login_wall";
     }
     ports {
         OPEN = "port.open";
@@ -115,7 +150,14 @@ impl Catalogue {
     }
 }
 
+/// Headers of the evidence of the kinds `coverage`. The dashboard reads the last column, so they never change.
+pub const COVERAGE_HEADERS: &[&str] = &["Cause", "Requests", "Tests not judged"];
+
 impl FindingKind {
+    pub fn id(self) -> &'static str {
+        self.0
+    }
+
     pub fn name(self) -> &'static str {
         CATALOGUE.kinds.get(self.0).map_or(self.0, |texts| &texts.name)
     }
@@ -159,8 +201,10 @@ mod tests {
         assert!(ids.len() == ALL.len() && ids.len() > 30);
         assert!(file.kinds.keys().map(String::as_str).eq(ids), "each kind of the file has a name in the code");
         for (id, kind) in &file.kinds {
-            assert!(file.risk(&kind.risk).is_some() && file.owasp.contains_key(&kind.owasp), "{id}");
-            assert!(kind.cwe.starts_with("CWE-"), "{id}");
+            assert!(file.risk(&kind.risk).is_some(), "{id}");
+            let is_weakness = !id.starts_with("coverage.");
+            assert!(file.owasp.contains_key(&kind.owasp) == is_weakness, "{id}");
+            assert!(kind.cwe.starts_with("CWE-") == is_weakness, "{id}");
             assert!(kind.references.iter().all(|url| url.starts_with("https://")) && !kind.references.is_empty());
             for text in [&kind.name, &kind.description, &kind.risk_description, &kind.recommendation] {
                 assert!(text.len() > 3 && text.trim() == text, "{id}: {text:?}");

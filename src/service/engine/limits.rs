@@ -29,6 +29,10 @@ pub struct ScanLimits {
     pub ports: usize,
     /// Time that the scan spends on reading HTML.
     pub html_time: Duration,
+    /// Time for a complete HTTP answer; by default by the location of the target.
+    pub answer_time: Option<Duration>,
+    /// The highest rate of HTTP requests that a scan may request beyond that of its location.
+    pub requests_per_second: u32,
 }
 
 impl Default for ScanLimits {
@@ -41,6 +45,8 @@ impl Default for ScanLimits {
             raw_lines: 20_000,
             ports: 5000,
             html_time: Duration::from_secs(5),
+            answer_time: None,
+            requests_per_second: 0,
         }
     }
 }

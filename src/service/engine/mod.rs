@@ -22,6 +22,9 @@ use super::scope_check::ScopeCheck;
 use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Tool};
 
 mod blocking;
+mod coverage;
+#[cfg(test)]
+mod coverage_tests;
 #[cfg(test)]
 mod hostile_tests;
 mod http;
@@ -36,12 +39,13 @@ mod scope_tests;
 mod service_ports;
 #[cfg(test)]
 pub(crate) mod testing;
+mod throttle;
 mod tls;
 mod website;
 
 pub use limits::ScanLimits;
 use pace::Lanes;
-pub use params::{ParamsError, check_params, unknown_tool_message};
+pub use params::{ParamsError, check_params, check_rate, unknown_tool_message};
 use run::ScanRun;
 pub use service_ports::ServicePorts;
 

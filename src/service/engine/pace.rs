@@ -36,12 +36,17 @@ pub struct Limits {
     pub connect_timeout: Duration,
 }
 
+/// HTTP requests per second for a target on this machine, and elsewhere.
+pub const fn requests_per_second(is_local: bool) -> u32 {
+    if is_local { 200 } else { 10 }
+}
+
 impl Limits {
     /// The limits for a target at this address.
     pub fn of(ip: IpAddr) -> Self {
         let is_local = is_this_host(ip);
         Self {
-            requests_per_second: if is_local { 200 } else { 10 },
+            requests_per_second: requests_per_second(is_local),
             connections: if is_local { 32 } else { 5 },
             probes_per_second: (!is_local).then_some(100),
             probes_in_flight: 256,

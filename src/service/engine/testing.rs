@@ -51,12 +51,13 @@ impl ScanResult {
                 ("vuln_description", &finding.vuln_description),
                 ("risk_description", &finding.risk_description),
                 ("recommendation", &finding.recommendation),
-                ("cwe", &finding.cwe),
                 ("protocol", &finding.protocol),
                 ("service", &finding.service),
             ] {
                 assert!(!text.is_empty(), "{} has no {field}", finding.vuln_id);
             }
+            let is_weakness = !finding.vuln_id.starts_with("coverage.");
+            assert_ne!(finding.cwe.is_empty(), is_weakness, "{}", finding.vuln_id);
             assert!(finding.port > 0 && !finding.references.is_empty(), "{}", finding.vuln_id);
             assert!(finding.evidence.as_json().starts_with(r#"{"type":"table""#), "{}", finding.vuln_id);
         }

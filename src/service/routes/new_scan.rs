@@ -15,7 +15,7 @@ use crate::contract::{
     RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, ScanId, Target, TargetId, Tool, WorkspaceId,
 };
 use crate::service::address::Address;
-use crate::service::engine::{ParamsError, TOOLS, check_params, unknown_tool_message};
+use crate::service::engine::{ParamsError, TOOLS, check_params, check_rate, unknown_tool_message};
 use crate::service::errors::ApiError;
 use crate::service::request::{Fields, choice};
 use crate::service::routes::reports::{check_callback_url, check_format};
@@ -52,6 +52,7 @@ async fn queue_existing(
     // The scope may have changed since the target was created.
     let address = Address::parse(&target.name).map_err(|error| ApiError::bad_request(error.to_string()))?;
     app.scope_check.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
+    check_scan_rate(app, scan, &address)?;
     app.store.add_scan(ScanTarget::Existing(id), scan, app.now()).await?.map_err(|_| missing())
 }
 
@@ -71,6 +72,7 @@ async fn check_workspace(app: &App, target: &Target, workspace: Option<Workspace
 
 async fn queue_named(app: &App, name: &str, workspace: Option<i64>, scan: &ScanToAdd) -> RouteResult<QueuedScan> {
     let address = allowed_address(app, "target_name", name)?;
+    check_scan_rate(app, scan, &address)?;
     let workspace = workspace_or_current(app, workspace).await?;
     let target = TargetToAdd { workspace, name: address.canonical(), kind: address.kind(), description: "" };
     let target = ScanTarget::Named(target, app.settings.max_targets);
@@ -79,6 +81,11 @@ async fn queue_named(app: &App, name: &str, workspace: Option<i64>, scan: &ScanT
         AddedTarget::Existing(target) => ApiError::not_found("target", target),
         _ => ApiError::not_found("workspace", workspace),
     })
+}
+
+fn check_scan_rate(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResult<()> {
+    let checked = check_rate(&scan.shown_params, address, &app.settings.scan_limits);
+    checked.map_err(|error| ApiError::bad_request(error.to_string()))
 }
 
 fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {

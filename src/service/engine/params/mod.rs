@@ -6,9 +6,12 @@
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::TOOLS;
+use super::pace::requests_per_second;
 use super::ports::select::PortSelection;
+use super::{ScanLimits, TOOLS};
 use crate::contract::Tool;
+use crate::service::address::Address;
+use crate::service::scope_check::is_this_host;
 
 mod authentication;
 pub mod website;
@@ -43,6 +46,24 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
         Tool::WEBSITE => Ok(Value::Object(WebsiteParams::parse(params)?.to_params())),
         Tool::TLS => check_tls(params),
         other => Err(ParamsError::Value(unknown_tool_message(other.0))),
+    }
+}
+
+/// Checks `requests_per_second` against the rate for the location of the target, and the one that the operator allows.
+///
+/// # Errors
+/// The highest rate, and who can raise it.
+pub fn check_rate(params: &Value, address: &Address, limits: &ScanLimits) -> Result<(), ParamsError> {
+    let Some(rate) = params["requests_per_second"].as_u64() else { return Ok(()) };
+    let host = address.host();
+    let is_local = address.ip().map_or(host == "localhost" || host.ends_with(".localhost"), is_this_host);
+    let highest = requests_per_second(is_local).max(limits.requests_per_second);
+    match rate <= u64::from(highest) {
+        true => Ok(()),
+        false => Err(ParamsError::Value(format!(
+            "requests_per_second: at most {highest} for {host}; the operator of the service raises it with \
+             `scandeck serve --scan-requests-per-second N`"
+        ))),
     }
 }
 
@@ -169,6 +190,17 @@ mod tests {
         ] {
             assert_eq!(check_params(tool, &given), Ok(checked), "{given}");
         }
+    }
+
+    #[test]
+    fn rate_above_the_default_needs_the_operator() {
+        let check = |target: &str, rate: u32, allowed: u32| {
+            let limits = ScanLimits { requests_per_second: allowed, ..ScanLimits::default() };
+            check_rate(&json!({"requests_per_second": rate}), &Address::parse(target).unwrap(), &limits).is_ok()
+        };
+        assert!(check("http://127.0.0.1:8080/", 200, 0) && !check("http://127.0.0.1:8080/", 201, 0));
+        assert!(check("shop.test", 10, 0) && !check("shop.test", 11, 0) && check("shop.test", 50, 50));
+        assert!(check("localhost", 200, 50));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Responses to unusual requests: a foreign origin, OPTIONS, missing pages, robots.txt, security.txt.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -8,6 +9,7 @@ use reqwest::header::HeaderMap;
 use url::Url;
 
 use super::site::Site;
+use crate::service::engine::coverage::{CheckedWeb, Obstacle};
 use crate::service::engine::http::{HttpPage, headers};
 use crate::service::engine::kinds::web;
 use crate::service::engine::{NewFinding, blocking};
@@ -43,27 +45,71 @@ const INTERNALS: &[(&str, &str)] = &[
 static INTERNAL: LazyLock<Vec<(Regex, &str)>> =
     LazyLock::new(|| INTERNALS.iter().filter_map(|(pattern, what)| Some((Regex::new(pattern).ok()?, *what))).collect());
 
-/// Access-Control-Allow-Origin that reflects a foreign origin.
+/// Elements of a page that show examples.
+static EXAMPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?is)<(?:pre|code|samp|kbd|blockquote|textarea|script)\b.*?</(?:pre|code|samp|kbd|blockquote|textarea|script)>").ok()
+});
+/// A place in the code: a file with a line.
+static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?i)File ".{1,300}", line \d|on line (<b>)?\d|\.\w{1,6}:\d+|SQLSTATE\[\w+\]\s*(?:\[\d+\]|:)"#).ok()
+});
+
+/// Pages whose CORS responses are requested.
+const MAX_CORS_PAGES: usize = 40;
+/// Rows of evidence; further pages show nothing new.
+const MAX_CORS_ROWS: usize = 3;
+
+/// Access-Control-Allow-Origin that reflects a foreign origin, `null`, or an origin named like the site.
 pub async fn cors(site: &Site<'_>) -> Vec<NewFinding> {
-    let origin = format!("https://{}.example", site.nonsense);
-    let mut with_credentials = Vec::new();
-    let mut without = Vec::new();
-    for page in site.pages().filter(|page| page.is_success()).take(3) {
-        let request = headers([("origin", origin.as_str())]);
-        let Ok(answer) = site.web.send(Method::GET, &page.url, request).await else { continue };
-        let allowed = answer.header("access-control-allow-origin");
-        if allowed != origin {
+    let host = site.start.url.host_str().unwrap_or_default();
+    let (nonsense, scheme) = (&site.nonsense, site.start.url.scheme());
+    let foreign = format!("https://{nonsense}.example");
+    let similar = [format!("{scheme}://{host}.{nonsense}.example"), format!("{scheme}://{nonsense}{host}")];
+    let (mut with_credentials, mut reflected, mut null, mut suffix) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let pages = site.pages().filter(|page| page.is_success() && !site.is_static(page)).take(MAX_CORS_PAGES);
+    for page in pages {
+        if with_credentials.len() + reflected.len() >= MAX_CORS_ROWS {
+            break;
+        }
+        if let Some(row) = cors_row(site, &page.url, &foreign).await {
+            if row[3] == "true" {
+                with_credentials.push(row)
+            } else {
+                reflected.push(row)
+            }
             continue;
         }
-        let credentials = answer.header("access-control-allow-credentials").eq_ignore_ascii_case("true");
-        let word = if credentials { "true" } else { "absent" };
-        let row = vec![format!("GET {}", page.url), origin.clone(), allowed.to_owned(), word.to_owned()];
-        if credentials { with_credentials.push(row) } else { without.push(row) }
+        if null.len() < MAX_CORS_ROWS {
+            null.extend(cors_row(site, &page.url, "null").await);
+        }
+        for origin in &similar {
+            if suffix.len() >= MAX_CORS_ROWS {
+                break;
+            }
+            suffix.extend(cors_row(site, &page.url, origin).await);
+        }
     }
     let headers = &["Request", "Origin sent", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"];
-    let mut found = site.finding_of_rows(web::CORS_CREDENTIALS, headers, with_credentials);
-    found.extend(site.finding_of_rows(web::CORS_REFLECTED, headers, without));
-    found
+    [
+        (web::CORS_CREDENTIALS, with_credentials),
+        (web::CORS_REFLECTED, reflected),
+        (web::CORS_NULL, null),
+        (web::CORS_SUFFIX, suffix),
+    ]
+    .into_iter()
+    .flat_map(|(kind, rows)| site.finding_of_rows(kind, headers, rows))
+    .collect()
+}
+
+/// The row of a response that allows this origin.
+async fn cors_row(site: &Site<'_>, url: &Url, origin: &str) -> Option<Vec<String>> {
+    let answer = site.web.send(Method::GET, url, headers([("origin", origin)])).await.ok()?;
+    if answer.header("access-control-allow-origin") != origin {
+        return None;
+    }
+    let with_credentials = answer.header("access-control-allow-credentials").eq_ignore_ascii_case("true");
+    let word = if with_credentials { "true" } else { "absent" };
+    Some(vec![format!("GET {url}"), origin.to_owned(), origin.to_owned(), word.to_owned()])
 }
 
 /// Methods in the `Allow` header of the response to OPTIONS; the scan does not use them.
@@ -100,10 +146,20 @@ pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
     site.finding_of_rows(web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows)
 }
 
+/// A page with a status of success may explain error messages: there only a message counts that is part of the page
+/// itself, with the place in the code, and not an example in `pre` or `code`.
 fn internals(page: &HttpPage) -> Option<Vec<String>> {
-    let text = page.text();
+    let text = match (page.status < 400, EXAMPLE.as_ref()) {
+        (true, _) if !page.is_html() => return None,
+        (true, Some(example)) => Cow::Owned(example.replace_all(&page.text(), " ").into_owned()),
+        _ => page.text(),
+    };
     INTERNAL.iter().find_map(|(pattern, what)| {
         let found = pattern.find(&text)?;
+        let after = text.get(found.start()..).unwrap_or_default();
+        if page.status < 400 && !PLACE.as_ref()?.is_match(&after[..after.floor_char_boundary(600)]) {
+            return None;
+        }
         let shown: String = found.as_str().split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect();
         Some(vec![page.url.to_string(), page.status.to_string(), (*what).to_owned(), shown])
     })
@@ -116,6 +172,26 @@ pub async fn robots(site: &Site<'_>) -> Vec<NewFinding> {
     let rows = sensitive_paths(&text).map(|path| vec![page.url.to_string(), "Disallow".to_owned(), path]).collect();
     site.finding_of_rows(web::ROBOTS_PATHS, &["URL", "Rule", "Path"], rows)
 }
+
+/// The folders in robots.txt.
+pub async fn robots_folders(web: &CheckedWeb<'_>, start: &Url) -> Vec<String> {
+    let Some(url) = start.join("/robots.txt").ok() else { return Vec::new() };
+    let Ok(page) = web.get(&url).await else { return Vec::new() };
+    if !page.is_success() || page.is_html() {
+        return Vec::new();
+    }
+    let text = page.text();
+    let paths = text.lines().filter_map(|line| {
+        let (rule, path) = line.split('#').next()?.split_once(':')?;
+        let is_rule = ["disallow", "allow"].contains(&rule.trim().to_ascii_lowercase().as_str());
+        is_rule.then(|| path.trim().to_owned())
+    });
+    let is_folder = |path: &String| path.starts_with('/') && path.ends_with('/') && !path.contains(['*', '$', '?']);
+    paths.filter(is_folder).take(MAX_ROBOTS_FOLDERS).collect()
+}
+
+/// Folders of robots.txt that are searched.
+const MAX_ROBOTS_FOLDERS: usize = 40;
 
 fn sensitive_paths(robots: &str) -> impl Iterator<Item = String> {
     let paths = robots.lines().filter_map(|line| {
@@ -136,6 +212,9 @@ pub async fn security_txt(site: &Site<'_>) -> Vec<NewFinding> {
     for path in ["/.well-known/security.txt", "/security.txt"] {
         let Some(url) = site.at(path) else { continue };
         let Ok(page) = site.web.get(&url).await else { return Vec::new() };
+        if Obstacle::of_page(&page).is_some() {
+            return Vec::new();
+        }
         let has_contact = page.text().lines().any(|line| line.to_ascii_lowercase().starts_with("contact:"));
         if page.is_success() && !page.is_html() && has_contact {
             return Vec::new();
@@ -177,6 +256,19 @@ mod tests {
             assert_eq!(internals(&page(body)), None, "{body}");
         }
         assert_eq!(INTERNAL.len(), INTERNALS.len(), "every pattern is valid");
+    }
+
+    #[test]
+    fn examples_of_traces_are_no_error_pages() {
+        let page = |status, body: &str| {
+            let headers = headers([("content-type", "text/html")]);
+            internals(&HttpPage { status, headers, ..page(body) }).is_some()
+        };
+        let tutorial = "<p>Python prints Traceback (most recent call last):</p><pre><code>Traceback (most recent call last):\n  \
+            File \"a.py\", line 3</code></pre><p>PHP prints <code><b>Warning</b>: x on line <b>3</b></code></p>";
+        assert!(!page(200, tutorial) && page(500, tutorial));
+        assert!(page(200, "<br />\n<b>Warning</b>: include(): failed in /var/www/a.php on line <b>3</b><br />"));
+        assert!(page(200, "Traceback (most recent call last):\n File \"/srv/a.py\", line 3, in <module>"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Page contents: resources loaded over plain HTTP, and a site that is itself served over plain HTTP.
 
+use super::html::PageContents;
 use super::site::Site;
 use crate::service::engine::NewFinding;
 use crate::service::engine::http::HttpPage;
@@ -10,10 +11,16 @@ pub fn mixed(site: &Site) -> Vec<NewFinding> {
     if !site.is_https() {
         return Vec::new();
     }
-    let is_upgraded = |page: &HttpPage| page.header("content-security-policy").contains("upgrade-insecure-requests");
-    let pages = site.html_with_plain_resources().filter(|(page, _)| !is_upgraded(page));
-    let rows = pages.flat_map(|(page, resources)| {
-        resources.iter().map(|(element, url)| vec![page.url.to_string(), element.clone(), url.to_string()])
+    let upgrades = |policy: &str| policy.contains("upgrade-insecure-requests");
+    let is_upgraded = |page: &HttpPage, contents: &PageContents| {
+        page.all("content-security-policy").chain(contents.policies.iter().map(String::as_str)).any(upgrades)
+    };
+    let pages = site.html_with_contents().filter(|(page, contents)| !is_upgraded(page, contents));
+    let rows = pages.flat_map(|(page, contents)| {
+        contents
+            .plain_resources
+            .iter()
+            .map(|(element, url)| vec![page.url.to_string(), element.clone(), url.to_string()])
     });
     let rows = rows.collect();
     site.finding_of_rows(web::MIXED_CONTENT, &["Page", "Element", "Address"], rows)

@@ -7,29 +7,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
+use serde_json::json;
 use url::Url;
 
-use super::html::{self, PageUrls};
-use crate::service::engine::blocking;
-use crate::service::engine::http::{HttpPage, Web};
+use super::html::{self, PageContents};
+use super::links::is_harmless;
+use crate::service::engine::coverage::CheckedWeb;
+use crate::service::engine::http::HttpPage;
 use crate::service::engine::params::website::Spider;
+use crate::service::engine::run::ScanRun;
+use crate::service::engine::{TestDone, blocking};
 
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 4;
-/// Words in paths and queries that suggest an action.
-#[rustfmt::skip]
-const ACTIONS: &[&str] = &[
-    "logout", "log-out", "logoff", "signout", "sign-out", "delete", "remove", "unsubscribe", "cancel", "destroy",
-    "reset", "disable", "revoke", "purge", "drop",
-];
-
 /// The fetched pages and the URLs in them.
 pub struct Crawl {
     pub pages: Vec<Arc<HttpPage>>,
     /// Directories of the site in its pages, as paths that end in `/`.
     pub folders: BTreeSet<String>,
-    /// Resources over plain HTTP, for each of `pages`.
-    pub plain_resources: Vec<Vec<(String, Url)>>,
+    /// What was read in each of `pages`.
+    pub contents: Vec<PageContents>,
     /// Pages of which a limit cut the reading.
     pub cut_pages: usize,
     /// URLs with their number of links from the start page.
@@ -42,19 +39,61 @@ pub struct Crawl {
     html_time: Duration,
 }
 
-/// Fetches up to `max_pages` pages, including the start page, and reads their HTML for at most `html_time`.
-pub async fn crawl(web: &Web<'_>, start: &HttpPage, max_pages: usize, spider: &Spider, html_time: Duration) -> Crawl {
+/// The tests that the crawl counts as, however many pages the site has: scans of one site with the same parameters have
+/// the same number of tests.
+pub const STEPS: u32 = 10;
+
+/// Reports the crawl as [`STEPS`] tests.
+pub struct CrawlProgress<'a> {
+    run: &'a ScanRun<'a>,
+    max_pages: usize,
+    reported: u32,
+}
+
+impl<'a> CrawlProgress<'a> {
+    pub fn new(run: &'a ScanRun<'a>, max_pages: usize) -> Self {
+        Self { run, max_pages: max_pages.max(1), reported: 0 }
+    }
+
+    async fn read(&mut self, pages: usize) {
+        let steps = (pages as u64 * u64::from(STEPS) / self.max_pages as u64) as u32;
+        self.report(steps.min(STEPS - 1), pages).await;
+    }
+
+    /// Reports the rest of the crawl.
+    pub async fn end(mut self, pages: usize) {
+        self.report(STEPS, pages).await;
+    }
+
+    async fn report(&mut self, steps: u32, pages: usize) {
+        let weight = steps.saturating_sub(self.reported);
+        if weight > 0 {
+            let test = TestDone::new("web.crawl", "Pages of the site", json!({"pages": pages}), Vec::new());
+            self.run.tested(TestDone { weight, ..test }).await;
+            self.reported = steps;
+        }
+    }
+}
+
+/// Fetches up to `max_pages` pages, including the start page, and reads their HTML for a limited time.
+pub async fn crawl(
+    web: &CheckedWeb<'_>,
+    start: &HttpPage,
+    max_pages: usize,
+    spider: &Spider,
+    progress: &mut CrawlProgress<'_>,
+) -> Crawl {
     let on_site = |text: &String| start.url.join(text).ok().filter(|url| url.origin() == start.url.origin());
     let mut crawl = Crawl {
         pages: Vec::new(),
         folders: BTreeSet::new(),
-        plain_resources: Vec::new(),
+        contents: Vec::new(),
         cut_pages: 0,
         waiting: VecDeque::new(),
         seen: HashSet::from([without_query(&start.url)]),
         depth: spider.depth.unwrap_or(u32::MAX),
         excluded: spider.exclude_urls.iter().filter_map(on_site).map(String::from).collect(),
-        html_time,
+        html_time: web.limits().html_time,
     };
     for url in spider.include_urls.iter().filter_map(on_site) {
         if crawl.seen.insert(without_query(&url)) {
@@ -72,6 +111,7 @@ pub async fn crawl(web: &Web<'_>, start: &HttpPage, max_pages: usize, spider: &S
                 crawl.take(page, depth).await;
             }
         }
+        progress.read(crawl.pages.len()).await;
     }
     crawl
 }
@@ -81,14 +121,13 @@ impl Crawl {
     async fn take(&mut self, page: HttpPage, depth: u32) {
         let page = Arc::new(page);
         let mut links: Vec<Url> = page.redirect().into_iter().collect();
-        let mut plain_resources = Vec::new();
+        let mut contents = PageContents::default();
         if page.is_html() {
             let (body, limit) = (Arc::clone(&page), self.html_time);
-            let urls: PageUrls = blocking::run(move |stop| html::read(&body, limit, stop)).await;
-            self.html_time = self.html_time.saturating_sub(urls.took);
-            self.cut_pages += usize::from(urls.is_cut);
-            links.extend(urls.links);
-            plain_resources = urls.plain_resources;
+            contents = blocking::run(move |stop| html::read(&body, limit, stop)).await;
+            self.html_time = self.html_time.saturating_sub(contents.took);
+            self.cut_pages += usize::from(contents.is_cut);
+            links.append(&mut contents.links);
         }
         links.retain(|url| matches!(url.scheme(), "http" | "https") && url.origin() == page.url.origin());
         links.retain(|url| !self.excluded.iter().any(|prefix| url.as_str().starts_with(prefix)));
@@ -102,7 +141,7 @@ impl Crawl {
             self.waiting.extend(new.map(|url| (url, depth + 1)));
         }
         self.pages.push(page);
-        self.plain_resources.push(plain_resources);
+        self.contents.push(contents);
     }
 }
 
@@ -110,14 +149,6 @@ impl Crawl {
 fn folders(url: &Url) -> Vec<String> {
     let path = url.path();
     path.match_indices('/').skip(1).take(4).map(|(at, _)| path[..=at].to_owned()).collect()
-}
-
-fn is_harmless(url: &Url) -> bool {
-    let text = format!("{}?{}", url.path(), url.query().unwrap_or_default()).to_ascii_lowercase();
-    let is_page = !["css", "js", "png", "jpg", "jpeg", "gif", "svg", "ico", "woff", "woff2", "pdf", "zip", "mp4"]
-        .iter()
-        .any(|ending| url.path().to_ascii_lowercase().ends_with(&format!(".{ending}")));
-    is_page && !ACTIONS.iter().any(|action| text.contains(action))
 }
 
 /// The identity of a page: pages that differ only in their query count as one.
@@ -131,18 +162,6 @@ fn without_query(url: &Url) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn actions_and_static_files_are_not_harmless_pages() {
-        for (url, followed) in [
-            ("http://a.test/shop?id=1", true),
-            ("http://a.test/logout", false),
-            ("http://a.test/item?do=delete", false),
-            ("http://a.test/logo.PNG", false),
-        ] {
-            assert_eq!(is_harmless(&Url::parse(url).unwrap()), followed, "{url}");
-        }
-    }
 
     #[test]
     fn folders_of_file_are_its_parents() {

@@ -1,101 +1,218 @@
 //! Exposed files: requested by name, recognised by content.
 //!
 //! ```text
-//!   path ──► 200? ──► recognised by content? ──► does a random name beside it look the same? ──no──► a row of evidence
-//!                                                        └──yes──► the server returns this file for any name: nothing
+//!   folder × name ──► 200? ──► recognised by content? ──► does a random name beside it look the same? ──no──► evidence
+//!                                                             └──yes──► the server returns this file for any name: nothing
 //! ```
+//!
+//! The root and the folder of the start page are searched for all names, the other folders of the site for those that an
+//! editor, a backup or a careless upload leaves anywhere.
+
+use std::collections::BTreeSet;
 
 use super::recognize::{self, Recognizer};
+use super::recognize_services as services;
 use super::site::Site;
-use crate::service::engine::kinds::{FindingKind, exposed};
+use crate::service::engine::kinds::{FindingKind, exposed, web};
 use crate::service::engine::{NewFinding, blocking};
 
 /// The files of a kind of finding, with the function that recognises them. Paths are relative to a base directory;
-/// `{host}` is replaced by the host name.
+/// `{host}` is replaced by the host name, `{folder}` by the name of the folder.
 pub struct ExposedFiles {
     kind: FindingKind,
+    places: SearchedFolders,
     files: &'static [(Recognizer, &'static [&'static str])],
 }
 
-pub const GIT: ExposedFiles = ExposedFiles {
-    kind: exposed::GIT,
-    files: &[
-        (recognize::git_head, &[".git/HEAD"]),
-        (recognize::git_config, &[".git/config"]),
-        (recognize::git_index, &[".git/index"]),
-    ],
-};
+/// Where files are searched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SearchedFolders {
+    /// The root, and the folder of the start page.
+    Base,
+    /// Every folder of the site.
+    All,
+}
 
-pub const SVN: ExposedFiles =
-    ExposedFiles { kind: exposed::SVN, files: &[(recognize::svn, &[".svn/entries", ".svn/wc.db"])] };
+use SearchedFolders::{All, Base};
 
-pub const MERCURIAL: ExposedFiles =
-    ExposedFiles { kind: exposed::MERCURIAL, files: &[(recognize::mercurial, &[".hg/requires"])] };
+macro_rules! files {
+    ($($name:ident, $kind:expr, $places:expr, [$(($recognizer:expr, $paths:expr)),+ $(,)?];)+) => {
+        $(pub const $name: ExposedFiles =
+            ExposedFiles { kind: $kind, places: $places, files: &[$(($recognizer, &$paths)),+] };)+
+    };
+}
 
-pub const ENVIRONMENT: ExposedFiles = ExposedFiles {
-    kind: exposed::ENVIRONMENT,
-    files: &[(recognize::environment, &[".env", ".env.local", ".env.production", ".env.bak"])],
-};
-
-pub const CREDENTIALS: ExposedFiles = ExposedFiles {
-    kind: exposed::CREDENTIALS,
-    files: &[(recognize::credentials, &[".htpasswd", ".aws/credentials", ".npmrc", ".git-credentials"])],
-};
-
-#[rustfmt::skip]
-pub const BACKUP: ExposedFiles = ExposedFiles {
-    kind: exposed::BACKUP,
-    files: &[(recognize::backup, &[
+files! {
+    GIT, exposed::GIT, All, [
+        (recognize::git_head, [".git/HEAD"]),
+        (recognize::git_config, [".git/config"]),
+        (recognize::git_index, [".git/index"]),
+    ];
+    SVN, exposed::SVN, All, [(recognize::svn, [".svn/entries", ".svn/wc.db"])];
+    MERCURIAL, exposed::MERCURIAL, All, [(recognize::mercurial, [".hg/requires"])];
+    CVS, exposed::CVS, All, [(services::cvs, ["CVS/Entries"])];
+    BAZAAR, exposed::BAZAAR, All, [(services::bazaar, [".bzr/branch-format", ".bzr/README"])];
+    ENVIRONMENT, exposed::ENVIRONMENT, All, [(recognize::environment, [
+        ".env", ".env.local", ".env.production", ".env.bak", ".env.old", ".env.dev", ".env.development", ".env.staging",
+        ".env.prod", ".env.test", ".env~", ".env.save", ".env.backup",
+    ])];
+    CREDENTIALS, exposed::CREDENTIALS, Base, [(recognize::credentials, [
+        ".htpasswd", ".aws/credentials", ".npmrc", ".git-credentials", "htpasswd", ".netrc", "admin/.htpasswd",
+    ])];
+    SETTINGS, exposed::SETTINGS, Base, [(services::settings_with_secret, [
+        "config.json", "config.yml", "config.yaml", "config.ini", "settings.ini", "settings.py", "local_settings.py",
+        "config/database.yml", "config/secrets.yml", "secrets.yml", "secrets.json", "credentials.json", "appsettings.json",
+        "application.yml", "application.properties", "parameters.yml", "app/config/parameters.yml", "auth.json",
+        "sftp-config.json", ".vscode/sftp.json", ".ftpconfig", ".pypirc", ".s3cfg", ".my.cnf", "config.inc", "db.inc",
+        "config.xml", "wp-config.txt", "config.txt",
+    ])];
+    BACKUP, exposed::BACKUP, All, [(recognize::backup, [
         "backup.zip", "backup.tar.gz", "backup.tar", "site.zip", "www.zip", "{host}.zip", "{host}.tar.gz",
-        "index.php.bak", "config.php.bak", "config.php~", "wp-config.php.bak", "web.config.bak",
-    ])],
-};
-
-#[rustfmt::skip]
-pub const DATABASE: ExposedFiles = ExposedFiles {
-    kind: exposed::DATABASE,
-    files: &[(recognize::database, &[
+        "index.php.bak", "config.php.bak", "config.php~", "wp-config.php.bak", "web.config.bak", "{folder}.zip",
+        "{folder}.tar.gz", "{host}.tgz", "backup.tgz", "backup.7z", "backup.sql.gz", "dump.sql.gz", "db.sql.gz",
+        "html.zip", "htdocs.zip", "public.zip", "public_html.zip", "app.zip", "src.zip", "old.zip", "archive.zip",
+        "index.php~", "index.php.old", "config.php.old", "config.php.save", "config.bak", "wp-config.php~",
+        "wp-config.php.old", "wp-config.php.save", "settings.php.bak", "configuration.php.bak",
+    ])];
+    DATABASE, exposed::DATABASE, All, [(recognize::database, [
         "dump.sql", "backup.sql", "database.sql", "db.sql", "{host}.sql", "db.sqlite", "database.sqlite3",
-    ])],
-};
-
-#[rustfmt::skip]
-pub const PRIVATE_KEY: ExposedFiles = ExposedFiles {
-    kind: exposed::PRIVATE_KEY,
-    files: &[(recognize::private_key, &[
+        "db.sqlite3", "database.sqlite", "data.sqlite", "app.db", "data.db", "database.db", "users.sql", "mysql.sql",
+        "{folder}.sql", "export.sql", "schema.sql", "site.sql",
+    ])];
+    PRIVATE_KEY, exposed::PRIVATE_KEY, Base, [(recognize::private_key, [
         "server.key", "private.key", "privkey.pem", "key.pem", "{host}.key", "id_rsa", ".ssh/id_rsa", "ssl/server.key",
-    ])],
-};
+        "id_ed25519", "id_ecdsa", ".ssh/id_ed25519", ".ssh/id_ecdsa", "private.pem", "server.pem", "ssl.key", "tls.key",
+        "host.key", "certs/server.key", "cert/server.key", "keys/private.pem", "deploy_key", "{host}.pem",
+    ])];
+    PHPINFO, exposed::PHPINFO, Base, [(services::phpinfo, [
+        "phpinfo.php", "info.php", "test.php", "php_info.php", "i.php", "pi.php", "phpinfo", "php.php",
+    ])];
+    SERVER_STATUS, exposed::SERVER_STATUS, Base, [(services::server_status, [
+        "server-status", "server-info", "nginx_status", "nginx-status", "stub_status", "basic_status", "status",
+        "server-status?auto", "fpm-status", "php-fpm-status", "haproxy?stats", "haproxy_stats",
+    ])];
+    ACTUATOR, exposed::ACTUATOR, Base, [(services::actuator, [
+        "actuator", "actuator/env", "manage", "manage/env", "management/env", "env", "api/actuator",
+    ])];
+    METRICS, exposed::METRICS, Base, [(services::metrics, ["metrics", "actuator/prometheus", "prometheus", "api/metrics"])];
+    DEBUG, exposed::DEBUG, Base, [(services::debug, [
+        "debug/pprof/", "debug/vars", "trace.axd", "elmah.axd", "_profiler/", "app_dev.php/_profiler/", "console",
+        "rails/info/properties", "telescope",
+    ])];
+    API_DESCRIPTION, exposed::API_DESCRIPTION, Base, [(services::api_description, [
+        "openapi.json", "swagger.json", "openapi.yaml", "openapi.yml", "swagger.yaml", "api-docs", "v2/api-docs",
+        "v3/api-docs", "api/openapi.json", "api/swagger.json", "api/v1/openapi.json", "api/docs", "docs/openapi.json",
+        "swagger/v1/swagger.json", "swagger-ui.html", "swagger-ui/", "swagger/", "api/swagger-ui/",
+    ])];
+    GRAPHQL, exposed::GRAPHQL, Base, [(services::graphql, [
+        "graphql?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D", "api/graphql?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D",
+        "query?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D", "v1/graphql?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D",
+    ])];
+    DS_STORE, exposed::DS_STORE, All, [(services::ds_store, [".DS_Store"])];
+    DEPLOYMENT, exposed::DEPLOYMENT, Base, [(services::deployment, [
+        "docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml", "docker-compose.prod.yml", "Dockerfile",
+        ".gitlab-ci.yml", ".travis.yml", ".circleci/config.yml", "Jenkinsfile", "azure-pipelines.yml", ".drone.yml",
+        "bitbucket-pipelines.yml", ".github/workflows/ci.yml", ".github/workflows/main.yml", ".github/workflows/deploy.yml",
+        "Vagrantfile", "playbook.yml", "cloudbuild.yaml",
+    ])];
+    MANIFEST, exposed::MANIFEST, Base, [(services::manifest, [
+        "package.json", "package-lock.json", "yarn.lock", "composer.json", "composer.lock", "requirements.txt",
+        "Gemfile.lock", "Pipfile.lock", "poetry.lock", "Cargo.lock",
+    ])];
+    LOG, exposed::LOG, Base, [(services::log, [
+        "error.log", "access.log", "debug.log", "error_log", "access_log", "app.log", "server.log", "logs/error.log",
+        "logs/access.log", "logs/app.log", "log/production.log", "log/development.log", "storage/logs/laravel.log",
+        "npm-debug.log", "wp-content/debug.log", "var/log/prod.log",
+    ])];
+    EDITOR, exposed::EDITOR, Base, [(services::editor, [
+        ".idea/workspace.xml", ".idea/modules.xml", ".vscode/settings.json", ".vscode/launch.json", ".project",
+    ])];
+    WEB_INF, exposed::WEB_INF, Base, [(services::web_inf, ["WEB-INF/web.xml"])];
+    CROSS_DOMAIN, web::CROSS_DOMAIN, Base, [(services::cross_domain, ["crossdomain.xml", "clientaccesspolicy.xml"])];
+    ADMIN, exposed::ADMIN, Base, [(services::admin, [
+        "admin", "admin/", "admin/login", "administrator/", "phpmyadmin/", "pma/", "adminer.php", "adminer", "wp-login.php",
+        "wp-admin/", "manager/", "backend/", "cms/", "dashboard/", "jenkins/login", "grafana/login", "login/admin",
+    ])];
+}
 
-/// Requests the files in every base directory; those that exist are the evidence.
+/// Suffixes and prefixes of copies that editors and people leave beside a file.
+const COPIES: &[&str] =
+    &["{}~", "{}.old", "{}.bak", ".{}.swp", "{}.orig", "{}.save", "{}.copy", "{}.1", "{}.txt", "{}.swp"];
+/// Files of which copies are searched.
+const MAX_COPIED: usize = 12;
+const HEADERS: &[&str] = &["Request", "Status", "What it holds"];
+
+/// Requests the files in the directories; those that exist are the evidence.
 pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
     let host = site.start.url.host_str().unwrap_or_default().trim_start_matches("www.");
-    let mut rows = Vec::new();
-    for folder in site.base_folders() {
+    let mut folders = site.base_folders();
+    if exposed.places == All {
+        let others: Vec<String> = site.folders.iter().filter(|folder| !folders.contains(folder)).cloned().collect();
+        folders.extend(others.into_iter().take(site.max_folders));
+    }
+    let (mut rows, mut seen) = (Vec::new(), BTreeSet::new());
+    for folder in folders {
+        let label = folder.trim_matches('/').rsplit('/').next().unwrap_or_default();
         for (recognizer, names) in exposed.files {
-            for name in *names {
-                let path = format!("{folder}{}", name.replace("{host}", host));
-                if let Some(proof) = fetch(site, &path, *recognizer).await
-                    && !is_returned_for_any_name(site, &path, *recognizer).await
-                {
-                    let url = site.at(&path).map(String::from).unwrap_or_default();
-                    rows.push(vec![format!("GET {url}"), "200".to_owned(), proof]);
+            for name in names.iter().filter(|name| !label.is_empty() || !name.contains("{folder}")) {
+                let path = format!("{folder}{}", name.replace("{host}", host).replace("{folder}", label));
+                if seen.insert(path.clone()) {
+                    rows.extend(row(site, &path, *recognizer).await);
                 }
             }
         }
     }
-    site.finding_of_rows(exposed.kind, &["Request", "Status", "What it holds"], rows)
+    site.finding_of_rows(exposed.kind, HEADERS, rows)
+}
+
+/// Old copies of the pages of the site and of its usual files.
+pub async fn copies(site: &Site<'_>) -> Vec<NewFinding> {
+    let pages = site.pages().map(|page| page.url.path()).chain(site.scripts.iter().map(|script| script.url.path()));
+    let is_file =
+        |path: &&str| path.rsplit('/').next().is_some_and(|name| name.contains('.') && !name.starts_with('.'));
+    let files: BTreeSet<&str> = pages.filter(is_file).chain(["/index.html", "/index.php", "/login.php"]).collect();
+    let mut rows = Vec::new();
+    for file in files.into_iter().take(MAX_COPIED) {
+        let (folder, name) = file.rsplit_once('/').unwrap_or_default();
+        for copy in COPIES {
+            rows.extend(row(site, &format!("{folder}/{}", copy.replace("{}", name)), recognize::source_copy).await);
+        }
+    }
+    site.finding_of_rows(exposed::COPY, HEADERS, rows)
+}
+
+async fn row(site: &Site<'_>, path: &str, recognizer: Recognizer) -> Option<Vec<String>> {
+    let proof = fetch(site, path, recognizer).await?;
+    if is_returned_for_any_name(site, path, recognizer).await {
+        return None;
+    }
+    let url = site.at(path).map(String::from).unwrap_or_default();
+    Some(vec![format!("GET {url}"), "200".to_owned(), proof])
 }
 
 async fn fetch(site: &Site<'_>, path: &str, recognizer: Recognizer) -> Option<String> {
-    let page = site.web.get(&site.at(path)?).await.ok()?;
+    let page = site.web.probe(&site.at(path)?).await.ok()?;
     if page.is_success() { blocking::run(move |_| recognizer(&page)).await } else { None }
 }
 
 /// Some servers return the same file for every name: requests a random name in the same directory, with the same
-/// extension.
-async fn is_returned_for_any_name(site: &Site<'_>, path: &str, recognizer: Recognizer) -> bool {
+/// extension, query and final slash.
+pub async fn is_returned_for_any_name(site: &Site<'_>, path: &str, recognizer: Recognizer) -> bool {
+    let (path, query) = path.split_once('?').map_or((path, String::new()), |(path, query)| (path, format!("?{query}")));
+    let (path, slash) = path.strip_suffix('/').map_or((path, ""), |path| (path, "/"));
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let extension = file.rfind('.').filter(|at| *at > 0).map_or("", |at| &file[at..]);
-    fetch(site, &format!("{folder}/{}{extension}", site.nonsense), recognizer).await.is_some()
+    let mut neighbours = vec![format!("{folder}/{}{extension}{slash}{query}", site.nonsense)];
+    if file.ends_with('~') && extension.is_empty() {
+        neighbours.push(format!("{folder}/{}~", site.nonsense));
+    }
+    if file.starts_with('.') {
+        neighbours.push(format!("{folder}/.{}{extension}{slash}{query}", site.nonsense));
+    }
+    for neighbour in neighbours {
+        if fetch(site, &neighbour, recognizer).await.is_some() {
+            return true;
+        }
+    }
+    false
 }

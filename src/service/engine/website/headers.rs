@@ -2,6 +2,7 @@
 
 use url::Host;
 
+use super::html::PageContents;
 use super::site::Site;
 use crate::service::engine::NewFinding;
 use crate::service::engine::http::HttpPage;
@@ -11,20 +12,22 @@ use crate::service::engine::kinds::{FindingKind, web};
 const MIN_HSTS: u64 = 180 * 24 * 3600;
 const HEADERS: &[&str] = &["URL", "Header", "Value"];
 
-/// Content-Security-Policy missing, or without effect on scripts.
+/// Content-Security-Policy missing, or without effect on scripts. A policy may be in a `meta` element.
 pub fn csp(site: &Site) -> Vec<NewFinding> {
     let name = "content-security-policy";
-    let mut found = missing(site, web::CSP_MISSING, site.html(), name, |page| policies(page).is_empty());
-    let weak: Vec<Vec<String>> = site
-        .html()
-        .filter_map(|page| {
-            let policies = policies(page);
-            // A script runs only if every policy allows it, so one strict policy is sufficient.
-            let weak = !policies.is_empty() && policies.iter().all(|policy| weakness(policy).is_some());
-            let why = policies.iter().find_map(|policy| weakness(policy))?;
-            weak.then(|| vec![page.url.to_string(), format!("{name} ({why})"), policies.join(", ")])
-        })
-        .collect();
+    let (mut missing, mut weak) = (Vec::new(), Vec::new());
+    for (page, contents) in site.html_with_contents() {
+        let policies: Vec<String> = policies(page).into_iter().chain(contents.policies.iter().cloned()).collect();
+        if policies.is_empty() {
+            missing.push(row(page, name));
+        // A script runs only if every policy allows it, so one strict policy is sufficient.
+        } else if let Some(why) = policies.iter().find_map(|policy| weakness(policy))
+            && policies.iter().all(|policy| weakness(policy).is_some())
+        {
+            weak.push(vec![page.url.to_string(), format!("{name} ({why})"), policies.join(", ")]);
+        }
+    }
+    let mut found = site.finding_of_rows(web::CSP_MISSING, HEADERS, missing);
     found.extend(site.finding_of_rows(web::CSP_WEAK, HEADERS, weak));
     found
 }
@@ -33,7 +36,7 @@ pub fn csp(site: &Site) -> Vec<NewFinding> {
 /// elsewhere (RFC 6797 §8.1.1).
 pub fn hsts(site: &Site) -> Vec<NewFinding> {
     let name = "strict-transport-security";
-    if !site.is_https() || !matches!(site.start.url.host(), Some(Host::Domain(_))) {
+    if !site.is_https() || !site.is_shown() || !matches!(site.start.url.host(), Some(Host::Domain(_))) {
         return Vec::new();
     }
     let mut found = missing(site, web::HSTS_MISSING, site.pages(), name, |page| page.header(name).is_empty());
@@ -50,14 +53,17 @@ pub fn nosniff(site: &Site) -> Vec<NewFinding> {
     missing(site, web::NOSNIFF_MISSING, pages, name, |page| !page.header(name).eq_ignore_ascii_case("nosniff"))
 }
 
-/// Referrer-Policy missing or unsafe.
+/// Referrer-Policy missing or unsafe. A policy may be in a `meta` element.
 pub fn referrer(site: &Site) -> Vec<NewFinding> {
     let name = "referrer-policy";
-    missing(site, web::REFERRER_MISSING, site.html(), name, |page| {
-        // The last value counts (Referrer Policy §8.1).
+    let lacks = |(page, contents): &(&HttpPage, &PageContents)| {
+        // The last value counts (Referrer Policy §8.1), and an element comes after the header.
         let last = page.header(name).rsplit(',').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let last = if contents.referrer.is_empty() { last } else { contents.referrer.clone() };
         last.is_empty() || last == "unsafe-url"
-    })
+    };
+    let rows = site.html_with_contents().filter(lacks).map(|(page, _)| row(page, name)).collect();
+    site.finding_of_rows(web::REFERRER_MISSING, HEADERS, rows)
 }
 
 /// Neither frame-ancestors nor X-Frame-Options.

@@ -53,21 +53,50 @@ const BREAKOUT: &[&str] = &[
     "small", "span", "strike", "strong", "sub", "sup", "table", "tt", "u", "ul", "var",
 ];
 
-/// The URLs in one page.
+/// What was read in one page.
 #[derive(Debug, Default)]
-pub struct PageUrls {
+pub struct PageContents {
     /// Destinations of links and resources in the order of the page.
     pub links: Vec<Url>,
     /// Resources with an `http://` URL: the name of the element and the URL.
     pub plain_resources: Vec<(String, Url)>,
+    /// Content-Security-Policies of `meta` elements.
+    pub policies: Vec<String>,
+    /// The referrer policy of the last `meta` element that names one.
+    pub referrer: String,
+    /// Scripts and style sheets.
+    pub subresources: Vec<Subresource>,
+    pub forms: Vec<HtmlForm>,
+    /// Whether a `meta` element has a CSRF token for the scripts of the page.
+    pub has_token: bool,
     /// Whether a limit ended the reading early.
     pub is_cut: bool,
     /// Time that the reading took.
     pub took: Duration,
 }
 
+/// A script or a style sheet that the page loads.
+#[derive(Clone, Debug)]
+pub struct Subresource {
+    /// `script` or `link`.
+    pub element: &'static str,
+    pub url: Url,
+    pub has_integrity: bool,
+}
+
+/// A form.
+#[derive(Clone, Debug)]
+pub struct HtmlForm {
+    /// Where it is sent.
+    pub action: Url,
+    pub is_post: bool,
+    pub has_password: bool,
+    /// Whether a field is named like a CSRF token.
+    pub has_token: bool,
+}
+
 /// Reads a page for at most `limit`, and until `stop` is set.
-pub fn read(page: &HttpPage, limit: Duration, stop: &StopFlag) -> PageUrls {
+pub fn read(page: &HttpPage, limit: Duration, stop: &StopFlag) -> PageContents {
     let started = Instant::now();
     let text = page.text();
     let tokenizer = Tokenizer::new(UrlSink::default(), TokenizerOpts::default());
@@ -82,11 +111,17 @@ pub fn read(page: &HttpPage, limit: Duration, stop: &StopFlag) -> PageUrls {
     if rest.is_empty() {
         tokenizer.end();
     }
-    let elements = tokenizer.sink.elements.take();
-    PageUrls {
+    let (elements, metas) = (tokenizer.sink.elements.take(), tokenizer.sink.metas.take());
+    let base = tokenizer.sink.base.take().and_then(|base| join(&page.url, &base)).unwrap_or_else(|| page.url.clone());
+    PageContents {
         is_cut: !rest.is_empty(),
-        links: links(&page.url, &elements),
-        plain_resources: plain_resources(&page.url, &elements),
+        links: links(&base, &elements),
+        plain_resources: plain_resources(&base, &elements),
+        subresources: subresources(&base, tokenizer.sink.subresources.take()),
+        forms: forms(&base, &page.url, tokenizer.sink.forms.take()),
+        has_token: metas.has_token,
+        policies: metas.policies,
+        referrer: metas.referrer,
         took: started.elapsed(),
     }
 }
@@ -105,6 +140,27 @@ fn plain_resources(base: &Url, elements: &[UrlElement]) -> Vec<(String, Url)> {
     found.into_iter().map(|(order, url)| (RESOURCES[order].0.to_owned(), url)).collect()
 }
 
+fn subresources(base: &Url, found: Vec<FoundResource>) -> Vec<Subresource> {
+    let url = |one: FoundResource| {
+        Some(Subresource { element: one.element, url: join(base, &one.url)?, has_integrity: one.has_integrity })
+    };
+    found.into_iter().filter_map(url).collect()
+}
+
+fn forms(base: &Url, page: &Url, found: Vec<FoundForm>) -> Vec<HtmlForm> {
+    let form = |form: FoundForm| {
+        // A form without an action is sent to the page itself.
+        let action = form.action.filter(|action| !action.trim().is_empty());
+        Some(HtmlForm {
+            action: action.map_or_else(|| Some(page.clone()), |action| join(base, &action))?,
+            is_post: form.is_post,
+            has_password: form.has_password,
+            has_token: form.has_token,
+        })
+    };
+    found.into_iter().filter_map(form).collect()
+}
+
 fn join(base: &Url, value: &str) -> Option<Url> {
     base.join(value).ok().filter(|url| url.as_str().len() <= MAX_URL)
 }
@@ -118,10 +174,45 @@ struct UrlElement {
     resource: Option<(usize, String)>,
 }
 
+/// The policies of `meta` elements.
+#[derive(Debug, Default)]
+struct MetaPolicies {
+    policies: Vec<String>,
+    referrer: String,
+    has_token: bool,
+}
+
+#[derive(Debug)]
+struct FoundResource {
+    element: &'static str,
+    url: String,
+    has_integrity: bool,
+}
+
+#[derive(Debug, Default)]
+struct FoundForm {
+    action: Option<String>,
+    is_post: bool,
+    has_password: bool,
+    has_token: bool,
+}
+
+/// Whether the name of a field is that of a CSRF token.
+fn is_token(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["csrf", "xsrf", "token", "nonce", "__requestverification", "viewstate"].iter().any(|word| name.contains(word))
+}
+
 /// Collects the elements, and switches the tokenizer to raw text where the tree of a parser would.
 #[derive(Debug, Default)]
 struct UrlSink {
     elements: RefCell<Vec<UrlElement>>,
+    metas: RefCell<MetaPolicies>,
+    subresources: RefCell<Vec<FoundResource>>,
+    forms: RefCell<Vec<FoundForm>>,
+    in_form: Cell<bool>,
+    /// `href` of the first `base` element: all URLs of the page are relative to it.
+    base: RefCell<Option<String>>,
     /// Inside of `svg` or `math`, where `script`, `style` and `title` contain markup.
     in_foreign: Cell<bool>,
 }
@@ -133,6 +224,17 @@ impl UrlSink {
 
     fn take(&self, tag: &Tag) {
         let name: &str = if *tag.name == *"image" && !self.in_foreign.get() { "img" } else { &tag.name };
+        match name {
+            "meta" => self.take_meta(tag),
+            "script" | "link" => self.take_subresource(tag),
+            "form" => self.take_form(tag),
+            "input" => self.take_input(tag),
+            "base" => {
+                let mut base = self.base.borrow_mut();
+                *base = base.take().or_else(|| value(tag, "href").map(str::to_owned));
+            }
+            _ => {}
+        }
         let is_link = LINKS.iter().any(|(element, attribute)| *element == name && value(tag, attribute).is_some());
         let link = is_link.then(|| value(tag, "href").or_else(|| value(tag, "src"))).flatten();
         let is_resource = |(element, attribute): &(&str, &str)| *element == name && value(tag, attribute).is_some();
@@ -142,6 +244,58 @@ impl UrlSink {
         let resource = order.and_then(|order| Some((order, value(tag, RESOURCES[order].1)?.to_owned())));
         if (link.is_some() || resource.is_some()) && !self.is_full() {
             self.elements.borrow_mut().push(UrlElement { link: link.map(str::to_owned), resource });
+        }
+    }
+}
+
+impl UrlSink {
+    fn take_subresource(&self, tag: &Tag) {
+        let is_stylesheet = value(tag, "rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet"));
+        let (element, url) = match &*tag.name {
+            "script" => ("script", value(tag, "src")),
+            _ => ("link", value(tag, "href").filter(|_| is_stylesheet)),
+        };
+        let mut all = self.subresources.borrow_mut();
+        if let Some(url) = url.filter(|_| all.len() < MAX_LINKS) {
+            let has_integrity = value(tag, "integrity").is_some_and(|value| !value.trim().is_empty());
+            all.push(FoundResource { element, url: url.to_owned(), has_integrity });
+        }
+    }
+
+    fn take_form(&self, tag: &Tag) {
+        let mut forms = self.forms.borrow_mut();
+        if forms.len() < MAX_LINKS {
+            let is_post = value(tag, "method").is_some_and(|method| method.eq_ignore_ascii_case("post"));
+            let action = value(tag, "action").map(str::to_owned);
+            forms.push(FoundForm { action, is_post, ..FoundForm::default() });
+            self.in_form.set(true);
+        }
+    }
+
+    /// A password field outside of a form counts as a form of its own: a script sends it.
+    fn take_input(&self, tag: &Tag) {
+        let is_password = value(tag, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("password"));
+        let has_token = value(tag, "name").is_some_and(is_token);
+        let mut forms = self.forms.borrow_mut();
+        if is_password && !self.in_form.get() && forms.len() < MAX_LINKS {
+            forms.push(FoundForm::default());
+        }
+        if let Some(form) = forms.last_mut() {
+            form.has_password |= is_password;
+            form.has_token |= has_token && self.in_form.get();
+        }
+    }
+
+    fn take_meta(&self, tag: &Tag) {
+        let Some(content) = value(tag, "content").filter(|content| content.len() <= MAX_URL) else { return };
+        let is = |attribute, name: &str| value(tag, attribute).is_some_and(|value| value.eq_ignore_ascii_case(name));
+        let mut metas = self.metas.borrow_mut();
+        if is("http-equiv", "content-security-policy") && metas.policies.len() < 8 {
+            metas.policies.push(content.to_owned());
+        }
+        metas.has_token |= value(tag, "name").is_some_and(is_token);
+        if is("name", "referrer") {
+            metas.referrer = content.trim().to_ascii_lowercase();
         }
     }
 }
@@ -159,6 +313,9 @@ impl TokenSink for UrlSink {
         if tag.kind != StartTag {
             if matches!(name, "svg" | "math") {
                 self.in_foreign.set(false);
+            }
+            if name == "form" {
+                self.in_form.set(false);
             }
             return TokenSinkResult::Continue;
         }
@@ -200,7 +357,7 @@ mod tests {
         HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.into() }
     }
 
-    fn urls(body: &str) -> PageUrls {
+    fn urls(body: &str) -> PageContents {
         read(&page(body), LIMIT, &StopFlag::default())
     }
 
@@ -221,6 +378,29 @@ mod tests {
         let links: Vec<String> = urls(body).links.iter().map(|url| url.path().to_owned()).collect();
         assert_eq!(links, ["/1", "/dir/7.png", "/8", "/9", "/10", "/11"]);
         assert_eq!(urls(body).links[0].query(), Some("a=1&b=2"));
+    }
+
+    #[test]
+    fn base_and_meta_elements_apply_to_the_page() {
+        let found = urls(
+            "<base href=/shop/><base href=/no/><a href=a>a</a><meta http-equiv=Content-Security-Policy content=\"default-src 'self'\">\
+             <meta name=REFERRER content='no-referrer '><meta name=description content=x>",
+        );
+        assert_eq!(found.links[0].path(), "/shop/a");
+        assert_eq!((found.policies, found.referrer.as_str()), (vec!["default-src 'self'".to_owned()], "no-referrer"));
+    }
+
+    #[test]
+    fn forms_and_subresources_are_read() {
+        let found = urls(
+            "<form method=POST action=/in><input type=password name=p></form><form method=post><input name=csrf_token></form>\
+             <input type=Password><script src=//cdn.test/a.js integrity=sha384-x></script><link rel=stylesheet href=/a.css>",
+        );
+        let forms: Vec<_> = found.forms.iter().map(|form| (form.is_post, form.has_password, form.has_token)).collect();
+        assert_eq!(forms, [(true, true, false), (true, false, true), (false, true, false)]);
+        assert_eq!(found.forms[0].action.as_str(), "https://a.test/in");
+        let resources: Vec<_> = found.subresources.iter().map(|one| (one.element, one.has_integrity)).collect();
+        assert_eq!(resources, [("script", true), ("link", false)]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::service::engine::{NewFinding, blocking};
 /// Directories that are checked in addition to those in the pages.
 #[rustfmt::skip]
 const COMMON: &[&str] = &[
-    "/assets/", "/backup/", "/backups/", "/data/", "/docs/", "/download/", "/downloads/", "/exports/", "/files/",
+    "/", "/assets/", "/backup/", "/backups/", "/data/", "/docs/", "/download/", "/downloads/", "/exports/", "/files/",
     "/images/", "/img/", "/includes/", "/logs/", "/old/", "/private/", "/static/", "/temp/", "/tmp/", "/upload/",
     "/uploads/",
 ];
@@ -21,7 +21,7 @@ const COMMON: &[&str] = &[
 const MAX_FOLDERS: usize = 40;
 
 static TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)<(title|h1)[^>]*>\s*(index of /|directory listing (for|of|--) ?|listing of /|folder listing)").ok()
+    Regex::new(r"(?i)<(title|h1)[^>]*>\s*(index of /|directory listing (for|of|--) ?|listing of /|folder listing|directory: /|[\w.:-]+ - /)").ok()
 });
 static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"(?i)<a\s[^>]*href\s*=\s*["']?([^"'\s>]+)"#).ok());
 

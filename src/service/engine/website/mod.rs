@@ -11,6 +11,7 @@ use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use serde_json::json;
 
+use super::coverage::{CheckCoverage, CheckedWeb, CoverageRule, ERROR_PAGES, PAGES, PROBES, ScanCoverage, is_login};
 use super::http::Web;
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
@@ -21,16 +22,21 @@ mod content;
 mod cookies;
 mod crawl;
 mod exposed;
+mod forms;
 mod headers;
 mod html;
+mod links;
 mod listing;
 mod recognize;
+mod recognize_services;
+mod scripts;
 mod site;
 mod start;
 mod versions;
 
+use crawl::CrawlProgress;
 use exposed::ExposedFiles;
-use site::Site;
+use site::{CrawledSite, Site};
 
 /// Number of concurrent checks.
 const CONCURRENCY: usize = 6;
@@ -72,8 +78,20 @@ const CHECKS: &[Check] = &[
     check("web.cookie.same_site", "SameSite attribute of cookies", Passive(cookies::same_site)),
     check("web.mixed_content", "Mixed content of HTTPS pages", Passive(content::mixed)),
     check("web.plain_http", "Availability over plain HTTP", Passive(content::plain_http)),
+    check("web.form.password_plain", "Password forms over plain HTTP", Passive(forms::password_plain)),
+    check("web.form.csrf", "CSRF tokens of forms", Passive(forms::csrf)),
+    check("web.sri", "Integrity of external resources", Passive(forms::integrity)),
+    check("web.cache", "Caching of pages behind log-in", Passive(forms::cache)),
+    check("web.https_redirect", "Redirect of plain HTTP", Passive(forms::https_redirect)),
+    check("web.default_page", "Default pages of server software", Passive(forms::default_page)),
     check("web.server.version", "Software versions in headers", Passive(versions::disclosed)),
     check("web.server.outdated", "Known vulnerabilities of versions in headers", Passive(versions::outdated)),
+    check(
+        "web.javascript.outdated",
+        "Known vulnerabilities of JavaScript libraries",
+        Active(|site| Box::pin(scripts::outdated(site))),
+    ),
+    check("web.secret", "Secrets in scripts and pages", Active(|site| Box::pin(scripts::secrets(site)))),
     check("web.cors", "CORS response to a foreign origin", Active(|site| Box::pin(answers::cors(site)))),
     check("web.method", "Allowed HTTP methods", Active(|site| Box::pin(answers::methods(site)))),
     check("web.error_page", "Internals in error pages", Active(|site| Box::pin(answers::error_pages(site)))),
@@ -88,9 +106,33 @@ const CHECKS: &[Check] = &[
     check("web.exposed.backup", "Archives and old copies of files", Files(&exposed::BACKUP)),
     check("web.exposed.database", "Database dumps and files", Files(&exposed::DATABASE)),
     check("web.exposed.private_key", "Private keys", Files(&exposed::PRIVATE_KEY)),
+    check("web.exposed.cvs", "Files of a CVS working copy", Files(&exposed::CVS)),
+    check("web.exposed.bzr", "Files of a Bazaar repository", Files(&exposed::BAZAAR)),
+    check("web.exposed.settings", "Configuration files with secrets", Files(&exposed::SETTINGS)),
+    check("web.exposed.copy", "Old copies of pages", Discovery(|site| Box::pin(exposed::copies(site)))),
+    check("web.exposed.phpinfo", "Pages with phpinfo()", Files(&exposed::PHPINFO)),
+    check("web.exposed.server_status", "Status pages of servers", Files(&exposed::SERVER_STATUS)),
+    check("web.exposed.actuator", "Spring Boot Actuator", Files(&exposed::ACTUATOR)),
+    check("web.exposed.metrics", "Metrics for Prometheus", Files(&exposed::METRICS)),
+    check("web.exposed.debug", "Debug pages and profiles", Files(&exposed::DEBUG)),
+    check("web.exposed.api", "Descriptions of APIs", Files(&exposed::API_DESCRIPTION)),
+    check("web.exposed.graphql", "GraphQL introspection", Files(&exposed::GRAPHQL)),
+    check("web.exposed.ds_store", "Folder indexes of macOS", Files(&exposed::DS_STORE)),
+    check("web.exposed.deployment", "Deployment files", Files(&exposed::DEPLOYMENT)),
+    check("web.exposed.manifest", "Lists of dependencies", Files(&exposed::MANIFEST)),
+    check("web.exposed.log", "Log files", Files(&exposed::LOG)),
+    check("web.exposed.editor", "Settings of editors", Files(&exposed::EDITOR)),
+    check("web.exposed.web_inf", "Deployment descriptors of Java", Files(&exposed::WEB_INF)),
+    check("web.cross_domain", "Cross-domain policies", Files(&exposed::CROSS_DOMAIN)),
+    check("web.exposed.admin", "Administration log-ins", Files(&exposed::ADMIN)),
+    check("web.exposed.source_map", "Source maps of scripts", Discovery(|site| Box::pin(scripts::source_maps(site)))),
 ];
 
 impl Check {
+    fn rule(&self) -> CoverageRule {
+        if self.uid == "web.error_page" { ERROR_PAGES } else { PROBES }
+    }
+
     /// Whether a name of `scan_type` custom means this check: `web.header.csp`, `header.csp` or `csp`.
     fn is_called(&self, name: &str) -> bool {
         self.uid == name || self.uid.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
@@ -127,8 +169,8 @@ struct ScanReach {
 impl ScanReach {
     fn of(scan_type: WebsiteScanType) -> Self {
         let (pages, requests) = match scan_type {
-            WebsiteScanType::Light => (12, 500),
-            WebsiteScanType::Deep | WebsiteScanType::Custom(_) => (100, 3000),
+            WebsiteScanType::Light => (12, 1500),
+            WebsiteScanType::Deep | WebsiteScanType::Custom(_) => (100, 20_000),
         };
         let custom = match scan_type {
             WebsiteScanType::Custom(custom) => custom,
@@ -138,8 +180,17 @@ impl ScanReach {
             None => true,
             Some(names) => names.iter().any(|name| check.is_called(name)),
         };
-        Self { pages, requests, checks: CHECKS.iter().filter(is_selected).copied().collect(), spider: custom.spider }
+        let mut checks: Vec<Check> = CHECKS.iter().filter(is_selected).copied().collect();
+        // Those that take long begin first, so that the scan does not wait for one of them at its end.
+        checks.sort_by_key(|check| std::cmp::Reverse(check.kind.group()));
+        checks.sort_by_key(|check| matches!(check.kind, Passive(_)));
+        Self { pages, requests, checks, spider: custom.spider }
     }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What this scanner lacks of a custom selection, as a line for the user.
@@ -168,8 +219,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let reach = ScanReach::of(params.scan_type);
     let rate = params.requests_per_second;
 
-    // The start page is a test too.
-    run.planned(reach.checks.len() as u32 + 1).await;
+    run.planned(reach.checks.len() as u32 + crawl::STEPS + 2).await;
     run.output_findings(json!({})).await;
     let web = Web::new(run, rate, params.authentication.unwrap_or_default(), reach.requests);
     let start = start::find(run, &web).await?;
@@ -183,19 +233,67 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let metadata = json!({"url": start.url.as_str(), "status": start.status});
     run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
 
-    let site = Site::new(&web, start, reach.pages, &reach.spider).await;
-    let site = &site;
-    let mut checks = stream::iter(reach.checks)
-        .map(|check| async move { (check, check.kind.run(site).await) })
-        .buffer_unordered(CONCURRENCY);
+    let mut coverage = ScanCoverage::default();
+    let crawl_coverage = CheckCoverage::default();
+    let client = CheckedWeb::new(&web, &crawl_coverage);
+    let is_login_target = run.address.url().is_some_and(is_login);
+    if is_login(&start.url) && !is_login_target {
+        web.set_walled();
+    }
+    let reads_folders = |check: &Check| matches!(check.kind, Files(_)) || check.uid == "web.listing";
+    let mut progress = CrawlProgress::new(run, reach.pages);
+    let crawled = crawl::crawl(&client, &start, reach.pages, &reach.spider, &mut progress).await;
+    web.cut(|cuts| cuts.pages += crawled.cut_pages);
+    progress.end(crawled.pages.len()).await;
+    let mut crawled = CrawledSite::new(start, crawled);
+    // The check of robots.txt counts for itself.
+    let aside_coverage = CheckCoverage::default();
+    let aside = CheckedWeb::new(&web, &aside_coverage);
+    crawled.scripts = scripts::fetch(&client, &crawled.start.url, crawled.all_contents(), reach.pages).await;
+    if reach.checks.iter().any(reads_folders) {
+        crawled.folders.extend(answers::robots_folders(&aside, &crawled.start.url).await);
+    }
+    crawled.max_folders = if reach.pages > 12 { 40 } else { 6 };
+    (crawled.plain_side, crawled.with_login) = (start::plain_side(run, &web, &crawled.start.url).await, with_login);
+    let crawled = &crawled;
+    // The pages are judged together: a passive check sees all of them.
+    if web.is_walled() {
+        crawl_coverage.record_login_wall();
+    }
+    crawl_coverage.record(&Ok(crawled.start.clone()));
+    let pages_missed = CheckedWeb::new(&web, &crawl_coverage).not_judged(&crawled.start, PAGES).await;
+    let web = &web;
+    let run_check = |check: Check| async move {
+        let counts = CheckCoverage::default();
+        let client = CheckedWeb::new(web, &counts);
+        let findings = check.kind.run(&Site::new(client, crawled)).await;
+        let not_judged = match check.kind {
+            Passive(_) => None,
+            _ => client.not_judged(&crawled.start, check.rule()).await,
+        };
+        (check, findings, not_judged)
+    };
+    let mut checks = stream::iter(reach.checks).map(run_check).buffer_unordered(CONCURRENCY);
     let mut count = 0;
-    while let Some((check, findings)) = checks.next().await {
+    while let Some((check, findings, not_judged)) = checks.next().await {
         count += findings.len();
-        let metadata = json!({"start": site.start.url.as_str(), "findings": findings.len()});
+        let not_judged = if matches!(check.kind, Passive(_)) { pages_missed.clone() } else { not_judged };
+        let mut metadata = json!({"start": crawled.start.url.as_str(), "findings": findings.len(), "judged": true});
+        if let Some(missed) = &not_judged {
+            (metadata["judged"], metadata["cause"]) = (false.into(), missed.cause().into());
+        }
+        coverage.add(check.uid, not_judged);
         run.tested(TestDone::new(check.uid, check.description, metadata, findings)).await;
     }
-    let (pages, s) = (site.pages.len(), |number: usize| if number == 1 { "" } else { "s" });
+    let findings = coverage.findings(crawled.port(), crawled.start.url.scheme());
+    let metadata = json!({"findings": findings.len()});
+    run.tested(TestDone::new("coverage", "Tests that could be judged", metadata, findings)).await;
+    let (pages, s) = (crawled.pages.len(), |number: usize| if number == 1 { "" } else { "s" });
     let mut summary = format!("{pages} page{} read, {count} finding{}", s(pages), s(count));
+    if let Some(why) = coverage.summary() {
+        run.info(format!("{}: their earlier findings are not retested.", capitalized(&why))).await;
+        summary.push_str(&format!("; {why}"));
+    }
     if let Some(why) = web.shortfall() {
         run.info(format!("Some checks are incomplete: {why}.")).await;
         summary.push_str(&format!("; some checks are incomplete: {why}"));

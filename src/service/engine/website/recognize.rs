@@ -21,8 +21,12 @@ static DUMP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?im)^(-- (?:mysql|mariadb|postgresql database) dump|create table |insert into |pragma foreign_keys|drop table if exists )").ok()
 });
 
+static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?m)^(?:import [\w.]+;?$|from [\w.]+ import |def \w+\(|(?:const|var|let) \w+ = require\(|function \w+\(|package \w+|using System|#!/usr/bin/)|\(function\s*\(").ok()
+});
+
 /// Whether the body is a web page, regardless of its content type.
-fn is_markup(page: &HttpPage) -> bool {
+pub fn is_markup(page: &HttpPage) -> bool {
     let start = page.body.trim_ascii_start();
     page.is_html() || matches!(start, [b'<', b'!' | b'a'..=b'z' | b'A'..=b'Z', ..])
 }
@@ -117,6 +121,22 @@ pub fn backup(page: &HttpPage) -> Option<String> {
         _ => return None,
     };
     Some(kind.to_owned())
+}
+
+/// The source of a page in a copy: code, an editor's swap file, or HTML that is not delivered as HTML.
+pub fn source_copy(page: &HttpPage) -> Option<String> {
+    let body = page.body.trim_ascii_start();
+    let text = page.text();
+    let code = CODE.as_ref()?;
+    match () {
+        () if page.body.starts_with(b"b0VIM") => Some("swap file of Vim".to_owned()),
+        () if body.starts_with(b"<?php") || body.starts_with(b"<?=") => Some("PHP source".to_owned()),
+        () if body.starts_with(b"<%") => Some("ASP or JSP source".to_owned()),
+        () if page.is_html() => None,
+        () if is_markup(page) => Some("HTML source".to_owned()),
+        () if code.is_match(&text) => Some("source code".to_owned()),
+        () => None,
+    }
 }
 
 /// A database dump or a database file.

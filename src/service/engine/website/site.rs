@@ -1,38 +1,88 @@
 //! The scanned site: its start page, further pages, and the creation of findings.
 
 use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use url::Url;
 
-use super::crawl;
-use crate::service::engine::http::{HttpPage, Web};
+use super::crawl::Crawl;
+use super::html::PageContents;
+use crate::service::engine::coverage::{CheckedWeb, Obstacle};
+use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::FindingKind;
-use crate::service::engine::params::website::Spider;
 use crate::service::engine::{NewFinding, kinds};
 
+/// The site as one check sees it.
 pub struct Site<'a> {
     /// For checks that send requests.
-    pub web: &'a Web<'a>,
+    pub web: CheckedWeb<'a>,
+    crawled: &'a CrawledSite,
+}
+
+/// The fetched pages of a site, for all checks.
+pub struct CrawledSite {
     pub start: HttpPage,
     /// The start page and the pages that the crawler found.
     pub pages: Vec<Arc<HttpPage>>,
-    /// Resources over plain HTTP, for each of `pages`.
-    plain_resources: Vec<Vec<(String, Url)>>,
-    /// Directories of the site in its pages, as paths that end in `/`.
+    /// What was read in each of `pages`.
+    contents: Vec<PageContents>,
+    /// Scripts of the site's own origin.
+    pub scripts: Vec<Arc<HttpPage>>,
+    /// Directories of the site in its pages and in robots.txt, as paths that end in `/`.
     pub folders: BTreeSet<String>,
+    /// Further directories in which exposed files are searched.
+    pub max_folders: usize,
+    /// The plain HTTP side of a site that is scanned over HTTPS.
+    pub plain_side: Option<HttpPage>,
+    /// Whether the pages were read with credentials.
+    pub with_login: bool,
     /// A random path that does not exist.
     pub nonsense: String,
 }
 
+impl Deref for Site<'_> {
+    type Target = CrawledSite;
+
+    fn deref(&self) -> &CrawledSite {
+        self.crawled
+    }
+}
+
 impl<'a> Site<'a> {
-    /// Crawls up to `max_pages` pages.
-    pub async fn new(web: &'a Web<'a>, start: HttpPage, max_pages: usize, spider: &Spider) -> Self {
-        let crawled = crawl::crawl(web, &start, max_pages, spider, web.limits().html_time).await;
-        web.cut(|cuts| cuts.pages += crawled.cut_pages);
-        let nonsense = format!("sd{:016x}", rand::random::<u64>());
-        let (pages, plain_resources) = (crawled.pages, crawled.plain_resources);
-        Self { web, start, pages, plain_resources, folders: crawled.folders, nonsense }
+    pub fn new(web: CheckedWeb<'a>, crawled: &'a CrawledSite) -> Self {
+        Self { web, crawled }
+    }
+}
+
+impl CrawledSite {
+    pub fn new(start: HttpPage, crawled: Crawl) -> Self {
+        Self {
+            start,
+            pages: crawled.pages,
+            contents: crawled.contents,
+            scripts: Vec::new(),
+            folders: crawled.folders,
+            max_folders: 6,
+            plain_side: None,
+            with_login: false,
+            nonsense: format!("sd{:016x}", rand::random::<u64>()),
+        }
+    }
+
+    /// All pages with what was read in them.
+    pub fn contents(&self) -> impl Iterator<Item = (&HttpPage, &PageContents)> {
+        self.pages().zip(&self.contents)
+    }
+
+    /// What was read in the pages.
+    pub fn all_contents(&self) -> &[PageContents] {
+        &self.contents
+    }
+
+    /// Whether the site shows the scan its start page.
+    pub fn is_shown(&self) -> bool {
+        Obstacle::of_page(&self.start).is_none()
     }
 
     /// All fetched pages.
@@ -42,6 +92,10 @@ impl<'a> Site<'a> {
 
     pub fn is_https(&self) -> bool {
         self.start.url.scheme() == "https"
+    }
+
+    pub fn port(&self) -> u16 {
+        self.start.url.port_or_known_default().unwrap_or_default()
     }
 
     /// The URL of an absolute path on the site.
@@ -60,20 +114,26 @@ impl<'a> Site<'a> {
         all
     }
 
+    /// Whether a page is a file without data of users.
+    pub fn is_static(&self, page: &HttpPage) -> bool {
+        let kind = page.header("content-type");
+        ["image/", "font/", "text/css", "audio/", "video/"].iter().any(|start| kind.starts_with(start))
+    }
+
     /// HTML pages with status 200.
     pub fn html(&self) -> impl Iterator<Item = &HttpPage> {
         self.pages().filter(|page| is_html(page))
     }
 
-    /// HTML pages with status 200, with the elements and URLs of their resources over plain HTTP.
-    pub fn html_with_plain_resources(&self) -> impl Iterator<Item = (&HttpPage, &[(String, Url)])> {
-        self.pages().zip(self.plain_resources.iter().map(Vec::as_slice)).filter(|(page, _)| is_html(page))
+    /// HTML pages with status 200, with what was read in them.
+    pub fn html_with_contents(&self) -> impl Iterator<Item = (&HttpPage, &PageContents)> {
+        self.contents().filter(|(page, _)| is_html(page))
     }
 
     /// A finding of `kind` on the port of this site.
     pub fn finding(&self, kind: FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
         NewFinding {
-            port: self.start.url.port_or_known_default().unwrap_or_default(),
+            port: self.port(),
             service: self.start.url.scheme().to_owned(),
             evidence: kinds::table(headers, rows),
             confirmed: true,

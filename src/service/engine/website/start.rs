@@ -48,6 +48,19 @@ async fn fetch_first(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanO
     Err(ScanOutcome::ConnectionError(failures.join("; ")))
 }
 
+/// The start page over plain HTTP, for a site that is scanned over HTTPS on its usual port.
+pub async fn plain_side(run: &ScanRun<'_>, web: &Web<'_>, start: &Url) -> Option<HttpPage> {
+    if start.scheme() != "https"
+        || start.port().is_some()
+        || start.host_str() != run.address.url_with("https")?.host_str()
+    {
+        return None;
+    }
+    let mut plain = start.clone();
+    plain.set_scheme("http").ok()?;
+    web.get(&plain).await.ok()
+}
+
 async fn follow(
     run: &ScanRun<'_>,
     web: &Web<'_>,

@@ -35,10 +35,14 @@ static VULNERABILITIES: LazyLock<Vec<Vulnerability>> = LazyLock::new(|| {
 /// `name/1.2.3`, as in RFC 9110 §10.2.4.
 static PRODUCT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([A-Za-z][\w.-]*)/v?(\d+(?:\.\d+)*\w*)").ok());
 
+/// A number of its own: `AmazonS3`, `h2o` and `ECS (dcb/7F84)` contain digits but no version.
+static VERSION: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:^|[^A-Za-z0-9.])v?\d+(?:\.\d+)*(?:\.\d+\w*|[^A-Za-z0-9]|$)").ok());
+
 /// Headers that contain a version: one finding per header.
 pub fn disclosed(site: &Site) -> Vec<NewFinding> {
-    let has_digit = |value: &String| value.contains(|c: char| c.is_ascii_digit());
-    let with_version = by_header(site).into_iter().filter(|(_, values)| values.keys().any(has_digit));
+    let has_version = |value: &String| VERSION.as_ref().is_some_and(|version| version.is_match(value));
+    let with_version = by_header(site).into_iter().filter(|(_, values)| values.keys().any(has_version));
     with_version
         .map(|(header, values)| {
             let rows = values.into_iter().map(|(value, url)| vec![url, header.to_owned(), value]).collect();
@@ -127,6 +131,19 @@ mod tests {
         let products = products(value);
         let affected = |one: &&Vulnerability| products.iter().any(|(product, version)| affects(one, product, version));
         VULNERABILITIES.iter().filter(affected).map(|one| one.cve.as_str()).collect()
+    }
+
+    #[test]
+    fn digits_in_names_are_no_version() {
+        let is_version = |value: &str| VERSION.as_ref().unwrap().is_match(value);
+        for value in
+            ["nginx/1.25.3", "4.0.30319", "Apache/2.4.49 (Unix)", "PHP/8.2", "Drupal 10 (x)", "OpenSSL/1.0.1f", "a/1"]
+        {
+            assert!(is_version(value), "{value}");
+        }
+        for value in ["AmazonS3", "h2o", "ECS (dcb/7F84)", "nginx", "Phusion", "gws", "a1b2"] {
+            assert!(!is_version(value), "{value}");
+        }
     }
 
     #[test]

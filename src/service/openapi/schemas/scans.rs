@@ -113,7 +113,10 @@ fn website_params() -> Schema {
     let checks = |group: &str| {
         nullable(with(texts(&format!("Custom: {group}; null selects all, `[]` none.")), json!({"maxItems": 200})))
     };
-    let rate = with(count("A lower rate than that of the service."), json!({"minimum": 1, "maximum": 10_000}));
+    let rate = with(
+        count("Up to 200 for this machine and 10 elsewhere; more where the operator allows it."),
+        json!({"minimum": 1, "maximum": 10_000}),
+    );
     let mut schema = request(
         &[],
         json!({

@@ -1,0 +1,235 @@
+//! Scans of sites that show the scan little: what was not judged is reported, and nothing is reported missing.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+
+use super::ScanOutcome;
+use super::hostile_tests::{ok, redirect, request, server, web, website};
+use super::testing::ScanResult;
+
+fn answer(status: &str, headers: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\n{headers}content-type: text/html\r\ncontent-length: 4\r\nconnection: close\r\n\r\n<p>x"
+    )
+}
+
+fn message(result: &ScanResult) -> &str {
+    match &result.outcome {
+        ScanOutcome::Finished(message) => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The kinds of all findings, sorted.
+fn kinds(result: &ScanResult) -> Vec<&str> {
+    let mut kinds: Vec<&str> = result.findings().map(|finding| finding.vuln_id.as_str()).collect();
+    kinds.sort_unstable();
+    kinds
+}
+
+fn not_judged(result: &ScanResult) -> Vec<&str> {
+    let mut uids: Vec<&str> =
+        result.tests.iter().filter(|test| test.metadata["judged"] == false).map(|test| test.uid.as_str()).collect();
+    uids.sort_unstable();
+    uids
+}
+
+#[tokio::test]
+async fn site_that_refuses_everything_has_no_finding_but_its_coverage() {
+    for (status, kind) in [
+        ("401 Unauthorized", "coverage.blocked"),
+        ("403 Forbidden", "coverage.blocked"),
+        ("500 Internal Server Error", "coverage.errors"),
+        ("503 Service Unavailable", "coverage.errors"),
+    ] {
+        let port = web(move |_, _| answer(status, "")).await;
+        let result = website(port, json!({})).run().await;
+        result.check();
+        assert_eq!(kinds(&result), [kind], "{status}");
+        let missed = not_judged(&result);
+        assert!(missed.contains(&"web.header.csp") && missed.contains(&"web.exposed.git"), "{status}: {missed:?}");
+        assert!(message(&result).contains("tests not judged: HTTP"), "{}", message(&result));
+        let finding = &result.findings().next().unwrap();
+        assert!(finding.evidence.as_json().contains("web.exposed.git"), "{}", finding.evidence.as_json());
+    }
+}
+
+#[tokio::test]
+async fn path_that_is_refused_on_a_site_that_answers_is_judged() {
+    let port = web(|path, _| match path {
+        "/" => ok("text/html", "<p>shop"),
+        "/robots.txt" => redirect("/login"),
+        _ => answer("403 Forbidden", ""),
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    assert_eq!(not_judged(&result), [""; 0], "{}", message(&result));
+    assert!(result.findings().all(|finding| !finding.vuln_id.starts_with("coverage.")));
+}
+
+#[tokio::test]
+async fn site_that_blocks_the_scan_after_some_requests_is_not_judged_from_then_on() {
+    let count = AtomicUsize::new(0);
+    let port = web(move |path, _| match (count.fetch_add(1, Ordering::Relaxed), path) {
+        (0, _) => ok("text/html", "<a href=/a>a</a>"),
+        (1..4, _) => ok("text/html", "<p>a"),
+        _ => answer("403 Forbidden", ""),
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    let missed = not_judged(&result);
+    assert!(missed.contains(&"web.exposed.git") && !missed.contains(&"web.header.csp"), "{missed:?}");
+    assert_eq!(result.of("web.header.csp_missing").len(), 1);
+    assert_eq!(result.of("web.security_txt").len(), 0);
+}
+
+#[tokio::test]
+async fn start_page_that_is_a_login_page_is_a_login_wall() {
+    let port = web(|path, _| match path {
+        "/user/login" => ok("text/html", "<form><input type=password></form>"),
+        _ => redirect("/user/login"),
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    let walls = result.of("coverage.login_wall");
+    assert_eq!(walls.len(), 1, "{}", message(&result));
+    assert!(not_judged(&result).contains(&"web.exposed.env"), "{}", walls[0].evidence.as_json());
+}
+
+#[tokio::test]
+async fn rate_limit_slows_the_scan_and_everything_is_judged() {
+    let refused = Arc::new(Mutex::new(Vec::new()));
+    let times = Arc::clone(&refused);
+    let count = AtomicUsize::new(0);
+    let port = web(move |_, _| {
+        // The tenth request, and those that are on their way with it.
+        let mut times = times.lock().unwrap();
+        let nth = count.fetch_add(1, Ordering::Relaxed);
+        let since = times.first().map(|first: &Instant| first.elapsed());
+        if nth == 10 || since.is_some_and(|since| since < Duration::from_millis(600)) {
+            times.push(Instant::now());
+            return answer("429 Too Many Requests", "retry-after: 1\r\n");
+        }
+        ok("text/html", "<p>x")
+    })
+    .await;
+    let result = website(port, json!({"scan_type": "custom", "discovery": ["robots", "security_txt"]})).run().await;
+    result.check();
+    assert_eq!(not_judged(&result), [""; 0], "{}", message(&result));
+    let refused = refused.lock().unwrap().len();
+    assert!((1..=6).contains(&refused), "{refused} refused");
+    assert!(result.elapsed > Duration::from_millis(900), "{:?}", result.elapsed);
+}
+
+#[tokio::test]
+async fn site_that_answers_429_to_everything_gets_few_requests() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&count);
+    let port = web(move |_, _| {
+        seen.fetch_add(1, Ordering::Relaxed);
+        answer("429 Too Many Requests", "")
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    assert_eq!(kinds(&result), ["coverage.blocked"]);
+    let count = count.load(Ordering::Relaxed);
+    assert!(count < 20, "{count} requests");
+}
+
+#[tokio::test]
+async fn answer_that_is_cut_is_requested_once_more() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let port = server(move |mut stream| {
+        let is_cut = count.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
+        async move {
+            request(&mut stream).await;
+            let full = ok("text/html", "<p>hello</p>");
+            let _ = stream.write_all(&full.as_bytes()[..full.len() - if is_cut { 5 } else { 0 }]).await;
+        }
+    })
+    .await;
+    let one_at_a_time = json!({"scan_type": "custom", "attack_active": [], "discovery": ["robots"]});
+    let result = website(port, one_at_a_time).run().await;
+    result.check();
+    assert_eq!(not_judged(&result), [""; 0], "{}\n{}", message(&result), result.raw.join("\n"));
+}
+
+#[tokio::test]
+async fn slow_answer_gets_twice_the_time() {
+    let port = server(|mut stream| async move {
+        request(&mut stream).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let _ = stream.write_all(ok("text/html", "<p>slow</p>").as_bytes()).await;
+    })
+    .await;
+    let mut scan = website(port, json!({"scan_type": "custom", "attack_active": [], "discovery": ["robots"]}));
+    scan.limits.answer_time = Some(Duration::from_millis(200));
+    let result = scan.run().await;
+    result.check();
+    assert_eq!(not_judged(&result), [""; 0], "{}", result.raw.join("\n"));
+    let timeouts = result.raw.iter().filter(|line| line.contains("before the timeout")).count();
+    assert_eq!(timeouts, 1, "{}", result.raw.join("\n"));
+}
+
+/// The bytes without compression in the format of each encoding.
+fn encoded(encoding: &str, body: &str) -> Vec<u8> {
+    let (bytes, length) = (body.as_bytes(), body.len() as u32);
+    match encoding {
+        // RFC 7932 §9.2: one uncompressed meta-block, then an empty last one.
+        "br" => [&((length - 1) << 4 | 1 << 20).to_le_bytes()[..3], bytes, &[3]].concat(),
+        // RFC 8878 §3.1.1: a single segment with one raw block.
+        "zstd" => {
+            [&[0x28, 0xb5, 0x2f, 0xfd, 0x20, length as u8][..], &(1 | length << 3).to_le_bytes()[..3], bytes].concat()
+        }
+        // RFC 1950, RFC 1951 §3.2.4: one stored block.
+        _ => {
+            let (mut a, mut b) = (1_u32, 0_u32);
+            for byte in bytes {
+                a = (a + u32::from(*byte)) % 65521;
+                b = (b + a) % 65521;
+            }
+            let length = length as u16;
+            [&[0x78, 1, 1][..], &length.to_le_bytes(), &(!length).to_le_bytes(), bytes, &(b << 16 | a).to_be_bytes()]
+                .concat()
+        }
+    }
+}
+
+fn packed(encoding: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-encoding: {encoding}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+#[tokio::test]
+async fn encoded_pages_are_read_and_broken_ones_are_not_judged() {
+    for encoding in ["br", "zstd", "deflate"] {
+        let port = web(move |path, _| match path {
+            "/" => packed(encoding, &encoded(encoding, "<a href=/next>next</a>")),
+            _ => ok("text/html", "<p>x").into_bytes(),
+        })
+        .await;
+        let result = website(port, json!({})).run().await;
+        result.check();
+        assert!(result.raw.iter().any(|line| line.contains("/next -> 200")), "{encoding}: {}", result.raw.join("\n"));
+    }
+    let port = web(|path, _| match path {
+        "/robots.txt" => packed("gzip", b"this is not gzip"),
+        _ => ok("text/html", "<p>x").into_bytes(),
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    assert_eq!(not_judged(&result), ["web.robots"]);
+    assert_eq!(result.of("coverage.errors").len(), 1);
+}

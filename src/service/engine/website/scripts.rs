@@ -1,0 +1,321 @@
+//! The scripts of the site: libraries with known vulnerabilities, secrets, and source maps.
+//!
+//! ```text
+//!   pages ──► script URLs of the site ──► fetched once for all checks ──► version, secrets, sourceMappingURL
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
+
+use futures::{StreamExt, stream};
+use regex::Regex;
+use serde::Deserialize;
+use url::Url;
+
+use super::exposed::is_returned_for_any_name;
+use super::html::PageContents;
+use super::recognize::is_markup;
+use super::site::Site;
+use crate::service::engine::coverage::CheckedWeb;
+use crate::service::engine::http::HttpPage;
+use crate::service::engine::kinds::{exposed, web};
+use crate::service::engine::{NewFinding, blocking};
+
+/// Number of concurrent requests.
+const CONCURRENCY: usize = 4;
+
+/// Fetches the scripts of the site's own origin, each once.
+pub async fn fetch(
+    web: &CheckedWeb<'_>,
+    start: &Url,
+    contents: &[PageContents],
+    max_scripts: usize,
+) -> Vec<Arc<HttpPage>> {
+    let urls: BTreeSet<&Url> = contents
+        .iter()
+        .flat_map(|page| &page.subresources)
+        .filter(|one| one.element == "script" && one.url.origin() == start.origin())
+        .map(|one| &one.url)
+        .collect();
+    let urls: Vec<Url> = urls.into_iter().take(max_scripts).cloned().collect();
+    let fetched = stream::iter(urls).map(|url| async move { web.get(&url).await.ok() }).buffered(CONCURRENCY);
+    let scripts: Vec<Option<HttpPage>> = fetched.collect().await;
+    let is_script = |page: &HttpPage| page.is_success() && !is_markup(page);
+    scripts.into_iter().flatten().filter(is_script).map(Arc::new).collect()
+}
+
+/// A published vulnerability of a JavaScript library (`assets/engine/libraries.toml`).
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LibraryHole {
+    library: String,
+    from: [u32; 3],
+    below: [u32; 3],
+    cve: String,
+    what: String,
+    source: String,
+}
+
+/// How the version of a library is read.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Library {
+    name: String,
+    /// Patterns of the file's content; the first group is the version.
+    content: Vec<String>,
+    /// The name in file names and in paths of CDNs.
+    file: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LibraryFile {
+    libraries: Vec<Library>,
+    holes: Vec<LibraryHole>,
+}
+
+/// A library with its patterns for content and URL.
+struct LibraryPatterns {
+    name: String,
+    content: Vec<Regex>,
+    url: Option<Regex>,
+}
+
+static LIBRARIES: LazyLock<LibraryFile> =
+    LazyLock::new(|| toml::from_str(include_str!("../../../../assets/engine/libraries.toml")).unwrap_or_default());
+
+static PATTERNS: LazyLock<Vec<LibraryPatterns>> = LazyLock::new(|| {
+    let patterns = |library: &Library| {
+        let file = regex::escape(&library.file);
+        let version = r"v?(\d+\.\d+(?:\.\d+)?)";
+        let url = format!(
+            r"(?i)(?:^|[/@]){file}(?:\.js)?(?:[-.@/]{version}(?:[./-]|$)|(?:[.-](?:min|slim|full|bundle))*\.js\?(?:v|ver)={version})"
+        );
+        LibraryPatterns {
+            name: library.name.clone(),
+            content: library.content.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect(),
+            url: Regex::new(&url).ok(),
+        }
+    };
+    LIBRARIES.libraries.iter().map(patterns).collect()
+});
+
+/// Libraries with known vulnerabilities: one finding per library.
+pub async fn outdated(site: &Site<'_>) -> Vec<NewFinding> {
+    let scripts = site.scripts.clone();
+    let mut versions: BTreeSet<(String, String, String)> = blocking::run(move |stop| {
+        let scripts = scripts.iter().take_while(|_| !stop.is_set());
+        scripts.flat_map(|script| in_content(script)).collect()
+    })
+    .await;
+    for one in site.contents().flat_map(|(_, contents)| &contents.subresources).filter(|one| one.element == "script") {
+        if let Some((name, version)) = in_url(&one.url)
+            && !versions.iter().any(|(library, _, url)| *library == name && *url == one.url.as_str())
+        {
+            versions.insert((name, version, one.url.to_string()));
+        }
+    }
+    let mut found: BTreeMap<&str, (Vec<Vec<String>>, Vec<&LibraryHole>)> = BTreeMap::new();
+    for (name, version, url) in &versions {
+        for hole in LIBRARIES.holes.iter().filter(|hole| hole.library == *name && hole.affects(version)) {
+            let (rows, holes) = found.entry(name).or_default();
+            rows.push(vec![url.clone(), format!("{name} {version}"), hole.cve.clone(), hole.what.clone()]);
+            holes.push(hole);
+        }
+    }
+    let finding = |(name, (rows, holes)): (&str, (Vec<Vec<String>>, Vec<&LibraryHole>))| {
+        let mut cve: Vec<String> = holes.iter().map(|hole| hole.cve.clone()).collect();
+        cve.sort();
+        cve.dedup();
+        let finding = site.finding(web::LIBRARY_OUTDATED, &["URL", "Library", "CVE", "What"], rows);
+        let mut references: Vec<String> =
+            finding.references.iter().cloned().chain(holes.iter().map(|hole| hole.source.clone())).collect();
+        references.dedup();
+        NewFinding {
+            place: name.to_owned(),
+            name: format!("{}: {name}", finding.name),
+            // The library is there; whether the page uses the vulnerable function was not tried.
+            confirmed: false,
+            references,
+            cve,
+            ..finding
+        }
+    };
+    found.into_iter().map(finding).collect()
+}
+
+fn in_content(script: &HttpPage) -> Vec<(String, String, String)> {
+    let text = script.text();
+    let found = PATTERNS.iter().filter_map(|library| {
+        let version =
+            library.content.iter().find_map(|pattern| Some(pattern.captures(&text)?.get(1)?.as_str().to_owned()));
+        Some((library.name.clone(), version?, script.url.to_string()))
+    });
+    found.collect()
+}
+
+fn in_url(url: &Url) -> Option<(String, String)> {
+    let text = format!("{}{}", url.path(), url.query().map(|query| format!("?{query}")).unwrap_or_default());
+    PATTERNS.iter().find_map(|library| {
+        let found = library.url.as_ref()?.captures(&text)?;
+        let version = found.iter().skip(1).flatten().next()?;
+        Some((library.name.clone(), version.as_str().to_owned()))
+    })
+}
+
+impl LibraryHole {
+    fn affects(&self, version: &str) -> bool {
+        let mut numbers = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
+        let mut next = || numbers.next().unwrap_or_default();
+        let version = [next(), next(), next()];
+        version >= self.from && version < self.below
+    }
+}
+
+/// Secrets by their fixed form; keys that browsers need anyway (such as those of maps) are not listed.
+const SECRETS: &[(&str, &str)] = &[
+    ("AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    ("Stripe secret key", r"\b[sr]k_live_[0-9a-zA-Z]{20,}\b"),
+    ("GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{36,}\b"),
+    ("GitLab token", r"\bglpat-[\w-]{20,}"),
+    ("Slack token", r"\bxox[abprs]-[0-9A-Za-z-]{20,}"),
+    ("SendGrid key", r"\bSG\.[\w-]{20,}\.[\w-]{20,}"),
+    ("npm token", r"\bnpm_[A-Za-z0-9]{36}\b"),
+    ("private key", r"-----BEGIN (?:RSA |EC |DSA |OPENSSH )?PRIVATE KEY-----(?:\\n|\s)+[A-Za-z0-9+/=]{40,}"),
+    (
+        "URL with password",
+        r#"\b(?:postgres(?:ql)?|mysql|mongodb(?:\+srv)?|redis|amqps?)://[\w.-]+:[^@\s"'<>{}$]{4,}@[\w.-]+"#,
+    ),
+];
+
+static SECRET: LazyLock<Vec<(&str, Regex)>> =
+    LazyLock::new(|| SECRETS.iter().filter_map(|(name, pattern)| Some((*name, Regex::new(pattern).ok()?))).collect());
+
+/// Secrets in scripts and pages. The evidence shows the kind and the beginning only.
+pub async fn secrets(site: &Site<'_>) -> Vec<NewFinding> {
+    let pages: Vec<Arc<HttpPage>> =
+        site.pages.iter().chain(&site.scripts).filter(|page| page.is_success()).cloned().collect();
+    let rows: BTreeSet<Vec<String>> = blocking::run(move |stop| {
+        let pages = pages.iter().take_while(|_| !stop.is_set());
+        pages.flat_map(|page| secrets_in(page)).collect()
+    })
+    .await;
+    site.finding_of_rows(web::SECRET, &["URL", "Secret", "Beginning"], rows.into_iter().collect())
+}
+
+fn secrets_in(page: &HttpPage) -> Vec<Vec<String>> {
+    let text = page.text();
+    let found = SECRET.iter().filter_map(|(name, pattern)| {
+        // A documented example is no secret.
+        let is_real = |secret: &str| {
+            let lower = secret.to_ascii_lowercase();
+            !["example", "xxxx", "your", "1234567890", "password@", "changeme", "user:pass"]
+                .iter()
+                .any(|word| lower.contains(word))
+        };
+        let secret = pattern.find_iter(&text).map(|found| found.as_str()).find(|secret| is_real(secret))?;
+        Some(vec![page.url.to_string(), (*name).to_owned(), format!("{}…", secret.get(..4).unwrap_or_default())])
+    });
+    found.collect()
+}
+
+/// Source maps of the scripts, recognised by their content.
+pub async fn source_maps(site: &Site<'_>) -> Vec<NewFinding> {
+    let mut rows = Vec::new();
+    for script in &site.scripts {
+        let text = script.text();
+        let tail = &text[text.floor_char_boundary(text.len().saturating_sub(500))..];
+        let named =
+            tail.rsplit_once("sourceMappingURL=").map(|(_, rest)| rest.split_whitespace().next().unwrap_or_default());
+        let name = match named {
+            Some(name) if name.starts_with("data:") => continue,
+            Some(name) => name.to_owned(),
+            None => {
+                format!("{}.map", script.url.path_segments().and_then(|mut all| all.next_back()).unwrap_or_default())
+            }
+        };
+        let Ok(url) = script.url.join(&name) else { continue };
+        if url.origin() != script.url.origin() {
+            continue;
+        }
+        let Ok(map) = site.web.get(&url).await else { continue };
+        let Some(proof) = source_map(&map) else { continue };
+        if !is_returned_for_any_name(site, url.path(), source_map).await {
+            rows.push(vec![format!("GET {url}"), map.status.to_string(), proof]);
+        }
+    }
+    site.finding_of_rows(exposed::SOURCE_MAP, &["Request", "Status", "What it holds"], rows)
+}
+
+fn source_map(page: &HttpPage) -> Option<String> {
+    if !page.is_success() {
+        return None;
+    }
+    let text = page.text();
+    // The map may be cut at the limit of a body, so it is not parsed as JSON.
+    let is_map = text.trim_start().starts_with('{') && text.contains("\"mappings\"") && text.contains("\"sources\"");
+    let with_code = if text.contains("\"sourcesContent\"") { "with the source code" } else { "names of sources" };
+    is_map.then(|| with_code.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderMap;
+
+    use super::*;
+
+    fn script(body: &str) -> HttpPage {
+        let url = Url::parse("http://a.test/app.js").unwrap();
+        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.into() }
+    }
+
+    #[test]
+    fn data_file_is_complete() {
+        let file: LibraryFile = toml::from_str(include_str!("../../../../assets/engine/libraries.toml")).unwrap();
+        assert!(file.libraries.len() >= 8 && file.holes.len() >= 10);
+        assert_eq!(
+            PATTERNS.iter().map(|one| one.content.len()).sum::<usize>(),
+            file.libraries.iter().map(|one| one.content.len()).sum::<usize>()
+        );
+        for hole in &file.holes {
+            assert!(file.libraries.iter().any(|library| library.name == hole.library), "{}", hole.cve);
+            assert!(hole.cve.starts_with("CVE-") && hole.source.starts_with("https://") && hole.from < hole.below);
+        }
+        assert!(PATTERNS.iter().all(|one| one.url.is_some()));
+    }
+
+    #[test]
+    fn versions_are_read_from_content_and_url() {
+        for (body, expected) in [
+            ("/*! jQuery v1.12.4 | (c) jQuery Foundation */", ("jquery", "1.12.4")),
+            ("/*!\n * Bootstrap v3.3.7 (http://getbootstrap.com)", ("bootstrap", "3.3.7")),
+            ("/**\n * @license AngularJS v1.6.9", ("angularjs", "1.6.9")),
+        ] {
+            let found = in_content(&script(body));
+            assert_eq!((found[0].0.as_str(), found[0].1.as_str()), expected);
+        }
+        for (url, expected) in [
+            ("https://cdn.test/jquery-3.4.1.min.js", Some("3.4.1")),
+            ("https://cdn.test/ajax/libs/jquery/1.9.0/jquery.min.js", Some("1.9.0")),
+            ("https://cdn.test/npm/jquery@2.2.4/dist/jquery.js", Some("2.2.4")),
+            ("https://a.test/js/jquery.min.js?ver=3.5.0", Some("3.5.0")),
+            ("https://a.test/js/jquery.min.js", None),
+            ("https://a.test/js/jquery-ui-1.12.1.js", None),
+            ("https://a.test/js/myjquery-1.0.0.js", None),
+        ] {
+            let found = in_url(&Url::parse(url).unwrap()).filter(|(name, _)| name == "jquery");
+            assert_eq!(found.as_ref().map(|(_, version)| version.as_str()), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_named_and_examples_are_not() {
+        let found = secrets_in(&script("const k = 'AKIAQ3EGRMTWZXCVBNM7', d = 'postgres://shop:hunter22@db.local/x'"));
+        assert_eq!(found.len(), 2);
+        assert!(found.iter().all(|row| row[2].chars().count() <= 5), "{found:?}");
+        assert!(
+            secrets_in(&script("AKIAIOSFODNN7EXAMPLE ghp_short postgres://user:pass@host/x ${postgres://a:${b}@c}"))
+                .is_empty()
+        );
+    }
+}

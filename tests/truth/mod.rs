@@ -1,0 +1,142 @@
+//! Ground truth: scans of servers whose weaknesses are known, over the HTTP API of a real service.
+//!
+//! ```text
+//!   weak server ──scan──► findings ──compared with the table of planted weaknesses──► recall by class
+//!   hardened twin, odd servers ──scan──► findings other than the expected ones are false alarms ──► precision
+//! ```
+//!
+//! Each test prints its table and fails below the limits: recall 0.90, no false alarm.
+
+mod odd;
+mod server;
+mod weak;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::time::Duration;
+
+use scandeck::service::{Parts, start_with};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::service::{TestService, settings};
+use server::Answer;
+
+/// Recall that website scans must reach.
+const RECALL: f64 = 0.90;
+/// What every server of these tests has: it speaks plain HTTP.
+const ALWAYS: &[&str] = &["web.plain_http"];
+
+/// A finished scan.
+struct ScannedSite {
+    status: String,
+    message: String,
+    findings: Vec<Value>,
+}
+
+impl ScannedSite {
+    /// The kinds of its findings.
+    fn kinds(&self) -> BTreeSet<&str> {
+        self.findings.iter().filter_map(|finding| finding["vuln_id"].as_str()).collect()
+    }
+}
+
+/// Scans each server with a light website scan, all at the same time.
+async fn scan_all(ports: &[u16], scan_type: &str) -> Vec<ScannedSite> {
+    let dir = tempfile::tempdir().unwrap();
+    let stop = CancellationToken::new();
+    let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
+    let service = TestService::of(running, stop);
+    let mut scans = Vec::new();
+    for port in ports {
+        let body = json!({
+            "tool_id": 170, "target_name": format!("http://127.0.0.1:{port}/"), "tool_params": {"scan_type": scan_type},
+        });
+        scans.push(service.post("/scans", body).await.created());
+    }
+    let mut sites = Vec::new();
+    for id in scans {
+        let scan = wait(&service, id).await;
+        let findings = service.get(&format!("/findings?task_id={id}")).await;
+        sites.push(ScannedSite {
+            status: scan["status_name"].as_str().unwrap().to_owned(),
+            message: scan["status_message"].as_str().unwrap().to_owned(),
+            findings: findings.data().as_array().unwrap().clone(),
+        });
+    }
+    service.stop().await;
+    sites
+}
+
+/// Waits for the end of a scan; the time limit is that of the test run.
+async fn wait(service: &TestService, id: i64) -> Value {
+    loop {
+        let scan = service.get(&format!("/scans/{id}")).await.data().clone();
+        if !scan["end_time"].is_null() {
+            return scan;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+fn print(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn website_scan_finds_planted_weaknesses_and_nothing_on_the_hardened_twin() {
+    let weak = server::start(|path, origin, _| weak::weak(path, origin)).await;
+    let hardened = server::start(|path, _, _| weak::hardened(path)).await;
+    let [weak, hardened]: [ScannedSite; 2] =
+        scan_all(&[weak, hardened], "light").await.try_into().unwrap_or_else(|_| panic!("two scans"));
+    assert_eq!((weak.status.as_str(), hardened.status.as_str()), ("finished", "finished"));
+
+    let found = weak.kinds();
+    let mut classes: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut missed = Vec::new();
+    for (class, kind) in weak::PLANTED {
+        let counts = classes.entry(class).or_default();
+        counts.1 += 1;
+        match found.contains(kind) {
+            true => counts.0 += 1,
+            false => missed.push(*kind),
+        }
+    }
+    print("class            found  planted  recall");
+    for (class, (found, planted)) in &classes {
+        print(&format!("{class:<15} {found:>6} {planted:>8} {:>7.2}", *found as f64 / *planted as f64));
+    }
+    let all = weak::PLANTED.len();
+    let recall = (all - missed.len()) as f64 / all as f64;
+    print(&format!("website: recall {recall:.2} of {all}, missed {missed:?}"));
+
+    let expected: BTreeSet<&str> = weak::PLANTED.iter().map(|(_, kind)| *kind).chain(ALWAYS.iter().copied()).collect();
+    let unplanted: Vec<&&str> = found.iter().filter(|kind| !expected.contains(*kind)).collect();
+    let false_alarms: Vec<&str> = hardened.kinds().into_iter().filter(|kind| !ALWAYS.contains(kind)).collect();
+    print(&format!("website: not planted {unplanted:?}; false alarms on the hardened twin {false_alarms:?}"));
+    assert!(recall >= RECALL, "missed {missed:?}; {}", weak.message);
+    assert!(unplanted.is_empty(), "not planted: {unplanted:?}");
+    assert!(false_alarms.is_empty(), "{false_alarms:?}: {:#?}", hardened.findings);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn website_scan_of_odd_servers_has_no_false_alarm() {
+    let mut ports = Vec::new();
+    for &(_, answer) in odd::ALL {
+        ports.push(server::start(move |path, _, number| answer(path, number)).await);
+    }
+    let sites = scan_all(&ports, "light").await;
+    let mut wrong = Vec::new();
+    for ((name, _), site) in odd::ALL.iter().zip(&sites) {
+        let alarms: Vec<&str> = site
+            .kinds()
+            .into_iter()
+            .filter(|kind| !ALWAYS.contains(kind) && *kind != "web.security_txt" && !kind.starts_with("coverage."))
+            .collect();
+        print(&format!("{name:<24} {:<17} false alarms {alarms:?}: {}", site.status, site.message));
+        if !alarms.is_empty() {
+            wrong.push((name, alarms));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
