@@ -43,6 +43,8 @@ impl Tool {
     pub const PORTS: Tool = Tool(70);
     /// Weaknesses of a web site.
     pub const WEBSITE: Tool = Tool(170);
+    /// Ports, services and scripts of a host.
+    pub const NETWORK: Tool = Tool(350);
     /// Protocol versions and certificate of a TLS server.
     pub const TLS: Tool = Tool(450);
 

@@ -374,9 +374,20 @@ async fn old_versions_are_found_with_their_certificate() {
     let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({})).run().await;
     result.check();
     let kinds: Vec<&str> = result.findings().map(|one| one.vuln_id.as_str()).collect();
-    assert_eq!(kinds, ["tls.protocol.tls10", "tls.protocol.tls11", "tls.certificate.self_signed"]);
+    assert_eq!(
+        kinds,
+        [
+            "tls.protocol.tls10",
+            "tls.protocol.tls11",
+            "tls.certificate.self_signed",
+            "tls.cipher.no_forward_secrecy",
+            "tls.renegotiation.insecure"
+        ]
+    );
     let output = result.output.unwrap().output_data;
-    assert_eq!(output["protocols"][1], json!({"name": "TLS 1.0", "accepted": true, "cipher": "RSA_AES_128_CBC_SHA"}));
+    let tls10 = &output["protocols"][2];
+    assert_eq!((&tls10["name"], &tls10["accepted"]), (&json!("TLS 1.0"), &json!(true)));
+    assert_eq!(tls10["cipher_suites"], json!(["RSA_AES_128_CBC_SHA"]));
     assert_eq!(output["certificates"][0]["names"], json!(["127.0.0.1"]));
 }
 

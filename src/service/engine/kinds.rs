@@ -94,6 +94,7 @@ kinds! {
         LISTING = "web.listing";
     }
     tls {
+        SSL2 = "tls.protocol.ssl2";
         SSL3 = "tls.protocol.ssl3";
         TLS10 = "tls.protocol.tls10";
         TLS11 = "tls.protocol.tls11";
@@ -106,6 +107,20 @@ kinds! {
         UNTRUSTED = "tls.certificate.untrusted";
         WEAK_KEY = "tls.certificate.weak_key";
         WEAK_SIGNATURE = "tls.certificate.weak_signature";
+        NO_NAMES = "tls.certificate.no_san";
+        CHAIN_ORDER = "tls.certificate.chain_order";
+        LONG_LIFE = "tls.certificate.long_life";
+        CIPHER_NULL = "tls.cipher.null";
+        CIPHER_ANON = "tls.cipher.anon";
+        CIPHER_EXPORT = "tls.cipher.export";
+        CIPHER_DES = "tls.cipher.des";
+        CIPHER_RC4 = "tls.cipher.rc4";
+        CIPHER_3DES = "tls.cipher.3des";
+        NO_FORWARD_SECRECY = "tls.cipher.no_forward_secrecy";
+        DH_WEAK = "tls.dh.weak";
+        COMPRESSION = "tls.compression";
+        INSECURE_RENEGOTIATION = "tls.renegotiation.insecure";
+        CLIENT_CERTIFICATE = "tls.client_certificate";
     }
     coverage {
         BLOCKED = "coverage.blocked";
@@ -114,6 +129,9 @@ kinds! {
     }
     ports {
         OPEN = "port.open";
+    }
+    network {
+        SCRIPT = "network.script";
     }
 }
 

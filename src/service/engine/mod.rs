@@ -25,11 +25,13 @@ mod blocking;
 mod coverage;
 #[cfg(test)]
 mod coverage_tests;
+pub mod guests;
 #[cfg(test)]
 mod hostile_tests;
 mod http;
 pub mod kinds;
 mod limits;
+mod network;
 pub mod pace;
 pub mod params;
 pub mod ports;
@@ -113,6 +115,7 @@ async fn scan(run: &ScanRun<'_>) -> ScanOutcome {
     let ended = match run.job.tool {
         Tool::PORTS => ports::scan(run).await,
         Tool::WEBSITE => website::scan(run).await,
+        Tool::NETWORK => network::scan(run).await,
         Tool::TLS => tls::scan(run).await,
         other => Err(ScanOutcome::FailedToStart(unknown_tool_message(other.0))),
     };
@@ -140,7 +143,7 @@ pub struct ScanJob {
 }
 
 /// The tools of this engine.
-pub const TOOLS: &[Tool] = &[Tool::PORTS, Tool::WEBSITE, Tool::TLS];
+pub const TOOLS: &[Tool] = &[Tool::PORTS, Tool::WEBSITE, Tool::NETWORK, Tool::TLS];
 
 /// An event of a running scan.
 #[derive(Clone, Debug)]

@@ -15,6 +15,7 @@ use crate::contract::{
     RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, ScanId, Target, TargetId, Tool, WorkspaceId,
 };
 use crate::service::address::Address;
+use crate::service::engine::guests::missing;
 use crate::service::engine::{ParamsError, TOOLS, check_params, check_rate, unknown_tool_message};
 use crate::service::errors::ApiError;
 use crate::service::request::{Fields, choice};
@@ -92,6 +93,9 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
     let tool = fields.integer("tool_id")?.ok_or_else(|| ApiError::bad_request("tool_id is required"))?;
     if !TOOLS.contains(&Tool(tool)) {
         return Err(ApiError::bad_request(unknown_tool_message(tool)));
+    }
+    if let Some(message) = missing(Tool(tool)) {
+        return Err(ApiError::bad_request(message));
     }
     let max_minutes = fields.integer_or_text("max_scan_time")?.unwrap_or(*SCAN_MINUTES.end());
     if !SCAN_MINUTES.contains(&max_minutes) {

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::pace::requests_per_second;
 use super::ports::select::PortSelection;
+use super::tls::starttls::StartTls;
 use super::{ScanLimits, TOOLS};
 use crate::contract::Tool;
 use crate::service::address::Address;
@@ -44,6 +45,7 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
     match tool {
         Tool::PORTS => check_ports(params),
         Tool::WEBSITE => Ok(Value::Object(WebsiteParams::parse(params)?.to_params())),
+        Tool::NETWORK => check_network(params),
         Tool::TLS => check_tls(params),
         other => Err(ParamsError::Value(unknown_tool_message(other.0))),
     }
@@ -81,7 +83,23 @@ const WITHOUT_HTTP: &str = "cannot be used: this tool sends no HTTP requests";
 
 fn check_tls(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     refuse_authentication(params, WITHOUT_HTTP)?;
-    Ok(json!({"scan_type": scan_type(params, &["light"])?.unwrap_or("light")}))
+    let mut checked = Map::new();
+    checked.insert("scan_type".to_owned(), scan_type(params, &["light"])?.unwrap_or("light").into());
+    if let Some(value) = present(params, "port") {
+        match value.as_u64() {
+            Some(port @ 1..=65535) => _ = checked.insert("port".to_owned(), port.into()),
+            Some(_) => return Err(ParamsError::Value("port must be 1 to 65535".to_owned())),
+            None => return Err(wrong(value, "port", "an integer")),
+        }
+    }
+    if let Some(name) = text(params, "starttls")? {
+        if name != "none" && StartTls::of(name).is_none() {
+            let choices: Vec<&str> = StartTls::ALL.iter().map(|one| one.name()).collect();
+            return Err(ParamsError::Value(format!("starttls must be none, {}", choices.join(", "))));
+        }
+        checked.insert("starttls".to_owned(), name.into());
+    }
+    Ok(Value::Object(checked))
 }
 
 fn check_ports(params: &Map<String, Value>) -> Result<Value, ParamsError> {
@@ -95,6 +113,30 @@ fn check_ports(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     let mut checked = selection.to_params();
     checked.insert("check_alive".to_owned(), boolean(params, "check_alive")?.unwrap_or(false).into());
     Ok(Value::Object(checked))
+}
+
+fn check_network(params: &Map<String, Value>) -> Result<Value, ParamsError> {
+    refuse_authentication(params, "cannot be used: the scripts of this tool do not log in")?;
+    let protocol = text(params, "protocol_type")?.unwrap_or("tcp");
+    if !["tcp", "udp"].contains(&protocol) {
+        return Err(ParamsError::Value("protocol_type must be tcp or udp".to_owned()));
+    }
+    check_engines(params)?;
+    let mut checked = PortSelection::parse(params)?.to_params();
+    checked.insert("scanning_engines".to_owned(), json!(["nmap"]));
+    checked.insert("protocol_type".to_owned(), protocol.into());
+    checked.insert("check_alive".to_owned(), boolean(params, "check_alive")?.unwrap_or(false).into());
+    Ok(Value::Object(checked))
+}
+
+/// `scanning_engines` of the network scanner: only nmap is offered.
+fn check_engines(params: &Map<String, Value>) -> Result<(), ParamsError> {
+    let Some(value) = present(params, "scanning_engines") else { return Ok(()) };
+    let engines = value.as_array().ok_or_else(|| wrong(value, "scanning_engines", "a list"))?;
+    match engines.iter().all(|engine| engine == "nmap") && !engines.is_empty() {
+        true => Ok(()),
+        false => Err(ParamsError::Value("scanning_engines must be [\"nmap\"]: no other engine is offered".to_owned())),
+    }
 }
 
 /// Refuses `authentication` anywhere in parameters that cannot use it: ignored credentials would look used.
@@ -185,8 +227,16 @@ mod tests {
                 json!({"port_top":"1000","check_alive":true}),
                 json!({"scan_type":"custom","port_top":"1000","check_alive":true}),
             ),
+            (
+                Tool::NETWORK,
+                json!({"scanning_engines":["nmap"],"protocol_type":"udp"}),
+                json!({
+                    "scan_type":"light","scanning_engines":["nmap"],"protocol_type":"udp","check_alive":false
+                }),
+            ),
             (Tool::WEBSITE, json!({}), json!({"scan_type":"light"})),
             (Tool::TLS, json!({"scan_type":null}), json!({"scan_type":"light"})),
+            (Tool::TLS, json!({"port":25,"starttls":"smtp"}), json!({"scan_type":"light","port":25,"starttls":"smtp"})),
         ] {
             assert_eq!(check_params(tool, &given), Ok(checked), "{given}");
         }
@@ -222,9 +272,13 @@ mod tests {
             ),
             (Tool::PORTS, json!({"authentication":{"cookies":"a=b"}}), "value: authentication cannot be used"),
             (Tool::TLS, json!({"params":{"authentication":1}}), "value: authentication cannot be used"),
+            (Tool::TLS, json!({"port":0}), "value: port must be 1 to 65535"),
+            (Tool::TLS, json!({"starttls":"xmpp"}), "value: starttls must be none, smtp, imap"),
             (Tool::PORTS, json!({"port_top":"7"}), "value: port_top must be"),
             (Tool::PORTS, json!({"check_alive":"yes"}), "type: check_alive must be a boolean"),
             (Tool::PORTS, json!({"protocol_type":"udp"}), "value: protocol_type must be tcp"),
+            (Tool::NETWORK, json!({"protocol_type":"sctp"}), "value: protocol_type must be tcp or udp"),
+            (Tool::NETWORK, json!({"scanning_engines":["openvas"]}), "value: scanning_engines must be"),
             (Tool(20), json!({}), "value: tool_id 20 (Subdomain Finder) is not available; tools are 70"),
         ] {
             let message = match check_params(tool, &given).expect_err(&given.to_string()) {

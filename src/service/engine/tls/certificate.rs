@@ -1,8 +1,10 @@
 //! Checks of the server's certificate: names, validity, chain, key and signature.
 //!
 //! ```text
-//!   chain (DER) ──check──► ChainFindings ──tests──► one test per check, with a finding if it failed
+//!   chains (DER) ──check──► ChainFindings of each ──tests──► one test per check, with a finding if it failed
 //! ```
+//!
+//! A server may hold a certificate for each kind of key. A finding lists every chain that failed the check.
 
 use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -21,6 +23,8 @@ use crate::service::engine::run::ScanRun;
 const DAY: i64 = 24 * 3600;
 /// Days before expiry at which a certificate should have been renewed.
 const SOON: i64 = 14;
+/// The longest validity that browsers accept of a public authority, in days (CA/Browser Forum, until March 2026).
+const LONGEST: i64 = 398;
 
 /// Signature algorithms with a broken hash.
 const WEAK_SIGNATURES: &[(&str, &str)] = &[
@@ -39,6 +43,9 @@ pub const CHECKS: &[(&str, &str)] = &[
     ("tls.certificate.trust", "Trust of the certificate chain"),
     ("tls.certificate.key", "Strength of the keys in the chain"),
     ("tls.certificate.signature", "Strength of the signatures in the chain"),
+    ("tls.certificate.san", "Subject alternative names of the certificate"),
+    ("tls.certificate.order", "Order of the certificate chain"),
+    ("tls.certificate.life", "Length of the validity period"),
 ];
 
 /// The properties of one certificate.
@@ -79,13 +86,25 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
         return checked;
     };
     checked.failed.extend(check_days(&leaf, now).map(|(kind, why)| (0, kind, why)));
+    // A certificate without names can match no host; the missing names are the finding.
+    if leaf.names.is_empty() {
+        checked.failed.push((5, tls::NO_NAMES, "no DNS name and no address".to_owned()));
+    }
+    if let Some(why) = check_order(&checked.chain) {
+        checked.failed.push((6, tls::CHAIN_ORDER, why));
+    }
     if !is_valid_for(host, &chain[0]) {
         let names = if leaf.names.is_empty() { "no name".to_owned() } else { leaf.names.join(", ") };
         checked.failed.push((1, tls::WRONG_NAME, format!("asked for {host}; it names {names}")));
     }
     let within = now.clamp(leaf.not_before, leaf.not_after.max(leaf.not_before));
     match trust::verify(chain, host, u64::try_from(within).unwrap_or(0), &run.settings.trust_anchors) {
-        Trust::Trusted => {}
+        Trust::Trusted => {
+            let days = (leaf.not_after - leaf.not_before) / DAY;
+            if days > LONGEST {
+                checked.failed.push((7, tls::LONG_LIFE, format!("valid for {days} days")));
+            }
+        }
         Trust::Untrusted(_) if leaf.is_self_issued => {
             checked.failed.push((2, tls::SELF_SIGNED, "issuer and subject are the same".to_owned()));
         }
@@ -107,20 +126,6 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
 }
 
 impl ChainFindings {
-    /// One test per check.
-    pub fn tests(&self, port: u16) -> impl Iterator<Item = TestDone> + '_ {
-        CHECKS.iter().enumerate().map(move |(at, (uid, description))| {
-            let failed = self.failed.iter().filter(|(check, ..)| *check == at);
-            let findings = failed.map(|(_, kind, why)| {
-                let mut rows = vec![vec!["Reason".to_owned(), why.clone()]];
-                rows.extend(self.chain.iter().enumerate().flat_map(|(depth, one)| one.rows(depth)));
-                finding(*kind, port, &["What", "Value"], rows)
-            });
-            let subject = self.chain.first().map(|one| one.subject.as_str()).unwrap_or_default();
-            TestDone::new(*uid, *description, json!({"subject": subject}), findings.collect())
-        })
-    }
-
     /// The chain for the scan's output.
     pub fn as_json(&self) -> Value {
         let all = self.chain.iter().map(|one| {
@@ -143,6 +148,34 @@ impl ChainFindings {
                 names.join(", ")
             }
         }
+    }
+}
+
+/// One test per check, for all chains of a server.
+pub fn tests(chains: &[ChainFindings], port: u16, service: &str) -> Vec<TestDone> {
+    let subject = chains.first().and_then(|one| one.chain.first()).map(|one| one.subject.as_str()).unwrap_or_default();
+    let test = |at: usize| {
+        let (uid, description) = CHECKS[at];
+        let mut kinds: Vec<FindingKind> = Vec::new();
+        for (_, kind, _) in chains.iter().flat_map(|one| &one.failed).filter(|(check, ..)| *check == at) {
+            if !kinds.contains(kind) {
+                kinds.push(*kind);
+            }
+        }
+        let rows = |kind: FindingKind| -> Vec<Vec<String>> { chains.iter().flat_map(|one| one.rows(kind)).collect() };
+        let findings = kinds.into_iter().map(|kind| finding(kind, port, service, &["What", "Value"], rows(kind)));
+        TestDone::new(uid, description, json!({"subject": subject}), findings.collect())
+    };
+    (0..CHECKS.len()).map(test).collect()
+}
+
+impl ChainFindings {
+    /// Evidence rows of a failed check.
+    fn rows(&self, kind: FindingKind) -> Vec<Vec<String>> {
+        let Some((_, _, why)) = self.failed.iter().find(|(_, failed, _)| *failed == kind) else { return Vec::new() };
+        let mut rows = vec![vec!["Reason".to_owned(), why.clone()]];
+        rows.extend(self.chain.iter().enumerate().flat_map(|(depth, one)| one.rows(depth)));
+        rows
     }
 }
 
@@ -193,6 +226,12 @@ fn check_days(leaf: &CertificateFacts, now: i64) -> Option<(FindingKind, String)
         () if leaf.not_after - now <= SOON * DAY => Some((tls::EXPIRES_SOON, format!("expires {to}"))),
         () => None,
     }
+}
+
+/// Each certificate of a chain must be issued by the next one (RFC 5246 §7.4.2).
+fn check_order(chain: &[CertificateFacts]) -> Option<String> {
+    let wrong = chain.windows(2).find(|pair| pair[0].issuer != pair[1].subject)?;
+    Some(format!("{} is issued by {}, but followed by {}", wrong[0].subject, wrong[0].issuer, wrong[1].subject))
 }
 
 /// By the rules of clients: subject alternative names only, one wildcard label (RFC 9525).
@@ -257,6 +296,18 @@ mod tests {
         ] {
             assert_eq!(check_days(&facts, now).map(|(kind, _)| kind), expected);
         }
+    }
+
+    #[test]
+    fn chain_order_follows_the_issuers() {
+        let [leaf, middle, root] =
+            [("leaf", "middle"), ("middle", "root"), ("root", "root")].map(|(subject, issuer)| CertificateFacts {
+                subject: subject.to_owned(),
+                issuer: issuer.to_owned(),
+                ..facts(2020, 2030)
+            });
+        assert_eq!(check_order(&[leaf.clone(), middle.clone(), root.clone()]), None);
+        assert!(check_order(&[leaf, root, middle]).unwrap().contains("followed by root"));
     }
 
     #[test]

@@ -1,13 +1,17 @@
-//! Tool 450: TLS versions and the certificate of a server.
+//! Tool 450: TLS versions, cipher suites and certificates of a server.
 //!
 //! ```text
-//!   SSL 3.0 … TLS 1.2: a hand-written ClientHello ─► ServerHello, Certificate        (hello)
-//!   TLS 1.3:           a handshake by rustls       ─► certificates                    (modern)
-//!                                                  └─► names, validity, chain, key    (certificate)
+//!   SSL 2.0:           a hello of its own          ─► SERVER-HELLO                        (ssl2)
+//!   SSL 3.0 … TLS 1.3: hand-written ClientHellos   ─► versions, suites, groups, chains    (hello, suites)
+//!   TLS 1.3:           handshakes by rustls         ─► certificates                        (modern)
+//!   mail, databases:   the command that starts TLS  ─► then the same                       (starttls)
+//!                                                  └─► names, validity, chain, keys        (certificate)
+//!   sslscan, if installed ─► its XML ─► compared with the answers above                    (sslscan)
 //! ```
 //!
 //! Current libraries no longer support the old versions, so their ClientHello is written by hand; the connection is closed
-//! before the handshake is complete. The output is a `finding_list` with `protocols[]` and `certificates[]`.
+//! before the handshake is complete. The accepted suites are found by removal: each one that the server chooses is left
+//! out of the next offer. The output is a `finding_list` with `protocols[]` and `certificates[]`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,21 +29,64 @@ use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::service::scope_check::is_this_host;
 
 mod certificate;
+mod checks;
 mod hello;
 mod modern;
+mod ssl2;
+mod sslscan;
+pub mod starttls;
+mod suites;
 mod trust;
+#[cfg(test)]
+mod truth_tests;
 
-use hello::Version;
+use hello::{Offer, Version};
+use modern::KeyKind;
+use starttls::StartTls;
+
+/// Suites of one offer; some servers do not read longer ones.
+const OFFERED: usize = 60;
+/// Chains of one server that are checked.
+const MAX_CHAINS: usize = 4;
+/// The alert of a server that does not support a version.
+const PROTOCOL_VERSION: u8 = 70;
 
 /// The result of a handshake with one version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsAnswer {
     /// Whether the server accepted this version.
     pub accepted: bool,
+    /// Whether the response was a record of TLS.
+    pub is_tls: bool,
     /// The name or number of the cipher suite.
     pub cipher: String,
+    pub suite: Option<u16>,
     /// The certificates, the server's own first.
     pub chain: Vec<Vec<u8>>,
+    /// The alert by which the server refused.
+    pub alert: Option<u8>,
+    pub compression: bool,
+    pub secure_renegotiation: bool,
+    /// Length of the prime of a finite field key exchange.
+    pub dh_bits: Option<usize>,
+    /// The selected group of TLS 1.3.
+    pub group: Option<u16>,
+    /// A HelloRetryRequest of TLS 1.3.
+    pub is_retry: bool,
+    pub asks_certificate: bool,
+}
+
+/// Everything that a server accepts with one version.
+#[derive(Clone, Debug)]
+struct VersionAnswer {
+    version: Version,
+    /// The answer to the first offer that the server accepted, else to the first offer.
+    answer: TlsAnswer,
+    /// The answer for each accepted suite.
+    suites: Vec<TlsAnswer>,
+    /// Names of accepted groups (TLS 1.3).
+    groups: Vec<&'static str>,
+    compression: bool,
 }
 
 /// The scanned server.
@@ -47,53 +94,73 @@ struct Server<'a> {
     run: &'a ScanRun<'a>,
     host: String,
     address: SocketAddr,
+    starttls: Option<StartTls>,
     lane: Arc<HostLane>,
     timeout: Duration,
 }
 
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
-    let host = run.address.host();
+    let params = &run.job.params;
+    let port = params.get("port").and_then(Value::as_u64).and_then(|port| u16::try_from(port).ok());
     let is_https = run.address.url().is_some_and(|url| url.scheme() == "https");
-    let port = run.address.port().filter(|_| is_https).unwrap_or(443);
-    run.planned(Version::ALL.len() as u32 + certificate::CHECKS.len() as u32).await;
-    let server = connectable(run, host, port).await?;
+    let port = port.or(run.address.port().filter(|_| is_https)).unwrap_or(443);
+    let starttls = match params.get("starttls").and_then(Value::as_str) {
+        Some(name) => StartTls::of(name),
+        None => StartTls::of_port(port),
+    };
+    let tests = Version::ALL.len() + certificate::CHECKS.len() + checks::count();
+    run.planned(tests as u32).await;
+    let server = connectable(run, run.address.host(), port, starttls).await?;
 
-    let answers = join_all(Version::ALL.iter().map(|version| server.handshake(*version))).await;
-    let answers: Vec<(Version, TlsAnswer)> = Version::ALL.iter().copied().zip(answers).collect();
-    let accepted = answers.iter().filter(|(_, answer)| answer.accepted);
-    let accepted = accepted.map(|(version, _)| version.name()).collect::<Vec<_>>().join(", ");
+    let answers = join_all(Version::ALL.iter().map(|version| server.version(*version))).await;
+    let accepted = answers.iter().filter(|one| one.answer.accepted);
+    let accepted = accepted.map(|one| one.version.name()).collect::<Vec<_>>().join(", ");
     if accepted.is_empty() {
-        return Err(ScanOutcome::ConnectionError(format!("{} responds, but not with TLS", server.address)));
+        return server.without_version(&answers);
     }
-    for (version, answer) in &answers {
-        run.tested(server.protocol_test(*version, answer, &answers)).await;
+    let second = sslscan::scan(run, &server).await;
+    run.planned(tests as u32 + u32::from(second.is_some())).await;
+    for one in &answers {
+        run.tested(server.protocol_test(one, &answers, second.as_ref())).await;
     }
-    // Current clients receive the certificate of the newest version.
-    let chain = answers.iter().rev().map(|(_, answer)| &answer.chain).find(|chain| !chain.is_empty());
-    let chain = chain.cloned().unwrap_or_default();
-    let checked = certificate::check(run, &server.host, &chain);
-    for test in checked.tests(server.address.port()) {
+    let chains = server.chains(&answers).await;
+    let checked: Vec<_> = chains.iter().map(|chain| certificate::check(run, &server.host, chain)).collect();
+    for test in certificate::tests(&checked, server.address.port(), server.service()) {
         run.tested(test).await;
     }
-    for line in &checked.lines {
+    for test in checks::tests(&server, &answers) {
+        run.tested(test).await;
+    }
+    if let Some(second) = &second {
+        run.tested(second.test(&server, &answers)).await;
+        run.info(second.line(&answers)).await;
+    }
+    for line in checked.iter().flat_map(|one| &one.lines) {
         run.raw(line.clone()).await;
     }
-    if let Some(line) = &checked.note {
+    if let Some(line) = checked.iter().find_map(|one| one.note.as_ref()) {
         run.info(line.clone()).await;
     }
     run.info(format!("Accepted: {accepted}.")).await;
     run.output_findings(server.output(&answers, &checked)).await;
-    Ok(format!("{accepted} accepted; {}", checked.summary()))
+    let summary =
+        checked.first().map_or_else(|| "no readable certificate".to_owned(), certificate::ChainFindings::summary);
+    Ok(format!("{accepted} accepted; {summary}"))
 }
 
 /// The server at the first allowed address that accepts a connection.
-async fn connectable<'a>(run: &'a ScanRun<'a>, host: String, port: u16) -> Result<Server<'a>, ScanOutcome> {
+async fn connectable<'a>(
+    run: &'a ScanRun<'a>,
+    host: String,
+    port: u16,
+    starttls: Option<StartTls>,
+) -> Result<Server<'a>, ScanOutcome> {
     let mut why = String::new();
     for ip in run.resolve(&host).await? {
         let address = SocketAddr::new(ip, port);
         let timeout = Duration::from_secs(if is_this_host(ip) { 3 } else { 8 });
-        let server = Server { run, host: host.clone(), address, lane: run.lanes.of(ip), timeout };
+        let server = Server { run, host: host.clone(), address, starttls, lane: run.lanes.of(ip), timeout };
         server.lane.requests.wait().await;
         match server.connect().await {
             Ok(_) => return Ok(server),
@@ -111,33 +178,173 @@ impl TlsAnswer {
 }
 
 impl Server<'_> {
-    async fn connect(&self) -> std::io::Result<TcpStream> {
-        match timeout(self.lane.limits.connect_timeout, TcpStream::connect(self.address)).await {
-            Ok(connected) => connected,
-            Err(_) => Err(std::io::Error::new(std::io::ErrorKind::TimedOut, "connection timed out")),
-        }
+    /// The name of the service in findings.
+    fn service(&self) -> &'static str {
+        self.starttls.map_or("tls", StartTls::name)
     }
 
-    /// Tries one version; a server that does not respond does not accept it.
-    async fn handshake(&self, version: Version) -> TlsAnswer {
+    /// Connects, and starts TLS by the command of the service.
+    async fn connect(&self) -> std::io::Result<TcpStream> {
+        let timed_out = || std::io::Error::new(std::io::ErrorKind::TimedOut, "connection timed out");
+        let connecting = timeout(self.lane.limits.connect_timeout, TcpStream::connect(self.address));
+        let mut stream = connecting.await.map_err(|_| timed_out())??;
+        if let Some(starttls) = self.starttls {
+            let upgraded = timeout(self.timeout, starttls.upgrade(&mut stream)).await.map_err(|_| timed_out())?;
+            upgraded.map_err(std::io::Error::other)?;
+        }
+        Ok(stream)
+    }
+
+    /// One handshake; what the server sent before a timeout counts.
+    async fn handshake(&self, offer: &Offer) -> TlsAnswer {
+        let mut answer = TlsAnswer::default();
+        let exchange = async {
+            if let Ok(stream) = self.connect().await {
+                match offer.version {
+                    Version::Ssl2 => ssl2::handshake(stream, &mut answer).await,
+                    _ => hello::handshake(stream, offer, &self.host, &mut answer).await,
+                }
+            }
+        };
         // Before the timeout: other scans may use the same host.
         let _connection = self.lane.connections.acquire().await;
         self.lane.requests.wait().await;
-        let exchange = async {
-            let stream = self.connect().await.ok()?;
-            match version {
-                Version::Tls13 => modern::handshake(stream, &self.host).await,
-                _ => hello::handshake(stream, version, &self.host).await,
-            }
-        };
-        let answer = timeout(self.timeout, exchange).await.ok().flatten().unwrap_or_default();
-        self.run.raw(format!("{} {} {} {}", self.address, version.name(), answer.word(), answer.cipher)).await;
+        let _ = timeout(self.timeout, exchange).await;
         answer
     }
 
-    fn protocol_test(&self, version: Version, answer: &TlsAnswer, all: &[(Version, TlsAnswer)]) -> TestDone {
-        let accepts = |expected: Version| all.iter().any(|(version, answer)| *version == expected && answer.accepted);
+    /// The certificates of TLS 1.3, whose handshake needs keys.
+    async fn modern(&self, keys: KeyKind) -> Option<TlsAnswer> {
+        let _connection = self.lane.connections.acquire().await;
+        self.lane.requests.wait().await;
+        let exchange = async { modern::handshake(self.connect().await.ok()?, &self.host, keys).await };
+        timeout(self.timeout, exchange).await.ok().flatten()
+    }
+
+    /// Finds everything that the server accepts with a version.
+    async fn version(&self, version: Version) -> VersionAnswer {
+        let mut result = VersionAnswer {
+            version,
+            answer: TlsAnswer::default(),
+            suites: Vec::new(),
+            groups: Vec::new(),
+            compression: false,
+        };
+        if version == Version::Ssl2 {
+            result.answer = self.handshake(&Offer::new(version, Vec::new())).await;
+        } else {
+            self.find_suites(&mut result).await;
+        }
+        match version {
+            Version::Tls13 => {
+                if let Some(modern) = self.modern(KeyKind::Any).await.filter(|modern| modern.accepted) {
+                    // Without it, some servers refuse an empty key share.
+                    let suite = result.answer.suite;
+                    result.answer = TlsAnswer { is_tls: true, suite, ..modern };
+                }
+                self.find_groups(&mut result).await;
+            }
+            Version::Ssl2 => {}
+            _ if result.answer.accepted => {
+                let mut offer = Offer::new(version, result.answer.suite.into_iter().collect());
+                offer.compression = true;
+                result.compression = self.handshake(&offer).await.compression;
+            }
+            _ => {}
+        }
+        let names: Vec<&str> = result.suites.iter().map(|one| one.cipher.as_str()).collect();
+        let (word, names) = (result.answer.word(), names.join(" "));
+        self.run
+            .raw(format!("{} {} {word} {} {names}", self.address, version.name(), result.answer.cipher).trim_end())
+            .await;
+        result
+    }
+
+    async fn find_suites(&self, result: &mut VersionAnswer) {
+        let mut is_first = true;
+        for suites in suites::offered(result.version).chunks(OFFERED) {
+            let mut offer = Offer::new(result.version, suites.to_vec());
+            loop {
+                let answer = self.handshake(&offer).await;
+                if is_first || (answer.accepted && !result.answer.accepted) {
+                    result.answer = answer.clone();
+                    is_first = false;
+                }
+                let Some(suite) = answer.suite.filter(|_| answer.accepted) else { break };
+                offer.suites.retain(|offered| *offered != suite);
+                result.suites.push(answer);
+                if offer.suites.is_empty() {
+                    break;
+                }
+            }
+            if result.answer.alert == Some(PROTOCOL_VERSION) {
+                return;
+            }
+        }
+    }
+
+    /// Finds the groups of TLS 1.3 by removal.
+    async fn find_groups(&self, result: &mut VersionAnswer) {
+        if !result.suites.iter().any(|one| one.is_retry) {
+            return;
+        }
+        let mut offer = Offer::new(result.version, suites::offered(result.version));
+        while !offer.groups.is_empty() {
+            let answer = self.handshake(&offer).await;
+            let Some(group) = answer.group.filter(|group| answer.accepted && offer.groups.contains(group)) else {
+                return;
+            };
+            offer.groups.retain(|offered| *offered != group);
+            result.groups.extend(hello::NEW_GROUPS.iter().find(|(number, _)| *number == group).map(|(_, name)| *name));
+        }
+    }
+
+    /// The chains of the server, one for each of its certificates, the one of the newest version first.
+    async fn chains(&self, answers: &[VersionAnswer]) -> Vec<Vec<Vec<u8>>> {
+        // Current clients receive the certificate of the newest version.
+        let mut all: Vec<Vec<Vec<u8>>> = answers.iter().rev().map(|one| one.answer.chain.clone()).collect();
+        if answers.iter().any(|one| one.version == Version::Tls13 && one.answer.accepted) {
+            for keys in [KeyKind::Rsa, KeyKind::Elliptic] {
+                all.extend(self.modern(keys).await.map(|answer| answer.chain));
+            }
+        }
+        all.extend(answers.iter().flat_map(|one| &one.suites).map(|answer| answer.chain.clone()));
+        let mut distinct: Vec<Vec<Vec<u8>>> = Vec::new();
+        for chain in all.into_iter().filter(|chain| !chain.is_empty()) {
+            if !distinct.iter().any(|known| known[0] == chain[0]) && distinct.len() < MAX_CHAINS {
+                distinct.push(chain);
+            }
+        }
+        if distinct.is_empty() {
+            // The check then reports that no certificate is readable.
+            distinct.push(Vec::new());
+        }
+        distinct
+    }
+
+    /// The outcome when no version was accepted.
+    fn without_version(&self, answers: &[VersionAnswer]) -> Result<String, ScanOutcome> {
+        if !answers.iter().any(|one| one.answer.is_tls) {
+            return Err(ScanOutcome::ConnectionError(format!("{} responds, but not with TLS", self.address)));
+        }
+        let alert = answers.iter().rev().find_map(|one| one.answer.alert);
+        let alert = alert.map_or_else(String::new, |alert| format!(" (alert {alert})"));
+        Err(ScanOutcome::ConnectionError(format!(
+            "{} responds with TLS, but refuses every handshake{alert}",
+            self.address
+        )))
+    }
+
+    fn protocol_test(
+        &self,
+        one: &VersionAnswer,
+        all: &[VersionAnswer],
+        second: Option<&sslscan::SslscanReport>,
+    ) -> TestDone {
+        let VersionAnswer { version, answer, .. } = one;
+        let accepts = |expected: Version| all.iter().any(|one| one.version == expected && one.answer.accepted);
         let kind = match (version, answer.accepted) {
+            (Version::Ssl2, true) => Some(kinds::tls::SSL2),
             (Version::Ssl3, true) => Some(kinds::tls::SSL3),
             (Version::Tls10, true) => Some(kinds::tls::TLS10),
             (Version::Tls11, true) => Some(kinds::tls::TLS11),
@@ -145,10 +352,14 @@ impl Server<'_> {
             _ => None,
         };
         let findings = kind.map(|kind| {
-            let row = |(version, answer): &(Version, TlsAnswer)| {
-                vec![version.name().to_owned(), answer.word().to_owned(), answer.cipher.clone()]
+            let row = |one: &VersionAnswer| {
+                vec![one.version.name().to_owned(), one.answer.word().to_owned(), one.answer.cipher.clone()]
             };
-            finding(kind, self.address.port(), &["Version", "Answer", "Cipher suite"], all.iter().map(row).collect())
+            // SSL 2.0 is a row only where it matters, as in earlier versions of this program.
+            let shown = all.iter().filter(|one| one.version != Version::Ssl2 || one.answer.accepted);
+            let mut rows: Vec<Vec<String>> = shown.map(row).collect();
+            rows.extend(second.and_then(|second| second.disagreement(one)));
+            finding(kind, self.address.port(), self.service(), &["Version", "Answer", "Cipher suite"], rows)
         });
         // Such as `tls.protocol.tls10`.
         let uid = format!("tls.protocol.{version:?}").to_ascii_lowercase();
@@ -156,21 +367,29 @@ impl Server<'_> {
         TestDone::new(uid, format!("Support of {}", version.name()), metadata, findings.into_iter().collect())
     }
 
-    fn output(&self, answers: &[(Version, TlsAnswer)], checked: &certificate::ChainFindings) -> Value {
-        let protocols = answers.iter().map(
-            |(version, answer)| json!({"name": version.name(), "accepted": answer.accepted, "cipher": answer.cipher}),
-        );
+    fn output(&self, answers: &[VersionAnswer], checked: &[certificate::ChainFindings]) -> Value {
+        let protocols = answers.iter().map(|one| {
+            let suites: Vec<&str> = one.suites.iter().map(|suite| suite.cipher.as_str()).collect();
+            json!({
+                "name": one.version.name(), "accepted": one.answer.accepted, "cipher": one.answer.cipher,
+                "cipher_suites": suites, "groups": one.groups,
+            })
+        });
+        let certificates = checked.iter().flat_map(|one| match one.as_json() {
+            Value::Array(all) => all,
+            other => vec![other],
+        });
         json!({
             "host": self.host,
             "ip_address": self.address.ip().to_string(),
             "port": self.address.port(),
             "protocols": protocols.collect::<Vec<_>>(),
-            "certificates": checked.as_json(),
+            "certificates": certificates.collect::<Vec<_>>(),
         })
     }
 }
 
-fn finding(kind: FindingKind, port: u16, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
+fn finding(kind: FindingKind, port: u16, service: &str, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
     let evidence = kinds::table(headers, rows);
-    NewFinding { port, service: "tls".to_owned(), confirmed: true, evidence, ..kind.finding() }
+    NewFinding { port, service: service.to_owned(), confirmed: true, evidence, ..kind.finding() }
 }

@@ -1,25 +1,37 @@
 //! A TLS 1.3 handshake by rustls that accepts and records every certificate.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rustls::client::ResolvesClientCert;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use super::TlsAnswer;
 
+/// Which keys of certificates a handshake accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    Any,
+    Rsa,
+    Elliptic,
+}
+
 /// Tries a handshake with TLS 1.3 only.
-pub async fn handshake(stream: TcpStream, host: &str) -> Option<TlsAnswer> {
-    let capture = Arc::new(CertificateRecorder { provider: aws_lc_rs::default_provider(), chain: Mutex::default() });
+pub async fn handshake(stream: TcpStream, host: &str, keys: KeyKind) -> Option<TlsAnswer> {
+    let (provider, chain) = (aws_lc_rs::default_provider(), Mutex::default());
+    let capture = Arc::new(CertificateRecorder { provider, chain, keys, asks_certificate: AtomicBool::new(false) });
     let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .ok()?
         .dangerous()
         .with_custom_certificate_verifier(Arc::clone(&capture) as Arc<dyn ServerCertVerifier>)
-        .with_no_client_auth();
+        .with_client_cert_resolver(Arc::clone(&capture) as Arc<dyn ResolvesClientCert>);
     let name = ServerName::try_from(host.to_owned()).ok()?;
     let connected = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
     let chain = capture.chain.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -28,7 +40,14 @@ pub async fn handshake(stream: TcpStream, host: &str) -> Option<TlsAnswer> {
         Err(_) => None,
     };
     // The server sends certificates after it has accepted the version, so they prove acceptance.
-    Some(TlsAnswer { accepted: !chain.is_empty(), cipher: cipher.unwrap_or_default(), chain })
+    Some(TlsAnswer {
+        accepted: !chain.is_empty(),
+        is_tls: !chain.is_empty(),
+        cipher: cipher.unwrap_or_default(),
+        chain,
+        asks_certificate: capture.asks_certificate.load(Ordering::Relaxed),
+        ..TlsAnswer::default()
+    })
 }
 
 /// Accepts and records every certificate.
@@ -36,6 +55,20 @@ pub async fn handshake(stream: TcpStream, host: &str) -> Option<TlsAnswer> {
 struct CertificateRecorder {
     provider: CryptoProvider,
     chain: Mutex<Vec<Vec<u8>>>,
+    keys: KeyKind,
+    asks_certificate: AtomicBool,
+}
+
+/// Notes that the server asks for a certificate of the client, and has none.
+impl ResolvesClientCert for CertificateRecorder {
+    fn resolve(&self, _root_hint_subjects: &[&[u8]], _schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.asks_certificate.store(true, Ordering::Relaxed);
+        None
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
 }
 
 impl ServerCertVerifier for CertificateRecorder {
@@ -71,6 +104,12 @@ impl ServerCertVerifier for CertificateRecorder {
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        let all = self.provider.signature_verification_algorithms.supported_schemes();
+        let is_rsa = |scheme: &SignatureScheme| format!("{scheme:?}").starts_with("RSA");
+        match self.keys {
+            KeyKind::Any => all,
+            KeyKind::Rsa => all.into_iter().filter(is_rsa).collect(),
+            KeyKind::Elliptic => all.into_iter().filter(|scheme| !is_rsa(scheme)).collect(),
+        }
     }
 }

@@ -19,6 +19,7 @@ pub fn schemas() -> Vec<Schema> {
         spider(),
         port_scan_params(),
         port_range(),
+        network_scan_params(),
         tls_params(),
         authentication(),
         report_callback(),
@@ -91,9 +92,13 @@ fn scan() -> Schema {
 
 fn tool() -> Value {
     let tool = |tool: Tool, name: &str| format!("{} ({name})", tool.0);
-    let [ports, website, tls] =
-        [tool(Tool::PORTS, "port scanner"), tool(Tool::WEBSITE, "website scanner"), tool(Tool::TLS, "TLS scanner")];
-    integer(&format!("The tool: {ports}, {website} or {tls}."))
+    let [ports, website, network, tls] = [
+        tool(Tool::PORTS, "port scanner"),
+        tool(Tool::WEBSITE, "website scanner"),
+        tool(Tool::NETWORK, "network scanner"),
+        tool(Tool::TLS, "TLS scanner"),
+    ];
+    integer(&format!("The tool: {ports}, {website}, {network} or {tls}."))
 }
 
 /// The parameters fit the schema of their tool. Another tool ignores them, so `anyOf` forbids nothing that is accepted.
@@ -103,7 +108,7 @@ fn tool_params() -> Schema {
         name: "ToolParams",
         schema: json!({
             "description": description,
-            "anyOf": [reference("WebsiteParams"), reference("PortScanParams"), reference("TlsParams")],
+            "anyOf": [reference("WebsiteParams"), reference("PortScanParams"), reference("NetworkScanParams"), reference("TlsParams")],
         }),
         example: json!({"scan_type": "light"}),
     }
@@ -156,7 +161,8 @@ fn spider() -> Schema {
 const SCAN_TYPE: &str = "`light` by default; with a selection, `custom`.";
 const PRESET: &str = "Alias of `scan_type`; ignored if `scan_type` is present.";
 
-fn port_scan_params() -> Schema {
+/// The parameters that select ports, of the port scanner and the network scanner.
+fn port_selection(protocols: &[&str], protocol: &str) -> Value {
     let top = json!({
         "anyOf": [
             {"type": "string", "enum": ["10", "100", "1000", "5000"]},
@@ -171,21 +177,38 @@ fn port_scan_params() -> Schema {
         "items": {"type": ["integer", "string"], "minimum": 1, "maximum": 65_535},
         "description": "Custom: ports (1 to 65535) and ranges, such as `[80, \"8000-8100\"]`, or one string, such as `\"80,443\"`.",
     });
-    let mut schema = request(
+    request(
         &[],
         json!({
             "scan_type": nullable(choice(&["light", "deep", "custom"], SCAN_TYPE)),
             "preset": nullable(text(PRESET)),
             "check_alive": nullable(boolean("End the scan early when the host does not respond.")),
-            "protocol_type": nullable(choice(&["tcp"], "TCP only.")),
+            "protocol_type": nullable(choice(protocols, protocol)),
             "port_top": top,
             "port_range": or_null("PortRange", "Custom: all ports from the first to the last one."),
             "port_list": list,
             "authentication": without_http(),
         }),
-    );
+    )
+}
+
+fn port_scan_params() -> Schema {
+    let mut schema = port_selection(&["tcp"], "TCP only.");
     schema["description"] = "Parameters of the port scanner (70).".into();
     Schema { name: "PortScanParams", schema, example: json!({"scan_type": "custom", "port_list": [22, "8000-8100"]}) }
+}
+
+fn network_scan_params() -> Schema {
+    let mut schema = port_selection(&["tcp", "udp"], "TCP by default; UDP needs a service that runs as root.");
+    let engines = json!({
+        "type": ["array", "null"],
+        "minItems": 1,
+        "items": {"type": "string", "enum": ["nmap"]},
+        "description": "The scanners to run; nmap is the only one.",
+    });
+    schema["properties"]["scanning_engines"] = engines;
+    schema["description"] = "Parameters of the network scanner (350), which needs an installed nmap.".into();
+    Schema { name: "NetworkScanParams", schema, example: json!({"scan_type": "deep", "protocol_type": "tcp"}) }
 }
 
 fn port_range() -> Schema {
@@ -204,6 +227,14 @@ fn tls_params() -> Schema {
         json!({
             "scan_type": nullable(choice(&["light"], "The only type.")),
             "preset": nullable(text(PRESET)),
+            "port": {
+                "type": ["integer", "null"], "minimum": 1, "maximum": 65_535,
+                "description": "The port, before that of the target; 443 by default.",
+            },
+            "starttls": nullable(choice(
+                &["none", "smtp", "imap", "pop3", "ftp", "postgresql", "ldap"],
+                "The protocol that starts TLS by a command; by the port if it is absent.",
+            )),
             "authentication": without_http(),
         }),
     );

@@ -1,0 +1,266 @@
+//! Runs a guest: fixed arguments, no shell, its own process group, limits of memory, time and output.
+//!
+//! ```text
+//!   run ──► spawn ──► stdout ──lines──► channel of the caller
+//!    └─ dropped (stop, time limit, shutdown), or a limit ──► SIGKILL to the whole group
+//! ```
+//!
+//! After a `kill -9` of the service, the guest ends at its next write, because nobody reads its pipe.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// Address space of a guest.
+const MAX_MEMORY: u64 = 4 << 30;
+/// Bytes of its error output that are kept.
+const MAX_ERRORS: usize = 8 * 1024;
+/// Time to exit after the end of its output.
+const EXIT_TIME: Duration = Duration::from_secs(5);
+
+/// Limits of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct GuestLimits {
+    pub time: Duration,
+    /// Bytes of output; the run ends with the first byte beyond.
+    pub output: usize,
+}
+
+/// What a guest printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GuestOutput {
+    pub text: String,
+    /// The first lines of its error output.
+    pub errors: String,
+    pub end: GuestEnd,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GuestEnd {
+    #[default]
+    Success,
+    /// With another exit status, or by a signal.
+    Failure,
+    TimeLimit,
+    OutputLimit,
+}
+
+impl GuestEnd {
+    /// Why the results are incomplete.
+    pub fn problem(self) -> Option<&'static str> {
+        match self {
+            GuestEnd::Success => None,
+            GuestEnd::Failure => Some("ended with an error"),
+            GuestEnd::TimeLimit => Some("was ended at its time limit"),
+            GuestEnd::OutputLimit => Some("was ended at its output limit"),
+        }
+    }
+}
+
+/// Kills the process group when dropped.
+struct GroupGuard(Option<Pid>);
+
+impl GroupGuard {
+    fn kill(&mut self) {
+        if let Some(group) = self.0.take() {
+            // Fails when the group has ended by itself.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for GroupGuard {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Runs a program, and sends each line of its output to `lines`.
+///
+/// # Errors
+/// When the program cannot be started.
+pub async fn run(
+    program: &Path,
+    args: &[String],
+    limits: GuestLimits,
+    lines: mpsc::Sender<String>,
+) -> Result<GuestOutput, String> {
+    let mut child = command(program, args).spawn().map_err(|error| format!("{}: {error}", program.display()))?;
+    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    // Declared after `child`, so that the group is killed before the child is reaped.
+    let mut group = GroupGuard(id);
+    limit_resources(id, limits.time);
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let mut output = GuestOutput::default();
+    let mut bytes = Vec::new();
+    let reading = async { tokio::join!(read_lines(stdout, limits.output, &mut bytes, lines), read_errors(stderr)) };
+    let (is_complete, errors) = match timeout(limits.time, reading).await {
+        Ok(read) => read,
+        Err(_) => {
+            output.end = GuestEnd::TimeLimit;
+            (true, String::new())
+        }
+    };
+    output.errors = errors;
+    output.text = String::from_utf8_lossy(&bytes).into_owned();
+    match (output.end, is_complete) {
+        (GuestEnd::Success, true) => output.end = exit(&mut child).await,
+        (GuestEnd::Success, false) => output.end = GuestEnd::OutputLimit,
+        _ => {}
+    }
+    // Processes that the child left behind.
+    group.kill();
+    let _ = child.wait().await;
+    Ok(output)
+}
+
+fn command(program: &Path, args: &[String]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir("/").env_clear().env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin").env("LC_ALL", "C");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.process_group(0).kill_on_drop(true);
+    command
+}
+
+/// Limits memory, processor time and files of a started process.
+#[cfg(target_os = "linux")]
+fn limit_resources(process: Option<Pid>, time: Duration) {
+    use rustix::process::{Resource, Rlimit, prlimit};
+    let limits =
+        [(Resource::As, MAX_MEMORY), (Resource::Cpu, time.as_secs() + 1), (Resource::Fsize, 0), (Resource::Core, 0)];
+    for (resource, most) in limits {
+        // The process may have ended.
+        let _ = prlimit(process, resource, Rlimit { current: Some(most), maximum: Some(most) });
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn limit_resources(_: Option<Pid>, _: Duration) {}
+
+/// Reads to the end; false beyond the limit.
+async fn read_lines(
+    stdout: Option<impl AsyncRead + Unpin>,
+    limit: usize,
+    all: &mut Vec<u8>,
+    lines: mpsc::Sender<String>,
+) -> bool {
+    let Some(mut stdout) = stdout else { return true };
+    let mut from = 0;
+    let mut chunk = vec![0; 16 * 1024];
+    while let Ok(count @ 1..) = stdout.read(&mut chunk).await {
+        let searched = all.len();
+        all.extend_from_slice(&chunk[..count.min(limit - all.len())]);
+        let end_of = |all: &[u8], from: usize| all[from..].iter().position(|byte| *byte == b'\n').map(|at| from + at);
+        let mut next = end_of(all, searched);
+        while let Some(end) = next {
+            send(&lines, &all[from..end]).await;
+            from = end + 1;
+            next = end_of(all, from);
+        }
+        if all.len() >= limit {
+            return false;
+        }
+    }
+    if from < all.len() {
+        send(&lines, &all[from..]).await;
+    }
+    true
+}
+
+async fn send(lines: &mpsc::Sender<String>, line: &[u8]) {
+    // Nobody may read the lines any more; the output is still complete.
+    let _ = lines.send(String::from_utf8_lossy(line).into_owned()).await;
+}
+
+/// Reads error output to its end, and keeps the beginning.
+async fn read_errors(stderr: Option<impl AsyncRead + Unpin>) -> String {
+    let Some(mut stderr) = stderr else { return String::new() };
+    let mut kept = Vec::new();
+    let mut chunk = vec![0; 4096];
+    while let Ok(count @ 1..) = stderr.read(&mut chunk).await {
+        kept.extend_from_slice(&chunk[..count.min(MAX_ERRORS - kept.len())]);
+    }
+    String::from_utf8_lossy(&kept).trim().to_owned()
+}
+
+async fn exit(child: &mut Child) -> GuestEnd {
+    match timeout(EXIT_TIME, child.wait()).await {
+        Ok(Ok(status)) if status.success() => GuestEnd::Success,
+        _ => GuestEnd::Failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const LIMITS: GuestLimits = GuestLimits { time: Duration::from_secs(20), output: 4096 };
+
+    /// Arguments of a shell, which is the guest here: the lines to run, and one argument for them.
+    fn script(lines: &str) -> Vec<String> {
+        ["-c", lines, "guest", "a b;$(id)"].map(str::to_owned).to_vec()
+    }
+
+    async fn run_script(lines: &str, limits: GuestLimits) -> (GuestOutput, Vec<String>) {
+        let (sender, mut lines_of) = mpsc::channel(10_000);
+        let output = run(Path::new("/bin/sh"), &script(lines), limits, sender).await;
+        let mut seen = Vec::new();
+        while let Some(line) = lines_of.recv().await {
+            seen.push(line);
+        }
+        (output.unwrap(), seen)
+    }
+
+    #[tokio::test]
+    async fn output_is_read_by_line_and_arguments_are_not_expanded() {
+        let (output, lines) = run_script("echo \"$1\"; printf 'two'; echo why >&2; env; exit 3", LIMITS).await;
+        assert_eq!(lines[0], "a b;$(id)");
+        assert!(lines[1].starts_with("two"), "{lines:?}");
+        assert_eq!((output.errors.as_str(), output.end), ("why", GuestEnd::Failure));
+        assert!(!output.text.contains("CARGO"), "the environment is not inherited: {}", output.text);
+    }
+
+    #[tokio::test]
+    async fn output_beyond_the_limit_ends_the_run() {
+        let (output, _) = run_script("while :; do echo 0123456789; done", LIMITS).await;
+        assert_eq!((output.end, output.text.len()), (GuestEnd::OutputLimit, 4096));
+    }
+
+    #[tokio::test]
+    async fn run_ends_at_its_time_limit() {
+        let limits = GuestLimits { time: Duration::from_millis(50), ..LIMITS };
+        let (output, _) = run_script("echo begun; exec sleep 600", limits).await;
+        assert_eq!(output.end, GuestEnd::TimeLimit);
+    }
+
+    #[tokio::test]
+    async fn dropped_run_kills_the_whole_group() {
+        let (sender, mut pids) = mpsc::channel(1);
+        let task = tokio::spawn(async move {
+            run(Path::new("/bin/sh"), &script("sleep 600 & echo $!; wait"), LIMITS, sender).await
+        });
+        let grandchild: i32 = pids.recv().await.unwrap().parse().unwrap();
+        task.abort();
+        let _ = task.await;
+        let pid = Pid::from_raw(grandchild).unwrap();
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(2);
+        // A killed process may remain as a zombie until init reaps it.
+        let is_running = || match fs::read_to_string(format!("/proc/{grandchild}/stat")) {
+            Ok(stat) => !stat.contains(") Z "),
+            Err(_) => rustix::process::test_kill_process(pid).is_ok() && !Path::new("/proc").exists(),
+        };
+        while is_running() {
+            assert!(tokio::time::Instant::now() < deadline, "the process of the guest runs on");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}

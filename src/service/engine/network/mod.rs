@@ -1,0 +1,314 @@
+//! Tool 350: ports, services and safe scripts of a host, by the installed nmap.
+//!
+//! ```text
+//!   parameters ──► fixed arguments ──► nmap -oX - ──progress──► tests
+//!                                              └──report──► open ports, results of scripts
+//! ```
+//!
+//! nmap receives the address that the scope allows, never a name, and no script that asks other hosts. The result of a
+//! script is unconfirmed unless its text proves it.
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+
+use super::guests::process::{GuestLimits, GuestOutput, run as run_guest};
+use super::guests::{Guest, missing};
+use super::limits::RAW_LINE;
+use super::ports::select::PortSelection;
+use super::run::ScanRun;
+use super::{NewFinding, PRODUCT, ScanOutcome, TestDone, kinds};
+use crate::contract::Tool;
+
+mod report;
+
+use report::{NmapPort, NmapProgress, NmapReport, NmapScript};
+
+/// The scan itself ends at its `max_scan_time`.
+const LIMITS: GuestLimits = GuestLimits { time: Duration::from_secs(24 * 3600), output: 32 * 1024 * 1024 };
+
+/// Scripts of a light scan: nothing that asks other hosts, guesses, or disturbs a service.
+const LIGHT_SCRIPTS: &str = "default and safe and not (broadcast or external or brute or dos or exploit or intrusive)";
+const DEEP_SCRIPTS: &str =
+    "(default or discovery or vuln) and safe and not (broadcast or external or brute or dos or exploit or intrusive)";
+
+/// Phases of a scan, by words in nmap's names of its tasks.
+const PHASES: &[(&str, &str, &str)] = &[
+    ("network.ports", "Ports by nmap", "Scan"),
+    ("network.services", "Services by nmap", "Service scan"),
+    ("network.scripts", "Safe scripts by nmap", "NSE"),
+];
+/// Tests per phase, each for a tenth of its progress.
+const STEPS: u32 = 10;
+
+/// Runs the scan.
+pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
+    let failed = |error: String| ScanOutcome::FailedToStart(error);
+    let program = match Guest::Nmap.find() {
+        Some(program) => program,
+        None => return Err(failed(missing(Tool::NETWORK).unwrap_or_default())),
+    };
+    let host = run.address.host();
+    let ip = run.resolve(&host).await?[0];
+    let params = run.job.params.as_object().cloned().unwrap_or_default();
+    let selection = PortSelection::parse(&params).map_err(|error| failed(error.to_string()))?;
+    let is_udp = params.get("protocol_type").is_some_and(|protocol| protocol == "udp");
+    if is_udp && !rustix::process::geteuid().is_root() {
+        return Err(failed("a UDP scan by nmap needs a service that runs as root; scan TCP instead".to_owned()));
+    }
+    let own = |port: &u16| !is_udp && run.settings.service_ports.contains(ip, *port);
+    let mut ports = selection.ports();
+    ports.retain(|port| !own(port));
+    if ports.is_empty() {
+        return Err(failed("all selected ports are listeners of this service".to_owned()));
+    }
+    let scan = NmapScan { run, ip, is_udp, is_deep: params.get("scan_type").is_some_and(|kind| kind == "deep") };
+    let hostnames: Vec<&str> = if run.address.ip().is_some() { Vec::new() } else { vec![&host] };
+    run.planned(STEPS * PHASES.len() as u32).await;
+    run.list_ports(json!({"ip_address": ip.to_string(), "hostnames": hostnames}));
+    let (output, done) = scan.execute(&program, &scan.arguments(&params, &ports)).await.map_err(failed)?;
+    let report = NmapReport::parse(&output.text);
+    scan.report(&report, &output, done).await?;
+    run.output_all().await;
+    Ok(summary(&report, &output, ports.len()))
+}
+
+struct NmapScan<'a> {
+    run: &'a ScanRun<'a>,
+    ip: IpAddr,
+    is_udp: bool,
+    is_deep: bool,
+}
+
+impl NmapScan<'_> {
+    fn arguments(&self, params: &Map<String, Value>, ports: &[u16]) -> Vec<String> {
+        let limits = self.run.lanes.of(self.ip).limits;
+        let mut all = vec!["-n", if self.is_udp { "-sU" } else { "-sT" }, "-sV"];
+        if !self.is_deep {
+            all.push("--version-light");
+        }
+        if params.get("check_alive") != Some(&Value::Bool(true)) {
+            all.push("-Pn");
+        }
+        if self.ip.is_ipv6() {
+            all.push("-6");
+        }
+        all.extend([
+            "-v",
+            "--stats-every",
+            "1s",
+            "--script-timeout",
+            "30s",
+            "--noninteractive",
+            "-oX",
+            "-",
+            "--script",
+        ]);
+        all.push(if self.is_deep { DEEP_SCRIPTS } else { LIGHT_SCRIPTS });
+        let mut all: Vec<String> = all.into_iter().map(str::to_owned).collect();
+        all.push("--script-args".to_owned());
+        all.push(format!("http.useragent=\"{PRODUCT} (scan {})\"", self.run.job.scan));
+        if let Some(rate) = limits.probes_per_second {
+            all.extend(["--max-rate".to_owned(), rate.to_string()]);
+        }
+        all.extend(["-p".to_owned(), ranges(ports), self.ip.to_string()]);
+        all
+    }
+
+    /// Runs nmap; returns its output and the tests that each phase has reported.
+    async fn execute(&self, program: &Path, arguments: &[String]) -> Result<(GuestOutput, [u32; 3]), String> {
+        let mut done = [0; 3];
+        self.run.raw(format!("{} {}", program.display(), arguments.join(" "))).await;
+        let (sender, mut lines) = mpsc::channel::<String>(64);
+        let read = async {
+            while let Some(line) = lines.recv().await {
+                for part in parts(&line) {
+                    self.run.raw(part).await;
+                }
+                if let Some(progress) = NmapProgress::parse(&line) {
+                    self.progress(&progress, &mut done).await;
+                }
+            }
+        };
+        let (output, ()) = tokio::join!(run_guest(program, arguments, LIMITS, sender), read);
+        let output = output?;
+        for line in output.errors.lines() {
+            self.run.raw(format!("nmap: {line}")).await;
+        }
+        Ok((output, done))
+    }
+
+    async fn progress(&self, progress: &NmapProgress, done: &mut [u32; 3]) {
+        // The last phase whose word is in the name: a service scan is not a scan of ports.
+        let Some(phase) = PHASES.iter().rposition(|(.., word)| progress.task.contains(word)) else { return };
+        // The scripts run in several tasks, so the end of a task is not the end of the phase.
+        let reached = (progress.percent / 100.0 * f64::from(STEPS)) as u32;
+        self.phase(phase, reached.min(STEPS - 1), done).await;
+        for earlier in 0..phase {
+            self.phase(earlier, STEPS, done).await;
+        }
+    }
+
+    /// Reports the progress of a phase.
+    async fn phase(&self, phase: usize, reached: u32, done: &mut [u32; 3]) {
+        let Some(weight) = reached.checked_sub(done[phase]).filter(|weight| *weight > 0) else { return };
+        done[phase] = reached;
+        let (uid, description, _) = PHASES[phase];
+        let metadata = json!({"percent": reached * 100 / STEPS});
+        self.run.tested(TestDone { weight, ..TestDone::new(uid, description, metadata, Vec::new()) }).await;
+    }
+
+    /// Reports ports and results of scripts.
+    async fn report(&self, report: &NmapReport, output: &GuestOutput, mut done: [u32; 3]) -> Result<(), ScanOutcome> {
+        if report.version.is_empty() {
+            let why = [report.error.as_str(), output.errors.lines().last().unwrap_or("no report")];
+            let why = why.into_iter().find(|why| !why.is_empty()).unwrap_or_default();
+            return Err(ScanOutcome::FailedToStart(format!("nmap did not start: {why}")));
+        }
+        self.run.info(format!("Scanned by nmap {}.", report.version)).await;
+        if !report.is_complete {
+            let why = output.end.problem().unwrap_or("ended before its report was complete");
+            self.run.info(format!("The results are incomplete: nmap {why}. {}", report.error)).await;
+        }
+        let listed: Vec<&NmapPort> = report.ports.iter().filter(|port| port.state.starts_with("open")).collect();
+        let limit = self.run.settings.limits.ports;
+        self.run.cut(|cuts| cuts.ports += listed.len().saturating_sub(limit));
+        let mut tests = Vec::new();
+        for port in listed.iter().take(limit) {
+            tests.push(port_test(port));
+            tests.extend(
+                port.scripts
+                    .iter()
+                    .map(|script| script_test(script, port.number, &port.protocol, &port.service.short_name())),
+            );
+        }
+        let first = listed.first().map_or(0, |port| port.number);
+        if first > 0 {
+            let protocol = if self.is_udp { "udp" } else { "tcp" };
+            tests.extend(report.scripts.iter().map(|script| script_test(script, first, protocol, "host")));
+        }
+        self.run.planned(STEPS * PHASES.len() as u32 + tests.len() as u32).await;
+        for phase in 0..PHASES.len() {
+            self.phase(phase, STEPS, &mut done).await;
+        }
+        for test in tests {
+            self.run.tested(test).await;
+        }
+        for port in listed.iter().take(limit) {
+            self.run.output_port(port.number, entry(port)).await;
+        }
+        Ok(())
+    }
+}
+
+fn port_test(port: &NmapPort) -> TestDone {
+    let (number, protocol) = (port.number, port.protocol.as_str());
+    let known_by = if port.service.method == "probed" { "nmap" } else { "port number" };
+    let kind = kinds::ports::OPEN.finding();
+    let service = port.service.short_name();
+    let row = [number.to_string(), port.state.clone(), service.clone(), known_by.to_owned(), port.service.banner()];
+    let finding = NewFinding {
+        name: format!("{}: {number}/{protocol} {service}", kind.name),
+        // A port without an answer may be filtered.
+        confirmed: port.state == "open",
+        port: number,
+        protocol: protocol.to_owned(),
+        service,
+        evidence: kinds::table(&["Port", "State", "Service", "Known by", "Banner"], vec![row.to_vec()]),
+        ..kind
+    };
+    let metadata = json!({"port": number, "protocol": protocol, "state": port.state});
+    TestDone::new(
+        format!("port.{number}"),
+        format!("{} port {number} is {}", protocol.to_uppercase(), port.state),
+        metadata,
+        vec![finding],
+    )
+}
+
+fn script_test(script: &NmapScript, port: u16, protocol: &str, service: &str) -> TestDone {
+    let kind = kinds::network::SCRIPT.finding();
+    let uid = format!("{}.{}", kind.vuln_id, script.id);
+    let rows = script.output.lines().map(str::trim).filter(|line| !line.is_empty());
+    let rows: Vec<Vec<String>> = rows.map(|line| vec![line.to_owned()]).collect();
+    let findings = if rows.is_empty() {
+        Vec::new()
+    } else {
+        vec![NewFinding {
+            // Each script is a kind of its own.
+            vuln_id: uid.clone(),
+            name: format!("{}: {}", kind.name, script.id),
+            port,
+            protocol: protocol.to_owned(),
+            service: service.to_owned(),
+            evidence: kinds::table(&["Output"], rows),
+            ..kind
+        }]
+    };
+    TestDone::new(
+        uid,
+        format!("Script {} on port {port}", script.id),
+        json!({"port": port, "script": script.id}),
+        findings,
+    )
+}
+
+/// An open port in the output.
+fn entry(port: &NmapPort) -> Value {
+    json!({
+        "number": port.number, "protocol": port.protocol, "state": port.state,
+        "service": port.service.short_name(), "banner": port.service.banner(),
+    })
+}
+
+fn summary(report: &NmapReport, output: &GuestOutput, ports: usize) -> String {
+    if report.is_complete && !report.is_up {
+        return format!("no response from the host; nmap {} scanned no port", report.version);
+    }
+    let open = report.ports.iter().filter(|port| port.state == "open").count();
+    let unclear = report.ports.iter().filter(|port| port.state == "open|filtered").count();
+    let mut text = format!("{open} of {ports} ports open");
+    if unclear > 0 {
+        text.push_str(&format!(", {unclear} open or filtered"));
+    }
+    text.push_str(&format!(" (nmap {})", report.version));
+    if !report.is_complete {
+        text.push_str(&format!("; incomplete: nmap {}", output.end.problem().unwrap_or("sent a damaged report")));
+    }
+    text
+}
+
+/// `1-100,443`.
+fn ranges(ports: &[u16]) -> String {
+    let mut sorted = ports.to_vec();
+    sorted.sort_unstable();
+    let mut all: Vec<(u16, u16)> = Vec::new();
+    for port in sorted {
+        match all.last_mut() {
+            Some((_, last)) if *last + 1 == port => *last = port,
+            _ => all.push((port, port)),
+        }
+    }
+    let range = |(first, last): &(u16, u16)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    all.iter().map(range).collect::<Vec<_>>().join(",")
+}
+
+/// A line of output in pieces that the raw log keeps in full, cut between elements where possible.
+fn parts(line: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = line;
+    while rest.len() > RAW_LINE {
+        let end = rest.floor_char_boundary(RAW_LINE);
+        let cut = rest[..end].rfind("><").map_or(end, |at| at + 1);
+        parts.push(&rest[..cut]);
+        rest = &rest[cut..];
+    }
+    parts.push(rest);
+    parts
+}
+
+#[cfg(test)]
+mod tests;

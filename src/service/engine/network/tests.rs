@@ -1,0 +1,94 @@
+//! The network scanner with the installed nmap against listeners on loopback; without nmap these tests are skipped.
+
+use std::io::Write;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use super::*;
+use crate::service::engine::testing::TestScan;
+
+/// A web server with one page; a listener that says nothing if `page` is empty.
+async fn web(page: &'static str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut bytes = [0; 4096];
+                if !page.is_empty() && stream.read(&mut bytes).await.is_ok() {
+                    let head = format!("HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nContent-Length: {}\r\n", page.len());
+                    let _ = stream.write_all(format!("{head}Connection: close\r\n\r\n{page}").as_bytes()).await;
+                } else {
+                    std::future::pending::<()>().await;
+                }
+            });
+        }
+    });
+    port
+}
+
+fn has_nmap() -> bool {
+    let found = Guest::Nmap.find().is_some();
+    if !found {
+        let _ = writeln!(std::io::stderr(), "skipped: nmap is not installed");
+    }
+    found
+}
+
+#[tokio::test]
+async fn nmap_finds_ports_services_and_scripts() {
+    if !has_nmap() {
+        return;
+    }
+    let (open, own) = (web("<title>Practice shop</title>").await, web("<title>own</title>").await);
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let scan = TestScan::new(Tool::NETWORK, "127.0.0.1", json!({"port_list": [open, own, closed]}));
+    scan.service_ports.add(([127, 0, 0, 1], own).into());
+    let result = scan.run().await;
+    result.check();
+    let found = result.of("port.open");
+    assert_eq!(found.iter().map(|one| (one.port, one.service.as_str())).collect::<Vec<_>>(), [(open, "http")]);
+    assert!(found[0].confirmed && found[0].evidence.as_json().contains("nginx"), "{:?}", found[0].evidence);
+    let title = result.of("network.script.http-title");
+    assert!(title[0].evidence.as_json().contains("Practice shop") && !title[0].confirmed);
+    let ScanOutcome::Finished(message) = &result.outcome else { panic!("{:?}", result.outcome) };
+    assert!(message.starts_with("1 of 2 ports open (nmap "), "{message}");
+    assert!(result.raw.iter().any(|line| line.contains("<nmaprun scanner=\"nmap\"")), "{:?}", result.raw);
+    assert_eq!(result.output.unwrap().output_data["ports"][0]["number"], open);
+}
+
+#[tokio::test]
+async fn stop_ends_nmap_at_once() {
+    if !has_nmap() {
+        return;
+    }
+    // A silent service keeps the service scan busy for many seconds.
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let scan = TestScan::new(Tool::NETWORK, "127.0.0.1", json!({"port_list": [port]}));
+    let stop = scan.stop.clone();
+    let stopper = tokio::spawn(async move {
+        let _connection = silent.accept().await.unwrap();
+        stop.cancel();
+        tokio::time::Instant::now()
+    });
+    let result = scan.run().await;
+    let ended = stopper.await.unwrap().elapsed();
+    assert_eq!(result.outcome, ScanOutcome::Cancelled);
+    assert!(ended < Duration::from_secs(2), "{ended:?}");
+}
+
+#[test]
+fn ports_become_ranges() {
+    assert_eq!(ranges(&[443, 80, 81, 82, 1]), "1,80-82,443");
+    assert_eq!(ranges(&(1..=u16::MAX).collect::<Vec<_>>()), "1-65535");
+}
+
+#[test]
+fn long_lines_are_kept_in_parts() {
+    let line = format!("<a>{}</a>", "<b c=\"é\"/>".repeat(1000));
+    let all = parts(&line);
+    assert!(all.len() > 2 && all.iter().all(|part| part.len() <= RAW_LINE));
+    assert!(all[0].ends_with('>') && all.concat() == line);
+}

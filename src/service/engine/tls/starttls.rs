@@ -1,0 +1,201 @@
+//! The commands that start TLS on a connection of a mail, file, database or directory service.
+//!
+//! Only greeting, capabilities and the upgrade are exchanged; nothing logs in.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Bytes of an answer that are read.
+const MAX_ANSWER: usize = 16 * 1024;
+
+/// A protocol that starts TLS by a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartTls {
+    Smtp,
+    Imap,
+    Pop3,
+    Ftp,
+    Postgres,
+    Ldap,
+}
+
+impl StartTls {
+    pub const ALL: &[StartTls] =
+        &[StartTls::Smtp, StartTls::Imap, StartTls::Pop3, StartTls::Ftp, StartTls::Postgres, StartTls::Ldap];
+
+    /// The value of the parameter `starttls`, which is also the name of the service.
+    pub fn name(self) -> &'static str {
+        match self {
+            StartTls::Smtp => "smtp",
+            StartTls::Imap => "imap",
+            StartTls::Pop3 => "pop3",
+            StartTls::Ftp => "ftp",
+            StartTls::Postgres => "postgresql",
+            StartTls::Ldap => "ldap",
+        }
+    }
+
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|one| one.name() == name)
+    }
+
+    /// The protocol that usually listens on a port.
+    pub fn of_port(port: u16) -> Option<Self> {
+        match port {
+            25 | 587 | 2525 => Some(StartTls::Smtp),
+            143 => Some(StartTls::Imap),
+            110 => Some(StartTls::Pop3),
+            21 => Some(StartTls::Ftp),
+            5432 => Some(StartTls::Postgres),
+            389 => Some(StartTls::Ldap),
+            _ => None,
+        }
+    }
+
+    /// Starts TLS on a new connection.
+    ///
+    /// # Errors
+    /// When the server does not offer TLS, or the connection ends.
+    pub async fn upgrade(self, stream: &mut TcpStream) -> Result<(), String> {
+        let is_ready = match self {
+            StartTls::Smtp => {
+                lines(stream, |line| is_last(line, "220")).await?;
+                let offer = ask(stream, "EHLO scandeck.invalid\r\n", |line| is_last(line, "250")).await?;
+                offer.to_ascii_uppercase().contains("STARTTLS")
+                    && ask(stream, "STARTTLS\r\n", |line| is_last(line, "")).await?.starts_with("220")
+            }
+            StartTls::Imap => {
+                lines(stream, |line| line.starts_with("* ")).await?;
+                let answer = ask(stream, "a1 STARTTLS\r\n", |line| line.starts_with("a1 ")).await?;
+                answer.lines().any(|line| line.to_ascii_uppercase().starts_with("A1 OK"))
+            }
+            StartTls::Pop3 => {
+                lines(stream, |_| true).await?;
+                ask(stream, "STLS\r\n", |_| true).await?.starts_with("+OK")
+            }
+            StartTls::Ftp => {
+                lines(stream, |line| is_last(line, "220")).await?;
+                ask(stream, "AUTH TLS\r\n", |line| is_last(line, "")).await?.starts_with("234")
+            }
+            StartTls::Postgres => {
+                send(stream, &[0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f]).await?;
+                let mut answer = [0];
+                stream.read_exact(&mut answer).await.map_err(|error| error.to_string())?;
+                answer == *b"S"
+            }
+            StartTls::Ldap => {
+                let request = b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037";
+                send(stream, request).await?;
+                let mut answer = [0; 512];
+                let count = stream.read(&mut answer).await.map_err(|error| error.to_string())?;
+                is_ldap_success(&answer[..count])
+            }
+        };
+        match is_ready {
+            true => Ok(()),
+            false => Err(format!("{} responds, but does not offer TLS", self.name())),
+        }
+    }
+}
+
+/// Whether an extended response (tag 0x78) of LDAP has the result code 0, its first enumerated value (tag 0x0a).
+fn is_ldap_success(answer: &[u8]) -> bool {
+    let response = answer.iter().position(|byte| *byte == 0x78).map_or(&[][..], |at| &answer[at..]);
+    response.windows(3).find(|part| part[..2] == [0x0a, 1]).is_some_and(|part| part[2] == 0)
+}
+
+/// Whether a line ends an answer with this code: `250 ` and not `250-`.
+fn is_last(line: &str, code: &str) -> bool {
+    line.starts_with(code) && line.as_bytes().get(3).is_none_or(|byte| *byte != b'-')
+}
+
+async fn send(stream: &mut TcpStream, bytes: &[u8]) -> Result<(), String> {
+    stream.write_all(bytes).await.map_err(|error| error.to_string())
+}
+
+async fn ask(stream: &mut TcpStream, command: &str, is_end: impl Fn(&str) -> bool) -> Result<String, String> {
+    send(stream, command.as_bytes()).await?;
+    lines(stream, is_end).await
+}
+
+/// Reads lines until one is the last of an answer, or a refusal.
+async fn lines(stream: &mut TcpStream, is_end: impl Fn(&str) -> bool) -> Result<String, String> {
+    let (mut all, mut line) = (String::new(), Vec::new());
+    loop {
+        let byte = stream.read_u8().await.map_err(|error| error.to_string())?;
+        if byte != b'\n' {
+            line.push(byte);
+        } else {
+            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+            all.push_str(&text);
+            all.push('\n');
+            let is_refusal = text.starts_with(['4', '5']) && is_last(&text, "") || text.starts_with("-ERR");
+            if is_end(&text) || is_refusal {
+                return Ok(all);
+            }
+            line.clear();
+        }
+        if all.len() + line.len() > MAX_ANSWER {
+            return Err("the greeting is too long".to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    const LDAP_SUCCESS: &[u8] = b"\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x00\x04\x00\x04\x00";
+
+    /// The result of an upgrade with a server that sends each answer after it has received something; the first one at
+    /// once if `greets`.
+    async fn upgrade(kind: StartTls, greets: bool, answers: &[&[u8]]) -> Result<(), String> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let serve = async move {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let mut request = [0; 512];
+            for (at, answer) in answers.iter().enumerate() {
+                if at > 0 || !greets {
+                    client.read(&mut request).await.unwrap();
+                }
+                client.write_all(answer).await.unwrap();
+            }
+        };
+        tokio::join!(kind.upgrade(&mut stream), serve).0
+    }
+
+    #[tokio::test]
+    async fn servers_that_offer_tls_are_upgraded() {
+        for (kind, greets, answers) in [
+            (
+                StartTls::Smtp,
+                true,
+                &[&b"220-wait\r\n220 a\r\n"[..], b"250-a\r\n250-STARTTLS\r\n250 ok\r\n", b"220 go\r\n"][..],
+            ),
+            (StartTls::Imap, true, &[b"* OK ready\r\n", b"* x\r\na1 OK begin\r\n"]),
+            (StartTls::Pop3, true, &[b"+OK\r\n", b"+OK\r\n"]),
+            (StartTls::Ftp, true, &[b"220-a\r\n220 b\r\n", b"234 go\r\n"]),
+            (StartTls::Postgres, false, &[b"S"]),
+            (StartTls::Ldap, false, &[LDAP_SUCCESS]),
+        ] {
+            assert_eq!(upgrade(kind, greets, answers).await, Ok(()), "{kind:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn servers_without_tls_are_refused() {
+        for (kind, greets, answers) in [
+            (StartTls::Smtp, true, &[&b"220 a\r\n"[..], b"250 a\r\n"][..]),
+            (StartTls::Imap, true, &[b"* OK\r\n", b"a1 BAD\r\n"]),
+            (StartTls::Pop3, true, &[b"+OK\r\n", b"-ERR\r\n"]),
+            (StartTls::Ftp, true, &[b"220 b\r\n", b"502 no\r\n"]),
+            (StartTls::Postgres, false, &[b"N"]),
+            (StartTls::Ldap, false, &[b"\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x02"]),
+        ] {
+            assert!(upgrade(kind, greets, answers).await.is_err(), "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Cipher suites and the weaknesses that their names show.
+
+use std::sync::LazyLock;
+
+use super::hello::Version;
+use crate::service::engine::kinds::{FindingKind, tls};
+
+/// Number and name of a suite, as `assets/engine/suites.txt` lists them.
+static SUITES: LazyLock<Vec<(u16, &str)>> = LazyLock::new(|| {
+    let lines = include_str!("../../../../assets/engine/suites.txt").lines();
+    let read = |line: &'static str| {
+        let (number, name) = line.split_once(' ')?;
+        Some((u16::from_str_radix(number, 16).ok()?, name))
+    };
+    lines.filter(|line| !line.starts_with('#')).filter_map(read).collect()
+});
+
+/// A weakness of cipher suites: id and description of its test, kind of finding, and whether a name has it.
+pub struct SuiteCheck {
+    pub uid: &'static str,
+    pub description: &'static str,
+    pub kind: FindingKind,
+    pub has: fn(&str) -> bool,
+}
+
+/// The checks of the suites that a server accepts. A suite can have several weaknesses.
+pub const CHECKS: &[SuiteCheck] = &[
+    SuiteCheck {
+        uid: "tls.cipher.null",
+        description: "Cipher suites without encryption",
+        kind: tls::CIPHER_NULL,
+        has: |name| name.contains("_NULL_"),
+    },
+    SuiteCheck {
+        uid: "tls.cipher.anon",
+        description: "Cipher suites without authentication",
+        kind: tls::CIPHER_ANON,
+        has: |name| name.contains("_anon_"),
+    },
+    SuiteCheck {
+        uid: "tls.cipher.export",
+        description: "Export cipher suites",
+        kind: tls::CIPHER_EXPORT,
+        has: |name| name.contains("_EXPORT"),
+    },
+    SuiteCheck {
+        uid: "tls.cipher.des",
+        description: "DES cipher suites",
+        kind: tls::CIPHER_DES,
+        has: |name| name.contains("_DES_") || name.contains("_DES40_"),
+    },
+    SuiteCheck {
+        uid: "tls.cipher.rc4",
+        description: "RC4 cipher suites",
+        kind: tls::CIPHER_RC4,
+        has: |name| name.contains("_RC4_"),
+    },
+    SuiteCheck {
+        uid: "tls.cipher.3des",
+        description: "3DES cipher suites",
+        kind: tls::CIPHER_3DES,
+        has: |name| name.contains("_3DES_"),
+    },
+    SuiteCheck {
+        uid: "tls.cipher.no_forward_secrecy",
+        description: "Cipher suites without forward secrecy",
+        kind: tls::NO_FORWARD_SECRECY,
+        has: |name| {
+            ["RSA_", "DH_RSA_", "DH_DSS_", "ECDH_RSA_", "ECDH_ECDSA_"].iter().any(|kind| name.starts_with(kind))
+        },
+    },
+];
+
+/// The suites to offer with a version, the common ones first.
+pub fn offered(version: Version) -> Vec<u16> {
+    let fits = |number: u16, name: &str| match version {
+        Version::Ssl2 => false,
+        Version::Tls13 => is_of_tls13(number),
+        Version::Tls12 => !is_of_tls13(number),
+        _ => {
+            !is_of_tls13(number) && !["GCM", "CCM", "POLY1305", "SHA256", "SHA384"].iter().any(|new| name.contains(new))
+        }
+    };
+    SUITES.iter().filter(|(number, name)| fits(*number, name)).map(|(number, _)| *number).collect()
+}
+
+/// TLS 1.3 suites name neither key exchange nor signature.
+fn is_of_tls13(number: u16) -> bool {
+    number >> 8 == 0x13
+}
+
+/// The name of a suite, or its number.
+pub fn name(number: u16) -> String {
+    let suite = SUITES.iter().find(|(suite, _)| *suite == number);
+    suite.map_or_else(|| format!("0x{number:04x}"), |(_, name)| (*name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn suites_are_distinct_and_old_versions_get_no_new_ones() {
+        let numbers: BTreeSet<u16> = SUITES.iter().map(|(number, _)| *number).collect();
+        assert!(numbers.len() == SUITES.len() && numbers.len() > 150);
+        assert_eq!(offered(Version::Tls13), [0x1301, 0x1302, 0x1303, 0x1304, 0x1305]);
+        assert!(offered(Version::Tls12).contains(&0xcca8) && !offered(Version::Tls10).contains(&0xcca8));
+        assert!(offered(Version::Ssl3).contains(&0x0003));
+    }
+
+    #[test]
+    fn weaknesses_are_read_from_names() {
+        let weak = |name: &str| -> Vec<&str> {
+            CHECKS.iter().filter(|check| (check.has)(name)).map(|check| &check.uid["tls.cipher.".len()..]).collect()
+        };
+        for (name, expected) in [
+            ("RSA_NULL_SHA", &["null", "no_forward_secrecy"][..]),
+            ("DH_anon_EXPORT_RC4_40_MD5", &["anon", "export", "rc4"]),
+            ("RSA_EXPORT_DES40_CBC_SHA", &["export", "des", "no_forward_secrecy"]),
+            ("DHE_RSA_DES_CBC_SHA", &["des"]),
+            ("ECDHE_RSA_3DES_EDE_CBC_SHA", &["3des"]),
+            ("ECDH_RSA_AES_128_CBC_SHA", &["no_forward_secrecy"]),
+            ("ECDHE_RSA_AES_128_GCM_SHA256", &[]),
+            ("AES_128_GCM_SHA256", &[]),
+        ] {
+            assert_eq!(weak(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! Ground truth of the TLS scanner: scripted servers, each with planted weaknesses, and the exact findings of each.
+//!
+//! Current TLS libraries cannot speak SSL 2.0, SSL 3.0, export or NULL suites. The servers here send the first flight of a
+//! handshake without any cryptography, which is all that the scanner reads. The last servers use rustls.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::Arc;
+
+use base64::Engine;
+use futures::StreamExt;
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::{ServerConfig, WebPkiClientVerifier};
+use rustls::{RootCertStore, SupportedProtocolVersion};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+
+use super::hello::{Version, push};
+use crate::contract::Tool;
+use crate::service::engine::ScanOutcome;
+use crate::service::engine::testing::{ScanResult, TestScan};
+
+/// Recall that TLS scans must reach.
+const RECALL: f64 = 0.95;
+/// A certificate for 127.0.0.1 with an RSA key of 1024 bits and a SHA-1 signature of an unknown authority, until 2044.
+const WEAK: &str = "\
+MIICeTCCAWGgAwIBAgIBATANBgkqhkiG9w0BAQUFADAbMRkwFwYDVQQDDBBXZWFrIFByYWN0aWNlIENBMB4XDTI0MDEwMTAwMDAwMFoXDTQ0MD\
+EwMTAwMDAwMFowFDESMBAGA1UEAwwJMTI3LjAuMC4xMIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDA0Bs0vq7BB7UGXEPPFFmzxYStjbs6\
+pNMBTspqw6jOQw2CIqUPzdpeJwTjC5VSIQKRg/ff9xEQdtSnb3FOlylb39vlMAb81thGgVWkHp4tJGMI/3hPWVO/Qh2f160Lo2vtAUSJbPkdiI\
+wF6CGpu4EqBh11ZE8PiFi/X7ZsQcJCMwIDAQABo1MwUTAPBgNVHREECDAGhwR/AAABMB0GA1UdDgQWBBQJZMOQl71eXPrra3zM49L3dq23gDAf\
+BgNVHSMEGDAWgBQxbNSk4UVPCQ9Pm38WBPfiZ+wjcTANBgkqhkiG9w0BAQUFAAOCAQEAD6fmU1Fq/93oGF2pDHgNAfz+jWDNZTSr9OvIIvMU/f\
+awzWX2A3k06Pq00hgHEXX3Ada8GaPz9C3mnAc1cysHupQJwCyUIWg4CTQRLyn/1u+IHgm6Qqxcn+cvZS4RriCwQqCE1iwKXSv0V8HLd5sOD2wu\
+LsLsVQ9h9X0TeR/gNlodQamq/aJg+h2UGltFh7DIkVYGGSn8cy98vdiOyMQ7ho6oNR0VmgGh3uWcTVByKucrICCaFMz+rwvXyBSM2POqBI82pd\
+mcBn4PUxEE+8w8F4D+XREAoynAdZ/c/4blGeKky7zii7YyXjIPCngVP47ztAN2yixdnpxAWOTK7EmlcA==";
+
+/// What a scripted server accepts and sends.
+#[derive(Clone)]
+struct Script {
+    versions: &'static [Version],
+    suites: &'static [u16],
+    chain: Vec<CertificateDer<'static>>,
+    dh_bits: usize,
+    compression: bool,
+    renegotiation: bool,
+    asks_certificate: bool,
+}
+
+/// Two authorities, and certificates that are valid for 127.0.0.1 unless changed.
+struct Authority {
+    anchor: CertificateDer<'static>,
+    issuer: Issuer<'static, KeyPair>,
+    key: KeyPair,
+}
+
+impl Authority {
+    fn new(name: &str) -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let anchor = params.self_signed(&key).unwrap().der().clone();
+        Self { anchor, issuer: Issuer::new(params, key), key: KeyPair::generate().unwrap() }
+    }
+
+    fn params(names: &[&str], from_days: i64, to_days: i64) -> CertificateParams {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).unwrap();
+        params.distinguished_name.push(DnType::CommonName, "127.0.0.1");
+        let date = |days: i64| {
+            let day = jiff::Zoned::now().checked_add(jiff::Span::new().days(days)).unwrap();
+            rcgen::date_time_ymd(day.year().into(), day.month().unsigned_abs(), day.day().unsigned_abs())
+        };
+        (params.not_before, params.not_after) = (date(from_days), date(to_days));
+        params
+    }
+
+    fn sign(&self, names: &[&str], from_days: i64, to_days: i64) -> CertificateDer<'static> {
+        Self::params(names, from_days, to_days).signed_by(&self.key, &self.issuer).unwrap().der().clone()
+    }
+
+    fn good(&self) -> CertificateDer<'static> {
+        self.sign(&["127.0.0.1"], -30, 60)
+    }
+}
+
+/// The bytes of a handshake message.
+fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+    let mut all = vec![kind];
+    push(&mut all, 3, body);
+    all
+}
+
+fn record(kind: u8, minor: u8, body: &[u8]) -> Vec<u8> {
+    let mut all = vec![kind, 3, minor];
+    push(&mut all, 2, body);
+    all
+}
+
+impl Script {
+    async fn serve(self) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let script = self.clone();
+                tokio::spawn(async move { script.answer(stream).await });
+            }
+        });
+        port
+    }
+
+    async fn answer(self, mut stream: TcpStream) -> Option<()> {
+        let mut head = [0; 5];
+        stream.read_exact(&mut head).await.ok()?;
+        let answer = if head[0] & 0x80 != 0 {
+            let mut rest = vec![0; (usize::from(head[0] & 0x7f) << 8 | usize::from(head[1])) - 3];
+            stream.read_exact(&mut rest).await.ok()?;
+            self.ssl2()?
+        } else {
+            let mut hello = vec![0; usize::from(u16::from_be_bytes([head[3], head[4]]))];
+            stream.read_exact(&mut hello).await.ok()?;
+            self.hello(&hello)?
+        };
+        stream.write_all(&answer).await.ok()?;
+        // The client closes the connection.
+        let _ = stream.read(&mut head).await;
+        Some(())
+    }
+
+    fn ssl2(&self) -> Option<Vec<u8>> {
+        let leaf = self.versions.contains(&Version::Ssl2).then(|| &self.chain[0])?;
+        let mut body = vec![4, 0, 1, 0, 2];
+        body.extend((leaf.len() as u16).to_be_bytes());
+        body.extend([0, 3, 0, 16]);
+        body.extend(leaf.iter());
+        body.extend([7, 0, 0xc0]);
+        body.extend([9; 16]);
+        let mut all = (0x8000 | body.len() as u16).to_be_bytes().to_vec();
+        all.extend(body);
+        Some(all)
+    }
+
+    /// The answer to a ClientHello (its handshake message).
+    fn hello(&self, hello: &[u8]) -> Option<Vec<u8>> {
+        let body = hello.get(4..)?;
+        let session = usize::from(*body.get(34)?);
+        let rest = body.get(35 + session..)?;
+        let length = usize::from(u16::from_be_bytes([rest[0], rest[1]]));
+        let offered: Vec<u16> =
+            rest.get(2..2 + length)?.chunks(2).map(|two| u16::from_be_bytes([two[0], two[1]])).collect();
+        let compressions = rest.get(2 + length..)?;
+        let wants_compression = compressions.get(1..1 + usize::from(compressions[0]))?.contains(&1);
+        let is_new = hello.windows(7).any(|part| part == [0, 43, 0, 3, 2, 3, 4]);
+        let version = match (is_new, body[1]) {
+            (true, _) => Version::Tls13,
+            (_, 0) => Version::Ssl3,
+            (_, 1) => Version::Tls10,
+            (_, 2) => Version::Tls11,
+            _ => Version::Tls12,
+        };
+        if !self.versions.contains(&version) {
+            return Some(record(21, 1, &[2, 70]));
+        }
+        let Some(suite) = self.suites.iter().find(|suite| offered.contains(suite)) else {
+            return Some(record(21, 1, &[2, 40]));
+        };
+        let minor = body[1];
+        let mut hello = vec![3, minor];
+        let mut extensions = Vec::new();
+        if version == Version::Tls13 {
+            // A HelloRetryRequest for X25519; its random number is that of RFC 8446.
+            let retry = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c";
+            hello.extend((0..32).map(|at| u8::from_str_radix(&retry[2 * at..2 * at + 2], 16).unwrap()));
+            extensions.extend([0, 43, 0, 2, 3, 4, 0, 51, 0, 2, 0, 29]);
+        } else {
+            hello.extend([7; 32]);
+            if self.renegotiation {
+                extensions.extend([0xff, 1, 0, 1, 0]);
+            }
+        }
+        hello.push(0);
+        hello.extend(suite.to_be_bytes());
+        hello.push(u8::from(self.compression && wants_compression));
+        if !extensions.is_empty() {
+            push(&mut hello, 2, &extensions);
+        }
+        let mut flight = message(2, &hello);
+        if version != Version::Tls13 {
+            flight.extend(self.rest_of_flight(*suite));
+        }
+        Some(record(22, minor, &flight))
+    }
+
+    /// Certificate, key exchange, request of a certificate, and the end.
+    fn rest_of_flight(&self, suite: u16) -> Vec<u8> {
+        let mut list = Vec::new();
+        self.chain.iter().for_each(|one| push(&mut list, 3, one));
+        let mut certificates = Vec::new();
+        push(&mut certificates, 3, &list);
+        let mut flight = message(11, &certificates);
+        if super::suites::name(suite).starts_with("DHE_") {
+            let mut exchange = Vec::new();
+            push(&mut exchange, 2, &vec![0xff; self.dh_bits / 8]);
+            push(&mut exchange, 2, &[2]);
+            push(&mut exchange, 2, &[3; 64]);
+            flight.extend(message(12, &exchange));
+        }
+        if self.asks_certificate {
+            flight.extend(message(13, &[1, 1, 0, 2, 4, 1, 0, 0]));
+        }
+        flight.extend(message(14, &[]));
+        flight
+    }
+}
+
+async fn scan(port: u16, anchors: &[&Authority]) -> ScanResult {
+    let mut scan = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({}));
+    scan.trust_anchors = anchors.iter().map(|authority| authority.anchor.clone()).collect();
+    let result = scan.run().await;
+    result.check();
+    result
+}
+
+fn kinds(result: &ScanResult) -> BTreeSet<String> {
+    result.findings().map(|finding| finding.vuln_id.trim_start_matches("tls.").to_owned()).collect()
+}
+
+/// The servers with their planted weaknesses.
+fn servers(authority: &Authority) -> Vec<(&'static str, Script, &'static [&'static str])> {
+    use Version::{Ssl2, Ssl3, Tls10, Tls11, Tls12, Tls13};
+    let base = Script {
+        versions: &[Tls12, Tls13],
+        suites: &[0x1301, 0xc02f, 0xcca8],
+        chain: vec![authority.good()],
+        dh_bits: 2048,
+        compression: false,
+        renegotiation: true,
+        asks_certificate: false,
+    };
+    let versions = |versions| Script { versions, suites: &[0x1301, 0xc02f, 0xc013], ..base.clone() };
+    let suites = |suites| Script { suites, ..base.clone() };
+    let chain = |chain: Vec<CertificateDer<'static>>| Script { chain, ..base.clone() };
+    let other = Authority::new("Unknown authority");
+    let params = Authority::params(&["127.0.0.1"], -30, 60);
+    let self_signed = params.self_signed(&other.key).unwrap().der().clone();
+    let weak = base64::engine::general_purpose::STANDARD.decode(WEAK).unwrap();
+    Vec::from([
+        ("hardened", base.clone(), &[][..]),
+        ("large prime", suites(&[0x1301, 0x009e]), &[]),
+        ("SSL 2.0", versions(&[Ssl2, Tls12, Tls13]), &["protocol.ssl2"]),
+        ("SSL 3.0", versions(&[Ssl3, Tls12, Tls13]), &["protocol.ssl3"]),
+        ("TLS 1.0", versions(&[Tls10, Tls12, Tls13]), &["protocol.tls10"]),
+        ("TLS 1.1", versions(&[Tls11, Tls12, Tls13]), &["protocol.tls11"]),
+        ("old versions only", versions(&[Ssl2, Ssl3, Tls10]), &["protocol.ssl2", "protocol.ssl3", "protocol.tls10"]),
+        ("no TLS 1.3", versions(&[Tls12]), &["protocol.no_tls13"]),
+        ("NULL", suites(&[0x1301, 0xc02f, 0xc010]), &["cipher.null"]),
+        ("anonymous", suites(&[0x1301, 0xc02f, 0xc018, 0x00a6]), &["cipher.anon"]),
+        ("export", suites(&[0x1301, 0xc02f, 0x0014]), &["cipher.export", "cipher.des", "dh.weak"]),
+        (
+            "export RC4",
+            suites(&[0x0003]),
+            &["cipher.export", "cipher.rc4", "cipher.no_forward_secrecy", "protocol.no_tls13"],
+        ),
+        ("DES", suites(&[0x1301, 0xc02f, 0x0015]), &["cipher.des"]),
+        ("RC4", suites(&[0x1301, 0xc02f, 0xc011]), &["cipher.rc4"]),
+        ("3DES", suites(&[0x1301, 0xc02f, 0xc012]), &["cipher.3des"]),
+        ("static RSA", suites(&[0x1301, 0xc02f, 0x002f]), &["cipher.no_forward_secrecy"]),
+        ("short prime", Script { dh_bits: 1024, ..suites(&[0x1301, 0x0033]) }, &["dh.weak"]),
+        ("compression", Script { compression: true, ..base.clone() }, &["compression"]),
+        ("old renegotiation", Script { renegotiation: false, ..base.clone() }, &["renegotiation.insecure"]),
+        ("client certificate", Script { asks_certificate: true, ..base.clone() }, &["client_certificate"]),
+        ("expired", chain(vec![authority.sign(&["127.0.0.1"], -90, -2)]), &["certificate.expired"]),
+        ("future", chain(vec![authority.sign(&["127.0.0.1"], 2, 90)]), &["certificate.not_yet_valid"]),
+        ("expires soon", chain(vec![authority.sign(&["127.0.0.1"], -80, 5)]), &["certificate.expires_soon"]),
+        ("other name", chain(vec![authority.sign(&["shop.test"], -30, 60)]), &["certificate.wrong_name"]),
+        ("long life", chain(vec![authority.sign(&["127.0.0.1"], -30, 700)]), &["certificate.long_life"]),
+        ("no names", chain(vec![authority.sign(&[], -30, 60)]), &["certificate.no_san", "certificate.wrong_name"]),
+        ("self-signed", chain(vec![self_signed]), &["certificate.self_signed"]),
+        ("unknown authority", chain(vec![other.good()]), &["certificate.untrusted"]),
+        ("wrong order", chain(vec![authority.good(), other.anchor.clone()]), &["certificate.chain_order"]),
+        (
+            "weak key",
+            chain(vec![CertificateDer::from(weak)]),
+            &["certificate.weak_key", "certificate.weak_signature", "certificate.untrusted"],
+        ),
+    ])
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tls_scan_finds_planted_weaknesses_and_nothing_else() {
+    let authority = Authority::new("Practice authority");
+    let (mut planted, mut found, mut false_alarms, mut missed) = (0, 0, Vec::new(), Vec::new());
+    let mut slowest = std::time::Duration::ZERO;
+    let scans = servers(&authority).into_iter().map(|(name, mut script, expected)| {
+        if name == "export" {
+            script.dh_bits = 512;
+        }
+        let authority = &authority;
+        async move { (name, expected, scan(script.serve().await, &[authority]).await) }
+    });
+    let mut scans = futures::stream::iter(scans).buffer_unordered(8);
+    while let Some((name, expected, result)) = scans.next().await {
+        slowest = slowest.max(result.elapsed);
+        let seen = kinds(&result);
+        planted += expected.len();
+        found += expected.iter().filter(|kind| seen.contains(**kind)).count();
+        missed.extend(expected.iter().filter(|kind| !seen.contains(**kind)).map(|kind| format!("{name}: {kind}")));
+        let wrong = seen.iter().filter(|kind| !expected.contains(&kind.as_str()));
+        false_alarms.extend(wrong.map(|kind| format!("{name}: {kind}")));
+    }
+    let recall = found as f64 / planted as f64;
+    let line = format!(
+        "tls: {found} of {planted} planted weaknesses found, recall {recall:.2}; {} false alarms; slowest scan {slowest:?}",
+        false_alarms.len()
+    );
+    let _ = writeln!(std::io::stderr(), "{line}");
+    assert!(false_alarms.is_empty(), "{false_alarms:?}");
+    assert!(recall >= RECALL, "{missed:?}");
+}
+
+/// A server of rustls with these versions that asks for a certificate of the client when `asks`.
+async fn rustls_server(authority: &Authority, versions: &[&'static SupportedProtocolVersion], asks: bool) -> u16 {
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(authority.key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions).unwrap();
+    let builder = if asks {
+        let mut roots = RootCertStore::empty();
+        roots.add(authority.anchor.clone()).unwrap();
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build().unwrap();
+        builder.with_client_cert_verifier(verifier)
+    } else {
+        builder.with_no_client_auth()
+    };
+    let acceptor = TlsAcceptor::from(Arc::new(builder.with_single_cert(vec![authority.good()], key).unwrap()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                if let Ok(mut stream) = acceptor.accept(stream).await {
+                    let _ = stream.read(&mut [0; 64]).await;
+                }
+            });
+        }
+    });
+    port
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn modern_server_has_no_findings_and_its_groups_are_listed() {
+    let authority = Authority::new("Practice authority");
+    let port = rustls_server(&authority, rustls::ALL_VERSIONS, false).await;
+    let result = scan(port, &[&authority]).await;
+    assert_eq!(kinds(&result), BTreeSet::new(), "{:?}", result.raw);
+    let output = result.output.unwrap().output_data;
+    let newest = &output["protocols"][5];
+    assert_eq!((&newest["name"], &newest["accepted"]), (&json!("TLS 1.3"), &json!(true)));
+    let groups = newest["groups"].to_string();
+    assert!(groups.contains("X25519") && groups.contains("P-384"), "{groups}");
+    assert!(newest["cipher_suites"].as_array().unwrap().len() >= 3, "{newest}");
+    if result.info.iter().any(|line| line.contains("sslscan")) {
+        assert!(result.info.iter().any(|line| line.contains("agrees")), "{:?}", result.info);
+    } else {
+        let _ = writeln!(std::io::stderr(), "skipped: sslscan is not installed");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn request_of_client_certificate_in_tls13_is_found() {
+    let authority = Authority::new("Practice authority");
+    let port = rustls_server(&authority, &[&rustls::version::TLS13], true).await;
+    assert_eq!(kinds(&scan(port, &[&authority]).await), BTreeSet::from(["client_certificate".to_owned()]));
+}
+
+#[tokio::test]
+async fn server_that_refuses_every_handshake_is_still_tls() {
+    let authority = Authority::new("Practice authority");
+    let (_, mut script, _) = servers(&authority).remove(0);
+    script.versions = &[];
+    let port = script.serve().await;
+    let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({})).run().await;
+    let ScanOutcome::ConnectionError(why) = result.outcome else { panic!("{:?}", result.outcome) };
+    assert!(why.ends_with("responds with TLS, but refuses every handshake (alert 70)"), "{why}");
+}
+
+#[tokio::test]
+async fn mail_server_is_scanned_after_starttls() {
+    let authority = Authority::new("Practice authority");
+    let (_, script, _) = servers(&authority).remove(4);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let script = script.clone();
+            tokio::spawn(async move {
+                let mut request = [0; 256];
+                for answer in ["220 mail.test ESMTP\r\n", "250-mail.test\r\n250 STARTTLS\r\n", "220 go\r\n"] {
+                    stream.write_all(answer.as_bytes()).await.ok()?;
+                    if !answer.ends_with("go\r\n") {
+                        stream.read(&mut request).await.ok()?;
+                    }
+                }
+                script.answer(stream).await
+            });
+        }
+    });
+    let mut scan = TestScan::new(Tool::TLS, "127.0.0.1", json!({"port": port, "starttls": "smtp"}));
+    scan.trust_anchors = vec![authority.anchor.clone()];
+    let result = scan.run().await;
+    result.check();
+    let found: Vec<_> = result.findings().map(|one| (one.vuln_id.as_str(), one.service.as_str(), one.port)).collect();
+    assert_eq!(found, [("tls.protocol.tls10", "smtp", port)]);
+}
