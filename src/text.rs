@@ -36,11 +36,17 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 
 /// Visible text of several lines: `\n` and `\r\n` end a line, tabs reach the next stop.
 pub fn clean_text(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(cleaned(text, CleanForm::Text))
-    }
+    if is_plain_text(text) { Cow::Borrowed(text) } else { Cow::Owned(cleaned(text, CleanForm::Text)) }
+}
+
+/// As [`clean`], for a file that a layout engine draws: a syllable may be as wide as its script needs.
+pub fn clean_for_print(text: &str) -> Cow<'_, str> {
+    if is_plain(text) { Cow::Borrowed(text) } else { Cow::Owned(visible(text, CleanForm::Line)) }
+}
+
+/// As [`clean_text`], for a file that a layout engine draws.
+pub fn clean_text_for_print(text: &str) -> Cow<'_, str> {
+    if is_plain_text(text) { Cow::Borrowed(text) } else { Cow::Owned(visible(text, CleanForm::Text)) }
 }
 
 /// As [`clean_text`], for bytes: each byte that is no UTF-8 shows as `\xNN`.
@@ -114,7 +120,15 @@ fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
+fn is_plain_text(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
+}
+
 fn cleaned(text: &str, form: CleanForm) -> String {
+    split_wide_clusters(visible(text, form))
+}
+
+fn visible(text: &str, form: CleanForm) -> String {
     let mut out = Cleaner { out: String::with_capacity(text.len() + 16), column: 0, has_base: false, marks: 0 };
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
@@ -127,7 +141,7 @@ fn cleaned(text: &str, form: CleanForm) -> String {
         }
     }
     out.settle_marks();
-    split_wide_clusters(out.out)
+    out.out
 }
 
 /// Terminals cannot draw a cluster wider than two columns (stacked vowel signs, runs of leading jamo): the following
@@ -283,6 +297,33 @@ mod tests {
         assert_eq!(clean("Zoë, 日本語"), "Zoë, 日本語");
     }
 
+    /// Words of scripts with combining marks: Hindi, Thai, Arabic with vowels, Hebrew with points, Tamil, Vietnamese.
+    const MARKED: [&str; 9] =
+        ["हिन्दी", "क्षि", "स्त्री", "ภาษาไทย", "น้ำ", "العَرَبِيَّة", "שָׁלוֹם", "தமிழ்", "Vie\u{323}\u{302}t"];
+
+    #[test]
+    fn clean_for_print_keeps_the_marks_of_every_script() {
+        for word in MARKED {
+            let line = format!("{word} x {word}");
+            assert_eq!(clean_for_print(&line), line);
+            assert_eq!(clean_text_for_print(&format!("{line}\n{line}")), format!("{line}\n{line}"));
+        }
+    }
+
+    #[test]
+    fn clean_keeps_marks_of_clusters_that_a_terminal_can_draw() {
+        for word in MARKED.into_iter().filter(|word| word.graphemes(true).all(|cluster| cluster.width() <= 2)) {
+            assert_eq!(clean(word), word);
+        }
+        assert_eq!(clean("क्षि"), "क्ष◌ि", "three columns in one cluster");
+    }
+
+    #[test]
+    fn clean_for_print_changes_floods_and_orphans() {
+        assert_eq!(clean_for_print("\u{301}x"), "◌\u{301}x");
+        assert_eq!(clean_for_print(&format!("क{}", "\u{941}".repeat(50))), "क\u{941}\u{941}\u{941}\u{941}<+46 marks>");
+    }
+
     #[test]
     fn clean_text_keeps_lines_and_tab_stops() {
         assert_eq!(clean_text("a\tb\r\n\tc\rd"), "a   b\n    c␍d");
@@ -339,7 +380,7 @@ mod tests {
                 prop_assert_eq!(clean(&line), line.as_str());
                 prop_assert!(line.graphemes(true).all(|cluster| cluster.width() <= 2), "{line:?}");
             }
-            for text in [clean_text(&text).into_owned(), clean_bytes(&bytes)] {
+            for text in [clean_text(&text).into_owned(), clean_text_for_print(&text).into_owned(), clean_bytes(&bytes)] {
                 prop_assert!(text.chars().all(|c| c == '\n' || !c.is_control() && !is_hidden(c)), "{text:?}");
             }
             let name = file_name(&text);
