@@ -79,7 +79,10 @@ impl AuditLog {
         let size = line.len() as u64 + 1;
         if file.as_ref().is_some_and(|(_, length)| *length > 0 && length + size > self.max_bytes) {
             *file = None;
-            self.rotate()?;
+            // The entry is written to the full file rather than not at all.
+            if let Err(error) = self.rotate() {
+                tracing::error!(%error, path = %self.path.display(), "audit log not rotated");
+            }
         }
         let (file, length) = match &mut *file {
             Some(open) => open,
@@ -110,6 +113,24 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entries_are_written_while_the_log_cannot_be_rotated() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("audit.jsonl");
+        for number in 1..=OLD_FILES {
+            fs::create_dir_all(numbered(&path, number).join("in the way")).unwrap();
+        }
+        let log = AuditLog::new(path.clone(), Some(10));
+        for subject in ["0", "1", "2"] {
+            log.write(
+                "command",
+                &AuditedCommand { who: "ana@box", command: "keys add", subject },
+                Timestamp::UNIX_EPOCH,
+            );
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 3);
+    }
 
     #[test]
     fn full_audit_log_is_rotated_and_the_oldest_file_is_deleted() {

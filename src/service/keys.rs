@@ -162,10 +162,14 @@ impl KeyRing {
     }
 
     async fn read(&self, store: &Store) {
+        let read_at = Some(Instant::now());
         match store.keys().await {
             Ok(keys) => {
-                let read_at = Some(Instant::now());
-                *self.stored.lock().unwrap_or_else(PoisonError::into_inner) = StoredKeys { read_at, keys };
+                let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+                // A slow query must not bring a revoked key back that a later one did not find.
+                if stored.read_at < read_at {
+                    *stored = StoredKeys { read_at, keys };
+                }
             }
             Err(error) => tracing::error!(%error, "API keys not read"),
         }
