@@ -106,6 +106,17 @@ impl DataDir {
         }
     }
 
+    /// The copies of the database that upgrades and restores left.
+    pub fn database_copies(&self) -> Vec<PathBuf> {
+        let is_copy = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let number = name.and_then(|name| name.strip_prefix("scandeck.db.bak-"));
+            number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(is_copy).collect()
+    }
+
     pub fn database(&self) -> PathBuf {
         self.0.join("scandeck.db")
     }

@@ -9,14 +9,17 @@
 //! Every write of a worker carries its [`Attempt`] and has no effect when a newer attempt exists: a suspended worker
 //! must not overwrite the results of the next attempt.
 
+use std::path::Path;
+
 use jiff::{SignedDuration, Timestamp};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::sqlite::{SqliteJournalMode, SqliteRow};
+use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 
 use super::{Store, StoreResult, WriteTransaction, json, millis};
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
 use crate::service::engine::{ScanJob, TestDone};
 use crate::service::secrets::ScanSecrets;
+use crate::sqlite::private_options;
 
 /// How long a claim is valid without renewal.
 const LEASE: SignedDuration = SignedDuration::from_secs(15);
@@ -201,27 +204,10 @@ impl Store {
     /// from the log of the database.
     pub async fn seal_jobs(&self, secrets: &ScanSecrets) -> StoreResult<()> {
         let mut change = self.change().await?;
-        let jobs: Vec<(i64, String)> = sqlx::query_as(
-            "SELECT scan_id, params FROM jobs WHERE json_extract(params, '$.authentication') IS NOT NULL",
-        )
-        .fetch_all(&mut *change)
-        .await?;
-        if jobs.is_empty() {
-            return Ok(());
+        if seal(&mut change, secrets).await? > 0 {
+            change.commit().await?;
+            sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut *self.write.acquire().await?).await?;
         }
-        for (scan, params) in jobs {
-            let Some(sealed) = secrets.seal(&json(&params)) else {
-                tracing::error!(scan, "credentials of an earlier version remain unencrypted until the scan ends");
-                continue;
-            };
-            sqlx::query("UPDATE jobs SET params = ? WHERE scan_id = ?")
-                .bind(sealed.to_string())
-                .bind(scan)
-                .execute(&mut *change)
-                .await?;
-        }
-        change.commit().await?;
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut *self.write.acquire().await?).await?;
         Ok(())
     }
 
@@ -370,6 +356,39 @@ async fn write_update(
     Ok(())
 }
 
+/// Encrypts the parameters of a scan that was waiting or running when an upgrade copied the database. Restored, the copy
+/// needs the same key file.
+///
+/// # Errors
+/// When the copy cannot be written.
+pub async fn seal_copy(copy: &Path, secrets: &ScanSecrets) -> StoreResult<()> {
+    // A rollback journal, because nobody moves the log of a copy into its file.
+    let options = private_options(copy).create_if_missing(false).journal_mode(SqliteJournalMode::Delete);
+    let mut connection = options.connect().await?;
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut connection).await?;
+    seal(&mut connection, secrets).await?;
+    sqlx::query("COMMIT").execute(&mut connection).await?;
+    connection.close().await
+}
+
+/// Encrypts the parameters with plain credentials; returns their number.
+async fn seal(connection: &mut SqliteConnection, secrets: &ScanSecrets) -> StoreResult<usize> {
+    let jobs: Vec<(i64, String)> =
+        sqlx::query_as("SELECT scan_id, params FROM jobs WHERE json_extract(params, '$.authentication') IS NOT NULL")
+            .fetch_all(&mut *connection)
+            .await?;
+    let number = jobs.len();
+    for (scan, params) in jobs {
+        let Some(sealed) = secrets.seal(&json(&params)) else {
+            tracing::error!(scan, "credentials of an earlier version remain unencrypted until the scan ends");
+            continue;
+        };
+        let update = sqlx::query("UPDATE jobs SET params = ? WHERE scan_id = ?").bind(sealed.to_string()).bind(scan);
+        update.execute(&mut *connection).await?;
+    }
+    Ok(number)
+}
+
 #[cfg(test)]
 mod seal_tests {
     use serde_json::json;
@@ -403,11 +422,20 @@ mod seal_tests {
         };
         store.add_scan(ScanTarget::Named(target, 10), &scan, Timestamp::now()).await.unwrap().unwrap();
         let secrets = ScanSecrets::new("key").unwrap();
+        let copy = crate::sqlite::back_up(&file).await.unwrap();
+        let is_plain = |path: &Path| std::fs::read(path).unwrap().windows(8).any(|window| window == b"x1secret");
+        assert!(is_plain(&copy));
+        seal_copy(&copy, &secrets).await.unwrap();
         store.seal_jobs(&secrets).await.unwrap();
-        for name in ["scandeck.db", "scandeck.db-wal"] {
-            let bytes = std::fs::read(temp.path().join(name)).unwrap();
-            assert!(!bytes.windows(8).any(|window| window == b"x1secret"), "{name}");
+        for one in std::fs::read_dir(temp.path()).unwrap() {
+            let path = one.unwrap().path();
+            assert!(!is_plain(&path), "{}", path.display());
         }
+        let stored: Vec<String> = {
+            let mut connection = crate::sqlite::options(&copy).connect().await.unwrap();
+            sqlx::query_scalar("SELECT params FROM jobs").fetch_all(&mut connection).await.unwrap()
+        };
+        assert_eq!(secrets.open(json(&stored[0])), Some(params.clone()));
         let QueuePoll::Claimed(claim) = store.claim("owner", &[], Timestamp::now()).await.unwrap() else {
             panic!("a waiting scan")
         };
