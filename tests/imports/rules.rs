@@ -259,12 +259,12 @@ pub const RULES: &[Rule] = &[
     rule(
         "wings-service",
         "The service builds without the dashboard and imports nothing of it.",
-        "Move code that both wings need into `contract`, `report`, `sqlite` or `login`.",
+        "Move code that both wings need into `contract`, `report`, `text`, `sqlite` or `login`.",
         names(
             &["service"],
             NONE,
             &["crate"],
-            &["crate::service", "crate::contract", "crate::report", "crate::sqlite", "crate::login"],
+            &["crate::service", "crate::contract", "crate::report", "crate::text", "crate::sqlite", "crate::login"],
         ),
     ),
     rule(

@@ -16,6 +16,7 @@ use super::http::Web;
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone};
+use crate::text::plural;
 
 mod answers;
 mod content;
@@ -288,8 +289,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let findings = coverage.findings(crawled.port(), crawled.start.url.scheme());
     let metadata = json!({"findings": findings.len()});
     run.tested(TestDone::new("coverage", "Tests that could be judged", metadata, findings)).await;
-    let (pages, s) = (crawled.pages.len(), |number: usize| if number == 1 { "" } else { "s" });
-    let mut summary = format!("{pages} page{} read, {count} finding{}", s(pages), s(count));
+    let mut summary = format!("{} read, {}", plural(crawled.pages.len(), "page"), plural(count, "finding"));
     if let Some(why) = coverage.summary() {
         run.info(format!("{}: their earlier findings are not retested.", capitalized(&why))).await;
         summary.push_str(&format!("; {why}"));
