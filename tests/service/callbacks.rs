@@ -161,14 +161,22 @@ async fn failing_callback_stops_after_five_attempts() {
         service.scan_with_callback(json!({"url": hook(server)})).await;
     }
     received(&alive, 1).await;
-    for count in 2..=5 {
-        received(&dead, count - 1).await;
-        // The service stores an attempt after its response. Advance the clock only when the next attempt is scheduled.
-        advance_until(&clock, &dead, count).await;
+    let database = sqlx::SqlitePool::connect_with(
+        sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("scandeck.db")).read_only(true),
+    )
+    .await
+    .unwrap();
+    for count in 1..=4 {
+        received(&dead, count).await;
+        // The service stores an attempt after its response, and schedules the next one then.
+        until_failed_attempts(&database, &[count as i64]).await;
+        clock.advance(SignedDuration::from_secs(3));
     }
+    received(&dead, 5).await;
+    until_failed_attempts(&database, &[]).await;
     clock.advance(SignedDuration::from_secs(600));
-    service.get("/workspaces").await;
     assert_eq!(dead.received_requests().await.unwrap().len(), 5);
+    database.close().await;
     service.stop().await;
 }
 
@@ -181,6 +189,21 @@ async fn advance_until(clock: &ManualClock, server: &MockServer, count: usize) {
         }
     };
     tokio::time::timeout(super::PATIENCE, polling).await.expect("no further attempt in time");
+}
+
+/// Waits until the queued deliveries have these numbers of failed attempts.
+async fn until_failed_attempts(database: &sqlx::SqlitePool, expected: &[i64]) {
+    let polling = async {
+        loop {
+            let stored: Vec<i64> =
+                sqlx::query_scalar("SELECT tries FROM deliveries ORDER BY id").fetch_all(database).await.unwrap();
+            if stored == expected {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(super::PATIENCE, polling).await.expect("the attempt is stored");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{JsonResponse, TestService, settings};
 
 /// Writes a new certificate for 127.0.0.1; returns it.
-fn write_certificate(dir: &Path) -> (TlsFiles, Certificate) {
+pub(super) fn write_certificate(dir: &Path) -> (TlsFiles, Certificate) {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let files = TlsFiles { cert: dir.join("cert.pem"), key: dir.join("key.pem") };
     std::fs::write(&files.cert, made.cert.pem()).unwrap();
@@ -18,7 +18,7 @@ fn write_certificate(dir: &Path) -> (TlsFiles, Certificate) {
     (files, Certificate::from_pem(made.cert.pem().as_bytes()).unwrap())
 }
 
-fn client(trusted: Certificate) -> Client {
+pub(super) fn client(trusted: Certificate) -> Client {
     Client::builder().no_proxy().tls_certs_only([trusted]).build().unwrap()
 }
 

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, getsid, kill_process};
 use scandeck::service::{DataDir, Holder};
 use serde_json::{Value, json};
 
+use super::network::{client, write_certificate};
 use super::{JsonResponse, PATIENCE};
 
 fn program(command: &str, dir: &Path) -> Command {
@@ -87,6 +88,31 @@ async fn serve_on_signal_ends_cleanly() {
         kill_process(serve.pid(), signal).unwrap();
         assert!(serve.ended().success(), "{signal:?}");
     }
+}
+
+#[tokio::test]
+async fn serve_on_hangup_uses_the_renewed_certificate() {
+    let (temp, certificates) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (files, first) = write_certificate(certificates.path());
+    let [cert, key] = [&files.cert, &files.key].map(|path| path.to_str().unwrap());
+    let serve = ServeProcess::start(temp.path(), &[&FREE_PORTS[..], &["--tls-cert", cert, "--tls-key", key]].concat());
+    // A new connection for each request: an open one keeps its certificate.
+    let is_accepted = async |trusted: &reqwest::Certificate| {
+        let request = client(trusted.clone()).get(format!("{}/workspaces", serve.base)).bearer_auth(&serve.key);
+        request.send().await.is_ok()
+    };
+    assert!(serve.base.starts_with("https://") && is_accepted(&first).await, "{}", serve.base);
+
+    let (_, second) = write_certificate(certificates.path());
+    assert!(is_accepted(&first).await && !is_accepted(&second).await, "the files alone change nothing");
+    kill_process(serve.pid(), Signal::HUP).unwrap();
+    let renewed = async {
+        while !is_accepted(&second).await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, renewed).await.expect("the new certificate is in use");
+    assert!(!is_accepted(&first).await);
 }
 
 #[tokio::test]
