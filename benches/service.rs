@@ -2,7 +2,7 @@
 //! figures and has no limits.
 //!
 //! ```text
-//!   scripted scans ─► data directory ─► `scandeck serve` ─► lists · 304 · captures · one large list · report · idle
+//!   scripted scans ─► data directory ─► `scandeck serve` ─► lists · 304 · captures · reports · one large list · idle
 //! ```
 //!
 //! `cargo bench --bench service` (two minutes)
@@ -61,19 +61,27 @@ async fn main() {
     print_figure("100 findings unchanged (304), 4 clients", service.load(unchanged).await);
     print_figure("captures at 1,000/s", service.captures().await);
     for format in ["pdf", "xlsx", "html"] {
-        print_figure(&format!("{format} report of {REPORTED} findings"), service.report(format, scans.reported).await);
+        print_figure(
+            &format!("{format} report of {REPORTED} findings"),
+            service.report(format, &[scans.reported]).await,
+        );
     }
-    // Last, since the peak of the process never falls.
+    // These last, since the peak of the process never falls.
     let before = service.memory("VmRSS");
     print_figure("100,000 findings", service.large_list().await);
     let peak = service.memory("VmHWM");
     print_figure("memory for 100,000 findings", format!("{before} MB before, peak {peak} MB"));
+    let (captures, report) = futures::join!(service.captures(), service.report("json", &scans.big));
+    print_figure("captures at 1,000/s beside a report", captures);
+    print_figure("json report of 100,000 findings", report);
+    print_figure("memory with this report", format!("peak {} MB", service.memory("VmHWM")));
 }
 
-/// Ids of the scans with 100 findings and with those of the report.
+/// Ids of the scans with 100 findings, with those of the small reports, and of the largest ones.
 struct FilledScans {
     hundred: i64,
     reported: i64,
+    big: Vec<i64>,
 }
 
 /// Runs scripted scans in this data directory.
@@ -97,8 +105,9 @@ async fn fill(dir: &Path) -> FilledScans {
         }
         id
     };
+    let mut big = Vec::new();
     for number in 0..BIG_SCANS {
-        scan(number, FINDINGS_PER_SCAN).await;
+        big.push(scan(number, FINDINGS_PER_SCAN).await);
     }
     let reported = scan(BIG_SCANS, REPORTED).await;
     let mut hundred = 0;
@@ -107,7 +116,7 @@ async fn fill(dir: &Path) -> FilledScans {
     }
     shutdown.cancel();
     service.stopped().await.unwrap();
-    FilledScans { hundred, reported }
+    FilledScans { hundred, reported, big }
 }
 
 /// A finding with texts of its own, as long as those of real scanners.
@@ -223,9 +232,9 @@ impl Service {
     }
 
     /// The time from the request for a report to its end.
-    async fn report(&self, format: &str, scan: i64) -> String {
+    async fn report(&self, format: &str, scans: &[i64]) -> String {
         let started_at = Instant::now();
-        let body = json!({"format": format, "group_by": "target", "source": "scans", "resources": [scan]});
+        let body = json!({"format": format, "group_by": "target", "source": "scans", "resources": scans});
         let created = self.api.post("/reports", body).await;
         let Some(id) = created["data"]["report_id"].as_i64() else { return format!("refused: {}", created["message"]) };
         let ordered = started_at.elapsed();

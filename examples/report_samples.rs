@@ -4,6 +4,8 @@
 //!   cargo run --release --example report_samples -- DIRECTORY [FINDINGS] [FORMAT]
 //! ```
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -11,7 +13,8 @@ use scandeck::contract::{
     Evidence, Finding, FindingId, GroupBy, ReportFilters, Risk, Scan, ScanId, ScanStatus, Stamp, Tool,
 };
 use scandeck::report::{
-    Document, FORMATS, Remark, ReportData, ReportDecision, ReportFinding, ReportScan, Standing, render,
+    Document, FORMATS, FindingSource, Remark, RenderError, ReportData, ReportDecision, ReportFinding, ReportScan,
+    Standing, render_to,
 };
 
 const KINDS: [(&str, &str, i64); 8] = [
@@ -53,24 +56,47 @@ const NAMES: [&str; 5] = [
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let directory = PathBuf::from(args.next().ok_or("usage: report_samples DIRECTORY [FINDINGS] [FORMAT]")?);
-    let count: i64 = args.next().map_or(Ok(60), |count| count.parse())?;
+    let count: usize = args.next().map_or(Ok(60), |count| count.parse())?;
     let only = args.next();
     std::fs::create_dir_all(&directory)?;
     for group_by in [GroupBy::Target, GroupBy::Vulnerability] {
-        let document = Document::new(&data(count, group_by.clone()));
+        let data = data(group_by.clone());
+        let samples = Samples(count);
+        let document = Document::of(&data, &samples)?;
         for format in FORMATS.iter().filter(|format| only.as_deref().is_none_or(|only| only == format.as_str())) {
             let start = Instant::now();
-            let bytes = render(&document, format)?;
-            let took = start.elapsed();
             let path = directory.join(format!("{group_by}.{format}"));
-            println!("{}: {} kB in {} ms", path.display(), bytes.len() / 1000, took.as_millis());
-            std::fs::write(path, bytes)?;
+            let mut file = BufWriter::new(File::create(&path)?);
+            render_to(&document, format, &mut file)?;
+            file.flush()?;
+            let (took, length) = (start.elapsed(), std::fs::metadata(&path)?.len());
+            println!("{}: {} kB in {} ms, {}", path.display(), length / 1000, took.as_millis(), peak());
         }
     }
     Ok(())
 }
 
-fn data(count: i64, group_by: GroupBy) -> ReportData {
+/// Findings that are made when they are read, so that the peak is that of the writer.
+struct Samples(usize);
+
+impl FindingSource for Samples {
+    fn count(&self) -> usize {
+        self.0
+    }
+
+    fn read(&self, positions: &[usize]) -> Result<Vec<ReportFinding>, RenderError> {
+        Ok(positions.iter().map(|at| finding(*at as i64)).collect())
+    }
+}
+
+/// The peak memory of this process so far.
+fn peak() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM: unknown");
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn data(group_by: GroupBy) -> ReportData {
     let scan = |id: i64, name: &str| ReportScan {
         scan: Scan {
             id: ScanId(id),
@@ -90,7 +116,7 @@ fn data(count: i64, group_by: GroupBy) -> ReportData {
         selection: "risk>=info".into(),
         group_by,
         filters: ReportFilters { include_false_positives: true, ..ReportFilters::default() },
-        findings: (0..count).map(finding).collect(),
+        findings: Vec::new(),
         with_decisions: true,
         targets: Vec::new(),
         scans: (1..).zip(NAMES).map(|(id, name)| scan(id, name)).collect(),

@@ -73,7 +73,7 @@ fn typical() -> ReportData {
 }
 
 fn file(data: &ReportData, format: &ReportFormat) -> Vec<u8> {
-    render(&Document::new(data), format).unwrap()
+    render(&Document::new(data).unwrap(), format).unwrap()
 }
 
 fn text(data: &ReportData, format: &ReportFormat) -> String {
@@ -210,6 +210,18 @@ fn pdf_has_page_numbers_bookmarks_tags_and_links() {
     assert!(document.extract_text(&[2]).unwrap().contains("Restrict the path."));
     let contents = format!("{:?}", document.get_page_annotations(document.get_pages()[&1]).unwrap());
     assert!(contents.contains("Link"), "{contents}");
+}
+
+#[test]
+fn reports_keep_the_marks_of_every_script() {
+    let name = "हिन्दी स्त्री क्षि ภาษาไทย น้ำ العَرَبِيَّة שָׁלוֹם";
+    let mut found = finding(1, name, name, Risk::High, table(&[[name, "200"]]));
+    found.finding.vuln_description = name.into();
+    // The glyphs of a PDF are in visual order; the test of its scripts reads it.
+    for format in FORMATS.iter().filter(|format| **format != ReportFormat::Pdf) {
+        let text = text(&data(vec![found.clone()]), format);
+        assert!(text.contains(name) && !text.contains('◌'), "{format}: {text}");
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, Rend
         targets: Vec::new(),
         scans: Vec::new(),
     };
-    render(&Document::new(&data), format)
+    render(&Document::new(&data)?, format)
 }
 
 fn finding(row: &ExportRow) -> ReportFinding {

@@ -1,13 +1,17 @@
-//! Arranges the data of a report: filters, groups and sorts the findings.
+//! Arranges the findings of a report: filters, groups and sorts them. Only their order is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{ReportData, ReportFinding, ReportScan};
-use crate::contract::{Evidence, GroupBy, Risk, Stamp, Tool};
+use super::{FindingSource, RenderError, ReportData, ReportFinding, ReportScan};
+use crate::contract::{Evidence, Finding, GroupBy, ReportFilters, Risk, Shared, Stamp, Tool};
+
+/// Findings that are read at once.
+const BATCH: usize = 200;
 
 /// A report in reading order.
-#[derive(Clone, Debug)]
-pub struct Document {
+#[derive(Clone)]
+pub struct Document<'a> {
     pub workspace: String,
     pub generated: Stamp,
     /// The query that selected the findings; empty without one.
@@ -27,74 +31,174 @@ pub struct Document {
     pub counts: [usize; 5],
     /// The scans, if the tool configuration is included.
     pub scans: Vec<ReportScan>,
+    filters: ReportFilters,
+    source: &'a dyn FindingSource,
 }
 
 /// A chapter: the findings of a target, or of one kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReportGroup {
     pub name: String,
-    /// In descending order of risk.
-    pub findings: Vec<ReportFinding>,
+    /// The number of findings by risk, critical first.
+    pub counts: [usize; 5],
+    /// Whether all findings have the same description, recommendation, classes and references.
+    pub has_common_texts: bool,
+    /// The positions of the findings in their source, in descending order of risk.
+    positions: Vec<usize>,
 }
 
-impl Document {
-    pub fn new(data: &ReportData) -> Self {
-        let included: Vec<ReportFinding> = data
-            .findings
-            .iter()
-            .filter(|found| is_included(data, found))
-            .cloned()
-            .map(|found| trim(data, found))
-            .collect();
-        let mut counts = [0; 5];
-        for found in &included {
-            counts[4 - found.risk().level() as usize] += 1;
+impl ReportGroup {
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+}
+
+impl<'a> Document<'a> {
+    /// Arranges the findings of `data`.
+    ///
+    /// # Errors
+    /// As [`Document::of`].
+    pub fn new(data: &'a ReportData) -> Result<Self, RenderError> {
+        Self::of(data, &data.findings)
+    }
+
+    /// Arranges the findings of `source` instead of those of `data`.
+    ///
+    /// # Errors
+    /// When the findings cannot be read.
+    pub fn of(data: &ReportData, source: &'a dyn FindingSource) -> Result<Self, RenderError> {
+        let mut arranging = Arranging::new(data);
+        let positions: Vec<usize> = (0..source.count()).collect();
+        for batch in positions.chunks(BATCH) {
+            for (position, found) in batch.iter().zip(source.read(batch)?) {
+                arranging.add(data, *position, &found);
+            }
         }
-        let scans = if data.filters.include_tool_configuration { data.scans.clone() } else { Vec::new() };
-        Self {
+        Ok(Self {
             workspace: data.workspace.clone(),
             generated: data.generated,
             selection: data.selection.clone(),
-            scope: scope(data, &included),
-            tools: tools(data, &included),
-            period: period(data, &included),
+            scope: arranging.scope.into_iter().filter(|name| !name.is_empty()).collect(),
+            tools: arranging.tools.into_iter().filter(|id| *id != 0).map(Tool).collect(),
+            period: arranging.period,
             group_by: data.group_by.clone(),
-            groups: group(data, included),
+            groups: groups(arranging.groups),
             with_decisions: data.with_decisions,
-            counts,
-            scans,
-        }
+            counts: arranging.counts,
+            scans: if data.filters.include_tool_configuration { data.scans.clone() } else { Vec::new() },
+            filters: data.filters,
+            source,
+        })
     }
 
     /// Whether the filters exclude everything; such a report has no document (204).
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
+
+    /// The findings of a group in reading order, without the first `skipped`.
+    pub fn findings<'b>(
+        &'b self,
+        group: &'b ReportGroup,
+        skipped: usize,
+    ) -> impl Iterator<Item = Result<ReportFinding, RenderError>> + use<'a, 'b> {
+        let positions = group.positions.get(skipped..).unwrap_or_default();
+        positions.chunks(BATCH).flat_map(|batch| {
+            let (read, error) = match self.source.read(batch) {
+                Ok(read) => (read, None),
+                Err(error) => (Vec::new(), Some(error)),
+            };
+            read.into_iter().map(|found| Ok(trim(&self.filters, found))).chain(error.map(Err))
+        })
+    }
 }
 
-fn scope(data: &ReportData, included: &[ReportFinding]) -> Vec<String> {
-    let names = data.targets.iter().chain(included.iter().map(|found| &found.target));
-    let names: BTreeSet<&String> = names.filter(|name| !name.is_empty()).collect();
-    names.into_iter().cloned().collect()
+/// The place of a finding in the report.
+struct PlacedFinding {
+    position: usize,
+    risk: Risk,
+    name: Shared,
+    target: Shared,
+    /// Equal for findings with equal texts.
+    texts: u64,
 }
 
-fn tools(data: &ReportData, included: &[ReportFinding]) -> Vec<Tool> {
-    let of_scans = data.scans.iter().map(|scanned| scanned.scan.tool_id);
-    let ids: BTreeSet<i64> = of_scans.chain(included.iter().map(|found| found.tool.0)).collect();
-    ids.into_iter().filter(|id| *id != 0).map(Tool).collect()
+/// What the findings read so far add to the report.
+struct Arranging {
+    scope: BTreeSet<String>,
+    tools: BTreeSet<i64>,
+    period: Option<(Stamp, Stamp)>,
+    counts: [usize; 5],
+    groups: BTreeMap<String, Vec<PlacedFinding>>,
 }
 
-fn period(data: &ReportData, included: &[ReportFinding]) -> Option<(Stamp, Stamp)> {
-    let of_scans = data.scans.iter().flat_map(|scanned| [scanned.scan.start_time, scanned.scan.end_time]);
-    let stamps = of_scans.chain(included.iter().map(|found| found.found_at)).flatten();
-    stamps.fold(None, |period, at| match period {
-        None => Some((at, at)),
-        Some((first, last)) => Some((first.min(at), last.max(at))),
-    })
+impl Arranging {
+    fn new(data: &ReportData) -> Self {
+        let mut groups = BTreeMap::new();
+        if data.group_by == GroupBy::Target && data.filters.include_all_targets {
+            groups.extend(data.targets.iter().map(|name| (name.clone(), Vec::new())));
+        }
+        let stamps = data.scans.iter().flat_map(|scanned| [scanned.scan.start_time, scanned.scan.end_time]);
+        Self {
+            scope: data.targets.iter().cloned().collect(),
+            tools: data.scans.iter().map(|scanned| scanned.scan.tool_id).collect(),
+            period: stamps.flatten().fold(None, extended),
+            counts: [0; 5],
+            groups,
+        }
+    }
+
+    fn add(&mut self, data: &ReportData, position: usize, found: &ReportFinding) {
+        if !is_included(&data.filters, found) {
+            return;
+        }
+        if !self.scope.contains(&found.target) {
+            self.scope.insert(found.target.clone());
+        }
+        self.tools.insert(found.tool.0);
+        self.period = found.found_at.into_iter().fold(self.period, extended);
+        self.counts[place_of(found.risk())] += 1;
+        let name = if data.group_by == GroupBy::Target { &found.target } else { found.finding.name.as_str() };
+        let placed = PlacedFinding {
+            position,
+            risk: found.risk(),
+            name: found.finding.name.clone(),
+            target: found.target.as_str().into(),
+            texts: texts(&found.finding),
+        };
+        match self.groups.get_mut(name) {
+            Some(group) => group.push(placed),
+            None => {
+                self.groups.insert(name.to_owned(), vec![placed]);
+            }
+        }
+    }
 }
 
-fn is_included(data: &ReportData, found: &ReportFinding) -> bool {
-    let filters = &data.filters;
+/// The place of a risk in counts, critical first.
+fn place_of(risk: Risk) -> usize {
+    4 - risk.level() as usize
+}
+
+fn extended(period: Option<(Stamp, Stamp)>, at: Stamp) -> Option<(Stamp, Stamp)> {
+    Some(period.map_or((at, at), |(first, last)| (first.min(at), last.max(at))))
+}
+
+/// A hash of the texts that describe a kind of finding.
+fn texts(finding: &Finding) -> u64 {
+    let owasp = &finding.owasp;
+    let mut hasher = DefaultHasher::new();
+    (&finding.vuln_description, &finding.risk_description, &finding.recommendation).hash(&mut hasher);
+    (&finding.cwe, &owasp.owasp_2017, &owasp.owasp_2021, &owasp.owasp_2025).hash(&mut hasher);
+    (&finding.cve, &finding.references).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn is_included(filters: &ReportFilters, found: &ReportFinding) -> bool {
     let by_status = match found.finding.status.as_str() {
         "false_positive" => filters.include_false_positives,
         "ignored" => filters.include_ignored,
@@ -108,41 +212,29 @@ fn is_included(data: &ReportData, found: &ReportFinding) -> bool {
 }
 
 /// Removes the excluded parts of a finding.
-fn trim(data: &ReportData, mut found: ReportFinding) -> ReportFinding {
-    if !data.filters.include_how_to_reproduce {
+fn trim(filters: &ReportFilters, mut found: ReportFinding) -> ReportFinding {
+    if !filters.include_how_to_reproduce {
         found.finding.vuln_evidence = Evidence::default();
     }
-    if !data.filters.include_finding_history {
+    if !filters.include_finding_history {
         found.history.clear();
     }
     found
 }
 
-fn group(data: &ReportData, included: Vec<ReportFinding>) -> Vec<ReportGroup> {
-    let mut by_name: BTreeMap<String, Vec<ReportFinding>> = BTreeMap::new();
-    let by_target = data.group_by == GroupBy::Target;
-    if by_target && data.filters.include_all_targets {
-        by_name.extend(data.targets.iter().map(|name| (name.clone(), Vec::new())));
-    }
-    for found in included {
-        let name = if by_target { found.target.clone() } else { found.finding.name.to_string() };
-        by_name.entry(name).or_default().push(found);
-    }
-    let mut groups: Vec<ReportGroup> = by_name
-        .into_iter()
-        .map(|(name, mut findings)| {
-            findings.sort_by(|a, b| {
-                let key = |found: &ReportFinding| std::cmp::Reverse(found.risk());
-                key(a)
-                    .cmp(&key(b))
-                    .then_with(|| a.finding.name.cmp(&b.finding.name))
-                    .then_with(|| a.target.cmp(&b.target))
-            });
-            ReportGroup { name, findings }
-        })
-        .collect();
+fn groups(by_name: BTreeMap<String, Vec<PlacedFinding>>) -> Vec<ReportGroup> {
+    let group = |(name, mut placed): (String, Vec<PlacedFinding>)| {
+        placed.sort_by(|a, b| {
+            b.risk.cmp(&a.risk).then_with(|| a.name.cmp(&b.name)).then_with(|| a.target.cmp(&b.target))
+        });
+        let mut counts = [0; 5];
+        placed.iter().for_each(|one| counts[place_of(one.risk)] += 1);
+        let has_common_texts = placed.windows(2).all(|pair| pair[0].texts == pair[1].texts);
+        ReportGroup { name, counts, has_common_texts, positions: placed.iter().map(|one| one.position).collect() }
+    };
+    let mut groups: Vec<ReportGroup> = by_name.into_iter().map(group).collect();
     // The sort is stable, so groups of equal risk remain sorted by name.
-    groups.sort_by_key(|group| std::cmp::Reverse(group.findings.first().map(ReportFinding::risk)));
+    groups.sort_by_key(|group| group.counts.iter().position(|count| *count > 0).unwrap_or(group.counts.len()));
     groups
 }
 
@@ -151,9 +243,14 @@ mod tests {
     use super::super::tests::data;
     use super::*;
 
+    fn first(document: &Document<'_>) -> ReportFinding {
+        document.findings(&document.groups[0], 0).next().unwrap().unwrap()
+    }
+
     #[test]
     fn groups_are_sorted_by_risk_in_both_groupings() {
-        let names = |by| Document::new(&data(by)).groups.into_iter().map(|group| group.name).collect::<Vec<_>>();
+        let names =
+            |by| Document::new(&data(by)).unwrap().groups.into_iter().map(|group| group.name).collect::<Vec<_>>();
         assert_eq!(names(GroupBy::Target), ["shop.test", "api.test"]);
         assert_eq!(names(GroupBy::Vulnerability)[1], "Server names its version");
     }
@@ -163,14 +260,14 @@ mod tests {
         let mut input = data(GroupBy::Target);
         input.filters.include_info = false;
         input.filters.include_how_to_reproduce = false;
-        let document = Document::new(&input);
+        let document = Document::new(&input).unwrap();
         assert_eq!(document.counts, [1, 0, 0, 0, 0]);
-        assert_eq!(document.groups[0].findings[0].finding.vuln_evidence, Evidence::default());
+        assert_eq!(first(&document).finding.vuln_evidence, Evidence::default());
 
         input.filters.include_not_verified = false;
-        assert!(Document::new(&input).is_empty());
+        assert!(Document::new(&input).unwrap().is_empty());
         input.filters.include_all_targets = true;
-        assert_eq!(Document::new(&input).groups.len(), 3, "targets without findings are included on request");
+        assert_eq!(Document::new(&input).unwrap().groups.len(), 3, "targets without findings are included on request");
     }
 
     #[test]
@@ -181,15 +278,15 @@ mod tests {
             let mut one = data(GroupBy::Target);
             one.findings.truncate(1);
             one.findings[0].finding.status = status.into();
-            assert_eq!(!Document::new(&one).is_empty(), included_by_default, "{status}");
+            assert_eq!(!Document::new(&one).unwrap().is_empty(), included_by_default, "{status}");
         }
     }
 
     #[test]
     fn history_is_included_on_request() {
         let mut input = data(GroupBy::Target);
-        assert!(Document::new(&input).groups[0].findings[0].history.is_empty());
+        assert!(first(&Document::new(&input).unwrap()).history.is_empty());
         input.filters.include_finding_history = true;
-        assert_eq!(Document::new(&input).groups[0].findings[0].history.len(), 1);
+        assert_eq!(first(&Document::new(&input).unwrap()).history.len(), 1);
     }
 }

@@ -2,9 +2,9 @@
 
 use csv::{Terminator, WriterBuilder};
 
-use super::{Document, RenderError, ReportDecision, ReportFinding, evidence_cell};
+use super::{Document, RenderError, ReportDecision, ReportFinding, ReportOutput, evidence_cell};
 use crate::contract::EvidenceView;
-use crate::text;
+use crate::text::clean_text_for_print;
 
 pub(super) type FindingColumn = (&'static str, fn(&ReportFinding) -> String);
 pub(super) type DecisionColumn = (&'static str, fn(&ReportDecision) -> String);
@@ -51,22 +51,24 @@ pub(super) const DECISION_COLUMNS: [DecisionColumn; 14] = [
     ("fingerprint", |decided| decided.fingerprint.clone()),
 ];
 
-pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
-    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
+pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
+    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     let decisions: &[DecisionColumn] = if document.with_decisions { &DECISION_COLUMNS } else { &[] };
     let headers = COLUMNS.iter().map(|(name, _)| *name).chain(decisions.iter().map(|(name, _)| *name));
     writer.write_record(["group"].into_iter().chain(headers))?;
     for group in &document.groups {
-        for found in &group.findings {
+        for found in document.findings(group, 0) {
+            let found = found?;
             let decided = found.decided.clone().unwrap_or_default();
-            let cells = COLUMNS.iter().map(|(_, cell)| cell(found));
+            let cells = COLUMNS.iter().map(|(_, cell)| cell(&found));
             let cells = cells.chain(decisions.iter().map(|(_, cell)| cell(&decided)));
             writer.write_record(
-                [group.name.clone()].into_iter().chain(cells).map(|cell| neutral(&text::clean_text(&cell))),
+                [group.name.clone()].into_iter().chain(cells).map(|cell| neutral(&clean_text_for_print(&cell))),
             )?;
         }
     }
-    writer.into_inner().map_err(|error| RenderError::Table(csv::Error::from(error.into_error())))
+    writer.flush()?;
+    Ok(())
 }
 
 /// Evidence in one cell: one line per row, `header: cell` pairs.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::{Cursor, Write as _};
+use std::io::Write as _;
 
 use jiff::tz::TimeZone;
 use zip::write::SimpleFileOptions;
@@ -11,7 +11,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::flow::{Block, ContentsLine, Heading, TableBlock, walk};
 use super::view::{Fact, SummaryRow, View};
-use super::{Document, RenderError, risk_color};
+use super::{Document, RenderError, ReportOutput, risk_color};
 use crate::contract::Risk;
 
 /// Width of the text in twentieths of a point: A4 with margins of 2 cm.
@@ -31,9 +31,9 @@ const PARTS: [(&str, &str); 6] = [
     ("word/footer1.xml", include_str!("../../assets/reports/docx/footer.xml")),
 ];
 
-pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
-    let view = View::new(document);
-    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
+    let view = View::new(document)?;
+    let mut zip = ZipWriter::new(out);
     // Equal data gives equal bytes.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
@@ -60,7 +60,8 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     )?;
     zip.start_file("word/_rels/document.xml.rels", options)?;
     zip.write_all(relationships(&page.links).as_bytes())?;
-    Ok(zip.finish()?.into_inner())
+    zip.finish()?;
+    Ok(())
 }
 
 fn properties(view: &View<'_>) -> String {

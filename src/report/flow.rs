@@ -4,6 +4,7 @@
 //!   title · cover · summary · contents · chapter { finding { facts, texts, evidence } } · recommendations · appendix
 //! ```
 
+use super::RenderError;
 use super::view::{Chapter, Fact, FindingEntry, Proof, ProofLimit, Prose, SummaryRow, View};
 use crate::contract::Risk;
 use crate::text::plural;
@@ -77,8 +78,8 @@ pub struct ContentsLine {
 /// a table.
 ///
 /// # Errors
-/// Those of `each`.
-pub fn walk<E>(view: &View<'_>, mut in_full: usize, each: &mut dyn FnMut(Block<'_>) -> Result<(), E>) -> Result<(), E> {
+/// Those of `each`, and when the findings cannot be read.
+pub fn walk(view: &View<'_>, mut in_full: usize, each: Each<'_>) -> Result<(), RenderError> {
     each(Block::Title(&view.title))?;
     each(Block::Facts(&view.cover))?;
     let mut anchors = Anchors { next: 1 };
@@ -156,37 +157,37 @@ fn contents(view: &View<'_>, first_chapter: usize, after: usize, has_scans: bool
     lines
 }
 
-type Each<'a, E> = &'a mut dyn FnMut(Block<'_>) -> Result<(), E>;
+type Each<'a> = &'a mut dyn FnMut(Block<'_>) -> Result<(), RenderError>;
 
-fn heading<E>(
-    each: Each<'_, E>,
+fn heading(
+    each: Each<'_>,
     level: u8,
     number: &str,
     text: &str,
     anchor: usize,
     is_new_page: bool,
-) -> Result<(), E> {
+) -> Result<(), RenderError> {
     each(Block::Heading { heading: Heading { level, number, text, risk: None, anchor }, is_new_page })
 }
 
-fn walk_chapter<E>(
+fn walk_chapter(
     chapter: &Chapter<'_>,
     anchor: usize,
     in_full: usize,
     is_new_page: bool,
-    each: Each<'_, E>,
-) -> Result<(), E> {
+    each: Each<'_>,
+) -> Result<(), RenderError> {
     heading(each, 1, &chapter.number.to_string(), &chapter.name, anchor, is_new_page)?;
     if chapter.is_empty() {
         each(Block::Remark("No findings."))?;
     }
     walk_prose(&chapter.common, each)?;
     walk_advice(&chapter.common, each)?;
-    let mut entries = chapter.entries(ProofLimit::PAGES).map(|(_, entry)| entry);
-    for entry in entries.by_ref().take(in_full) {
-        walk_entry(&entry, each)?;
+    for entry in chapter.entries(ProofLimit::PAGES, 0).take(in_full) {
+        walk_entry(&entry?.1, each)?;
     }
-    let rows: Vec<Vec<String>> = entries.map(listed).collect();
+    let rows = chapter.entries(ProofLimit::NOTHING, in_full).map(|entry| Ok(listed(entry?.1)));
+    let rows = rows.collect::<Result<Vec<Vec<String>>, RenderError>>()?;
     if rows.is_empty() {
         return Ok(());
     }
@@ -207,7 +208,7 @@ fn listed(entry: FindingEntry) -> Vec<String> {
     vec![entry.number, entry.risk.to_string(), entry.name, target.unwrap_or_default()]
 }
 
-fn walk_entry<E>(entry: &FindingEntry, each: Each<'_, E>) -> Result<(), E> {
+fn walk_entry(entry: &FindingEntry, each: Each<'_>) -> Result<(), RenderError> {
     let heading = Heading { level: 2, number: &entry.number, text: &entry.name, risk: Some(entry.risk), anchor: 0 };
     each(Block::Heading { heading, is_new_page: false })?;
     walk_prose(&entry.prose, each)?;
@@ -222,7 +223,7 @@ fn walk_entry<E>(entry: &FindingEntry, each: Each<'_, E>) -> Result<(), E> {
     Ok(())
 }
 
-fn walk_prose<E>(prose: &Prose, each: Each<'_, E>) -> Result<(), E> {
+fn walk_prose(prose: &Prose, each: Each<'_>) -> Result<(), RenderError> {
     if !prose.facts.is_empty() {
         each(Block::Facts(&prose.facts))?;
     }
@@ -233,7 +234,7 @@ fn walk_prose<E>(prose: &Prose, each: Each<'_, E>) -> Result<(), E> {
     Ok(())
 }
 
-fn walk_advice<E>(prose: &Prose, each: Each<'_, E>) -> Result<(), E> {
+fn walk_advice(prose: &Prose, each: Each<'_>) -> Result<(), RenderError> {
     if !prose.recommendation.is_empty() {
         each(Block::Paragraph { label: "Recommendation", text: &prose.recommendation })?;
     }
@@ -243,7 +244,7 @@ fn walk_advice<E>(prose: &Prose, each: Each<'_, E>) -> Result<(), E> {
     Ok(())
 }
 
-fn walk_proof<E>(proof: &Proof, each: Each<'_, E>) -> Result<(), E> {
+fn walk_proof(proof: &Proof, each: Each<'_>) -> Result<(), RenderError> {
     match proof {
         Proof::Nothing => Ok(()),
         Proof::Text(text) => each(Block::Verbatim(text)),
@@ -288,9 +289,10 @@ mod tests {
 
     #[test]
     fn findings_beyond_those_in_full_are_rows_of_a_table() {
-        let document = Document::new(&data(GroupBy::Target));
+        let data = data(GroupBy::Target);
+        let document = Document::new(&data).unwrap();
         let (mut in_full, mut listed) = (Vec::new(), Vec::new());
-        let mut note = |block: Block<'_>| -> Result<(), ()> {
+        let mut note = |block: Block<'_>| -> Result<(), RenderError> {
             match block {
                 Block::Heading { heading, .. } if heading.level == 2 => in_full.push(heading.number.to_owned()),
                 Block::Table(table) if table.headers[0] == "No." => listed.extend(table.rows.to_vec()),
@@ -298,7 +300,7 @@ mod tests {
             }
             Ok(())
         };
-        walk(&View::new(&document), 1, &mut note).unwrap();
+        walk(&View::new(&document).unwrap(), 1, &mut note).unwrap();
         assert_eq!((in_full.len(), listed.len()), (1, 2), "{in_full:?} {listed:?}");
         assert!(listed.iter().all(|row| row.len() == 4 && row.iter().all(|cell| !cell.is_empty())), "{listed:?}");
     }

@@ -5,7 +5,7 @@ use minijinja::{AutoEscape, Environment, Value};
 use serde_json::json;
 
 use super::view::{Chapter, FindingEntry, ProofLimit, View, counted};
-use super::{Document, RenderError};
+use super::{Document, RenderError, ReportOutput};
 use crate::contract::Risk;
 
 /// The parts of the page, rendered one after the other: a page of 20,000 findings never exists as one tree of values.
@@ -16,23 +16,22 @@ const TEMPLATES: [(&str, &str); 4] = [
     ("foot", include_str!("../../assets/reports/foot.html")),
 ];
 
-pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
+pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     for (name, template) in TEMPLATES {
         environment.add_template(name, template)?;
     }
-    let view = View::new(document);
-    let mut page = String::new();
+    let view = View::new(document)?;
     let mut part = |name: &str, values: serde_json::Value| -> Result<(), RenderError> {
-        page.push_str(&environment.get_template(name)?.render(Value::from(Serde(values)))?);
-        Ok(())
+        let text = environment.get_template(name)?.render(Value::from(Serde(values)))?;
+        Ok(out.write_all(text.as_bytes())?)
     };
     part("head", head(&view))?;
     for chapter in &view.contents {
         part("chapter", chapter_head(chapter))?;
-        for (_, entry) in chapter.entries(ProofLimit::ALL) {
-            part("finding", finding(&entry))?;
+        for entry in chapter.entries(ProofLimit::ALL, 0) {
+            part("finding", finding(&entry?.1))?;
         }
     }
     let scans: Vec<[String; 8]> = view.scans().collect();
@@ -44,8 +43,7 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
                 "text": one.text})
         })
         .collect();
-    part("foot", json!({"recommendations": recommendations, "scan_headers": View::SCAN_HEADERS, "scans": scans}))?;
-    Ok(page.into_bytes())
+    part("foot", json!({"recommendations": recommendations, "scan_headers": View::SCAN_HEADERS, "scans": scans}))
 }
 
 fn head(view: &View<'_>) -> serde_json::Value {

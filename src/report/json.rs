@@ -1,18 +1,33 @@
 //! The JSON report: an array of groups, each with its name and `findings[]`; finding fields are those of the contract.
+//! Every finding is written before the next one is read.
 
 use serde_json::{Value, json};
 
-use super::{Document, Earlier, RenderError, ReportFinding};
+use super::{Document, Earlier, RenderError, ReportFinding, ReportOutput};
 use crate::contract::Stamp;
 use crate::text;
 
-pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
-    let mut groups = Vec::new();
-    for group in &document.groups {
-        let findings = group.findings.iter().map(finding).collect::<Result<Vec<_>, _>>()?;
-        groups.push(json!({"name": group.name, "group_by": document.group_by.as_str(), "findings": findings}));
+pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
+    out.write_all(b"[")?;
+    for (at, group) in document.groups.iter().enumerate() {
+        let comma = if at > 0 { "," } else { "" };
+        let [name, by] = [&group.name, document.group_by.as_str()].map(|text| safe(&json!(text), "    "));
+        write!(out, "{comma}\n  {{\n    \"name\": {},\n    \"group_by\": {},\n    \"findings\": [", name?, by?)?;
+        for (at, found) in document.findings(group, 0).enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            write!(out, "{comma}\n      {}", safe(&finding(&found?)?, "      ")?)?;
+        }
+        let end = if group.is_empty() { "]" } else { "\n    ]" };
+        write!(out, "{end}\n  }}")?;
     }
-    Ok(text::escaped_json(&serde_json::to_string_pretty(&groups)?).into_owned().into_bytes())
+    out.write_all(if document.groups.is_empty() { b"]" } else { b"\n]" })?;
+    Ok(())
+}
+
+/// Indented JSON without hidden characters. Its line feeds are never part of a string.
+fn safe(value: &Value, indent: &str) -> Result<String, RenderError> {
+    let text = serde_json::to_string_pretty(value)?;
+    Ok(text::escaped_json(&text).replace('\n', &format!("\n{indent}")))
 }
 
 fn finding(found: &ReportFinding) -> Result<Value, serde_json::Error> {
@@ -35,4 +50,25 @@ fn earlier(earlier: &Earlier) -> Value {
 
 fn stamp(at: Option<Stamp>) -> String {
     at.map(|at| at.to_string()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::data;
+    use super::super::{ReportData, render};
+    use super::*;
+    use crate::contract::{GroupBy, ReportFormat};
+
+    #[test]
+    fn text_is_that_of_the_whole_array() {
+        let mut with_empty_group = data(GroupBy::Target);
+        with_empty_group.filters.include_all_targets = true;
+        let empty = ReportData { findings: Vec::new(), targets: Vec::new(), ..data(GroupBy::Target) };
+        for data in [data(GroupBy::Vulnerability), with_empty_group, empty] {
+            let bytes = render(&Document::new(&data).unwrap(), &ReportFormat::Json).unwrap();
+            let text = String::from_utf8(bytes).unwrap();
+            let value: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(text, serde_json::to_string_pretty(&value).unwrap());
+        }
+    }
 }

@@ -1,12 +1,15 @@
-//! Reports: arranges findings and renders them as a file. Pure: data in, bytes out.
+//! Reports: arranges findings and renders them as a file. Data in, bytes out.
 //!
 //! ```text
-//!   the service's store, or rows with decisions ─► ReportData ─arrange─► Document (groups of findings) ─► json | csv
-//!                                                                                  └─► View (pages) ─► html | pdf | docx | xlsx
+//!   ReportData ─┐
+//!               ├─arrange─► Document (order of the findings) ─► json | csv
+//!   findings ───┘              └─► View (pages) ─► html | pdf | docx | xlsx
 //! ```
 //!
-//! Both wings use this module: the service for the findings of scans, the dashboard for findings with decisions. The
-//! template engine escapes HTML, and cells that a spreadsheet would read as a formula are neutralised.
+//! Both wings use this module: the service for the findings of scans, the dashboard for findings with decisions. A document
+//! holds the order of its findings only; the writers read them from their source in batches, so that a report of 100,000
+//! findings is never in memory. The template engine escapes HTML, and cells that a spreadsheet would read as a formula are
+//! neutralised.
 
 mod arrange;
 mod csv;
@@ -18,6 +21,8 @@ mod json;
 mod pdf;
 mod view;
 mod xlsx;
+
+use std::io::{Cursor, Seek, Write};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -37,7 +42,8 @@ pub const FORMATS: &[ReportFormat] = &[
     ReportFormat::Xlsx,
 ];
 
-/// The data of a report. It is a copy, so that the report remains complete when its scans are deleted.
+/// The data of a report. It is a copy, so that the report remains complete when its scans are deleted. Many findings are in
+/// another [`FindingSource`] instead.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReportData {
     pub workspace: String,
@@ -56,6 +62,32 @@ pub struct ReportData {
     /// The scans, for the appendix.
     pub scans: Vec<ReportScan>,
 }
+
+/// The findings of a report. A report reads them several times, in batches and in any order.
+pub trait FindingSource: Sync {
+    fn count(&self) -> usize;
+
+    /// The findings at these positions.
+    ///
+    /// # Errors
+    /// [`RenderError::Findings`] when they cannot be read.
+    fn read(&self, positions: &[usize]) -> Result<Vec<ReportFinding>, RenderError>;
+}
+
+impl FindingSource for Vec<ReportFinding> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn read(&self, positions: &[usize]) -> Result<Vec<ReportFinding>, RenderError> {
+        Ok(positions.iter().filter_map(|position| self.get(*position)).cloned().collect())
+    }
+}
+
+/// The file that a report is written to.
+pub trait ReportOutput: Write + Seek + Send {}
+
+impl<T: Write + Seek + Send> ReportOutput for T {}
 
 /// A finding with its origin.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -98,6 +130,8 @@ pub struct ReportScan {
 pub enum RenderError {
     #[error("report format {0} is not supported; use json, csv, html, pdf, docx or xlsx")]
     Format(String),
+    #[error("findings of the report not read")]
+    Findings(#[source] std::io::Error),
     #[error("HTML template failed")]
     Template(#[from] minijinja::Error),
     #[error("CSV table not written")]
@@ -114,18 +148,32 @@ pub enum RenderError {
     Pdf(String),
 }
 
-/// Renders a report.
+/// Renders a report into memory.
 ///
 /// # Errors
-/// When the format is not one of [`FORMATS`], or a writer fails.
-pub fn render(document: &Document, format: &ReportFormat) -> Result<Vec<u8>, RenderError> {
+/// As [`render_to`].
+pub fn render(document: &Document<'_>, format: &ReportFormat) -> Result<Vec<u8>, RenderError> {
+    let mut out = Cursor::new(Vec::new());
+    render_to(document, format, &mut out)?;
+    Ok(out.into_inner())
+}
+
+/// Renders a report into a file, from its current position on.
+///
+/// # Errors
+/// When the format is not one of [`FORMATS`], the findings cannot be read, or a writer fails.
+pub fn render_to(
+    document: &Document<'_>,
+    format: &ReportFormat,
+    out: &mut dyn ReportOutput,
+) -> Result<(), RenderError> {
     match format {
-        ReportFormat::Json => json::render(document),
-        ReportFormat::Csv => csv::render(document),
-        ReportFormat::Html => html::render(document),
-        ReportFormat::Pdf => pdf::render(document),
-        ReportFormat::Docx => docx::render(document),
-        ReportFormat::Xlsx => xlsx::render(document),
+        ReportFormat::Json => json::render(document, out),
+        ReportFormat::Csv => csv::render(document, out),
+        ReportFormat::Html => html::render(document, out),
+        ReportFormat::Pdf => pdf::render(document, out),
+        ReportFormat::Docx => docx::render(document, out),
+        ReportFormat::Xlsx => xlsx::render(document, out),
         other => Err(RenderError::Format(other.to_string())),
     }
 }
@@ -222,7 +270,7 @@ mod tests {
     const TEXT_FORMATS: [ReportFormat; 3] = [ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
 
     fn text(data: &ReportData, format: ReportFormat) -> String {
-        String::from_utf8(render(&Document::new(data), &format).unwrap()).unwrap()
+        String::from_utf8(render(&Document::new(data).unwrap(), &format).unwrap()).unwrap()
     }
 
     #[test]
@@ -331,7 +379,7 @@ mod tests {
     #[test]
     fn render_refuses_unsupported_format() {
         let format = ReportFormat::from("odt");
-        let error = render(&Document::new(&data(GroupBy::Target)), &format).unwrap_err();
+        let error = render(&Document::new(&data(GroupBy::Target)).unwrap(), &format).unwrap_err();
         assert!(error.to_string().contains("json, csv, html"));
     }
 }

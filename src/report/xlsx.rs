@@ -13,7 +13,7 @@ use rust_xlsxwriter::{
 
 use super::csv::{COLUMNS, DECISION_COLUMNS};
 use super::view::{Proof, ProofLimit, View};
-use super::{Document, RenderError, risk_color};
+use super::{Document, RenderError, ReportOutput, risk_color};
 use crate::contract::Risk;
 use crate::text;
 
@@ -24,8 +24,8 @@ const ROWS: u32 = 1_048_576;
 /// Most cells of an evidence row; the others are joined in the last one.
 const CELLS: usize = 12;
 
-pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
-    let view = View::new(document);
+pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
+    let view = View::new(document)?;
     let mut book = Workbook::new();
     let at = view.generated().as_second();
     let mut properties = DocProperties::new().set_title(within_cell(&view.title)).set_author("scandeck");
@@ -49,7 +49,8 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
         }
         table.finish()?;
     }
-    Ok(book.save_to_buffer()?)
+    book.save_to_writer(out)?;
+    Ok(())
 }
 
 struct Formats {
@@ -277,11 +278,12 @@ fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result
     let names = columns.iter().map(|(name, _)| *name).chain(decisions.iter().map(|(name, _)| *name));
     table.headers(["no", "group", "risk"].into_iter().chain(names))?;
     for chapter in &view.contents {
-        for (found, entry) in chapter.entries(ProofLimit { characters: 0, rows: 0 }) {
+        for entry in chapter.entries(ProofLimit::NOTHING, 0) {
+            let (found, entry) = entry?;
             let decided = found.decided.clone().unwrap_or_default();
-            let values = columns.iter().map(|(_, value)| value(found));
+            let values = columns.iter().map(|(_, value)| value(&found));
             let values = values.chain(decisions.iter().map(|(_, value)| value(&decided)));
-            let values: Vec<String> = values.map(|value| text::clean_text(&value).into_owned()).collect();
+            let values: Vec<String> = values.map(|value| text::clean_text_for_print(&value).into_owned()).collect();
             let first = [Cell::Text(&entry.number), Cell::Text(&chapter.name), Cell::Risk(entry.risk)];
             table.row(first.into_iter().chain(values.iter().map(|value| Cell::of_text(value))))?;
         }
@@ -295,8 +297,9 @@ fn evidence(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result
     let names: Vec<String> = names.chain((1..=CELLS).map(|at| format!("evidence {at}"))).collect();
     table.headers(names.iter().map(String::as_str))?;
     for chapter in &view.contents {
-        for (found, entry) in chapter.entries(ProofLimit::ALL) {
-            let target = text::clean(&found.target);
+        for entry in chapter.entries(ProofLimit::ALL, 0) {
+            let (found, entry) = entry?;
+            let target = text::clean_for_print(&found.target);
             let rows = match &entry.proof {
                 Proof::Nothing => continue,
                 Proof::Text(text) => vec![vec![text.clone()]],

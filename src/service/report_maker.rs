@@ -6,11 +6,17 @@
 //!   scan ended ─► pending callback ───────────────────────┘                        └─► delivery queued
 //! ```
 //!
-//! The data is gathered in batches. A report that the end of the service interrupts is gathered again at the next start,
+//! The data is gathered in batches into a file, and the document is written to another, which the store then takes over in
+//! parts: no step has the whole report in memory, except the PDF. A report that the end of the service interrupts is gathered again at the next start,
 //! and one that an error of the database interrupts, after a minute or with the next request.
 
-use std::collections::{BTreeSet, HashMap};
+mod gather;
+mod spool;
 
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek};
+
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -20,13 +26,14 @@ use super::errors::ApiError;
 use super::state::App;
 use super::store::DatabaseError;
 use super::store::deliveries::{NewDelivery, PendingCallback};
-use super::store::findings::{BATCH, FindingFilter};
 use super::store::reports::QueuedReport;
-use crate::contract::{
-    Finding, FindingId, GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource, Scan, ScanId, Stamp, TargetId,
-    Tool, WorkspaceId,
-};
-use crate::report::{Document, FORMATS, ReportData, ReportFinding, ReportScan, content_type, render};
+use crate::contract::{NewReport, ReportFormat, ReportSource, ScanId, WorkspaceId};
+use crate::report::{FORMATS, ReportData, content_type, render_to};
+
+use gather::{Gathered, gather, gather_scan, workspace_name};
+
+/// Bytes of a part of a document in the store.
+const PART: usize = 512 * 1024;
 
 /// Checks the resources of a report; returns their workspace if it is one, and its name, of several the first and "and
 /// others".
@@ -53,105 +60,6 @@ enum QueuedData {
 /// The text of a requested report for the store.
 pub fn queued(new: &NewReport) -> serde_json::Result<String> {
     serde_json::to_string(new)
-}
-
-/// Collects the data of a report from the resources that still exist.
-async fn gather(app: &App, new: &NewReport) -> Result<ReportData, DatabaseError> {
-    let ids: BTreeSet<i64> = new.resources.iter().copied().collect();
-    let (findings, scans) = match new.source {
-        ReportSource::Findings => selected_findings(app, ids).await?,
-        _ => selected_scans(app, ids).await?,
-    };
-    assemble(app, new.group_by.clone(), new.filters.unwrap_or_default(), findings, scans).await
-}
-
-type ReportContents = (Vec<Finding>, Vec<Scan>);
-
-async fn selected_findings(app: &App, ids: BTreeSet<i64>) -> Result<ReportContents, DatabaseError> {
-    let selected = ids.iter().copied().map(FindingId).collect();
-    let filter = FindingFilter { ids: Some(selected), ..FindingFilter::default() };
-    let findings = app.store.read_findings(&filter).await?;
-    let scans: BTreeSet<i64> = findings.iter().filter_map(|finding| finding.task_id).map(|id| id.0).collect();
-    let scans = existing_scans(app, &scans).await?;
-    Ok((findings, scans))
-}
-
-async fn selected_scans(app: &App, ids: BTreeSet<i64>) -> Result<ReportContents, DatabaseError> {
-    let scans = existing_scans(app, &ids).await?;
-    let mut findings = Vec::new();
-    for scan in &scans {
-        findings.extend(findings_of(app, scan.id).await?);
-    }
-    Ok((findings, scans))
-}
-
-async fn findings_of(app: &App, scan: ScanId) -> Result<Vec<Finding>, DatabaseError> {
-    app.store.read_findings(&FindingFilter { scan: Some(scan), ..FindingFilter::default() }).await
-}
-
-async fn existing_scans(app: &App, ids: &BTreeSet<i64>) -> Result<Vec<Scan>, DatabaseError> {
-    let ids: Vec<i64> = ids.iter().copied().collect();
-    let mut scans = Vec::with_capacity(ids.len());
-    for batch in ids.chunks(BATCH) {
-        scans.extend(app.store.scans_by_id(batch, app.now()).await?);
-    }
-    Ok(scans)
-}
-
-async fn assemble(
-    app: &App,
-    group_by: GroupBy,
-    filters: ReportFilters,
-    findings: Vec<Finding>,
-    scans: Vec<Scan>,
-) -> Result<ReportData, DatabaseError> {
-    let names = target_names(app, &scans).await?;
-    let name = |id: Option<TargetId>| id.and_then(|id| names.get(&id).cloned()).unwrap_or_default();
-    let by_id: HashMap<ScanId, &Scan> = scans.iter().map(|scan| (scan.id, scan)).collect();
-    let mut histories = match filters.include_finding_history {
-        true => app.store.histories(&findings.iter().map(|finding| finding.id.0).collect::<Vec<_>>()).await?,
-        false => HashMap::new(),
-    };
-    let mut found = Vec::with_capacity(findings.len());
-    for finding in findings {
-        let scan = finding.task_id.and_then(|id| by_id.get(&id));
-        found.push(ReportFinding {
-            target: name(finding.target_id),
-            tool: Tool(scan.map_or(0, |scan| scan.tool_id)),
-            found_at: scan.and_then(|scan| scan.start_time),
-            history: histories.remove(&finding.id).unwrap_or_default(),
-            finding,
-            decided: None,
-        });
-    }
-    Ok(ReportData {
-        with_decisions: false,
-        workspace: workspace_name(app, &scans.iter().filter_map(|scan| scan.workspace_id).collect()).await?,
-        generated: Stamp(app.now()),
-        selection: String::new(),
-        group_by,
-        filters,
-        findings: found,
-        targets: names.values().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
-        scans: scans.into_iter().map(|scan| ReportScan { target: name(Some(scan.target_id)), scan }).collect(),
-    })
-}
-
-async fn target_names(app: &App, scans: &[Scan]) -> Result<HashMap<TargetId, String>, DatabaseError> {
-    let mut names = HashMap::new();
-    for id in scans.iter().map(|scan| scan.target_id).collect::<BTreeSet<_>>() {
-        if let Some(target) = app.store.target(id).await? {
-            names.insert(id, target.name.to_string());
-        }
-    }
-    Ok(names)
-}
-
-/// The name of a workspace; of several, the first name and "and others".
-async fn workspace_name(app: &App, ids: &BTreeSet<WorkspaceId>) -> Result<String, DatabaseError> {
-    let Some(first) = ids.first() else { return Ok(String::new()) };
-    let name = app.store.workspace(*first).await?.map(|workspace| workspace.name.to_string()).unwrap_or_default();
-    Ok(if ids.len() > 1 { format!("{name} and others") } else { name })
 }
 
 /// Renders reports until `stop`.
@@ -187,16 +95,37 @@ async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
     if let Err(error) = &rendered {
         tracing::error!(report = report.id, error = %format!("{error:#}"), "report not rendered");
     }
+    let is_rendered = rendered.is_ok();
     let notification = json!({
         "event": "report",
         "report_id": report.id,
-        "status": if rendered.is_ok() { "finished" } else { "failed" },
+        "status": if is_rendered { "finished" } else { "failed" },
         "format": report.format,
     })
     .to_string();
-    let content = rendered.as_ref().map(|content| content.as_deref()).map_err(|_| ());
-    app.store.finish_report(&report, content, notification.as_bytes(), app.now()).await?;
+    app.store.delete_report_parts(report.id).await?;
+    if let Ok(Some(file)) = rendered {
+        store_parts(app, report.id, file).await?;
+    }
+    app.store.finish_report(&report, is_rendered, notification.as_bytes(), app.now()).await?;
     app.deliveries.notify_one();
+    Ok(())
+}
+
+/// Moves a document into the store, in a transaction for each part.
+async fn store_parts(app: &App, report: i64, mut file: File) -> Result<(), DatabaseError> {
+    for position in 0.. {
+        let read = tokio::task::spawn_blocking(move || {
+            let mut part = Vec::with_capacity(PART);
+            file.by_ref().take(PART as u64).read_to_end(&mut part).map(|_| (file, part))
+        });
+        let part;
+        (file, part) = read.await.map_err(std::io::Error::other)??;
+        if part.is_empty() {
+            break;
+        }
+        app.store.add_report_part(report, position, &part).await?;
+    }
     Ok(())
 }
 
@@ -204,24 +133,43 @@ async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
 ///
 /// # Errors
 /// When the database fails; a later attempt may succeed.
-async fn rendered(app: &App, report: &QueuedReport) -> Result<anyhow::Result<Option<Vec<u8>>>, DatabaseError> {
+async fn rendered(app: &App, report: &QueuedReport) -> Result<anyhow::Result<Option<File>>, DatabaseError> {
     let format = ReportFormat::from(report.format.as_str());
-    let data = match serde_json::from_str(&report.data) {
-        Ok(QueuedData::Gathered(data)) => *data,
-        Ok(QueuedData::Requested(new)) => match gather(app, &new).await {
-            Ok(data) => data,
-            Err(error @ (DatabaseError::Decode(_) | DatabaseError::ColumnDecode { .. })) => {
-                return Ok(Err(error.into()));
-            }
-            Err(error) => return Err(error),
-        },
+    let gathered = match serde_json::from_str(&report.data) {
+        Ok(QueuedData::Gathered(data)) => Ok(Gathered::from(*data)),
+        Ok(QueuedData::Requested(new)) => gather(app, &new).await,
         Err(error) => return Ok(Err(error.into())),
     };
+    match gathered {
+        Ok(gathered) => Ok(render_file(app, gathered, format, false).await),
+        Err(error) => match error.downcast::<DatabaseError>() {
+            Ok(error @ (DatabaseError::Decode(_) | DatabaseError::ColumnDecode { .. })) => Ok(Err(error.into())),
+            Ok(error) => Err(error),
+            Err(error) => Ok(Err(error)),
+        },
+    }
+}
+
+/// The document as an unnamed file, at its start; `None` when it is empty and may not be.
+async fn render_file(
+    app: &App,
+    gathered: Gathered,
+    format: ReportFormat,
+    may_be_empty: bool,
+) -> anyhow::Result<Option<File>> {
+    let dir = app.settings.data_dir.clone();
     let render = move || {
-        let document = Document::new(&data);
-        if document.is_empty() { Ok(None) } else { Ok(Some(render(&document, &format)?)) }
+        let document = gathered.document()?;
+        if document.is_empty() && !may_be_empty {
+            return Ok(None);
+        }
+        let mut out = BufWriter::new(tempfile::tempfile_in(dir)?);
+        render_to(&document, &format, &mut out)?;
+        let mut file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        file.rewind()?;
+        Ok(Some(file))
     };
-    Ok(blocking(render).await)
+    blocking(render).await
 }
 
 /// Runs work outside the async threads; a panic becomes an error.
@@ -229,21 +177,13 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> anyhow::Result<T> + 
     tokio::task::spawn_blocking(work).await?
 }
 
-/// The PDF of a scan; of an active scan, its findings so far.
+/// The report of a scan; of an active scan, its findings so far.
 ///
 /// # Errors
 /// When the database or the writer fails.
-pub async fn scan_pdf(app: &App, scan: ScanId) -> anyhow::Result<Vec<u8>> {
-    let data = scan_data(app, scan).await?;
-    blocking(move || Ok(render(&Document::new(&data), &ReportFormat::Pdf)?)).await
-}
-
-/// The data of a report about one scan, with its target even if nothing was found.
-async fn scan_data(app: &App, scan: ScanId) -> Result<ReportData, DatabaseError> {
-    let scans = existing_scans(app, &BTreeSet::from([scan.0])).await?;
-    let findings = findings_of(app, scan).await?;
-    let filters = ReportFilters { include_all_targets: true, ..ReportFilters::default() };
-    assemble(app, GroupBy::Target, filters, findings, scans).await
+pub async fn scan_report(app: &App, scan: ScanId, format: ReportFormat) -> anyhow::Result<File> {
+    let gathered = gather_scan(app, scan).await?;
+    render_file(app, gathered, format, true).await?.context("the report is empty")
 }
 
 /// Queues the reports of ended scans for their `report_callback`.
@@ -271,14 +211,25 @@ struct CallbackBody {
 async fn callback_report(app: &App, pending: &PendingCallback) -> Result<Option<CallbackBody>, DatabaseError> {
     let name = pending.callback.format.as_deref().unwrap_or("json");
     let format = FORMATS.iter().find(|format| format.as_str() == name).unwrap_or(&ReportFormat::Json);
-    let data = scan_data(app, pending.scan).await?;
     let name = format!("scandeck-scan-{}.{format}", pending.scan);
-    match blocking(move || Ok(render(&Document::new(&data), format)?)).await {
+    let read = async {
+        let mut file = scan_report(app, pending.scan, format.clone()).await?;
+        blocking(move || {
+            let mut report = Vec::new();
+            file.read_to_end(&mut report)?;
+            Ok(report)
+        })
+        .await
+    };
+    match read.await {
         Ok(report) => Ok(Some(callback_body(format, &name, report))),
-        Err(error) => {
-            tracing::error!(scan = %pending.scan, error = %format!("{error:#}"), "report of a callback not rendered");
-            Ok(None)
-        }
+        Err(error) => match error.downcast::<DatabaseError>() {
+            Ok(error) => Err(error),
+            Err(error) => {
+                tracing::error!(scan = %pending.scan, error = %format!("{error:#}"), "report of a callback not rendered");
+                Ok(None)
+            }
+        },
     }
 }
 
@@ -302,6 +253,7 @@ fn callback_body(format: &ReportFormat, name: &str, report: Vec<u8>) -> Callback
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::Arc;
 
     use jiff::Timestamp;
@@ -316,8 +268,8 @@ mod tests {
     use crate::service::store::Store;
     use crate::service::worker::Worker;
 
-    fn app(store: Store) -> App {
-        let settings = Settings::new("/nonexistent");
+    fn app(store: Store, dir: &Path) -> App {
+        let settings = Settings::new(dir);
         App::new(AppState {
             store,
             proxies: Default::default(),
@@ -356,9 +308,9 @@ mod tests {
         let report = store.next_report().await.unwrap().unwrap();
         store.close().await;
         // An inner error would store the report as failed.
-        assert!(rendered(&app(store), &report).await.is_err());
+        assert!(rendered(&app(store, temp.path()), &report).await.is_err());
 
-        let app = app(Store::open(&path).await.unwrap().store);
+        let app = app(Store::open(&path).await.unwrap().store, temp.path());
         make_all(&app, &CancellationToken::new()).await.unwrap();
         let reports = app.store.reports(&[1, 2]).await.unwrap();
         let statuses: Vec<&str> = reports.iter().map(|report| report.status.as_str()).collect();

@@ -2,8 +2,8 @@
 
 use super::clock::ManualClock;
 use jiff::{SignedDuration, Timestamp};
-use scandeck::contract::Risk;
-use scandeck::service::engine::ScanOutcome;
+use scandeck::contract::{Risk, ScanOutput};
+use scandeck::service::engine::{ScanEvent, ScanOutcome};
 use serde_json::{Value, json};
 
 use super::TestService;
@@ -338,6 +338,23 @@ async fn running_scan_serves_output_raw_log_and_tests() {
     );
     for part in ["output", "raw", "tests"] {
         service.get(&format!("/scans/99/{part}")).await.assert_refused(404, "scan 99 not found");
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn output_of_any_length_is_sent_as_it_is_stored() {
+    let service = TestService::new().await;
+    let ports = |number: usize| (0..number).map(|port| json!({"port": port, "banner": "é".repeat(40)})).collect();
+    for number in [1, 10, 6_000] {
+        let stored = json!({"ports": Value::Array(ports(number))});
+        let output = ScanOutput { output_type: "port_scanner".into(), output_data: stored.clone() };
+        service.runner.set_events(vec![ScanEvent::Output(output)]);
+        service.runner.finish_scans(1);
+        let scan = service.scan(service.target(&format!("127.0.1.{}", number % 250 + 1)).await).await;
+        service.until_status(scan, "finished").await;
+        let shown = service.get(&format!("/scans/{scan}/output")).await;
+        assert!(*shown.data() == json!({"output_type": "port_scanner", "output_data": stored}), "{number} ports");
     }
     service.stop().await;
 }

@@ -35,7 +35,7 @@ const FALLBACK: usize = 3;
 const SYMBOLS: usize = 7;
 const BOX: char = '\u{25a1}';
 /// Shaped words that are remembered.
-const WORDS: usize = 20_000;
+const WORDS: usize = 5_000;
 /// Longer words are rare, and shaped each time.
 const WORD: usize = 64;
 

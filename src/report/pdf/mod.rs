@@ -10,13 +10,13 @@ use self::layout::{Measured, PageLayout};
 use self::output::PdfPages;
 use super::flow::walk;
 use super::view::View;
-use super::{Document, RenderError};
+use super::{Document, RenderError, ReportOutput};
 
 /// Findings with texts and evidence; the further ones are listed. Every page is in memory until the file is complete.
 pub(super) const IN_FULL: usize = 2_500;
 
-pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
-    let view = View::new(document);
+pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
+    let view = View::new(document)?;
     let footer = format!("{} · {} UTC", view.title, view.generated());
     let mut fonts = Fonts::new()?;
 
@@ -29,5 +29,5 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     let mut drawing = PageLayout::new(&mut fonts, Some(&mut pages), &known, &footer);
     walk(&view, IN_FULL, &mut |block| drawing.block(&block))?;
     drawing.finish()?;
-    pages.finish()
+    Ok(out.write_all(&pages.finish()?)?)
 }

@@ -1,13 +1,11 @@
 //! `/reports` (api-v2.md §4, §7). [`crate::service::report_maker`] renders reports in the background.
 
-use std::io::{Seek, Write};
-
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures::{StreamExt, stream};
 use serde_json::{Map, Value};
-use tokio_util::io::ReaderStream;
 
 use super::{DataJson, RouteResult, data, no_content};
 use crate::contract::{
@@ -29,8 +27,6 @@ use crate::service::state::App;
 
 /// Reports that are read at once.
 const BATCH: usize = 500;
-/// Largest document that is sent from memory, in bytes.
-const MAX_IN_MEMORY: usize = 1024 * 1024;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -70,7 +66,10 @@ async fn show(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<DataJ
 }
 
 async fn delete(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<StatusCode> {
-    no_content(app.store.delete_report(id, app.now()).await?, "report", id)
+    let is_found = app.store.delete_report(id, app.now()).await?;
+    // Deletes the parts of the document.
+    app.reports.notify_one();
+    no_content(is_found, "report", id)
 }
 
 async fn download(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<Response> {
@@ -78,47 +77,28 @@ async fn download(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<R
     if report.status == ReportStatus::Waiting {
         return Ok(StatusCode::ACCEPTED.into_response());
     }
-    // One large document at a time is in memory, however slowly its clients read.
-    let Ok(_permit) = app.large_documents.acquire().await else {
-        return Err(ApiError::internal("service is stopping"));
-    };
-    let Some(content) = app.store.report_content(id).await? else {
+    let (parts, length) = app.store.report_size(id).await?;
+    if parts == 0 {
         return Ok(StatusCode::NO_CONTENT.into_response());
-    };
-    file_response(&app, &report.format, &report.download_name, content).await
+    }
+    // A slow client holds one part, and no connection to the database.
+    let parts = stream::iter(0..parts).then(move |position| {
+        let store = app.store.clone();
+        async move { store.report_part(id, position).await.map(Bytes::from) }
+    });
+    Ok(file_response(&report.format, &report.download_name, length.unsigned_abs(), Body::from_stream(parts)))
 }
 
-/// A file under its name. A large one is read from the disk while it is sent.
-pub(super) async fn file_response(
-    app: &App,
-    format: &ReportFormat,
-    name: &str,
-    content: Vec<u8>,
-) -> RouteResult<Response> {
-    let length = HeaderValue::from(content.len());
-    let body = match content.len() {
-        0..=MAX_IN_MEMORY => Body::from(content),
-        _ => spilled(app, content).await.map_err(ApiError::internal)?,
-    };
+/// A file under its name.
+pub(super) fn file_response(format: &ReportFormat, name: &str, length: u64, body: Body) -> Response {
     // Stored names consist of letters, digits, `-` and `.`.
     let attachment = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
     let attachment = attachment.unwrap_or_else(|_| HeaderValue::from_static("attachment"));
     let kind = HeaderValue::from_static(content_type(format));
+    let length = HeaderValue::from(length);
     let headers =
         [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, attachment), (header::CONTENT_LENGTH, length)];
-    Ok((headers, body).into_response())
-}
-
-/// A body that is read from an unnamed file in the data directory.
-async fn spilled(app: &App, content: Vec<u8>) -> anyhow::Result<Body> {
-    let dir = app.settings.data_dir.clone();
-    let file = tokio::task::spawn_blocking(move || {
-        let mut file = tempfile::tempfile_in(dir)?;
-        file.write_all(&content)?;
-        file.rewind()?;
-        std::io::Result::Ok(file)
-    });
-    Ok(Body::from_stream(ReaderStream::new(tokio::fs::File::from_std(file.await??))))
+    (headers, body).into_response()
 }
 
 async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {

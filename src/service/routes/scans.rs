@@ -1,12 +1,15 @@
 //! `/scans` (api-v2.md §4): reading, stopping and deleting scans. [`super::new_scan`] starts them.
 
+use std::io::{Seek, Write};
+
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures::stream;
+use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
+use tokio_util::io::ReaderStream;
 
 use super::reports::file_response;
 use super::{DataJson, RouteResult, data, new_scan, no_content, workspace_or_current};
@@ -19,7 +22,7 @@ use crate::service::endpoint::{
 use crate::service::engine::FINDING_LIST;
 use crate::service::errors::{ApiError, shown};
 use crate::service::list_stream::{self, LIST};
-use crate::service::report_maker::scan_pdf;
+use crate::service::report_maker::scan_report;
 use crate::service::request::{Id, QueryParams, choice};
 use crate::service::state::App;
 use crate::service::store::findings::{BATCH, FindingFilter};
@@ -28,6 +31,8 @@ use crate::service::store::targets::Deletion;
 
 /// Lines of a raw log that are read at once.
 const RAW_LINES: usize = 200;
+/// Largest output that is sent from memory, in bytes.
+const MAX_IN_MEMORY: usize = 64 * 1024;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -125,7 +130,7 @@ async fn output(State(app): State<App>, Id(id): Id<ScanId>, headers: HeaderMap) 
     if accept.contains("application/json") || accept.contains("*/*") || accept.contains("application/*") {
         return match kind.as_str() {
             FINDING_LIST => output_with_findings(&app, id, &data).await,
-            _ => Ok(stored_output(kind, data)),
+            _ => stored_output(&app, kind, data).await.map_err(ApiError::internal),
         };
     }
     if accept.contains("application/pdf") {
@@ -133,19 +138,34 @@ async fn output(State(app): State<App>, Id(id): Id<ScanId>, headers: HeaderMap) 
         let Ok(_permit) = app.large_documents.acquire().await else {
             return Err(ApiError::internal("service is stopping"));
         };
-        let pdf = scan_pdf(&app, id).await.map_err(ApiError::internal)?;
-        return file_response(&app, &ReportFormat::Pdf, &format!("scandeck-scan-{id}.pdf"), pdf).await;
+        let pdf =
+            tokio::fs::File::from_std(scan_report(&app, id, ReportFormat::Pdf).await.map_err(ApiError::internal)?);
+        let length = pdf.metadata().await.map_err(ApiError::internal)?.len();
+        let body = Body::from_stream(ReaderStream::new(pdf));
+        return Ok(file_response(&ReportFormat::Pdf, &format!("scandeck-scan-{id}.pdf"), length, body));
     }
     Err(ApiError::new(StatusCode::NOT_ACCEPTABLE, format!("output is not available as {accept}"))
         .with_details("send `accept: application/json` or `accept: application/pdf`"))
 }
 
-/// `{"data": …}` with the stored text of the output.
-fn stored_output(kind: String, data: String) -> Response {
-    let start = output_start(kind);
-    let parts = [Bytes::from(start), Bytes::from(data), Bytes::from_static(b"}}")];
-    let body = Body::from_stream(stream::iter(parts.map(Ok::<_, std::convert::Infallible>)));
-    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
+/// `{"data": …}` with the stored text of the output. A large one is copied to an unnamed file and read from there while it is
+/// sent: it is the output of one moment, and a slow client holds one chunk of it.
+async fn stored_output(app: &App, kind: String, data: String) -> anyhow::Result<Response> {
+    let (start, end) = (Bytes::from(output_start(kind)), Bytes::from_static(b"}}"));
+    let body = if data.len() <= MAX_IN_MEMORY {
+        Body::from_stream(stream::iter([start, Bytes::from(data), end].map(Ok::<_, std::io::Error>)))
+    } else {
+        let dir = app.settings.data_dir.clone();
+        let copied = tokio::task::spawn_blocking(move || {
+            let mut file = tempfile::tempfile_in(dir)?;
+            file.write_all(data.as_bytes())?;
+            file.rewind()?;
+            std::io::Result::Ok(file)
+        });
+        let file = ReaderStream::new(tokio::fs::File::from_std(copied.await??));
+        Body::from_stream(stream::iter([Ok(start)]).chain(file).chain(stream::iter([Ok(end)])))
+    };
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response())
 }
 
 fn output_start(kind: String) -> String {

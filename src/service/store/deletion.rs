@@ -21,6 +21,8 @@ use crate::contract::TargetId;
 const ROWS: i64 = 500;
 /// Captures of one transaction; their bodies have up to 1 MiB.
 const CAPTURES: i64 = 50;
+/// Parts of reports of one transaction; each has half a megabyte.
+const PARTS: i64 = 8;
 /// How long the end of the service waits for deletions; then they end after their batch.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -97,6 +99,12 @@ impl Store {
     pub(super) async fn delete_captures_until(&self, logger: i64, last: i64) -> StoreResult<()> {
         let rows = format!("SELECT id FROM captures WHERE logger_id = ? AND id <= ? LIMIT {CAPTURES}");
         self.delete_in_batches(&format!("DELETE FROM captures WHERE id IN ({rows})"), &[logger, last], CAPTURES).await
+    }
+
+    /// Deletes the parts of reports that a query selects.
+    pub(super) async fn delete_parts(&self, rows: &'static str, parameters: &[i64]) -> StoreResult<()> {
+        let delete = format!("DELETE FROM report_parts WHERE rowid IN ({rows} LIMIT {PARTS})");
+        self.delete_in_batches(&delete, parameters, PARTS).await
     }
 
     async fn delete_in_batches(&self, sql: &str, parameters: &[i64], batch: i64) -> StoreResult<()> {

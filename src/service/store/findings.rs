@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
 
 use super::{Store, StoreResult, json_ids, push_condition, stamp};
-use crate::contract::shared::interned;
-use crate::contract::{Finding, FindingId, Risk, ScanId, TargetId, WorkspaceId};
+use crate::contract::{FindingId, Risk, ScanId, TargetId, WorkspaceId};
 use crate::report::Earlier;
 use crate::service::engine::NewFinding;
 
@@ -46,8 +45,6 @@ const SELECT: &str = "SELECT findings.id, findings.scan_id, findings.target_id, 
 
 /// Findings that are read at once.
 pub const BATCH: usize = 200;
-/// Findings that are parsed at once: their equal texts share their memory.
-const PARSED: usize = 2000;
 
 /// The filter of a finding list.
 #[derive(Clone, Debug, Default)]
@@ -100,23 +97,6 @@ impl Store {
     pub async fn finding(&self, id: FindingId) -> StoreResult<Option<Box<RawValue>>> {
         let found = self.findings(&[id.0]).await?.pop();
         Ok(found.and_then(|json| RawValue::from_string(json).ok()))
-    }
-
-    /// Findings in the order of their ids, parsed. They are read in batches, so that other requests are served between
-    /// them.
-    pub async fn read_findings(&self, filter: &FindingFilter) -> StoreResult<Vec<Finding>> {
-        let ids = self.finding_ids(filter).await?;
-        let mut findings = Vec::with_capacity(ids.len());
-        for part in ids.chunks(PARSED) {
-            let mut json = Vec::with_capacity(part.len());
-            for batch in part.chunks(BATCH) {
-                json.extend(self.findings(batch).await?);
-            }
-            let parse =
-                || json.iter().filter_map(|json| serde_json::from_str::<Finding>(json).ok()).collect::<Vec<_>>();
-            findings.extend(interned(parse));
-        }
-        Ok(findings)
     }
 
     /// For each finding the older findings of its duplicate group, newest first.

@@ -106,6 +106,7 @@ async fn roll_back(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::ReportId;
 
     /// The migrations of this program and a newer one.
     async fn newer_program(dir: &Path) -> Migrator {
@@ -142,5 +143,25 @@ mod tests {
         let error = Store::open(&file).await.err().unwrap().to_string();
         assert!(error.contains("9000") && error.contains("scandeck.db"), "{error}");
         assert_eq!(std::fs::read(&file).unwrap(), before);
+    }
+
+    #[tokio::test]
+    async fn documents_of_an_earlier_version_become_parts() {
+        let (temp, migrations) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for migration in MIGRATIONS.iter().filter(|migration| migration.version < 4) {
+            let name = format!("{:04}_known.sql", migration.version);
+            std::fs::write(migrations.path().join(name), migration.sql.as_str()).unwrap();
+        }
+        let file = temp.path().join("scandeck.db");
+        let older = open_with(&file, &Migrator::new(migrations.path()).await.unwrap()).await.unwrap().store;
+        let insert = "INSERT INTO reports (format, status, created_at, expires_at, content)
+                      VALUES ('csv', 'finished', 0, 1, x'6162'), ('csv', 'finished', 0, 1, NULL)";
+        older.execute(sqlx::query(insert)).await.unwrap();
+        older.close().await;
+
+        let store = Store::open(&file).await.unwrap().store;
+        assert_eq!(store.report_size(ReportId(1)).await.unwrap(), (1, 2));
+        assert_eq!(store.report_part(ReportId(1), 0).await.unwrap(), b"ab");
+        assert_eq!(store.report_size(ReportId(2)).await.unwrap(), (0, 0), "an empty report");
     }
 }

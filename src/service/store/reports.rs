@@ -1,4 +1,4 @@
-//! Reports in the store: first a copy of their data, then the document.
+//! Reports in the store: first the request, then the document in parts.
 
 use std::collections::BTreeSet;
 
@@ -149,25 +149,29 @@ impl Store {
         .await
     }
 
-    /// Stores the document (`None` when the report is empty) or the failure, and queues the notification in the same
-    /// transaction, so that neither exists without the other.
+    /// Adds a part of the document of a waiting report. Nobody sees it before the report is finished.
+    pub async fn add_report_part(&self, report: i64, position: i64, bytes: &[u8]) -> StoreResult<()> {
+        let insert = sqlx::query("INSERT INTO report_parts (report_id, position, bytes) VALUES (?, ?, ?)");
+        self.execute(insert.bind(report).bind(position).bind(bytes)).await.map(|_| ())
+    }
+
+    /// Ends a report, and queues the notification in the same transaction, so that neither exists without the other. A report
+    /// without parts is empty.
     pub async fn finish_report(
         &self,
         report: &QueuedReport,
-        content: Result<Option<&[u8]>, ()>,
+        is_rendered: bool,
         notification: &[u8],
         now: Timestamp,
     ) -> StoreResult<()> {
-        let status = if content.is_ok() { ReportStatus::Finished } else { ReportStatus::Failed };
+        let status = if is_rendered { ReportStatus::Finished } else { ReportStatus::Failed };
         let mut change = self.change().await?;
-        let done =
-            sqlx::query("UPDATE reports SET status = ?, content = ?, generated_at = ?, data = NULL WHERE id = ?")
-                .bind(status.as_str())
-                .bind(content.ok().flatten())
-                .bind(millis(now))
-                .bind(report.id)
-                .execute(&mut *change)
-                .await?;
+        let done = sqlx::query("UPDATE reports SET status = ?, generated_at = ?, data = NULL WHERE id = ?")
+            .bind(status.as_str())
+            .bind(millis(now))
+            .bind(report.id)
+            .execute(&mut *change)
+            .await?;
         // No notification for a report that was deleted in the meantime.
         if done.rows_affected() > 0
             && let Some(url) = &report.webhook_url
@@ -180,13 +184,25 @@ impl Store {
         change.commit().await
     }
 
-    /// The document of a finished report.
-    pub async fn report_content(&self, id: ReportId) -> StoreResult<Option<Vec<u8>>> {
-        let content: Option<Option<Vec<u8>>> = sqlx::query_scalar("SELECT content FROM reports WHERE id = ?")
+    /// The number of parts of the document of a finished report, and their bytes together.
+    pub async fn report_size(&self, id: ReportId) -> StoreResult<(i64, i64)> {
+        sqlx::query_as("SELECT count(*), coalesce(sum(length(bytes)), 0) FROM report_parts WHERE report_id = ?")
             .bind(id.0)
-            .fetch_optional(self.read())
-            .await?;
-        Ok(content.flatten())
+            .fetch_one(self.read())
+            .await
+    }
+
+    /// A part of the document of a finished report.
+    ///
+    /// # Errors
+    /// Also when the report was deleted.
+    pub async fn report_part(&self, id: ReportId, position: i64) -> StoreResult<Vec<u8>> {
+        let _permit = self.bulk().await;
+        sqlx::query_scalar("SELECT bytes FROM report_parts WHERE report_id = ? AND position = ?")
+            .bind(id.0)
+            .bind(position)
+            .fetch_one(self.read())
+            .await
     }
 
     /// Deletes a report; false when it does not exist.
@@ -197,17 +213,51 @@ impl Store {
 
     /// Deletes the reports of a workspace.
     pub(super) async fn delete_reports_of(&self, workspace: WorkspaceId) -> StoreResult<()> {
-        // One at a time: a report can be large.
-        let delete = "DELETE FROM reports WHERE id = (SELECT min(id) FROM reports WHERE workspace_id = ?)";
-        while self.execute(sqlx::query(delete).bind(workspace.0)).await? > 0 {}
-        Ok(())
+        self.execute(sqlx::query("DELETE FROM reports WHERE workspace_id = ?").bind(workspace.0)).await?;
+        self.sweep_report_parts().await
     }
 
-    /// Deletes expired reports.
+    /// Deletes expired reports, and the parts of deleted ones.
     pub async fn purge_reports(&self, now: Timestamp) -> StoreResult<()> {
-        // One at a time: a report can be large.
-        let delete = "DELETE FROM reports WHERE id = (SELECT min(id) FROM reports WHERE expires_at <= ?)";
-        while self.execute(sqlx::query(delete).bind(millis(now))).await? > 0 {}
-        Ok(())
+        self.execute(sqlx::query("DELETE FROM reports WHERE expires_at <= ?").bind(millis(now))).await?;
+        self.sweep_report_parts().await
+    }
+
+    /// Deletes the parts of the document of a report.
+    pub async fn delete_report_parts(&self, report: i64) -> StoreResult<()> {
+        self.delete_parts("SELECT rowid FROM report_parts WHERE report_id = ?", &[report]).await
+    }
+
+    async fn sweep_report_parts(&self) -> StoreResult<()> {
+        self.delete_parts("SELECT rowid FROM report_parts WHERE report_id NOT IN (SELECT id FROM reports)", &[]).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn parts_of_deleted_and_expired_reports_are_swept() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+        let now = Timestamp::now();
+        let mut ids = Vec::new();
+        for age in [0, 40 * 24, 0] {
+            let made = now - SignedDuration::from_hours(age);
+            let add = store.add_report(&ReportFormat::Json, "{}", None, None, |id| id.to_string(), made);
+            ids.push(add.await.unwrap());
+        }
+        for id in &ids {
+            for position in 0..20 {
+                store.add_report_part(id.0, position, b"part").await.unwrap();
+            }
+        }
+        store.delete_report(ids[0], now).await.unwrap();
+        store.purge_reports(now).await.unwrap();
+        let sizes = [store.report_size(ids[0]).await, store.report_size(ids[1]).await, store.report_size(ids[2]).await];
+        assert_eq!(sizes.map(Result::unwrap), [(0, 0), (0, 0), (20, 80)]);
+        assert_eq!(store.report_part(ids[2], 19).await.unwrap(), b"part");
+        assert!(store.report_part(ids[0], 0).await.is_err());
     }
 }

@@ -204,6 +204,7 @@ impl Store {
     ///
     /// The data is the stored JSON text, which is sent without parsing it.
     pub async fn scan_output(&self, id: ScanId) -> StoreResult<Option<(String, String)>> {
+        let _permit = self.bulk().await;
         sqlx::query_as("SELECT output_type, output_data FROM scans WHERE id = ?")
             .bind(id.0)
             .fetch_optional(self.read())

@@ -1,0 +1,118 @@
+//! A finding for a person: its facts, texts, evidence and decisions.
+
+use super::proof::{Proof, ProofLimit, proof};
+use super::{Fact, Prose, fact, line, named, stamp, tool_name};
+use crate::contract::{Finding, Risk};
+use crate::report::{Earlier, ReportDecision, ReportFinding};
+use crate::text::{clean_for_print as clean, clean_text_for_print as clean_text};
+
+/// A finding.
+#[derive(Clone, Debug)]
+pub struct FindingEntry {
+    /// Chapter and position, such as `2.14`.
+    pub number: String,
+    pub name: String,
+    pub risk: Risk,
+    pub prose: Prose,
+    pub proof: Proof,
+    /// A sentence about evidence beyond the limit; empty if all is shown.
+    pub cut: String,
+    pub history: Vec<String>,
+}
+
+/// The texts that describe a kind of finding.
+pub(super) fn prose(finding: &Finding) -> Prose {
+    let owasp = &finding.owasp;
+    let classes = [&finding.cwe, &owasp.owasp_2025, &owasp.owasp_2021, &owasp.owasp_2017];
+    let classes = classes.into_iter().chain(&finding.cve).filter(|class| !class.is_empty());
+    let classes: Vec<String> = classes.map(|class| clean(class).into_owned()).collect();
+    let paragraphs = [("Description", &finding.vuln_description), ("Risk", &finding.risk_description)];
+    let paragraphs = paragraphs.into_iter().filter(|(_, given)| !given.trim().is_empty());
+    let (links, other_references) = finding
+        .references
+        .iter()
+        .map(|reference| clean(reference).into_owned())
+        .partition(|reference| reference.starts_with("https://") || reference.starts_with("http://"));
+    Prose {
+        facts: if classes.is_empty() { Vec::new() } else { vec![fact("Classification", classes.join(" · "))] },
+        paragraphs: paragraphs.map(|(label, given)| fact(label, clean_text(given.trim()))).collect(),
+        recommendation: clean_text(finding.recommendation.trim()).into_owned(),
+        links,
+        other_references,
+    }
+}
+
+pub(super) fn entry(found: &ReportFinding, number: String, is_common: bool, limit: ProofLimit) -> FindingEntry {
+    let finding = &found.finding;
+    let common = if is_common { Prose::default() } else { prose(finding) };
+    let mut facts = vec![fact("Target", line(&format!("{} {}", found.target, place(finding))))];
+    facts.push(origin(found));
+    if let Some(decided) = &found.decided {
+        facts.extend(decisions(found, decided));
+    }
+    facts.extend(common.facts);
+    let (proof, cut) = match limit.rows {
+        0 => Default::default(),
+        _ => proof(finding.vuln_evidence.view().decoded(), limit),
+    };
+    let earlier = |old: &Earlier| format!("finding {} on {} ({})", old.id, stamp(old.found_at), old.risk);
+    FindingEntry {
+        number,
+        name: named(&finding.name),
+        risk: found.risk(),
+        prose: Prose { facts, ..common },
+        proof,
+        cut,
+        history: found.history.iter().map(earlier).collect(),
+    }
+}
+
+/// When and by what the finding was found.
+fn origin(found: &ReportFinding) -> Fact {
+    let is_manual = found.decided.as_ref().is_some_and(|decided| decided.own);
+    let by = if is_manual { "manually".to_owned() } else { format!("by {}", tool_name(found.tool)) };
+    let value = line(&format!("{} {by}", stamp(found.found_at)));
+    let id = if is_manual { String::new() } else { format!("finding {}", found.finding.id) };
+    let proven = if found.finding.confirmed { "proven by the response" } else { "" };
+    let aside = [id.as_str(), proven].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+    Fact { label: "Found", value, aside }
+}
+
+fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
+    let owned = |given: &str| clean(given).into_owned();
+    let mut verdict = owned(&decided.verdict);
+    for (before, part) in [(", ", &decided.again), (": ", &decided.reason), (", until ", &decided.until)] {
+        if !part.is_empty() {
+            verdict += before;
+            verdict += &clean(part);
+        }
+    }
+    let who =
+        if decided.who.is_empty() { String::new() } else { owned(&format!("by {} on {}", decided.who, decided.at)) };
+    let mut facts = vec![Fact { label: "Verdict", value: verdict, aside: who }];
+    if found.risk() != found.finding.risk_level {
+        facts.push(fact("Severity", format!("{}; {} by the scanner", found.risk(), found.finding.risk_level)));
+    }
+    facts.push(Fact { label: "Now", value: owned(&decided.now), aside: owned(&decided.tags.join(", ")) });
+    if let Some(retest) = &decided.retest {
+        let at = if retest.at.is_empty() { String::new() } else { format!("; requested on {}", retest.at) };
+        let aside = owned(&format!("before: {}{at}", retest.before));
+        facts.push(Fact { label: "Retest", value: owned(&retest.now), aside });
+    }
+    facts.extend(decided.notes.iter().map(|note| Fact {
+        label: "Note",
+        value: clean_text(&note.text).into_owned(),
+        aside: owned(&format!("{}, {}", note.who, note.at)),
+    }));
+    facts
+}
+
+/// `443/tcp https` without unknown parts.
+fn place(finding: &Finding) -> String {
+    let protocol = if finding.protocol.is_empty() { "" } else { "/" };
+    let port = match finding.port {
+        0 => finding.protocol.to_string(),
+        port => format!("{port}{protocol}{}", finding.protocol),
+    };
+    format!("{port} {}", finding.service).trim().to_owned()
+}

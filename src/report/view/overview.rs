@@ -1,0 +1,230 @@
+//! What a report says about all findings together: cover, headline, recommendations, scans.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::{Fact, RiskCounts, SummaryRow, fact, line, stamp, tool_name};
+use crate::contract::{Risk, Tool};
+use crate::report::{Document, RenderError, ReportFinding, ReportScan, Standing};
+use crate::text::{clean_for_print as clean, clean_text_for_print as clean_text, plural};
+
+/// Names on the cover; more are counted.
+const COVER_NAMES: usize = 12;
+
+/// The recommendation for one kind of finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Recommendation {
+    pub risk: Risk,
+    pub name: String,
+    pub findings: usize,
+    pub targets: usize,
+    pub text: String,
+}
+
+pub(super) fn cover(document: &Document<'_>) -> Vec<Fact> {
+    let mut facts = vec![fact("Workspace", clean(&document.workspace))];
+    if !document.selection.is_empty() {
+        facts.push(fact("Selection", clean(&document.selection)));
+    }
+    facts.push(Fact {
+        label: "Scope",
+        value: plural(document.scope.len(), "target"),
+        aside: listed(document.scope.iter().map(|name| clean(name).into_owned())),
+    });
+    if let Some((first, last)) = document.period {
+        let value = if first == last { format!("{first} UTC") } else { format!("{first} to {last} UTC") };
+        facts.push(fact("Scanned", value));
+    }
+    if !document.tools.is_empty() {
+        facts.push(fact("Tools", listed(document.tools.iter().map(|tool| tool_name(*tool)))));
+    }
+    facts.push(fact("Generated", format!("{} UTC", document.generated)));
+    let decisions = if document.with_decisions { ", with decisions" } else { ", without decisions" };
+    let chapters = format!("grouped by {}{decisions}", document.group_by);
+    facts.push(Fact { label: "Findings", value: document.counts.iter().sum::<usize>().to_string(), aside: chapters });
+    facts
+}
+
+/// The first names, and how many more there are.
+fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(COVER_NAMES);
+    let mut shown: Vec<String> = names.take(COVER_NAMES).collect();
+    if more > 0 {
+        shown.push(format!("and {more} more"));
+    }
+    shown.join(", ")
+}
+
+/// Counts over all findings, made in one pass over them.
+#[derive(Default)]
+pub(super) struct ReportTally {
+    standings: BTreeMap<Standing, RiskCounts>,
+    dismissed: BTreeMap<String, usize>,
+    kinds: BTreeMap<(String, String), TalliedKind>,
+}
+
+/// Findings with the same recommendation.
+struct TalliedKind {
+    risk: Risk,
+    name: String,
+    findings: usize,
+    targets: BTreeSet<String>,
+}
+
+impl ReportTally {
+    pub fn of(document: &Document<'_>) -> Result<Self, RenderError> {
+        let mut tally = Self::default();
+        for group in &document.groups {
+            for found in document.findings(group, 0) {
+                tally.add(&found?);
+            }
+        }
+        Ok(tally)
+    }
+
+    fn add(&mut self, found: &ReportFinding) {
+        let standing = found.decided.as_ref().map(|decided| decided.standing).unwrap_or_default();
+        self.standings.entry(standing).or_default()[4 - found.risk().level() as usize] += 1;
+        if let Some(decided) = found.decided.as_ref().filter(|decided| decided.standing == Standing::Dismissed) {
+            *self.dismissed.entry(decided.verdict.clone()).or_default() += 1;
+        }
+        let finding = &found.finding;
+        let given = finding.recommendation.trim();
+        if given.is_empty() || matches!(standing, Standing::Fixed | Standing::Dismissed) {
+            return;
+        }
+        let class = if finding.vuln_id.is_empty() { &finding.name } else { &finding.vuln_id };
+        let kind = self.kinds.entry((class.to_string(), given.to_owned())).or_insert_with(|| TalliedKind {
+            risk: Risk::Info,
+            name: finding.name.to_string(),
+            findings: 0,
+            targets: BTreeSet::new(),
+        });
+        kind.risk = kind.risk.max(found.risk());
+        if *finding.name < *kind.name {
+            kind.name = finding.name.to_string();
+        }
+        kind.findings += 1;
+        if !kind.targets.contains(&found.target) {
+            kind.targets.insert(found.target.clone());
+        }
+    }
+
+    fn counts(&self, standing: Standing) -> RiskCounts {
+        self.standings.get(&standing).copied().unwrap_or_default()
+    }
+
+    /// The headline. Without decisions one row; with decisions the findings that need work, by verdict.
+    pub fn summary(&self, document: &Document<'_>) -> Vec<SummaryRow> {
+        if !document.with_decisions {
+            return vec![SummaryRow { label: "Findings", counts: document.counts }];
+        }
+        let row = |label, standing| SummaryRow { label, counts: self.counts(standing) };
+        vec![row("Confirmed", Standing::Confirmed), row("Open", Standing::Open)]
+    }
+
+    /// Findings that need no work, by verdict; empty without decisions.
+    pub fn settled(&self, document: &Document<'_>) -> Vec<Fact> {
+        if !document.with_decisions {
+            return Vec::new();
+        }
+        let total = |standing| self.counts(standing).iter().sum::<usize>().to_string();
+        let each: Vec<String> = self.dismissed.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+        vec![
+            fact("Fixed", total(Standing::Fixed)),
+            Fact { label: "Dismissed", value: total(Standing::Dismissed), aside: each.join(", ") },
+        ]
+    }
+
+    pub fn recommendations(self) -> Vec<Recommendation> {
+        let recommendation = |((_, given), kind): ((String, String), TalliedKind)| Recommendation {
+            risk: kind.risk,
+            name: line(&kind.name),
+            findings: kind.findings,
+            targets: kind.targets.len(),
+            text: clean_text(&given).into_owned(),
+        };
+        let mut all: Vec<Recommendation> = self.kinds.into_iter().map(recommendation).collect();
+        // The sort is stable, so recommendations of equal weight remain in the order of their class.
+        all.sort_by_key(|one| (std::cmp::Reverse(one.risk), std::cmp::Reverse(one.findings)));
+        all
+    }
+}
+
+pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
+    let ReportScan { scan, target } = scanned;
+    [
+        scan.id.to_string(),
+        tool_name(Tool(scan.tool_id)),
+        line(target),
+        line(scan.status_name.as_str()),
+        stamp(scan.start_time),
+        stamp(scan.end_time),
+        scan.num_finished_tests.to_string(),
+        scan.tool_params.as_ref().map(|params| line(&params.to_string())).unwrap_or_default(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{View, counted};
+    use super::*;
+    use crate::contract::GroupBy;
+    use crate::report::ReportDecision;
+    use crate::report::tests::{data, decided};
+
+    #[test]
+    fn cover_names_scope_tools_and_period() {
+        let mut input = data(GroupBy::Target);
+        input.selection = "risk>=low".into();
+        let document = Document::new(&input).unwrap();
+        let view = View::new(&document).unwrap();
+        let cover: Vec<(&str, &str, &str)> =
+            view.cover.iter().map(|fact| (fact.label, fact.value.as_str(), fact.aside.as_str())).collect();
+        assert_eq!(
+            cover,
+            [
+                ("Workspace", "Acme <external>", ""),
+                ("Selection", "risk>=low", ""),
+                ("Scope", "3 targets", "api.test, quiet.test, shop.test"),
+                ("Scanned", "2026-11-20 10:00:00 UTC", ""),
+                ("Tools", "Website Scanner", ""),
+                ("Generated", "2026-11-21 09:30:00 UTC", ""),
+                ("Findings", "3", "grouped by target, without decisions"),
+            ]
+        );
+        assert_eq!(listed((0..14).map(|at| at.to_string())), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, and 2 more");
+    }
+
+    #[test]
+    fn headline_counts_confirmed_and_open_by_risk_and_the_others_apart() {
+        let mut input = decided();
+        let verdicts = [("confirmed", Standing::Confirmed), ("false positive", Standing::Dismissed)];
+        for (found, (verdict, standing)) in input.findings.iter_mut().zip(verdicts) {
+            found.decided = Some(ReportDecision { verdict: verdict.into(), standing, ..ReportDecision::default() });
+        }
+        let document = Document::new(&input).unwrap();
+        let view = View::new(&document).unwrap();
+        let rows: Vec<(&str, RiskCounts)> = view.summary.iter().map(|row| (row.label, row.counts)).collect();
+        assert_eq!(rows, [("Confirmed", [0, 0, 0, 0, 1]), ("Open", [0, 0, 0, 0, 1])]);
+        let settled: Vec<_> = view.settled.iter().map(|fact| (fact.label, &*fact.value, &*fact.aside)).collect();
+        assert_eq!(settled, [("Fixed", "0", ""), ("Dismissed", "1", "1 false positive")]);
+        assert_eq!(counted(&view.summary[0].counts), "0 critical, 0 high, 0 medium, 0 low, 1 info");
+    }
+
+    #[test]
+    fn recommendations_are_listed_once_per_kind_and_omit_settled_findings() {
+        let mut input = decided();
+        for found in &mut input.findings {
+            found.finding.recommendation = "Hide it.".into();
+        }
+        let document = Document::new(&input).unwrap();
+        let all = View::new(&document).unwrap().recommendations;
+        assert_eq!(all.len(), 2, "{all:?}");
+        assert_eq!((all[0].risk, all[0].findings), (Risk::Low, 1), "the severity override counts");
+        assert_eq!((&*all[1].name, all[1].findings, all[1].targets), ("Server names its version", 2, 2));
+        input.findings[1].decided.as_mut().unwrap().standing = Standing::Fixed;
+        assert_eq!(View::new(&Document::new(&input).unwrap()).unwrap().recommendations.len(), 1);
+    }
+}
