@@ -20,8 +20,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{ConnectOptions, Connection, SqlSafeStr};
 
 #[cfg(feature = "dashboard")]
 pub use self::{
@@ -30,6 +31,15 @@ pub use self::{
     opening::{Opening, open},
     shared::{FileKind, OpeningLock, SharedFile, StoredRows, WorkspaceRows, beside},
 };
+
+/// The migrations of a kind of file, each with its name and its SQL. The first has number 1.
+pub fn migrations(all: &[(&'static str, &'static str)]) -> Migrator {
+    let numbered = (1..).zip(all);
+    let migration = |(number, (name, sql)): (i64, &(&'static str, &'static str))| {
+        Migration::new(number, (*name).into(), MigrationType::Simple, sql.into_sql_str(), false)
+    };
+    Migrator::with_migrations(numbered.map(migration).collect())
+}
 
 /// Options of every connection: a timeout for locks of other processes, no statement log.
 pub fn options(file: &Path) -> SqliteConnectOptions {

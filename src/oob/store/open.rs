@@ -1,7 +1,7 @@
 //! Opening of the archive, and rescue of a broken one.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use sqlx::Row;
 use sqlx::migrate::Migrator;
@@ -13,7 +13,12 @@ use crate::sqlite;
 use crate::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
 use crate::text::plural;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/oob");
+static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    sqlite::migrations(&[
+        ("first", include_str!("../../../assets/migrations/oob/0001_first.sql")),
+        ("hits", include_str!("../../../assets/migrations/oob/0002_hits.sql")),
+    ])
+});
 
 /// An opened archive.
 #[derive(Debug)]

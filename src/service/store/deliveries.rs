@@ -1,7 +1,8 @@
 //! Callbacks that are not delivered yet. A row is deleted after success or after the last attempt.
 
 use jiff::{SignedDuration, Timestamp};
-use sqlx::{FromRow, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row, SqliteConnection};
 
 use super::{Store, StoreResult, millis};
 use crate::contract::{ReportCallback, ScanId};
@@ -23,7 +24,7 @@ pub struct NewDelivery<'a> {
 }
 
 /// A queued delivery.
-#[derive(Clone, Debug, FromRow)]
+#[derive(Clone, Debug)]
 pub struct Delivery {
     pub id: i64,
     pub url: String,
@@ -34,6 +35,20 @@ pub struct Delivery {
     pub tries: i64,
     /// Milliseconds since 1970.
     pub next_at: i64,
+}
+
+impl FromRow<'_, SqliteRow> for Delivery {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            url: row.try_get("url")?,
+            subject: row.try_get("subject")?,
+            content_type: row.try_get("content_type")?,
+            body: row.try_get("body")?,
+            tries: row.try_get("tries")?,
+            next_at: row.try_get("next_at")?,
+        })
+    }
 }
 
 /// An ended scan whose report callback is not queued yet.

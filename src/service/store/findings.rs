@@ -7,14 +7,14 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, QueryBuilder, Row, Sqlite, SqliteConnection};
 
 use super::{Store, StoreResult, json_ids, push_condition, stamp};
 use crate::contract::{FindingId, Risk, ScanId, TargetId, WorkspaceId};
 use crate::report::Earlier;
 use crate::service::engine::NewFinding;
 
-#[derive(FromRow)]
 struct FindingRow {
     id: i64,
     scan_id: i64,
@@ -23,6 +23,20 @@ struct FindingRow {
     status: String,
     verified: bool,
     body: String,
+}
+
+impl FromRow<'_, SqliteRow> for FindingRow {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            scan_id: row.try_get("scan_id")?,
+            target_id: row.try_get("target_id")?,
+            target_name: row.try_get("target_name")?,
+            status: row.try_get("status")?,
+            verified: row.try_get("verified")?,
+            body: row.try_get("body")?,
+        })
+    }
 }
 
 impl FindingRow {

@@ -1,7 +1,8 @@
 //! Loggers in the store; their captures are in [`super::captures`].
 
 use jiff::Timestamp;
-use sqlx::{FromRow, QueryBuilder};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, QueryBuilder, Row};
 
 use super::{Store, StoreResult, is_duplicate, millis, push_condition};
 use crate::contract::{LoggerId, WorkspaceId};
@@ -9,7 +10,7 @@ use crate::contract::{LoggerId, WorkspaceId};
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// A stored logger; its limits are settings of the service.
-#[derive(Clone, Debug, FromRow)]
+#[derive(Clone, Debug)]
 pub struct LoggerRow {
     pub id: i64,
     pub label: String,
@@ -19,6 +20,19 @@ pub struct LoggerRow {
     pub num_requests: i64,
     /// Bytes of its captures, with their headers.
     pub stored_bytes: i64,
+}
+
+impl FromRow<'_, SqliteRow> for LoggerRow {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            label: row.try_get("label")?,
+            token: row.try_get("token")?,
+            created_at: row.try_get("created_at")?,
+            num_requests: row.try_get("num_requests")?,
+            stored_bytes: row.try_get("stored_bytes")?,
+        })
+    }
 }
 
 impl LoggerRow {

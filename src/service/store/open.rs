@@ -8,7 +8,7 @@
 //! therefore refused before SQLite opens it.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use anyhow::Context;
 use sqlx::SqliteConnection;
@@ -18,9 +18,15 @@ use tokio::sync::Semaphore;
 
 use super::{BULK_READS, Deletions, Store};
 use crate::service::errors::StartError;
-use crate::sqlite::{back_up, is_on_network, make_private, private_options, schema_version};
+use crate::sqlite::{back_up, is_on_network, make_private, migrations, private_options, schema_version};
 
-static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/sqlite");
+static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    migrations(&[
+        ("first", include_str!("../../../assets/migrations/sqlite/0001_first.sql")),
+        ("keys", include_str!("../../../assets/migrations/sqlite/0002_keys.sql")),
+        ("report_workspaces", include_str!("../../../assets/migrations/sqlite/0003_report_workspaces.sql")),
+    ])
+});
 
 /// An opened store.
 pub struct OpenedStore {

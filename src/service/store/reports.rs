@@ -31,7 +31,7 @@ const SELECT: &str = "SELECT id, format, status, name, coalesce(generated_at, cr
     workspace_id FROM reports WHERE expires_at > ? AND id = ?";
 
 /// A report that waits to be rendered.
-#[derive(Clone, Debug, FromRow)]
+#[derive(Clone, Debug)]
 pub struct QueuedReport {
     pub id: i64,
     pub format: String,
@@ -39,6 +39,17 @@ pub struct QueuedReport {
     pub data: String,
     /// Receives a notification when the report is ready.
     pub webhook_url: Option<String>,
+}
+
+impl FromRow<'_, SqliteRow> for QueuedReport {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            format: row.try_get("format")?,
+            data: row.try_get("data")?,
+            webhook_url: row.try_get("webhook_url")?,
+        })
+    }
 }
 
 /// The resources of a requested report.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use sqlx::Row;
 use sqlx::migrate::Migrator;
@@ -13,7 +13,11 @@ use crate::sqlite;
 use crate::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
 use crate::text::plural;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/triage");
+static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    sqlite::migrations(&[
+        ("first", include_str!("../../../assets/migrations/triage/0001_first.sql")),
+    ])
+});
 
 /// An opened store.
 #[derive(Debug)]
