@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 pub struct DashboardArgs {
     #[command(flatten)]
     flags: Flags,
-    /// Show the bundle of this workspace without a service; decisions are saved
+    /// Show an imported bundle without a service; decisions are saved on this machine
     #[arg(long, value_name = "WORKSPACE", conflicts_with = "workspace")]
     from_bundle: Option<String>,
 }

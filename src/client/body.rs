@@ -75,7 +75,7 @@ impl Body {
         let all = ResponseSize::Large.limit() >> 20;
         let why = match self.excess? {
             Excess::Size => return Some(too_large(self.limit)),
-            Excess::Ratio => format!("the response is compressed more than {MOST_RATIO} times"),
+            Excess::Ratio => format!("response refused: it decompresses to more than {MOST_RATIO} times its size"),
             Excess::Memory => format!("all responses together are larger than {all} MB"),
         };
         Some(Error::new(ErrorKind::TooLarge, why))

@@ -140,7 +140,7 @@ impl Client {
 
     async fn attempt(&self, request: &ApiRequest, whole: bool, time: Duration) -> ClientResult<HttpAnswer> {
         if let Some(until) = self.budget(request.lane).spent_until(Timestamp::now()) {
-            return Err(Error::new(ErrorKind::BudgetSpent { until }, "the rate budget is spent"));
+            return Err(Error::new(ErrorKind::BudgetSpent { until }, "rate limit reached"));
         }
         let built = self.build(request, whole, time)?;
         self.observed.count_call();

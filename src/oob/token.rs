@@ -83,7 +83,7 @@ impl FromStr for Token {
         let found = (text.len() == LENGTH).then(|| Self::windows(text.as_bytes()).next()).flatten();
         found
             .map(|(_, token)| token)
-            .ok_or_else(|| format!("invalid token {text:?}: a token has {LENGTH} characters of a-z and 2-7"))
+            .ok_or_else(|| format!("{text:?} is not a token: use {LENGTH} characters of a-z and 2-7"))
     }
 }
 

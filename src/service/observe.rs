@@ -56,7 +56,7 @@ pub async fn observe<F: Future<Output = Response>>(
         path: &path,
         status: status.as_u16(),
     };
-    log(&entry, &method, elapsed.as_secs_f64() * 1000.0);
+    log(&entry, &method, elapsed.as_micros() as f64 / 1000.0);
     if is_audited(&method, status) {
         app.audit.write("request", &entry, app.now());
     }

@@ -69,6 +69,9 @@ async fn decision_remains_after_a_new_scan() {
     let worst = desk.json(&["findings", "list"]).await[0]["id"].to_string();
     let decide = ["findings", "decide", &worst, "--verdict", "false_positive"];
     desk.run(&[&decide[..], &["--reason", "will_not_fix"]].concat()).await.refused(2, "not_reproducible");
+    let duplicate = ["--verdict", "duplicate", "--duplicate-of", &worst];
+    let of_itself = desk.run(&[&["findings", "decide", &worst][..], &duplicate].concat()).await;
+    of_itself.refused(2, "cannot be a duplicate of itself");
     let more = ["--reason", "not_reproducible", "--note", "see 114", "--tag", "q4", "--severity", "low"];
     let decided = desk.json(&[&decide[..], &more].concat()).await;
     assert_eq!((&decided[0]["verdict"], &decided[0]["reason"]), (&"false_positive".into(), &"not_reproducible".into()));

@@ -141,5 +141,7 @@ async fn diff_compares_the_findings_of_two_scans() {
     assert_eq!(outcomes, [("web.hsts", "new"), ("web.key", "gone")]);
     assert!(desk.does(&["scans", "diff", &second, "--all"]).await.contains("still found"));
     desk.run(&["scans", "diff", &first]).await.refused(1, "add the id of the other scan");
+    let elsewhere = desk.service.scan(desk.service.target("127.0.0.2").await).await.to_string();
+    desk.run(&["scans", "diff", &first, &elsewhere]).await.refused(1, "have different targets");
     desk.service.stop().await;
 }

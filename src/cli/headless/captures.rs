@@ -277,7 +277,7 @@ fn show(session: &HeadlessSession, record: &CaptureRecord, form: As) -> anyhow::
             let body = || request::body(&record.capture);
             let file = out::body_file(record).map(|name| save::numbered_file(&name, &body())).transpose()?;
             if let Some(name) = &file {
-                note!("scandeck: body saved to {name}");
+                note!("body written to {name}");
             }
             session.out.line(&out::curl(record, file.as_deref()))
         }

@@ -91,6 +91,12 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     let rows = FindingRows::load(session).await?;
     let selected = select(&rows, &args)?;
     let draft = draft(&rows, args)?;
+    if let Some(original) = &draft.duplicate_of
+        && let Some(same) = selected.iter().find(|row| row.issue.key() == *original)
+    {
+        let message = format!("finding {} cannot be a duplicate of itself", same.issue.id);
+        return Err(CliError::usage(message, "name another finding with --duplicate-of").into());
+    }
     let defaults = DecisionDefaults::of(rows.state());
     let mut changes = Vec::new();
     for row in &selected {
@@ -102,8 +108,8 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     }
     match (changes.is_empty(), selected.is_empty()) {
         (false, _) => decisions::write(&session.memory, rows.state(), changes).await?,
-        (true, true) => note!("scandeck: no finding matches"),
-        (true, false) => note!("scandeck: unchanged: all findings have this decision already"),
+        (true, true) => note!("no finding matches"),
+        (true, false) => note!("unchanged: all findings have this decision already"),
     }
     print(session, &selected).await?;
     Ok(ExitCode::SUCCESS)

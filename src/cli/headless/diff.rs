@@ -36,6 +36,10 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
             CliError::new(message, "add the id of the other scan")
         })?,
     };
+    if first.target_id != second.target_id {
+        let message = format!("scans {} and {} have different targets", first.id, second.id);
+        return Err(CliError::new(message, "compare scans of one target").into());
+    }
     let (before, after) = compare::in_order(first, second);
     let issues = rows.issues();
     let is_listed = |one: &ComparedFinding| all || one.outcome != compare::Outcome::Same;

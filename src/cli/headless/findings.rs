@@ -46,7 +46,7 @@ enum FindingsCommand {
         #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
         id: String,
     },
-    /// Set verdict, reason, note, severity and tags of findings
+    /// Set verdict, severity or tags of findings
     Decide(Box<DecideArgs>),
     /// Export findings with their decisions
     Export(ExportArgs),

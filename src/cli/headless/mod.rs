@@ -54,7 +54,7 @@ pub mod exit {
     pub const MATCHED: u8 = 3;
     /// `captures watch` saw no request before the timeout.
     pub const TIMED_OUT: u8 = 3;
-    /// A scan ended without finishing.
+    /// The scan ended with another status than `finished`.
     pub const UNFINISHED: u8 = 4;
 }
 

@@ -116,7 +116,7 @@ async fn create(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()>
     if let Some(path) = &args.output {
         save::create(path, lines.as_bytes())?;
         let count = text::plural(payloads.len(), "payload");
-        note!("scandeck: {count} of logger {} in {}", text::clean(&logger.1.label), path.display());
+        note!("{count} of logger {} written to {}", text::clean(&logger.1.label), path.display());
     }
     if session.out.json {
         return session.out.value(&payloads.iter().map(|payload| value(payload)).collect::<Vec<_>>());

@@ -25,7 +25,7 @@ use crate::text::plural;
 #[command(after_help = "Example:
   scandeck purge --workspace Acme --yes-delete Acme")]
 pub struct PurgeArgs {
-    /// Name of the workspace again; deletes without a prompt
+    /// Name of the workspace again, for scripts; without it, a prompt asks for the name
     #[arg(long, value_name = "NAME")]
     yes_delete: Option<String>,
     // Last, because its heading applies to all later arguments.
@@ -55,7 +55,8 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
     let files = files(&service, &workspace);
     let summary = PurgeSummary::of(&workspace, &mut stores, &stored::cached(&service, &workspace)?, &files).await?;
     if !is_confirmed(&workspace, &summary, args.yes_delete.as_deref())? {
-        return Err(CliError::new("name does not match: nothing was deleted", "type the name as shown").into());
+        let message = "name does not match: nothing was deleted";
+        return Err(CliError::new(message, format!("the name is {}", workspace.trim())).into());
     }
     if let Some(archive) = stores.archive {
         archive.purge(&workspace).await?;

@@ -159,8 +159,8 @@ fn filters(changes: &[String]) -> anyhow::Result<Option<ReportFilters>> {
             (Some(filter), Ok(value)) => *filter = Value::Bool(value),
             _ => {
                 let names = all.as_object().into_iter().flat_map(|all| all.keys());
-                let names: Vec<String> = names.map(|name| format!("{name}=true|false")).collect();
-                let hint = format!("filters: {}", names.join(", "));
+                let names: Vec<&str> = names.map(String::as_str).collect();
+                let hint = format!("use NAME=true or NAME=false; names: {}", names.join(", "));
                 return Err(CliError::usage(format!("invalid --filter {change}"), hint).into());
             }
         }

@@ -32,7 +32,7 @@ impl Destination {
         match &self.output {
             Some(path) => {
                 overwrite(path, bytes)?;
-                note!("scandeck: {content} in {}", path.display());
+                note!("{content} written to {}", path.display());
             }
             None => out.outside(bytes)?,
         }

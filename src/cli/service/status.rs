@@ -12,7 +12,7 @@ use crate::service::{Activity, DataDir, Holder, ServiceInfo, activity};
 /// When the directory or the database is unreadable.
 pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
     let not_running = || {
-        note!("no service uses {}; `scandeck serve` starts one", directory.path().display());
+        note!("no local service is running on {}; `scandeck serve` starts one", directory.path().display());
         Ok(ExitCode::FAILURE)
     };
     let Some(dir) = directory.existing()? else { return not_running() };
@@ -27,7 +27,7 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
 
 fn summary(dir: &DataDir, info: &ServiceInfo, activity: &Activity) -> String {
     format!(
-        "service    {}\nloggers    {}\nprocess    {}\ndirectory  {}\nscans      {} running, {} waiting\nrecording  {} {}\n",
+        "service    {}\nloggers    {}\npid        {}\ndirectory  {}\nscans      {} running, {} waiting\nrecording  {} {}\n",
         info.base_url,
         info.logger_url,
         info.pid,

@@ -41,7 +41,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::optional(ArgumentShape::Details),
             ArgumentSlot::lead("on", ArgumentShape::Findings),
         ],
-        "decide findings of a query, now and later; manual decisions override it",
+        "decide present and future findings of a query; manual decisions override it",
         "rule not_applicable reason=test_system on target:t2*",
         rule,
     )

@@ -21,7 +21,7 @@ pub(crate) static COMMANDS: &[Command] = &[Command::new(
         ArgumentSlot::optional(ArgumentShape::Findings),
         ArgumentSlot::after("to", ArgumentShape::Text("FILE")),
     ],
-    "export findings of the query, else marked or shown ones",
+    "export findings that match QUERY; without it, the marked or shown ones",
     "export csv is:decided to handover.csv",
     export,
 )];

@@ -134,7 +134,7 @@ actions! {
     ListAction(List) {
         In "in" "open" "open the row: its contents, or its detail";
         Out "out" "back" "back to the parent list";
-        Filter "filter" "filter" "edit the filter: words and fields (docs/query.md)";
+        Filter "filter" "filter" "edit the filter: words and fields; tab completes them";
         TakeBack "take_back" "" "undo the last filter or scope change";
         Mark "mark" "mark" "mark, and move down";
         Range "range" "" "start or end a range of marks";
@@ -161,12 +161,12 @@ actions! {
         Delete "delete" "delete" "delete, after a confirmation";
         Scan "scan" "scan" "scan this target, or every marked one";
         Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
-        Compare "compare" "compare" "compare two marked rows, or this row with the one before it";
+        Compare "compare" "compare" "compare two marked scans or captures, or this row with an earlier one";
         ScanAgain "scan_again" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
         Report "report" "report" "create a report on this row or the marked rows";
         Download "download" "download" "download into the current directory; nothing is overwritten";
-        Replay "replay" "send again" "send this capture again to a typed URL";
+        Replay "replay" "replay" "replay this request to a URL that you enter";
         Pause "pause" "pause" "pause or resume the stream";
         Clear "clear" "clear" "clear the logger: delete its captures at the service";
     }

@@ -18,7 +18,7 @@ type Filter = fn(&mut ReportFilters) -> &mut bool;
 /// The filters with their labels, in the order of the form.
 const FILTERS: [(FieldId, &str, Filter); 10] = [
     (FieldId::InfoFindings, "Info findings", |filters| &mut filters.include_info),
-    (FieldId::HowToReproduce, "How to reproduce", |filters| &mut filters.include_how_to_reproduce),
+    (FieldId::HowToReproduce, "Evidence", |filters| &mut filters.include_how_to_reproduce),
     (FieldId::ToolConfiguration, "Tool settings", |filters| &mut filters.include_tool_configuration),
     (FieldId::FindingHistory, "Finding history", |filters| &mut filters.include_finding_history),
     (FieldId::AllTargets, "Empty targets", |filters| &mut filters.include_all_targets),

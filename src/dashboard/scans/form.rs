@@ -26,7 +26,7 @@ const A_VPN: usize = 2;
 /// Groups of targets, each with its label for the choice; a target name can always be typed.
 pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: WorkspaceId) -> Form {
     let mut options: Vec<String> = sets.iter().map(|(label, _)| label.clone()).collect();
-    options.push("a name entered below".to_owned());
+    options.push("another target".to_owned());
     // The words of the documents; the service names them in its own way.
     let name = |tool: &Tool| match *tool {
         Tool::PORTS => "Port scanner",

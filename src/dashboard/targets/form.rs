@@ -43,7 +43,7 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     form.button = format!("Add {}", plural(good, "target"));
     form.summary = match bad {
         0 => Vec::new(),
-        1 => vec!["1 line was not added; its note shows why.".to_owned()],
+        1 => vec!["1 line was not added; the note beside it shows why.".to_owned()],
         _ => vec![format!("{bad} lines were not added; their notes show why.")],
     };
     form.summary.extend(refusals.first().map(|why| format!("{} refused: {why}", plural(refusals.len(), "target"))));

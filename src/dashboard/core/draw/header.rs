@@ -86,7 +86,7 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
     };
     show(tally.failed, glyphs.failed, "failed", theme.bad());
     show(tally.stalled, glyphs.stalled, "stalled", theme.warn());
-    show(tally.running, glyphs.running, "running", theme.active());
+    show(tally.running - tally.stalled, glyphs.running, "running", theme.active());
     show(tally.waiting, glyphs.waiting, "waiting", theme.dim());
     // On a narrow screen only the rows show it.
     let reopened = cx.model.findings.triage.again;

@@ -143,7 +143,9 @@ impl Model {
         let left = batch.jobs.into_iter().filter_map(|(job, state)| match state {
             JobState::Refused(problem) if problem.is_outcome_unknown => {
                 let message = format!("outcome unknown, checking: {}", problem.message);
-                Some((job, Some(Problem { message, ..problem })))
+                // Trying again could create the object twice.
+                let hint = Some("the list shows whether the service carried it out".to_owned());
+                Some((job, Some(Problem { message, hint, ..problem })))
             }
             JobState::Refused(problem) => Some((job, Some(problem))),
             JobState::Cancelled => Some((job, None)),

@@ -91,6 +91,7 @@ fn handle_link(model: &mut Model, link: Link) {
             }
             match model.session.bundled {
                 true => model.say(Tone::Plain, problem.message.clone()),
+                false if problem.status == Some(401) => model.say_problem("polling paused", &problem),
                 false => model.say_problem("not connected", &problem),
             }
         }

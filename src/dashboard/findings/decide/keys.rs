@@ -132,7 +132,7 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
     let kinds = kinds(model, if pending.ids.is_empty() { &hidden } else { &pending.ids });
     let count = pending.ids.len();
     if hidden.is_empty() {
-        let question = format!("{} {}: {kinds}", plural(count, "finding"), becomes(count != 1));
+        let question = format!("{} {}: {kinds}?", plural(count, "finding"), becomes(count != 1));
         let prompt = Prompt::new(question, Then::Decide(Box::new(pending))).with_enter();
         return match model.reviewing() {
             Some(_) => {
@@ -144,7 +144,7 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
     }
     let (many, all) = (hidden.len(), [pending.ids.clone(), hidden].concat());
     let wider = Prompt::new("", Then::Decide(Box::new(PendingDecision { ids: all.clone(), ..pending.clone() })));
-    let question = format!("The {} marked and shown {}: {kinds}", plural(count, "finding"), becomes(count != 1));
+    let question = format!("The {} marked and shown {}: {kinds}?", plural(count, "finding"), becomes(count != 1));
     let include = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
     let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending)))
         .with_line(format!("{many} more marked but not shown; {include} includes all {}.", all.len()))
@@ -161,7 +161,8 @@ fn kinds(model: &Model, ids: &[IssueId]) -> String {
     let first = issues.first().map(|issue| issue.name.to_string()).unwrap_or_default();
     match kinds.len() {
         0 | 1 => first,
-        more => format!("{first}, and {} other classes", more - 1),
+        2 => format!("{first} and 1 other class"),
+        more => format!("{first} and {} other classes", more - 1),
     }
 }
 

@@ -40,6 +40,7 @@ pub enum MenuChoice {
     Tags,
     #[strum(serialize = "finding")]
     Duplicate,
+    #[strum(serialize = "expiry date")]
     Until,
 }
 
@@ -191,7 +192,7 @@ fn some_or_nothing<T>(value: Option<T>) -> DraftValue<T> {
 /// `a -b`: adds a, removes b.
 pub fn tags(text: &str) -> (Vec<Shared>, Vec<Shared>) {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
-    for word in text.split_whitespace() {
+    for word in text.split(|mark: char| mark.is_whitespace() || mark == ',').filter(|word| !word.is_empty()) {
         match word.strip_prefix('-') {
             Some(tag) if !tag.is_empty() => remove.push(Shared::from(tag)),
             Some(_) => {}
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn tags_line_adds_and_removes() {
         let shared = |text: &str| Shared::from(text);
-        assert_eq!(tags("a +b  -c -"), (vec![shared("a"), shared("b")], vec![shared("c")]));
+        assert_eq!(tags("a,+b  -c -"), (vec![shared("a"), shared("b")], vec![shared("c")]));
     }
 
     #[test]

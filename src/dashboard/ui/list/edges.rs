@@ -74,7 +74,7 @@ pub(crate) fn stale_reason(cx: &Cx<'_>, problem: &Problem, room: usize) -> Strin
     let brief = text::clean(brief);
     let retry = next.map(|next| {
         let wait = (next.as_second() - cx.model.now.wall.as_second()).max(0);
-        format!(" {} retry in {wait}s", cx.theme.glyphs.separator)
+        format!(" {} {}", cx.theme.glyphs.separator, retry_in(wait))
     });
     let retry = retry.unwrap_or_default();
     let left = room.saturating_sub(text::width(&retry));
@@ -84,6 +84,11 @@ pub(crate) fn stale_reason(cx: &Cx<'_>, problem: &Problem, room: usize) -> Strin
         _ if room >= SHORTEST_REASON => text::start(&brief, room).into_owned(),
         _ => String::new(),
     }
+}
+
+/// When the next attempt is, in seconds.
+pub(crate) fn retry_in(seconds: i64) -> String {
+    if seconds == 0 { "retrying".to_owned() } else { format!("retry in {seconds}s") }
 }
 
 /// ` 15 of 41 ` for the lower edge.

@@ -11,7 +11,7 @@
 mod edges;
 pub mod query_help;
 
-pub(crate) use edges::stale_reason;
+pub(crate) use edges::{retry_in, stale_reason};
 use edges::{draw_edges, place, warnings, warnings_width};
 
 use crate::client::Problem;
@@ -334,7 +334,7 @@ fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) 
         ListState::Loaded | ListState::Stale(..) if pane.total == 0 => plain(&pane.invitation, theme.text()),
         ListState::Loaded | ListState::Stale(..) => {
             let back = key(cx, Context::Lists, Action::List(ListAction::TakeBack));
-            let hidden = format!("no matches: {} rows hidden", format::thousands(pane.total as u64));
+            let hidden = format!("no matches: {} hidden", format::plural(pane.total, "row"));
             let mut lines = vec![words(hidden, theme.text())];
             lines.extend(query_help::why_lines(cx, pane.why));
             lines.push(words(format!("{back} undoes the last filter step"), theme.dim()));
@@ -352,7 +352,7 @@ pub(crate) fn problem_lines(cx: &Cx<'_>, problem: &Problem) -> Vec<Line<'static>
     }
     if let (_, Some(next)) = cx.model.reason(problem) {
         let wait = (next.as_second() - cx.model.now.wall.as_second()).max(0);
-        lines.extend(plain(&format!("retry in {wait}s"), cx.theme.dim()));
+        lines.extend(plain(&retry_in(wait), cx.theme.dim()));
     }
     lines
 }

@@ -64,12 +64,15 @@ impl Toasts {
         let (_, rows) = take_bottom(screen, self.rows());
         for (y, row) in (rows.y..).zip(&self.rows) {
             let mut right = rows.right();
-            for ToastLine(style, line, columns) in row.iter().rev() {
+            for (place, ToastLine(style, line, columns)) in row.iter().enumerate().rev() {
                 let spot = Rect { x: right - columns, y, width: *columns, height: 1 };
                 Clear.render(spot, buf);
                 buf.set_style(spot, *style);
                 draw_line(buf, Rect { x: spot.x + 1, width: columns.saturating_sub(1), ..spot }, line);
                 right = spot.x.saturating_sub(GAP);
+                if place > 0 {
+                    draw_line(buf, Rect { x: right, width: GAP, ..spot }, &Line::styled("|", *style));
+                }
             }
         }
     }
@@ -106,7 +109,7 @@ mod tests {
         let lines = shown(&["one", "two", "three of it", "four"], 20, 9);
         assert_eq!(lines[6..], ["                two", "        three of it", "               four"]);
         assert!(lines[..6].iter().all(String::is_empty));
-        assert_eq!(shown(&["one", "two"], 30, 2), ["".to_owned(), format!("{}one   two", " ".repeat(20))]);
+        assert_eq!(shown(&["one", "two"], 30, 2), ["".to_owned(), format!("{}one | two", " ".repeat(20))]);
     }
 
     #[test]

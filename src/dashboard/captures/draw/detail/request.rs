@@ -192,7 +192,7 @@ fn also_from(cx: &Cx<'_>, captured: &CaptureRow) -> Option<String> {
     times.reverse();
     let last = if others > ALSO { " last" } else { "" };
     let count = format::thousands(others as u64);
-    (others > 0).then(|| format!("Also from {}: {count} more,{last} {}", text::clean(from), times.join(", ")))
+    (others > 0).then(|| format!("Also from {}: {count} more captures,{last} {}", text::clean(from), times.join(", ")))
 }
 
 fn token_line(theme: Theme, mention: &Mention, place: &str) -> Line<'static> {

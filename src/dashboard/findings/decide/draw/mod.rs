@@ -109,17 +109,17 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
         ])
     };
     let mut lines = vec![
-        line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "last used"),
+        line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "as last time"),
         line(
             DecideAction::Note,
             "note",
             chosen(draft.note.clone(), |note| note.lines().next().unwrap_or_default().to_owned()),
-            "last used",
+            "as last time",
         ),
         line(DecideAction::Severity, "severity", chosen(draft.severity, |risk| risk.as_str().to_owned()), "unchanged"),
         line(DecideAction::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
         line(DecideAction::DuplicateOf, "duplicate of", None, ""),
-        line(DecideAction::Until, "expiry date", chosen(draft.until, |day| day.to_string()), "accepted: 90d"),
+        line(DecideAction::Until, "expiry date", chosen(draft.until, |day| day.to_string()), "in 90 days if accepted"),
     ];
     let offers: Vec<_> = menu.ids.iter().filter_map(|&id| cx.model.earlier_decision(id)?.shown()).collect();
     if let Some((_, first)) = offers.first() {

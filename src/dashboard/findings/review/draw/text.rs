@@ -75,7 +75,7 @@ fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'stat
     }
     let mut classes: Vec<(usize, &Issue)> = classes.into_values().collect();
     classes.sort_by_key(|(count, issue)| (Reverse((issue.risk_level, *count)), issue.name.clone()));
-    heading(cx.theme, format!("{} kinds of finding", classes.len()), lines);
+    heading(cx.theme, format!("{} classes", classes.len()), lines);
     for (count, issue) in classes {
         let mut line = Line::from(format!("{count:>6}  "));
         line.push_span(format::risk_span(cx.theme, issue.risk_level));
