@@ -7,14 +7,14 @@ use crate::oob::LoggerExpiry;
 use crate::table::Table;
 
 impl Model {
-    /// The remaining time of the logger that expires next, without expired ones.
-    pub fn ending(&self) -> Option<LoggerExpiry> {
+    /// Finds the remaining time of the logger that expires next, without expired ones.
+    pub(crate) fn find_next_expiry(&mut self) {
         let loggers = self.data.loggers.value().map(|table| table.items()).unwrap_or_default();
-        loggers
+        self.captures.next_expiry = loggers
             .iter()
             .filter_map(|logger| LoggerExpiry::of(logger))
             .filter(|&ending| ending != LoggerExpiry::Over)
-            .min()
+            .min();
     }
 
     /// Warns once when a logger expires soon.

@@ -61,6 +61,7 @@ use crate::dashboard::forms::Form;
 use crate::dashboard::input::{Context, KeyChord, Keymap};
 use crate::dashboard::list::{CaptureExport, Lists};
 use crate::dashboard::text::Detail;
+use crate::oob::LoggerExpiry;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -136,6 +137,8 @@ pub struct CapturesState {
     pub signals: AlertState,
     /// Captures since the stream was last viewed.
     pub new_captures: u64,
+    /// When the first recording logger stops, for the header.
+    pub next_expiry: Option<LoggerExpiry>,
     /// Requests of each logger when the stream was last viewed.
     pub(crate) seen_requests: BTreeMap<LoggerId, i64>,
     /// Exports of captures in progress.

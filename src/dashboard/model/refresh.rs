@@ -28,6 +28,9 @@ impl Model {
         if changed(&[Segment::Targets, Segment::Scans, Segment::Loggers]) {
             self.drop_lost_scope();
         }
+        if changed(&[Segment::Loggers]) {
+            self.find_next_expiry();
+        }
         for pane in Pane::ALL {
             if changed(inputs(pane)) {
                 self.show_rows(pane);

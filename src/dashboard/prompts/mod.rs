@@ -130,7 +130,7 @@ impl Prompt {
         self
     }
 
-    /// Answered by enter, or by `y` as other questions.
+    /// Answered by enter.
     pub fn with_enter(mut self) -> Self {
         self.answer = PromptAnswer::Enter;
         self
@@ -177,7 +177,7 @@ impl Prompt {
         match &mut self.answer {
             PromptAnswer::Yes if key == KeyChord::char('y') => PromptReply::Yes,
             PromptAnswer::Yes if key == KeyChord::char('a') && self.wider.is_some() => PromptReply::Wider,
-            PromptAnswer::Enter if key.code() == KeyCode::Enter || key == KeyChord::char('y') => PromptReply::Yes,
+            PromptAnswer::Enter if key.code() == KeyCode::Enter => PromptReply::Yes,
             PromptAnswer::Enter if key == KeyChord::char('a') && self.wider.is_some() => PromptReply::Wider,
             PromptAnswer::Yes | PromptAnswer::Enter => PromptReply::No,
             PromptAnswer::Type { word, input, .. } => match key.code() {

@@ -62,7 +62,7 @@ fn mode(cx: &Cx<'_>) -> Vec<Vec<Span<'static>>> {
     let marks = [
         cx.model.session.read_only.then(|| Span::styled("READ ONLY", cx.theme.warn())),
         triage.has_no_store().then(|| Span::styled("NO DECISIONS", cx.theme.bad())),
-        cx.model.ending().map(|ending| Span::styled(format!("logger: {ending}"), cx.theme.warn())),
+        cx.model.captures.next_expiry.map(|ending| Span::styled(format!("logger: {ending}"), cx.theme.warn())),
     ];
     marks.into_iter().flatten().map(|mark| vec![mark]).collect()
 }
@@ -86,7 +86,7 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
     };
     show(tally.failed, glyphs.failed, "failed", theme.bad());
     show(tally.stalled, glyphs.stalled, "stalled", theme.warn());
-    show(tally.running - tally.stalled, glyphs.running, "running", theme.active());
+    show(tally.running, glyphs.running, "running", theme.active());
     show(tally.waiting, glyphs.waiting, "waiting", theme.dim());
     // On a narrow screen only the rows show it.
     let reopened = cx.model.findings.triage.again;

@@ -191,8 +191,8 @@ fn also_from(cx: &Cx<'_>, captured: &CaptureRow) -> Option<String> {
     let mut times: Vec<String> = newest.map(|other| format::clock(cx.theme, other.capture.request_date)).collect();
     times.reverse();
     let last = if others > ALSO { " last" } else { "" };
-    let count = format::thousands(others as u64);
-    (others > 0).then(|| format!("Also from {}: {count} more captures,{last} {}", text::clean(from), times.join(", ")))
+    let more = format::plural(others, "more capture");
+    (others > 0).then(|| format!("Also from {}: {more},{last} {}", text::clean(from), times.join(", ")))
 }
 
 fn token_line(theme: Theme, mention: &Mention, place: &str) -> Line<'static> {
