@@ -23,9 +23,15 @@ pub struct FindingEntry {
 /// The texts that describe a kind of finding.
 pub(super) fn prose(finding: &Finding) -> Prose {
     let owasp = &finding.owasp;
-    let classes = [&finding.cwe, &owasp.owasp_2025, &owasp.owasp_2021, &owasp.owasp_2017];
-    let classes = classes.into_iter().chain(&finding.cve).filter(|class| !class.is_empty());
-    let classes: Vec<String> = classes.map(|class| clean(class).into_owned()).collect();
+    let classes = [
+        ("", &finding.cwe),
+        ("OWASP 2025 ", &owasp.owasp_2025),
+        ("OWASP 2021 ", &owasp.owasp_2021),
+        ("OWASP 2017 ", &owasp.owasp_2017),
+    ];
+    let classes = classes.into_iter().chain(finding.cve.iter().map(|cve| ("", cve)));
+    let classes = classes.filter(|(_, class)| !class.is_empty());
+    let classes: Vec<String> = classes.map(|(edition, class)| format!("{edition}{}", clean(class))).collect();
     let paragraphs = [("Description", &finding.vuln_description), ("Risk", &finding.risk_description)];
     let paragraphs = paragraphs.into_iter().filter(|(_, given)| !given.trim().is_empty());
     let (links, other_references) = finding
@@ -73,7 +79,7 @@ fn origin(found: &ReportFinding) -> Fact {
     let by = if is_manual { "manually".to_owned() } else { format!("by {}", tool_name(found.tool)) };
     let value = line(&format!("{} {by}", stamp(found.found_at)));
     let id = if is_manual { String::new() } else { format!("finding {}", found.finding.id) };
-    let proven = if found.finding.confirmed { "proven by the response" } else { "" };
+    let proven = if found.finding.confirmed { "proven by the scanner" } else { "" };
     let aside = [id.as_str(), proven].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
     Fact { label: "Found", value, aside }
 }
@@ -93,7 +99,7 @@ fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
     if found.risk() != found.finding.risk_level {
         facts.push(fact("Severity", format!("{}; {} by the scanner", found.risk(), found.finding.risk_level)));
     }
-    facts.push(Fact { label: "Now", value: owned(&decided.now), aside: owned(&decided.tags.join(", ")) });
+    facts.push(Fact { label: "Change", value: owned(&decided.now), aside: owned(&decided.tags.join(", ")) });
     if let Some(retest) = &decided.retest {
         let at = if retest.at.is_empty() { String::new() } else { format!("; requested on {}", retest.at) };
         let aside = owned(&format!("before: {}{at}", retest.before));
