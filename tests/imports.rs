@@ -32,3 +32,16 @@ fn source_tree_keeps_every_rule() {
     let violations = violations(Path::new(env!("CARGO_MANIFEST_DIR")));
     assert!(violations.is_empty(), "\n{violations}");
 }
+
+/// A migration that no store names would never run.
+#[test]
+fn every_migration_is_embedded_by_its_store() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (folder, store) in [("oob", "oob"), ("sqlite", "service"), ("triage", "triage")] {
+        let source = std::fs::read_to_string(package.join(format!("src/{store}/store/open.rs"))).unwrap();
+        for file in std::fs::read_dir(package.join("assets/migrations").join(folder)).unwrap() {
+            let name = file.unwrap().file_name().into_string().unwrap();
+            assert!(source.contains(&format!("{folder}/{name}\")")), "{name}");
+        }
+    }
+}

@@ -150,7 +150,7 @@ impl<'a> Chapter<'a> {
         skipped: usize,
     ) -> impl Iterator<Item = Result<(ReportFinding, FindingEntry), RenderError>> + use<'a> {
         let (number, is_common) = (self.number, self.is_common);
-        self.document.findings(self.group, skipped).zip(skipped + 1..).map(move |(found, at)| {
+        self.document.findings(self.group, skipped).zip(skipped.saturating_add(1)..).map(move |(found, at)| {
             let found = found?;
             let entry = entry::entry(&found, format!("{number}.{at}"), is_common, limit);
             Ok((found, entry))

@@ -25,6 +25,7 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         ("first", include_str!("../../../assets/migrations/sqlite/0001_first.sql")),
         ("keys", include_str!("../../../assets/migrations/sqlite/0002_keys.sql")),
         ("report_workspaces", include_str!("../../../assets/migrations/sqlite/0003_report_workspaces.sql")),
+        ("report_parts", include_str!("../../../assets/migrations/sqlite/0004_report_parts.sql")),
     ])
 });
 
