@@ -210,7 +210,11 @@ impl<'a> Lexer<'a> {
             };
             if value.text.is_empty() && !value.quoted {
                 let missing = ParseError::new(value.at, "value is missing");
-                return Err(if several { missing.with_hint("* matches any value, \"\" an empty one") } else { missing });
+                return Err(if several {
+                    missing.with_hint("* matches any value, \"\" an empty one")
+                } else {
+                    missing
+                });
             }
             values.push(value);
             if !several || self.peek() != Some(',') {

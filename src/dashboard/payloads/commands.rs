@@ -45,7 +45,10 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("wait end", &[], "cancel all waits", "wait end", |model, _, _| {
         let count = std::mem::take(&mut model.captures.signals.waits).len();
         model.payloads_changed();
-        model.say(Tone::Plain, if count == 0 { "no waits".to_owned() } else { format!("{} cancelled", plural(count, "wait")) });
+        model.say(
+            Tone::Plain,
+            if count == 0 { "no waits".to_owned() } else { format!("{} cancelled", plural(count, "wait")) },
+        );
         Ok(())
     }),
     Command::new(

@@ -14,9 +14,7 @@ use crate::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
 use crate::text::plural;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
-    sqlite::migrations(&[
-        ("first", include_str!("../../../assets/migrations/triage/0001_first.sql")),
-    ])
+    sqlite::migrations(&[("first", include_str!("../../../assets/migrations/triage/0001_first.sql"))])
 });
 
 /// An opened store.

@@ -11,8 +11,8 @@
 mod edges;
 pub mod query_help;
 
-pub(crate) use edges::{retry_in, stale_reason};
 use edges::{draw_edges, place, warnings, warnings_width};
+pub(crate) use edges::{retry_in, stale_reason};
 
 use crate::client::Problem;
 use crate::contract::Stamp;

@@ -68,8 +68,7 @@ fn hidden_by(why: &ClauseEffect) -> String {
 /// For an empty list: the parts of its query without which it would have rows.
 pub(crate) fn why_lines(cx: &Cx<'_>, why: &[ClauseEffect]) -> Vec<Line<'static>> {
     let alone = why.iter().filter(|why| why.hides > 0).take(PARTS);
-    let line = |why: &ClauseEffect| {
-        format!("remove {} to show {}", text::clean(&why.part), format::plural(why.hides, "row"))
-    };
+    let line =
+        |why: &ClauseEffect| format!("remove {} to show {}", text::clean(&why.part), format::plural(why.hides, "row"));
     alone.map(|why| words(line(why), cx.theme.text())).collect()
 }
