@@ -203,7 +203,7 @@ fn tables(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("tables");
     group.sample_size(10);
     group.bench_function("build the table of 100,000 findings (off the UI thread)", |bench| {
-        bench.iter_batched(findings, Table::new, BatchSize::LargeInput);
+        bench.iter_batched(findings, Table::<scandeck::triage::ListedFinding>::new, BatchSize::LargeInput);
     });
     let table = Arc::new(Table::new(findings()));
     let mut model = loaded();

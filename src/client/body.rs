@@ -5,8 +5,10 @@
 //!   chunk ─► gzip ─► Body: its own limit, the ratio to what was received, the limit of all bodies ─► bytes
 //! ```
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Seek, Write};
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,10 +24,14 @@ const MOST_RATIO: usize = 200;
 /// Bytes up to which the ratio does not matter.
 const FREE: usize = 8 << 20;
 
-/// The bytes of a response. While they exist, they count towards the limit of all responses together.
+/// The bytes of a response. While they are in memory, they count towards the limit of all responses together.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     bytes: Vec<u8>,
+    /// The file that has the bytes instead, without a name.
+    file: Option<File>,
+    /// The number of bytes.
+    length: usize,
     /// Limit of this body.
     limit: usize,
     /// Limit by the received bytes.
@@ -45,10 +51,27 @@ enum Excess {
 
 impl Body {
     /// Reads a response of at most `limit` decompressed bytes; drops the connection of a longer one.
-    pub async fn read(mut response: Response, limit: usize, memory: &Arc<AtomicUsize>) -> ClientResult<Self> {
+    pub async fn read(response: Response, limit: usize, memory: &Arc<AtomicUsize>) -> ClientResult<Self> {
+        Self::new(limit, memory).fill(response).await
+    }
+
+    /// Reads a response into a file of this directory; into memory where there is none.
+    pub async fn spool(
+        response: Response,
+        limit: usize,
+        memory: &Arc<AtomicUsize>,
+        directory: &Path,
+    ) -> ClientResult<Self> {
+        let file = tempfile::tempfile_in(directory).ok();
+        let mut body = Self::new(limit, memory);
+        body.file = file;
+        body.fill(response).await
+    }
+
+    async fn fill(self, mut response: Response) -> ClientResult<Self> {
         let status = response.status().as_u16();
         let is_packed = response.headers().get(CONTENT_ENCODING).is_some_and(|coding| coding == "gzip");
-        let body = Self::new(limit, memory);
+        let body = self;
         let mut body = if is_packed { Inlet::Packed(Box::new(MultiGzDecoder::new(body))) } else { Inlet::Plain(body) };
         let mut received = 0;
         while let Some(chunk) = response.chunk().await.map_err(|error| Error::from(error).with_status(status))? {
@@ -59,7 +82,23 @@ impl Body {
     }
 
     fn new(limit: usize, memory: &Arc<AtomicUsize>) -> Self {
-        Self { bytes: Vec::new(), limit, allowed: limit, excess: None, memory: Arc::clone(memory) }
+        let memory = Arc::clone(memory);
+        Self { bytes: Vec::new(), file: None, length: 0, limit, allowed: limit, excess: None, memory }
+    }
+
+    /// The file with the bytes, at its beginning.
+    pub fn file(&mut self) -> Option<&mut File> {
+        let file = self.file.as_mut()?;
+        file.rewind().ok()?;
+        Some(file)
+    }
+
+    /// The same bytes in memory.
+    pub fn into_memory(mut self) -> ClientResult<Self> {
+        let mut body = Self::new(self.limit, &self.memory);
+        let Some(file) = self.file() else { return Ok(self) };
+        io::copy(file, &mut body).map_err(|error| body.too_large().unwrap_or_else(|| corrupt(&error)))?;
+        Ok(body)
     }
 
     pub fn into_bytes(mut self) -> Vec<u8> {
@@ -84,8 +123,8 @@ impl Body {
 
 impl Write for Body {
     fn write(&mut self, part: &[u8]) -> io::Result<usize> {
-        let length = self.bytes.len() + part.len();
-        let all = self.memory.load(Ordering::Relaxed) + part.len();
+        let length = self.length + part.len();
+        let all = if self.file.is_some() { 0 } else { self.memory.load(Ordering::Relaxed) + part.len() };
         self.excess = match () {
             () if length > self.limit => Some(Excess::Size),
             () if length > self.allowed => Some(Excess::Ratio),
@@ -95,8 +134,14 @@ impl Write for Body {
         if self.excess.is_some() {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        self.memory.fetch_add(part.len(), Ordering::Relaxed);
-        self.bytes.extend_from_slice(part);
+        match &mut self.file {
+            Some(file) => file.write_all(part)?,
+            None => {
+                self.memory.fetch_add(part.len(), Ordering::Relaxed);
+                self.bytes.extend_from_slice(part);
+            }
+        }
+        self.length = length;
         Ok(part.len())
     }
 
@@ -148,7 +193,12 @@ pub(super) fn too_large(limit: usize) -> Error {
 }
 
 fn corrupt(error: &io::Error) -> Error {
-    Error::new(ErrorKind::Decode, format!("the response cannot be decompressed: {error}"))
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Error::new(ErrorKind::TooLarge, "the disk is full: the response cannot be stored")
+        }
+        _ => Error::new(ErrorKind::Decode, format!("the response cannot be decompressed: {error}")),
+    }
 }
 
 impl Deref for Body {

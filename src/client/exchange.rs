@@ -4,6 +4,7 @@
 //! after a broken connection or 502–504. A creation or deletion that left this machine is never repeated. All attempts
 //! share one time limit, so that a retry never exceeds the total timeout.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
@@ -19,13 +20,27 @@ use super::body::Body;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
 use super::{Client, ClientResult, Error, ErrorKind, budget, decoded};
+use crate::contract::item_stream::each_item;
 use crate::contract::list::{decode_list, repaired};
+use crate::contract::shared::interned_briefly;
 use crate::contract::{Created, DecodedList, ErrorBody, envelope};
 
 /// Larger responses are decoded on a blocking thread.
 const DECODE_INLINE: usize = 256 << 10;
 /// Bytes that are read of an error response.
 const ERROR_LIMIT: usize = 64 << 10;
+
+/// Takes the items of a list one by one.
+pub trait Collector<T>: Send + 'static {
+    /// Takes the next item.
+    ///
+    /// # Errors
+    /// When there is no place for it.
+    fn take(&mut self, item: T) -> ClientResult<()>;
+
+    /// Forgets the items so far, because they come again.
+    fn clear(&mut self);
+}
 
 /// A successful response.
 #[derive(Default)]
@@ -37,15 +52,26 @@ pub(super) struct HttpAnswer {
     pub unread: Option<Response>,
 }
 
+/// What happens to the body of a response.
+#[derive(Clone, Copy)]
+enum Reading<'a> {
+    /// It is read into memory.
+    Whole,
+    /// It is read into a file of this directory.
+    Spooled(&'a Path),
+    /// The caller reads it.
+    Later,
+}
+
 impl Client {
     /// Sends the request and reads the whole response.
     pub(super) async fn send(&self, request: ApiRequest) -> ClientResult<HttpAnswer> {
-        self.exchange(&request, true).await
+        self.exchange(&request, Reading::Whole).await
     }
 
     /// Sends the request and leaves the body of the response unread.
     pub(super) async fn open(&self, request: ApiRequest) -> ClientResult<HttpAnswer> {
-        self.exchange(&request, false).await
+        self.exchange(&request, Reading::Later).await
     }
 
     /// Sends the request and decodes the response.
@@ -90,6 +116,44 @@ impl Client {
         Ok((items, memory))
     }
 
+    /// Sends the request and hands over the items of the list, of which only one is in memory at a time: the response
+    /// waits in a file of `directory`. Unreadable items are left out and noted.
+    pub(super) async fn fetch_each<T, C>(
+        &self,
+        request: ApiRequest,
+        directory: &Path,
+        mut collector: C,
+    ) -> ClientResult<C>
+    where
+        T: DeserializeOwned + Send + 'static,
+        C: Collector<T>,
+    {
+        let size = request.list;
+        let mut body = self.exchange(&request, Reading::Spooled(directory)).await?.body;
+        let streamed = move || {
+            let is_read = match body.file() {
+                Some(file) => interned_briefly(|| each_item(file, &mut |item| collector.take(item)))?,
+                None => false,
+            };
+            Ok::<_, Error>((is_read, collector, body))
+        };
+        let (is_read, mut collector, body) = blocking(streamed).await?;
+        if is_read {
+            return Ok(collector);
+        }
+        collector.clear();
+        let whole = blocking(move || body.into_memory()).await?;
+        let work = move |body: &[u8]| {
+            decoded::check::<T>(body, 0, size)?;
+            let list = decode_list(body, None).map_err(|error| unreadable(&error))?;
+            list.items.into_iter().try_for_each(|item| collector.take(item))?;
+            Ok((collector, list.unreadable))
+        };
+        let (collector, unreadable) = decode(whole, work).await?;
+        self.observed.add_unreadable(unreadable);
+        Ok(collector)
+    }
+
     /// Creates an object and returns its id.
     pub(super) async fn create(&self, request: ApiRequest) -> ClientResult<i64> {
         let created: Created = self.fetch(request).await?;
@@ -116,7 +180,7 @@ impl Client {
         self.send(request).await.map(|_| ())
     }
 
-    async fn exchange(&self, request: &ApiRequest, whole: bool) -> ClientResult<HttpAnswer> {
+    async fn exchange(&self, request: &ApiRequest, reading: Reading<'_>) -> ClientResult<HttpAnswer> {
         let began = Instant::now();
         let total = self.settings.total_timeout * request.size.timeout_factor();
         let mut delays = ExponentialBuilder::new()
@@ -127,7 +191,7 @@ impl Client {
             .build();
         loop {
             let left = total.saturating_sub(began.elapsed());
-            let error = match self.attempt(request, whole, left).await {
+            let error = match self.attempt(request, reading, left).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -138,21 +202,21 @@ impl Client {
         }
     }
 
-    async fn attempt(&self, request: &ApiRequest, whole: bool, time: Duration) -> ClientResult<HttpAnswer> {
+    async fn attempt(&self, request: &ApiRequest, reading: Reading<'_>, time: Duration) -> ClientResult<HttpAnswer> {
         if let Some(until) = self.budget(request.lane).spent_until(Timestamp::now()) {
             return Err(Error::new(ErrorKind::BudgetSpent { until }, "rate limit reached"));
         }
-        let built = self.build(request, whole, time)?;
+        let built = self.build(request, reading, time)?;
         self.observed.count_call();
         let response = self.http.execute(built).await.map_err(|error| match error.is_connect() {
             true => Error::from(error),
             false => Error::from(error).sent(),
         })?;
         self.record_announced(request, &response);
-        self.accept(request, response, whole).await.map_err(Error::sent)
+        self.accept(request, response, reading).await.map_err(Error::sent)
     }
 
-    fn build(&self, request: &ApiRequest, whole: bool, time: Duration) -> ClientResult<reqwest::Request> {
+    fn build(&self, request: &ApiRequest, reading: Reading<'_>, time: Duration) -> ClientResult<reqwest::Request> {
         let mut url = Url::parse(&format!("{}{}", self.settings.base, request.path))
             .map_err(|error| Error::new(ErrorKind::Invalid, format!("invalid URL: {error}")))?;
         if !request.query.is_empty() {
@@ -160,7 +224,7 @@ impl Client {
         }
         let mut builder = self.http.request(request.method.clone(), url);
         builder = builder.header(AUTHORIZATION, self.key_header()).header(ACCEPT, request.accept).timeout(time);
-        if whole {
+        if !matches!(reading, Reading::Later) {
             // `body` decompresses, because it knows how much was received.
             builder = builder.header(ACCEPT_ENCODING, "gzip");
         }
@@ -180,7 +244,7 @@ impl Client {
         announced.budget(request.lane).update(headers, response.status().as_u16(), now, offset);
     }
 
-    async fn accept(&self, request: &ApiRequest, response: Response, whole: bool) -> ClientResult<HttpAnswer> {
+    async fn accept(&self, request: &ApiRequest, response: Response, reading: Reading<'_>) -> ClientResult<HttpAnswer> {
         let status = response.status();
         if status.is_redirection() {
             return Err(redirected(&response));
@@ -192,10 +256,14 @@ impl Client {
             return Err(not_this_api(status, "web page instead of JSON: the server is not this API"));
         }
         let headers = response.headers().clone();
-        if !whole {
-            return Ok(HttpAnswer { status, headers, unread: Some(response), ..HttpAnswer::default() });
-        }
-        let body = Body::read(response, request.size.limit(), &self.memory).await?;
+        let limit = request.size.limit();
+        let body = match reading {
+            Reading::Later => {
+                return Ok(HttpAnswer { status, headers, unread: Some(response), ..HttpAnswer::default() });
+            }
+            Reading::Whole => Body::read(response, limit, &self.memory).await?,
+            Reading::Spooled(directory) => Body::spool(response, limit, &self.memory, directory).await?,
+        };
         Ok(HttpAnswer { status, headers, body, unread: None })
     }
 
@@ -262,6 +330,10 @@ async fn decode<T: Send + 'static>(
         return work();
     }
     // Decoding megabytes of JSON on an async thread would block every other call.
+    blocking(work).await
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> ClientResult<T> + Send + 'static) -> ClientResult<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => Err(Error::new(ErrorKind::Decode, format!("decoding the response failed: {error}")).sent()),

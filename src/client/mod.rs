@@ -45,6 +45,7 @@ pub use base_url::{BaseUrl, BaseUrlError};
 pub use budget::{Lane, RateBudget};
 pub(crate) use error::NOT_THIS_API_HINT;
 pub use error::{Error, ErrorKind};
+pub use exchange::Collector;
 pub use findings::FindingQuery;
 use observed::Observed;
 pub use problem::Problem;

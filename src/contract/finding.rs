@@ -235,6 +235,15 @@ impl Evidence {
 }
 
 impl EvidenceView {
+    /// The number of rows of a table; 1 for other evidence, 0 for none.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Table { rows, .. } => rows.len(),
+            Self::Text(_) | Self::Tree(_) => 1,
+        }
+    }
+
     /// The evidence with the HTML entities of table cells decoded: escaping them again would show `&amp;` instead of
     /// `&`. Evidence that is one text is unchanged, because entities may be part of the proof.
     #[must_use]

@@ -82,6 +82,7 @@ pub mod entities;
 pub mod envelope;
 pub mod error;
 pub mod finding;
+pub mod item_stream;
 pub mod lenient;
 pub mod list;
 pub mod logger;

@@ -18,6 +18,8 @@ thread_local! {
 
 #[derive(Default)]
 struct Pool {
+    /// Longer texts are not looked up.
+    longest: Option<usize>,
     texts: HashSet<Shared>,
     wide: HashSet<Arc<str>>,
 }
@@ -41,8 +43,21 @@ impl Shared {
     }
 }
 
+/// Texts that [`interned_briefly`] looks up have at most so many bytes, and are so many at most.
+const BRIEF: usize = 128;
+const MOST: usize = 1 << 16;
+
 /// Runs `decode` with a pool in which equal strings share an allocation. Nested calls use the outer pool.
 pub fn interned<T>(decode: impl FnOnce() -> T) -> T {
+    with_pool(None, decode)
+}
+
+/// The same for short strings only, so that the pool keeps none of the long ones that are moved elsewhere.
+pub fn interned_briefly<T>(decode: impl FnOnce() -> T) -> T {
+    with_pool(Some(BRIEF), decode)
+}
+
+fn with_pool<T>(longest: Option<usize>, decode: impl FnOnce() -> T) -> T {
     struct Emptied(bool);
     impl Drop for Emptied {
         fn drop(&mut self) {
@@ -54,7 +69,7 @@ pub fn interned<T>(decode: impl FnOnce() -> T) -> T {
     let outermost = POOL.with_borrow_mut(|pool| match pool {
         Some(_) => false,
         None => {
-            *pool = Some(Pool::default());
+            *pool = Some(Pool { longest, ..Pool::default() });
             true
         }
     });
@@ -66,6 +81,7 @@ pub fn interned<T>(decode: impl FnOnce() -> T) -> T {
 pub fn wide(text: &str) -> Arc<str> {
     POOL.with_borrow_mut(|pool| match pool {
         None => text.into(),
+        Some(pool) if pool.longest.is_some() => text.into(),
         Some(pool) => match pool.wide.get(text) {
             Some(known) => Arc::clone(known),
             None => {
@@ -82,10 +98,14 @@ impl From<&str> for Shared {
         POOL.with_borrow_mut(|pool| match pool {
             _ if text.is_empty() => EMPTY.clone(),
             None => Self(Arc::new(text.into())),
+            Some(pool) if pool.longest.is_some_and(|longest| text.len() > longest) => Self(Arc::new(text.into())),
             Some(pool) => match pool.texts.get(text) {
                 Some(known) => known.clone(),
                 None => {
                     let fresh = Self(Arc::new(text.into()));
+                    if pool.longest.is_some() && pool.texts.len() >= MOST {
+                        pool.texts.clear();
+                    }
                     pool.texts.insert(fresh.clone());
                     fresh
                 }

@@ -6,55 +6,57 @@ use super::{Export, ExportError, ExportRow, json};
 use crate::contract::Stamp;
 use crate::report::{evidence_cell, neutral};
 use crate::text;
+use crate::triage::FindingTexts;
 
 /// Name and cell of a column.
-type CsvColumn = (&'static str, fn(&ExportRow) -> String);
+type CsvColumn = (&'static str, fn(&ExportRow, &FindingTexts) -> String);
 
 const COLUMNS: [CsvColumn; 37] = [
-    ("id", |row| if row.issue.own.is_some() { String::new() } else { row.issue.finding.id.to_string() }),
-    ("fingerprint", |row| row.issue.key().to_string()),
-    ("workspace", |row| row.workspace.to_string()),
-    ("target", |row| row.target.to_string()),
-    ("risk", |row| row.issue.risk_level.to_string()),
-    ("own_severity", |row| or_empty(row.assessment.severity)),
-    ("name", |row| row.issue.name.to_string()),
-    ("verdict", |row| row.assessment.verdict.to_string()),
-    ("undecided", |row| row.assessment.is_undecided().to_string()),
-    ("again", |row| or_empty(row.assessment.reopened)),
-    ("reason", |row| or_empty(row.assessment.reason)),
-    ("until", |row| or_empty(row.assessment.until)),
-    ("decided_by", |row| or_empty(row.assessment.who.as_ref())),
-    ("decided_at", |row| or_empty(row.assessment.at)),
-    ("presence", |row| row.issue.presence.as_str().to_owned()),
-    ("retest_before", |row| or_empty(row.retest.as_ref().map(|retest| &retest.before))),
-    ("retest_now", |row| or_empty(row.retest.as_ref().map(|retest| json::retest_status(retest.now)))),
-    ("retested_at", |row| or_empty::<Stamp>(row.retest.as_ref().and_then(|retest| retest.at))),
-    ("first_seen", |row| or_empty(row.issue.first_seen)),
-    ("last_seen", |row| or_empty(row.issue.last_seen)),
-    ("port", ExportRow::port),
-    ("protocol", |row| row.issue.protocol.to_string()),
-    ("service", |row| row.issue.service.to_string()),
-    ("vuln_id", |row| row.issue.vuln_id.to_string()),
-    ("cve", |row| row.issue.cve.join(" ")),
-    ("cwe", |row| row.issue.cwe.to_string()),
-    ("owasp_2021", |row| row.issue.owasp.owasp_2021.to_string()),
-    ("in_cisa_catalog", |row| row.issue.in_cisa_catalog.to_string()),
-    ("epss_score", |row| or_empty(row.issue.epss_score)),
-    ("scanner_confirmed", |row| row.issue.confirmed.to_string()),
-    ("service_status", |row| row.issue.status.to_string()),
-    ("tags", |row| row.assessment.tags.join(" ")),
-    ("notes", |row| row.joined_notes("\n")),
-    ("description", |row| row.issue.vuln_description.to_string()),
-    ("recommendation", |row| row.issue.recommendation.to_string()),
-    ("evidence", |row| evidence_cell(&row.issue.vuln_evidence)),
-    ("references", |row| row.issue.references.join(" ")),
+    ("id", |row, _| if row.issue.own.is_some() { String::new() } else { row.issue.finding.id.to_string() }),
+    ("fingerprint", |row, _| row.issue.key().to_string()),
+    ("workspace", |row, _| row.workspace.to_string()),
+    ("target", |row, _| row.target.to_string()),
+    ("risk", |row, _| row.issue.risk_level.to_string()),
+    ("own_severity", |row, _| or_empty(row.assessment.severity)),
+    ("name", |row, _| row.issue.name.to_string()),
+    ("verdict", |row, _| row.assessment.verdict.to_string()),
+    ("undecided", |row, _| row.assessment.is_undecided().to_string()),
+    ("again", |row, _| or_empty(row.assessment.reopened)),
+    ("reason", |row, _| or_empty(row.assessment.reason)),
+    ("until", |row, _| or_empty(row.assessment.until)),
+    ("decided_by", |row, _| or_empty(row.assessment.who.as_ref())),
+    ("decided_at", |row, _| or_empty(row.assessment.at)),
+    ("presence", |row, _| row.issue.presence.as_str().to_owned()),
+    ("retest_before", |row, _| or_empty(row.retest.as_ref().map(|retest| &retest.before))),
+    ("retest_now", |row, _| or_empty(row.retest.as_ref().map(|retest| json::retest_status(retest.now)))),
+    ("retested_at", |row, _| or_empty::<Stamp>(row.retest.as_ref().and_then(|retest| retest.at))),
+    ("first_seen", |row, _| or_empty(row.issue.first_seen)),
+    ("last_seen", |row, _| or_empty(row.issue.last_seen)),
+    ("port", |row, _| row.port()),
+    ("protocol", |row, _| row.issue.protocol.to_string()),
+    ("service", |row, _| row.issue.service.to_string()),
+    ("vuln_id", |row, _| row.issue.vuln_id.to_string()),
+    ("cve", |row, _| row.issue.cve.join(" ")),
+    ("cwe", |row, _| row.issue.cwe.to_string()),
+    ("owasp_2021", |row, _| row.issue.owasp.owasp_2021.to_string()),
+    ("in_cisa_catalog", |row, _| row.issue.in_cisa_catalog.to_string()),
+    ("epss_score", |row, _| or_empty(row.issue.epss_score())),
+    ("scanner_confirmed", |row, _| row.issue.confirmed.to_string()),
+    ("service_status", |row, _| row.issue.status.to_string()),
+    ("tags", |row, _| row.assessment.tags.join(" ")),
+    ("notes", |row, _| row.joined_notes("\n")),
+    ("description", |_, texts| texts.vuln_description.to_string()),
+    ("recommendation", |_, texts| texts.recommendation.to_string()),
+    ("evidence", |_, texts| evidence_cell(&texts.vuln_evidence)),
+    ("references", |_, texts| texts.references.join(" ")),
 ];
 
 pub(super) fn write(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
     writer.write_record(COLUMNS.map(|(name, _)| name))?;
     for row in export.rows {
-        writer.write_record(COLUMNS.map(|(_, cell)| neutral(&text::clean_text(&cell(row)))))?;
+        let texts = row.issue.texts()?;
+        writer.write_record(COLUMNS.map(|(_, cell)| neutral(&text::clean_text(&cell(row, &texts)))))?;
     }
     writer.into_inner().map_err(|error| csv::Error::from(error.into_error()).into())
 }

@@ -3,16 +3,21 @@
 use serde_json::{Value, json};
 
 use super::ExportRow;
-use crate::contract::Stamp;
+use crate::contract::{Finding, Stamp};
 use crate::triage::{ReopenCause, RetestStatus};
 
-/// The object of a row.
+/// The object of a row whose texts are in memory.
 pub fn row(row: &ExportRow) -> Value {
+    object(row, &row.issue.whole().unwrap_or_default())
+}
+
+/// The object of a row and its finding.
+pub(super) fn object(row: &ExportRow, finding: &Finding) -> Value {
     let (issue, assessment) = (&row.issue, &row.assessment);
     let stamp = |at: Option<Stamp>| at.map(|at| at.to_string());
     let notes = row.noted().map(|(text, event)| json!({"text": text, "who": event.who, "at": event.at}));
     // Every finding has a JSON form, because it was parsed from JSON.
-    let mut value = serde_json::to_value(&*issue.finding).unwrap_or_else(|_| json!({}));
+    let mut value = serde_json::to_value(finding).unwrap_or_else(|_| json!({}));
     let added = json!({
         "target_name": row.target,
         "workspace_name": row.workspace,

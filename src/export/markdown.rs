@@ -117,7 +117,9 @@ fn list_manual(out: &mut String, rows: &[ExportRow]) {
     for row in own {
         let issue = &row.issue;
         let _ = writeln!(out, "### {} on {}\n", escaped(&issue.name), escaped(&row.target));
-        for part in [issue.vuln_description.to_string(), evidence_cell(&issue.vuln_evidence)] {
+        // The texts of a manual finding are in memory.
+        let texts = issue.held_texts().cloned().unwrap_or_default();
+        for part in [texts.vuln_description.to_string(), evidence_cell(&texts.vuln_evidence)] {
             verbatim(out, &part);
         }
     }

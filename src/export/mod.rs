@@ -83,6 +83,8 @@ pub enum ExportError {
     Json(#[from] serde_json::Error),
     #[error("report not written")]
     Report(#[from] RenderError),
+    #[error("texts of the findings cannot be read")]
+    Texts(#[from] std::io::Error),
 }
 
 /// Writes an export.
@@ -94,21 +96,21 @@ pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<Vec<u8>, Expor
         ExportFormat::Csv => csv::write(export),
         ExportFormat::Markdown => Ok(markdown::write(export).into_bytes()),
         ExportFormat::Jsonl => lines(export),
-        ExportFormat::DefectDojo => pretty(&defectdojo::document(export)),
-        ExportFormat::Sarif => pretty(&sarif::document(export)),
-        ExportFormat::Vex => pretty(&vex::document(export)),
-        ExportFormat::Html => Ok(report::write(export, &ReportFormat::Html)?),
-        ExportFormat::Json => Ok(report::write(export, &ReportFormat::Json)?),
-        ExportFormat::Pdf => Ok(report::write(export, &ReportFormat::Pdf)?),
-        ExportFormat::Docx => Ok(report::write(export, &ReportFormat::Docx)?),
-        ExportFormat::Xlsx => Ok(report::write(export, &ReportFormat::Xlsx)?),
+        ExportFormat::DefectDojo => pretty(&defectdojo::document(export)?),
+        ExportFormat::Sarif => pretty(&sarif::document(export)?),
+        ExportFormat::Vex => pretty(&vex::document(export)?),
+        ExportFormat::Html => report::write(export, &ReportFormat::Html),
+        ExportFormat::Json => report::write(export, &ReportFormat::Json),
+        ExportFormat::Pdf => report::write(export, &ReportFormat::Pdf),
+        ExportFormat::Docx => report::write(export, &ReportFormat::Docx),
+        ExportFormat::Xlsx => report::write(export, &ReportFormat::Xlsx),
     }
 }
 
 fn lines(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
     let mut out = String::new();
     for row in export.rows {
-        out += &text::escaped_json(&serde_json::to_string(&json::row(row))?);
+        out += &text::escaped_json(&serde_json::to_string(&json::object(row, &row.issue.whole()?))?);
         out.push('\n');
     }
     Ok(out.into_bytes())

@@ -1,9 +1,11 @@
 //! The report with decisions, by the writers that the service uses too.
 
-use super::{Export, ExportRow};
+use std::io;
+
+use super::{Export, ExportError, ExportRow};
 use crate::contract::{GroupBy, ReportFilters, ReportFormat, Tool};
 use crate::report::{
-    Document, Earlier, Remark, RenderError, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing, render,
+    Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing, render,
 };
 use crate::triage::compare::occurrences;
 use crate::triage::{Reason, Verdict};
@@ -12,7 +14,7 @@ use crate::triage::{Reason, Verdict};
 ///
 /// # Errors
 /// When the format is unknown, or a writer fails.
-pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, RenderError> {
+pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, ExportError> {
     // The rows are the selection already, so nothing is filtered.
     let filters = ReportFilters {
         include_finding_history: true,
@@ -26,25 +28,25 @@ pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, Rend
         selection: export.query.to_owned(),
         group_by: GroupBy::Target,
         filters,
-        findings: export.rows.iter().map(finding).collect(),
+        findings: export.rows.iter().map(finding).collect::<io::Result<_>>()?,
         with_decisions: true,
         targets: Vec::new(),
         scans: Vec::new(),
     };
-    render(&Document::new(&data)?, format)
+    Ok(render(&Document::new(&data)?, format)?)
 }
 
-fn finding(row: &ExportRow) -> ReportFinding {
+fn finding(row: &ExportRow) -> io::Result<ReportFinding> {
     let issue = &row.issue;
     let history = occurrences(issue).skip(1).zip(issue.earlier.iter().skip(1));
-    ReportFinding {
-        finding: (*issue.finding).clone(),
+    Ok(ReportFinding {
+        finding: issue.whole()?,
         target: row.target.to_string(),
         tool: Tool(row.tool.unwrap_or(0)),
         found_at: issue.last_seen,
         history: history.map(|(old, seen)| Earlier { id: old.id, found_at: seen.at, risk: old.risk_level }).collect(),
         decided: Some(decision(row)),
-    }
+    })
 }
 
 fn decision(row: &ExportRow) -> ReportDecision {

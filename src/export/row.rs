@@ -6,7 +6,7 @@ use std::sync::Arc;
 use url::{Host, Position, Url};
 
 use crate::contract::{Risk, Shared};
-use crate::triage::{Assessment, Change, Event, FindingKey, Issue, RetestResult, TriageState, Verdict};
+use crate::triage::{Assessment, Change, Event, FindingKey, FindingTexts, Issue, RetestResult, TriageState, Verdict};
 
 /// Limit of a chain of duplicates.
 const MOST_DUPLICATES: usize = 8;
@@ -140,11 +140,11 @@ impl ExportRow {
         let numbers = self.issue.cwe.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
         numbers.filter(|number| *number > 0).collect()
     }
+}
 
-    /// References that are web addresses.
-    pub fn links(&self) -> Vec<String> {
-        self.issue.references.iter().filter_map(|text| web_address(text)).collect()
-    }
+/// References that are web addresses.
+pub fn links(texts: &FindingTexts) -> Vec<String> {
+    texts.references.iter().filter_map(|text| web_address(text)).collect()
 }
 
 /// A web address as a URI that strict readers accept. User info is removed, because it may contain a password.

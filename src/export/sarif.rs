@@ -2,20 +2,26 @@
 //! the decisions (OASIS SARIF 2.1.0 §3.27.23, §3.27.24, §3.35).
 
 use std::collections::HashMap;
+use std::io;
 
 use serde_json::{Value, json};
 
+use super::row::links;
 use super::{Export, ExportRow, json as plain, without_empty};
 use crate::contract::Risk;
 use crate::report::evidence_cell;
-use crate::triage::{Issue, Presence, ReopenCause, Verdict};
+use crate::triage::{FindingTexts, Issue, Presence, ReopenCause, Verdict};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn document(export: &Export<'_>) -> Value {
+pub(super) fn document(export: &Export<'_>) -> io::Result<Value> {
     let mut rules = Rules::default();
-    let results: Vec<Value> = export.rows.iter().map(|row| result(row, rules.index_of(row))).collect();
-    json!({
+    let result = |row: &ExportRow| {
+        let texts = row.issue.texts()?;
+        Ok(result(row, &texts, rules.index_of(row, &texts)))
+    };
+    let results: Vec<Value> = export.rows.iter().map(result).collect::<io::Result<_>>()?;
+    Ok(json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
@@ -28,7 +34,7 @@ pub(super) fn document(export: &Export<'_>) -> Value {
             "columnKind": "unicodeCodePoints",
             "results": results,
         }],
-    })
+    }))
 }
 
 /// One rule per class, in the order of the rows; the first finding of a class describes its rule.
@@ -39,27 +45,27 @@ struct Rules {
 }
 
 impl Rules {
-    fn index_of(&mut self, row: &ExportRow) -> usize {
+    fn index_of(&mut self, row: &ExportRow, texts: &FindingTexts) -> usize {
         *self.indexes.entry(row.class().to_owned()).or_insert_with(|| {
-            self.all.push(rule(row));
+            self.all.push(rule(row, texts));
             self.all.len() - 1
         })
     }
 }
 
-fn rule(row: &ExportRow) -> Value {
+fn rule(row: &ExportRow, texts: &FindingTexts) -> Value {
     let issue = &row.issue;
     let optional = |given: &str| if given.trim().is_empty() { Value::Null } else { text(given) };
     let mut tags = vec!["security".to_owned()];
     tags.extend(row.cwes().iter().map(|cwe| format!("external/cwe/cwe-{cwe}")));
     // The text of a manual finding describes that finding, not its class, so it belongs to the result.
-    let description = if issue.own.is_some() { Value::Null } else { optional(&issue.vuln_description) };
+    let description = if issue.own.is_some() { Value::Null } else { optional(&texts.vuln_description) };
     without_empty(json!({
         "id": row.class(),
         "shortDescription": text(&issue.name),
         "fullDescription": description,
-        "help": optional(&issue.recommendation),
-        "helpUri": row.links().first(),
+        "help": optional(&texts.recommendation),
+        "helpUri": links(texts).first(),
         "properties": {"tags": tags},
     }))
 }
@@ -69,11 +75,11 @@ fn text(text: &str) -> Value {
 }
 
 /// The name; for a manual finding also its description and evidence.
-fn message(row: &ExportRow) -> String {
+fn message(row: &ExportRow, texts: &FindingTexts) -> String {
     let issue = &row.issue;
     let mut parts = vec![issue.name.to_string()];
     if issue.own.is_some() {
-        parts.extend([issue.vuln_description.to_string(), evidence_cell(&issue.vuln_evidence)]);
+        parts.extend([texts.vuln_description.to_string(), evidence_cell(&texts.vuln_evidence)]);
     }
     parts.retain(|part| !part.trim().is_empty());
     parts.join("\n\n")
@@ -87,14 +93,14 @@ fn asset(issue: &Issue) -> String {
     }
 }
 
-fn result(row: &ExportRow, rule: usize) -> Value {
+fn result(row: &ExportRow, texts: &FindingTexts, rule: usize) -> Value {
     let issue = &row.issue;
     let place = row.place();
     json!({
         "ruleId": row.class(),
         "ruleIndex": rule,
         "level": level(row.risk()),
-        "message": text(&message(row)),
+        "message": text(&message(row, texts)),
         "locations": [{
             "physicalLocation": {"artifactLocation": {"uri": place}},
             "logicalLocations": [{

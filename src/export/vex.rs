@@ -1,22 +1,25 @@
 //! CycloneDX 1.6 VEX: a component per target, a vulnerability per finding, its analysis is the decision (`triage.md`, Out).
 
 use std::collections::BTreeMap;
+use std::io;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::row::links;
 use super::{Export, ExportRow, json as plain, without_empty};
 use crate::contract::Stamp;
 use crate::report::evidence_cell;
-use crate::triage::{Issue, Presence, Verdict};
+use crate::triage::{FindingTexts, Issue, Presence, Verdict};
 
-pub(super) fn document(export: &Export<'_>) -> Value {
+pub(super) fn document(export: &Export<'_>) -> io::Result<Value> {
     let targets: BTreeMap<String, &ExportRow> = export.rows.iter().map(|row| (target(row), row)).collect();
     let components: Vec<Value> = targets
         .iter()
         .map(|(reference, row)| json!({"type": "application", "bom-ref": reference, "name": row.target}))
         .collect();
-    json!({
+    let vulnerabilities: Vec<Value> = export.rows.iter().map(vulnerability).collect::<io::Result<_>>()?;
+    Ok(json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
@@ -30,8 +33,8 @@ pub(super) fn document(export: &Export<'_>) -> Value {
             "component": {"type": "application", "bom-ref": "scope", "name": export.title},
         },
         "components": components,
-        "vulnerabilities": export.rows.iter().map(vulnerability).collect::<Vec<_>>(),
-    })
+        "vulnerabilities": vulnerabilities,
+    }))
 }
 
 /// The reference to a target within the document.
@@ -43,10 +46,10 @@ fn time(at: Stamp) -> String {
     Timestamp::from_second(at.as_second()).unwrap_or(at.0).to_string()
 }
 
-fn vulnerability(row: &ExportRow) -> Value {
-    let issue = &row.issue;
-    let advisories: Value = row.links().iter().map(|link| json!({"url": link})).collect();
-    without_empty(json!({
+fn vulnerability(row: &ExportRow) -> io::Result<Value> {
+    let (issue, texts) = (&row.issue, row.issue.texts()?);
+    let advisories: Value = links(&texts).iter().map(|link| json!({"url": link})).collect();
+    Ok(without_empty(json!({
         // One vulnerability per finding: the same CVE on two targets can have different decisions.
         "bom-ref": format!("finding:{}:{}", issue.key(), row.workspace),
         "id": issue.cve.first().map_or(row.class(), |cve| &**cve),
@@ -54,21 +57,21 @@ fn vulnerability(row: &ExportRow) -> Value {
         "ratings": ratings(row),
         "cwes": row.cwes(),
         "description": issue.name,
-        "detail": issue.vuln_description,
-        "recommendation": issue.recommendation,
+        "detail": texts.vuln_description,
+        "recommendation": texts.recommendation,
         "advisories": advisories,
         "created": issue.first_seen.map(time),
         "updated": issue.last_seen.map(time),
         "analysis": analysis(row),
         "affects": [{"ref": target(row)}],
         "properties": properties(row),
-        "proofOfConcept": proof(issue),
-    }))
+        "proofOfConcept": proof(issue, &texts),
+    })))
 }
 
 /// The evidence of a manual finding, which no scanner reports again.
-fn proof(issue: &Issue) -> Value {
-    let evidence = issue.own.as_ref().map(|_| evidence_cell(&issue.vuln_evidence)).unwrap_or_default();
+fn proof(issue: &Issue, texts: &FindingTexts) -> Value {
+    let evidence = issue.own.as_ref().map(|_| evidence_cell(&texts.vuln_evidence)).unwrap_or_default();
     if evidence.trim().is_empty() { Value::Null } else { json!({"reproductionSteps": evidence}) }
 }
 

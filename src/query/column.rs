@@ -210,6 +210,13 @@ impl ColumnBuilder {
 }
 
 impl Column {
+    /// A column of texts in which no row has one.
+    pub fn blank(rows: usize) -> Self {
+        let mut cells = Cells::new(rows, NOTHING);
+        (0..rows).for_each(|_| cells.push(&[]));
+        Self::TextPool { values: TextPool::default(), cells }
+    }
+
     /// Number of other rows with the same text and at most `most` of these rows, if no row has several texts.
     pub fn same_as(&self, row: usize, most: usize) -> (usize, Vec<usize>) {
         let Self::TextPool { cells, .. } = self else { return Default::default() };

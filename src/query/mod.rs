@@ -99,6 +99,11 @@ impl Query {
         &self.root
     }
 
+    /// The fields that its clauses test.
+    pub fn fields(&self) -> Vec<Field> {
+        self.root.clauses().iter().map(|clause| clause.field).collect()
+    }
+
     /// True if a clause tests this field.
     pub fn has_field(&self, field: Field) -> bool {
         self.root.clauses().iter().any(|clause| clause.field == field)

@@ -50,6 +50,14 @@ pub trait Item: Row + Sized + Send + Sync + 'static {
     }
     /// True if bare words search this list.
     const SEARCHED: bool = true;
+    /// True for fields whose values may be in a file, so that their column is built off the UI thread.
+    fn is_long(_: Field) -> bool {
+        false
+    }
+    /// True if the values of these fields are in a file.
+    fn is_in_file(&self) -> bool {
+        false
+    }
     /// Fields whose columns are built with the table: the most frequent ones.
     const READY: &'static [Field] = &[];
     /// Sort orders; the first is the default.
@@ -80,6 +88,8 @@ pub struct Table<T: Item> {
     risks: [u32; 5],
     /// Columns by field number, built on first use.
     columns: Vec<OnceLock<Column>>,
+    /// A column without values, in place of one that was not read yet.
+    blank: OnceLock<Column>,
 }
 
 impl<T: Item> Table<T> {
@@ -96,6 +106,7 @@ impl<T: Item> Table<T> {
             targets: HashMap::new(),
             risks: [0; 5],
             columns: (0..FIELDS.len()).map(|_| OnceLock::new()).collect(),
+            blank: OnceLock::new(),
         };
         let (mut scratch, mut known) = (String::new(), HashMap::new());
         for item in items {
@@ -141,6 +152,20 @@ impl<T: Item> Table<T> {
             builder.finish()
         };
         self.columns.get(field as usize).map(|column| column.get_or_init(make))
+    }
+
+    /// Whether the column of a field must be built off the UI thread before it can be used.
+    pub fn awaits(&self, field: Field) -> bool {
+        let is_ready = || self.columns.get(field as usize).is_none_or(|column| column.get().is_some());
+        T::is_long(field) && !is_ready() && self.items.iter().any(|item| item.is_in_file())
+    }
+
+    /// The column of a field, without values as long as it [awaits](Self::awaits) being read.
+    pub fn column_now(&self, field: Field) -> Option<&Column> {
+        match self.awaits(field) {
+            true => Some(self.blank.get_or_init(|| Column::blank(self.items.len()))),
+            false => self.column(field),
+        }
     }
 
     /// Adds an order. Equal items keep the order of the first one.

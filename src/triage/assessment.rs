@@ -77,7 +77,7 @@ fn is_back(issue: &Issue, decided: Stamp, seen: Option<&Sighting>) -> bool {
 }
 
 fn has_risen(issue: &Issue, seen: &Sighting) -> bool {
-    let epss = issue.epss_score.zip(seen.epss).is_some_and(|(now, then)| now - then >= EPSS_RISE - f64::EPSILON);
+    let epss = issue.epss_score().zip(seen.epss).is_some_and(|(now, then)| now - then >= EPSS_RISE - f64::EPSILON);
     issue.risk_level > seen.risk || (issue.in_cisa_catalog && !seen.exploited) || epss
 }
 

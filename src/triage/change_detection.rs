@@ -1,6 +1,6 @@
 //! Comparison of evidence without volatile parts: dates, request ids, nonces and other numbers.
 
-use crate::contract::Finding;
+use super::listed::ListedFinding;
 
 const NAMES_OF_TIME: [&str; 20] = [
     "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
@@ -35,11 +35,19 @@ fn differing<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
 }
 
 /// True if risk, proof, CVEs or evidence of a finding changed.
-pub fn is_changed(before: &Finding, now: &Finding) -> bool {
+pub fn is_changed(before: &ListedFinding, now: &ListedFinding) -> bool {
     (before.risk_level, before.confirmed, before.in_cisa_catalog)
         != (now.risk_level, now.confirmed, now.in_cisa_catalog)
         || before.cve != now.cve
-        || !is_same_text(before.vuln_evidence.as_json(), now.vuln_evidence.as_json())
+        || !is_same_evidence(before, now)
+}
+
+/// True if the evidence of two findings differs only in volatile words.
+pub fn is_same_evidence(before: &ListedFinding, now: &ListedFinding) -> bool {
+    match (before.held_texts(), now.held_texts()) {
+        (Some(before), Some(now)) => is_same_text(before.vuln_evidence.as_json(), now.vuln_evidence.as_json()),
+        _ => before.evidence_words() == now.evidence_words(),
+    }
 }
 
 /// True for bytes that end a word in every script.
@@ -56,7 +64,7 @@ fn varies(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Evidence, Risk};
+    use crate::contract::{Evidence, Finding, Risk};
 
     #[test]
     fn dates_ids_and_nonces_are_no_change() {
@@ -81,6 +89,7 @@ mod tests {
     #[test]
     fn change_depends_on_risk_proof_and_evidence() {
         let before = Finding { vuln_evidence: Evidence::from_value(&"header x absent".into()), ..Finding::default() };
+        let is_changed = |before: &Finding, now: &Finding| is_changed(&before.clone().into(), &now.clone().into());
         assert!(!is_changed(&before, &Finding { recommendation: "new words".into(), ..before.clone() }));
         assert!(is_changed(&before, &Finding { risk_level: Risk::High, ..before.clone() }));
         assert!(is_changed(&before, &Finding { confirmed: true, ..before.clone() }));

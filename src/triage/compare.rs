@@ -12,7 +12,8 @@ use std::sync::Arc;
 use super::change_detection;
 use super::coverage::{self, NotJudgedTests};
 use super::issue::Issue;
-use crate::contract::{Finding, Scan, ScanId, ScanStatus};
+use super::listed::ListedFinding;
+use crate::contract::{Scan, ScanId, ScanStatus};
 use crate::finding::named_enum;
 use crate::table::Table;
 
@@ -34,9 +35,9 @@ pub struct ComparedFinding {
     /// Position of the issue.
     pub at: usize,
     /// The finding in the earlier scan.
-    pub before: Option<Arc<Finding>>,
+    pub before: Option<Arc<ListedFinding>>,
     /// The finding in the later scan.
-    pub after: Option<Arc<Finding>>,
+    pub after: Option<Arc<ListedFinding>>,
     /// Outcome.
     pub outcome: Outcome,
 }
@@ -54,7 +55,7 @@ pub fn compare(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<Compar
 }
 
 /// The outcome of a finding; `None` if neither scan found it. `covers`: the later scan would have found it again.
-pub fn outcome(before: Option<&Finding>, after: Option<&Finding>, covers: bool) -> Option<Outcome> {
+pub fn outcome(before: Option<&ListedFinding>, after: Option<&ListedFinding>, covers: bool) -> Option<Outcome> {
     match (before, after) {
         (None, None) => None,
         (None, Some(_)) => Some(Outcome::New),
@@ -71,13 +72,13 @@ pub fn not_judged(issues: &Table<Issue>) -> NotJudgedTests<'_> {
 }
 
 /// All occurrences, latest first.
-pub fn occurrences(issue: &Issue) -> impl Iterator<Item = &Arc<Finding>> {
+pub fn occurrences(issue: &Issue) -> impl Iterator<Item = &Arc<ListedFinding>> {
     let alone = issue.earlier.is_empty().then_some(&issue.finding);
     alone.into_iter().chain(issue.earlier.iter().map(|one| &one.finding))
 }
 
 /// The occurrence in a scan.
-pub fn seen_by(issue: &Issue, scan: ScanId) -> Option<&Arc<Finding>> {
+pub fn seen_by(issue: &Issue, scan: ScanId) -> Option<&Arc<ListedFinding>> {
     occurrences(issue).find(|finding| finding.task_id == Some(scan))
 }
 
@@ -98,7 +99,7 @@ pub fn in_order<'a>(a: &'a Arc<Scan>, b: &'a Arc<Scan>) -> (&'a Arc<Scan>, &'a A
 }
 
 /// Differences in words, such as `risk low, was high`; empty if nothing relevant changed.
-pub fn differences(before: &Finding, after: &Finding) -> Vec<String> {
+pub fn differences(before: &ListedFinding, after: &ListedFinding) -> Vec<String> {
     let mut all = Vec::new();
     if before.risk_level != after.risk_level {
         all.push(format!("risk {}, was {}", after.risk_level, before.risk_level));
@@ -116,7 +117,7 @@ pub fn differences(before: &Finding, after: &Finding) -> Vec<String> {
     if before.port != after.port {
         all.push(format!("port {}, was {}", after.port, before.port));
     }
-    if !change_detection::is_same_text(before.vuln_evidence.as_json(), after.vuln_evidence.as_json()) {
+    if !change_detection::is_same_evidence(before, after) {
         all.push("other evidence".to_owned());
     }
     all
@@ -125,7 +126,7 @@ pub fn differences(before: &Finding, after: &Finding) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Evidence, FindingId, Risk, Stamp, TargetId};
+    use crate::contract::{Evidence, Finding, FindingId, Risk, Stamp, TargetId};
     use crate::triage::{IssueId, Occurrence};
 
     fn scan(id: i64, tests: i64, status: ScanStatus) -> Arc<Scan> {
@@ -140,8 +141,8 @@ mod tests {
         })
     }
 
-    fn occurrence(scan: i64, risk: Risk) -> Arc<Finding> {
-        Arc::new(Finding { id: FindingId(scan), task_id: Some(ScanId(scan)), risk_level: risk, ..Finding::default() })
+    fn occurrence(scan: i64, risk: Risk) -> Arc<ListedFinding> {
+        Finding { id: FindingId(scan), task_id: Some(ScanId(scan)), risk_level: risk, ..Finding::default() }.into()
     }
 
     /// A row that these scans saw, the latest first.
@@ -192,6 +193,8 @@ mod tests {
 
     #[test]
     fn differences_ignore_volatile_evidence() {
+        let differences =
+            |before: &Finding, after: &Finding| differences(&before.clone().into(), &after.clone().into());
         let answer = |date: &str| Evidence::from_value(&format!("HTTP/1.1 200 OK\nDate: {date}").into());
         let before = Finding { risk_level: Risk::High, vuln_evidence: answer("Mon, 2 Nov 2026"), ..Finding::default() };
         let date = Finding { vuln_evidence: answer("Tue, 3 Dec 2026"), ..before.clone() };

@@ -16,6 +16,7 @@ use super::assessment::assessment;
 use super::event::EventId;
 use super::finding_state::ManualFindingState;
 use super::issue::{Assessment, Issue, Occurrence};
+use super::listed::ListedFinding;
 use super::matching::{self, MatchedFinding};
 use super::presence::Presences;
 use super::state::TriageState;
@@ -34,7 +35,7 @@ const READY: [Field; 2] = [Field::Decision, Field::Verdict];
 #[derive(Clone, Debug, Default)]
 pub struct CorrelationInput {
     /// All occurrences.
-    pub findings: Arc<Table<Finding>>,
+    pub findings: Arc<Table<ListedFinding>>,
     /// Scans.
     pub scans: Arc<Table<Scan>>,
     /// Targets.
@@ -51,6 +52,8 @@ pub struct CorrelationInput {
     pub read: Option<Stamp>,
     /// Present time in seconds since 1970, for ages in rule queries.
     pub now: i64,
+    /// Fields of long texts that are being searched: their columns are built with the rows.
+    pub searched: Vec<Field>,
 }
 
 impl PartialEq for CorrelationInput {
@@ -87,6 +90,7 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
     let rows = matching::rows(input);
     let issues = rows.into_iter().map(|row| issue(input, &presences, row));
     let issues = Table::new(issues.chain(own(input)));
+    input.searched.iter().for_each(|&field| _ = issues.column(field));
     let nothing = Arc::new(Assessment::default());
     let share =
         |assessment: Assessment| if assessment == *nothing { Arc::clone(&nothing) } else { Arc::new(assessment) };
@@ -120,7 +124,7 @@ impl CorrelationInput {
         self.workspace.is_empty() || workspace.is_empty() || *workspace == *self.workspace
     }
 
-    fn started(&self, finding: &Finding) -> Option<Stamp> {
+    fn started(&self, finding: &ListedFinding) -> Option<Stamp> {
         self.scans.get(finding.task_id?)?.start_time
     }
 }
@@ -178,7 +182,7 @@ fn own_issue(input: &CorrelationInput, own: &ManualFindingState, targets: &HashM
     Issue {
         id: own.key.into(),
         identity: Arc::new(identity),
-        finding: Arc::new(finding),
+        finding: finding.into(),
         presence: Presence::Unchanged,
         retest_gap: None,
         first_seen: made,

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::contract::{EvidenceView, Finding};
+use crate::contract::{Evidence, EvidenceView};
 
 /// Maximum number of bytes of evidence.
 const MOST: usize = 16 * 1024;
@@ -57,7 +57,7 @@ static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The normalized lines of the evidence of a finding.
-pub fn normalized_lines(finding: &Finding) -> Vec<String> {
+pub fn normalized_lines(evidence: &Evidence) -> Vec<String> {
     let mut lines = Vec::new();
     let mut room = MOST;
     let mut put = |text: &str| {
@@ -69,7 +69,7 @@ pub fn normalized_lines(finding: &Finding) -> Vec<String> {
             lines.push(normalized(line));
         }
     };
-    match finding.vuln_evidence.view() {
+    match evidence.view() {
         EvidenceView::Nothing => {}
         EvidenceView::Text(text) => put(&text),
         EvidenceView::Table { headers, rows } => {
@@ -121,10 +121,9 @@ fn cookie(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Evidence;
 
     fn of(text: &str) -> u64 {
-        digest(&normalized_lines(&Finding { vuln_evidence: Evidence::from_value(&text.into()), ..Finding::default() }))
+        digest(&normalized_lines(&Evidence::from_value(&text.into())))
     }
 
     const ANSWER: &str = "GET https://shop.acme.test/login HTTP/1.1\r\n\r\nHTTP/1.1 200 OK\r\n\
@@ -170,7 +169,7 @@ mod tests {
         let table = |host: &str| {
             let cells = [vec![format!("https://{host}/db.sql").as_str().into(), "200".into()]];
             let evidence = Evidence::table(&["URL", "Status"], cells);
-            digest(&normalized_lines(&Finding { vuln_evidence: evidence, ..Finding::default() }))
+            digest(&normalized_lines(&evidence))
         };
         assert_eq!(table("a.test"), table("b.test"));
     }

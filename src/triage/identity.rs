@@ -16,7 +16,8 @@ use sha2::{Digest, Sha256};
 use url::{Host, Url};
 
 use super::event::{EventId, Identity, ManualFinding};
-use crate::contract::{Evidence, Finding, FindingId, ScanId, Shared};
+use super::listed::ListedFinding;
+use crate::contract::{Evidence, FindingId, ScanId, Shared};
 use crate::finding::FindingKey;
 
 mod class;
@@ -37,15 +38,9 @@ pub struct Identifier {
     alias: Shared,
     classes: HashMap<(Shared, Shared), Shared>,
     services: HashMap<(i64, Shared), Shared>,
-    places: HashMap<Arc<str>, Arc<EvidencePlace>>,
-    /// The same by locators: evidence changes more often than the place that it names.
-    by_locators: HashMap<String, Arc<EvidencePlace>>,
-}
-
-/// Locators of an evidence.
-struct EvidencePlace {
-    locators: String,
-    shown: Shared,
+    places: HashMap<Arc<str>, Shared>,
+    /// The shown form of locators: evidence changes more often than the place that it names.
+    shown: HashMap<Shared, Shared>,
 }
 
 impl Identifier {
@@ -55,17 +50,17 @@ impl Identifier {
     }
 
     /// The identity of a finding on an asset in canonical form (see [`asset`]).
-    pub fn identify(&mut self, finding: &Finding, asset: &Shared) -> Identity {
+    pub fn identify(&mut self, finding: &ListedFinding, asset: &Shared) -> Identity {
         let class = self.class(finding);
         let service = self.service(finding);
-        let place = self.place(&finding.vuln_evidence);
+        let locators = finding.place(|evidence| self.place(evidence));
         let f1 = f1(&self.alias, asset, &class, &service);
-        let f2 = f2(f1, &place.locators);
-        let (asset, name, place) = (asset.clone(), finding.name.clone(), place.shown.clone());
+        let f2 = f2(f1, &locators);
+        let (asset, name, place) = (asset.clone(), finding.name.clone(), self.shown(&locators));
         Identity { key: f2, f1, f2, version: VERSION, asset, class, service, name, place, ordinal: 0 }
     }
 
-    fn class(&mut self, finding: &Finding) -> Shared {
+    fn class(&mut self, finding: &ListedFinding) -> Shared {
         if !finding.vuln_id.is_empty() || finding.cve.len() == 1 {
             return class(finding);
         }
@@ -73,24 +68,30 @@ impl Identifier {
         known.or_insert_with(|| class(finding)).clone()
     }
 
-    fn service(&mut self, finding: &Finding) -> Shared {
+    fn service(&mut self, finding: &ListedFinding) -> Shared {
         let known = self.services.entry((finding.port, finding.protocol.clone()));
         known.or_insert_with(|| service(finding.port, &finding.protocol)).clone()
     }
 
-    fn place(&mut self, evidence: &Evidence) -> Arc<EvidencePlace> {
-        let json = evidence.shared();
-        if let Some(known) = self.places.get(json) {
-            return Arc::clone(known);
-        }
-        let locators = locators::locators(evidence).join(SEPARATOR);
-        let place = self.by_locators.entry(locators).or_insert_with_key(|locators| {
-            let shown: String = locators.replace(SEPARATOR, " ").chars().take(MAX_PLACE).collect();
-            Arc::new(EvidencePlace { locators: locators.clone(), shown: shown.into() })
-        });
-        self.places.insert(Arc::clone(json), Arc::clone(place));
-        Arc::clone(place)
+    fn place(&mut self, evidence: &Evidence) -> Shared {
+        let known = self.places.get(evidence.shared()).cloned();
+        known.unwrap_or_else(|| {
+            let place = place_of(evidence);
+            self.places.insert(Arc::clone(evidence.shared()), place.clone());
+            place
+        })
     }
+
+    /// The locators as an identity carries them.
+    fn shown(&mut self, locators: &Shared) -> Shared {
+        let shown = || locators.replace(SEPARATOR, " ").chars().take(MAX_PLACE).collect::<String>();
+        self.shown.entry(locators.clone()).or_insert_with(|| shown().into()).clone()
+    }
+}
+
+/// The locators of an evidence, joined by the separator.
+pub fn place_of(evidence: &Evidence) -> Shared {
+    locators::locators(evidence).join(SEPARATOR).into()
 }
 
 /// The name of a target in one form: IDNA host or IP address; of a URL scheme, host, port and path.
@@ -190,10 +191,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::contract::Risk;
+    use crate::contract::{Finding, Risk};
 
     fn identify(finding: &Finding, target: &str) -> Identity {
-        Identifier::new(&Shared::default()).identify(finding, &asset(target))
+        Identifier::new(&Shared::default()).identify(&finding.clone().into(), &asset(target))
     }
 
     fn finding() -> Finding {
@@ -235,7 +236,7 @@ mod tests {
         assert!(other(Finding { protocol: "udp".into(), ..finding() }));
         assert!(!other(Finding { protocol: "TCP".into(), ..finding() }));
         assert_ne!(identify(&finding(), "b.test").f1, same.f1);
-        assert_ne!(Identifier::new(&"acme".into()).identify(&finding(), &asset("a.test")).f1, same.f1);
+        assert_ne!(Identifier::new(&"acme".into()).identify(&finding().into(), &asset("a.test")).f1, same.f1);
     }
 
     #[test]

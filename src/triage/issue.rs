@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use super::event::{EventId, Identity, Sighting};
-use crate::contract::{Finding, FindingId, Risk, ScanId, Shared, Stamp, ids};
+use super::listed::ListedFinding;
+use crate::contract::{FindingId, Risk, ScanId, Shared, Stamp, ids};
 use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict, named_enum};
 
 ids! {
@@ -24,7 +25,7 @@ impl From<FindingKey> for IssueId {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Occurrence {
     /// The finding in that scan.
-    pub finding: Arc<Finding>,
+    pub finding: Arc<ListedFinding>,
     /// Start of the scan, if known.
     pub at: Option<Stamp>,
 }
@@ -37,7 +38,7 @@ pub struct Issue {
     /// Identity.
     pub identity: Arc<Identity>,
     /// The latest occurrence.
-    pub finding: Arc<Finding>,
+    pub finding: Arc<ListedFinding>,
     /// All occurrences, latest first; empty if there is only the latest.
     pub earlier: Box<[Occurrence]>,
     /// Presence compared with the previous scan or the baseline.
@@ -56,8 +57,8 @@ pub struct Issue {
 }
 
 impl Deref for Issue {
-    type Target = Finding;
-    fn deref(&self) -> &Finding {
+    type Target = ListedFinding;
+    fn deref(&self) -> &ListedFinding {
         &self.finding
     }
 }
@@ -81,7 +82,7 @@ impl Issue {
             started: self.last_seen,
             risk: self.finding.risk_level,
             exploited: self.finding.in_cisa_catalog,
-            epss: self.finding.epss_score,
+            epss: self.finding.epss_score(),
         }
     }
 

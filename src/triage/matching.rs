@@ -14,7 +14,8 @@ use std::sync::Arc;
 use super::correlate::CorrelationInput;
 use super::event::Identity;
 use super::identity::{self, Identifier};
-use crate::contract::{Finding, FindingId, ScanId, Shared, Stamp, TargetId};
+use super::listed::ListedFinding;
+use crate::contract::{FindingId, ScanId, Shared, Stamp, TargetId};
 use crate::finding::FindingKey;
 
 /// The occurrences of one finding.
@@ -57,7 +58,7 @@ fn identities(input: &CorrelationInput) -> Vec<Arc<Identity>> {
         .collect()
 }
 
-fn asset(input: &CorrelationInput, finding: &Finding) -> Shared {
+fn asset(input: &CorrelationInput, finding: &ListedFinding) -> Shared {
     let target = finding.target_id.and_then(|id| input.targets.get(id)).map(|target| &target.name);
     target.or(finding.target_name.as_ref()).map(|name| identity::asset(name)).unwrap_or_default()
 }

@@ -28,6 +28,8 @@ mod finding_state;
 pub mod identity;
 pub mod issue;
 pub mod jsonl;
+pub mod listed;
+pub mod listed_fields;
 mod matching;
 pub mod presence;
 #[cfg(test)]
@@ -53,6 +55,7 @@ pub use draft::{DecisionScope, Draft, DraftValue};
 pub use event::ManualFinding;
 pub use issue::{Occurrence, ReopenCause, VerdictSource};
 pub use jsonl::BadLine;
+pub use listed::{FindingTexts, ListedFinding};
 pub use retest::{RETEST_SETTING, Retest, RetestFinding, RetestResult, RetestScan, RetestStatus};
 pub use settings::{OWN_ADDRESSES, StoredSettings};
 pub use store::{OpenedDecisions, Store, StoreError};

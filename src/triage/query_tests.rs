@@ -1,7 +1,5 @@
 //! Tests of queries over findings and scans.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use crate::contract::{Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
@@ -28,7 +26,7 @@ fn stamp(text: &str) -> Option<Stamp> {
 fn issue(name: &str, change: impl FnOnce(&mut Finding)) -> Issue {
     let mut finding = Finding { name: name.into(), ..Finding::default() };
     change(&mut finding);
-    Issue { id: IssueId(finding.id.0), finding: Arc::new(finding), ..Issue::default() }
+    Issue { id: IssueId(finding.id.0), finding: finding.into(), ..Issue::default() }
 }
 
 /// Three findings: a leaked key, decided and expired; an old TLS version, decided; and an odd one.

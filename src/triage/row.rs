@@ -5,6 +5,7 @@ use std::cmp::{Ordering, Reverse, max};
 use jiff::tz::TimeZone;
 
 use super::issue::ReopenCause;
+use super::listed_fields::is_long;
 use super::{Assessment, Issue, IssueId, Presence};
 use crate::contract::{Risk, Stamp, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
@@ -99,6 +100,12 @@ impl Item for Issue {
     fn risk(&self) -> Option<Risk> {
         self.is_present().then_some(self.risk_level)
     }
+    fn is_long(field: Field) -> bool {
+        is_long(field)
+    }
+    fn is_in_file(&self) -> bool {
+        self.finding.held_texts().is_none()
+    }
 }
 
 /// An issue with its assessment.
@@ -168,8 +175,6 @@ impl AssessedFinding<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::contract::Finding;
     use crate::table::Table;
@@ -177,7 +182,7 @@ mod tests {
     fn finding(id: i64, name: &str, target: i64, risk: Risk) -> Issue {
         let finding =
             Finding { name: name.into(), target_id: Some(TargetId(target)), risk_level: risk, ..Finding::default() };
-        Issue { id: IssueId(id), finding: Arc::new(finding), ..Issue::default() }
+        Issue { id: IssueId(id), finding: finding.into(), ..Issue::default() }
     }
 
     #[test]

@@ -136,6 +136,7 @@ impl TriageFixture {
             today: self.today.parse().unwrap(),
             read: Stamp::parse("2026-11-21 23:00:00"),
             now: Stamp::parse("2026-11-21 23:00:00").unwrap().as_second(),
+            searched: Vec::new(),
         }
     }
 
@@ -165,7 +166,7 @@ impl TriageFixture {
             started: issue.last_seen,
             risk: issue.risk_level,
             exploited: issue.in_cisa_catalog,
-            epss: issue.epss_score,
+            epss: issue.epss_score(),
         };
         let key = issue.key();
         let change = Change::Decide(Decision { seen: Some(seen), ..decision });

@@ -15,12 +15,11 @@ fn manual_rows() -> Vec<ExportRow> {
             vuln_description: format!("{text}\n# {HOSTILE}").as_str().into(),
             vuln_evidence: Evidence::from_value(&request.as_str().into()),
             port: 0,
-            ..(*issue.finding).clone()
+            ..issue.finding.whole().unwrap()
         };
         let service = Shared::default();
         issue.identity = Arc::new(Identity { class: "ssrf".into(), service, ..(*issue.identity).clone() });
-        (issue.finding, issue.own) =
-            (Arc::new(finding), Some(Box::new(EventId { instance: 7, number: number as u64 })));
+        (issue.finding, issue.own) = (finding.into(), Some(Box::new(EventId { instance: 7, number: number as u64 })));
         ExportRow::new(
             Arc::new(issue),
             Assessment::default(),

@@ -94,7 +94,7 @@ fn issue(number: i64, target: &str, name: &str, presence: Presence) -> Issue {
     Issue {
         id: FindingKey(number as u128 + 1).into(),
         identity: Arc::new(identity),
-        finding: Arc::new(finding),
+        finding: finding.into(),
         presence,
         first_seen: Some(stamp("2026-11-01 10:00:00")),
         last_seen: Some(stamp("2026-11-20 10:00:00")),
@@ -358,10 +358,10 @@ proptest! {
     #[test]
     fn exports_of_arbitrary_text_match_schemas(name in any::<String>(), target in any::<String>(), class in any::<String>(), port in any::<i64>()) {
         let mut one = issue(2, &target, &name, Presence::New);
-        let mut finding = (*one.finding).clone();
+        let mut finding = one.finding.whole().unwrap();
         (finding.vuln_id, finding.port, finding.references) = (class.as_str().into(), port, vec![format!("https://{name}").into()]);
         one.identity = Arc::new(Identity { class: class.as_str().into(), ..(*one.identity).clone() });
-        one.finding = Arc::new(finding);
+        one.finding = finding.into();
         let row = ExportRow::new(Arc::new(one), Assessment::default(), &TriageState::default(), target.as_str().into(), None, name.as_str().into());
         thread_local! {
             static ALL: [(ExportFormat, Validator); 3] = [

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use scandeck::contract::{Finding, Scan, ScanCreated, ScanId, Stamp, Target, Workspace};
+use scandeck::contract::{Scan, ScanCreated, ScanId, Stamp, Target, Workspace};
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Call, CallAnswer, Effect, Now, Pane, PollEvent, Session, Size, Update};
 use scandeck::dashboard::core::{Msg, update};
@@ -84,7 +84,7 @@ async fn learn(desk: &mut RetestDashboard, service: &TestService) {
     desk.feed(Snapshot::Workspaces(read::<Workspace>(service, "/workspaces").await));
     desk.feed(Snapshot::Targets(read::<Target>(service, "/targets").await));
     desk.feed(Snapshot::Scans(read::<Scan>(service, "/scans?limit=100").await));
-    desk.feed(Snapshot::Findings(read::<Finding>(service, "/findings?limit=100").await));
+    desk.feed(Snapshot::Findings(read::<scandeck::triage::ListedFinding>(service, "/findings?limit=100").await));
 }
 
 /// Runs the requested scans, waits for their end and updates the core.

@@ -14,6 +14,7 @@ use scandeck::dashboard::core::draw::draw;
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Theme, ViewCache};
 use scandeck::table::{Item, Table};
+use scandeck::triage::ListedFinding;
 use serde_json::{Value, json};
 
 use super::fixtures::{self, learn, press};
@@ -139,7 +140,11 @@ fn populated(columns: u16, rows: u16, text: &str) -> Model {
     learn(&mut model, 80_000, Snapshot::Workspaces(table(fixtures::workspaces(), text)));
     learn(&mut model, 80_000, Snapshot::Targets(table(fixtures::targets(), text)));
     learn(&mut model, 80_000, Snapshot::Scans(table(fixtures::scans(false), text)));
-    learn(&mut model, 80_000, Snapshot::Findings(table(findings(), text)));
+    learn(
+        &mut model,
+        80_000,
+        Snapshot::Findings(table(findings().into_iter().map(ListedFinding::from).collect(), text)),
+    );
     learn(&mut model, 80_000, Snapshot::Loggers(table(fixtures::loggers(), text)));
     learn(&mut model, 80_000, Snapshot::Reports(table(fixtures::reports(), text)));
     learn(&mut model, 80_000, Snapshot::Wordlists(table(fixtures::wordlists(), text)));

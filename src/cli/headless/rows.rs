@@ -8,12 +8,14 @@ use jiff::civil::Date;
 
 use super::{HeadlessSession, bundles, decisions};
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
-use crate::contract::{Finding, Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId};
+use crate::contract::{Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId};
 use crate::export::ExportRow;
 use crate::query::Query;
 use crate::table::{OtherLists, Table};
 use crate::triage::retest::retest_results;
-use crate::triage::{AssessedFinding, CorrelationInput, FindingKey, Issue, StoredSettings, TriageState, correlate};
+use crate::triage::{
+    AssessedFinding, CorrelationInput, FindingKey, Issue, ListedFinding, StoredSettings, TriageState, correlate,
+};
 
 /// The local day, on which decisions expire.
 pub fn today() -> Date {
@@ -73,7 +75,8 @@ impl FindingRows {
             }
             Err(error) => {
                 for bundle in bundles::replacement(session, error)? {
-                    rows.add(session, bundle.manifest.workspace, bundle.findings, bundle.scans, bundle.targets).await?;
+                    let findings = bundle.findings.into_iter().map(|one| Arc::unwrap_or_clone(one).into()).collect();
+                    rows.add(session, bundle.manifest.workspace, findings, bundle.scans, bundle.targets).await?;
                 }
             }
         }
@@ -108,7 +111,7 @@ impl FindingRows {
         let findings = client.list_findings(&FindingQuery { workspace_id: id, ..FindingQuery::default() }).await?;
         let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
         let targets = client.list_all_targets(&TargetQuery { workspace_id: id, ..TargetQuery::default() }).await?;
-        let findings = findings.into_iter().map(Arc::new).collect();
+        let findings = findings.into_iter().map(Into::into).collect();
         let scans = scans.into_iter().map(Arc::new).collect();
         let targets = targets.into_iter().map(Arc::new).collect();
         self.add(session, workspace.name.clone(), findings, scans, targets).await
@@ -119,7 +122,7 @@ impl FindingRows {
         &mut self,
         session: &HeadlessSession,
         workspace: Shared,
-        findings: Vec<Arc<Finding>>,
+        findings: Vec<Arc<ListedFinding>>,
         scans: Vec<Arc<Scan>>,
         targets: Vec<Arc<Target>>,
     ) -> anyhow::Result<()> {
@@ -138,6 +141,7 @@ impl FindingRows {
             read,
             now: self.now,
             alias: session.config.alias.as_str().into(),
+            searched: Vec::new(),
         };
         let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
         let retests = retest_results(&self.names.settings, &workspace, (&correlated.issues, &scans), read);

@@ -7,8 +7,10 @@ use crate::contract::{
 use crate::dashboard::base::{CaptureRow, Generation, Signal};
 use crate::export::{ExportFormat, ExportRow};
 use crate::oob::{CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out};
+use crate::query::Field;
+use crate::table::Table;
 use crate::triage;
-use crate::triage::{Event, FindingKey};
+use crate::triage::{Event, FindingKey, Issue};
 use std::sync::Arc;
 use strum::EnumTryAs;
 
@@ -66,6 +68,8 @@ pub enum Effect {
     StartService,
     /// Make the rows of the findings, off the UI thread; answered by `Msg::Correlated`.
     Correlate(Generation, Box<triage::CorrelationInput>),
+    /// Read the long texts of these fields, off the UI thread; answered by `Msg::TextsRead`.
+    ReadTexts(SearchedTexts),
     /// Draw random numbers for payloads; answered by `Msg::PayloadNumbers`.
     DrawPayloadNumbers(Box<PayloadRequest>),
     /// Alert the user: the bell, a notification, the configured command.
@@ -110,6 +114,22 @@ pub enum Effect {
         /// Which.
         keys: Vec<FindingKey>,
     },
+}
+
+/// Long texts of findings that a query searches.
+#[derive(Clone, Debug)]
+pub struct SearchedTexts {
+    /// The findings.
+    pub table: Arc<Table<Issue>>,
+    /// Which of their texts.
+    pub fields: Vec<Field>,
+}
+
+/// The same fields of the same table.
+impl PartialEq for SearchedTexts {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.table, &other.table) && self.fields == other.fields
+    }
 }
 
 /// An export to be written.

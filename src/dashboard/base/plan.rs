@@ -2,11 +2,12 @@
 
 use crate::client::Problem;
 use crate::contract::{
-    Capture, Finding, Logger, LoggerId, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test, Wordlist,
-    Workspace, WorkspaceId,
+    Capture, Logger, LoggerId, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test, Wordlist, Workspace,
+    WorkspaceId,
 };
 use crate::oob::NewestCapture;
 use crate::table::{Item, Table};
+use crate::triage::ListedFinding;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -134,7 +135,7 @@ macro_rules! each_list {
             Workspaces(Workspace),
             Targets(Target),
             Scans(Scan),
-            Findings(Finding),
+            Findings(ListedFinding),
             Loggers(Logger),
             Reports(Report),
             Wordlists(Wordlist),

@@ -1,7 +1,9 @@
 //! Messages: everything that can happen to the dashboard.
 
 use crate::client::Problem;
-use crate::dashboard::base::{CachedList, CallAnswer, CopyFailed, Generation, Session, Size, Ticket, Update};
+use crate::dashboard::base::{
+    CachedList, CallAnswer, CopyFailed, Generation, SearchedTexts, Session, Size, Ticket, Update,
+};
 use crate::dashboard::data::{OobNews, TriageNews};
 use crate::oob::{CaptureRecord, PayloadRequest};
 use crate::triage::Correlated;
@@ -42,6 +44,8 @@ pub enum Msg {
     ServiceStarted(Result<(), Problem>),
     /// The rows of the findings were made.
     Correlated(Generation, Box<Correlated>),
+    /// The long texts of these fields were read.
+    TextsRead(SearchedTexts),
     /// A list as an earlier dashboard read it.
     Cached(CachedList),
     /// News from the store of decisions.

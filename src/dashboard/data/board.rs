@@ -7,12 +7,12 @@
 //!
 //! In the order by NOW the rows are in groups, one per NOW.
 
-use crate::contract::{Finding, Risk, Scan, ScanId, Shared, Stamp, TargetId};
+use crate::contract::{Risk, Scan, ScanId, Shared, Stamp, TargetId};
 use crate::query::{ColumnBuilder, Field, QueryKind};
 use crate::table::{Item, OtherLists, Row, SortOrder, Table, sort};
 use crate::triage::compare::{ComparedFinding, compare};
 use crate::triage::retest::RetestFinding;
-use crate::triage::{Issue, IssueId, Outcome, Retest, RetestStatus};
+use crate::triage::{Issue, IssueId, ListedFinding, Outcome, Retest, RetestStatus};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +106,8 @@ fn retest_rows(retest: &Retest, issues: &Table<Issue>, scans: &Table<Scan>, read
 }
 
 fn compared_rows(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<BoardRow> {
-    let risk = |finding: &Option<Arc<Finding>>| finding.as_ref().map_or("", |finding| finding.risk_level.as_str());
+    let risk =
+        |finding: &Option<Arc<ListedFinding>>| finding.as_ref().map_or("", |finding| finding.risk_level.as_str());
     let row = |one: ComparedFinding| {
         let issue = &issues.items()[one.at];
         let shown = one.after.as_ref().or(one.before.as_ref()).unwrap_or(&issue.finding);

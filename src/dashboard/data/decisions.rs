@@ -6,11 +6,12 @@
 //! ```
 
 use crate::client::Problem;
-use crate::contract::{Finding, Scan, Shared, Stamp, Target};
+use crate::contract::{Scan, Shared, Stamp, Target};
 use crate::dashboard::base::Generation;
 use crate::table::Table;
 use crate::triage::{
-    Assessment, DecisionDefaults, Draft, Event, EventId, EventWriter, FindingKey, IssueId, ReopenCause, TriageState,
+    Assessment, DecisionDefaults, Draft, Event, EventId, EventWriter, FindingKey, IssueId, ListedFinding, ReopenCause,
+    TriageState,
 };
 use jiff::civil::Date;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -89,7 +90,7 @@ impl Reopened {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Basis {
     pub(crate) generation: Generation,
-    pub(crate) findings: Same<Table<Finding>>,
+    pub(crate) findings: Same<Table<ListedFinding>>,
     pub(crate) targets: Option<Same<Table<Target>>>,
     pub(crate) read: Option<Stamp>,
     /// A digest of ids, status and results of the scans. Progress is excluded, because it changes every second.

@@ -1,11 +1,11 @@
 //! The lists of the service with their freshness.
 
-use crate::contract::{Finding, Logger, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace};
+use crate::contract::{Logger, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace};
 use crate::dashboard::base::ListKind;
 use crate::dashboard::data::{BoardRow, Stream};
 use crate::oob::Payload;
 use crate::table::{Remote, Table};
-use crate::triage::Issue;
+use crate::triage::{Issue, ListedFinding};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct Data {
     pub targets: Remote<Arc<Table<Target>>>,
     pub scans: Remote<Arc<Table<Scan>>>,
     /// Every finding of every scan, as reported.
-    pub occurrences: Remote<Arc<Table<Finding>>>,
+    pub occurrences: Remote<Arc<Table<ListedFinding>>>,
     /// The rows made of them: one per identity.
     pub findings: Remote<Arc<Table<Issue>>>,
     pub loggers: Remote<Arc<Table<Logger>>>,

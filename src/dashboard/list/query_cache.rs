@@ -39,6 +39,12 @@ impl QueryCache {
         self.others = others;
     }
 
+    /// Drops the results that need one of these fields, and the order.
+    pub(crate) fn forget_fields(&mut self, fields: &[Field]) {
+        self.evaluator.forget_fields(|field| fields.contains(&field));
+        self.order = None;
+    }
+
     /// The rows that match a query.
     pub(crate) fn matches(&mut self, query: &Query, source: &dyn RowSource) -> RowSet {
         self.evaluator.matches(query, source)

@@ -48,6 +48,7 @@ impl Model {
             today: basis.today,
             read,
             now: self.now.wall.as_second(),
+            searched: self.searched_texts(),
         };
         self.findings.triage.basis = Some(basis);
         self.findings.triage.arranging = true;

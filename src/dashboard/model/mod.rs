@@ -36,6 +36,7 @@ pub mod settings;
 pub mod signals;
 pub mod sources;
 pub mod tabs;
+pub mod texts;
 pub mod view_state;
 
 pub(crate) use lists::{PaneItem, Stored};
@@ -62,6 +63,8 @@ use crate::dashboard::input::{Context, KeyChord, Keymap};
 use crate::dashboard::list::{CaptureExport, Lists};
 use crate::dashboard::text::Detail;
 use crate::oob::LoggerExpiry;
+use crate::table::Table;
+use crate::triage::Issue;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -121,6 +124,8 @@ pub struct FindingsState {
     pub guards: Guards,
     pub review: Option<Box<Review>>,
     pub board: Option<Board>,
+    /// The rows whose long texts are being read.
+    pub(crate) reading: Option<Arc<Table<Issue>>>,
     /// Raised when it shows something else.
     pub(crate) board_revision: u64,
     /// The retest of this workspace has scans without a result.

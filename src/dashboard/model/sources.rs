@@ -103,7 +103,7 @@ impl<T: PaneItem> RowSource for Listed<'_, T> {
     }
 
     fn ready(&self, field: Field) -> Option<&Column> {
-        self.table.column(field)
+        self.table.column_now(field)
     }
 
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {

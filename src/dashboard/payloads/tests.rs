@@ -198,7 +198,7 @@ fn enter_on_payload_of_deleted_logger_remains_in_book() {
     let mut desk = TestDashboard::new();
     desk.keys("3 p g p");
     desk.hit(9, Some(1));
-    desk.feed(Snapshot::Loggers(table([])));
+    desk.feed(Snapshot::Loggers(Default::default()));
     desk.keys("enter");
     assert!(
         desk.model.navigation.focus.pane == Pane::Payloads && desk.notices().contains("of a deleted logger"),

@@ -2,12 +2,13 @@
 
 use crate::client;
 use crate::client::{Error, ErrorKind, Problem};
-use crate::contract::{Finding, Logger, LoggerId, Scan, Shared, Stamp, Target, Workspace};
+use crate::contract::{Logger, LoggerId, Scan, Shared, Stamp, Target, Workspace};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
 use crate::dashboard::poller::link::failure_scope;
 use crate::dashboard::poller::{FailureScope, Fetch, FetchSlot, Fetched, InFlight, ORDER, PollPace, Scheduler};
 use crate::table::Table;
+use crate::triage::ListedFinding;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -182,8 +183,8 @@ impl Scheduler {
         }
     }
 
-    fn compare_findings(&mut self, new: &Table<Finding>) {
-        if self.table::<Finding>().is_none() && new.items().iter().any(|finding| finding.task_id.is_none()) {
+    fn compare_findings(&mut self, new: &Table<ListedFinding>) {
+        if self.table::<ListedFinding>().is_none() && new.items().iter().any(|finding| finding.task_id.is_none()) {
             self.moved.request_ended();
         }
     }

@@ -3,11 +3,13 @@
 //! Each fetch runs in its own task. It also merges the items and builds the table, so that neither the loop of the poller
 //! nor the UI thread walks over 100,000 findings.
 
-use crate::client::{Client, Error, ErrorKind, FindingQuery, ScanQuery, TargetQuery, TestQuery};
-use crate::contract::{Capture, CaptureId, Finding, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, WorkspaceId};
+use crate::client::{Client, Error, ErrorKind, ScanQuery, TargetQuery, TestQuery};
+use crate::contract::{Capture, CaptureId, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, WorkspaceId};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{ListItem, ListKind, PartData, ScanPart};
+use crate::dashboard::poller::{FindingTextFiles, findings};
 use crate::table::{Item, Table};
+use crate::triage::ListedFinding;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -32,7 +34,7 @@ pub(crate) enum Fetch {
     FindingsOf {
         scans: Vec<(ScanId, TargetId)>,
         removed: BTreeSet<ScanId>,
-        cached: Arc<Table<Finding>>,
+        cached: Arc<Table<ListedFinding>>,
     },
     Captures {
         logger: LoggerId,
@@ -96,16 +98,17 @@ impl Fetch {
         }
     }
 
-    pub async fn run(self, client: &Client) -> Result<Fetched, Error> {
+    pub async fn run(self, client: &Client, files: Option<&FindingTextFiles>) -> Result<Fetched, Error> {
         Ok(match self {
             Fetch::List { list, workspace, cached } => {
-                Fetched::List(whole_list(client, list, workspace, cached.as_ref()).await?)
+                Fetched::List(whole_list(client, list, workspace, cached.as_ref(), files).await?)
             }
             Fetch::ActiveScans { workspace, cached } => {
                 Fetched::List(Snapshot::Scans(active_scans(client, workspace, cached).await?))
             }
             Fetch::FindingsOf { scans, removed, cached } => {
-                Fetched::List(Snapshot::Findings(findings_of(client, scans, removed, cached).await?))
+                let rows = findings::of_scans(client, &scans, removed, &cached, files).await?;
+                Fetched::List(Snapshot::Findings(table(rows, Some(cached)).await))
             }
             Fetch::Captures { logger, since } => Fetched::Captures(logger, client.list_captures(logger, since).await?),
             Fetch::Part { scan, part } => Fetched::Part(scan, scan_part(client, scan, part).await?),
@@ -118,6 +121,7 @@ async fn whole_list(
     list: ListKind,
     workspace_id: Option<WorkspaceId>,
     cached: Option<&Snapshot>,
+    files: Option<&FindingTextFiles>,
 ) -> Result<Snapshot, Error> {
     Ok(match list {
         ListKind::Workspaces => {
@@ -132,8 +136,9 @@ async fn whole_list(
             Snapshot::Scans(list_table(client, client.list_all_scans(&query).await?, cached).await?)
         }
         ListKind::Findings => {
-            let query = FindingQuery { workspace_id, ..FindingQuery::default() };
-            Snapshot::Findings(list_table(client, client.list_findings(&query).await?, cached).await?)
+            let cached = cached.and_then(ListedFinding::table_in).cloned();
+            let rows = findings::all(client, workspace_id, cached.as_ref(), files).await?;
+            Snapshot::Findings(table(rows, cached).await)
         }
         // Captures are fetched per logger, when the list of loggers requires it.
         ListKind::Loggers | ListKind::Captures => {
@@ -213,40 +218,6 @@ async fn active_scans(
         }
     }
     Ok(table(all.into_values().collect(), Some(cached)).await)
-}
-
-async fn findings_of(
-    client: &Client,
-    scans: Vec<(ScanId, TargetId)>,
-    removed: BTreeSet<ScanId>,
-    cached: Arc<Table<Finding>>,
-) -> Result<Arc<Table<Finding>>, Error> {
-    let mut fresh = Vec::new();
-    for (scan, target) in &scans {
-        let query = FindingQuery { task_id: Some(*scan), ..FindingQuery::default() };
-        let of_scan = client.list_findings(&query).await?.into_iter();
-        // Where the service does not report the scan of a finding, the query determines it.
-        fresh.extend(of_scan.filter(|finding| finding.task_id.is_none_or(|id| id == *scan)).map(|mut finding| {
-            finding.task_id.get_or_insert(*scan);
-            finding.target_id.get_or_insert(*target);
-            Arc::new(finding)
-        }));
-    }
-    let replaced: BTreeSet<ScanId> = scans.into_iter().map(|(scan, _)| scan).chain(removed).collect();
-    let base = Arc::clone(&cached);
-    let merge = move || {
-        let ids: BTreeSet<_> = fresh.iter().map(|finding: &Arc<Finding>| finding.id).collect();
-        let remains = |finding: &&Arc<Finding>| {
-            !ids.contains(&finding.id) && finding.task_id.is_none_or(|scan| !replaced.contains(&scan))
-        };
-        let mut all: Vec<Arc<Finding>> = base.items().iter().filter(remains).cloned().collect();
-        all.append(&mut fresh);
-        all
-    };
-    match tokio::task::spawn_blocking(merge).await {
-        Ok(all) => Ok(table(all, Some(cached)).await),
-        Err(_) => Ok(cached),
-    }
 }
 
 async fn scan_part(client: &Client, scan: ScanId, part: ScanPart) -> Result<PartData, Error> {

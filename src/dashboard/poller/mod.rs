@@ -16,6 +16,7 @@ mod backoff;
 mod changed_scans;
 mod counts;
 mod fetch;
+mod findings;
 mod link;
 mod on_demand;
 mod outbox;
@@ -28,6 +29,7 @@ pub(crate) use backoff::Backoff;
 pub(crate) use changed_scans::ChangedScans;
 pub(crate) use counts::ScanCounts;
 pub(crate) use fetch::{Fetch, FetchSlot, Fetched};
+pub use findings::FindingTextFiles;
 pub(crate) use link::{FailureScope, LinkState};
 pub(crate) use on_demand::OnDemand;
 pub(crate) use outbox::Outbox;
@@ -59,6 +61,8 @@ pub struct Poller {
     in_flight: JoinSet<FetchAnswer>,
     /// Cancels the request for a resource.
     aborts: BTreeMap<FetchSlot, AbortHandle>,
+    /// The files of long texts; without them, texts are held in memory.
+    files: Option<FindingTextFiles>,
 }
 
 /// The answer to a request.
@@ -86,7 +90,13 @@ impl Poller {
         let mut scheduler = Scheduler::new(client.base().is_loopback(), Instant::now());
         scheduler.set_plan(plans.borrow().clone());
         let client = client.without_retries();
-        Self { client, plans, updates, scheduler, in_flight: JoinSet::new(), aborts: BTreeMap::new() }
+        Self { client, plans, updates, scheduler, in_flight: JoinSet::new(), aborts: BTreeMap::new(), files: None }
+    }
+
+    /// The same with the long texts of findings in files.
+    #[must_use]
+    pub fn with_texts(self, files: FindingTextFiles) -> Self {
+        Self { files: Some(files), ..self }
     }
 
     /// Polls until the dashboard ends.
@@ -98,11 +108,12 @@ impl Poller {
     /// the next request. Breaks at the end of the dashboard.
     pub async fn poll_once(&mut self) -> ControlFlow<()> {
         for fetch in self.scheduler.due(Instant::now()) {
-            let (client, slot) = (self.client.observing(), fetch.slot());
+            let (client, slot, files) = (self.client.observing(), fetch.slot(), self.files.clone());
             let abort = self.in_flight.spawn(async move {
                 // A panic in the task would leave its slot in flight forever, so it becomes a response.
                 let broken = |_| Err(Error::new(ErrorKind::Decode, "response not read: details are in the log"));
-                let result = AssertUnwindSafe(fetch.run(&client)).catch_unwind().await.unwrap_or_else(broken);
+                let result =
+                    AssertUnwindSafe(fetch.run(&client, files.as_ref())).catch_unwind().await.unwrap_or_else(broken);
                 FetchAnswer { slot, result, calls: client.calls(), unreadable: client.unreadable() }
             });
             self.aborts.insert(slot, abort);

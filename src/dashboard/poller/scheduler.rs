@@ -10,13 +10,14 @@
 //! The time is an argument, so tests can drive hours of polling in a microsecond.
 
 use crate::client::Problem;
-use crate::contract::{CaptureId, Finding, Logger, LoggerId, Report, ReportStatus, Scan};
+use crate::contract::{CaptureId, Logger, LoggerId, Report, ReportStatus, Scan};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
 use crate::dashboard::poller::{
     Backoff, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace, ScanCounts,
 };
 use crate::table::Table;
+use crate::triage::ListedFinding;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -341,7 +342,7 @@ impl Scheduler {
             // Findings are fetched after the scans, so that later changes of scans are noticed.
             (ListKind::Findings, None) if !self.moved.is_primed() => return far(now),
             (_, None) => now,
-            (ListKind::Findings, Some(_)) if self.table::<Finding>().is_some() => {
+            (ListKind::Findings, Some(_)) if self.table::<ListedFinding>().is_some() => {
                 self.moved.next(now, self.pace.scan_detail(demand)).unwrap_or(far(now))
             }
             (_, Some(last)) => last + self.pace.interval(list, demand),

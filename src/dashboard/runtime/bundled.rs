@@ -77,7 +77,7 @@ impl BundledLists {
             lists: vec![
                 Snapshot::Targets(Arc::new(Table::new(targets))),
                 Snapshot::Scans(Arc::new(Table::new(scans))),
-                Snapshot::Findings(Arc::new(Table::new(findings))),
+                Snapshot::Findings(Arc::new(Table::new(findings.into_iter().map(Arc::unwrap_or_clone)))),
             ],
         }
     }

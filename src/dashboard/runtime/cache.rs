@@ -13,6 +13,7 @@ use crate::dashboard::base::{CACHED_LISTS, CachedList, Generation, Link, ListKin
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::Data;
 use crate::dashboard::model::Model;
+use crate::dashboard::poller::FindingTextFiles;
 use crate::dashboard::runtime::{CachedLists, ListFile, TaskReport};
 use crate::table::Remote;
 use jiff::Timestamp;
@@ -47,11 +48,15 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// Starts the task, which reports to `answers`. The receiver is notified when the cached workspaces were reported.
-    pub fn start(directory: PathBuf, answers: UnboundedSender<TaskReport>) -> (Self, oneshot::Receiver<()>) {
+    pub fn start(
+        directory: PathBuf,
+        files: FindingTextFiles,
+        answers: UnboundedSender<TaskReport>,
+    ) -> (Self, oneshot::Receiver<()>) {
         let (requests, waiting) = mpsc::unbounded_channel();
         let (begun, started) = oneshot::channel();
         let task = CacheTask {
-            files: CachedLists::new(directory),
+            files: CachedLists::new(directory).with_texts(files),
             answers,
             waiting: BTreeMap::new(),
             written: BTreeSet::new(),

@@ -35,7 +35,7 @@ mod tests {
     #[tokio::test]
     async fn replaced_table_is_freed_when_unused() {
         let (mut data, mut spent) = (Data::default(), DeferredDrop::default());
-        let table = Arc::new(Table::new([Finding::default()]));
+        let table = Arc::new(Table::<crate::triage::ListedFinding>::new([Finding::default()]));
         let (held, at) = (Arc::downgrade(&table), Stamp::parse("2026-11-21 12:00:00").unwrap());
         data.occurrences.succeed(Arc::clone(&table), at);
         spent.sort_out(&data);

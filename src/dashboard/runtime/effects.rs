@@ -1,7 +1,7 @@
 //! The execution of effects: each one is executed at once, or by a task whose answer returns as a message.
 
 use crate::client::Problem;
-use crate::dashboard::base::{Call, ConnectionChoice, CopyFailed, Effect, Exported, Signal, Ticket};
+use crate::dashboard::base::{Call, ConnectionChoice, CopyFailed, Effect, Exported, SearchedTexts, Signal, Ticket};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
 use crate::dashboard::runtime::event_loop::EventLoop;
@@ -55,6 +55,13 @@ impl EventLoop {
                 let correlated = tokio::task::spawn_blocking(move || triage::correlate(&input)).await;
                 // The task fails only with a panic or at the end; no rows are better than no update ever again.
                 Msg::Correlated(generation, Box::new(correlated.unwrap_or_default()))
+            }),
+            Effect::ReadTexts(texts) => self.spawn(async move {
+                let SearchedTexts { table, fields } = texts.clone();
+                let read = move || fields.iter().for_each(|&field| _ = table.column(field));
+                // The task fails only with a panic or at the end; then the rows remain without these texts.
+                _ = tokio::task::spawn_blocking(read).await;
+                Msg::TextsRead(texts)
             }),
             Effect::Plant(payloads) => {
                 if let Some(backend) = &self.backend {

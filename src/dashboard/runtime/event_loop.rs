@@ -12,7 +12,7 @@ use crate::config::KeySource;
 use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Size, Tone, Update};
 use crate::dashboard::core::{Msg, draw as view, update};
 use crate::dashboard::model::Model;
-use crate::dashboard::poller::{CHANNEL, Poller};
+use crate::dashboard::poller::{CHANNEL, FindingTextFiles, Poller};
 use crate::dashboard::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardStart,
     DecisionsHandle, DeferredDrop, Keyboard, ProcessSignal, SignalStream, Terminal, bundled, signal,
@@ -330,11 +330,14 @@ impl EventLoop {
     /// Starts the tasks of a service or bundle.
     fn take_service(&mut self, connected: Connected) -> Session {
         let cache_directory = connected.memory.cache.clone();
-        let (cache, begun) = cache_directory.map(|directory| Cache::start(directory, self.answers.0.clone())).unzip();
+        // A temporary service has a temporary directory.
+        let files = FindingTextFiles::new(cache_directory.as_ref().unwrap_or(&connected.memory.directory));
+        let start = |directory| Cache::start(directory, files.clone(), self.answers.0.clone());
+        let (cache, begun) = cache_directory.map(start).unzip();
         let (plans, updates, answers) = (self.plans.subscribe(), self.updates.0.clone(), self.answers.0.clone());
         let (client, task) = match connected.source {
             ConnectionSource::Service(client) => {
-                let poller = Poller::new(client.clone(), plans, updates);
+                let poller = Poller::new(client.clone(), plans, updates).with_texts(files);
                 // Cached lists are shown first, and with them the workspace to poll.
                 let polling = async move {
                     if let Some(begun) = begun {

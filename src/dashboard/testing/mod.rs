@@ -255,7 +255,7 @@ pub(crate) fn event(word: &str) -> KeyEvent {
     KeyEvent::new(key.code(), modifiers)
 }
 
-pub(crate) fn table<T: crate::table::Item>(items: impl IntoIterator<Item = T>) -> Arc<Table<T>> {
+pub(crate) fn table<T: crate::table::Item>(items: impl IntoIterator<Item = impl Into<Arc<T>>>) -> Arc<Table<T>> {
     Arc::new(Table::new(items))
 }
 

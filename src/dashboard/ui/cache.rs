@@ -1,14 +1,14 @@
 //! The values that drawing keeps between frames: scroll anchors, and texts and counts that are expensive to compute. All of
 //! them can be computed again from the model.
 
-use crate::contract::{Finding, Scan, Target};
+use crate::contract::{Scan, Target};
 use crate::dashboard::base::{CaptureKey, GroupId, Measures, Pane, RowRef, Tab, TextMode};
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::ReviewFacts;
 use crate::dashboard::ui::{PaneFacts, Theme, window};
 use crate::table::{Item, Table};
-use crate::triage::Issue;
+use crate::triage::{Issue, ListedFinding};
 use ratatui::text::Line;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct ViewCache {
     /// The lines that contain the searched words.
     pub(crate) matches: Memo<SearchKey, Arc<Vec<u32>>>,
     /// The number of evidence rows of the finding in the detail.
-    pub(crate) evidence_count: Memo<ById<Finding>, usize>,
+    pub(crate) evidence_count: Memo<ById<ListedFinding>, usize>,
     /// The facts of the group whose header is selected: by table, filtered rows and number of events.
     pub(crate) group: Memo<GroupKey, Arc<ReviewFacts>>,
     pub(crate) measures: Measures,

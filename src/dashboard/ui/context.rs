@@ -1,11 +1,12 @@
 //! The drawing context: model, theme, names by id, and ages by the clock of the service.
 
-use crate::contract::{Finding, LoggerId, Scan, ScanId, Stamp, TargetId, Tool};
+use crate::contract::{LoggerId, Scan, ScanId, Stamp, TargetId, Tool};
 use crate::dashboard::base::Pane;
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::ui::{PaneFacts, Theme, format, target_of};
 use crate::table::Remote;
 use crate::text;
+use crate::triage::ListedFinding;
 use jiff::Timestamp;
 use ratatui::prelude::{Line, Span, Style};
 use std::borrow::Cow;
@@ -62,7 +63,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    pub fn finding_target(&self, finding: &Finding) -> Option<TargetId> {
+    pub fn finding_target(&self, finding: &ListedFinding) -> Option<TargetId> {
         target_of(finding, self.model.data.scans.value().map(|scans| &**scans))
     }
 

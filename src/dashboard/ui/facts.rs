@@ -1,9 +1,10 @@
 //! Counts and short names that are derived from several lists: computed when a list changes, read in each frame.
 
-use crate::contract::{Finding, Scan, ScanStatus, Stamp, Target, TargetId};
+use crate::contract::{Scan, ScanStatus, Stamp, Target, TargetId};
 use crate::dashboard::data::Data;
 use crate::table::Table;
 use crate::text;
+use crate::triage::ListedFinding;
 use std::collections::HashMap;
 
 /// The scans of a target.
@@ -103,7 +104,7 @@ impl PaneFacts {
 }
 
 /// The target of a finding: as reported, else the target of its scan.
-pub fn target_of(finding: &Finding, scans: Option<&Table<Scan>>) -> Option<TargetId> {
+pub fn target_of(finding: &ListedFinding, scans: Option<&Table<Scan>>) -> Option<TargetId> {
     finding.target_id.or_else(|| scans?.get(finding.task_id?).map(|scan| scan.target_id))
 }
 
@@ -138,6 +139,7 @@ fn common_suffix(targets: &Table<Target>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::Finding;
     use crate::triage;
     use std::sync::Arc;
 

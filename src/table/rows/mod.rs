@@ -1,7 +1,6 @@
 //! Fields and orders of the rows of each list, one file per list.
 
 mod captures;
-mod findings;
 mod loggers;
 mod payloads;
 mod reports;

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::contract::{Finding, Shared};
+use crate::contract::Shared;
+use crate::triage::ListedFinding;
 
 /// Variable parts in names of findings without a vuln_id: each named group is replaced.
 static VARIABLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -19,7 +20,7 @@ static VARIABLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The id that the scanner gives the kind; else the one CVE; else the name without what varies.
-pub fn class(finding: &Finding) -> Shared {
+pub fn class(finding: &ListedFinding) -> Shared {
     let id = finding.vuln_id.trim();
     match &finding.cve[..] {
         _ if id.len() == finding.vuln_id.len() && !id.is_empty() => finding.vuln_id.clone(),
@@ -54,6 +55,7 @@ fn replacement(found: &Captures) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::Finding;
 
     #[test]
     fn volatile_name_parts_are_replaced() {
@@ -73,16 +75,17 @@ mod tests {
 
     #[test]
     fn class_prefers_vuln_id_then_cve_then_name() {
-        let mut finding = Finding {
+        let finding = Finding {
             vuln_id: " web.hsts ".into(),
             cve: vec!["cve-2024-1 ".into()],
             name: "No 7".into(),
             ..Finding::default()
         };
+        let mut finding = ListedFinding::from(finding);
         assert_eq!(class(&finding), "web.hsts");
         finding.vuln_id = Shared::default();
         assert_eq!(class(&finding), "CVE-2024-1");
-        finding.cve.push("CVE-2024-2".into());
+        finding.cve = ["cve-2024-1 ".into(), "CVE-2024-2".into()].into();
         assert_eq!(class(&finding), "No <n>");
     }
 }

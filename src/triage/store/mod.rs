@@ -11,6 +11,7 @@ mod open;
 mod purge;
 #[cfg(test)]
 mod tests;
+pub mod texts;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::sqlite::{FileKind, SharedFile};
 
 pub use crate::sqlite::StoreError;
 pub use open::OpenedDecisions;
+pub use texts::TextStore;
 
 /// Rows a statement may carry; SQLite takes 32,766 bound values.
 const CHUNK: usize = 1000;

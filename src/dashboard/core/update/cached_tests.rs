@@ -4,6 +4,7 @@ use crate::dashboard::base::CachedList;
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::testing::*;
 use crate::table::Remote;
+use crate::triage::ListedFinding;
 
 fn cached_at() -> Stamp {
     Stamp(stamp().0 - jiff::SignedDuration::from_mins(2))
@@ -32,7 +33,7 @@ impl TestDashboard {
     }
 }
 
-fn findings() -> Arc<Table<Finding>> {
+fn findings() -> Arc<Table<ListedFinding>> {
     table([finding(1, 1, "Private key", Risk::Critical), finding(2, 1, "Git repository", Risk::High)])
 }
 
@@ -76,7 +77,7 @@ fn fresh_lists_are_not_replaced_by_cache() {
     desk.load_cached_workspaces(Some(2));
     desk.load_cached(Snapshot::Targets(table([target(9, "gone.acme.test")])));
     desk.load_cached(Snapshot::Scans(table([scan(9, 9, ScanStatus::Finished, 100)])));
-    desk.load_cached(Snapshot::Loggers(table([])));
+    desk.load_cached(Snapshot::Loggers(Default::default()));
     desk.load_cached(Snapshot::Findings(table([finding(9, 9, "Gone", Risk::Critical)])));
     assert_eq!(desk.active_workspace(), Some(1));
     assert_eq!(desk.shown(Pane::Findings), fresh);

@@ -38,7 +38,7 @@ fn pane_five_without_loggers_shows_logger_list() {
         (Pane::Captures, Some(LoggerId(1)))
     );
     let mut desk = TestDashboard::blank(200, 60);
-    desk.feed(Snapshot::Loggers(table([])));
+    desk.feed(Snapshot::Loggers(Default::default()));
     desk.keys("5");
     assert_eq!(desk.model.navigation.focus.pane, Pane::Loggers);
 }
@@ -326,7 +326,7 @@ fn ctrl_z_suspends_and_ctrl_l_redraws_in_every_context() {
 #[test]
 fn pane_five_switches_to_captures_on_first_logger() {
     let mut desk = TestDashboard::blank(200, 60);
-    desk.feed(Snapshot::Loggers(table([])));
+    desk.feed(Snapshot::Loggers(Default::default()));
     assert_eq!(desk.model.navigation.fifth, Pane::Loggers);
     let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
     desk.feed(Snapshot::Loggers(table([logger])));

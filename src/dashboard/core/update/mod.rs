@@ -79,6 +79,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::ScopeExtended(result) => forms::handle_scope_extended(model, result, &mut effects),
         Msg::ServiceStarted(result) => actions::handle_service_started(model, result),
         Msg::Correlated(generation, correlated) => model.handle_correlated(generation, *correlated),
+        Msg::TextsRead(read) => model.handle_texts_read(&read),
         Msg::Triage(news) => model.handle_triage(news),
         Msg::Oob(news) => model.handle_oob(news, &mut effects),
         Msg::PayloadNumbers(payload_request, numbers) => {
@@ -104,6 +105,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.tend_signals(&mut effects);
     model.see_finding(&mut effects);
     model.correlate(&mut effects);
+    model.read_texts(&mut effects);
     model.remember_looked(workspace, &mut effects);
     model.next_chunk(&mut effects);
     if effects.contains(&Effect::Quit) {

@@ -71,7 +71,7 @@ fn of_members<'a>(
     let tabs = vec![
         Tab::Overview.title().to_owned(),
         Tab::Evidence.title().to_owned(),
-        Tab::References.counted(first.references.len() + first.cve.len()),
+        Tab::References.counted(first.reference_count()),
         Tab::History.counted(facts.history.len()),
     ];
     let overview = move |cx: &Cx<'_>, facts: &ReviewFacts, width| overview(cx, table, &members, facts, width);

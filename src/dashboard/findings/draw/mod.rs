@@ -5,7 +5,6 @@ pub mod groups;
 
 pub mod detail;
 
-use crate::contract::Finding;
 use crate::dashboard::base::Pane;
 use crate::dashboard::data::Saved;
 use crate::dashboard::input::{Action, Context, ItemAction, ViewAction};
@@ -14,7 +13,7 @@ use crate::dashboard::ui::{
     tab_line, words,
 };
 use crate::text;
-use crate::triage::{Assessment, Issue, ReopenCause, Verdict, VerdictSource};
+use crate::triage::{Assessment, Issue, ListedFinding, ReopenCause, Verdict, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Span};
 
 const COLUMNS: &[TableColumn] = &[
@@ -131,7 +130,7 @@ fn name<'a>(cx: &Cx<'_>, issue: &'a Issue) -> Line<'a> {
     if cx.model.is_unread(issue.key()) { name.style(cx.theme.strong()) } else { name }
 }
 
-fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
+fn flags(theme: Theme, finding: &ListedFinding) -> Line<'static> {
     let exploited = if finding.in_cisa_catalog { "K" } else { " " };
     let proven = if finding.confirmed { "P" } else { " " };
     Line::from(vec![Span::styled(exploited, theme.bad()), Span::styled(proven, theme.strong())])
@@ -170,7 +169,7 @@ pub(crate) fn decision<'a>(cx: &Cx<'a>, assessment: Option<&'a Assessment>) -> L
     }
 }
 
-pub(crate) fn target<'a>(cx: &Cx<'a>, finding: &'a Finding) -> Line<'a> {
+pub(crate) fn target<'a>(cx: &Cx<'a>, finding: &'a ListedFinding) -> Line<'a> {
     match (cx.finding_target(finding), &finding.target_name) {
         (Some(id), _) => Line::from(cx.short_target_name(id)),
         (None, Some(name)) => cell(name),
@@ -178,7 +177,7 @@ pub(crate) fn target<'a>(cx: &Cx<'a>, finding: &'a Finding) -> Line<'a> {
     }
 }
 
-fn port(finding: &Finding) -> Line<'static> {
+fn port(finding: &ListedFinding) -> Line<'static> {
     Line::from(if finding.port > 0 { finding.port.min(99_999).to_string() } else { String::new() })
 }
 

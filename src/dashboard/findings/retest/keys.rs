@@ -1,6 +1,6 @@
 //! Keys of retest and compare: the plan of a retest, the comparison of scans, opening the retest board.
 
-use crate::contract::{Finding, NewScan, Scan, ScanId, Stamp};
+use crate::contract::{NewScan, Scan, ScanId, Stamp};
 use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, Job, JobState, Pane, Tone};
 use crate::dashboard::data::{BY_NOW, Board};
 use crate::dashboard::findings::decide::keys::{prompt_or_execute, too_early};
@@ -10,7 +10,8 @@ use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
 use crate::text::plural;
 use crate::triage::compare::{differences, occurrences};
 use crate::triage::{
-    Draft, Issue, IssueId, Outcome, RETEST_SETTING, Retest, RetestFinding, RetestScan, RetestStatus, Verdict, compare,
+    Draft, Issue, IssueId, ListedFinding, Outcome, RETEST_SETTING, Retest, RetestFinding, RetestScan, RetestStatus,
+    Verdict, compare,
 };
 use std::collections::HashSet;
 
@@ -186,7 +187,7 @@ pub(crate) fn show_difference(model: &mut Model) {
     let (Some(after), Some(before)) = (occurrences.next(), occurrences.next()) else {
         return model.say(Tone::Plain, "seen in one scan: nothing to compare");
     };
-    let scan = |finding: &Finding| finding.task_id.map_or_else(|| "a scan".to_owned(), |id| model.scan_words(id));
+    let scan = |finding: &ListedFinding| finding.task_id.map_or_else(|| "a scan".to_owned(), |id| model.scan_words(id));
     let mut lines = vec![format!("- {}", scan(before)), format!("+ {}", scan(after)), String::new()];
     let differs = differences(before, after);
     lines.push(if differs.is_empty() { "no relevant difference".to_owned() } else { differs.join("\n") });
@@ -196,9 +197,9 @@ pub(crate) fn show_difference(model: &mut Model) {
 }
 
 /// Evidence as text for a line diff.
-fn evidence_text(finding: &Finding) -> String {
+fn evidence_text(finding: &ListedFinding) -> String {
     use crate::contract::EvidenceView;
-    match finding.vuln_evidence.view() {
+    match finding.texts().unwrap_or_default().vuln_evidence.view() {
         EvidenceView::Nothing => String::new(),
         EvidenceView::Text(text) => text,
         EvidenceView::Table { rows, .. } => rows.iter().map(|row| row.join("  ")).collect::<Vec<_>>().join("\n"),

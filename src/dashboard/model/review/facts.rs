@@ -201,12 +201,14 @@ fn evidence(issues: &[Arc<Issue>]) -> ReviewEvidence {
     let mut kinds: HashMap<u64, (Vec<String>, Vec<&Arc<Issue>>)> = HashMap::new();
     let (mut bytes, mut looked_at) = (0, 0);
     for issue in issues {
-        bytes += issue.vuln_evidence.as_json().len();
+        // Evidence that cannot be read counts as none.
+        let texts = issue.texts().unwrap_or_default();
+        bytes += texts.vuln_evidence.as_json().len();
         if bytes > MOST && looked_at > 0 {
             break;
         }
         looked_at += 1;
-        let lines = evidence_digest::normalized_lines(issue);
+        let lines = evidence_digest::normalized_lines(&texts.vuln_evidence);
         kinds.entry(evidence_digest::digest(&lines)).or_insert_with(|| (lines, Vec::new())).1.push(issue);
     }
     let mut kinds: Vec<_> = kinds.into_values().collect();

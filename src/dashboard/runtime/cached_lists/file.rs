@@ -1,14 +1,16 @@
 //! The file of a list: the number of its items, then each item as the API sends it.
 
 use crate::contract::Stamp;
-use crate::contract::shared::interned;
+use crate::contract::shared::{interned, interned_briefly};
+use crate::dashboard::poller::FindingTextFiles;
 use crate::table::{Item, Table};
+use crate::triage::ListedFinding;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Deserializer;
 use std::fs::{DirBuilder, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -49,6 +51,21 @@ pub(crate) fn read<T: Item + DeserializeOwned>(path: &Path) -> io::Result<Arc<Ta
         from.end()?;
         Ok(items)
     })?;
+    Ok(Arc::new(Table::new(items)))
+}
+
+/// Reads findings one by one, and moves their long texts into files.
+pub(crate) fn read_findings(path: &Path, files: &FindingTextFiles) -> io::Result<Arc<Table<ListedFinding>>> {
+    let file = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let items = interned_briefly(|| -> serde_json::Result<Vec<_>> {
+        let mut from = Deserializer::from_reader(file);
+        let count: usize = serde::Deserialize::deserialize(&mut from)?;
+        let mut one = || serde::Deserialize::deserialize(&mut from).map(|finding| files.list(finding, None));
+        let items = (0..count).map(|_| one()).collect::<Result<_, _>>()?;
+        from.end()?;
+        Ok(items)
+    })?;
+    files.flush()?;
     Ok(Arc::new(Table::new(items)))
 }
 

@@ -15,7 +15,8 @@ mod tests;
 use crate::contract::{Shared, Stamp, Workspace, WorkspaceId};
 use crate::dashboard::base::ListKind;
 use crate::dashboard::base::plan::{Snapshot, each_list};
-use crate::dashboard::runtime::cached_lists::file::{read, time_of, whole, write};
+use crate::dashboard::poller::FindingTextFiles;
+use crate::dashboard::runtime::cached_lists::file::{read, read_findings, time_of, whole, write};
 use crate::table::Table;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -28,7 +29,11 @@ pub const PREFIX: &str = "last-known";
 
 /// The cache directory of a service.
 #[derive(Clone, Debug)]
-pub struct CachedLists(PathBuf);
+pub struct CachedLists {
+    directory: PathBuf,
+    /// The files of the long texts of findings that are read; without them, the texts are held in memory.
+    texts: Option<FindingTextFiles>,
+}
 
 /// The key of a cache file. The list of workspaces belongs to no workspace.
 pub type ListFile = (Option<WorkspaceId>, ListKind);
@@ -36,7 +41,13 @@ pub type ListFile = (Option<WorkspaceId>, ListKind);
 impl CachedLists {
     /// A directory, which is created by the first write.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self(directory.into())
+        Self { directory: directory.into(), texts: None }
+    }
+
+    /// The same with the long texts of findings in files.
+    #[must_use]
+    pub fn with_texts(self, texts: FindingTextFiles) -> Self {
+        Self { texts: Some(texts), ..self }
     }
 
     /// Whether there are cached lists.
@@ -48,12 +59,12 @@ impl CachedLists {
         let name = format!("{list:?}.json").to_lowercase();
         match workspace {
             Some(id) => self.of(id).join(name),
-            None => self.0.join(name),
+            None => self.directory.join(name),
         }
     }
 
     fn of(&self, workspace: WorkspaceId) -> PathBuf {
-        self.0.join(format!("of-{workspace}"))
+        self.directory.join(format!("of-{workspace}"))
     }
 
     /// Writes a list atomically, with the time of its response. A list of workspaces also deletes the lists of other
@@ -73,7 +84,7 @@ impl CachedLists {
     /// Reads a list with the time of its response; `None` if it is missing or damaged.
     pub fn read(&self, (workspace, list): ListFile) -> Option<(Snapshot, Stamp)> {
         let path = self.file((workspace, list));
-        let read = read_list(&path, list)?.and_then(|snapshot| Ok((snapshot, time_of(&path)?)));
+        let read = self.read_list(&path, list)?.and_then(|snapshot| Ok((snapshot, time_of(&path)?)));
         read.inspect_err(|error| {
             if error.kind() != ErrorKind::NotFound {
                 tracing::warn!(path = %path.display(), %error, "cached list ignored");
@@ -92,7 +103,7 @@ impl CachedLists {
 
     /// The workspace that was opened last.
     pub fn worked_in(&self) -> Option<WorkspaceId> {
-        fs::read_to_string(self.0.join("worked-in")).ok()?.trim().parse().ok()
+        fs::read_to_string(self.directory.join("worked-in")).ok()?.trim().parse().ok()
     }
 
     /// Stores the current workspace.
@@ -100,11 +111,11 @@ impl CachedLists {
     /// # Errors
     /// When the file cannot be written.
     pub fn work_in(&self, workspace: WorkspaceId) -> io::Result<()> {
-        whole(&self.0.join("worked-in"), |file| writeln!(file, "{workspace}"))
+        whole(&self.directory.join("worked-in"), |file| writeln!(file, "{workspace}"))
     }
 
     fn drop_others(&self, known: &Table<Workspace>) -> io::Result<()> {
-        for entry in fs::read_dir(&self.0)? {
+        for entry in fs::read_dir(&self.directory)? {
             let entry = entry?;
             let name = entry.file_name();
             let id = name.to_str().and_then(|name| name.strip_prefix("of-")?.parse::<WorkspaceId>().ok());
@@ -122,15 +133,15 @@ impl CachedLists {
 
     /// Deletes the lists of a workspace. If the list of workspaces cannot be read, all lists are deleted.
     fn purge(&self, workspace: &str) -> io::Result<bool> {
-        let Ok(table) = self.workspaces() else { return fs::remove_dir_all(&self.0).map(|()| true) };
+        let Ok(table) = self.workspaces() else { return fs::remove_dir_all(&self.directory).map(|()| true) };
         let (matching, left): (Vec<_>, Vec<_>) = table.items().iter().cloned().partition(|it| it.is_called(workspace));
         if !matching.is_empty() && left.is_empty() {
-            return fs::remove_dir_all(&self.0).map(|()| true);
+            return fs::remove_dir_all(&self.directory).map(|()| true);
         }
         for it in &matching {
             ignore_absent(fs::remove_dir_all(self.of(it.id)))?;
             if self.worked_in() == Some(it.id) {
-                ignore_absent(fs::remove_file(self.0.join("worked-in")))?;
+                ignore_absent(fs::remove_file(self.directory.join("worked-in")))?;
             }
         }
         if !matching.is_empty() {
@@ -150,11 +161,16 @@ macro_rules! list_files {
             }
         }
 
-        fn read_list(path: &Path, list: ListKind) -> Option<io::Result<Snapshot>> {
-            match list {
-                $(ListKind::$list => Some(read(path).map(Snapshot::$list)),)*
-                // Captures are in the archive.
-                ListKind::Captures => None,
+        impl CachedLists {
+            fn read_list(&self, path: &Path, list: ListKind) -> Option<io::Result<Snapshot>> {
+                match list {
+                    ListKind::Findings if self.texts.is_some() => {
+                        Some(read_findings(path, self.texts.as_ref()?).map(Snapshot::Findings))
+                    }
+                    $(ListKind::$list => Some(read(path).map(Snapshot::$list)),)*
+                    // Captures are in the archive.
+                    ListKind::Captures => None,
+                }
             }
         }
     };
@@ -190,7 +206,7 @@ pub fn about(of_service: &Path, workspace: &str) -> io::Result<Vec<CachedWorkspa
                 let its = table.items().iter().filter(|it| it.is_called(workspace));
                 found.extend(its.map(|it| CachedWorkspace::Lists(it.name.clone())));
             }
-            Err(_) => found.push(CachedWorkspace::Perhaps(files.0)),
+            Err(_) => found.push(CachedWorkspace::Perhaps(files.directory)),
         }
     }
     Ok(found)

@@ -43,7 +43,7 @@ const FINDINGS: ListFile = (Some(WorkspaceId(1)), ListKind::Findings);
 fn list_is_read_as_written_with_time_and_shared_texts() {
     let (_temp, files) = cached_lists();
     let Some((Snapshot::Findings(read), at)) = files.read(FINDINGS) else { panic!("nothing was stored") };
-    assert_eq!(read.items().iter().map(|item| (**item).clone()).collect::<Vec<_>>(), findings());
+    assert_eq!(read.items().iter().map(|item| item.whole().unwrap()).collect::<Vec<_>>(), findings());
     assert!(read.items()[0].name.same(&read.items()[1].name));
     assert_eq!(at, stamp());
     let later = Stamp::parse("2026-11-21 13:00:00").unwrap();
@@ -64,8 +64,8 @@ fn files_and_directories_are_private() {
     let (_temp, files) = cached_lists();
     files.work_in(WorkspaceId(1)).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&files.0), mode(&files.of(WorkspaceId(1)))), (0o700, 0o700));
-    for path in [files.file(FINDINGS), files.file((None, ListKind::Workspaces)), files.0.join("worked-in")] {
+    assert_eq!((mode(&files.directory), mode(&files.of(WorkspaceId(1)))), (0o700, 0o700));
+    for path in [files.file(FINDINGS), files.file((None, ListKind::Workspaces)), files.directory.join("worked-in")] {
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
 }
@@ -125,14 +125,14 @@ fn purge_of_last_workspace_removes_directory() {
     assert_eq!((all("none"), names(temp.path()).unwrap()), (vec![], vec!["Acme".into(), "Lab".into()]));
     assert!(purge(temp.path(), "Acme").unwrap());
     assert_eq!((all("acme"), files.worked_in()), (vec![], None));
-    assert!(purge(temp.path(), "Lab").unwrap() && !files.0.exists());
+    assert!(purge(temp.path(), "Lab").unwrap() && !files.directory.exists());
 }
 
 #[test]
 fn purge_removes_directory_with_unreadable_workspaces() {
     let (temp, files) = cached_lists();
     fs::write(files.file((None, ListKind::Workspaces)), "damaged").unwrap();
-    assert_eq!(about(temp.path(), "Acme").unwrap(), [CachedWorkspace::Perhaps(files.0.clone())]);
+    assert_eq!(about(temp.path(), "Acme").unwrap(), [CachedWorkspace::Perhaps(files.directory.clone())]);
     assert!(purge(temp.path(), "Acme").unwrap());
-    assert!(!files.0.exists());
+    assert!(!files.directory.exists());
 }

@@ -1,24 +1,15 @@
 //! Evidence: tables aligned, texts as they are, HTTP messages coloured.
 
 use crate::contract::entities::decode_entities;
-use crate::contract::{EvidenceView, Finding};
+use crate::contract::{Evidence, EvidenceView};
 use crate::dashboard::findings::draw::detail::indent;
 use crate::dashboard::ui::{Theme, grid_lines, is_message, message_lines, tree_lines, words};
 use crate::text;
 use ratatui::text::Line;
 
-/// The number of rows of a table; 1 for other evidence, 0 for none.
-pub(crate) fn row_count(finding: &Finding) -> usize {
-    match finding.vuln_evidence.view() {
-        EvidenceView::Nothing => 0,
-        EvidenceView::Table { rows, .. } => rows.len(),
-        EvidenceView::Text(_) | EvidenceView::Tree(_) => 1,
-    }
-}
-
 /// The whole evidence. Cells of tables are HTML-encoded by the service.
-pub(crate) fn lines(theme: Theme, finding: &Finding, width: u16) -> Vec<Line<'static>> {
-    match finding.vuln_evidence.view() {
+pub(crate) fn lines(theme: Theme, given: &Evidence, width: u16) -> Vec<Line<'static>> {
+    match given.view() {
         EvidenceView::Nothing => vec![words("No evidence.", theme.dim())],
         EvidenceView::Text(words) => message_lines(theme, &text::clean_text(&words)),
         EvidenceView::Table { headers, rows } => {

@@ -14,11 +14,10 @@ pub mod overview;
 pub mod references;
 pub mod status;
 
-use crate::contract::Finding;
 use crate::dashboard::base::{Pane, RowRef, Tab};
 use crate::dashboard::ui::{ById, Cx, DetailPane, DetailText, Theme, ViewCache, format, words};
 use crate::text;
-use crate::triage::{Issue, IssueId};
+use crate::triage::{FindingTexts, Issue, IssueId, ListedFinding};
 use ratatui::text::{Line, Span};
 use std::any::Any;
 use std::sync::Arc;
@@ -28,17 +27,21 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: IssueId, cache: &mut ViewC
     let table = cx.model.data.findings.value()?;
     let issue: &'a Arc<Issue> = table.get(id)?;
     let tab = cx.model.detail.tab(pane);
-    let rows = cache.evidence_count.get(ById(Arc::clone(&issue.finding)), || evidence::row_count(&issue.finding));
+    let rows = cache.evidence_count.get(ById(Arc::clone(&issue.finding)), || issue.evidence_rows());
     let tabs = vec![
         Tab::Overview.title().to_owned(),
         Tab::Evidence.counted(rows),
-        Tab::References.counted(issue.references.len() + issue.cve.len()),
+        Tab::References.counted(issue.reference_count()),
         Tab::History.counted(cx.model.findings.triage.state.history(issue.key()).len()),
     ];
     let finding: Arc<dyn Any + Send + Sync> = Arc::clone(&issue.finding) as _;
     let text = match tab {
-        Tab::Evidence => DetailText::new(vec![finding], |theme, width, _| evidence::lines(theme, issue, width)),
-        Tab::References => DetailText::new(vec![finding], |theme, _, _| references::lines(theme, issue)),
+        Tab::Evidence => DetailText::new(vec![finding], |theme, width, _| {
+            evidence::lines(theme, &texts_of(issue).vuln_evidence, width)
+        }),
+        Tab::References => {
+            DetailText::new(vec![finding], |theme, _, _| references::lines(theme, issue, &texts_of(issue)))
+        }
         Tab::History => {
             let cx = cx.clone();
             let version = triage_version(&cx);
@@ -52,6 +55,11 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: IssueId, cache: &mut ViewC
         }
     };
     Some(DetailPane { id: RowRef::Item(issue.id.0), head: head_lines(cx, issue), tabs, text })
+}
+
+/// The long texts of a finding; nothing where they cannot be read.
+pub(crate) fn texts_of(finding: &ListedFinding) -> Arc<FindingTexts> {
+    finding.texts().inspect_err(|error| tracing::warn!(%error, "texts of a finding cannot be read")).unwrap_or_default()
 }
 
 /// Changes when a text with decisions and ages has to be made again: with the events, and each minute.
@@ -89,8 +97,8 @@ fn risk_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
     add(issue.confirmed, "proven by the scanner".to_owned());
     add(issue.in_cisa_catalog, "known to be exploited (KEV)".to_owned());
     add(issue.verified, "verified at the service".to_owned());
-    let score = issue.cvssv3.or(issue.cvss).map(|score| format!("CVSS {score:.1}"));
-    let epss = issue.epss_score.map(|score| format!("EPSS {:.1}%", score * 100.0));
+    let score = issue.cvssv3().or(issue.cvss()).map(|score| format!("CVSS {score:.1}"));
+    let epss = issue.epss_score().map(|score| format!("EPSS {:.1}%", score * 100.0));
     score.into_iter().chain(epss).for_each(|rating| add(true, rating));
     line
 }
@@ -107,7 +115,7 @@ fn place_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
 }
 
 /// `shop.acme.test  443/tcp https`.
-pub(crate) fn place(cx: &Cx<'_>, finding: &Finding) -> Option<String> {
+pub(crate) fn place(cx: &Cx<'_>, finding: &ListedFinding) -> Option<String> {
     let named = finding.target_name.as_deref().map(|name| text::clean(name).into_owned());
     let target = cx.finding_target(finding).map(|id| cx.target_name(id).into_owned()).or(named);
     let port = (finding.port > 0).then(|| {

@@ -1,7 +1,7 @@
 //! The overview: notes, impact, evidence in a few lines, other targets, recommendation.
 
-use crate::contract::{Risk, ScanStatus};
-use crate::dashboard::findings::draw::detail::{evidence, heading, indent, status};
+use crate::contract::{Evidence, Risk, ScanStatus};
+use crate::dashboard::findings::draw::detail::{evidence, heading, indent, status, texts_of};
 use crate::dashboard::ui::{Cx, Theme, format, plain, words};
 use crate::query::Field;
 use crate::text;
@@ -15,12 +15,13 @@ const ELSEWHERE: usize = 8;
 
 pub(crate) fn lines(cx: &Cx<'_>, issue: &Issue, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
+    let texts = texts_of(issue);
     notes(cx, issue, &mut lines);
-    section(cx.theme, "Why it matters", &issue.risk_description, &mut lines);
-    section(cx.theme, "Description", &issue.vuln_description, &mut lines);
-    excerpt(cx, issue, width, &mut lines);
+    section(cx.theme, "Why it matters", &texts.risk_description, &mut lines);
+    section(cx.theme, "Description", &texts.vuln_description, &mut lines);
+    excerpt(cx, &texts.vuln_evidence, width, &mut lines);
     also_on(cx, issue, &mut lines);
-    section(cx.theme, "Fix", &issue.recommendation, &mut lines);
+    section(cx.theme, "Fix", &texts.recommendation, &mut lines);
     section(cx.theme, "Tested", &issue.test_description, &mut lines);
     if issue.risk_level == Risk::Info && issue.vuln_id.starts_with("NONVULN") {
         lines.push(words("Tested; nothing found.", cx.theme.dim()));
@@ -53,13 +54,13 @@ fn notes(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     }
 }
 
-fn excerpt(cx: &Cx<'_>, issue: &Issue, width: u16, lines: &mut Vec<Line<'static>>) {
-    let rows = evidence::row_count(issue);
+fn excerpt(cx: &Cx<'_>, given: &Evidence, width: u16, lines: &mut Vec<Line<'static>>) {
+    let rows = given.view().rows();
     if rows == 0 {
         return;
     }
     heading(cx.theme, if rows > 1 { format!("Evidence   {rows} rows") } else { "Evidence".to_owned() }, lines);
-    let evidence = evidence::lines(cx.theme, issue, width.saturating_sub(2));
+    let evidence = evidence::lines(cx.theme, given, width.saturating_sub(2));
     let more = evidence.len().saturating_sub(EXCERPT);
     lines.extend(evidence.into_iter().take(EXCERPT).map(indent));
     if more > 0 {

@@ -1,12 +1,12 @@
 //! Identifiers and links.
 
-use crate::contract::Finding;
 use crate::dashboard::findings::draw::detail::heading;
 use crate::dashboard::ui::{Theme, words};
 use crate::text;
+use crate::triage::{FindingTexts, ListedFinding};
 use ratatui::text::Line;
 
-pub(crate) fn lines(theme: Theme, finding: &Finding) -> Vec<Line<'static>> {
+pub(crate) fn lines(theme: Theme, finding: &ListedFinding, texts: &FindingTexts) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
     let mut list = |name: &'static str, all: Vec<&str>| {
         let all: Vec<&str> = all.into_iter().filter(|item| !item.is_empty()).collect();
@@ -22,7 +22,7 @@ pub(crate) fn lines(theme: Theme, finding: &Finding) -> Vec<Line<'static>> {
     let editions = editions.into_iter().filter(|(_, category)| !category.is_empty());
     let categories: Vec<String> = editions.map(|(year, category)| format!("{year}  {category}")).collect();
     list("OWASP", categories.iter().map(String::as_str).collect());
-    list("References", finding.references.iter().map(|reference| reference.as_str()).collect());
+    list("References", texts.references.iter().map(|reference| reference.as_str()).collect());
     list("Id", vec![&finding.vuln_id]);
     if lines.is_empty() {
         lines.push(words("no references", theme.dim()));

@@ -140,7 +140,7 @@ fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
         all if all == facts.issues.len() => "yes".to_owned(),
         some => some.to_string(),
     };
-    let epss = facts.issues.iter().filter_map(|issue| issue.epss_score).reduce(f64::max);
+    let epss = facts.issues.iter().filter_map(|issue| issue.epss_score()).reduce(f64::max);
     let epss = epss.map_or(String::new(), |score| format!("   EPSS {:.1}%", score * 100.0));
     let proven =
         format!("proven: {}{epss}   KEV {}", some(|issue| issue.confirmed), some(|issue| issue.in_cisa_catalog));
@@ -191,7 +191,7 @@ fn titles(facts: &ReviewFacts, issue: &Issue) -> Vec<String> {
         Tab::Overview.title().to_owned(),
         Tab::Evidence.title().to_owned(),
         Tab::Where.counted(facts.issues.len()),
-        Tab::References.counted(issue.references.len() + issue.cve.len()),
+        Tab::References.counted(issue.reference_count()),
         Tab::History.counted(facts.history.len()),
     ]
 }

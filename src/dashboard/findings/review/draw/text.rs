@@ -4,7 +4,7 @@ use crate::contract::Shared;
 use crate::dashboard::base::Tab;
 use crate::dashboard::findings::draw::detail::overview::{self as finding, section};
 use crate::dashboard::findings::draw::detail::{
-    evidence as evidence_of, heading, indent, references, status, triage_version,
+    evidence as evidence_of, heading, indent, references, status, texts_of, triage_version,
 };
 use crate::dashboard::findings::review::draw::outcome_words;
 use crate::dashboard::input::Context;
@@ -35,7 +35,9 @@ pub(crate) fn of_members<'a>(
     let made_from = vec![Arc::clone(&facts) as _];
     match tab {
         Tab::Evidence => DetailText::new(made_from, move |_, width, _| evidence(&cx, &facts, width)),
-        Tab::References => DetailText::new(made_from, move |theme, _, _| references::lines(theme, first)),
+        Tab::References => {
+            DetailText::new(made_from, move |theme, _, _| references::lines(theme, first, &texts_of(first)))
+        }
         Tab::History => DetailText::new(made_from, move |_, _, _| history(&cx, &facts)).with_version(version),
         _ => DetailText::new(made_from, move |_, width, _| overview(&cx, &facts, width)).with_version(version),
     }
@@ -59,12 +61,13 @@ pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16,
     if !facts.is_one_class() {
         return kinds_of_finding(cx, facts, lines);
     }
-    let why = if issue.risk_description.trim().is_empty() { &issue.vuln_description } else { &issue.risk_description };
+    let texts = texts_of(issue);
+    let why = if texts.risk_description.trim().is_empty() { &texts.vuln_description } else { &texts.risk_description };
     if !why.trim().is_empty() {
         lines.extend(plain(&clean_text(why.trim()), cx.theme.text()));
     }
     kinds(cx, &facts.evidence, facts.issues.len(), usize::from(width), lines);
-    section(cx.theme, "Fix", &issue.recommendation, lines);
+    section(cx.theme, "Fix", &texts.recommendation, lines);
 }
 
 /// The classes and their numbers of findings, if there are several. The description of one class would be wrong.
@@ -215,7 +218,11 @@ pub(crate) fn evidence(cx: &Cx<'_>, facts: &ReviewFacts, width: u16) -> Vec<Line
         let place = target(cx, &kind.example);
         let alike = if kind.count > 1 { format!("{} identical, example: {place}", kind.count) } else { place };
         heading(cx.theme, alike, &mut lines);
-        lines.extend(evidence_of::lines(cx.theme, &kind.example, width.saturating_sub(2)).into_iter().map(indent));
+        lines.extend(
+            evidence_of::lines(cx.theme, &texts_of(&kind.example).vuln_evidence, width.saturating_sub(2))
+                .into_iter()
+                .map(indent),
+        );
     }
     lines
 }

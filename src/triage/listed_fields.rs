@@ -1,11 +1,12 @@
 //! Fields of findings of a single scan. Fields of decisions are in `triage`.
 
-use crate::contract::{Finding, FindingId, TargetId};
+use super::listed::{FindingTexts, ListedFinding};
+use crate::contract::{FindingId, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, tool};
 use crate::table::{Item, OtherLists, Row, SortOrder};
 
-impl Row for Finding {
+impl Row for ListedFinding {
     const KIND: QueryKind = QueryKind::Findings;
 
     fn search_text(&self, to: &mut String) {
@@ -38,11 +39,11 @@ impl Row for Finding {
             Field::Port if self.port > 0 => to.whole(self.port),
             Field::Protocol => to.shared(&self.protocol),
             Field::Service => to.shared(&self.service),
-            Field::Epss => to.maybe(self.epss_score),
-            Field::Percentile => to.maybe(self.epss_percentile),
-            Field::Cvss => to.maybe(self.cvss),
-            Field::CvssV3 => to.maybe(self.cvssv3),
-            Field::Screenshots => to.maybe(self.screenshots.map(|count| count as f64)),
+            Field::Epss => to.maybe(self.epss_score()),
+            Field::Percentile => to.maybe(self.epss_percentile()),
+            Field::Cvss => to.maybe(self.cvss()),
+            Field::CvssV3 => to.maybe(self.cvssv3()),
+            Field::Screenshots => to.maybe(self.screenshots().map(|count| count as f64)),
             Field::Is => flags(
                 to,
                 &[
@@ -57,11 +58,31 @@ impl Row for Finding {
     }
 }
 
-impl Finding {
+impl ListedFinding {
     fn write_text(&self, field: Field, to: &mut ColumnBuilder) {
         match field {
             Field::Status => to.shared(&self.status),
             Field::Test => to.shared(&self.test_description),
+            field if is_long(field) => match self.texts() {
+                Ok(texts) => texts.write_field(field, to),
+                Err(error) => tracing::warn!(%error, id = %self.id, "texts of a finding cannot be read"),
+            },
+            _ => {}
+        }
+    }
+}
+
+/// Whether a field is one of the long texts.
+pub fn is_long(field: Field) -> bool {
+    matches!(
+        field,
+        Field::Description | Field::RiskDescription | Field::Evidence | Field::Recommendation | Field::Reference
+    )
+}
+
+impl FindingTexts {
+    fn write_field(&self, field: Field, to: &mut ColumnBuilder) {
+        match field {
             Field::Description => to.shared(&self.vuln_description),
             Field::RiskDescription => to.shared(&self.risk_description),
             Field::Evidence => to.text(self.vuln_evidence.as_json()),
@@ -84,7 +105,7 @@ fn cwes(text: &crate::contract::Shared, to: &mut ColumnBuilder) {
 }
 
 /// Occurrences are shown as part of an issue of `triage`, so no list searches or sorts them.
-impl Item for Finding {
+impl Item for ListedFinding {
     type Id = FindingId;
     const SEARCHED: bool = false;
     fn id(&self) -> FindingId {

@@ -1,0 +1,200 @@
+//! Reading findings: rows whose long texts are in files, made while the response is read.
+//!
+//! ```text
+//!   response ─► file ─► one Finding ─► row: the known one if it is equal, else a new one with its texts in the store
+//! ```
+//!
+//! Findings of one scan replace those of that scan. All rows together have one limit, because the answers of many scans
+//! add up.
+
+use crate::client::{Client, Collector, Error, ErrorKind, FindingQuery};
+use crate::contract::{Finding, ScanId, TargetId, WorkspaceId};
+use crate::table::Table;
+use crate::triage::ListedFinding;
+use crate::triage::store::TextStore;
+use std::collections::BTreeSet;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Most bytes of all rows in memory.
+const MOST_BYTES: usize = 288 << 20;
+
+/// Where the texts of findings are stored.
+#[derive(Clone, Debug)]
+pub struct FindingTextFiles {
+    directory: PathBuf,
+    store: Arc<Mutex<TextStore>>,
+}
+
+impl FindingTextFiles {
+    /// Files in a directory, which is created if need be.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        let directory = directory.into();
+        Self { store: Arc::new(Mutex::new(TextStore::new(&directory))), directory }
+    }
+
+    /// The row of a finding; with its texts in memory where they cannot be written.
+    pub fn list(&self, finding: Finding, known: Option<&Arc<ListedFinding>>) -> Arc<ListedFinding> {
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        store.list(finding, known)
+    }
+
+    /// Writes what is waiting, so that the texts can be read.
+    ///
+    /// # Errors
+    /// When texts could not be written; their findings have to be read again.
+    pub fn flush(&self) -> io::Result<()> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
+}
+
+/// The rows of an answer.
+pub(crate) struct RowCollector {
+    files: Option<FindingTextFiles>,
+    cached: Option<Arc<Table<ListedFinding>>>,
+    /// The scan that was asked for, and its target: for services that do not report them.
+    scan: Option<(ScanId, TargetId)>,
+    pub rows: Vec<Arc<ListedFinding>>,
+    without_id: usize,
+    bytes: usize,
+}
+
+impl Collector<Finding> for RowCollector {
+    fn take(&mut self, mut finding: Finding) -> Result<(), Error> {
+        if let Some((scan, target)) = self.scan {
+            if finding.task_id.is_some_and(|id| id != scan) {
+                return Ok(());
+            }
+            finding.task_id.get_or_insert(scan);
+            finding.target_id.get_or_insert(target);
+        }
+        if finding.id.0 == 0 && self.scan.is_none() {
+            self.without_id += 1;
+            return Ok(());
+        }
+        let known = self.cached.as_ref().and_then(|cached| cached.get(finding.id));
+        let row = match &self.files {
+            Some(files) => files.list(finding, known),
+            None => finding.into(),
+        };
+        self.bytes += row.bytes();
+        self.rows.push(row);
+        if self.bytes <= MOST_BYTES { Ok(()) } else { Err(too_many()) }
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        (self.without_id, self.bytes) = (0, 0);
+    }
+}
+
+fn too_many() -> Error {
+    let limit = MOST_BYTES >> 20;
+    Error::new(ErrorKind::TooLarge, format!("the findings need more than {limit} MB of memory"))
+}
+
+async fn collect(
+    client: &Client,
+    query: &FindingQuery,
+    scan: Option<(ScanId, TargetId)>,
+    cached: Option<&Arc<Table<ListedFinding>>>,
+    files: Option<&FindingTextFiles>,
+) -> Result<RowCollector, Error> {
+    let mut collector = RowCollector {
+        files: files.cloned(),
+        cached: cached.cloned(),
+        scan,
+        rows: Vec::new(),
+        without_id: 0,
+        bytes: 0,
+    };
+    let Some(files) = files else {
+        client.list_findings(query).await?.into_iter().try_for_each(|finding| collector.take(finding))?;
+        return Ok(collector);
+    };
+    // Without the directory, the response is read into memory.
+    _ = DirBuilder::new().recursive(true).mode(0o700).create(&files.directory);
+    let collector = client.collect_findings(query, &files.directory, collector).await?;
+    let lost = |error| Error::new(ErrorKind::TooLarge, format!("the texts of findings cannot be stored: {error}"));
+    files.flush().map_err(lost)?;
+    Ok(collector)
+}
+
+/// All findings of a workspace. Those without an id are unreadable; a list of such findings is not this list.
+pub(crate) async fn all(
+    client: &Client,
+    workspace_id: Option<WorkspaceId>,
+    cached: Option<&Arc<Table<ListedFinding>>>,
+    files: Option<&FindingTextFiles>,
+) -> Result<Vec<Arc<ListedFinding>>, Error> {
+    let query = FindingQuery { workspace_id, ..FindingQuery::default() };
+    let RowCollector { rows, without_id, .. } = collect(client, &query, None, cached, files).await?;
+    if without_id > 0 {
+        if rows.is_empty() {
+            return Err(Error::new(ErrorKind::Decode, "unexpected JSON: items without id"));
+        }
+        client.note_unreadable(vec!["item without id".to_owned(); without_id]);
+    }
+    Ok(rows)
+}
+
+/// The known findings without those of `removed` scans, and with new ones for `scans`.
+pub(crate) async fn of_scans(
+    client: &Client,
+    scans: &[(ScanId, TargetId)],
+    removed: BTreeSet<ScanId>,
+    cached: &Arc<Table<ListedFinding>>,
+    files: Option<&FindingTextFiles>,
+) -> Result<Vec<Arc<ListedFinding>>, Error> {
+    let mut fresh = Vec::new();
+    for &(scan, target) in scans {
+        let query = FindingQuery { task_id: Some(scan), ..FindingQuery::default() };
+        fresh.append(&mut collect(client, &query, Some((scan, target)), Some(cached), files).await?.rows);
+    }
+    let replaced: BTreeSet<ScanId> = scans.iter().map(|(scan, _)| *scan).chain(removed).collect();
+    let base = Arc::clone(cached);
+    let merged = tokio::task::spawn_blocking(move || merged(&base, &replaced, fresh, MOST_BYTES));
+    merged.await.unwrap_or_else(|_| Ok(cached.items().to_vec()))
+}
+
+fn merged(
+    base: &Table<ListedFinding>,
+    replaced: &BTreeSet<ScanId>,
+    mut fresh: Vec<Arc<ListedFinding>>,
+    most_bytes: usize,
+) -> Result<Vec<Arc<ListedFinding>>, Error> {
+    let ids: BTreeSet<_> = fresh.iter().map(|finding| finding.id).collect();
+    let remains = |finding: &&Arc<ListedFinding>| {
+        !ids.contains(&finding.id) && finding.task_id.is_none_or(|scan| !replaced.contains(&scan))
+    };
+    let mut all: Vec<Arc<ListedFinding>> = base.items().iter().filter(remains).cloned().collect();
+    all.append(&mut fresh);
+    // Each answer is below the limit, but their sum need not be.
+    let bytes: usize = all.iter().map(|row| row.bytes()).sum();
+    if bytes <= most_bytes { Ok(all) } else { Err(too_many()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Evidence, FindingId};
+
+    fn row(id: i64, scan: i64, bytes: usize) -> Arc<ListedFinding> {
+        let vuln_evidence = Evidence::from_value(&"x".repeat(bytes).into());
+        Finding { id: FindingId(id), task_id: Some(ScanId(scan)), vuln_evidence, ..Finding::default() }.into()
+    }
+
+    #[test]
+    fn answers_of_scans_together_have_the_limit_of_one() {
+        let most = 10_000;
+        let known = Table::new([row(1, 1, most / 2), row(2, 2, 10)]);
+        let second = || vec![row(3, 2, most / 2)];
+        let error = merged(&known, &[ScanId(2)].into(), second(), most).unwrap_err();
+        assert!(error.to_string().contains("288 MB"), "{error}");
+        let ids = merged(&known, &[ScanId(1), ScanId(2)].into(), second(), most).unwrap();
+        assert_eq!(ids.iter().map(|row| row.id.0).collect::<Vec<_>>(), [3]);
+    }
+}

@@ -1,0 +1,336 @@
+//! A finding of one scan as lists, filters, counts and fingerprints need it. Its long texts are held with it, or are in a
+//! file ([`TextFile`](super::store::texts::TextFile)) and are read when they are shown, searched or exported.
+//!
+//! ```text
+//!   Finding ─► ListedFinding: short fields, digests of the evidence
+//!                └─ texts: FindingTexts in memory, or their place in a file
+//! ```
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::change_detection::stable_words;
+use super::identity::place_of;
+use super::store::texts::StoredTexts;
+use crate::contract::{Evidence, Finding, FindingId, Owasp, Risk, ScanId, Shared, TargetId};
+
+/// The long texts of a finding.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct FindingTexts {
+    pub vuln_description: Shared,
+    pub risk_description: Shared,
+    pub recommendation: Shared,
+    pub references: Vec<Shared>,
+    pub vuln_evidence: Evidence,
+}
+
+/// A finding of one scan without its long texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct ListedFinding {
+    pub id: FindingId,
+    pub name: Shared,
+    pub test_description: Shared,
+    pub test_finished: bool,
+    pub confirmed: bool,
+    pub in_cisa_catalog: bool,
+    pub verified: bool,
+    pub risk_level: Risk,
+    pub cve: Box<[Shared]>,
+    pub status: Shared,
+    pub vuln_id: Shared,
+    pub owasp: Owasp,
+    pub cwe: Shared,
+    pub port: i64,
+    pub protocol: Shared,
+    pub service: Shared,
+    pub target_id: Option<TargetId>,
+    pub task_id: Option<ScanId>,
+    pub target_name: Option<Shared>,
+    scores: Option<Box<Scores>>,
+    texts: Texts,
+}
+
+/// Scores that few findings have.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Scores {
+    epss: Option<f64>,
+    percentile: Option<f64>,
+    cvss: Option<f64>,
+    cvssv3: Option<f64>,
+    screenshots: Option<i64>,
+}
+
+/// Where the long texts are.
+#[derive(Clone, Debug, PartialEq)]
+enum Texts {
+    Held(Arc<FindingTexts>),
+    Stored(StoredTexts, EvidenceSummary),
+}
+
+/// What is needed of texts in a file without reading them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EvidenceSummary {
+    /// The names and places that the evidence contains, see [`place_of`].
+    pub place: Shared,
+    /// A digest of its words that do not vary between two scans.
+    pub words: u64,
+    /// The number of rows of a table; 1 for other evidence, 0 for none.
+    pub rows: u32,
+    /// The number of references.
+    pub references: u32,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self::Held(Arc::default())
+    }
+}
+
+impl FindingTexts {
+    /// What is kept in memory of them.
+    pub fn summary(&self) -> EvidenceSummary {
+        EvidenceSummary {
+            place: place_of(&self.vuln_evidence),
+            words: words(&self.vuln_evidence),
+            rows: self.vuln_evidence.view().rows() as u32,
+            references: self.references.len() as u32,
+        }
+    }
+}
+
+impl ListedFinding {
+    /// Separates a finding from its long texts, which remain in memory.
+    pub fn split(finding: Finding) -> Self {
+        let scores = Scores {
+            epss: finding.epss_score,
+            percentile: finding.epss_percentile,
+            cvss: finding.cvss,
+            cvssv3: finding.cvssv3,
+            screenshots: finding.screenshots,
+        };
+        let texts = FindingTexts {
+            vuln_description: finding.vuln_description,
+            risk_description: finding.risk_description,
+            recommendation: finding.recommendation,
+            references: finding.references,
+            vuln_evidence: finding.vuln_evidence,
+        };
+        Self {
+            id: finding.id,
+            name: finding.name,
+            test_description: finding.test_description,
+            test_finished: finding.test_finished,
+            confirmed: finding.confirmed,
+            in_cisa_catalog: finding.in_cisa_catalog,
+            verified: finding.verified,
+            risk_level: finding.risk_level,
+            cve: finding.cve.into(),
+            status: finding.status,
+            vuln_id: finding.vuln_id,
+            owasp: finding.owasp,
+            cwe: finding.cwe,
+            port: finding.port,
+            protocol: finding.protocol,
+            service: finding.service,
+            target_id: finding.target_id,
+            task_id: finding.task_id,
+            target_name: finding.target_name,
+            scores: (scores != Scores::default()).then(|| Box::new(scores)),
+            texts: Texts::Held(Arc::new(texts)),
+        }
+    }
+
+    /// The texts, if they are in memory.
+    pub fn held_texts(&self) -> Option<&Arc<FindingTexts>> {
+        match &self.texts {
+            Texts::Held(texts) => Some(texts),
+            Texts::Stored(..) => None,
+        }
+    }
+
+    /// The texts; those in a file are read.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is damaged.
+    pub fn texts(&self) -> io::Result<Arc<FindingTexts>> {
+        match &self.texts {
+            Texts::Held(texts) => Ok(Arc::clone(texts)),
+            Texts::Stored(stored, _) => stored.read().map(Arc::new),
+        }
+    }
+
+    /// The finding with its texts.
+    ///
+    /// # Errors
+    /// When the texts cannot be read.
+    pub fn whole(&self) -> io::Result<Finding> {
+        let texts = self.texts()?;
+        let FindingTexts { vuln_description, risk_description, recommendation, references, vuln_evidence } =
+            FindingTexts::clone(&texts);
+        let scores = self.scores();
+        Ok(Finding {
+            id: self.id,
+            name: self.name.clone(),
+            test_description: self.test_description.clone(),
+            test_finished: self.test_finished,
+            confirmed: self.confirmed,
+            in_cisa_catalog: self.in_cisa_catalog,
+            cve: self.cve.to_vec(),
+            vuln_description,
+            vuln_evidence,
+            risk_description,
+            risk_level: self.risk_level,
+            status: self.status.clone(),
+            recommendation,
+            references,
+            verified: self.verified,
+            vuln_id: self.vuln_id.clone(),
+            owasp: self.owasp.clone(),
+            cwe: self.cwe.clone(),
+            port: self.port,
+            protocol: self.protocol.clone(),
+            service: self.service.clone(),
+            target_id: self.target_id,
+            task_id: self.task_id,
+            target_name: self.target_name.clone(),
+            epss_score: scores.epss,
+            epss_percentile: scores.percentile,
+            cvss: scores.cvss,
+            cvssv3: scores.cvssv3,
+            screenshots: scores.screenshots,
+        })
+    }
+
+    /// The same finding with its texts in a file.
+    pub fn stored(self, texts: StoredTexts, summary: EvidenceSummary) -> Self {
+        Self { texts: Texts::Stored(texts, summary), ..self }
+    }
+
+    /// Whether its texts are in a file and have this digest.
+    pub(super) fn has_texts(&self, digest: u64) -> bool {
+        matches!(&self.texts, Texts::Stored(stored, _) if stored.digest() == digest)
+    }
+
+    /// Whether everything but the texts is equal.
+    pub(super) fn equals_but_texts(&self, other: &Self) -> bool {
+        Self { texts: other.texts.clone(), ..self.clone() } == *other
+    }
+
+    /// The names and places in the evidence; `known` answers for evidence in memory.
+    pub(super) fn place<'a>(&'a self, known: impl FnOnce(&'a Evidence) -> Shared) -> Shared {
+        match &self.texts {
+            Texts::Held(texts) => known(&texts.vuln_evidence),
+            Texts::Stored(_, summary) => summary.place.clone(),
+        }
+    }
+
+    /// A digest of the words of the evidence that do not vary between two scans.
+    pub(super) fn evidence_words(&self) -> u64 {
+        match &self.texts {
+            Texts::Held(texts) => words(&texts.vuln_evidence),
+            Texts::Stored(_, summary) => summary.words,
+        }
+    }
+
+    /// The number of rows of evidence; 1 for evidence that is no table, 0 for none.
+    pub fn evidence_rows(&self) -> usize {
+        match &self.texts {
+            Texts::Held(texts) => texts.vuln_evidence.view().rows(),
+            Texts::Stored(_, summary) => summary.rows as usize,
+        }
+    }
+
+    /// The number of references and CVEs.
+    pub fn reference_count(&self) -> usize {
+        let references = match &self.texts {
+            Texts::Held(texts) => texts.references.len(),
+            Texts::Stored(_, summary) => summary.references as usize,
+        };
+        references + self.cve.len()
+    }
+
+    /// Bytes that it occupies in memory, approximately; shared texts are not counted.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.scores.as_ref().map_or(0, |_| size_of::<Scores>())
+            + self.cve.len() * size_of::<Shared>()
+            + match &self.texts {
+                Texts::Stored(..) => 0,
+                Texts::Held(texts) => {
+                    let texts = &**texts;
+                    size_of::<FindingTexts>()
+                        + texts.vuln_evidence.as_json().len()
+                        + [&texts.vuln_description, &texts.risk_description, &texts.recommendation]
+                            .into_iter()
+                            .chain(&texts.references)
+                            .map(|text| text.len())
+                            .sum::<usize>()
+                }
+            }
+    }
+
+    fn scores(&self) -> Scores {
+        self.scores.as_deref().copied().unwrap_or_default()
+    }
+
+    /// EPSS score, if reported.
+    pub fn epss_score(&self) -> Option<f64> {
+        self.scores().epss
+    }
+
+    /// EPSS percentile, if reported.
+    pub fn epss_percentile(&self) -> Option<f64> {
+        self.scores().percentile
+    }
+
+    /// CVSS score of version 2, if reported.
+    pub fn cvss(&self) -> Option<f64> {
+        self.scores().cvss
+    }
+
+    /// CVSS score of version 3, if reported.
+    pub fn cvssv3(&self) -> Option<f64> {
+        self.scores().cvssv3
+    }
+
+    /// Number of screenshots, if reported.
+    pub fn screenshots(&self) -> Option<i64> {
+        self.scores().screenshots
+    }
+}
+
+fn words(evidence: &Evidence) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    stable_words(evidence.as_json()).for_each(|word| word.hash(&mut hasher));
+    hasher.finish()
+}
+
+impl From<Finding> for ListedFinding {
+    fn from(finding: Finding) -> Self {
+        Self::split(finding)
+    }
+}
+
+impl From<Finding> for Arc<ListedFinding> {
+    fn from(finding: Finding) -> Self {
+        Self::new(finding.into())
+    }
+}
+
+impl Serialize for ListedFinding {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.whole().map_err(serde::ser::Error::custom)?.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for ListedFinding {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Finding::deserialize(from).map(Self::from)
+    }
+}
