@@ -53,7 +53,7 @@ pub struct ListedFinding {
     pub task_id: Option<ScanId>,
     pub target_name: Option<Shared>,
     scores: Option<Box<Scores>>,
-    texts: Texts,
+    texts: TextSource,
 }
 
 /// Scores that few findings have.
@@ -68,7 +68,7 @@ struct Scores {
 
 /// Where the long texts are.
 #[derive(Clone, Debug, PartialEq)]
-enum Texts {
+enum TextSource {
     Held(Arc<FindingTexts>),
     Stored(StoredTexts, EvidenceSummary),
 }
@@ -86,7 +86,7 @@ pub struct EvidenceSummary {
     pub references: u32,
 }
 
-impl Default for Texts {
+impl Default for TextSource {
     fn default() -> Self {
         Self::Held(Arc::default())
     }
@@ -142,15 +142,15 @@ impl ListedFinding {
             task_id: finding.task_id,
             target_name: finding.target_name,
             scores: (scores != Scores::default()).then(|| Box::new(scores)),
-            texts: Texts::Held(Arc::new(texts)),
+            texts: TextSource::Held(Arc::new(texts)),
         }
     }
 
     /// The texts, if they are in memory.
     pub fn held_texts(&self) -> Option<&Arc<FindingTexts>> {
         match &self.texts {
-            Texts::Held(texts) => Some(texts),
-            Texts::Stored(..) => None,
+            TextSource::Held(texts) => Some(texts),
+            TextSource::Stored(..) => None,
         }
     }
 
@@ -160,8 +160,8 @@ impl ListedFinding {
     /// When the file cannot be read, or is damaged.
     pub fn texts(&self) -> io::Result<Arc<FindingTexts>> {
         match &self.texts {
-            Texts::Held(texts) => Ok(Arc::clone(texts)),
-            Texts::Stored(stored, _) => stored.read().map(Arc::new),
+            TextSource::Held(texts) => Ok(Arc::clone(texts)),
+            TextSource::Stored(stored, _) => stored.read().map(Arc::new),
         }
     }
 
@@ -209,12 +209,12 @@ impl ListedFinding {
 
     /// The same finding with its texts in a file.
     pub fn stored(self, texts: StoredTexts, summary: EvidenceSummary) -> Self {
-        Self { texts: Texts::Stored(texts, summary), ..self }
+        Self { texts: TextSource::Stored(texts, summary), ..self }
     }
 
     /// Whether its texts are in a file and have this digest.
     pub(super) fn has_texts(&self, digest: u64) -> bool {
-        matches!(&self.texts, Texts::Stored(stored, _) if stored.digest() == digest)
+        matches!(&self.texts, TextSource::Stored(stored, _) if stored.digest() == digest)
     }
 
     /// Whether everything but the texts is equal.
@@ -225,32 +225,32 @@ impl ListedFinding {
     /// The names and places in the evidence; `known` answers for evidence in memory.
     pub(super) fn place<'a>(&'a self, known: impl FnOnce(&'a Evidence) -> Shared) -> Shared {
         match &self.texts {
-            Texts::Held(texts) => known(&texts.vuln_evidence),
-            Texts::Stored(_, summary) => summary.place.clone(),
+            TextSource::Held(texts) => known(&texts.vuln_evidence),
+            TextSource::Stored(_, summary) => summary.place.clone(),
         }
     }
 
     /// A digest of the words of the evidence that do not vary between two scans.
     pub(super) fn evidence_words(&self) -> u64 {
         match &self.texts {
-            Texts::Held(texts) => words(&texts.vuln_evidence),
-            Texts::Stored(_, summary) => summary.words,
+            TextSource::Held(texts) => words(&texts.vuln_evidence),
+            TextSource::Stored(_, summary) => summary.words,
         }
     }
 
     /// The number of rows of evidence; 1 for evidence that is no table, 0 for none.
     pub fn evidence_rows(&self) -> usize {
         match &self.texts {
-            Texts::Held(texts) => texts.vuln_evidence.view().rows(),
-            Texts::Stored(_, summary) => summary.rows as usize,
+            TextSource::Held(texts) => texts.vuln_evidence.view().rows(),
+            TextSource::Stored(_, summary) => summary.rows as usize,
         }
     }
 
     /// The number of references and CVEs.
     pub fn reference_count(&self) -> usize {
         let references = match &self.texts {
-            Texts::Held(texts) => texts.references.len(),
-            Texts::Stored(_, summary) => summary.references as usize,
+            TextSource::Held(texts) => texts.references.len(),
+            TextSource::Stored(_, summary) => summary.references as usize,
         };
         references + self.cve.len()
     }
@@ -261,8 +261,8 @@ impl ListedFinding {
             + self.scores.as_ref().map_or(0, |_| size_of::<Scores>())
             + self.cve.len() * size_of::<Shared>()
             + match &self.texts {
-                Texts::Stored(..) => 0,
-                Texts::Held(texts) => {
+                TextSource::Stored(..) => 0,
+                TextSource::Held(texts) => {
                     let texts = &**texts;
                     size_of::<FindingTexts>()
                         + texts.vuln_evidence.as_json().len()

@@ -40,7 +40,7 @@ pub struct TextFile(File);
 
 /// The place of a text in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Place {
+struct TextPlace {
     at: u32,
     length: u32,
 }
@@ -49,8 +49,8 @@ struct Place {
 #[derive(Clone, Debug)]
 pub struct StoredTexts {
     file: Arc<TextFile>,
-    prose: Place,
-    evidence: Place,
+    prose: TextPlace,
+    evidence: TextPlace,
     digest: u64,
 }
 
@@ -83,7 +83,7 @@ impl StoredTexts {
 }
 
 impl TextFile {
-    fn read(&self, place: Place) -> io::Result<Vec<u8>> {
+    fn read(&self, place: TextPlace) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; place.length as usize];
         self.0.read_exact_at(&mut bytes, place.at.into())?;
         Ok(bytes)
@@ -106,7 +106,7 @@ pub struct TextStore {
     block: Vec<u8>,
     /// Why texts that were listed could not be written.
     lost: Option<io::Error>,
-    known: HashMap<u64, Place>,
+    known: HashMap<u64, TextPlace>,
     places: HashSet<Shared>,
 }
 
@@ -198,13 +198,13 @@ impl TextStore {
     }
 
     /// The place of a text, which is written if it is not among the last ones.
-    fn place(&mut self, text: &[u8]) -> Place {
+    fn place(&mut self, text: &[u8]) -> TextPlace {
         let digest = DIGEST.hash_one(text);
         let length = text.len() as u32;
         if let Some(known) = self.known.get(&digest).filter(|known| known.length == length) {
             return *known;
         }
-        let place = Place { at: self.written as u32 + self.block.len() as u32, length };
+        let place = TextPlace { at: self.written as u32 + self.block.len() as u32, length };
         self.block.extend_from_slice(text);
         if self.block.len() >= BLOCK {
             self.write_block();
