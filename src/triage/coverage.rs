@@ -6,10 +6,12 @@
 //! ```
 
 use std::collections::HashMap;
+use std::marker::PhantomData;
 
 use serde_json::Value;
 
-use crate::contract::{EvidenceView, Finding, Scan, ScanId, ScanStatus};
+use super::listed::ListedFinding;
+use crate::contract::{EvidenceView, Scan, ScanId, ScanStatus};
 use crate::finding::RetestGap;
 
 /// Beginning of the `vuln_id`s of findings about the scan itself.
@@ -44,33 +46,42 @@ const PARAMETERS: &[(&str, RetestGap)] = &[
 /// The tests that scans could not judge, as their findings `coverage.*` list them.
 #[derive(Debug, Default)]
 pub struct NotJudgedTests<'a> {
-    scans: HashMap<ScanId, Vec<(RetestGap, &'a Finding)>>,
+    scans: HashMap<ScanId, Vec<(RetestGap, EvidenceView)>>,
+    findings: PhantomData<&'a ListedFinding>,
 }
 
 impl<'a> NotJudgedTests<'a> {
     /// Reads the findings of all scans.
-    pub fn new(findings: impl Iterator<Item = &'a Finding>) -> Self {
-        let mut scans: HashMap<ScanId, Vec<(RetestGap, &Finding)>> = HashMap::new();
+    pub fn new(findings: impl Iterator<Item = &'a ListedFinding>) -> Self {
+        let mut scans: HashMap<ScanId, Vec<(RetestGap, EvidenceView)>> = HashMap::new();
         for finding in findings.filter(|finding| finding.vuln_id.starts_with(COVERAGE)) {
             let gap = match finding.vuln_id.trim_start_matches(COVERAGE) {
                 "blocked" => RetestGap::Blocked,
                 "login_wall" => RetestGap::LoginWall,
                 _ => RetestGap::Errors,
             };
-            scans.entry(finding.task_id.unwrap_or_default()).or_default().push((gap, finding));
+            scans.entry(finding.task_id.unwrap_or_default()).or_default().push((gap, tests_of(finding)));
         }
-        Self { scans }
+        Self { scans, findings: PhantomData }
     }
 
     /// Why a scan could not judge findings of this kind. The `vuln_id`s of a test begin with its name.
     fn gap(&self, scan: ScanId, vuln_id: &str) -> Option<RetestGap> {
         let listed = self.scans.get(&scan)?;
-        listed.iter().find(|(_, finding)| lists(finding, vuln_id)).map(|(gap, _)| *gap)
+        listed.iter().find(|(_, tests)| lists(tests, vuln_id)).map(|(gap, _)| *gap)
     }
 }
 
-fn lists(coverage: &Finding, vuln_id: &str) -> bool {
-    let EvidenceView::Table { rows, .. } = coverage.vuln_evidence.view() else { return false };
+/// The evidence; evidence that cannot be read names an unknown test.
+fn tests_of(coverage: &ListedFinding) -> EvidenceView {
+    match coverage.texts() {
+        Ok(texts) => texts.vuln_evidence.view(),
+        Err(_) => EvidenceView::Table { headers: Vec::new(), rows: vec![Vec::new()] },
+    }
+}
+
+fn lists(tests: &EvidenceView, vuln_id: &str) -> bool {
+    let EvidenceView::Table { rows, .. } = tests else { return false };
     // A last row "and N more" has one cell: what it names is unknown.
     rows.iter().any(|row| match row.get(2) {
         Some(tests) => tests.split(',').map(str::trim).any(|test| !test.is_empty() && vuln_id.starts_with(test)),
@@ -117,7 +128,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::contract::{Evidence, ScanId};
+    use crate::contract::{Evidence, Finding, ScanId};
 
     fn scan(params: Value) -> Scan {
         Scan { id: ScanId(2), status_name: ScanStatus::Finished, tool_params: Some(params), ..Scan::default() }
@@ -159,6 +170,7 @@ mod tests {
             vuln_evidence: Evidence::table(&["Cause", "Requests", "Tests not judged"], rows),
             ..Finding::default()
         };
+        let blocked = ListedFinding::from(blocked);
         let tests = NotJudgedTests::new([&blocked].into_iter());
         let scan = scan(json!({}));
         for (kind, expected) in [
