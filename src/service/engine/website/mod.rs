@@ -254,7 +254,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     if reach.checks.iter().any(reads_folders) {
         crawled.folders.extend(answers::robots_folders(&aside, &crawled.start.url).await);
     }
-    crawled.max_folders = if reach.pages > 12 { 40 } else { 6 };
+    crawled.max_folders = if reach.pages > 12 { 40 } else { 4 };
     (crawled.plain_side, crawled.with_login) = (start::plain_side(run, &web, &crawled.start.url).await, with_login);
     let crawled = &crawled;
     // The pages are judged together: a passive check sees all of them.

@@ -63,7 +63,7 @@ impl CrawledSite {
             contents: crawled.contents,
             scripts: Vec::new(),
             folders: crawled.folders,
-            max_folders: 6,
+            max_folders: 4,
             plain_side: None,
             with_login: false,
             nonsense: format!("sd{:016x}", rand::random::<u64>()),
