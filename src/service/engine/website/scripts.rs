@@ -47,7 +47,7 @@ pub async fn fetch(
 /// A published vulnerability of a JavaScript library (`assets/engine/libraries.toml`).
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LibraryHole {
+struct LibraryVulnerability {
     library: String,
     from: [u32; 3],
     below: [u32; 3],
@@ -71,7 +71,7 @@ struct Library {
 #[serde(deny_unknown_fields)]
 struct LibraryFile {
     libraries: Vec<Library>,
-    holes: Vec<LibraryHole>,
+    vulnerabilities: Vec<LibraryVulnerability>,
 }
 
 /// A library with its patterns for content and URL.
@@ -115,21 +115,25 @@ pub async fn outdated(site: &Site<'_>) -> Vec<NewFinding> {
             versions.insert((name, version, one.url.to_string()));
         }
     }
-    let mut found: BTreeMap<&str, (Vec<Vec<String>>, Vec<&LibraryHole>)> = BTreeMap::new();
+    let mut found: BTreeMap<&str, (Vec<Vec<String>>, Vec<&LibraryVulnerability>)> = BTreeMap::new();
     for (name, version, url) in &versions {
-        for hole in LIBRARIES.holes.iter().filter(|hole| hole.library == *name && hole.affects(version)) {
-            let (rows, holes) = found.entry(name).or_default();
-            rows.push(vec![url.clone(), format!("{name} {version}"), hole.cve.clone(), hole.what.clone()]);
-            holes.push(hole);
+        for entry in LIBRARIES.vulnerabilities.iter().filter(|entry| entry.library == *name && entry.affects(version)) {
+            let (rows, vulnerabilities) = found.entry(name).or_default();
+            rows.push(vec![url.clone(), format!("{name} {version}"), entry.cve.clone(), entry.what.clone()]);
+            vulnerabilities.push(entry);
         }
     }
-    let finding = |(name, (rows, holes)): (&str, (Vec<Vec<String>>, Vec<&LibraryHole>))| {
-        let mut cve: Vec<String> = holes.iter().map(|hole| hole.cve.clone()).collect();
+    let finding = |(name, (rows, vulnerabilities)): (&str, (Vec<Vec<String>>, Vec<&LibraryVulnerability>))| {
+        let mut cve: Vec<String> = vulnerabilities.iter().map(|entry| entry.cve.clone()).collect();
         cve.sort();
         cve.dedup();
         let finding = site.finding(web::LIBRARY_OUTDATED, &["URL", "Library", "CVE", "What"], rows);
-        let mut references: Vec<String> =
-            finding.references.iter().cloned().chain(holes.iter().map(|hole| hole.source.clone())).collect();
+        let mut references: Vec<String> = finding
+            .references
+            .iter()
+            .cloned()
+            .chain(vulnerabilities.iter().map(|entry| entry.source.clone()))
+            .collect();
         references.dedup();
         NewFinding {
             place: name.to_owned(),
@@ -163,7 +167,7 @@ fn in_url(url: &Url) -> Option<(String, String)> {
     })
 }
 
-impl LibraryHole {
+impl LibraryVulnerability {
     fn affects(&self, version: &str) -> bool {
         let mut numbers = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
         let mut next = || numbers.next().unwrap_or_default();
@@ -272,14 +276,14 @@ mod tests {
     #[test]
     fn data_file_is_complete() {
         let file: LibraryFile = toml::from_str(include_str!("../../../../assets/engine/libraries.toml")).unwrap();
-        assert!(file.libraries.len() >= 8 && file.holes.len() >= 10);
+        assert!(file.libraries.len() >= 8 && file.vulnerabilities.len() >= 10);
         assert_eq!(
             PATTERNS.iter().map(|one| one.content.len()).sum::<usize>(),
             file.libraries.iter().map(|one| one.content.len()).sum::<usize>()
         );
-        for hole in &file.holes {
-            assert!(file.libraries.iter().any(|library| library.name == hole.library), "{}", hole.cve);
-            assert!(hole.cve.starts_with("CVE-") && hole.source.starts_with("https://") && hole.from < hole.below);
+        for entry in &file.vulnerabilities {
+            assert!(file.libraries.iter().any(|library| library.name == entry.library), "{}", entry.cve);
+            assert!(entry.cve.starts_with("CVE-") && entry.source.starts_with("https://") && entry.from < entry.below);
         }
         assert!(PATTERNS.iter().all(|one| one.url.is_some()));
     }
