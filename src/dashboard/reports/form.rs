@@ -34,7 +34,7 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
     let first = sets.iter().find(|set| !set.ids.is_empty()).map(|set| set.source.clone());
     let source = ReportSource::KNOWN.iter().position(|source| Some(source) == first.as_ref()).unwrap_or(0);
     let authors = ["the service", "scandeck, with decisions"];
-    // Without the decisions, a report tells the reader of findings that were dismissed.
+    // Without the decisions, a report shows findings that were dismissed.
     let author = usize::from(ReportSource::KNOWN.get(source) == Some(&ReportSource::Findings));
     let mut fields = vec![
         FormField::choice(FieldId::MadeBy, "Created by", authors, author),
