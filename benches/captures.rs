@@ -57,10 +57,10 @@ impl CaptureBench {
         let mut model = Model::new(Session::default(), Size { columns: 200, rows: 60 });
         model.navigation.focus.pane = Pane::Captures;
         let (cache, buffer) = (ViewCache::new(Theme::default()), Buffer::empty(AREA));
-        let mut desk = Self { model, cache, buffer, next: 0, body };
-        desk.receive(110_000);
-        desk.finish_query();
-        desk
+        let mut app = Self { model, cache, buffer, next: 0, body };
+        app.receive(110_000);
+        app.finish_query();
+        app
     }
 
     fn receive(&mut self, count: i64) -> Vec<Effect> {
@@ -117,34 +117,34 @@ const AREA: Rect = Rect::new(0, 0, 200, 60);
 /// A batch of 100 captures into a full list: rows are built and the list is drawn. At 1,000 captures a second there are
 /// ten batches, and a key waits for at most one of them.
 fn stream(criterion: &mut Criterion) {
-    let mut desk = CaptureBench::full("eHh4".into());
-    let mut measure = |desk: &mut CaptureBench, name: &str| {
+    let mut app = CaptureBench::full("eHh4".into());
+    let mut measure = |app: &mut CaptureBench, name: &str| {
         criterion.bench_function(name, |bench| {
             bench.iter(|| {
-                desk.receive(100);
-                desk.draw();
+                app.receive(100);
+                app.draw();
             });
         });
     };
-    measure(&mut desk, "add 100 captures to 100,000");
-    desk.keys("bs");
-    measure(&mut desk, "add 100 captures to 100,000 in 50,000 groups");
-    desk.keys("bn/body:x");
-    desk.key(KeyCode::Enter);
-    measure(&mut desk, "add 100 captures to 100,000 filtered by body");
-    desk.keys("/");
-    (0..6).for_each(|_| _ = desk.key(KeyCode::Backspace));
-    desk.key(KeyCode::Enter);
-    desk.finish_query();
+    measure(&mut app, "add 100 captures to 100,000");
+    app.keys("bs");
+    measure(&mut app, "add 100 captures to 100,000 in 50,000 groups");
+    app.keys("bn/body:x");
+    app.key(KeyCode::Enter);
+    measure(&mut app, "add 100 captures to 100,000 filtered by body");
+    app.keys("/");
+    (0..6).for_each(|_| _ = app.key(KeyCode::Backspace));
+    app.key(KeyCode::Enter);
+    app.finish_query();
     criterion.bench_function("add 200 captures to 100,000, half of them three seconds late", |bench| {
         bench.iter(|| {
             // Of three consecutive captures, two are missing at first.
-            desk.next += 300;
-            let (late, body) = (desk.next - 3_300, desk.body.clone());
-            let new = (0..100).map(|at| capture_row(desk.next - 300 + 3 * at, &body));
+            app.next += 300;
+            let (late, body) = (app.next - 3_300, app.body.clone());
+            let new = (0..100).map(|at| capture_row(app.next - 300 + 3 * at, &body));
             let new = new.chain((0..100).map(|at| capture_row(late + 3 * at + 1, &body))).collect();
-            desk.send(Msg::Oob(OobNews::Captures { generation: 0, new }));
-            desk.draw();
+            app.send(Msg::Oob(OobNews::Captures { generation: 0, new }));
+            app.draw();
         });
     });
 }
@@ -154,12 +154,12 @@ fn stream(criterion: &mut Criterion) {
 /// second searches for host names in all fields.
 fn typing(criterion: &mut Criterion) {
     let body = STANDARD.encode("<p>what a page sends</p> ".repeat(41)).as_str().into();
-    let mut desk = CaptureBench::full(body);
+    let mut app = CaptureBench::full(body);
     let targets =
         (0..20).map(|id| Target { id: TargetId(id), name: format!("t{id}.test").into(), ..Target::default() });
     let snapshot = Snapshot::Targets(Arc::new(Table::new(targets)));
-    desk.send(Msg::Update(Update { generation: 0, at: Stamp(Timestamp::UNIX_EPOCH), event: snapshot.into() }));
-    let held = desk.model.data.captures.rows.len();
+    app.send(Msg::Update(Update { generation: 0, at: Stamp(Timestamp::UNIX_EPOCH), event: snapshot.into() }));
+    let held = app.model.data.captures.rows.len();
     for filter in ["/body:page", "/target:t1.test"] {
         for (which, share) in [("p95 step", 0.95), ("longest step", 1.0)] {
             criterion.bench_function(
@@ -167,9 +167,9 @@ fn typing(criterion: &mut Criterion) {
                 |bench| {
                     bench.iter_custom(|times| {
                         let step = |_| {
-                            let mut steps = desk.step_durations(filter);
-                            desk.key(KeyCode::Esc);
-                            desk.finish_query();
+                            let mut steps = app.step_durations(filter);
+                            app.key(KeyCode::Esc);
+                            app.finish_query();
                             steps.sort_unstable();
                             steps[((steps.len() - 1) as f64 * share) as usize]
                         };

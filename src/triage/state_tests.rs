@@ -158,7 +158,8 @@ fn rules_can_be_changed_disabled_and_undone() {
     let changed = ann.does(Subject::Rule(id), rule("port:81", FalsePositive));
     ann.does(Subject::Rule(ann.writer.next()), rule("port:82", Fixed));
     ann.does(Subject::Rule(id), Change::Off(true));
-    let queries = |desk: &Replica| desk.state.rules().iter().map(|rule| rule.query.to_string()).collect::<Vec<_>>();
+    let queries =
+        |replica: &Replica| replica.state.rules().iter().map(|rule| rule.query.to_string()).collect::<Vec<_>>();
     assert_eq!(queries(&ann), ["port:81", "port:82"]);
     assert!(ann.state.rules()[0].off);
     ann.undoes(changed.batch);
@@ -227,45 +228,45 @@ fn step() -> impl Strategy<Value = Step> {
 /// Plays the steps; all events in the order in which they were made.
 fn played(steps: Vec<Step>) -> Vec<Arc<Event>> {
     // Two of the three are one person at two dashboards.
-    let mut desks = [Replica::new("ann", 1), Replica::new("bob", 2), Replica::new("ann", 3)];
+    let mut replicas = [Replica::new("ann", 1), Replica::new("bob", 2), Replica::new("ann", 3)];
     let mut made: Vec<Arc<Event>> = Vec::new();
     for step in steps {
         let event = match step {
-            Step::Decide(who, key, verdict) => desks[who].decides(key, verdict),
-            Step::Note(who, key) => desks[who].does(finding(key), Change::Note("note".into())),
+            Step::Decide(who, key, verdict) => replicas[who].decides(key, verdict),
+            Step::Note(who, key) => replicas[who].does(finding(key), Change::Note("note".into())),
             Step::Tag(who, key, add) => {
                 let (add, remove) = if add { (vec!["t".into()], vec![]) } else { (vec![], vec!["t".into()]) };
-                desks[who].does(finding(key), Change::Tag { add, remove })
+                replicas[who].does(finding(key), Change::Tag { add, remove })
             }
-            Step::Inherit(who, key, from) => desks[who].does(finding(key), Change::Inherit(FindingKey(from))),
+            Step::Inherit(who, key, from) => replicas[who].does(finding(key), Change::Inherit(FindingKey(from))),
             Step::Rule(who, off) => {
-                let known = desks[who].state.rules().first().map(|rule| rule.id);
-                let id = known.unwrap_or_else(|| desks[who].writer.next());
+                let known = replicas[who].state.rules().first().map(|rule| rule.id);
+                let id = known.unwrap_or_else(|| replicas[who].writer.next());
                 let change = if off { Change::Off(true) } else { rule("port:1", Fixed) };
-                desks[who].does(Subject::Rule(id), change)
+                replicas[who].does(Subject::Rule(id), change)
             }
             Step::Own(who) => {
-                let id = desks[who].writer.next();
-                desks[who].does(Subject::Manual(id), Change::Manual(Box::default()))
+                let id = replicas[who].writer.next();
+                replicas[who].does(Subject::Manual(id), Change::Manual(Box::default()))
             }
             Step::Baseline(who, pin) => {
                 let baseline = pin.then(|| Baseline::Scans(vec![]));
-                desks[who].does(Subject::Workspace, Change::Baseline(baseline))
+                replicas[who].does(Subject::Workspace, Change::Baseline(baseline))
             }
-            Step::Undo(who) => match desks[who].state.last_done(&desks[who].writer.who) {
-                Some(batch) => desks[who].undoes(batch),
+            Step::Undo(who) => match replicas[who].state.last_done(&replicas[who].writer.who) {
+                Some(batch) => replicas[who].undoes(batch),
                 None => continue,
             },
             Step::UndoAny(who, which) => match made.get(which) {
-                Some(event) => desks[who].undoes(event.batch),
+                Some(event) => replicas[who].undoes(event.batch),
                 None => continue,
             },
-            Step::Redo(who) => match desks[who].state.last_undone(&desks[who].writer.who) {
-                Some(batch) => desks[who].redoes(batch),
+            Step::Redo(who) => match replicas[who].state.last_undone(&replicas[who].writer.who) {
+                Some(batch) => replicas[who].redoes(batch),
                 None => continue,
             },
             Step::Receive(who) => {
-                desks[who].receives(&made);
+                replicas[who].receives(&made);
                 continue;
             }
         };

@@ -9,25 +9,25 @@ use serde_json::Value;
 use super::CliFixture;
 use crate::service::runner::{finding, tested, typical_events};
 
-/// A desk with a target that was scanned `times` times, with two findings each.
+/// A service with a target that was scanned `times` times, with two findings each.
 pub async fn scanned(times: usize) -> CliFixture {
-    let desk = CliFixture::new().await;
-    desk.service.runner.set_events(typical_events());
-    let target = desk.service.target("127.0.0.1").await;
+    let cli = CliFixture::new().await;
+    cli.service.runner.set_events(typical_events());
+    let target = cli.service.target("127.0.0.1").await;
     for _ in 0..times {
-        let scan = desk.service.scan(target).await;
-        desk.service.runner.finish_scans(1);
-        desk.service.until_status(scan, "finished").await;
+        let scan = cli.service.scan(target).await;
+        cli.service.runner.finish_scans(1);
+        cli.service.until_status(scan, "finished").await;
     }
-    desk
+    cli
 }
 
 #[tokio::test]
 async fn finding_of_two_scans_is_listed_once() {
-    let desk = scanned(2).await;
-    let once = desk.json(&["findings", "list"]).await;
+    let cli = scanned(2).await;
+    let once = cli.json(&["findings", "list"]).await;
     assert_eq!(once.as_array().unwrap().len(), 2, "{once}");
-    let every = desk.json(&["findings", "list", "--all-scans"]).await;
+    let every = cli.json(&["findings", "list", "--all-scans"]).await;
     assert_eq!(every.as_array().unwrap().len(), 4);
     let worst = once[0].as_object().unwrap();
     assert_eq!(
@@ -38,81 +38,81 @@ async fn finding_of_two_scans_is_listed_once() {
     let place = |name: &str| names.iter().position(|one| *one == name).unwrap();
     assert_eq!(place("id"), 0);
     assert!(place("service") < place("target_name") && place("target_name") < place("verdict"), "{names:?}");
-    let high = desk.does(&["findings", "list", "--query", "risk>=high target:127.*"]).await;
+    let high = cli.does(&["findings", "list", "--query", "risk>=high target:127.*"]).await;
     assert_eq!(high.lines().count(), 2, "{high}");
-    desk.run(&["findings", "list", "--query", "rsk:high"]).await.refused(2, "rsk");
-    desk.service.stop().await;
+    cli.run(&["findings", "list", "--query", "rsk:high"]).await.refused(2, "rsk");
+    cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn finding_is_shown_by_id_of_any_occurrence_or_fingerprint() {
-    let desk = scanned(2).await;
-    let once = desk.json(&["findings", "list"]).await;
+    let cli = scanned(2).await;
+    let once = cli.json(&["findings", "list"]).await;
     let fingerprint = once[0]["fingerprint"].as_str().unwrap();
-    let every = desk.json(&["findings", "list", "--all-scans"]).await;
+    let every = cli.json(&["findings", "list", "--all-scans"]).await;
     let ids = every.as_array().unwrap().iter().filter(|one| one["fingerprint"] == fingerprint);
     for id in ids.map(|one| one["id"].to_string()).chain([fingerprint.to_owned()]) {
-        let shown: Value = desk.json(&["findings", "show", &id]).await;
+        let shown: Value = cli.json(&["findings", "show", &id]).await;
         assert_eq!(shown["fingerprint"], fingerprint, "{id}");
     }
-    desk.run(&["findings", "show", "99999"]).await.refused(1, "404");
-    desk.run(&["findings", "show", "x"]).await.refused(1, "not found");
+    cli.run(&["findings", "show", "99999"]).await.refused(1, "404");
+    cli.run(&["findings", "show", "x"]).await.refused(1, "not found");
     // Ids of manual findings are negative.
-    desk.run(&["findings", "show", "-679"]).await.refused(1, "404");
-    desk.run(&["findings", "decide", "-679", "--verdict", "fixed"]).await.refused(1, "finding \"-679\" not found");
-    desk.service.stop().await;
+    cli.run(&["findings", "show", "-679"]).await.refused(1, "404");
+    cli.run(&["findings", "decide", "-679", "--verdict", "fixed"]).await.refused(1, "finding \"-679\" not found");
+    cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn decision_remains_after_a_new_scan() {
-    let desk = scanned(1).await;
-    let worst = desk.json(&["findings", "list"]).await[0]["id"].to_string();
+    let cli = scanned(1).await;
+    let worst = cli.json(&["findings", "list"]).await[0]["id"].to_string();
     let decide = ["findings", "decide", &worst, "--verdict", "false_positive"];
-    desk.run(&[&decide[..], &["--reason", "will_not_fix"]].concat()).await.refused(2, "not_reproducible");
+    cli.run(&[&decide[..], &["--reason", "will_not_fix"]].concat()).await.refused(2, "not_reproducible");
     let duplicate = ["--verdict", "duplicate", "--duplicate-of", &worst];
-    let of_itself = desk.run(&[&["findings", "decide", &worst][..], &duplicate].concat()).await;
+    let of_itself = cli.run(&[&["findings", "decide", &worst][..], &duplicate].concat()).await;
     of_itself.refused(2, "cannot be a duplicate of itself");
     let more = ["--reason", "not_reproducible", "--note", "see 114", "--tag", "q4", "--severity", "low"];
-    let decided = desk.json(&[&decide[..], &more].concat()).await;
+    let decided = cli.json(&[&decide[..], &more].concat()).await;
     assert_eq!((&decided[0]["verdict"], &decided[0]["reason"]), (&"false_positive".into(), &"not_reproducible".into()));
     assert!(decided[0]["decided_by"].as_str().unwrap().contains('@'), "{decided}");
 
-    let scan = desk.service.scan(1).await;
-    desk.service.runner.finish_scans(1);
-    desk.service.until_status(scan, "finished").await;
-    let decided_again = desk.json(&["findings", "list", "--query", "verdict:false_positive tag:q4 severity:low"]).await;
+    let scan = cli.service.scan(1).await;
+    cli.service.runner.finish_scans(1);
+    cli.service.until_status(scan, "finished").await;
+    let decided_again = cli.json(&["findings", "list", "--query", "verdict:false_positive tag:q4 severity:low"]).await;
     assert_eq!(
         (decided_again.as_array().unwrap().len(), &decided_again[0]["notes"][0]["text"]),
         (1, &"see 114".into())
     );
     assert_ne!(decided_again[0]["id"].to_string(), worst, "the new scan has another id");
-    let left = desk.json(&["findings", "list", "--query", "is:undecided"]).await;
+    let left = cli.json(&["findings", "list", "--query", "is:undecided"]).await;
     assert_eq!(left.as_array().unwrap().len(), 1);
-    desk.run(&["findings", "decide", "99999", "--verdict", "fixed"]).await.refused(1, "not found");
-    desk.run(&["findings", "decide", "--verdict", "fixed"]).await.refused(2, "use --query");
-    desk.service.stop().await;
+    cli.run(&["findings", "decide", "99999", "--verdict", "fixed"]).await.refused(1, "not found");
+    cli.run(&["findings", "decide", "--verdict", "fixed"]).await.refused(2, "use --query");
+    cli.service.stop().await;
 }
 
-/// A desk with a finding of the same class on two targets.
+/// A service with a finding of the same class on two targets.
 async fn same_on_two_targets() -> (CliFixture, [String; 2]) {
-    let desk = scanned(1).await;
-    let other = desk.service.target("127.0.0.2").await;
-    let scan = desk.service.scan(other).await;
-    desk.service.runner.finish_scans(1);
-    desk.service.until_status(scan, "finished").await;
-    let found = desk.json(&["findings", "list", "--query", "vuln_id:web.key"]).await;
+    let cli = scanned(1).await;
+    let other = cli.service.target("127.0.0.2").await;
+    let scan = cli.service.scan(other).await;
+    cli.service.runner.finish_scans(1);
+    cli.service.until_status(scan, "finished").await;
+    let found = cli.json(&["findings", "list", "--query", "vuln_id:web.key"]).await;
     let ids: Vec<String> = found.as_array().unwrap().iter().map(|one| one["id"].to_string()).collect();
-    (desk, ids.try_into().unwrap())
+    (cli, ids.try_into().unwrap())
 }
 
 #[tokio::test]
 async fn reason_and_note_default_to_the_last_decision_on_the_class() {
-    let (desk, [first, second]) = same_on_two_targets().await;
+    let (cli, [first, second]) = same_on_two_targets().await;
     let decide = |id: &str, more: &[&str]| -> Vec<String> {
         let args = [&["findings", "decide", id, "--verdict", "false_positive"], more].concat();
         args.into_iter().map(str::to_owned).collect()
     };
-    let does = async |args: Vec<String>| desk.json(&args.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let does = async |args: Vec<String>| cli.json(&args.iter().map(String::as_str).collect::<Vec<_>>()).await;
     does(decide(&first, &["--reason", "test_artifact", "--note", "seen by hand"])).await;
     let defaults = does(decide(&second, &[])).await;
     assert_eq!(
@@ -124,27 +124,27 @@ async fn reason_and_note_default_to_the_last_decision_on_the_class() {
     let bare = does(decide(&second, &["--reason", "none", "--note", ""])).await;
     assert_eq!((&bare[0]["verdict"], &bare[0]["reason"]), (&"false_positive".into(), &Value::Null));
     assert_eq!(bare[0]["notes"].as_array().unwrap().len(), 1, "no second note");
-    desk.service.stop().await;
+    cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn decide_with_query_decides_all_matching_findings() {
-    let desk = scanned(1).await;
+    let cli = scanned(1).await;
     let until = ["--verdict", "risk_accepted", "--until", "2999-01-31", "--reason", "deferred"];
-    let decided = desk.json(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
+    let decided = cli.json(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
     let rows = decided.as_array().unwrap();
     assert!(
         rows.len() == 2 && rows.iter().all(|row| row["until"] == "2999-01-31" && row["undecided"] == false),
         "{decided}"
     );
-    let again = desk.run(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
+    let again = cli.run(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
     assert!(again.code == 0 && again.err.contains("unchanged"), "{again:?}");
-    desk.service.stop().await;
+    cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn export_writes_every_format_to_a_pipe_or_a_file() {
-    let desk = scanned(1).await;
+    let cli = scanned(1).await;
     for (format, words) in [
         ("csv", "fingerprint"),
         ("markdown", "# Hand-over: "),
@@ -156,20 +156,20 @@ async fn export_writes_every_format_to_a_pipe_or_a_file() {
         ("json", "\"decided\""),
     ] {
         let query = ["--query", "risk:critical"];
-        let ended = desk.command(&[&["findings", "export", "--format", format][..], &query].concat()).output().await;
+        let ended = cli.command(&[&["findings", "export", "--format", format][..], &query].concat()).output().await;
         let out = String::from_utf8(ended.unwrap().stdout).unwrap();
         assert!(out.contains(words) && !out.contains("web.csp"), "{format}: {out}");
     }
-    desk.does(&["findings", "export", "--format", "sarif", "-o", "out.sarif"]).await;
-    assert!(std::fs::read_to_string(desk.home.path().join("out.sarif")).unwrap().contains("web.csp"));
+    cli.does(&["findings", "export", "--format", "sarif", "-o", "out.sarif"]).await;
+    assert!(std::fs::read_to_string(cli.home.path().join("out.sarif")).unwrap().contains("web.csp"));
     for format in ["pdf", "docx", "xlsx"] {
         let name = format!("out.{format}");
-        desk.does(&["findings", "export", "--format", format, "-o", &name]).await;
-        let file = std::fs::read(desk.home.path().join(name)).unwrap();
+        cli.does(&["findings", "export", "--format", format, "-o", &name]).await;
+        let file = std::fs::read(cli.home.path().join(name)).unwrap();
         assert!(crate::readback::readable(format, &file).contains("web.csp"), "{format}");
     }
-    desk.run(&["findings", "export", "--format", "odt"]).await.refused(2, "markdown");
-    desk.service.stop().await;
+    cli.run(&["findings", "export", "--format", "odt"]).await.refused(2, "markdown");
+    cli.service.stop().await;
 }
 
 /// The data directory of the only service.
@@ -180,10 +180,10 @@ fn service_directory(home: &Path) -> PathBuf {
 
 #[tokio::test]
 async fn retest_of_the_dashboard_appears_in_list_and_export() {
-    let desk = scanned(1).await;
-    let worst = desk.json(&["findings", "list"]).await[0].clone();
+    let cli = scanned(1).await;
+    let worst = cli.json(&["findings", "list"]).await[0].clone();
     assert_eq!(worst["retest"], Value::Null);
-    desk.does(&["findings", "decide", &worst["id"].to_string(), "--verdict", "confirmed"]).await;
+    cli.does(&["findings", "decide", &worst["id"].to_string(), "--verdict", "confirmed"]).await;
     let before = ScanId(worst["task_id"].as_i64().unwrap());
     let others = vec![finding("web.csp", Risk::Info, "")];
     let less = tested("web.headers", 1, others);
@@ -191,10 +191,10 @@ async fn retest_of_the_dashboard_appears_in_list_and_export() {
         scandeck::service::engine::ScanEvent::Tested(test) if test.uid == "web.headers" => less.clone(),
         event => event,
     });
-    desk.service.runner.set_events(rest.collect());
-    let after = desk.service.scan(1).await;
-    desk.service.runner.finish_scans(1);
-    desk.service.until_status(after, "finished").await;
+    cli.service.runner.set_events(rest.collect());
+    let after = cli.service.scan(1).await;
+    cli.service.runner.finish_scans(1);
+    cli.service.until_status(after, "finished").await;
 
     let key = serde_json::from_value(worst["fingerprint"].clone()).unwrap();
     let retest = Retest {
@@ -208,16 +208,16 @@ async fn retest_of_the_dashboard_appears_in_list_and_export() {
         }],
         ..Retest::default()
     };
-    let mut store = Store::open(&service_directory(desk.home.path())).await.unwrap().store;
-    let workspace = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    let mut store = Store::open(&service_directory(cli.home.path())).await.unwrap().store;
+    let workspace = cli.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     let value = serde_json::to_string(&retest).unwrap();
     store.put_setting(RETEST_SETTING, &workspace, &value).await.unwrap();
     store.close().await;
 
-    let all = desk.json(&["findings", "list", "--query", "verdict:confirmed"]).await;
+    let all = cli.json(&["findings", "list", "--query", "verdict:confirmed"]).await;
     assert_eq!((&all[0]["retest"]["before"], &all[0]["retest"]["now"]), (&"confirmed".into(), &"not_seen".into()));
-    desk.does(&["findings", "export", "--format", "csv", "--query", "verdict:confirmed", "-o", "out.csv"]).await;
-    let table = std::fs::read_to_string(desk.home.path().join("out.csv")).unwrap();
+    cli.does(&["findings", "export", "--format", "csv", "--query", "verdict:confirmed", "-o", "out.csv"]).await;
+    let table = std::fs::read_to_string(cli.home.path().join("out.csv")).unwrap();
     assert!(table.contains(",confirmed,not_seen,"), "{table}");
-    desk.service.stop().await;
+    cli.service.stop().await;
 }

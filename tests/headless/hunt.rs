@@ -12,9 +12,9 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{CliFixture, Ended, command, run};
 
-/// A desk with a logger and a practice target that requests given URLs.
+/// A service with a logger and a practice target that requests given URLs.
 pub struct Range {
-    pub desk: CliFixture,
+    pub cli: CliFixture,
     pub practice: Practice,
     client: Client,
     _stop: DropGuard,
@@ -22,11 +22,11 @@ pub struct Range {
 
 impl Range {
     pub async fn new(label: &str) -> Self {
-        let (desk, stop) = (CliFixture::new().await, CancellationToken::new());
+        let (cli, stop) = (CliFixture::new().await, CancellationToken::new());
         let practice = Practice::start(stop.clone()).await.unwrap();
-        let (_, url) = desk.service.logger(label).await;
+        let (_, url) = cli.service.logger(label).await;
         practice.report_visits_to(url.parse().unwrap());
-        Self { desk, practice, client: Client::builder().no_proxy().build().unwrap(), _stop: stop.drop_guard() }
+        Self { cli, practice, client: Client::builder().no_proxy().build().unwrap(), _stop: stop.drop_guard() }
     }
 
     /// Plants a payload in the practice target, which requests it.
@@ -44,43 +44,43 @@ fn texts<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
 #[tokio::test]
 async fn hits_name_the_payload_line_and_remain_without_the_service() {
     let range = Range::new("hunt").await;
-    let desk = &range.desk;
+    let cli = &range.cli;
     let new = ["payloads", "new", "--logger", "hunt", "--count", "40", "--technique", "SSRF", "-o", "urls.txt"];
-    let made = desk.json(&new).await;
-    let lines = std::fs::read_to_string(desk.home.path().join("urls.txt")).unwrap();
+    let made = cli.json(&new).await;
+    let lines = std::fs::read_to_string(cli.home.path().join("urls.txt")).unwrap();
     assert_eq!(lines.lines().collect::<Vec<_>>(), texts(&made, "url"));
     assert_eq!((&made[39]["number"], &made[39]["id"]), (&40.into(), &made[39]["token"]));
     let modes = ["plain", "path", "later", "unfurl", "upper", "twice", "json", "plain"];
     for (mode, line) in modes.into_iter().zip(lines.lines()) {
         range.plant(mode, line).await;
     }
-    desk.service.until("/http_loggers", |all| all[0]["num_requests"] == modes.len()).await;
+    cli.service.until("/http_loggers", |all| all[0]["num_requests"] == modes.len()).await;
 
-    let watched = desk.json(&["captures", "watch", "--known", "--since", "5m", "--timeout", "20s"]).await;
+    let watched = cli.json(&["captures", "watch", "--known", "--since", "5m", "--timeout", "20s"]).await;
     assert_eq!(watched.as_array().unwrap().len(), modes.len(), "{watched}");
-    let hit = desk.json(&["payloads", "list", "--hit"]).await;
+    let hit = cli.json(&["payloads", "list", "--hit"]).await;
     let numbers: Vec<i64> = hit.as_array().unwrap().iter().map(|one| one["number"].as_i64().unwrap()).collect();
     assert_eq!(numbers, (1..=8).collect::<Vec<i64>>(), "{hit}");
     assert!(hit.as_array().unwrap().iter().all(|one| one["hits"] == 1 && one["batch"] == "urls.txt"), "{hit}");
-    assert_eq!(desk.json(&["payloads", "list"]).await.as_array().unwrap().len(), 40);
-    let waiting = desk.json(&["payloads", "list", "--query", "is:waiting technique:SSRF"]).await;
+    assert_eq!(cli.json(&["payloads", "list"]).await.as_array().unwrap().len(), 40);
+    let waiting = cli.json(&["payloads", "list", "--query", "is:waiting technique:SSRF"]).await;
     assert_eq!(waiting.as_array().unwrap().len(), 32);
     let token = hit[7]["token"].as_str().unwrap();
-    let last = desk.json(&["captures", "list", "--query", &format!("is:known payload:{token} technique:ssrf")]).await;
+    let last = cli.json(&["captures", "list", "--query", &format!("is:known payload:{token} technique:ssrf")]).await;
     assert_eq!(texts(&last, "payload"), [token]);
-    let table = desk.does(&["captures", "list", "--known"]).await;
+    let table = cli.does(&["captures", "list", "--known"]).await;
     assert!((1..=8).all(|number| table.contains(&format!("#{number} urls.txt"))), "{table}");
 
     // The captures remain after a clear, a deletion, and without the service.
     let known = ["captures", "list", "--known", "--json"];
-    let before = desk.does(&known).await;
-    let id = desk.json(&["loggers", "list"]).await[0]["id"].to_string();
-    desk.does(&["loggers", "clear", &id, "--yes"]).await;
-    assert_eq!(desk.does(&known).await, before);
-    desk.does(&["loggers", "delete", &id, "--yes"]).await;
-    assert_eq!(desk.does(&known).await, before);
-    let mut alone = desk.command(&known);
-    range.desk.service.stop().await;
+    let before = cli.does(&known).await;
+    let id = cli.json(&["loggers", "list"]).await[0]["id"].to_string();
+    cli.does(&["loggers", "clear", &id, "--yes"]).await;
+    assert_eq!(cli.does(&known).await, before);
+    cli.does(&["loggers", "delete", &id, "--yes"]).await;
+    assert_eq!(cli.does(&known).await, before);
+    let mut alone = cli.command(&known);
+    range.cli.service.stop().await;
     let alone = run(&mut alone).await;
     assert_eq!((alone.code, alone.out.as_str()), (0, before.as_str()));
     assert!(alone.err.contains("service not reachable"), "{alone:?}");
@@ -88,28 +88,28 @@ async fn hits_name_the_payload_line_and_remain_without_the_service() {
 
 #[tokio::test]
 async fn clear_and_delete_archive_unread_captures() {
-    let desk = CliFixture::new().await;
+    let cli = CliFixture::new().await;
     let visitor = Client::builder().no_proxy().build().unwrap();
-    let (here, other) = ("1", desk.does(&["workspaces", "create", "Other"]).await);
+    let (here, other) = ("1", cli.does(&["workspaces", "create", "Other"]).await);
     let labels = [("cleared", here), ("deleted", here), ("of-workspace", other.trim())];
     for ((label, workspace), count) in labels.into_iter().zip(1..) {
-        desk.does(&["loggers", "create", label, "--workspace", workspace]).await;
-        let url = desk.json(&["loggers", "show", label]).await["handler_url"].as_str().unwrap().to_owned();
+        cli.does(&["loggers", "create", label, "--workspace", workspace]).await;
+        let url = cli.json(&["loggers", "show", label]).await["handler_url"].as_str().unwrap().to_owned();
         for _ in 0..count {
             visitor.get(format!("{url}?from={label}")).send().await.unwrap();
         }
     }
     let reports = async |args: &[&str], words: &str| {
-        let ended = desk.run(args).await;
+        let ended = cli.run(args).await;
         assert!(ended.code == 0 && ended.err.contains(words), "{args:?}: {ended:?}");
     };
     reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared, 1 capture archived").await;
     reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared, 0 captures archived").await;
     reports(&["loggers", "delete", "deleted", "--yes"], "logger deleted deleted, 2 captures archived").await;
-    desk.run(&["loggers", "delete", "deleted", "--yes"]).await.refused(1, "logger \"deleted\" not found");
+    cli.run(&["loggers", "delete", "deleted", "--yes"]).await.refused(1, "logger \"deleted\" not found");
     reports(&["workspaces", "delete", other.trim(), "--yes"], "workspace Other deleted: 3 captures archived").await;
-    let mut alone = desk.command(&["captures", "list", "--json"]);
-    desk.service.stop().await;
+    let mut alone = cli.command(&["captures", "list", "--json"]);
+    cli.service.stop().await;
     let archived = run(&mut alone).await;
     let archived: Value = serde_json::from_str(&archived.out).unwrap_or_else(|error| panic!("{error}: {archived:?}"));
     let mut of: Vec<&str> = texts(&archived, "label");
@@ -119,47 +119,44 @@ async fn clear_and_delete_archive_unread_captures() {
 
 #[tokio::test]
 async fn failed_archive_prevents_clear_and_names_the_api_call() {
-    let desk = CliFixture::new().await;
-    let id = desk.does(&["loggers", "create", "hunt"]).await;
-    let url = desk.json(&["loggers", "show", "hunt"]).await["handler_url"].as_str().unwrap().to_owned();
+    let cli = CliFixture::new().await;
+    let id = cli.does(&["loggers", "create", "hunt"]).await;
+    let url = cli.json(&["loggers", "show", "hunt"]).await["handler_url"].as_str().unwrap().to_owned();
     Client::builder().no_proxy().build().unwrap().get(url).send().await.unwrap();
-    let nowhere = desk.home.path().join("file");
+    let nowhere = cli.home.path().join("file");
     std::fs::write(&nowhere, "").unwrap();
     for (verb, call) in
         [("clear", format!("/http_loggers/{}/data", id.trim())), ("delete", format!("/http_loggers/{}", id.trim()))]
     {
-        let mut command = desk.command(&["loggers", verb, "hunt", "--yes"]);
+        let mut command = cli.command(&["loggers", verb, "hunt", "--yes"]);
         let ended = run(command.env("XDG_STATE_HOME", nowhere.join("x"))).await;
         ended.refused(1, "not done: captures cannot be archived");
         let ended = run(&mut command).await;
         assert!(ended.err.contains(&format!("or without archiving: `scandeck api DELETE {call}`")), "{ended:?}");
     }
-    assert_eq!(desk.json(&["loggers", "captures", "hunt"]).await.as_array().unwrap().len(), 1);
-    desk.service.stop().await;
+    assert_eq!(cli.json(&["loggers", "captures", "hunt"]).await.as_array().unwrap().len(), 1);
+    cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn watch_ends_at_the_first_match_or_with_code_3_after_the_timeout() {
     let range = Range::new("hunt").await;
-    let desk = &range.desk;
+    let cli = &range.cli;
     let [first, second] = [
-        desk.does(&["payloads", "new", "--logger", "hunt"]).await,
-        desk.does(&["payloads", "new", "--logger", "hunt"]).await,
+        cli.does(&["payloads", "new", "--logger", "hunt"]).await,
+        cli.does(&["payloads", "new", "--logger", "hunt"]).await,
     ];
     range.plant("plain", first.trim()).await;
     let nothing = ["captures", "watch", "--timeout", "1s"];
-    let ended = desk.run(&[&nothing[..], &["--query", "method:POST", "--since", "5m"]].concat()).await;
+    let ended = cli.run(&[&nothing[..], &["--query", "method:POST", "--since", "5m"]].concat()).await;
     ended.refused(3, "no matching capture before the timeout");
     let token = first.trim().split("?t=").nth(1).unwrap();
-    let hit = desk.json(&["captures", "watch", "--payload", token, "--since", "5m", "--timeout", "20s"]).await;
+    let hit = cli.json(&["captures", "watch", "--payload", token, "--since", "5m", "--timeout", "20s"]).await;
     assert_eq!(texts(&hit, "payload"), [token]);
-    assert_eq!(
-        desk.json(&["captures", "list", "--query", "method:GET logger:hunt"]).await.as_array().unwrap().len(),
-        1
-    );
+    assert_eq!(cli.json(&["captures", "list", "--query", "method:GET logger:hunt"]).await.as_array().unwrap().len(), 1);
 
     // Without --since only new requests match.
-    let mut watch = desk.command(&["captures", "watch", "--known", "--timeout", "30s", "--json"]);
+    let mut watch = cli.command(&["captures", "watch", "--known", "--timeout", "30s", "--json"]);
     let watching = tokio::spawn(async move { run(&mut watch).await });
     while !watching.is_finished() {
         range.plant("plain", second.trim()).await;
@@ -169,51 +166,51 @@ async fn watch_ends_at_the_first_match_or_with_code_3_after_the_timeout() {
     let hits: Value = serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
     let token = second.trim().split("?t=").nth(1).unwrap();
     assert!(ended.code == 0 && texts(&hits, "payload").iter().all(|one| *one == token), "{ended:?}");
-    range.desk.service.stop().await;
+    range.cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn capture_is_shown_and_exported_in_every_form() {
     let range = Range::new("hunt").await;
-    let desk = &range.desk;
+    let cli = &range.cli;
     let svg =
-        desk.does(&["payloads", "new", "--logger", "hunt", "--shape", "svg", "--path", "--parameter", "avatar"]).await;
+        cli.does(&["payloads", "new", "--logger", "hunt", "--shape", "svg", "--path", "--parameter", "avatar"]).await;
     assert!(svg.starts_with("<svg "), "{svg}");
     range.plant("unfurl", svg.trim()).await;
-    let all = desk.json(&["captures", "list"]).await;
+    let all = cli.json(&["captures", "list"]).await;
     let id = all[0]["id"].to_string();
-    let shown = desk.json(&["captures", "show", &id]).await;
+    let shown = cli.json(&["captures", "show", &id]).await;
     assert_eq!((&shown["payload"], &shown["label"]), (&all[0]["payload"], &"hunt".into()));
     assert!(shown["path"].as_str().unwrap().ends_with(shown["payload"].as_str().unwrap()), "{shown}");
-    let raw = desk.does(&["captures", "show", &id, "--as", "raw"]).await;
+    let raw = cli.does(&["captures", "show", &id, "--as", "raw"]).await;
     assert!(raw.starts_with("GET /l/") && raw.contains("\nuser-agent: scandeck-practice/"), "{raw}");
-    let curl = desk.does(&["captures", "show", &id, "--logger", "hunt", "--as", "curl"]).await;
+    let curl = cli.does(&["captures", "show", &id, "--logger", "hunt", "--as", "curl"]).await;
     assert!(
         curl.starts_with("curl --globoff --path-as-is -X 'GET'")
             || curl.starts_with("curl --globoff --path-as-is -X GET"),
         "{curl}"
     );
-    desk.run(&["captures", "show", "99999"]).await.refused(1, "captures list");
+    cli.run(&["captures", "show", "99999"]).await.refused(1, "captures list");
 
-    let har: Value = serde_json::from_str(&desk.does(&["captures", "export", "--format", "har"]).await).unwrap();
+    let har: Value = serde_json::from_str(&cli.does(&["captures", "export", "--format", "har"]).await).unwrap();
     assert_eq!((&har["log"]["version"], &har["log"]["entries"][0]["_payload"]), (&"1.2".into(), &shown["payload"]));
-    desk.does(&["captures", "export", "--format", "jsonl", "--known", "-o", "hits.jsonl"]).await;
-    let lines = std::fs::read_to_string(desk.home.path().join("hits.jsonl")).unwrap();
+    cli.does(&["captures", "export", "--format", "jsonl", "--known", "-o", "hits.jsonl"]).await;
+    let lines = std::fs::read_to_string(cli.home.path().join("hits.jsonl")).unwrap();
     assert_eq!(lines.lines().count(), 1);
-    desk.run(&["captures", "export", "--format", "pcap"]).await.refused(2, "har, jsonl");
-    range.desk.service.stop().await;
+    cli.run(&["captures", "export", "--format", "pcap"]).await.refused(2, "har, jsonl");
+    range.cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn invalid_logger_count_or_shape_is_rejected() {
     let range = Range::new("hunt").await;
-    let desk = &range.desk;
-    desk.run(&["payloads", "new", "--logger", "gone"]).await.refused(1, "loggers: hunt");
-    desk.run(&["payloads", "new", "--logger", "hunt", "--count", "0"]).await.refused(2, "--count");
-    desk.run(&["payloads", "new", "--logger", "hunt", "--shape", "round"]).await.refused(2, "plain, schemeless");
-    desk.run(&["captures", "watch", "--timeout", "soon"]).await.refused(2, "90s, 10m");
-    assert_eq!(desk.does(&["payloads", "list"]).await, "");
-    range.desk.service.stop().await;
+    let cli = &range.cli;
+    cli.run(&["payloads", "new", "--logger", "gone"]).await.refused(1, "loggers: hunt");
+    cli.run(&["payloads", "new", "--logger", "hunt", "--count", "0"]).await.refused(2, "--count");
+    cli.run(&["payloads", "new", "--logger", "hunt", "--shape", "round"]).await.refused(2, "plain, schemeless");
+    cli.run(&["captures", "watch", "--timeout", "soon"]).await.refused(2, "90s, 10m");
+    assert_eq!(cli.does(&["payloads", "list"]).await, "");
+    range.cli.service.stop().await;
 }
 
 /// A mocked service and an empty home directory.
@@ -291,21 +288,21 @@ async fn new_payload_needs_one_recording_logger() {
 #[tokio::test]
 async fn imported_bundle_is_listed_without_a_service() {
     let range = Range::new("hunt").await;
-    let desk = &range.desk;
-    desk.does(&["targets", "add", "127.0.0.1"]).await;
-    let payload = desk.does(&["payloads", "new", "--logger", "hunt", "--target", "shop.test"]).await;
+    let cli = &range.cli;
+    cli.does(&["targets", "add", "127.0.0.1"]).await;
+    let payload = cli.does(&["payloads", "new", "--logger", "hunt", "--target", "shop.test"]).await;
     range.plant("plain", payload.trim()).await;
     let by_target = ["captures", "list", "--json", "--query", "target:127.0.0.1 target:shop"];
-    let listed = desk.does(&by_target).await;
+    let listed = cli.does(&by_target).await;
     assert!(listed.contains("\"label\": \"hunt\""), "{listed}");
-    assert_eq!(desk.does(&["captures", "list", "--query", "target:127.0.0.2"]).await, "");
-    let workspace = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
-    desk.does(&["bundle", "--workspace", &workspace, "-o", "w.bundle"]).await;
+    assert_eq!(cli.does(&["captures", "list", "--query", "target:127.0.0.2"]).await, "");
+    let workspace = cli.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    cli.does(&["bundle", "--workspace", &workspace, "-o", "w.bundle"]).await;
 
     let elsewhere = tempfile::tempdir().unwrap();
     let alone = async |args: &[&str]| run(&mut command(elsewhere.path(), args)).await;
     alone(&["captures", "list"]).await.refused(1, "no service is configured");
-    let bundle = desk.home.path().join("w.bundle");
+    let bundle = cli.home.path().join("w.bundle");
     assert_eq!(alone(&["unbundle", bundle.to_str().unwrap()]).await.code, 0);
     let list = alone(&by_target).await;
     assert_eq!((list.code, list.out.as_str()), (0, listed.as_str()), "{list:?}");
@@ -318,5 +315,5 @@ async fn imported_bundle_is_listed_without_a_service() {
     for needs in [&["captures", "watch"][..], &["payloads", "new", "--logger", "hunt"], &["targets", "list"]] {
         alone(needs).await.refused(1, "start one with `scandeck serve`");
     }
-    range.desk.service.stop().await;
+    range.cli.service.stop().await;
 }

@@ -37,40 +37,40 @@ fn closed_pipe() -> Stdio {
 
 #[tokio::test]
 async fn full_output_fails_every_command() {
-    let desk = CliFixture::new().await;
-    desk.does(&["targets", "add", "127.0.0.1"]).await;
+    let cli = CliFixture::new().await;
+    cli.does(&["targets", "add", "127.0.0.1"]).await;
     for args in COMMANDS {
-        let output = desk.command(args).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
+        let output = cli.command(args).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
         let ended = output.wait_with_output().await.unwrap();
         let err = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.code(), Some(1), "{args:?}: {err}");
         assert!(err.contains("not written: No space left on device"), "{args:?}: {err}");
     }
-    desk.service.stop().await;
+    cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn closed_pipe_ends_quietly_with_the_usual_code() {
-    let desk = CliFixture::new().await;
-    desk.does(&["targets", "add", "127.0.0.1"]).await;
+    let cli = CliFixture::new().await;
+    cli.does(&["targets", "add", "127.0.0.1"]).await;
     for args in COMMANDS.iter().filter(|args| !args.contains(&"/dev/full")) {
-        let output = desk.command(args).stdout(closed_pipe()).stderr(Stdio::piped()).spawn().unwrap();
+        let output = cli.command(args).stdout(closed_pipe()).stderr(Stdio::piped()).spawn().unwrap();
         let ended = output.wait_with_output().await.unwrap();
         assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr)), (Some(0), "".into()), "{args:?}");
     }
-    desk.service.stop().await;
+    cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn closed_or_full_standard_error_does_not_change_the_code() {
-    let desk = CliFixture::new().await;
+    let cli = CliFixture::new().await;
     for error in [full(), closed_pipe()] {
         let args = ["findings", "decide", "--query", "name:nothing", "--verdict", "confirmed"];
-        let expected = desk.run(&args).await.code;
-        let mut output = desk.command(&args).stdout(Stdio::null()).stderr(error).spawn().unwrap();
+        let expected = cli.run(&args).await.code;
+        let mut output = cli.command(&args).stdout(Stdio::null()).stderr(error).spawn().unwrap();
         assert_eq!(output.wait().await.unwrap().code(), Some(expected));
     }
-    let missing = command(desk.home.path(), &["workspaces", "list"]).stderr(closed_pipe()).status().await.unwrap();
+    let missing = command(cli.home.path(), &["workspaces", "list"]).stderr(closed_pipe()).status().await.unwrap();
     assert_eq!(missing.code(), Some(1), "an error that cannot be printed is an error");
-    desk.service.stop().await;
+    cli.service.stop().await;
 }

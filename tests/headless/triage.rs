@@ -5,54 +5,54 @@ use std::path::Path;
 use super::findings::scanned;
 use super::{CliFixture, Ended, run};
 
-/// Runs a command with the service of a desk and another state directory.
-async fn elsewhere(desk: &CliFixture, state: &Path, args: &[&str]) -> Ended {
-    run(desk.command(args).env("XDG_STATE_HOME", state)).await
+/// Runs a command with the service of a service and another state directory.
+async fn elsewhere(cli: &CliFixture, state: &Path, args: &[&str]) -> Ended {
+    run(cli.command(args).env("XDG_STATE_HOME", state)).await
 }
 
 /// Decides on both findings, with a unique note.
-async fn decide_both(desk: &CliFixture) {
-    let all = desk.json(&["findings", "list"]).await;
+async fn decide_both(cli: &CliFixture) {
+    let all = cli.json(&["findings", "list"]).await;
     let id = |at: usize| all[at]["id"].to_string();
-    desk.does(&["findings", "decide", &id(0), "--verdict", "confirmed", "--note", "MARK-of-ann"]).await;
-    desk.does(&["findings", "decide", &id(1), "--verdict", "false_positive"]).await;
+    cli.does(&["findings", "decide", &id(0), "--verdict", "confirmed", "--note", "MARK-of-ann"]).await;
+    cli.does(&["findings", "decide", &id(1), "--verdict", "false_positive"]).await;
 }
 
 #[tokio::test]
 async fn exported_decisions_are_imported_once() {
-    let desk = scanned(1).await;
-    decide_both(&desk).await;
-    desk.does(&["triage", "export", "-o", "d.jsonl"]).await;
-    let lines = std::fs::read_to_string(desk.home.path().join("d.jsonl")).unwrap();
-    assert_eq!(desk.does(&["triage", "export"]).await, lines);
+    let cli = scanned(1).await;
+    decide_both(&cli).await;
+    cli.does(&["triage", "export", "-o", "d.jsonl"]).await;
+    let lines = std::fs::read_to_string(cli.home.path().join("d.jsonl")).unwrap();
+    assert_eq!(cli.does(&["triage", "export"]).await, lines);
     let other = tempfile::tempdir().unwrap();
-    let first = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl", "--json"]).await;
+    let first = elsewhere(&cli, other.path(), &["triage", "import", "d.jsonl", "--json"]).await;
     assert!(first.out.contains("\"taken\": 3"), "{first:?}");
-    let again = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl"]).await;
+    let again = elsewhere(&cli, other.path(), &["triage", "import", "d.jsonl"]).await;
     assert_eq!(again.out, "0 decisions imported, 3 already stored, 0 lines invalid\n");
-    assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
+    assert_eq!(elsewhere(&cli, other.path(), &["triage", "export"]).await.out, lines);
     let list = ["findings", "list", "--json"];
-    assert_eq!(elsewhere(&desk, other.path(), &list).await.out, desk.does(&list).await);
-    desk.service.stop().await;
+    assert_eq!(elsewhere(&cli, other.path(), &list).await.out, cli.does(&list).await);
+    cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn export_finds_workspace_by_name_or_id_and_rejects_unknown_ones() {
-    let desk = scanned(1).await;
-    decide_both(&desk).await;
-    let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
-    let lines = desk.does(&["triage", "export"]).await;
+    let cli = scanned(1).await;
+    decide_both(&cli).await;
+    let name = cli.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    let lines = cli.does(&["triage", "export"]).await;
     let other = format!(" {} ", name.to_uppercase());
-    assert_eq!(desk.does(&["triage", "export", "--workspace", &other]).await, lines);
+    assert_eq!(cli.does(&["triage", "export", "--workspace", &other]).await, lines);
     let unknown = ["triage", "export", "--workspace", "nowhere", "-o", "d.jsonl"];
-    desk.run(&unknown).await.refused(1, &format!("workspaces with data: {name}"));
-    assert!(!desk.home.path().join("d.jsonl").exists());
+    cli.run(&unknown).await.refused(1, &format!("workspaces with data: {name}"));
+    assert!(!cli.home.path().join("d.jsonl").exists());
 
     let (state, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    assert_eq!(elsewhere(&desk, state.path(), &["findings", "list"]).await.code, 0);
+    assert_eq!(elsewhere(&cli, state.path(), &["findings", "list"]).await.code, 0);
     cached_lists(state.path(), [&name, "Lab"]);
-    desk.does(&["triage", "export", "-o", "d.jsonl"]).await;
-    let lines_there = desk.home.path().join("d.jsonl");
+    cli.does(&["triage", "export", "-o", "d.jsonl"]).await;
+    let lines_there = cli.home.path().join("d.jsonl");
     // Without a reachable service: the data of the local one.
     let here = async |args: &[&str]| run(super::command(home.path(), args).env("XDG_STATE_HOME", state.path())).await;
     assert_eq!(here(&["triage", "import", lines_there.to_str().unwrap()]).await.code, 0);
@@ -60,29 +60,29 @@ async fn export_finds_workspace_by_name_or_id_and_rejects_unknown_ones() {
     let made = here(&["bundle", "--workspace", &other, "-o", "w.bundle"]).await;
     assert!(made.code == 0 && made.err.contains("3 decisions"), "{made:?}");
     here(&["bundle", "--workspace", "nowhere", "-o", "n.bundle"]).await.refused(1, "workspaces with data");
-    desk.service.stop().await;
+    cli.service.stop().await;
 }
 
 #[tokio::test]
 async fn invalid_line_is_reported_and_skipped_unless_strict() {
-    let desk = scanned(1).await;
-    decide_both(&desk).await;
-    let lines = desk.does(&["triage", "export"]).await;
+    let cli = scanned(1).await;
+    decide_both(&cli).await;
+    let lines = cli.does(&["triage", "export"]).await;
     let mut bytes = lines.clone().into_bytes();
     bytes.extend(b"{\"id\":7}\n\xff\xfe\n");
-    std::fs::write(desk.home.path().join("d.jsonl"), bytes).unwrap();
+    std::fs::write(cli.home.path().join("d.jsonl"), bytes).unwrap();
     let other = tempfile::tempdir().unwrap();
-    let strict = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl", "--strict"]).await;
+    let strict = elsewhere(&cli, other.path(), &["triage", "import", "d.jsonl", "--strict"]).await;
     strict.refused(1, "nothing was imported");
     assert!(strict.err.contains("d.jsonl:4: ") && strict.err.contains("d.jsonl:5: not UTF-8"), "{strict:?}");
-    assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
-    let imported = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl"]).await;
+    assert_eq!(elsewhere(&cli, other.path(), &["triage", "export"]).await.out, "");
+    let imported = elsewhere(&cli, other.path(), &["triage", "import", "d.jsonl"]).await;
     assert_eq!(
         (imported.code, imported.out.as_str()),
         (0, "3 decisions imported, 0 already stored, 2 lines invalid\n")
     );
-    assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
-    desk.service.stop().await;
+    assert_eq!(elsewhere(&cli, other.path(), &["triage", "export"]).await.out, lines);
+    cli.service.stop().await;
 }
 
 /// Whether any file below a directory contains a word.
@@ -96,32 +96,32 @@ pub fn holds(directory: &Path, word: &str) -> bool {
 
 #[tokio::test]
 async fn imported_bundle_lists_decided_findings_without_the_service() {
-    let desk = scanned(2).await;
-    decide_both(&desk).await;
-    let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
-    desk.run(&["bundle", "-o", "w.bundle"]).await.refused(2, "--workspace");
-    let made = desk.run(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
+    let cli = scanned(2).await;
+    decide_both(&cli).await;
+    let name = cli.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    cli.run(&["bundle", "-o", "w.bundle"]).await.refused(2, "--workspace");
+    let made = cli.run(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
     assert!(made.code == 0 && made.err.contains("3 decisions"), "{made:?}");
-    let bundle = std::fs::read_to_string(desk.home.path().join("w.bundle")).unwrap();
-    assert!(!bundle.contains(&desk.service.key), "the key is not exported");
+    let bundle = std::fs::read_to_string(cli.home.path().join("w.bundle")).unwrap();
+    assert!(!bundle.contains(&cli.service.key), "the key is not exported");
 
     let other = tempfile::tempdir().unwrap();
     let cut: Vec<&str> = bundle.lines().collect();
-    std::fs::write(desk.home.path().join("cut.bundle"), cut[..3].join("\n")).unwrap();
-    elsewhere(&desk, other.path(), &["unbundle", "cut.bundle"]).await.refused(1, "file is incomplete");
-    assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
+    std::fs::write(cli.home.path().join("cut.bundle"), cut[..3].join("\n")).unwrap();
+    elsewhere(&cli, other.path(), &["unbundle", "cut.bundle"]).await.refused(1, "file is incomplete");
+    assert_eq!(elsewhere(&cli, other.path(), &["triage", "export"]).await.out, "");
 
-    let imported = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
+    let imported = elsewhere(&cli, other.path(), &["unbundle", "w.bundle"]).await;
     assert!(imported.code == 0 && imported.out.contains("3 decisions imported"), "{imported:?}");
-    let again = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
+    let again = elsewhere(&cli, other.path(), &["unbundle", "w.bundle"]).await;
     assert!(again.out.contains("0 decisions imported"), "{again:?}");
     let list = ["findings", "list", "--json"];
-    let shown = desk.does(&list).await;
-    assert_eq!(elsewhere(&desk, other.path(), &list).await.out, shown);
+    let shown = cli.does(&list).await;
+    assert_eq!(elsewhere(&cli, other.path(), &list).await.out, shown);
 
-    let (args, key, base) = (["findings", "list", "--json"], desk.service.key.clone(), desk.service.base.clone());
-    desk.service.stop().await;
-    let mut alone = super::command(desk.home.path(), &args);
+    let (args, key, base) = (["findings", "list", "--json"], cli.service.key.clone(), cli.service.base.clone());
+    cli.service.stop().await;
+    let mut alone = super::command(cli.home.path(), &args);
     alone.env("SCANDECK_BASE_URL", base).env("SCANDECK_API_KEY", key).env("XDG_STATE_HOME", other.path());
     let alone = run(&mut alone).await;
     assert_eq!((alone.code, alone.out.as_str()), (0, shown.as_str()), "{}", alone.err);
@@ -130,23 +130,23 @@ async fn imported_bundle_lists_decided_findings_without_the_service() {
 
 #[tokio::test]
 async fn purge_needs_the_name_and_leaves_no_data() {
-    let desk = scanned(1).await;
-    decide_both(&desk).await;
-    let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    let cli = scanned(1).await;
+    decide_both(&cli).await;
+    let name = cli.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     let state = tempfile::tempdir().unwrap();
-    desk.does(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
-    assert_eq!(elsewhere(&desk, state.path(), &["unbundle", "w.bundle"]).await.code, 0);
+    cli.does(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
+    assert_eq!(elsewhere(&cli, state.path(), &["unbundle", "w.bundle"]).await.code, 0);
     assert!(holds(state.path(), "MARK-of-ann"));
     let purge = ["purge", "--workspace", &name];
-    elsewhere(&desk, state.path(), &purge).await.refused(2, "this deletes 3 decisions");
+    elsewhere(&cli, state.path(), &purge).await.refused(2, "this deletes 3 decisions");
     let wrong = [&purge[..], &["--yes-delete", "another"]].concat();
-    elsewhere(&desk, state.path(), &wrong).await.refused(1, "nothing was deleted");
-    elsewhere(&desk, state.path(), &["purge", "--workspace", "nowhere"]).await.refused(1, "no data about");
+    elsewhere(&cli, state.path(), &wrong).await.refused(1, "nothing was deleted");
+    elsewhere(&cli, state.path(), &["purge", "--workspace", "nowhere"]).await.refused(1, "no data about");
     assert!(holds(state.path(), "MARK-of-ann"));
-    let purged = elsewhere(&desk, state.path(), &[&purge[..], &["--yes-delete", &name]].concat()).await;
+    let purged = elsewhere(&cli, state.path(), &[&purge[..], &["--yes-delete", &name]].concat()).await;
     assert!(purged.code == 0 && purged.out.starts_with("deleted: 3 decisions"), "{purged:?}");
     assert!(!holds(state.path(), "MARK-of-ann") && !holds(state.path(), "127.0.0.1"));
-    desk.service.stop().await;
+    cli.service.stop().await;
 }
 
 /// Cached lists of two workspaces, as a dashboard writes them.
@@ -197,12 +197,12 @@ async fn purge_of_cached_workspace_creates_no_store() {
 
 #[tokio::test]
 async fn past_expiry_date_and_file_without_decisions_are_refused() {
-    let desk = CliFixture::new().await;
+    let cli = CliFixture::new().await;
     let decide = ["findings", "decide", "1", "--verdict", "risk_accepted", "--until", "2020-01-01"];
-    desk.run(&decide).await.refused(2, "2020-01-01 is in the past");
-    desk.run(&["findings", "decide", "--verdict", "confirmed"]).await.refused(2, "use --query");
-    std::fs::write(desk.home.path().join("bad.jsonl"), "nope\n").unwrap();
-    let bad = desk.run(&["triage", "import", "bad.jsonl"]).await;
+    cli.run(&decide).await.refused(2, "2020-01-01 is in the past");
+    cli.run(&["findings", "decide", "--verdict", "confirmed"]).await.refused(2, "use --query");
+    std::fs::write(cli.home.path().join("bad.jsonl"), "nope\n").unwrap();
+    let bad = cli.run(&["triage", "import", "bad.jsonl"]).await;
     assert!(bad.code == 1 && bad.err.contains("bad.jsonl:1: not JSON (column"), "{bad:?}");
-    desk.service.stop().await;
+    cli.service.stop().await;
 }

@@ -5,13 +5,13 @@ use crate::headless::findings::scanned;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bundle_without_service_stores_decisions() {
-    let desk = scanned(1).await;
-    let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
-    desk.does(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
-    desk.service.stop().await;
+    let app = scanned(1).await;
+    let name = app.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    app.does(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
+    app.service.stop().await;
 
     let home = tempfile::tempdir().unwrap();
-    let bundle = desk.home.path().join("w.bundle");
+    let bundle = app.home.path().join("w.bundle");
     let alone = async |args: &[&str]| {
         let mut command = crate::headless::command(home.path(), args);
         crate::headless::run(command.env("XDG_STATE_HOME", home.path().join("state"))).await

@@ -32,10 +32,10 @@ struct RetestDashboard {
 impl RetestDashboard {
     fn new() -> Self {
         let model = Model::new(Session::default(), Size { columns: 120, rows: 40 });
-        let mut desk = Self { model, at: Duration::ZERO };
+        let mut app = Self { model, at: Duration::ZERO };
         let writer = Some(EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() });
-        desk.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { writer, ..StoredDecisions::default() }))));
-        desk
+        app.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { writer, ..StoredDecisions::default() }))));
+        app
     }
 
     fn send(&mut self, msg: Msg) -> Vec<Effect> {
@@ -80,29 +80,29 @@ async fn read<T: Item + DeserializeOwned>(service: &TestService, path: &str) -> 
 }
 
 /// Sends the present data of the service to the core.
-async fn learn(desk: &mut RetestDashboard, service: &TestService) {
-    desk.feed(Snapshot::Workspaces(read::<Workspace>(service, "/workspaces").await));
-    desk.feed(Snapshot::Targets(read::<Target>(service, "/targets").await));
-    desk.feed(Snapshot::Scans(read::<Scan>(service, "/scans?limit=100").await));
-    desk.feed(Snapshot::Findings(read::<scandeck::triage::ListedFinding>(service, "/findings?limit=100").await));
+async fn learn(app: &mut RetestDashboard, service: &TestService) {
+    app.feed(Snapshot::Workspaces(read::<Workspace>(service, "/workspaces").await));
+    app.feed(Snapshot::Targets(read::<Target>(service, "/targets").await));
+    app.feed(Snapshot::Scans(read::<Scan>(service, "/scans?limit=100").await));
+    app.feed(Snapshot::Findings(read::<scandeck::triage::ListedFinding>(service, "/findings?limit=100").await));
 }
 
 /// Runs the requested scans, waits for their end and updates the core.
-async fn carry_out(desk: &mut RetestDashboard, service: &TestService, effects: Vec<Effect>) {
+async fn carry_out(app: &mut RetestDashboard, service: &TestService, effects: Vec<Effect>) {
     let mut started = Vec::new();
     for effect in effects {
         let Effect::Call(ticket, call) = effect else { continue };
         let Call::StartScan(new) = *call else { continue };
         let id = service.post("/scans", serde_json::to_value(&new).unwrap()).await.created();
         let scan = ScanCreated { created_id: Some(ScanId(id)), target_id: None };
-        desk.send(Msg::Called { ticket, result: Ok(CallAnswer::Scan(scan)) });
+        app.send(Msg::Called { ticket, result: Ok(CallAnswer::Scan(scan)) });
         started.push(id);
     }
     assert_eq!(started.len(), 1, "one scan for what one scan found");
     for id in started {
         service.until_status(id, "finished").await;
     }
-    learn(desk, service).await;
+    learn(app, service).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,36 +116,36 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     let first = service.post("/scans", body).await.created();
     service.until_status(first, "finished").await;
 
-    let mut desk = RetestDashboard::new();
-    learn(&mut desk, &service).await;
-    let (issue, assessment) = desk.of(GIT);
+    let mut app = RetestDashboard::new();
+    learn(&mut app, &service).await;
+    let (issue, assessment) = app.of(GIT);
     assert!(assessment.is_undecided());
-    desk.model.navigation.focus.pane = Pane::Findings;
-    desk.model.lists.findings.filter = format!("vuln_id:{GIT}");
-    desk.model.show_rows(Pane::Findings);
-    desk.model.cursor(Pane::Findings).select_id(issue.id.0);
-    desk.press('k');
-    desk.press('x');
-    assert_eq!(desk.of(GIT).1.verdict, Verdict::Fixed, "{:?}", desk.model.overlay.notices);
+    app.model.navigation.focus.pane = Pane::Findings;
+    app.model.lists.findings.filter = format!("vuln_id:{GIT}");
+    app.model.show_rows(Pane::Findings);
+    app.model.cursor(Pane::Findings).select_id(issue.id.0);
+    app.press('k');
+    app.press('x');
+    assert_eq!(app.of(GIT).1.verdict, Verdict::Fixed, "{:?}", app.model.overlay.notices);
 
     // Switched off: the retest does not find it, and its decision holds.
     assert!(practice.weaknesses.set("git", false));
-    desk.press(' ');
-    desk.press('s');
-    let effects = desk.press('y');
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
-    carry_out(&mut desk, &service, effects).await;
-    assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Absent));
-    let (issue, assessment) = desk.of(GIT);
+    app.press(' ');
+    app.press('s');
+    let effects = app.press('y');
+    assert_eq!(app.model.navigation.focus.pane, Pane::Board);
+    carry_out(&mut app, &service, effects).await;
+    assert_eq!(app.now(GIT), retest::RetestStatus::Is(Outcome::Absent));
+    let (issue, assessment) = app.of(GIT);
     assert_eq!((issue.presence, assessment.verdict, assessment.reopened), (Presence::Absent, Verdict::Fixed, None));
 
     // The weakness is on again: the board shows `still found`, the findings a regression.
     assert!(practice.weaknesses.set("git", true));
-    desk.press('s');
-    let effects = desk.press('y');
-    carry_out(&mut desk, &service, effects).await;
-    assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Same));
-    let (issue, assessment) = desk.of(GIT);
+    app.press('s');
+    let effects = app.press('y');
+    carry_out(&mut app, &service, effects).await;
+    assert_eq!(app.now(GIT), retest::RetestStatus::Is(Outcome::Same));
+    let (issue, assessment) = app.of(GIT);
     assert_eq!((issue.presence, assessment.reopened), (Presence::Reappeared, Some(ReopenCause::Regression)));
     assert!(assessment.is_undecided());
     service.stop().await;

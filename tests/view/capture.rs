@@ -145,7 +145,7 @@ fn notices_cover_no_row_and_no_field() {
         };
         let (alone, _) = line(&mut model);
         for message in ["one", long, "the last"] {
-            model.overlay.notices.say(model.now.mono, Tone::Bad, message);
+            model.overlay.notices.notify(model.now.mono, Tone::Bad, message);
         }
         let (under, shown) = line(&mut model);
         assert_eq!(under, alone, "{keys}: {shown}");

@@ -38,7 +38,7 @@ const MOST: usize = 3;
 
 impl Notices {
     /// Adds a notice. A repeated text only extends its time.
-    pub fn say(&mut self, now: Duration, tone: Tone, text: impl Into<String>) {
+    pub fn notify(&mut self, now: Duration, tone: Tone, text: impl Into<String>) {
         let text = text.into();
         self.all.retain(|notice| notice.text != text);
         let seconds = match tone {
@@ -53,8 +53,8 @@ impl Notices {
     }
 
     /// Adds a notice that only concerns the last key: the next one removes it.
-    pub fn say_until_key(&mut self, now: Duration, text: impl Into<String>) {
-        self.say(now, Tone::Plain, text);
+    pub fn notify_until_key(&mut self, now: Duration, text: impl Into<String>) {
+        self.notify(now, Tone::Plain, text);
         if let Some(last) = self.all.back_mut() {
             last.until_key = true;
         }
@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn next_key_removes_only_notices_about_the_last_key() {
         let mut notices = Notices::default();
-        notices.say(Duration::ZERO, Tone::Good, "saved");
-        notices.say_until_key(Duration::ZERO, "nothing to close");
+        notices.notify(Duration::ZERO, Tone::Good, "saved");
+        notices.notify_until_key(Duration::ZERO, "nothing to close");
         assert_eq!(notices.iter().count(), 2);
         notices.key_pressed();
         assert_eq!(notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>(), ["saved"]);
@@ -99,7 +99,7 @@ mod tests {
     fn fourth_notice_removes_the_first_and_all_expire() {
         let mut notices = Notices::default();
         for text in ["a", "b", "b", "c", "d"] {
-            notices.say(Duration::ZERO, Tone::Good, text);
+            notices.notify(Duration::ZERO, Tone::Good, text);
         }
         assert_eq!(notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>(), ["b", "c", "d"]);
         notices.expire(Duration::from_secs(3));

@@ -29,76 +29,76 @@ fn plain(id: i64, from: &str) -> CaptureRow {
     capture_row(1, Capture { ip_address: from.into(), ..capture(id) })
 }
 
-fn receive(desk: &mut TestDashboard, new: Vec<CaptureRow>) -> Vec<Effect> {
-    let generation = desk.model.connection.generation;
-    desk.send(Msg::Oob(OobNews::Captures { generation, new }))
+fn receive(app: &mut TestDashboard, new: Vec<CaptureRow>) -> Vec<Effect> {
+    let generation = app.model.connection.generation;
+    app.send(Msg::Oob(OobNews::Captures { generation, new }))
 }
 
-/// Hits of two payloads in turn, and two captures from one bot. The three captures of the desk have no address.
+/// Hits of two payloads in turn, and two captures from one bot. The three captures of the dashboard have no address.
 fn hunted() -> TestDashboard {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let new = [(10, 1), (11, 2), (12, 1), (13, 1)].map(|(id, token)| calls(id, token, "203.0.113.9"));
-    receive(&mut desk, new.into());
-    receive(&mut desk, vec![plain(14, "192.0.2.44"), plain(15, "192.0.2.44")]);
-    desk.keys("5");
-    desk
+    receive(&mut app, new.into());
+    receive(&mut app, vec![plain(14, "192.0.2.44"), plain(15, "192.0.2.44")]);
+    app.keys("5");
+    app
 }
 
 #[test]
 fn hits_of_payload_fold_under_group_header() {
-    let mut desk = hunted();
-    desk.keys("b p");
+    let mut app = hunted();
+    app.keys("b p");
     // No payload without address, payload 2 alone, payload 1, no payload with address: in the order of their newest.
-    assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 15]);
-    assert_eq!(desk.selected(Pane::Captures), Some(15), "the cursor is on the header of its group");
-    desk.keys("k enter");
-    assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 10, 12, 13, 15]);
-    assert_eq!(desk.selected(Pane::Captures), Some(13), "the header of the unfolded group");
-    desk.keys("enter j");
-    assert_eq!(desk.selected(Pane::Captures), Some(12));
-    desk.keys("h");
-    assert!(desk.model.lists.captures.groups.header(desk.model.lists.captures.at).is_some());
-    desk.keys("h");
-    assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 15]);
-    desk.keys("space");
-    let marked: Vec<i64> = desk.model.lists.captures.marks().iter().map(|id| id.capture.0).collect();
+    assert_eq!(app.shown(Pane::Captures), [3, 11, 13, 15]);
+    assert_eq!(app.selected(Pane::Captures), Some(15), "the cursor is on the header of its group");
+    app.keys("k enter");
+    assert_eq!(app.shown(Pane::Captures), [3, 11, 13, 10, 12, 13, 15]);
+    assert_eq!(app.selected(Pane::Captures), Some(13), "the header of the unfolded group");
+    app.keys("enter j");
+    assert_eq!(app.selected(Pane::Captures), Some(12));
+    app.keys("h");
+    assert!(app.model.lists.captures.groups.header(app.model.lists.captures.at).is_some());
+    app.keys("h");
+    assert_eq!(app.shown(Pane::Captures), [3, 11, 13, 15]);
+    app.keys("space");
+    let marked: Vec<i64> = app.model.lists.captures.marks().iter().map(|id| id.capture.0).collect();
     assert_eq!(marked, [10, 12, 13]);
-    desk.keys("b n");
-    assert_eq!(desk.shown(Pane::Captures), [1, 2, 3, 10, 11, 12, 13, 14, 15]);
+    app.keys("b n");
+    assert_eq!(app.shown(Pane::Captures), [1, 2, 3, 10, 11, 12, 13, 14, 15]);
 }
 
 #[test]
 fn selected_header_remains_with_new_hits_and_end_is_followed() {
-    let mut desk = hunted();
-    desk.keys("b p k");
-    receive(&mut desk, vec![calls(16, 2, "203.0.113.9"), calls(17, 1, "203.0.113.9")]);
-    assert_eq!(desk.shown(Pane::Captures), [3, 15, 16, 17]);
-    assert_eq!(desk.selected(Pane::Captures), Some(17), "its newest capture is a new one");
-    desk.keys("G");
-    receive(&mut desk, vec![plain(18, "192.0.2.44")]);
-    assert_eq!(desk.selected(Pane::Captures), Some(18));
-    desk.keys("b s");
-    assert_eq!(desk.shown(Pane::Captures), [3, 17, 18]);
-    desk.keys("b l");
-    assert_eq!(desk.shown(Pane::Captures), [18]);
+    let mut app = hunted();
+    app.keys("b p k");
+    receive(&mut app, vec![calls(16, 2, "203.0.113.9"), calls(17, 1, "203.0.113.9")]);
+    assert_eq!(app.shown(Pane::Captures), [3, 15, 16, 17]);
+    assert_eq!(app.selected(Pane::Captures), Some(17), "its newest capture is a new one");
+    app.keys("G");
+    receive(&mut app, vec![plain(18, "192.0.2.44")]);
+    assert_eq!(app.selected(Pane::Captures), Some(18));
+    app.keys("b s");
+    assert_eq!(app.shown(Pane::Captures), [3, 17, 18]);
+    app.keys("b l");
+    assert_eq!(app.shown(Pane::Captures), [18]);
 }
 
 #[test]
 fn payload_of_command_is_searched_from_day_before_it() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let old = capture(1).request_date.unwrap().0;
     let at = |days: i64| old.checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
     let payload = |token, days| Payload { token: Token::of(token), at: Some(at(days).into()), ..Payload::default() };
-    let mut sent = |payload| desk.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
+    let mut sent = |payload| app.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
     assert_eq!(sent(payload(1, 3)), [], "all captures are days older");
     let effects = sent(payload(2, 0));
     let [Effect::Recognise { captures, grown }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!((captures.len(), grown.len()), (3, 1));
     assert_eq!(sent(payload(2, 0)), [], "the payload is known");
     let mentions = calls(2, 2, "").mentions;
-    let id = desk.model.data.captures.rows[1].id();
-    desk.send(Msg::Oob(OobNews::Recognised(vec![(id, mentions)])));
-    assert!(desk.model.data.captures.rows[1].known().is_some());
+    let id = app.model.data.captures.rows[1].id();
+    app.send(Msg::Oob(OobNews::Recognised(vec![(id, mentions)])));
+    assert!(app.model.data.captures.rows[1].known().is_some());
 }
 
 #[test]
@@ -116,38 +116,38 @@ fn known_mentions_precede_unknown_ones() {
 
 #[test]
 fn poller_waits_for_archive_until_it_fails() {
-    let mut desk = TestDashboard::new();
-    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited);
-    desk.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive { writable: true, ..StoredArchive::default() }))));
-    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited);
+    let mut app = TestDashboard::new();
+    assert_eq!(app.model.plan().archived, ArchivedCaptures::Awaited);
+    app.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive { writable: true, ..StoredArchive::default() }))));
+    assert_eq!(app.model.plan().archived, ArchivedCaptures::Awaited);
     let newest = Arc::new([(LoggerId(1), (CaptureId(3), None))].into());
     let recalled = Recalled {
-        generation: desk.model.connection.generation,
+        generation: app.model.connection.generation,
         newest: Some(Arc::clone(&newest)),
         captures: vec![calls(-5, 1, "")],
         older: Some(true),
     };
-    desk.send(Msg::Oob(OobNews::Recalled(Box::new(Recalled { generation: 99, ..recalled.clone() }))));
-    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited, "of another workspace");
-    desk.send(Msg::Oob(OobNews::Recalled(Box::new(recalled))));
-    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Newest(newest));
-    assert_eq!(desk.shown(Pane::Captures), [-5, 1, 2, 3]);
-    assert!(desk.model.data.captures.older);
-    desk.send(Msg::Oob(OobNews::Failed(Arc::new(crate::client::Problem::local("the disk is full")))));
+    app.send(Msg::Oob(OobNews::Recalled(Box::new(Recalled { generation: 99, ..recalled.clone() }))));
+    assert_eq!(app.model.plan().archived, ArchivedCaptures::Awaited, "of another workspace");
+    app.send(Msg::Oob(OobNews::Recalled(Box::new(recalled))));
+    assert_eq!(app.model.plan().archived, ArchivedCaptures::Newest(newest));
+    assert_eq!(app.shown(Pane::Captures), [-5, 1, 2, 3]);
+    assert!(app.model.data.captures.older);
+    app.send(Msg::Oob(OobNews::Failed(Arc::new(crate::client::Problem::local("the disk is full")))));
     assert_eq!(
-        (desk.model.plan().archived, &desk.model.captures.oob.archive),
+        (app.model.plan().archived, &app.model.captures.oob.archive),
         (ArchivedCaptures::Nothing, &Archive::Broken)
     );
-    assert!(desk.notices().contains("captures: the disk is full"), "{}", desk.notices());
+    assert!(app.notices().contains("captures: the disk is full"), "{}", app.notices());
 }
 
 #[test]
 fn full_disk_is_shown_until_captures_are_archived() {
-    let mut desk = TestDashboard::new();
-    desk.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive { writable: true, ..StoredArchive::default() }))));
+    let mut app = TestDashboard::new();
+    app.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive { writable: true, ..StoredArchive::default() }))));
     let newest = Arc::<std::collections::BTreeMap<_, _>>::default();
-    let generation = desk.model.connection.generation;
-    desk.send(Msg::Oob(OobNews::Recalled(Box::new(Recalled {
+    let generation = app.model.connection.generation;
+    app.send(Msg::Oob(OobNews::Recalled(Box::new(Recalled {
         generation,
         newest: Some(Arc::clone(&newest)),
         older: Some(false),
@@ -158,25 +158,25 @@ fn full_disk_is_shown_until_captures_are_archived() {
         let problem = Arc::clone(&problem);
         Msg::Oob(OobNews::Retrying(ArchiveBacklog { problem, captures, payloads: 0, is_full }))
     };
-    desk.send(retrying(0, false));
-    assert!(desk.notices().contains("captures not archived; retrying: captures.db"), "{}", desk.notices());
-    assert!(!desk.model.captures.oob.writable, "a payload is saved before its URL is used");
-    desk.send(retrying(7, false));
-    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Newest(Arc::clone(&newest)));
-    desk.send(retrying(20_000, true));
-    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited, "the service keeps further captures");
-    desk.send(Msg::Oob(OobNews::Recovered { writable: true }));
-    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Newest(newest));
-    assert!(desk.model.captures.oob.writable && desk.notices().contains("captures archived"));
-    assert_eq!(desk.model.captures.oob.backlog, None);
-    desk.send(retrying(0, false));
-    desk.send(Msg::Oob(OobNews::Recovered { writable: false }));
-    assert!(!desk.model.captures.oob.writable && desk.notices().contains("read-only"), "{}", desk.notices());
+    app.send(retrying(0, false));
+    assert!(app.notices().contains("captures not archived; retrying: captures.db"), "{}", app.notices());
+    assert!(!app.model.captures.oob.writable, "a payload is saved before its URL is used");
+    app.send(retrying(7, false));
+    assert_eq!(app.model.plan().archived, ArchivedCaptures::Newest(Arc::clone(&newest)));
+    app.send(retrying(20_000, true));
+    assert_eq!(app.model.plan().archived, ArchivedCaptures::Awaited, "the service keeps further captures");
+    app.send(Msg::Oob(OobNews::Recovered { writable: true }));
+    assert_eq!(app.model.plan().archived, ArchivedCaptures::Newest(newest));
+    assert!(app.model.captures.oob.writable && app.notices().contains("captures archived"));
+    assert_eq!(app.model.captures.oob.backlog, None);
+    app.send(retrying(0, false));
+    app.send(Msg::Oob(OobNews::Recovered { writable: false }));
+    assert!(!app.model.captures.oob.writable && app.notices().contains("read-only"), "{}", app.notices());
 }
 
 #[test]
 fn ending_logger_is_reported_once() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let logger = |days, left| Logger {
         id: LoggerId(1),
         label: "probe".into(),
@@ -184,13 +184,13 @@ fn ending_logger_is_reported_once() {
         requests_left: left,
         ..Logger::default()
     };
-    desk.feed(Snapshot::Loggers(table([logger(2, 900)])));
-    assert!(desk.notices().contains("logger probe: 2 days left"), "{}", desk.notices());
-    desk.at += std::time::Duration::from_secs(60);
-    desk.feed(Snapshot::Loggers(table([logger(1, 899)])));
-    assert!(!desk.notices().contains("left"), "{}", desk.notices());
-    desk.feed(Snapshot::Loggers(table([logger(0, 899)])));
-    assert!(desk.notices().contains("logger probe: stopped recording"), "{}", desk.notices());
+    app.feed(Snapshot::Loggers(table([logger(2, 900)])));
+    assert!(app.notices().contains("logger probe: 2 days left"), "{}", app.notices());
+    app.at += std::time::Duration::from_secs(60);
+    app.feed(Snapshot::Loggers(table([logger(1, 899)])));
+    assert!(!app.notices().contains("left"), "{}", app.notices());
+    app.feed(Snapshot::Loggers(table([logger(0, 899)])));
+    assert!(app.notices().contains("logger probe: stopped recording"), "{}", app.notices());
 }
 
 /// A capture whose body is half a chunk; the bodies repeat one of two words.
@@ -207,11 +207,11 @@ fn shown(model: &mut Model) -> Vec<i64> {
 
 #[test]
 fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
-    let mut desk = TestDashboard::new();
-    desk.keys("5");
-    receive(&mut desk, (10..20).map(long).collect());
-    let now = desk.model.now;
-    let model = &mut desk.model;
+    let mut app = TestDashboard::new();
+    app.keys("5");
+    receive(&mut app, (10..20).map(long).collect());
+    let now = app.model.now;
+    let model = &mut app.model;
     let presses = |model: &mut Model, script: &str| -> Vec<Effect> {
         events(script).into_iter().flat_map(|event| update(model, now, Msg::Key(event))).collect()
     };
@@ -237,42 +237,42 @@ fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
 
 #[test]
 fn export_of_query_is_collected_in_chunks_and_complete() {
-    let mut desk = TestDashboard::new();
-    desk.keys("5");
-    receive(&mut desk, (10..20).map(long).collect());
+    let mut app = TestDashboard::new();
+    app.keys("5");
+    receive(&mut app, (10..20).map(long).collect());
     let exported = |effects: Vec<Effect>| -> Option<Vec<i64>> {
         effects.iter().find_map(|effect| match effect {
             Effect::ExportCaptures(exported) => Some(exported.sent.iter().map(|sent| sent.capture.id.0).collect()),
             _ => None,
         })
     };
-    assert_eq!(exported(desk.keys(": 'export captures har body:even' enter")), Some(vec![10, 12, 14, 16, 18]));
-    desk.keys("/ 'body:odd' enter");
-    assert_eq!(exported(desk.keys(": 'export captures har' enter")), Some(vec![11, 13, 15, 17, 19]));
-    assert_eq!(exported(desk.keys(": 'export captures har body:neither' enter")), None);
-    assert!(desk.notices().contains("no captured requests to export"), "{}", desk.notices());
+    assert_eq!(exported(app.keys(": 'export captures har body:even' enter")), Some(vec![10, 12, 14, 16, 18]));
+    app.keys("/ 'body:odd' enter");
+    assert_eq!(exported(app.keys(": 'export captures har' enter")), Some(vec![11, 13, 15, 17, 19]));
+    assert_eq!(exported(app.keys(": 'export captures har body:neither' enter")), None);
+    assert!(app.notices().contains("no captured requests to export"), "{}", app.notices());
 }
 
 #[test]
 fn export_is_cancelled_by_change_of_workspace() {
-    let mut desk = TestDashboard::new();
-    receive(&mut desk, (10..20).map(long).collect());
-    let now = desk.model.now;
+    let mut app = TestDashboard::new();
+    receive(&mut app, (10..20).map(long).collect());
+    let now = app.model.now;
     for event in events(": 'export captures har body:even' enter") {
-        update(&mut desk.model, now, Msg::Key(event));
+        update(&mut app.model, now, Msg::Key(event));
     }
-    assert!(desk.keys("1 j enter").iter().all(|effect| !matches!(effect, Effect::ExportCaptures(_))));
-    assert!(desk.notices().contains("export of captures cancelled"), "{}", desk.notices());
+    assert!(app.keys("1 j enter").iter().all(|effect| !matches!(effect, Effect::ExportCaptures(_))));
+    assert!(app.notices().contains("export of captures cancelled"), "{}", app.notices());
 }
 
 #[test]
 fn export_is_written_before_quit() {
-    let mut desk = TestDashboard::new();
-    receive(&mut desk, (10..20).map(long).collect());
-    let now = desk.model.now;
+    let mut app = TestDashboard::new();
+    receive(&mut app, (10..20).map(long).collect());
+    let now = app.model.now;
     let typed = events(": 'export captures har body:even' enter q");
     let effects: Vec<Effect> =
-        typed.into_iter().flat_map(|event| update(&mut desk.model, now, Msg::Key(event))).collect();
+        typed.into_iter().flat_map(|event| update(&mut app.model, now, Msg::Key(event))).collect();
     let place = |predicate: fn(&Effect) -> bool| effects.iter().position(predicate).unwrap();
     let written = place(|effect| matches!(effect, Effect::ExportCaptures(exported) if exported.sent.len() == 5));
     assert!(written < place(|effect| *effect == Effect::Quit));
@@ -280,11 +280,11 @@ fn export_is_written_before_quit() {
 
 #[test]
 fn header_is_not_actionable_before_filter_is_complete() {
-    let mut desk = TestDashboard::new();
-    desk.keys("5 b s");
-    let now = desk.model.now;
-    receive(&mut desk, (10..20).map(long).collect());
-    let model = &mut desk.model;
+    let mut app = TestDashboard::new();
+    app.keys("5 b s");
+    let now = app.model.now;
+    receive(&mut app, (10..20).map(long).collect());
+    let model = &mut app.model;
     let presses = |model: &mut Model, script: &str| {
         events(script).into_iter().for_each(|event| _ = update(model, now, Msg::Key(event)));
     };

@@ -17,12 +17,12 @@ pub(crate) fn compare(model: &mut Model) {
         model.lists.captures.select_at(&model.data.captures, at);
     }
     if marked.len() > 2 {
-        return model.say(Tone::Plain, format!("{} captures marked: mark two to compare", marked.len()));
+        return model.notify(Tone::Plain, format!("{} captures marked: mark two to compare", marked.len()));
     }
     match (model.selected_capture().is_some(), model.compared_capture().is_some()) {
-        (false, _) => model.say(Tone::Plain, "nothing selected"),
+        (false, _) => model.notify(Tone::Plain, "nothing selected"),
         (true, false) => {
-            model.say(Tone::Plain, "no earlier capture of this address or payload: mark two to compare");
+            model.notify(Tone::Plain, "no earlier capture of this address or payload: mark two to compare");
         }
         (true, true) => {
             model.navigation.focus.in_detail = true;

@@ -23,10 +23,10 @@ impl Model {
                 (oob.writable, oob.problem) = (writable && oob.backlog.is_none(), problem);
                 if forgotten > 0 {
                     let expired = plural(forgotten as usize, "expired capture");
-                    self.say(Tone::Plain, format!("{expired} deleted from the archive"));
+                    self.notify(Tone::Plain, format!("{expired} deleted from the archive"));
                 }
                 self.list_payloads();
-                self.say_oob_problem();
+                self.notify_oob_problem();
             }
             OobNews::Recalled(recalled) if recalled.generation == self.connection.generation => {
                 self.handle_recalled(*recalled)
@@ -47,11 +47,11 @@ impl Model {
                 self.notify_of_recognised(&changed, effects);
                 self.filter_captures(|list, asking| list.refilter(asking, &rows));
             }
-            OobNews::Waits(problem) => self.say_problem("captures", &problem),
-            OobNews::Uncounted(problem) => self.say_problem("hits", &problem),
+            OobNews::Waits(problem) => self.notify_problem("captures", &problem),
+            OobNews::Uncounted(problem) => self.notify_problem("hits", &problem),
             OobNews::Retrying(backlog) => {
                 if self.captures.oob.backlog.is_none() {
-                    self.say_problem("captures not archived; retrying", &backlog.problem);
+                    self.notify_problem("captures not archived; retrying", &backlog.problem);
                 }
                 let oob = &mut self.captures.oob;
                 (oob.writable, oob.backlog) = (false, Some(backlog));
@@ -60,23 +60,23 @@ impl Model {
                 let oob = &mut self.captures.oob;
                 (oob.writable, oob.backlog) = (writable, None);
                 if writable {
-                    self.say(Tone::Good, "captures archived");
+                    self.notify(Tone::Good, "captures archived");
                 } else {
-                    self.say(Tone::Plain, "archive readable again · read-only");
+                    self.notify(Tone::Plain, "archive readable again · read-only");
                 }
             }
             OobNews::Failed(problem) => {
                 let oob = &mut self.captures.oob;
                 oob.backlog = None;
                 (oob.archive, oob.writable, oob.problem) = (Archive::Broken, false, Some(problem));
-                self.say_oob_problem();
+                self.notify_oob_problem();
             }
         }
     }
 
-    fn say_oob_problem(&mut self) {
+    fn notify_oob_problem(&mut self) {
         if let Some(problem) = self.captures.oob.problem.clone() {
-            self.say_problem("captures", &problem);
+            self.notify_problem("captures", &problem);
         }
     }
 

@@ -12,9 +12,9 @@ fn carrying(id: i64, token: u64, from: &str) -> Capture {
     Capture { url_params: format!("t={}", Token::of(token)).into(), ip_address: from.into(), ..capture(id) }
 }
 
-/// A desk with captures of several payloads and addresses.
-fn desk() -> TestDashboard {
-    let mut desk = TestDashboard::new();
+/// A dashboard with captures of several payloads and addresses.
+fn app() -> TestDashboard {
+    let mut app = TestDashboard::new();
     let mut book = PayloadBook::default();
     book.take((1..=2).map(|token| Arc::new(Payload { token: Token::of(token), ..Payload::default() })));
     let captures = [
@@ -29,58 +29,58 @@ fn desk() -> TestDashboard {
         CaptureRow { mentions: found, ..capture_row(1, capture) }
     };
     let new = captures.into_iter().map(recognised).collect();
-    let generation = desk.model.connection.generation;
-    desk.send(Msg::Oob(OobNews::Captures { generation, new }));
-    desk.keys("5 G");
-    desk
+    let generation = app.model.connection.generation;
+    app.send(Msg::Oob(OobNews::Captures { generation, new }));
+    app.keys("5 G");
+    app
 }
 
-fn select(desk: &mut TestDashboard, id: i64) {
-    desk.keys("G");
-    while desk.selected(Pane::Captures) != Some(id) {
-        desk.keys("k");
+fn select(app: &mut TestDashboard, id: i64) {
+    app.keys("G");
+    while app.selected(Pane::Captures) != Some(id) {
+        app.keys("k");
     }
 }
 
-fn compared(desk: &TestDashboard) -> Option<i64> {
-    desk.model.compared_capture().map(|captured| captured.capture.id.0)
+fn compared(app: &TestDashboard) -> Option<i64> {
+    app.model.compared_capture().map(|captured| captured.capture.id.0)
 }
 
 #[test]
 fn selected_capture_is_compared_with_previous_of_payload_or_address() {
-    let mut desk = desk();
+    let mut app = app();
     for (id, other) in [(12, Some(10)), (13, Some(11)), (14, None), (10, None)] {
-        select(&mut desk, id);
-        assert_eq!(compared(&desk), other, "{id}");
+        select(&mut app, id);
+        assert_eq!(compared(&app), other, "{id}");
     }
-    select(&mut desk, 14);
-    desk.keys("d");
-    assert!(!desk.model.navigation.focus.in_detail && desk.notices().contains("mark two"), "{}", desk.notices());
-    select(&mut desk, 12);
-    desk.keys("d");
-    assert!(desk.model.navigation.focus.in_detail);
-    assert_eq!(desk.model.detail.tab(Pane::Captures), Tab::Compare);
-    desk.keys("esc");
-    assert!(!desk.model.navigation.focus.in_detail);
+    select(&mut app, 14);
+    app.keys("d");
+    assert!(!app.model.navigation.focus.in_detail && app.notices().contains("mark two"), "{}", app.notices());
+    select(&mut app, 12);
+    app.keys("d");
+    assert!(app.model.navigation.focus.in_detail);
+    assert_eq!(app.model.detail.tab(Pane::Captures), Tab::Compare);
+    app.keys("esc");
+    assert!(!app.model.navigation.focus.in_detail);
 }
 
 #[test]
 fn marked_pair_is_compared_at_any_cursor() {
-    let mut desk = desk();
-    select(&mut desk, 10);
-    desk.keys("space");
-    select(&mut desk, 14);
-    desk.keys("space");
-    select(&mut desk, 12);
-    desk.keys("d");
-    assert_eq!((desk.selected(Pane::Captures), compared(&desk)), (Some(14), Some(10)));
-    desk.keys("esc");
-    select(&mut desk, 10);
-    assert_eq!(compared(&desk), Some(14));
-    select(&mut desk, 13);
-    desk.keys("space");
-    desk.keys("d");
-    assert!(desk.notices().contains("3 captures marked"), "{}", desk.notices());
+    let mut app = app();
+    select(&mut app, 10);
+    app.keys("space");
+    select(&mut app, 14);
+    app.keys("space");
+    select(&mut app, 12);
+    app.keys("d");
+    assert_eq!((app.selected(Pane::Captures), compared(&app)), (Some(14), Some(10)));
+    app.keys("esc");
+    select(&mut app, 10);
+    assert_eq!(compared(&app), Some(14));
+    select(&mut app, 13);
+    app.keys("space");
+    app.keys("d");
+    assert!(app.notices().contains("3 captures marked"), "{}", app.notices());
 }
 
 fn exported(effects: Vec<Effect>) -> (String, Vec<i64>, String) {
@@ -95,36 +95,36 @@ fn exported(effects: Vec<Effect>) -> (String, Vec<i64>, String) {
 
 #[test]
 fn exported_captures_are_of_query_or_marked_or_shown() {
-    let mut desk = desk();
-    let (name, ids, text) = exported(desk.keys(": 'export captures jsonl from:192.0.2.2 to x.jsonl' enter"));
+    let mut app = app();
+    let (name, ids, text) = exported(app.keys(": 'export captures jsonl from:192.0.2.2 to x.jsonl' enter"));
     assert_eq!((name.as_str(), ids), ("x.jsonl", vec![11, 13]));
     assert_eq!(text.lines().count(), 2);
-    let (name, ids, text) = exported(desk.keys(": 'export captures har' enter"));
+    let (name, ids, text) = exported(app.keys(": 'export captures har' enter"));
     assert_eq!((name.as_str(), ids.len()), ("captures-Acme.har", 8));
     assert!(text.contains("\"http://127.0.0.1:8766/l/abc/x?t="), "{text}");
-    select(&mut desk, 12);
-    desk.keys("space");
-    assert_eq!(exported(desk.keys(": 'export captures har' enter")).1, [12]);
-    let none = desk.keys(": 'export captures har from:203.0.113.99' enter");
+    select(&mut app, 12);
+    app.keys("space");
+    assert_eq!(exported(app.keys(": 'export captures har' enter")).1, [12]);
+    let none = app.keys(": 'export captures har from:203.0.113.99' enter");
     assert!(!none.iter().any(|effect| matches!(effect, Effect::ExportCaptures(_))));
-    assert!(desk.notices().contains("no captured request"), "{}", desk.notices());
+    assert!(app.notices().contains("no captured request"), "{}", app.notices());
 }
 
 #[test]
 fn replay_sends_only_to_typed_url_after_prompt() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let secret = Capture {
         request_method: "POST".into(),
         http_headers: vec!["Host: h".into(), "Authorization: Bearer s3cret".into()],
         ..capture(9)
     };
-    desk.receive(1, vec![secret]);
-    assert_eq!(desk.keys("5 G s"), [], "the URL is typed first");
-    assert_eq!(desk.calls("'https://shop.acme.test/x' enter"), []);
-    let question = format!("{:?}", desk.prompt());
-    assert_eq!(desk.prompt().lines[0], "POST to https://shop.acme.test/x");
+    app.receive(1, vec![secret]);
+    assert_eq!(app.keys("5 G s"), [], "the URL is typed first");
+    assert_eq!(app.calls("'https://shop.acme.test/x' enter"), []);
+    let question = format!("{:?}", app.prompt());
+    assert_eq!(app.prompt().lines[0], "POST to https://shop.acme.test/x");
     assert!(!question.contains("s3cret"), "{question}");
-    let sent = desk.calls("y");
+    let sent = app.calls("y");
     match &sent[0].1 {
         Call::Replay(replay) => {
             assert_eq!(replay.url.as_str(), "https://shop.acme.test/x");
@@ -132,33 +132,33 @@ fn replay_sends_only_to_typed_url_after_prompt() {
         }
         other => panic!("{other:?}"),
     }
-    desk.answer(&sent, |_| Ok(CallAnswer::Status(403)));
-    assert!(desk.notices().contains("POST to https://shop.acme.test/x sent: status 403"), "{}", desk.notices());
-    let sent = desk.calls(": 'replay 127.0.0.1:9/' enter y");
-    desk.answer(&sent, |_| Err(Problem::local("cannot connect")));
-    assert!(!desk.notices().contains("s3cret") && desk.notices().contains("cannot connect"), "{}", desk.notices());
-    desk.keys(": 'replay ftp://h/' enter");
-    assert!(desk.notices().contains("http or https"), "{}", desk.notices());
-    let Some(Modal::Command(line)) = desk.model.overlay.modals.last() else { panic!("no command line") };
+    app.answer(&sent, |_| Ok(CallAnswer::Status(403)));
+    assert!(app.notices().contains("POST to https://shop.acme.test/x sent: status 403"), "{}", app.notices());
+    let sent = app.calls(": 'replay 127.0.0.1:9/' enter y");
+    app.answer(&sent, |_| Err(Problem::local("cannot connect")));
+    assert!(!app.notices().contains("s3cret") && app.notices().contains("cannot connect"), "{}", app.notices());
+    app.keys(": 'replay ftp://h/' enter");
+    assert!(app.notices().contains("http or https"), "{}", app.notices());
+    let Some(Modal::Command(line)) = app.model.overlay.modals.last() else { panic!("no command line") };
     assert_eq!(line.input.text(), "replay ftp://h/");
 }
 
 #[test]
 fn binary_body_is_saved_for_curl_command() {
-    let mut desk = TestDashboard::new();
-    desk.receive(1, vec![Capture { request_body_base64: "AP8b".into(), path: None, ..capture(9) }]);
-    let effects = desk.keys("5 G y c");
+    let mut app = TestDashboard::new();
+    app.receive(1, vec![Capture { request_body_base64: "AP8b".into(), path: None, ..capture(9) }]);
+    let effects = app.keys("5 G y c");
     let [Effect::SaveBody { name, sent }] = effects.as_slice() else { panic!("{effects:?}") };
     assert!(name.starts_with("capture-1-9-") && name.ends_with(".bin"), "{name}");
-    assert!(desk.notices().contains("path not reported"), "{}", desk.notices());
+    assert!(app.notices().contains("path not reported"), "{}", app.notices());
     let problem = Err(Problem::local("the disk is full"));
     assert_eq!(
-        desk.send(Msg::BodySaved { sent: sent.clone(), saved: problem }),
+        app.send(Msg::BodySaved { sent: sent.clone(), saved: problem }),
         [],
         "without a file there is no command"
     );
     let saved = Ok("/tmp/taken-2.bin".into());
-    match desk.send(Msg::BodySaved { sent: sent.clone(), saved }).as_slice() {
+    match app.send(Msg::BodySaved { sent: sent.clone(), saved }).as_slice() {
         [Effect::Copy { text, .. }] => assert!(text.contains("--data-binary '@taken-2.bin'"), "{text}"),
         other => panic!("{other:?}"),
     }
@@ -166,10 +166,10 @@ fn binary_body_is_saved_for_curl_command() {
 
 #[test]
 fn marked_captures_are_copied_as_array_with_payloads() {
-    let mut desk = desk();
-    select(&mut desk, 10);
-    desk.keys("space space");
-    match desk.keys("y j").as_slice() {
+    let mut app = app();
+    select(&mut app, 10);
+    app.keys("space space");
+    match app.keys("y j").as_slice() {
         [Effect::Copy { text, .. }] => {
             let values: Vec<serde_json::Value> = serde_json::from_str(text).unwrap();
             let payloads: Vec<_> = values.iter().map(|value| value["payload"].as_str().unwrap()).collect();
@@ -181,86 +181,86 @@ fn marked_captures_are_copied_as_array_with_payloads() {
 
 #[test]
 fn capture_of_deleted_logger_keeps_url() {
-    let mut desk = TestDashboard::new();
-    desk.receive(77, vec![Capture { path: None, ..capture(9) }]);
-    assert!(desk.model.data.loggers.value().unwrap().get(LoggerId(77)).is_none());
+    let mut app = TestDashboard::new();
+    app.receive(77, vec![Capture { path: None, ..capture(9) }]);
+    assert!(app.model.data.loggers.value().unwrap().get(LoggerId(77)).is_none());
     let copied = |effects: Vec<Effect>| match effects.as_slice() {
         [Effect::Copy { text, .. }] => text.clone(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(copied(desk.keys("5 G y y")), "http://127.0.0.1:8766/l/abc/?t=9");
-    assert!(copied(desk.keys("y c")).contains("'http://127.0.0.1:8766/l/abc/?t=9'"));
-    assert!(exported(desk.keys(": 'export captures har' enter")).2.contains("http://127.0.0.1:8766/l/abc/?t=9"));
+    assert_eq!(copied(app.keys("5 G y y")), "http://127.0.0.1:8766/l/abc/?t=9");
+    assert!(copied(app.keys("y c")).contains("'http://127.0.0.1:8766/l/abc/?t=9'"));
+    assert!(exported(app.keys(": 'export captures har' enter")).2.contains("http://127.0.0.1:8766/l/abc/?t=9"));
 }
 
 #[test]
 fn target_query_finds_sender_named_and_later_targets() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let headers = vec!["Host: t1.acme.test".into(), "X-Forwarded-For: 10.0.0.7, T2.acme.test:8443".into()];
     let named = Capture { http_headers: headers, ..capture(10) };
-    desk.receive(1, vec![named, carrying(11, 1, "192.0.2.40")]);
-    let matching = |desk: &mut TestDashboard, query: &str| {
-        desk.model.set_query(Pane::Captures, query).unwrap();
-        desk.shown(Pane::Captures)
+    app.receive(1, vec![named, carrying(11, 1, "192.0.2.40")]);
+    let matching = |app: &mut TestDashboard, query: &str| {
+        app.model.set_query(Pane::Captures, query).unwrap();
+        app.shown(Pane::Captures)
     };
-    assert_eq!(matching(&mut desk, "target:t2"), [10]);
-    assert_eq!(matching(&mut desk, "target:t1"), [0; 0], "the Host of a request is the logger");
-    assert_eq!(matching(&mut desk, "target:192.0.2.40"), [0; 0]);
+    assert_eq!(matching(&mut app, "target:t2"), [10]);
+    assert_eq!(matching(&mut app, "target:t1"), [0; 0], "the Host of a request is the logger");
+    assert_eq!(matching(&mut app, "target:192.0.2.40"), [0; 0]);
     let targets = [target(2, "t2.acme.test"), target(9, "https://192.0.2.40:8443/")];
-    desk.feed(Snapshot::Targets(table(targets)));
-    assert_eq!(desk.shown(Pane::Captures), [11]);
-    assert_eq!(matching(&mut desk, "-target:*"), [1, 2, 3]);
+    app.feed(Snapshot::Targets(table(targets)));
+    assert_eq!(app.shown(Pane::Captures), [11]);
+    assert_eq!(matching(&mut app, "-target:*"), [1, 2, 3]);
 }
 
 #[test]
 fn marked_captures_are_copied_raw_and_unmarked_by_command() {
-    let mut desk = desk();
-    desk.keys("space k space");
+    let mut app = app();
+    app.keys("space k space");
     let copied = |effects: Vec<Effect>| {
         effects.into_iter().find_map(|effect| match effect {
             Effect::Copy { text, .. } => Some(text),
             _ => None,
         })
     };
-    let raw = copied(desk.keys("y r")).unwrap();
+    let raw = copied(app.keys("y r")).unwrap();
     assert_eq!(raw.matches("GET ").count(), 2, "{raw}");
-    desk.keys("y c");
-    assert!(desk.notices().contains("2 marked; curl"), "{}", desk.notices());
-    desk.keys(": 'unmark method:GET' enter");
-    assert!(desk.notices().contains("cannot be marked by query"), "{}", desk.notices());
-    desk.keys("esc : 'unmark' enter");
-    assert!(desk.model.lists.captures.marks().is_empty());
+    app.keys("y c");
+    assert!(app.notices().contains("2 marked; curl"), "{}", app.notices());
+    app.keys(": 'unmark method:GET' enter");
+    assert!(app.notices().contains("cannot be marked by query"), "{}", app.notices());
+    app.keys("esc : 'unmark' enter");
+    assert!(app.model.lists.captures.marks().is_empty());
 }
 
 #[test]
 fn group_keys_of_captures_have_own_context() {
-    let mut desk = desk();
+    let mut app = app();
     for (keys, context) in
         [("5 b", crate::dashboard::input::Context::CaptureGroup), ("esc 3 b", crate::dashboard::input::Context::Group)]
     {
-        desk.keys(keys);
-        assert_eq!(desk.model.keyboard.pending, Some(context), "{keys}");
+        app.keys(keys);
+        assert_eq!(app.model.keyboard.pending, Some(context), "{keys}");
     }
 }
 
 #[test]
 fn replay_from_another_pane_is_refused_with_and_without_url() {
-    let mut desk = TestDashboard::new();
-    desk.receive(1, vec![capture(9)]);
-    desk.keys("5 G 3");
+    let mut app = TestDashboard::new();
+    app.receive(1, vec![capture(9)]);
+    app.keys("5 G 3");
     for line in ["replay", "replay https://shop.acme.test/x"] {
-        assert_eq!(desk.calls(&format!(": '{line}' enter")), []);
-        let refused = desk.notices().contains("replay needs a selected capture; 5 shows captures");
-        assert!(refused && desk.model.overlay.modals.is_empty(), "{line}: {}", desk.notices());
+        assert_eq!(app.calls(&format!(": '{line}' enter")), []);
+        let refused = app.notices().contains("replay needs a selected capture; 5 shows captures");
+        assert!(refused && app.model.overlay.modals.is_empty(), "{line}: {}", app.notices());
     }
 }
 
 #[test]
 fn resumed_stream_is_reported_instead_of_the_pause() {
-    let mut desk = TestDashboard::new();
-    desk.keys("5 =");
-    assert!(desk.notices().contains("stream paused; = resumes"), "{}", desk.notices());
-    desk.keys("=");
-    assert!(desk.notices().contains("stream resumed"), "{}", desk.notices());
-    assert!(!desk.notices().contains("stream paused"), "{}", desk.notices());
+    let mut app = TestDashboard::new();
+    app.keys("5 =");
+    assert!(app.notices().contains("stream paused; = resumes"), "{}", app.notices());
+    app.keys("=");
+    assert!(app.notices().contains("stream resumed"), "{}", app.notices());
+    assert!(!app.notices().contains("stream paused"), "{}", app.notices());
 }

@@ -6,7 +6,7 @@ use crate::triage::{IssueId, Presence};
 
 pub(crate) fn walk(model: &mut Model, down: bool) {
     let Some(table) = model.data.findings.value().cloned() else {
-        return model.say(Tone::Plain, "findings are still loading");
+        return model.notify(Tone::Plain, "findings are still loading");
     };
     let mut cursor = model.cursor(Pane::Findings);
     let is_changed = |&at: &usize| {
@@ -20,7 +20,7 @@ pub(crate) fn walk(model: &mut Model, down: bool) {
         None => {
             drop(cursor);
             let side = if down { "below" } else { "above" };
-            model.say(Tone::Plain, format!("no changed finding {side}"));
+            model.notify(Tone::Plain, format!("no changed finding {side}"));
         }
     }
 }

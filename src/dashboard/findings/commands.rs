@@ -137,7 +137,7 @@ fn reuse_earlier(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> R
     let mut ids = issues(model, &query)?;
     ids.retain(|&id| model.earlier_decision(id).is_some());
     if ids.is_empty() {
-        model.say(Tone::Plain, format!("no finding that matches {query} has an earlier decision to reuse"));
+        model.notify(Tone::Plain, format!("no finding that matches {query} has an earlier decision to reuse"));
         return Ok(());
     }
     let question = format!("Reuse the earlier decision on {}: {query}?", plural(ids.len(), "finding"));
@@ -173,7 +173,7 @@ fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
     };
     let table = model.data.findings.value().cloned().unwrap_or_default();
     let keys: Vec<_> = ids.iter().filter_map(|&id| Some(table.get(id)?.key())).collect();
-    model.say(Tone::Plain, format!("{} marked as seen", plural(keys.len(), "finding")));
+    model.notify(Tone::Plain, format!("{} marked as seen", plural(keys.len(), "finding")));
     model.see(keys, effects);
     Ok(())
 }
@@ -189,6 +189,6 @@ fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result
         }
     };
     model.record(vec![(Subject::Workspace, Change::Baseline(baseline))], effects).ok_or("decisions cannot be saved")?;
-    model.say(Tone::Good, notice);
+    model.notify(Tone::Good, notice);
     Ok(())
 }

@@ -15,84 +15,84 @@ fn recorded(effects: &[Effect]) -> Vec<Change> {
 
 #[test]
 fn verdict_command_decides_chosen_findings_with_details() {
-    let mut desk = desk();
-    let effects = run(&mut desk, "verdict false_positive reason=not_reproducible note=\"two tries\" tag=a,b");
+    let mut app = app();
+    let effects = run(&mut app, "verdict false_positive reason=not_reproducible note=\"two tries\" tag=a,b");
     let changes = recorded(&effects);
     let Change::Decide(decision) = &changes[0] else { panic!("{changes:?}") };
     assert_eq!((decision.verdict, decision.reason), (Verdict::FalsePositive, Some(Reason::NotReproducible)));
     assert!(changes.contains(&Change::Note("two tries".into())));
     assert!(changes.contains(&Change::Tag { add: vec!["a".into(), "b".into()], remove: Vec::new() }));
     assert_eq!(
-        recorded(&run(&mut desk, "tag -a +c")),
+        recorded(&run(&mut app, "tag -a +c")),
         [Change::Tag { add: vec!["c".into()], remove: vec!["a".into()] }]
     );
-    assert_eq!(recorded(&run(&mut desk, "note asked the owner")), [Change::Note("asked the owner".into())]);
-    assert_eq!(recorded(&run(&mut desk, "undo")), [Change::Undo]);
-    desk.keys("4 : 'note x' enter");
-    assert!(desk.notices().contains("no findings selected"), "{}", desk.notices());
+    assert_eq!(recorded(&run(&mut app, "note asked the owner")), [Change::Note("asked the owner".into())]);
+    assert_eq!(recorded(&run(&mut app, "undo")), [Change::Undo]);
+    app.keys("4 : 'note x' enter");
+    assert!(app.notices().contains("no findings selected"), "{}", app.notices());
 }
 
 #[test]
 fn verdict_on_query_prompts_with_number_of_findings() {
-    let mut desk = desk();
-    let effects = desk.keys(": 'verdict risk_accepted until=2027-01-31 on name:git' enter");
+    let mut app = app();
+    let effects = app.keys(": 'verdict risk_accepted until=2027-01-31 on name:git' enter");
     assert_eq!(
-        (recorded(&effects), desk.prompt().question.as_str()),
+        (recorded(&effects), app.prompt().question.as_str()),
         (vec![], "2 findings become risk accepted: name:git")
     );
-    desk.at += Duration::from_secs(1);
-    let changes = recorded(&desk.keys("enter"));
+    app.at += Duration::from_secs(1);
+    let changes = recorded(&app.keys("enter"));
     assert_eq!(changes.len(), 2);
     let until = changes
         .iter()
         .all(|change| matches!(change, Change::Decide(it) if it.until == Some(jiff::civil::date(2027, 1, 31))));
     assert!(until, "{changes:?}");
-    desk.keys(": 'verdict fixed on name:nothing' enter");
-    assert!(desk.notices().contains("no finding matches name:nothing"), "{}", desk.notices());
+    app.keys(": 'verdict fixed on name:nothing' enter");
+    assert!(app.notices().contains("no finding matches name:nothing"), "{}", app.notices());
 }
 
 #[test]
 fn rule_command_shows_matches_and_records_after_enter() {
-    let mut desk = desk();
-    desk.keys(": 'rule not_applicable reason=by_design on name:git' enter");
-    assert_eq!(desk.prompt().question, "Add the rule \"not applicable\" for name:git?");
-    desk.at += Duration::from_secs(1);
-    let changes = recorded(&desk.keys("enter"));
+    let mut app = app();
+    app.keys(": 'rule not_applicable reason=by_design on name:git' enter");
+    assert_eq!(app.prompt().question, "Add the rule \"not applicable\" for name:git?");
+    app.at += Duration::from_secs(1);
+    let changes = recorded(&app.keys("enter"));
     assert!(matches!(&changes[..], [Change::Rule { query, .. }] if query.as_str() == "name:git"), "{changes:?}");
-    assert_eq!(desk.shown(Pane::Findings).len(), 6, "decided rows are shown until the filter is applied again");
-    desk.keys("r");
-    assert_eq!(desk.shown(Pane::Findings), [1, 4, 6, 5], "findings decided by the rule are hidden");
+    assert_eq!(app.shown(Pane::Findings).len(), 6, "decided rows are shown until the filter is applied again");
+    app.keys("r");
+    assert_eq!(app.shown(Pane::Findings), [1, 4, 6, 5], "findings decided by the rule are hidden");
 }
 
 #[test]
 fn duplicate_accepts_id_or_words_of_name() {
-    let mut desk = desk();
-    desk.keys("3 j");
-    let of = |desk: &TestDashboard, name: &str| {
-        let table = desk.model.data.findings.value().unwrap();
+    let mut app = app();
+    app.keys("3 j");
+    let of = |app: &TestDashboard, name: &str| {
+        let table = app.model.data.findings.value().unwrap();
         table.items().iter().find(|issue| issue.name.as_str() == name).unwrap().key()
     };
-    let changes = recorded(&run(&mut desk, "verdict duplicate note=\"see there\" of private key"));
+    let changes = recorded(&run(&mut app, "verdict duplicate note=\"see there\" of private key"));
     let [Change::Decide(decision), Change::Note(note)] = &changes[..] else { panic!("{changes:?}") };
-    assert_eq!((decision.verdict, decision.duplicate_of), (Verdict::Duplicate, Some(of(&desk, "Private key"))));
+    assert_eq!((decision.verdict, decision.duplicate_of), (Verdict::Duplicate, Some(of(&app, "Private key"))));
     assert_eq!(note.as_str(), "see there");
-    desk.keys("G");
-    let changes = recorded(&run(&mut desk, "verdict duplicate of 4"));
+    app.keys("G");
+    let changes = recorded(&run(&mut app, "verdict duplicate of 4"));
     assert!(
-        matches!(&changes[..], [Change::Decide(it), ..] if it.duplicate_of == Some(of(&desk, "Cookie flags"))),
+        matches!(&changes[..], [Change::Decide(it), ..] if it.duplicate_of == Some(of(&app, "Cookie flags"))),
         "{changes:?}"
     );
     for (typed, why) in [("verdict duplicate", "needs a finding"), ("verdict fixed of 4", "verdict duplicate only")] {
-        assert!(recorded(&desk.keys(&format!(": '{typed}' enter"))).is_empty());
-        assert!(desk.notices().contains(why), "{typed}: {}", desk.notices());
+        assert!(recorded(&app.keys(&format!(": '{typed}' enter"))).is_empty());
+        assert!(app.notices().contains(why), "{typed}: {}", app.notices());
     }
 }
 
 #[test]
 fn report_and_manual_finding_commands_fill_in_arguments() {
-    let mut desk = desk();
-    desk.keys(": 'report csv by scandeck on name:git' enter");
-    let form = desk.form();
+    let mut app = app();
+    app.keys(": 'report csv by scandeck on name:git' enter");
+    let form = app.form();
     let chosen = |id| match &form.field(id).unwrap().value {
         crate::dashboard::forms::FieldValue::Choice { options, at } => options[*at].clone(),
         other => panic!("{other:?}"),
@@ -101,57 +101,57 @@ fn report_and_manual_finding_commands_fill_in_arguments() {
         [FieldId::MadeBy, FieldId::Format, FieldId::Resources].map(chosen),
         ["scandeck, with decisions", "csv", "name:git (2)"]
     );
-    let made = desk.keys("ctrl-o").into_iter().find_map(|effect| match effect {
+    let made = app.keys("ctrl-o").into_iter().find_map(|effect| match effect {
         Effect::Export(exported) => Some((exported.format, exported.rows.len())),
         _ => None,
     });
     assert_eq!(made, Some((ExportFormat::Csv, 2)));
-    desk.keys(": 'report html on name:nothing' enter");
-    assert!(desk.notices().contains("no finding matches name:nothing"), "{}", desk.notices());
+    app.keys(": 'report html on name:nothing' enter");
+    assert!(app.notices().contains("no finding matches name:nothing"), "{}", app.notices());
 
-    desk.keys(": 'own \"SSRF on the way in\" risk critical on t3' enter");
-    let form = desk.form();
+    app.keys(": 'own \"SSRF on the way in\" risk critical on t3' enter");
+    let form = app.form();
     assert_eq!((form.text(FieldId::Name).as_str(), form.choice(FieldId::Risk)), ("SSRF on the way in", 0));
     assert_eq!(form.text(FieldId::TargetName), "t3.acme.test");
-    let changes = recorded(&desk.keys("ctrl-o"));
+    let changes = recorded(&app.keys("ctrl-o"));
     assert!(matches!(&changes[..], [Change::Manual(own)] if own.name.as_str() == "SSRF on the way in"), "{changes:?}");
 }
 
 #[test]
 fn details_are_validated_and_completed_while_typing() {
-    let mut desk = desk();
-    desk.keys(": 'verdict fal' tab 're' tab 'notrep' tab");
-    assert_eq!(line(&desk).input.text(), "verdict false_positive reason=not_reproducible ");
-    desk.keys("'reason=by_design'");
-    let fault = line(&desk).fault.clone().unwrap();
+    let mut app = app();
+    app.keys(": 'verdict fal' tab 're' tab 'notrep' tab");
+    assert_eq!(line(&app).input.text(), "verdict false_positive reason=not_reproducible ");
+    app.keys("'reason=by_design'");
+    let fault = line(&app).fault.clone().unwrap();
     assert!(fault.reason.contains("not_reproducible"), "{fault}");
-    assert_eq!(&line(&desk).input.text()[fault.at], "by_design");
+    assert_eq!(&line(&app).input.text()[fault.at], "by_design");
 }
 
 #[test]
 fn seen_command_marks_findings_of_query() {
-    let mut desk = desk();
-    let effects = run(&mut desk, "seen risk:info");
+    let mut app = app();
+    let effects = run(&mut app, "seen risk:info");
     assert!(effects.iter().any(|effect| matches!(effect, Effect::MarkSeen { keys, .. } if keys.len() == 2)));
 }
 
 #[test]
 fn compare_and_retest_commands_open_board() {
-    let mut desk = desk();
-    run(&mut desk, "compare 1 4");
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
-    desk.keys("3 : 'compare 1 9'");
-    assert_eq!(line(&desk).fault.as_ref().unwrap().reason, "scan `9` not found in this workspace");
-    desk.keys("ctrl-u 'compare 1 1' enter");
-    assert!(desk.notices().contains("with itself"), "{}", desk.notices());
-    run(&mut desk, "retest");
+    let mut app = app();
+    run(&mut app, "compare 1 4");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Board);
+    app.keys("3 : 'compare 1 9'");
+    assert_eq!(line(&app).fault.as_ref().unwrap().reason, "scan `9` not found in this workspace");
+    app.keys("ctrl-u 'compare 1 1' enter");
+    assert!(app.notices().contains("with itself"), "{}", app.notices());
+    run(&mut app, "retest");
 }
 
 #[test]
 fn export_prefers_query_then_marked_then_shown() {
-    let mut desk = desk();
+    let mut app = app();
     let mut exported = |keys: &str| {
-        let found = desk.keys(&format!(": '{keys}' enter")).into_iter().find_map(|effect| match effect {
+        let found = app.keys(&format!(": '{keys}' enter")).into_iter().find_map(|effect| match effect {
             Effect::Export(exported) => Some(exported),
             _ => None,
         });
@@ -163,7 +163,7 @@ fn export_prefers_query_then_marked_then_shown() {
     assert_eq!(exported("mark risk:low"), None);
     assert_eq!(exported("export sarif"), Some(("findings-Acme.sarif".into(), ExportFormat::Sarif, vec![4])));
     assert_eq!(exported("export csv name:nothing"), None);
-    assert!(desk.notices().contains("no findings to export"), "{}", desk.notices());
+    assert!(app.notices().contains("no findings to export"), "{}", app.notices());
 }
 
 #[test]
@@ -171,30 +171,30 @@ fn verdict_and_format_names_of_palette_parse() {
     for (offered, known) in
         [("verdict ", Verdict::ALL.len()), ("rule ", Verdict::ALL.len() - 1), ("export ", ExportFormat::ALL.len())]
     {
-        let mut desk = desk();
-        desk.keys(&format!(": '{offered}'"));
+        let mut app = app();
+        app.keys(&format!(": '{offered}'"));
         // A rule makes no duplicates.
-        assert_eq!(crate::dashboard::findings::commands_tests::offered(&desk).len(), known);
+        assert_eq!(crate::dashboard::findings::commands_tests::offered(&app).len(), known);
     }
 }
 
 #[test]
 fn absent_finding_is_counted_nowhere() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let ended = crate::dashboard::findings::retest::tests::ended;
     let found = crate::dashboard::findings::retest::tests::found;
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
-    desk.feed(Snapshot::Findings(table([
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
+    app.feed(Snapshot::Findings(table([
         found(1, 1, 1, "Private key", Risk::Critical),
         found(2, 1, 1, "Other key", Risk::Critical),
         found(3, 2, 1, "Other key", Risk::Critical),
     ])));
-    assert_eq!(desk.model.risks_of(TargetId(1)), Some([1, 0, 0, 0, 0]));
-    let tabs = &desk.model.settings.tabs;
+    assert_eq!(app.model.risks_of(TargetId(1)), Some([1, 0, 0, 0, 0]));
+    let tabs = &app.model.settings.tabs;
     let high = tabs.saved.iter().position(|saved| saved.name == "High+").unwrap();
     assert_eq!(tabs.counts[high], 1);
-    desk.model.open_tab(high);
-    assert_eq!(desk.shown(Pane::Findings).len(), 1);
-    desk.model.set_query(Pane::Findings, "is:absent").unwrap();
-    assert_eq!(desk.shown(Pane::Findings).len(), 1);
+    app.model.open_tab(high);
+    assert_eq!(app.shown(Pane::Findings).len(), 1);
+    app.model.set_query(Pane::Findings, "is:absent").unwrap();
+    assert_eq!(app.shown(Pane::Findings).len(), 1);
 }

@@ -6,8 +6,8 @@ use crate::dashboard::testing::*;
 
 /// Three database dumps on three targets, two cookies on one, one banner; 10 to 15.
 fn grouped() -> TestDashboard {
-    let mut desk = TestDashboard::new();
-    desk.feed(Snapshot::Findings(table([
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Findings(table([
         of_class(10, 1, "dump", "Database dump at /a.sql", Risk::High),
         of_class(11, 2, "dump", "Database dump at /b.sql", Risk::High),
         of_class(12, 3, "dump", "Database dump at /c.sql", Risk::Critical),
@@ -15,8 +15,8 @@ fn grouped() -> TestDashboard {
         of_class(14, 1, "cookie", "Weak cookie: lang", Risk::Low),
         of_class(15, 2, "banner", "Banner", Risk::Info),
     ])));
-    desk.keys("3 b c");
-    desk
+    app.keys("3 b c");
+    app
 }
 
 fn of_class(id: i64, target: i64, class: &str, name: &str, risk: Risk) -> Finding {
@@ -24,25 +24,25 @@ fn of_class(id: i64, target: i64, class: &str, name: &str, risk: Risk) -> Findin
 }
 
 /// The rows in order: headers by title, findings by id.
-fn rows(desk: &TestDashboard) -> Vec<String> {
-    let Lists { findings: list, finding_groups: groups, .. } = &desk.model.lists;
-    let table = desk.model.data.findings.value().unwrap();
+fn rows(app: &TestDashboard) -> Vec<String> {
+    let Lists { findings: list, finding_groups: groups, .. } = &app.model.lists;
+    let table = app.model.data.findings.value().unwrap();
     let row = |at| match list.row_at(table, at).unwrap() {
         RowRef::Group(id) => groups.name(list.groups.get(id).unwrap()).unwrap().title.to_string(),
-        RowRef::Item(id) => desk.model.service_id(Pane::Findings, id.0).to_string(),
+        RowRef::Item(id) => app.model.service_id(Pane::Findings, id.0).to_string(),
     };
     (0..list.len()).map(row).collect()
 }
 
-fn cursor(desk: &TestDashboard) -> String {
-    rows(desk)[desk.model.lists.findings.at].clone()
+fn cursor(app: &TestDashboard) -> String {
+    rows(app)[app.model.lists.findings.at].clone()
 }
 
 #[test]
 fn headers_summarise_groups_by_highest_risk() {
-    let desk = grouped();
-    let Lists { findings: list, finding_groups: groups, .. } = &desk.model.lists;
-    assert_eq!(rows(&desk), ["Database dump", "Weak cookie", "Banner"]);
+    let app = grouped();
+    let Lists { findings: list, finding_groups: groups, .. } = &app.model.lists;
+    assert_eq!(rows(&app), ["Database dump", "Weak cookie", "Banner"]);
     let facts = |group| {
         let GroupSummary { risk, others, undecided, .. } = groups.summary(group);
         (risk, group.rows.len(), others, undecided)
@@ -55,103 +55,103 @@ fn headers_summarise_groups_by_highest_risk() {
 
 #[test]
 fn l_unfolds_and_h_folds_group() {
-    let mut desk = grouped();
-    desk.keys("g g l");
-    assert_eq!(rows(&desk), ["Database dump", "12", "11", "10", "Weak cookie", "Banner"]);
-    assert_eq!(cursor(&desk), "Database dump");
-    desk.keys("l j");
-    assert_eq!(cursor(&desk), "11");
-    desk.keys("h");
-    assert_eq!(cursor(&desk), "Database dump");
-    desk.keys("h");
-    assert_eq!(rows(&desk), ["Database dump", "Weak cookie", "Banner"]);
-    desk.keys("h");
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Targets, "from a folded header it leaves the list");
+    let mut app = grouped();
+    app.keys("g g l");
+    assert_eq!(rows(&app), ["Database dump", "12", "11", "10", "Weak cookie", "Banner"]);
+    assert_eq!(cursor(&app), "Database dump");
+    app.keys("l j");
+    assert_eq!(cursor(&app), "11");
+    app.keys("h");
+    assert_eq!(cursor(&app), "Database dump");
+    app.keys("h");
+    assert_eq!(rows(&app), ["Database dump", "Weak cookie", "Banner"]);
+    app.keys("h");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Targets, "from a folded header it leaves the list");
 }
 
 #[test]
 fn header_marks_and_chooses_its_findings() {
-    let mut desk = grouped();
-    desk.keys("g g");
-    assert_eq!(desk.chosen(Pane::Findings), (vec![12, 11, 10], vec![]));
-    desk.keys("j space");
-    assert_eq!(desk.chosen(Pane::Findings), (vec![14, 13], vec![]));
-    assert_eq!(desk.model.lists.findings.marks.len(), 2);
-    desk.keys("b b");
-    assert_eq!(desk.chosen(Pane::Findings), (vec![14, 13], vec![]), "marks remain without the groups");
-    desk.keys("b c !");
-    assert_eq!(desk.chosen(Pane::Findings).0, [12, 11, 10, 15]);
-    desk.keys("/ 'dump' enter");
-    assert_eq!(desk.chosen(Pane::Findings).0, [12, 11, 10], "hidden rows are excluded");
+    let mut app = grouped();
+    app.keys("g g");
+    assert_eq!(app.chosen(Pane::Findings), (vec![12, 11, 10], vec![]));
+    app.keys("j space");
+    assert_eq!(app.chosen(Pane::Findings), (vec![14, 13], vec![]));
+    assert_eq!(app.model.lists.findings.marks.len(), 2);
+    app.keys("b b");
+    assert_eq!(app.chosen(Pane::Findings), (vec![14, 13], vec![]), "marks remain without the groups");
+    app.keys("b c !");
+    assert_eq!(app.chosen(Pane::Findings).0, [12, 11, 10, 15]);
+    app.keys("/ 'dump' enter");
+    assert_eq!(app.chosen(Pane::Findings).0, [12, 11, 10], "hidden rows are excluded");
 }
 
 #[test]
 fn filter_reduces_groups_to_matches() {
-    let mut desk = grouped();
-    desk.keys("/ 't2' enter g g");
-    assert_eq!(rows(&desk), ["Database dump", "Banner"]);
-    assert_eq!(desk.chosen(Pane::Findings).0, [11]);
+    let mut app = grouped();
+    app.keys("/ 't2' enter g g");
+    assert_eq!(rows(&app), ["Database dump", "Banner"]);
+    assert_eq!(app.chosen(Pane::Findings).0, [11]);
 }
 
 #[test]
 fn cursor_keeps_finding_when_grouping_changes() {
-    let mut desk = grouped();
-    desk.keys("g g l j j");
-    assert_eq!(cursor(&desk), "11");
-    desk.keys("b b");
-    assert_eq!(desk.selected(Pane::Findings), Some(11));
-    desk.keys("b t");
-    assert_eq!(rows(&desk).len(), 3);
-    assert_eq!(cursor(&desk), "t2.acme.test", "the header of its folded group");
-    desk.keys("b b");
-    assert_eq!(desk.selected(Pane::Findings), Some(11), "the first finding of the group");
+    let mut app = grouped();
+    app.keys("g g l j j");
+    assert_eq!(cursor(&app), "11");
+    app.keys("b b");
+    assert_eq!(app.selected(Pane::Findings), Some(11));
+    app.keys("b t");
+    assert_eq!(rows(&app).len(), 3);
+    assert_eq!(cursor(&app), "t2.acme.test", "the header of its folded group");
+    app.keys("b b");
+    assert_eq!(app.selected(Pane::Findings), Some(11), "the first finding of the group");
 }
 
 #[test]
 fn poll_keeps_cursor_and_unfolded_groups() {
-    let mut desk = grouped();
-    desk.keys("g g l G k");
-    assert_eq!(cursor(&desk), "Weak cookie");
+    let mut app = grouped();
+    app.keys("g g l G k");
+    assert_eq!(cursor(&app), "Weak cookie");
     let more = (20..60).map(|id| of_class(id, 3, &format!("other {id}"), &format!("Other {id}"), Risk::High));
     let old = [
         of_class(12, 3, "dump", "Database dump at /c.sql", Risk::Critical),
         of_class(13, 1, "cookie", "Weak cookie: sid", Risk::Low),
     ];
-    desk.feed(Snapshot::Findings(table(more.chain(old))));
-    assert_eq!(&rows(&desk)[..2], ["Database dump at /c.sql", "12"]);
-    assert_eq!(cursor(&desk), "Weak cookie: sid");
+    app.feed(Snapshot::Findings(table(more.chain(old))));
+    assert_eq!(&rows(&app)[..2], ["Database dump at /c.sql", "12"]);
+    assert_eq!(cursor(&app), "Weak cookie: sid");
 }
 
 #[test]
 fn findings_without_attribute_form_one_group() {
-    let mut desk = grouped();
+    let mut app = grouped();
     for (keys, by, title) in [
         ("b v", FindingGroupBy::Cve, "no CVE"),
         ("b w", FindingGroupBy::Cwe, "no CWE"),
         ("b p", FindingGroupBy::Port, "no port"),
     ] {
-        desk.keys(keys);
-        assert_eq!(desk.model.lists.finding_groups.by, Some(by));
-        assert_eq!(rows(&desk), [title]);
+        app.keys(keys);
+        assert_eq!(app.model.lists.finding_groups.by, Some(by));
+        assert_eq!(rows(&app), [title]);
     }
 }
 
 #[test]
 fn selecting_finding_unfolds_its_group() {
-    let mut desk = grouped();
-    let id = desk.model.cursor(Pane::Findings).shown_ids()[1];
-    assert!(desk.model.cursor(Pane::Findings).select_id(id));
-    assert_eq!(cursor(&desk), "11");
+    let mut app = grouped();
+    let id = app.model.cursor(Pane::Findings).shown_ids()[1];
+    assert!(app.model.cursor(Pane::Findings).select_id(id));
+    assert_eq!(cursor(&app), "11");
 }
 
 #[test]
 fn moving_in_detail_skips_headers() {
-    let mut desk = grouped();
-    desk.keys("g g l l enter");
-    assert!(desk.model.navigation.focus.in_detail);
-    desk.keys("J J J J");
+    let mut app = grouped();
+    app.keys("g g l l enter");
+    assert!(app.model.navigation.focus.in_detail);
+    app.keys("J J J J");
     assert_eq!(
-        (cursor(&desk).as_str(), desk.model.navigation.focus.in_detail),
+        (cursor(&app).as_str(), app.model.navigation.focus.in_detail),
         ("10", true),
         "no member stands below it"
     );

@@ -13,66 +13,66 @@ fn one(id: i64) -> Finding {
     finding(id, 1 + id % 5, &format!("Finding {letter}"), Risk::from(id % 5))
 }
 
-fn desk() -> TestDashboard {
-    let mut desk = TestDashboard::new();
-    desk.feed(Snapshot::Findings(table((1..=8).map(one))));
-    desk.keys("3");
-    desk
+fn app() -> TestDashboard {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Findings(table((1..=8).map(one))));
+    app.keys("3");
+    app
 }
 
 /// The rows as the list holds them.
-fn rows(desk: &TestDashboard) -> Vec<IssueId> {
-    desk.model.lists.findings.shown(desk.model.data.findings.value().unwrap()).collect()
+fn rows(app: &TestDashboard) -> Vec<IssueId> {
+    app.model.lists.findings.shown(app.model.data.findings.value().unwrap()).collect()
 }
 
 /// Somebody else decides about a finding.
-fn another_decides(desk: &mut TestDashboard, finding: i64, number: u64, verdict: Verdict) {
-    let table = desk.model.data.findings.value().unwrap();
+fn another_decides(app: &mut TestDashboard, finding: i64, number: u64, verdict: Verdict) {
+    let table = app.model.data.findings.value().unwrap();
     let Some(issue) = table.items().iter().find(|issue| issue.finding.id.0 == finding) else { return };
     let subject = Subject::Finding((*issue.identity).clone());
     let mut ben = EventWriter { who: "ben@test".into(), instance: 9, number, ..EventWriter::default() };
-    let (batch, clock) = (ben.next(), desk.model.findings.triage.state.clock() + 1);
-    let after = desk.model.findings.triage.state.heads(issue.key());
+    let (batch, clock) = (ben.next(), app.model.findings.triage.state.clock() + 1);
+    let after = app.model.findings.triage.state.heads(issue.key());
     let change = Change::Decide(Decision { verdict, ..Decision::default() });
     let event: Event = ben.write((stamp(), clock), batch, after, subject, change);
-    desk.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
+    app.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
 }
 
 #[test]
 fn decided_rows_keep_place_in_order_by_verdict() {
-    let mut desk = desk();
-    desk.model.set_order(Pane::Findings, "verdict,risk").unwrap();
-    let before = rows(&desk);
-    desk.keys("j f G x");
+    let mut app = app();
+    app.model.set_order(Pane::Findings, "verdict,risk").unwrap();
+    let before = rows(&app);
+    app.keys("j f G x");
     let with_more = || Snapshot::Findings(table((1..=9).map(one)));
-    desk.feed(with_more());
-    let after: Vec<IssueId> = rows(&desk).into_iter().filter(|id| before.contains(id)).collect();
+    app.feed(with_more());
+    let after: Vec<IssueId> = rows(&app).into_iter().filter(|id| before.contains(id)).collect();
     assert_eq!(after, before, "nothing moved");
-    assert_eq!(rows(&desk).len(), 9, "what is new has come");
-    desk.keys("r");
-    assert_ne!(rows(&desk).into_iter().filter(|id| before.contains(id)).collect::<Vec<_>>(), before);
+    assert_eq!(rows(&app).len(), 9, "what is new has come");
+    app.keys("r");
+    assert_ne!(rows(&app).into_iter().filter(|id| before.contains(id)).collect::<Vec<_>>(), before);
 }
 
 #[test]
 fn rows_decided_elsewhere_remain_until_filter_is_applied_again() {
-    let mut desk = desk();
-    let before = rows(&desk);
-    another_decides(&mut desk, 3, 1, Verdict::FalsePositive);
-    desk.feed(Snapshot::Findings(table((1..=8).map(one))));
-    assert_eq!(rows(&desk), before);
-    desk.keys("r");
-    assert_eq!(rows(&desk).len(), 7);
+    let mut app = app();
+    let before = rows(&app);
+    another_decides(&mut app, 3, 1, Verdict::FalsePositive);
+    app.feed(Snapshot::Findings(table((1..=8).map(one))));
+    assert_eq!(rows(&app), before);
+    app.keys("r");
+    assert_eq!(rows(&app).len(), 7);
     // A new decision does not show a hidden row again.
-    another_decides(&mut desk, 3, 2, Verdict::Confirmed);
-    desk.feed(Snapshot::Findings(table((1..=8).map(one))));
-    assert_eq!(rows(&desk).len(), 7);
+    another_decides(&mut app, 3, 2, Verdict::Confirmed);
+    app.feed(Snapshot::Findings(table((1..=8).map(one))));
+    assert_eq!(rows(&app).len(), 7);
 }
 
 #[test]
 fn decided_findings_are_hidden_when_store_opens() {
-    let mut before = desk();
+    let mut before = app();
     before.keys("f j j c");
-    let mut later = desk();
+    let mut later = app();
     let state = before.model.findings.triage.state.clone();
     let stored = StoredDecisions {
         state,
@@ -92,68 +92,67 @@ fn decided_findings_are_hidden_when_store_opens() {
 
 #[test]
 fn scan_results_apply_to_filter_at_once() {
-    let mut desk = TestDashboard::new();
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     let before = [found(1, 1, 1, "Private key", Risk::High), found(2, 1, 1, "Banner", Risk::Low)];
-    desk.feed(Snapshot::Findings(table(before.clone())));
-    desk.model.set_query(Pane::Findings, "is:undecided").unwrap();
-    desk.keys("3 x r");
-    assert_eq!(desk.shown(Pane::Findings), [2], "fixed is not undecided");
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));
+    app.feed(Snapshot::Findings(table(before.clone())));
+    app.model.set_query(Pane::Findings, "is:undecided").unwrap();
+    app.keys("3 x r");
+    assert_eq!(app.shown(Pane::Findings), [2], "fixed is not undecided");
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));
     let again = found(11, 5, 1, "Private key", Risk::High);
-    desk.feed(Snapshot::Findings(table(before.into_iter().chain([again]))));
-    assert_eq!(desk.shown(Pane::Findings), [11, 2], "a regression");
-    desk.feed(Snapshot::Findings(table([
+    app.feed(Snapshot::Findings(table(before.into_iter().chain([again]))));
+    assert_eq!(app.shown(Pane::Findings), [11, 2], "a regression");
+    app.feed(Snapshot::Findings(table([
         found(1, 1, 1, "Private key", Risk::High),
         found(11, 5, 1, "Private key", Risk::High),
     ])));
-    assert_eq!(desk.shown(Pane::Findings), [11], "the service forgot the other one");
+    assert_eq!(app.shown(Pane::Findings), [11], "the service forgot the other one");
 }
 
 #[test]
 fn reopened_findings_are_counted_for_header() {
-    let mut desk = TestDashboard::new();
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
-    desk.feed(Snapshot::Findings(table([
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+    app.feed(Snapshot::Findings(table([
         found(1, 1, 1, "Private key", Risk::High),
         found(2, 1, 1, "Banner", Risk::Low),
     ])));
-    let counted = |desk: &TestDashboard| {
-        (desk.model.findings.triage.again.conflicts, desk.model.findings.triage.again.regressions)
-    };
-    desk.keys("3 x j f");
-    assert_eq!(counted(&desk), (0, 0));
+    let counted =
+        |app: &TestDashboard| (app.model.findings.triage.again.conflicts, app.model.findings.triage.again.regressions);
+    app.keys("3 x j f");
+    assert_eq!(counted(&app), (0, 0));
     // Ben did not know of the verdict on the second one.
-    let table_now = desk.model.data.findings.value().unwrap().clone();
+    let table_now = app.model.data.findings.value().unwrap().clone();
     let issue = table_now.items().iter().find(|issue| issue.finding.id.0 == 2).unwrap();
     let mut ben = EventWriter { who: "ben@test".into(), instance: 9, ..EventWriter::default() };
     let (batch, subject) = (ben.next(), Subject::Finding((*issue.identity).clone()));
     let decided = Change::Decide(Decision { verdict: Verdict::Confirmed, ..Decision::default() });
     let event = ben.write((stamp(), 1), batch, Vec::new(), subject, decided);
-    desk.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
-    assert_eq!(counted(&desk), (1, 0));
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));
-    desk.feed(Snapshot::Findings(table([
+    app.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
+    assert_eq!(counted(&app), (1, 0));
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));
+    app.feed(Snapshot::Findings(table([
         found(1, 1, 1, "Private key", Risk::High),
         found(2, 1, 1, "Banner", Risk::Low),
         found(11, 5, 1, "Private key", Risk::High),
         found(12, 5, 1, "Banner", Risk::Low),
     ])));
-    assert_eq!(counted(&desk), (1, 1));
-    desk.keys("* c");
-    assert_eq!(counted(&desk), (0, 0), "any verdict settles them");
+    assert_eq!(counted(&app), (1, 1));
+    app.keys("* c");
+    assert_eq!(counted(&app), (0, 0), "any verdict settles them");
 }
 
 #[test]
 fn decided_board_row_remains_under_filter() {
-    let mut desk = crate::dashboard::findings::retest::tests::desk();
-    desk.keys("3 * s y / 'is:undecided' enter c");
-    let before = desk.model.cursor(Pane::Board).shown_ids();
+    let mut app = crate::dashboard::findings::retest::tests::app();
+    app.keys("3 * s y / 'is:undecided' enter c");
+    let before = app.model.cursor(Pane::Board).shown_ids();
     assert_eq!(before.len(), 4);
-    desk.feed(Snapshot::Findings(table(crate::dashboard::findings::retest::tests::before())));
-    assert_eq!(desk.model.cursor(Pane::Board).shown_ids(), before);
-    desk.keys("r");
-    assert_eq!(desk.model.cursor(Pane::Board).shown_ids().len(), 3);
+    app.feed(Snapshot::Findings(table(crate::dashboard::findings::retest::tests::before())));
+    assert_eq!(app.model.cursor(Pane::Board).shown_ids(), before);
+    app.keys("r");
+    assert_eq!(app.model.cursor(Pane::Board).shown_ids().len(), 3);
 }
 
 #[derive(Clone, Debug)]
@@ -182,26 +181,26 @@ proptest! {
         filter in prop::sample::select(vec!["is:undecided", "", "verdict:open", "-verdict:fixed"]),
         steps in proptest::collection::vec(step(), 1..40),
     ) {
-        let mut desk = desk();
-        desk.model.set_query(Pane::Findings, filter).unwrap();
-        prop_assume!(desk.model.set_order(Pane::Findings, order).is_ok());
+        let mut app = app();
+        app.model.set_query(Pane::Findings, filter).unwrap();
+        prop_assume!(app.model.set_order(Pane::Findings, order).is_ok());
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
         let mut most = 8;
         for (number, step) in steps.into_iter().enumerate() {
-            let before = rows(&desk);
+            let before = rows(&app);
             match step {
                 Step::Key(at) => {
-                    desk.keys(keys[at % keys.len()]);
-                    desk.model.overlay.modals.clear();
+                    app.keys(keys[at % keys.len()]);
+                    app.model.overlay.modals.clear();
                 }
                 Step::Another(finding, at) => {
                     let verdict = Verdict::ALL[at % 7];
-                    another_decides(&mut desk, finding, number as u64, verdict);
+                    another_decides(&mut app, finding, number as u64, verdict);
                 }
                 Step::More(to) => most = most.max(to),
             }
-            desk.feed(Snapshot::Findings(table((1..=most).map(one))));
-            let now = rows(&desk);
+            app.feed(Snapshot::Findings(table((1..=most).map(one))));
+            let now = rows(&app);
             let remaining: Vec<IssueId> = now.iter().copied().filter(|id| before.contains(id)).collect();
             prop_assert_eq!(remaining, before, "after {:?}", now);
         }

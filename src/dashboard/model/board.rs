@@ -48,7 +48,7 @@ impl Model {
         }
         let counts: Vec<String> = counts.values().map(|(count, label)| format!("{count} {label}")).collect();
         let board = self.retest_board_keys();
-        self.say(Tone::Good, format!("retest ended: {} · {board} opens the board", counts.join(", ")));
+        self.notify(Tone::Good, format!("retest ended: {} · {board} opens the board", counts.join(", ")));
     }
 
     /// The keys that open the board from the findings.

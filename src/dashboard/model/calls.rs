@@ -34,8 +34,8 @@ impl Model {
     }
 
     /// Shows a notice with the failed object, the cause and the next step.
-    pub(crate) fn say_problem(&mut self, what: &str, problem: &Problem) {
+    pub(crate) fn notify_problem(&mut self, what: &str, problem: &Problem) {
         let hint = problem.hint.as_deref().map(|hint| format!(" · {hint}")).unwrap_or_default();
-        self.say(Tone::Bad, format!("{what}: {problem}{hint}"));
+        self.notify(Tone::Bad, format!("{what}: {problem}{hint}"));
     }
 }

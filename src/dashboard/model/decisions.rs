@@ -189,7 +189,7 @@ impl Model {
             TriageNews::Opened(stored) => {
                 let StoredDecisions { state, writer, settings, seen, problem } = *stored;
                 if writer.is_some() && self.findings.triage.has_no_store() {
-                    self.say(Tone::Good, "decisions can be saved again");
+                    self.notify(Tone::Good, "decisions can be saved again");
                 }
                 let wide_revision = self.findings.triage.wide_revision + 1;
                 self.findings.triage.defaults = DecisionDefaults::of(&state);
@@ -207,13 +207,13 @@ impl Model {
             TriageNews::Events(events) => return self.take_events(&events),
             TriageNews::Saved => return drop(self.findings.triage.unsaved.pop_front()),
             TriageNews::Retrying(problem) => {
-                self.say_problem("decisions not saved; retrying", &problem);
+                self.notify_problem("decisions not saved; retrying", &problem);
                 self.findings.triage.problem = Some(problem);
                 return;
             }
             TriageNews::Recovered => {
                 self.findings.triage.problem = None;
-                return self.say(Tone::Good, "decisions saved");
+                return self.notify(Tone::Good, "decisions saved");
             }
             TriageNews::Failed(problem) => {
                 self.findings.triage.writer = None;
@@ -222,8 +222,8 @@ impl Model {
         }
         if let Some(problem) = self.findings.triage.problem.clone() {
             match self.cannot_decide() {
-                Some(why) => self.say(Tone::Bad, why),
-                None => self.say_problem("decisions", &problem),
+                Some(why) => self.notify(Tone::Bad, why),
+                None => self.notify_problem("decisions", &problem),
             }
         }
     }

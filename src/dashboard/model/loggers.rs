@@ -26,7 +26,7 @@ impl Model {
             let was =
                 known.and_then(|logger| LoggerExpiry::of(logger)).or(known.is_none().then_some(LoggerExpiry::Over));
             if let Some(ending) = LoggerExpiry::of(logger).filter(|&now| kind(Some(now)) != kind(was)) {
-                self.say(Tone::Bad, format!("logger {}: {ending}", logger.label));
+                self.notify(Tone::Bad, format!("logger {}: {ending}", logger.label));
             }
         }
     }

@@ -60,7 +60,7 @@ impl Model {
         self.findings.board = None;
         self.findings.is_retest_running = false;
         if !std::mem::take(&mut self.captures.exports).is_empty() {
-            self.say(Tone::Bad, "export of captures cancelled: the workspace changed");
+            self.notify(Tone::Bad, "export of captures cancelled: the workspace changed");
         }
         let lists = std::mem::take(&mut self.lists);
         self.lists.workspaces = lists.workspaces;
@@ -102,7 +102,7 @@ pub(crate) fn reveal(model: &mut Model, pane: Pane, id: i64) {
     model.show_rows(pane);
     let found = model.cursor(pane).select_id(id);
     match found {
-        true => model.say(Tone::Plain, "filter and scope removed to show this row"),
-        false => model.say(Tone::Plain, format!("{id} not found in {}", pane.title())),
+        true => model.notify(Tone::Plain, "filter and scope removed to show this row"),
+        false => model.notify(Tone::Plain, format!("{id} not found in {}", pane.title())),
     }
 }

@@ -46,7 +46,7 @@ impl Model {
             if let Some((pane, id)) = self.created_since(&one.job.call, &one.existing) {
                 one.found = Some(id);
                 self.lists.select_when_loaded(pane, id);
-                self.say(
+                self.notify(
                     Tone::Good,
                     format!("{} {} (id {id}), although its response was lost", one.job.about, one.past),
                 );
@@ -55,7 +55,7 @@ impl Model {
         let now = self.now.mono;
         for one in unknown.extract_if(.., |one| one.until <= now) {
             if one.found.is_none() {
-                self.say(Tone::Plain, format!("{} not {}: the service does not list it", one.job.about, one.past));
+                self.notify(Tone::Plain, format!("{} not {}: the service does not list it", one.job.about, one.past));
             }
         }
         self.calls.unknown = unknown;

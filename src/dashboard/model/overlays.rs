@@ -19,8 +19,8 @@ impl Model {
     }
 
     /// Says that an action has no effect in the focused pane.
-    pub(crate) fn say_no_use(&mut self, action: Action) {
-        self.say(Tone::Plain, format!("`{}` has no effect here", action.command()));
+    pub(crate) fn notify_no_effect(&mut self, action: Action) {
+        self.notify(Tone::Plain, format!("`{}` has no effect here", action.command()));
     }
 
     /// The key of an action, for notices.

@@ -90,7 +90,7 @@ impl Model {
         self.remember_one((OWN_ADDRESSES, &name), Shared::default(), (!was).then_some("own"), effects);
         self.load_own_addresses();
         self.show_rows(Pane::Captures);
-        self.say(Tone::Good, notice);
+        self.notify(Tone::Good, notice);
         Ok(())
     }
 }

@@ -97,7 +97,7 @@ impl Model {
         };
         for (noun, is_lost) in [("target", lost_target), ("scan", lost_scan), ("logger", lost_logger)] {
             if is_lost {
-                self.say(Tone::Plain, format!("{noun} deleted; its scope was removed"));
+                self.notify(Tone::Plain, format!("{noun} deleted; its scope was removed"));
             }
         }
         navigation::set_scope(self, scope);

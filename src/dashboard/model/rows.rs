@@ -50,7 +50,7 @@ impl Model {
         let asking = ChunkQuery { stream: &self.data.captures, query: &query, context, bytes: stream::chunks::CHUNK };
         match gathering.next_chunk(&asking) {
             None => self.captures.exports.push_front((exported, gathering)),
-            Some(found) if found.is_empty() => self.say(Tone::Bad, "no captured requests to export"),
+            Some(found) if found.is_empty() => self.notify(Tone::Bad, "no captured requests to export"),
             Some(found) => {
                 exported.sent = found.iter().map(|captured| self.record_of(captured)).collect();
                 effects.push(Effect::ExportCaptures(Box::new(exported)));

@@ -42,7 +42,7 @@ impl Model {
                 is_hit |= self.notify_of_hit(token, captured, alert.as_deref(), effects);
             }
             if let Some(query) = alert.filter(|_| !is_hit && !self.is_old(&captured.capture)) {
-                self.notify(&AlertReason::Alert(&query), captured, None, effects);
+                self.alert(&AlertReason::Alert(&query), captured, None, effects);
             }
             any |= is_hit;
         }
@@ -82,7 +82,7 @@ impl Model {
             None => AlertReason::Payload,
         };
         if self.captures.signals.may_notify(self.now.mono, token) || awaited {
-            self.notify(&why, captured, Some(&payload), effects);
+            self.alert(&why, captured, Some(&payload), effects);
         }
         true
     }
@@ -115,7 +115,7 @@ impl Model {
             self.payloads_changed();
         }
         for wait in ended {
-            self.say(Tone::Bad, format!("payload {}: no request before the timeout", wait.token));
+            self.notify(Tone::Bad, format!("payload {}: no request before the timeout", wait.token));
         }
     }
 
@@ -145,7 +145,7 @@ impl Model {
         matches
     }
 
-    fn notify(
+    fn alert(
         &mut self,
         why: &AlertReason<'_>,
         captured: &CaptureRow,
@@ -153,7 +153,7 @@ impl Model {
         effects: &mut Vec<Effect>,
     ) {
         let signal = self.signal(why, captured, payload);
-        self.say(Tone::Good, format!("{}: {}", signal.title, signal.body));
+        self.notify(Tone::Good, format!("{}: {}", signal.title, signal.body));
         let sent = self.captures.signals.notify(self.now.mono, signal);
         effects.extend(sent.map(|signal| Effect::Signal(Box::new(signal))));
     }

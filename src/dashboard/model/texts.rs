@@ -28,7 +28,7 @@ impl Model {
         let fields: Vec<Field> = self.searched_texts().into_iter().filter(|&field| table.awaits(field)).collect();
         if !fields.is_empty() {
             self.findings.reading = Some(Arc::clone(&table));
-            self.say(Tone::Plain, "searching the texts of the findings");
+            self.notify(Tone::Plain, "searching the texts of the findings");
             effects.push(Effect::ReadTexts(SearchedTexts { table, fields }));
         }
     }

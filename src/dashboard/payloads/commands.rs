@@ -45,7 +45,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("wait end", &[], "cancel all waits", "wait end", |model, _, _| {
         let count = std::mem::take(&mut model.captures.signals.waits).len();
         model.payloads_changed();
-        model.say(
+        model.notify(
             Tone::Plain,
             if count == 0 { "no waits".to_owned() } else { format!("{} cancelled", plural(count, "wait")) },
         );
@@ -72,7 +72,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         "alerts",
         |model, _, _| {
             match model.captures.signals.alerts.is_empty() {
-                true => model.say(Tone::Plain, "no alert rules: `:alert QUERY` adds one"),
+                true => model.notify(Tone::Plain, "no alert rules: `:alert QUERY` adds one"),
                 false => model.overlay.modals.push(Modal::Alerts(PopUpList::default())),
             }
             Ok(())
@@ -115,7 +115,7 @@ fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     model.payloads_changed();
     let hits = model.captures.payloads.hits_of(token).count;
     let so_far = if hits > 0 { format!(" ({hits} hits so far)") } else { String::new() };
-    model.say(Tone::Good, format!("waiting for a hit of payload {token}{so_far}"));
+    model.notify(Tone::Good, format!("waiting for a hit of payload {token}{so_far}"));
     Ok(())
 }
 
@@ -125,6 +125,6 @@ fn alert(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<()
         return Err("this alert rule already exists".to_owned());
     }
     model.keep_alert(&query, Some(false), effects);
-    model.say(Tone::Good, format!("alert rule added: {query}"));
+    model.notify(Tone::Good, format!("alert rule added: {query}"));
     Ok(())
 }

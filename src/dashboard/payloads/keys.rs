@@ -22,12 +22,12 @@ pub(crate) fn handle_payload(model: &mut Model, action: PayloadAction, effects: 
         PayloadAction::Plant => {
             let form = model.url_form();
             if let Err(why) = plant(model, form, effects) {
-                model.say(Tone::Bad, why);
+                model.notify(Tone::Bad, why);
             }
         }
         PayloadAction::EditPlace => match model.payload_at_hand().map(|payload| payload.token) {
             Some(token) => open_place(model, token),
-            None => say_no_payload(model),
+            None => notify_no_payload(model),
         },
     }
 }
@@ -36,17 +36,17 @@ pub(crate) fn handle_payload(model: &mut Model, action: PayloadAction, effects: 
 pub(crate) fn prompt_shape(model: &mut Model) {
     match model.payload_at_hand() {
         Some(_) => model.keyboard.pending = Some(Context::Shape),
-        None => say_no_payload(model),
+        None => notify_no_payload(model),
     }
 }
 
-fn say_no_payload(model: &mut Model) {
+fn notify_no_payload(model: &mut Model) {
     let key = model.keyboard.keymap.key_of(Context::Everywhere, Action::Payload(PayloadAction::Plant));
-    model.say(Tone::Plain, format!("no payload selected: {} creates one", key.unwrap_or_default()));
+    model.notify(Tone::Plain, format!("no payload selected: {} creates one", key.unwrap_or_default()));
 }
 
 pub(crate) fn copy_as(model: &mut Model, shape: PayloadShape, effects: &mut Vec<Effect>) {
-    let Some(payload) = model.payload_at_hand() else { return say_no_payload(model) };
+    let Some(payload) = model.payload_at_hand() else { return notify_no_payload(model) };
     let what = format!("payload {} as {shape}", payload.token);
     effects.push(Effect::Copy { what, text: text::clean_text(&shape.of(&payload.url)).into_owned() });
 }
@@ -147,7 +147,7 @@ pub(crate) fn handle_drawn(
             let key = model.keyboard.keymap.key_of(Context::Payloads, edit).unwrap_or_default();
             let about = [&first.finding_name, &first.target].into_iter().find(|text| !text.is_empty());
             let about = about.map(|text| format!(" for \"{text}\"")).unwrap_or_default();
-            model.say(Tone::Plain, format!("payload created{about} · {key} placement"));
+            model.notify(Tone::Plain, format!("payload created{about} · {key} placement"));
         }
         Some(name) => {
             let lines: String =
@@ -196,7 +196,7 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     let FormTag::Place(token) = form.tag else { return };
     change(model, &[token], |payload| form::fill(&form, payload), effects);
     model.overlay.drafts.remove(&FormTag::Place(token));
-    model.say(Tone::Good, format!("payload {token} saved"));
+    model.notify(Tone::Good, format!("payload {token} saved"));
 }
 
 /// Changes payloads, and stores each under its next version.
@@ -221,19 +221,19 @@ pub(crate) fn to_captures(model: &mut Model) {
     // Without a logger pane 5 has no captures.
     let no_logger = model.data.loggers.value().is_some_and(|loggers| loggers.is_empty());
     match here {
-        _ if hits == 0 && !model.captures.payloads.counted => model.say(Tone::Plain, "hits not counted yet"),
+        _ if hits == 0 && !model.captures.payloads.counted => model.notify(Tone::Plain, "hits not counted yet"),
         _ if hits == 0 => {
-            model.say(Tone::Plain, format!("no hits yet; `:wait payload {token}` alerts on the next hit"))
+            model.notify(Tone::Plain, format!("no hits yet; `:wait payload {token}` alerts on the next hit"))
         }
-        _ if no_logger => model.say(Tone::Plain, format!("{hits} hits of a deleted logger; {archived}")),
-        0 => model.say(Tone::Plain, format!("{hits} hits, none loaded; {archived}")),
+        _ if no_logger => model.notify(Tone::Plain, format!("{hits} hits of a deleted logger; {archived}")),
+        0 => model.notify(Tone::Plain, format!("{hits} hits, none loaded; {archived}")),
         _ => {
             navigation::go(model, Pane::Captures);
             navigation::set_scope(model, Scope { logger: None, ..model.navigation.scope.clone() });
             // The query is valid.
             let _ = model.set_query(Pane::Captures, &query_of(token));
             if here < hits {
-                model.say(Tone::Plain, format!("{here} of {hits} hits loaded; {archived}"));
+                model.notify(Tone::Plain, format!("{here} of {hits} hits loaded; {archived}"));
             }
         }
     }
@@ -267,7 +267,7 @@ pub(crate) fn to_finding(model: &mut Model) {
     navigation::go(model, Pane::Findings);
     match finding {
         Some(key) => navigation::reveal(model, Pane::Findings, IssueId::from(key).into()),
-        None => model.say(Tone::Plain, "payload without a finding: showing all findings"),
+        None => model.notify(Tone::Plain, "payload without a finding: showing all findings"),
     }
 }
 

@@ -58,11 +58,11 @@ fn fact<'a>(signal: &'a Signal, name: &str) -> &'a str {
 
 #[test]
 fn hit_of_known_payload_alerts_with_facts_and_is_counted() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    let mut app = TestDashboard::new();
+    app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
     // Without a writable archive the dashboard counts the hit.
-    desk.model.captures.oob.writable = false;
-    let signals = desk.hit(9, Some(1));
+    app.model.captures.oob.writable = false;
+    let signals = app.hit(9, Some(1));
     let [signal] = &signals[..] else { panic!("{signals:?}") };
     assert_eq!((signal.title.as_str(), fact(signal, "token")), ("payload hit", "aaaaaaaaaaab"));
     assert_eq!((fact(signal, "planted"), fact(signal, "technique")), ("q · t1.acme.test", "SSRF"));
@@ -71,122 +71,118 @@ fn hit_of_known_payload_alerts_with_facts_and_is_counted() {
         ("203.0.113.9", "probe", "payload")
     );
     assert!(
-        signal.body.starts_with("q · t1.acme.test, SSRF, ~+") && desk.notices().contains(&signal.body),
+        signal.body.starts_with("q · t1.acme.test, SSRF, ~+") && app.notices().contains(&signal.body),
         "{signal:?}"
     );
-    assert_eq!(desk.model.captures.payloads.hits_of(Token::of(1)).count, 1);
-    assert!(desk.hit(9, Some(1)).is_empty(), "the same capture again is no hit");
-    assert_eq!(desk.model.captures.payloads.hits_of(Token::of(1)).count, 1);
+    assert_eq!(app.model.captures.payloads.hits_of(Token::of(1)).count, 1);
+    assert!(app.hit(9, Some(1)).is_empty(), "the same capture again is no hit");
+    assert_eq!(app.model.captures.payloads.hits_of(Token::of(1)).count, 1);
 }
 
 #[test]
 fn capture_without_known_token_does_not_alert() {
-    let mut desk = TestDashboard::new();
-    assert!(desk.hit(9, None).is_empty() && desk.hit(10, Some(77)).is_empty());
+    let mut app = TestDashboard::new();
+    assert!(app.hit(9, None).is_empty() && app.hit(10, Some(77)).is_empty());
 }
 
 #[test]
 fn alerts_are_limited_per_payload_and_spaced_five_seconds() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p p p");
-    assert_eq!(desk.hit(9, Some(1)).len(), 1);
-    assert!(desk.hit(10, Some(1)).is_empty() && desk.pass(5).is_empty(), "the same payload within a minute");
-    assert_eq!(desk.hit(11, Some(2)).len(), 1);
+    let mut app = TestDashboard::new();
+    app.keys("3 p p p");
+    assert_eq!(app.hit(9, Some(1)).len(), 1);
+    assert!(app.hit(10, Some(1)).is_empty() && app.pass(5).is_empty(), "the same payload within a minute");
+    assert_eq!(app.hit(11, Some(2)).len(), 1);
     for (id, token) in [(12, 3), (13, 1), (14, 2)] {
-        assert!(desk.hit(id, Some(token)).is_empty(), "one in five seconds");
+        assert!(app.hit(id, Some(token)).is_empty(), "one in five seconds");
     }
-    let wake = desk.model.wake_at().unwrap();
-    assert!(wake <= desk.at + Duration::from_secs(5), "{wake:?}");
-    let signals = desk.pass(5);
+    let wake = app.model.wake_at().unwrap();
+    assert!(wake <= app.at + Duration::from_secs(5), "{wake:?}");
+    let signals = app.pass(5);
     assert_eq!((signals.len(), fact(&signals[0], "token")), (1, "aaaaaaaaaaad"));
-    desk.pass(60);
-    assert_eq!(desk.hit(15, Some(1)).len(), 1, "after a minute again");
-    assert!(desk.hit(16, Some(2)).is_empty() && desk.hit(17, Some(3)).is_empty());
-    let signals = desk.pass(5);
+    app.pass(60);
+    assert_eq!(app.hit(15, Some(1)).len(), 1, "after a minute again");
+    assert!(app.hit(16, Some(2)).is_empty() && app.hit(17, Some(3)).is_empty());
+    let signals = app.pass(5);
     assert!(signals[0].body.ends_with("and 1 more") && fact(&signals[0], "more") == "1", "{signals:?}");
 }
 
 #[test]
 fn alert_rule_alerts_until_off_or_deleted() {
-    let mut desk = TestDashboard::new();
-    let stored = desk.keys(": 'alert from:203.0.113.* method:get' enter");
+    let mut app = TestDashboard::new();
+    let stored = app.keys(": 'alert from:203.0.113.* method:get' enter");
     assert!(stored.iter().any(|effect| matches!(effect, Effect::RememberOne { of: "alert", .. })), "{stored:?}");
-    let signals = desk.hit(9, None);
+    let signals = app.hit(9, None);
     assert_eq!((signals.len(), fact(&signals[0], "event")), (1, "alert"));
     assert_eq!(signals[0].title, "alert from:203.0.113.* method:get");
-    desk.keys(": 'alerts' enter space esc");
-    desk.pass(5);
-    assert!(desk.hit(10, None).is_empty(), "off");
-    desk.keys(": 'alert from:203.0.113.* method:get' enter");
-    assert_eq!((desk.hit(11, None).len(), desk.model.captures.signals.alerts.len()), (1, 1), "on again, not twice");
-    desk.keys(": 'alerts' enter D");
-    assert_eq!(desk.prompt().question, "Delete alert rule from:203.0.113.* method:get?");
-    desk.keys("esc D");
-    assert_eq!(desk.model.captures.signals.alerts.len(), 1, "nothing is deleted before the yes");
-    desk.keys("y");
-    assert!(desk.model.captures.signals.alerts.is_empty() && desk.model.overlay.modals.is_empty());
-    desk.keys(": 'alerts' enter");
-    assert!(desk.notices().contains("no alert rules"), "{}", desk.notices());
+    app.keys(": 'alerts' enter space esc");
+    app.pass(5);
+    assert!(app.hit(10, None).is_empty(), "off");
+    app.keys(": 'alert from:203.0.113.* method:get' enter");
+    assert_eq!((app.hit(11, None).len(), app.model.captures.signals.alerts.len()), (1, 1), "on again, not twice");
+    app.keys(": 'alerts' enter D");
+    assert_eq!(app.prompt().question, "Delete alert rule from:203.0.113.* method:get?");
+    app.keys("esc D");
+    assert_eq!(app.model.captures.signals.alerts.len(), 1, "nothing is deleted before the yes");
+    app.keys("y");
+    assert!(app.model.captures.signals.alerts.is_empty() && app.model.overlay.modals.is_empty());
+    app.keys(": 'alerts' enter");
+    assert!(app.notices().contains("no alert rules"), "{}", app.notices());
 }
 
 #[test]
 fn alert_rules_belong_to_workspace() {
-    let mut desk = TestDashboard::new();
-    desk.keys(": 'alert is:known' enter 1 j enter");
-    assert!(desk.model.captures.signals.alerts.is_empty());
-    desk.keys("1 k enter");
-    assert_eq!(desk.model.captures.signals.alerts.len(), 1);
+    let mut app = TestDashboard::new();
+    app.keys(": 'alert is:known' enter 1 j enter");
+    assert!(app.model.captures.signals.alerts.is_empty());
+    app.keys("1 k enter");
+    assert_eq!(app.model.captures.signals.alerts.len(), 1);
 }
 
 #[test]
 fn wait_ends_with_hit_or_timeout() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p p");
-    desk.keys(": 'wait payload aaaaaaaaaaab timeout 10m' enter : 'wait payload aaaaaaaaaaac' enter");
-    assert_eq!(desk.model.captures.signals.waits.len(), 2);
-    desk.model.set_query(Pane::Payloads, "is:awaited").unwrap();
-    assert_eq!(desk.model.cursor(Pane::Payloads).shown_ids().len(), 2);
-    let signals = desk.hit(9, Some(2));
+    let mut app = TestDashboard::new();
+    app.keys("3 p p");
+    app.keys(": 'wait payload aaaaaaaaaaab timeout 10m' enter : 'wait payload aaaaaaaaaaac' enter");
+    assert_eq!(app.model.captures.signals.waits.len(), 2);
+    app.model.set_query(Pane::Payloads, "is:awaited").unwrap();
+    assert_eq!(app.model.cursor(Pane::Payloads).shown_ids().len(), 2);
+    let signals = app.hit(9, Some(2));
     assert_eq!((signals.len(), fact(&signals[0], "event")), (1, "wait"));
-    assert_eq!(desk.model.captures.signals.waits.len(), 1);
-    assert!(desk.pass(601).is_empty());
+    assert_eq!(app.model.captures.signals.waits.len(), 1);
+    assert!(app.pass(601).is_empty());
     assert!(
-        desk.model.captures.signals.waits.is_empty()
-            && desk.notices().contains("payload aaaaaaaaaaab: no request before the timeout")
+        app.model.captures.signals.waits.is_empty()
+            && app.notices().contains("payload aaaaaaaaaaab: no request before the timeout")
     );
 }
 
 #[test]
 fn wait_requires_unique_payload() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p p");
+    let mut app = TestDashboard::new();
+    app.keys("3 p p");
     for (line, words) in [("wait payload aaa", "2 payload tokens begin"), ("wait payload zz", "no payload token")] {
-        let fault = crate::dashboard::core::commands::table::read(&desk.model, line).unwrap_err();
+        let fault = crate::dashboard::core::commands::table::read(&app.model, line).unwrap_err();
         assert!(fault.reason.contains(words), "{fault:?}");
     }
-    desk.keys(": 'wait payload aaaaaaaaaaac timeout soon' enter");
-    assert!(
-        desk.notices().contains("use 90s, 10m") && desk.model.captures.signals.waits.is_empty(),
-        "{}",
-        desk.notices()
-    );
+    app.keys(": 'wait payload aaaaaaaaaaac timeout soon' enter");
+    assert!(app.notices().contains("use 90s, 10m") && app.model.captures.signals.waits.is_empty(), "{}", app.notices());
 }
 
 #[test]
 fn hit_recognised_later_alerts() {
-    let mut desk = TestDashboard::new();
-    assert!(desk.hit(9, None).is_empty());
+    let mut app = TestDashboard::new();
+    assert!(app.hit(9, None).is_empty());
     let payload = crate::oob::Payload { token: Token::of(5), workspace: "Acme".into(), ..Default::default() };
-    desk.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
+    app.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
     let late = capture_row(9, Some(5));
-    let signals = signals(desk.send(Msg::Oob(OobNews::Recognised(vec![(late.id(), late.mentions)]))));
+    let signals = signals(app.send(Msg::Oob(OobNews::Recognised(vec![(late.id(), late.mentions)]))));
     assert_eq!((signals.len(), fact(&signals[0], "token")), (1, "aaaaaaaaaaaf"));
 }
 
 #[test]
 fn many_payloads_are_saved_one_per_line() {
-    let mut desk = TestDashboard::new();
-    let effects = desk.keys("3 : 'payloads 3 urls.txt shape=schemeless' enter");
+    let mut app = TestDashboard::new();
+    let effects = app.keys("3 : 'payloads 3 urls.txt shape=schemeless' enter");
     let saved = effects.iter().find_map(|effect| match effect {
         Effect::Save { name, content } => Some((name.as_str(), std::str::from_utf8(content).unwrap())),
         _ => None,
@@ -194,93 +190,90 @@ fn many_payloads_are_saved_one_per_line() {
     let lines = "//127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab\n//127.0.0.1:8766/l/abc/?t=aaaaaaaaaaac\n\
                  //127.0.0.1:8766/l/abc/?t=aaaaaaaaaaad\n";
     assert_eq!(saved, Some(("urls.txt", lines)));
-    let numbered = |desk: &TestDashboard| -> Vec<_> {
-        desk.model.captures.oob.book.payloads().map(|payload| (payload.number, payload.batch.to_string())).collect()
+    let numbered = |app: &TestDashboard| -> Vec<_> {
+        app.model.captures.oob.book.payloads().map(|payload| (payload.number, payload.batch.to_string())).collect()
     };
-    assert_eq!(numbered(&desk)[2], (Some(3), "urls.txt".to_owned()));
+    assert_eq!(numbered(&app)[2], (Some(3), "urls.txt".to_owned()));
     // The cursor is on a finding, but the places of the lines are unknown.
     let bound = |payload: &Arc<crate::oob::Payload>| payload.finding.is_some() || !payload.target.is_empty();
-    assert!(!desk.model.captures.oob.book.payloads().any(bound));
+    assert!(!app.model.captures.oob.book.payloads().any(bound));
     // The file existed: the new one has another name, which the book takes.
-    desk.send(Msg::Saved(Ok("/tmp/urls-2.txt".into())));
-    assert!(numbered(&desk).iter().all(|(_, batch)| batch == "urls-2.txt"));
-    assert!(desk.notices().contains("/tmp/urls-2.txt"), "{}", desk.notices());
+    app.send(Msg::Saved(Ok("/tmp/urls-2.txt".into())));
+    assert!(numbered(&app).iter().all(|(_, batch)| batch == "urls-2.txt"));
+    assert!(app.notices().contains("/tmp/urls-2.txt"), "{}", app.notices());
 }
 
 #[test]
 fn file_of_payloads_is_distinguished_from_other_saved_files() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 : 'payloads 2 out/urls.txt' enter");
-    let batches = |desk: &TestDashboard| -> std::collections::BTreeSet<String> {
-        desk.model.captures.oob.book.payloads().map(|payload| payload.batch.to_string()).collect()
+    let mut app = TestDashboard::new();
+    app.keys("3 : 'payloads 2 out/urls.txt' enter");
+    let batches = |app: &TestDashboard| -> std::collections::BTreeSet<String> {
+        app.model.captures.oob.book.payloads().map(|payload| payload.batch.to_string()).collect()
     };
-    desk.send(Msg::Saved(Ok("/tmp/urls-old.txt".into())));
-    assert!(desk.notices().contains("saved to /tmp/urls-old.txt") && batches(&desk).contains("urls.txt"));
-    desk.send(Msg::Saved(Ok("/tmp/out/urls-3.txt".into())));
-    assert_eq!(batches(&desk).into_iter().collect::<Vec<_>>(), ["urls-3.txt"]);
-    assert!(desk.notices().contains("2 payloads of logger"), "{}", desk.notices());
+    app.send(Msg::Saved(Ok("/tmp/urls-old.txt".into())));
+    assert!(app.notices().contains("saved to /tmp/urls-old.txt") && batches(&app).contains("urls.txt"));
+    app.send(Msg::Saved(Ok("/tmp/out/urls-3.txt".into())));
+    assert_eq!(batches(&app).into_iter().collect::<Vec<_>>(), ["urls-3.txt"]);
+    assert!(app.notices().contains("2 payloads of logger"), "{}", app.notices());
     // After a failed save, the next saved file is another one.
-    desk.keys("3 : 'payloads 2 none/more.txt' enter");
-    desk.send(Msg::Saved(Err(Problem::local("no such directory"))));
-    desk.send(Msg::Saved(Ok("/tmp/more.txt".into())));
-    assert!(desk.notices().contains("saved to /tmp/more.txt"), "{}", desk.notices());
+    app.keys("3 : 'payloads 2 none/more.txt' enter");
+    app.send(Msg::Saved(Err(Problem::local("no such directory"))));
+    app.send(Msg::Saved(Ok("/tmp/more.txt".into())));
+    assert!(app.notices().contains("saved to /tmp/more.txt"), "{}", app.notices());
 }
 
 #[test]
 fn token_position_is_stored_for_service() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let copied = |effects: Vec<Effect>| {
         effects.into_iter().find_map(|effect| match effect {
             Effect::Copy { text, .. } => Some(text),
             _ => None,
         })
     };
+    assert_eq!(copied(app.keys(": 'payload path' enter")).as_deref(), Some("http://127.0.0.1:8766/l/abc/aaaaaaaaaaab"));
+    assert_eq!(copied(app.keys("p")).as_deref(), Some("http://127.0.0.1:8766/l/abc/aaaaaaaaaaac"));
     assert_eq!(
-        copied(desk.keys(": 'payload path' enter")).as_deref(),
-        Some("http://127.0.0.1:8766/l/abc/aaaaaaaaaaab")
-    );
-    assert_eq!(copied(desk.keys("p")).as_deref(), Some("http://127.0.0.1:8766/l/abc/aaaaaaaaaaac"));
-    assert_eq!(
-        copied(desk.keys(": 'payload query' enter")).as_deref(),
+        copied(app.keys(": 'payload query' enter")).as_deref(),
         Some("http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaad")
     );
 }
 
 #[test]
 fn bots_and_own_addresses_alert_only_by_rule() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p");
-    let generation = desk.model.connection.generation;
+    let mut app = TestDashboard::new();
+    app.keys("3 p");
+    let generation = app.model.connection.generation;
     let mut bot = capture_row(9, Some(1));
     let capture = Capture { user_agent: "Slackbot-LinkExpanding 1.0".into(), ..Capture::clone(&bot.capture) };
     bot.capture = Arc::new(capture);
     let new = vec![bot];
-    assert!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
+    assert!(signals(app.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
     // Adds the address of the selected capture to the own addresses.
-    desk.keys("5 G : 'mine' enter");
-    assert!(desk.notices().contains("203.0.113.9 is your address"), "{}", desk.notices());
-    assert!(desk.hit(10, Some(1)).is_empty());
+    app.keys("5 G : 'mine' enter");
+    assert!(app.notices().contains("203.0.113.9 is your address"), "{}", app.notices());
+    assert!(app.hit(10, Some(1)).is_empty());
     for (query, ids) in
         [("is:own is:known", &[9, 10][..]), ("is:bot", &[9]), ("is:own -is:bot", &[10]), ("-is:own", &[1, 2, 3])]
     {
-        desk.model.set_query(Pane::Captures, query).unwrap();
-        assert_eq!(desk.model.cursor(Pane::Captures).shown_ids(), ids, "{query}");
+        app.model.set_query(Pane::Captures, query).unwrap();
+        assert_eq!(app.model.cursor(Pane::Captures).shown_ids(), ids, "{query}");
     }
-    desk.model.set_query(Pane::Captures, "").unwrap();
-    desk.keys(": 'alert is:own payload:*ab' enter");
-    assert_eq!(desk.hit(11, Some(1)).len(), 1, "by the rule");
-    desk.keys("5 G : 'mine' enter");
-    assert!(desk.notices().contains("is no longer your address"), "{}", desk.notices());
+    app.model.set_query(Pane::Captures, "").unwrap();
+    app.keys(": 'alert is:own payload:*ab' enter");
+    assert_eq!(app.hit(11, Some(1)).len(), 1, "by the rule");
+    app.keys("5 G : 'mine' enter");
+    assert!(app.notices().contains("is no longer your address"), "{}", app.notices());
 }
 
 #[test]
 fn payload_query_finds_captures() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
-    desk.hit(9, Some(1));
-    desk.hit(10, Some(77));
-    desk.keys(": 'payloads 2 urls.txt' enter");
-    desk.hit(11, Some(3));
+    let mut app = TestDashboard::new();
+    app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    app.hit(9, Some(1));
+    app.hit(10, Some(77));
+    app.keys(": 'payloads 2 urls.txt' enter");
+    app.hit(11, Some(3));
     for (query, ids) in [
         ("batch:urls.txt", &[11][..]),
         ("number:2 planted:urls", &[11]),
@@ -293,8 +286,8 @@ fn payload_query_finds_captures() {
         ("logger:probe is:known", &[9, 10, 11]),
         ("-payload:*", &[1, 2, 3]),
     ] {
-        desk.model.set_query(Pane::Captures, query).unwrap();
-        assert_eq!(desk.model.cursor(Pane::Captures).shown_ids(), ids, "{query}");
+        app.model.set_query(Pane::Captures, query).unwrap();
+        assert_eq!(app.model.cursor(Pane::Captures).shown_ids(), ids, "{query}");
     }
 }
 
@@ -324,67 +317,63 @@ fn rules_and_addresses_of_two_dashboards_are_merged() {
 
 #[test]
 fn alert_list_closes_without_rules() {
-    let mut desk = TestDashboard::new();
-    desk.keys(": 'alert is:known' enter : 'alerts' enter");
+    let mut app = TestDashboard::new();
+    app.keys(": 'alert is:known' enter : 'alerts' enter");
     // The current workspace was deleted elsewhere; the other one has no rules.
-    desk.feed(Snapshot::Workspaces(table([Workspace {
+    app.feed(Snapshot::Workspaces(table([Workspace {
         id: WorkspaceId(2),
         name: "Lab".into(),
         ..Workspace::default()
     }])));
-    assert!(desk.model.overlay.modals.is_empty() && desk.model.captures.signals.alerts.is_empty());
-    desk.model.overlay.modals.push(Modal::Alerts(crate::dashboard::list::PopUpList { at: 3 }));
-    desk.keys("D");
-    assert!(desk.model.overlay.modals.is_empty());
+    assert!(app.model.overlay.modals.is_empty() && app.model.captures.signals.alerts.is_empty());
+    app.model.overlay.modals.push(Modal::Alerts(crate::dashboard::list::PopUpList { at: 3 }));
+    app.keys("D");
+    assert!(app.model.overlay.modals.is_empty());
 }
 
 #[test]
 fn wait_of_more_than_year_is_rejected() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p : 'wait payload aaa timeout 9223372036854775807s' enter");
-    assert!(
-        desk.model.captures.signals.waits.is_empty() && desk.notices().contains("up to a year"),
-        "{}",
-        desk.notices()
-    );
-    desk.keys("esc : 'wait payload aaa timeout 1y' enter");
-    assert_eq!(desk.model.captures.signals.waits.len(), 1);
+    let mut app = TestDashboard::new();
+    app.keys("3 p : 'wait payload aaa timeout 9223372036854775807s' enter");
+    assert!(app.model.captures.signals.waits.is_empty() && app.notices().contains("up to a year"), "{}", app.notices());
+    app.keys("esc : 'wait payload aaa timeout 1y' enter");
+    assert_eq!(app.model.captures.signals.waits.len(), 1);
 }
 
 #[test]
 fn visible_book_follows_hits_and_waits() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p p g p");
-    desk.model.set_query(Pane::Payloads, "is:hit").unwrap();
-    let shown = |desk: &mut TestDashboard| desk.model.cursor(Pane::Payloads).shown_ids();
-    assert!(shown(&mut desk).is_empty());
-    desk.counted(&[(1, 1)]);
-    assert_eq!(shown(&mut desk), [1]);
-    desk.model.set_query(Pane::Payloads, "is:awaited").unwrap();
-    desk.keys(": 'wait payload aaaaaaaaaaac timeout 10m' enter");
-    assert_eq!(shown(&mut desk), [2]);
-    desk.pass(601);
-    assert!(shown(&mut desk).is_empty());
+    let mut app = TestDashboard::new();
+    app.keys("3 p p g p");
+    app.model.set_query(Pane::Payloads, "is:hit").unwrap();
+    let shown = |app: &mut TestDashboard| app.model.cursor(Pane::Payloads).shown_ids();
+    assert!(shown(&mut app).is_empty());
+    app.counted(&[(1, 1)]);
+    assert_eq!(shown(&mut app), [1]);
+    app.model.set_query(Pane::Payloads, "is:awaited").unwrap();
+    app.keys(": 'wait payload aaaaaaaaaaac timeout 10m' enter");
+    assert_eq!(shown(&mut app), [2]);
+    app.pass(601);
+    assert!(shown(&mut app).is_empty());
     // A change while another pane is shown is visible on return.
-    desk.keys("3");
-    desk.keys(": 'wait payload aaaaaaaaaaac' enter g p");
-    assert_eq!(shown(&mut desk), [2]);
+    app.keys("3");
+    app.keys(": 'wait payload aaaaaaaaaaac' enter g p");
+    assert_eq!(shown(&mut app), [2]);
 }
 
 #[test]
 fn old_captures_do_not_alert() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p : 'alert method:GET' enter");
-    let arrived = |desk: &TestDashboard, id, seconds| {
-        let began = desk.model.service_now() - desk.model.now.mono;
+    let mut app = TestDashboard::new();
+    app.keys("3 p : 'alert method:GET' enter");
+    let arrived = |app: &TestDashboard, id, seconds| {
+        let began = app.model.service_now() - app.model.now.mono;
         let date = began.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap();
         let mut one = capture_row(id, (id % 2 == 1).then_some(1));
         one.capture = Arc::new(Capture { request_date: Some(Stamp(date)), ..Capture::clone(&one.capture) });
         one
     };
-    let generation = desk.model.connection.generation;
-    let new = vec![arrived(&desk, 9, -3600), arrived(&desk, 10, -3600)];
-    assert!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
-    let new = vec![arrived(&desk, 11, -60)];
-    assert_eq!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).len(), 1);
+    let generation = app.model.connection.generation;
+    let new = vec![arrived(&app, 9, -3600), arrived(&app, 10, -3600)];
+    assert!(signals(app.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
+    let new = vec![arrived(&app, 11, -60)];
+    assert_eq!(signals(app.send(Msg::Oob(OobNews::Captures { generation, new }))).len(), 1);
 }

@@ -21,9 +21,9 @@ fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
 
 #[test]
 fn new_payload_is_copied_and_stores_finding_and_target() {
-    let mut desk = TestDashboard::new();
-    desk.model.connection.clock_offset = Some(7);
-    let (stored, copied) = planted(&desk.keys("3 p"));
+    let mut app = TestDashboard::new();
+    app.model.connection.clock_offset = Some(7);
+    let (stored, copied) = planted(&app.keys("3 p"));
     assert_eq!(copied, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
     let [payload] = &stored[..] else { panic!("{stored:?}") };
     assert_eq!((payload.target.as_str(), payload.finding_name.as_str()), ("t1.acme.test", "Private key"));
@@ -32,8 +32,8 @@ fn new_payload_is_copied_and_stores_finding_and_target() {
         ("Acme", "ann@test", "probe")
     );
     assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_some());
-    assert!(desk.notices().contains("payload created for \"Private key\" · e placement"), "{}", desk.notices());
-    assert_eq!(desk.model.captures.oob.book.len(), 1);
+    assert!(app.notices().contains("payload created for \"Private key\" · e placement"), "{}", app.notices());
+    assert_eq!(app.model.captures.oob.book.len(), 1);
 }
 
 #[test]
@@ -41,9 +41,9 @@ fn payload_can_be_created_in_every_pane() {
     for keys in
         ["1 p", "2 p", "3 p", "3 enter p", "4 p", "4 enter p", "5 p", "5 enter p", "5 h p", "6 p", "7 p", "g p p"]
     {
-        let mut desk = TestDashboard::new();
-        let (stored, copied) = planted(&desk.keys(keys));
-        assert_eq!((stored.len(), copied.len()), (1, 1), "{keys}: {}", desk.notices());
+        let mut app = TestDashboard::new();
+        let (stored, copied) = planted(&app.keys(keys));
+        assert_eq!((stored.len(), copied.len()), (1, 1), "{keys}: {}", app.notices());
     }
 }
 
@@ -57,27 +57,27 @@ fn ended_logger_in_scope_is_refused_with_reason() {
         requests_left,
         ..Logger::default()
     };
-    let mut desk = TestDashboard::new();
-    desk.feed(Snapshot::Loggers(table([logger(1, 3, 9), logger(2, 0, 9), logger(3, 3, 0)])));
-    assert_eq!(planted(&desk.keys("3 p")).1, ["http://h/1?t=aaaaaaaaaaab"], "the newest logger that still records");
-    desk.model.navigation.scope.logger = Some(LoggerId(2));
-    let refused = |desk: &mut TestDashboard| planted(&desk.keys("p")) == (Vec::new(), Vec::new());
-    assert!(refused(&mut desk));
-    assert!(desk.notices().contains("logger l2 has ended, "), "{}", desk.notices());
-    desk.model.navigation.scope.logger = Some(LoggerId(3));
-    assert!(refused(&mut desk) && desk.notices().contains("no requests left"), "{}", desk.notices());
-    desk.model.navigation.scope.logger = None;
-    desk.feed(Snapshot::Loggers(table([logger(2, 0, 9)])));
-    assert!(refused(&mut desk) && desk.notices().contains("every logger has ended"), "{}", desk.notices());
-    desk.feed(Snapshot::Loggers(table(Vec::<Logger>::new())));
-    assert!(refused(&mut desk) && desk.notices().contains("no loggers"), "{}", desk.notices());
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Loggers(table([logger(1, 3, 9), logger(2, 0, 9), logger(3, 3, 0)])));
+    assert_eq!(planted(&app.keys("3 p")).1, ["http://h/1?t=aaaaaaaaaaab"], "the newest logger that still records");
+    app.model.navigation.scope.logger = Some(LoggerId(2));
+    let refused = |app: &mut TestDashboard| planted(&app.keys("p")) == (Vec::new(), Vec::new());
+    assert!(refused(&mut app));
+    assert!(app.notices().contains("logger l2 has ended, "), "{}", app.notices());
+    app.model.navigation.scope.logger = Some(LoggerId(3));
+    assert!(refused(&mut app) && app.notices().contains("no requests left"), "{}", app.notices());
+    app.model.navigation.scope.logger = None;
+    app.feed(Snapshot::Loggers(table([logger(2, 0, 9)])));
+    assert!(refused(&mut app) && app.notices().contains("every logger has ended"), "{}", app.notices());
+    app.feed(Snapshot::Loggers(table(Vec::<Logger>::new())));
+    assert!(refused(&mut app) && app.notices().contains("no loggers"), "{}", app.notices());
 }
 
 #[test]
 fn read_only_session_creates_no_payload() {
-    let mut desk = TestDashboard::new();
-    desk.model.session.read_only = true;
-    assert!(planted(&desk.keys("3 p")).0.is_empty() && desk.notices().contains("read-only"), "{}", desk.notices());
+    let mut app = TestDashboard::new();
+    app.model.session.read_only = true;
+    assert!(planted(&app.keys("3 p")).0.is_empty() && app.notices().contains("read-only"), "{}", app.notices());
 }
 
 #[test]
@@ -91,31 +91,31 @@ fn random_number_in_use_is_skipped() {
 
 #[test]
 fn edit_key_after_creation_edits_place_once() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p e");
-    assert!(desk.form().title.contains("Placement of payload aaaaaaaaaaab"));
-    let (stored, _) = planted(&desk.keys("'q' tab tab 'SSRF' ctrl-o"));
+    let mut app = TestDashboard::new();
+    app.keys("3 p e");
+    assert!(app.form().title.contains("Placement of payload aaaaaaaaaaab"));
+    let (stored, _) = planted(&app.keys("'q' tab tab 'SSRF' ctrl-o"));
     let [payload] = &stored[..] else { panic!("{stored:?}") };
     assert_eq!((payload.parameter.as_str(), payload.technique.as_str(), payload.version), ("q", "SSRF", 1));
     assert_eq!(payload.target.as_str(), "t1.acme.test", "the target remains");
-    assert!(desk.model.overlay.modals.is_empty());
-    desk.keys("p j e");
+    assert!(app.model.overlay.modals.is_empty());
+    app.keys("p j e");
     assert!(
-        !matches!(desk.model.overlay.modals.last(), Some(Modal::Form(_))),
+        !matches!(app.model.overlay.modals.last(), Some(Modal::Form(_))),
         "the key adds a note to the finding again"
     );
 }
 
 #[test]
 fn book_is_sorted_filtered_and_edited() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p 2 j p");
-    desk.counted(&[(2, 1)]);
-    desk.keys("g p");
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Payloads);
-    let by = |desk: &mut TestDashboard, query: &str| {
-        desk.model.set_query(Pane::Payloads, query).unwrap();
-        let mut shown = desk.model.cursor(Pane::Payloads).shown_ids();
+    let mut app = TestDashboard::new();
+    app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p 2 j p");
+    app.counted(&[(2, 1)]);
+    app.keys("g p");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Payloads);
+    let by = |app: &mut TestDashboard, query: &str| {
+        app.model.set_query(Pane::Payloads, query).unwrap();
+        let mut shown = app.model.cursor(Pane::Payloads).shown_ids();
         shown.sort_unstable();
         shown
     };
@@ -132,87 +132,87 @@ fn book_is_sorted_filtered_and_edited() {
         ("url:8766 text:ssrf", &[1]),
         ("t2", &[3]),
     ] {
-        assert_eq!(by(&mut desk, query), ids, "{query}");
+        assert_eq!(by(&mut app, query), ids, "{query}");
     }
-    by(&mut desk, "");
-    desk.keys(",");
-    assert!(desk.notices().contains("sorted by hits"), "{}", desk.notices());
-    assert_eq!(desk.model.cursor(Pane::Payloads).id_at(0), Some(2));
-    desk.model.cursor(Pane::Payloads).select_id(1);
-    desk.keys("e");
-    assert_eq!(desk.form().text(FieldId::Parameter), "q");
+    by(&mut app, "");
+    app.keys(",");
+    assert!(app.notices().contains("sorted by hits"), "{}", app.notices());
+    assert_eq!(app.model.cursor(Pane::Payloads).id_at(0), Some(2));
+    app.model.cursor(Pane::Payloads).select_id(1);
+    app.keys("e");
+    assert_eq!(app.form().text(FieldId::Parameter), "q");
 }
 
 #[test]
 fn payload_book_opens_captures_finding_and_target() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 j p g p");
-    desk.hit(9, Some(1));
-    desk.counted(&[(1, 1)]);
-    desk.keys("enter");
+    let mut app = TestDashboard::new();
+    app.keys("3 j p g p");
+    app.hit(9, Some(1));
+    app.counted(&[(1, 1)]);
+    app.keys("enter");
     assert_eq!(
-        (desk.model.navigation.focus.pane, desk.model.lists.captures.filter.as_str()),
+        (app.model.navigation.focus.pane, app.model.lists.captures.filter.as_str()),
         (Pane::Captures, "payload:aaaaaaaaaaab")
     );
-    desk.keys("3 g g g p g f");
-    assert_eq!((desk.model.navigation.focus.pane, desk.selected(Pane::Findings)), (Pane::Findings, Some(2)));
-    desk.keys("g p g t");
-    assert_eq!((desk.model.navigation.focus.pane, desk.selected(Pane::Targets)), (Pane::Targets, Some(1)));
+    app.keys("3 g g g p g f");
+    assert_eq!((app.model.navigation.focus.pane, app.selected(Pane::Findings)), (Pane::Findings, Some(2)));
+    app.keys("g p g t");
+    assert_eq!((app.model.navigation.focus.pane, app.selected(Pane::Targets)), (Pane::Targets, Some(1)));
 }
 
 #[test]
 fn enter_in_book_reports_hits_not_loaded_and_esc_returns() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p g p enter");
-    assert!(desk.notices().contains("no hits yet; `:wait payload aaaaaaaaaaab`"), "{}", desk.notices());
-    desk.counted(&[(1, 5)]);
-    desk.keys("enter");
+    let mut app = TestDashboard::new();
+    app.keys("3 p g p enter");
+    assert!(app.notices().contains("no hits yet; `:wait payload aaaaaaaaaaab`"), "{}", app.notices());
+    app.counted(&[(1, 5)]);
+    app.keys("enter");
     let none = "5 hits, none loaded; `scandeck captures list --query payload:aaaaaaaaaaab`";
-    assert!(desk.model.navigation.focus.pane == Pane::Payloads && desk.notices().contains(none), "{}", desk.notices());
-    desk.hit(9, Some(1));
-    desk.hit(10, Some(1));
-    desk.keys("enter");
-    assert!(desk.notices().contains("2 of 5 hits loaded"), "{}", desk.notices());
-    assert_eq!(desk.shown(Pane::Captures), [9, 10]);
-    desk.keys("enter esc");
-    assert_eq!((desk.model.navigation.focus.pane, desk.model.navigation.focus.in_detail), (Pane::Captures, false));
-    desk.keys("esc");
-    assert_eq!((desk.model.navigation.focus.pane, desk.selected(Pane::Payloads)), (Pane::Payloads, Some(1)));
-    assert_eq!(desk.model.lists.captures.filter, "", "as it was");
+    assert!(app.model.navigation.focus.pane == Pane::Payloads && app.notices().contains(none), "{}", app.notices());
+    app.hit(9, Some(1));
+    app.hit(10, Some(1));
+    app.keys("enter");
+    assert!(app.notices().contains("2 of 5 hits loaded"), "{}", app.notices());
+    assert_eq!(app.shown(Pane::Captures), [9, 10]);
+    app.keys("enter esc");
+    assert_eq!((app.model.navigation.focus.pane, app.model.navigation.focus.in_detail), (Pane::Captures, false));
+    app.keys("esc");
+    assert_eq!((app.model.navigation.focus.pane, app.selected(Pane::Payloads)), (Pane::Payloads, Some(1)));
+    assert_eq!(app.model.lists.captures.filter, "", "as it was");
     // Without the book before it, esc is at the top level.
-    desk.keys("3 5 esc");
+    app.keys("3 5 esc");
     assert!(
-        desk.model.navigation.focus.pane == Pane::Captures && desk.notices().contains("nothing to close"),
+        app.model.navigation.focus.pane == Pane::Captures && app.notices().contains("nothing to close"),
         "{}",
-        desk.notices()
+        app.notices()
     );
-    desk.model.captures.payloads.counted = false;
-    desk.model.captures.payloads.hits = Default::default();
-    desk.model.data.captures = Default::default();
-    desk.keys("g p enter");
-    assert!(desk.notices().contains("hits not counted yet"), "{}", desk.notices());
+    app.model.captures.payloads.counted = false;
+    app.model.captures.payloads.hits = Default::default();
+    app.model.data.captures = Default::default();
+    app.keys("g p enter");
+    assert!(app.notices().contains("hits not counted yet"), "{}", app.notices());
 }
 
 #[test]
 fn enter_on_payload_of_deleted_logger_remains_in_book() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p g p");
-    desk.hit(9, Some(1));
-    desk.feed(Snapshot::Loggers(Default::default()));
-    desk.keys("enter");
+    let mut app = TestDashboard::new();
+    app.keys("3 p g p");
+    app.hit(9, Some(1));
+    app.feed(Snapshot::Loggers(Default::default()));
+    app.keys("enter");
     assert!(
-        desk.model.navigation.focus.pane == Pane::Payloads && desk.notices().contains("of a deleted logger"),
+        app.model.navigation.focus.pane == Pane::Payloads && app.notices().contains("of a deleted logger"),
         "{}",
-        desk.notices()
+        app.notices()
     );
 }
 
 #[test]
 fn payload_is_copied_in_every_shape() {
-    let mut desk = TestDashboard::new();
-    let shape = |desk: &mut TestDashboard, keys: &str| planted(&desk.keys(keys)).1;
-    assert!(shape(&mut desk, "3 y p").is_empty() && desk.notices().contains("p creates one"), "{}", desk.notices());
-    desk.keys("p esc");
+    let mut app = TestDashboard::new();
+    let shape = |app: &mut TestDashboard, keys: &str| planted(&app.keys(keys)).1;
+    assert!(shape(&mut app, "3 y p").is_empty() && app.notices().contains("p creates one"), "{}", app.notices());
+    app.keys("p esc");
     let url = "http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab";
     for (key, text) in [
         ("p", url.to_owned()),
@@ -223,70 +223,70 @@ fn payload_is_copied_in_every_shape() {
         ("i", format!("<img src=\"{url}\">")),
         ("c", format!("curl -sS '{url}'")),
     ] {
-        assert_eq!(shape(&mut desk, &format!("y p {key}")), [text], "{key}");
+        assert_eq!(shape(&mut app, &format!("y p {key}")), [text], "{key}");
     }
-    assert!(shape(&mut desk, "y p x")[0].contains("<!ENTITY") && shape(&mut desk, "y p v")[0].contains("<svg"));
+    assert!(shape(&mut app, "y p x")[0].contains("<!ENTITY") && shape(&mut app, "y p v")[0].contains("<svg"));
     // In the book the selected payload is copied, not the last one.
-    desk.keys("p g p");
-    desk.model.cursor(Pane::Payloads).select_id(1);
-    assert_eq!(shape(&mut desk, "y p p"), [url]);
+    app.keys("p g p");
+    app.model.cursor(Pane::Payloads).select_id(1);
+    assert_eq!(shape(&mut app, "y p p"), [url]);
 }
 
 #[test]
 fn payload_is_not_created_without_writable_archive() {
-    let mut desk = TestDashboard::new();
-    desk.model.captures.oob.writable = false;
-    assert!(planted(&desk.keys("3 p")).1.is_empty() && desk.notices().contains("not writable"), "{}", desk.notices());
+    let mut app = TestDashboard::new();
+    app.model.captures.oob.writable = false;
+    assert!(planted(&app.keys("3 p")).1.is_empty() && app.notices().contains("not writable"), "{}", app.notices());
 }
 
 #[test]
 fn book_lists_payloads_of_current_workspace() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let elsewhere = Payload { token: Token::of(9), workspace: "Lab".into(), ..Payload::default() };
-    desk.model.captures.oob.book.take([Arc::new(elsewhere)]);
-    desk.keys("3 p g p");
-    assert_eq!(desk.model.cursor(Pane::Payloads).shown_ids(), [2]);
-    desk.keys("1 j enter g p");
-    assert_eq!(desk.model.cursor(Pane::Payloads).shown_ids(), [9]);
+    app.model.captures.oob.book.take([Arc::new(elsewhere)]);
+    app.keys("3 p g p");
+    assert_eq!(app.model.cursor(Pane::Payloads).shown_ids(), [2]);
+    app.keys("1 j enter g p");
+    assert_eq!(app.model.cursor(Pane::Payloads).shown_ids(), [9]);
 }
 
 #[test]
 fn path_token_requires_reported_paths() {
-    let mut desk = TestDashboard::new();
-    for captured in &mut desk.model.data.captures.rows {
+    let mut app = TestDashboard::new();
+    for captured in &mut app.model.data.captures.rows {
         captured.capture = Arc::new(Capture { path: None, ..Capture::clone(&captured.capture) });
     }
-    assert!(planted(&desk.keys(": 'payload path' enter")).1.is_empty());
-    assert!(desk.notices().contains("reports no paths"), "{}", desk.notices());
-    assert_eq!(planted(&desk.keys("esc p")).1, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
+    assert!(planted(&app.keys(": 'payload path' enter")).1.is_empty());
+    assert!(app.notices().contains("reports no paths"), "{}", app.notices());
+    assert_eq!(planted(&app.keys("esc p")).1, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
 }
 
 #[test]
 fn hits_are_counted_by_archive_and_unknown_until_complete() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p p p g p");
-    desk.model.captures.payloads.counted = false;
-    let waiting = |desk: &mut TestDashboard| {
-        desk.model.set_query(Pane::Payloads, "is:waiting").unwrap();
-        let mut shown = desk.model.cursor(Pane::Payloads).shown_ids();
+    let mut app = TestDashboard::new();
+    app.keys("3 p p p g p");
+    app.model.captures.payloads.counted = false;
+    let waiting = |app: &mut TestDashboard| {
+        app.model.set_query(Pane::Payloads, "is:waiting").unwrap();
+        let mut shown = app.model.cursor(Pane::Payloads).shown_ids();
         shown.sort_unstable();
-        assert_eq!(shown.len(), desk.model.payloads_waiting());
+        assert_eq!(shown.len(), app.model.payloads_waiting());
         shown
     };
-    let report = |desk: &mut TestDashboard, generation, count, all| {
+    let report = |app: &mut TestDashboard, generation, count, all| {
         let hits = vec![(Token::of(2), Hits { count, first: Some(stamp()), last: Some(stamp()) })];
-        desk.send(Msg::Oob(OobNews::Hits { generation, hits, all }));
+        app.send(Msg::Oob(OobNews::Hits { generation, hits, all }));
     };
-    let generation = desk.model.connection.generation;
-    assert_eq!(waiting(&mut desk), [0; 0]);
-    report(&mut desk, generation, 5, false);
-    assert_eq!(waiting(&mut desk), [0; 0], "the count is incomplete");
-    report(&mut desk, generation, 7, true);
-    assert_eq!(waiting(&mut desk), [1, 3]);
-    report(&mut desk, generation, 8, false);
-    report(&mut desk, generation + 1, 99, true);
-    assert_eq!(desk.model.captures.payloads.hits_of(Token::of(2)).count, 8, "the last count of this workspace");
-    assert_eq!(waiting(&mut desk), [1, 3], "known counts remain known");
-    desk.keys("1 j enter");
-    assert!(desk.model.captures.payloads.hits.is_empty() && !desk.model.captures.payloads.counted, "another workspace");
+    let generation = app.model.connection.generation;
+    assert_eq!(waiting(&mut app), [0; 0]);
+    report(&mut app, generation, 5, false);
+    assert_eq!(waiting(&mut app), [0; 0], "the count is incomplete");
+    report(&mut app, generation, 7, true);
+    assert_eq!(waiting(&mut app), [1, 3]);
+    report(&mut app, generation, 8, false);
+    report(&mut app, generation + 1, 99, true);
+    assert_eq!(app.model.captures.payloads.hits_of(Token::of(2)).count, 8, "the last count of this workspace");
+    assert_eq!(waiting(&mut app), [1, 3], "known counts remain known");
+    app.keys("1 j enter");
+    assert!(app.model.captures.payloads.hits.is_empty() && !app.model.captures.payloads.counted, "another workspace");
 }

@@ -360,7 +360,7 @@ impl EventLoop {
             _poller: AbortOnDropHandle::new(task),
         });
         if let Some(note) = connected.note {
-            self.model.overlay.notices.say(self.started.elapsed(), Tone::Bad, note);
+            self.model.overlay.notices.notify(self.started.elapsed(), Tone::Bad, note);
         }
         self.model.session = connected.session.clone();
         connected.session

@@ -252,17 +252,17 @@ mod tests {
     #[tokio::test]
     async fn decisions_are_stored_before_end() {
         let temp = tempfile::tempdir().unwrap();
-        let mut desk = DecisionsTester::open(temp.path(), "ann");
-        let mut writer = desk.opened().await.writer.unwrap();
+        let mut app = DecisionsTester::open(temp.path(), "ann");
+        let mut writer = app.opened().await.writer.unwrap();
         assert_eq!(writer.who.as_str(), "ann");
-        desk.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
-        desk.decisions.send(DecisionRequest::MarkSeen { workspace: "acme".into(), keys: vec![FindingKey(7)] });
-        desk.decisions.send(DecisionRequest::Remember {
+        app.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
+        app.decisions.send(DecisionRequest::MarkSeen { workspace: "acme".into(), keys: vec![FindingKey(7)] });
+        app.decisions.send(DecisionRequest::Remember {
             key: "tabs".into(),
             workspace: "acme".into(),
             value: "[1]".into(),
         });
-        desk.decisions.end().await;
+        app.decisions.end().await;
         let stored = DecisionsTester::open(temp.path(), "ann").opened().await;
         assert_eq!(stored.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
         assert!(stored.seen.contains(&FindingKey(7)) && stored.settings.len() == 1 && stored.problem.is_none());
@@ -271,20 +271,20 @@ mod tests {
     #[tokio::test]
     async fn decision_on_full_disk_is_retried_until_it_is_saved() {
         let temp = tempfile::tempdir().unwrap();
-        let mut desk = DecisionsTester::open(temp.path(), "ann");
-        let mut writer = desk.opened().await.writer.unwrap();
+        let mut app = DecisionsTester::open(temp.path(), "ann");
+        let mut writer = app.opened().await.writer.unwrap();
         let file = temp.path().join("decisions.db");
         let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
         execute(&file, full).await.unwrap();
-        desk.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
-        match desk.next_report().await {
+        app.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
+        match app.next_report().await {
             TriageNews::Retrying(problem) => assert!(problem.message.contains("the disk is full"), "{problem}"),
             other => panic!("{other:?}"),
         }
         execute(&file, "DROP TRIGGER full").await.unwrap();
-        assert!(matches!(desk.next_report().await, TriageNews::Recovered));
-        assert!(matches!(desk.next_report().await, TriageNews::Saved));
-        assert!(desk.decisions.end().await);
+        assert!(matches!(app.next_report().await, TriageNews::Recovered));
+        assert!(matches!(app.next_report().await, TriageNews::Saved));
+        assert!(app.decisions.end().await);
         let stored = DecisionsTester::open(temp.path(), "ann").opened().await;
         assert_eq!(stored.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
     }
@@ -307,8 +307,8 @@ mod tests {
     async fn unusable_directory_reports_problem_without_writer() {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("file"), "").unwrap();
-        let mut desk = DecisionsTester::open(&temp.path().join("file/x"), "ann");
-        let stored = desk.opened().await;
+        let mut app = DecisionsTester::open(&temp.path().join("file/x"), "ann");
+        let stored = app.opened().await;
         assert!(stored.writer.is_none() && stored.problem.unwrap().message.contains("cannot be saved"));
     }
 
@@ -316,24 +316,24 @@ mod tests {
     async fn store_that_cannot_be_opened_is_opened_later() {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("file"), "").unwrap();
-        let mut desk = DecisionsTester::open(&temp.path().join("file/x"), "ann");
-        assert!(desk.opened().await.problem.is_some());
+        let mut app = DecisionsTester::open(&temp.path().join("file/x"), "ann");
+        assert!(app.opened().await.problem.is_some());
         std::fs::remove_file(temp.path().join("file")).unwrap();
-        let stored = desk.opened().await;
+        let stored = app.opened().await;
         assert!(stored.writer.is_some() && stored.problem.is_none());
         let mut writer = stored.writer.unwrap();
-        desk.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
-        assert!(matches!(desk.next_report().await, TriageNews::Saved));
+        app.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
+        assert!(matches!(app.next_report().await, TriageNews::Saved));
     }
 
     #[tokio::test]
     async fn failing_store_reports_problem() {
         let temp = tempfile::tempdir().unwrap();
-        let mut desk = DecisionsTester::open(temp.path(), "ann");
-        desk.opened().await;
+        let mut app = DecisionsTester::open(temp.path(), "ann");
+        app.opened().await;
         let file = temp.path().join("decisions.db");
         std::fs::rename(&file, temp.path().join("away")).unwrap();
-        match desk.next_report().await {
+        match app.next_report().await {
             TriageNews::Failed(problem) => assert!(problem.message.contains("another file"), "{problem}"),
             other => panic!("{other:?}"),
         }

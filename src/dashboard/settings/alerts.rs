@@ -32,7 +32,7 @@ pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mu
 /// Deletes a rule after its prompt.
 pub(crate) fn delete(model: &mut Model, query: &str, effects: &mut Vec<Effect>) {
     model.keep_alert(query, None, effects);
-    model.say(Tone::Plain, format!("alert rule deleted: {query}"));
+    model.notify(Tone::Plain, format!("alert rule deleted: {query}"));
     if model.captures.signals.alerts.is_empty() {
         model.overlay.modals.retain(|modal| !matches!(modal, Modal::Alerts(_)));
     }

@@ -14,19 +14,19 @@ fn ago(seconds: i64) -> Stamp {
 }
 
 /// A dashboard that was last visited an hour ago, or never.
-fn desk(looked: bool) -> TestDashboard {
-    let mut desk = TestDashboard::new();
+fn app(looked: bool) -> TestDashboard {
+    let mut app = TestDashboard::new();
     let ended = |id: i64, status: ScanStatus, at: Stamp| Scan {
         start_time: Some(at),
         end_time: Some(at),
         ..scan(id, id, status, 100)
     };
-    desk.feed(Snapshot::Scans(table([
+    app.feed(Snapshot::Scans(table([
         ended(1, ScanStatus::Finished, ago(7200)),
         ended(2, ScanStatus::Finished, ago(1800)),
         ended(3, ScanStatus::FailedToStart, ago(1800)),
     ])));
-    desk.feed(Snapshot::Findings(table([
+    app.feed(Snapshot::Findings(table([
         finding(1, 1, "Private key", Risk::Critical),
         finding(2, 2, "Git repository", Risk::High),
         finding(3, 2, "Cookie flags", Risk::Low),
@@ -37,8 +37,8 @@ fn desk(looked: bool) -> TestDashboard {
         settings: BTreeMap::from_iter(looked),
         ..StoredDecisions::default()
     };
-    desk.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
-    desk
+    app.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
+    app
 }
 
 fn remembered(effects: &[Effect]) -> Vec<(&str, Stamp)> {
@@ -51,34 +51,34 @@ fn remembered(effects: &[Effect]) -> Vec<(&str, Stamp)> {
 
 #[test]
 fn findings_and_scans_since_last_visit_are_shown_until_esc() {
-    let mut desk = desk(true);
-    assert!(desk.model.settings.last_visit.is_shown());
-    let what = desk.model.settings.last_visit.changes;
+    let mut app = app(true);
+    assert!(app.model.settings.last_visit.is_shown());
+    let what = app.model.settings.last_visit.changes;
     assert_eq!((what.risks, what.done, what.failed, what.expiring), ([0, 1, 0, 1, 0], 1, 1, 0));
-    desk.keys("3 esc");
-    assert!(!desk.model.settings.last_visit.is_shown() && desk.notices().is_empty(), "{}", desk.notices());
-    desk.keys("esc");
-    assert!(desk.notices().contains("nothing to close"), "{}", desk.notices());
+    app.keys("3 esc");
+    assert!(!app.model.settings.last_visit.is_shown() && app.notices().is_empty(), "{}", app.notices());
+    app.keys("esc");
+    assert!(app.notices().contains("nothing to close"), "{}", app.notices());
 }
 
 #[test]
 fn decision_expiring_within_week_is_shown() {
-    let mut desk = desk(true);
-    desk.keys("3 a");
-    let scans = desk.model.data.scans.value().cloned().unwrap();
-    desk.feed(Snapshot::Scans(scans.clone()));
-    assert_eq!(desk.model.settings.last_visit.changes.expiring, 0, "ninety days");
-    desk.at += SignedDuration::from_hours(85 * 24).unsigned_abs();
-    desk.feed(Snapshot::Scans(scans));
-    assert_eq!(desk.model.settings.last_visit.changes.expiring, 1);
+    let mut app = app(true);
+    app.keys("3 a");
+    let scans = app.model.data.scans.value().cloned().unwrap();
+    app.feed(Snapshot::Scans(scans.clone()));
+    assert_eq!(app.model.settings.last_visit.changes.expiring, 0, "ninety days");
+    app.at += SignedDuration::from_hours(85 * 24).unsigned_abs();
+    app.feed(Snapshot::Scans(scans));
+    assert_eq!(app.model.settings.last_visit.changes.expiring, 1);
 }
 
 #[test]
 fn first_visit_shows_no_changes_and_quit_stores_time() {
-    let mut desk = desk(false);
-    assert!(!desk.model.settings.last_visit.is_shown());
-    desk.at = std::time::Duration::from_secs(60);
-    let mut effects = desk.keys("ctrl-c ctrl-c");
+    let mut app = app(false);
+    assert!(!app.model.settings.last_visit.is_shown());
+    app.at = std::time::Duration::from_secs(60);
+    let mut effects = app.keys("ctrl-c ctrl-c");
     assert_eq!(effects.pop(), Some(Effect::Quit), "stored before the end");
     let (workspace, at) = remembered(&effects)[0];
     assert!(workspace == "Acme" && at > stamp());
@@ -86,13 +86,13 @@ fn first_visit_shows_no_changes_and_quit_stores_time() {
 
 #[test]
 fn decision_or_change_of_workspace_stores_time() {
-    let mut desk = desk(true);
-    assert!(remembered(&desk.keys("3 j")).is_empty(), "moving is not looking");
-    let effects = desk.keys("c");
+    let mut app = app(true);
+    assert!(remembered(&app.keys("3 j")).is_empty(), "moving is not looking");
+    let effects = app.keys("c");
     assert_eq!(remembered(&effects).len(), 1);
-    let effects = desk.keys("1 j enter");
+    let effects = app.keys("1 j enter");
     assert_eq!(remembered(&effects)[0].0, "Acme");
-    assert!(!desk.model.settings.last_visit.is_shown());
+    assert!(!app.model.settings.last_visit.is_shown());
 }
 
 #[test]
@@ -101,9 +101,9 @@ fn captures_and_payloads_since_last_visit_are_counted() {
     use crate::dashboard::data::OobNews;
     use crate::dashboard::testing::{capture, capture_row};
     use crate::oob::{Mention, MentionPlace, Token};
-    let mut desk = desk(true);
+    let mut app = app(true);
     assert_eq!(
-        (desk.model.settings.last_visit.changes.captures, desk.model.settings.last_visit.changes.payloads),
+        (app.model.settings.last_visit.changes.captures, app.model.settings.last_visit.changes.payloads),
         (3, 0)
     );
     let hit = |id: i64, at: Stamp| {
@@ -113,9 +113,9 @@ fn captures_and_payloads_since_last_visit_are_counted() {
         captured
     };
     let new = vec![hit(20, ago(7200)), hit(21, ago(600)), hit(22, ago(500))];
-    desk.send(Msg::Oob(OobNews::Captures { generation: desk.model.connection.generation, new }));
+    app.send(Msg::Oob(OobNews::Captures { generation: app.model.connection.generation, new }));
     assert_eq!(
-        (desk.model.settings.last_visit.changes.captures, desk.model.settings.last_visit.changes.payloads),
+        (app.model.settings.last_visit.changes.captures, app.model.settings.last_visit.changes.payloads),
         (5, 1)
     );
 }

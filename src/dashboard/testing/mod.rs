@@ -1,7 +1,7 @@
 //! Scripted tests of the dashboard: state before, keys, state after.
 //!
 //! A [`TestDashboard`] is a dashboard with data and a clock that advances by 300 ms per key. Keys are written as in the
-//! key table: `desk.keys("4 j enter")`. Text between single quotes is typed letter by letter.
+//! key table: `dashboard.keys("4 j enter")`. Text between single quotes is typed letter by letter.
 
 pub(crate) use std::sync::Arc;
 pub(crate) use std::time::Duration;
@@ -46,12 +46,12 @@ impl TestDashboard {
 
     /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 wordlists.
     pub fn new() -> Self {
-        let mut desk = Self::blank(200, 60);
-        desk.model.findings.triage.writer =
+        let mut app = Self::blank(200, 60);
+        app.model.findings.triage.writer =
             Some(EventWriter { who: "ann@test".into(), instance: 1, ..EventWriter::default() });
-        desk.model.captures.oob.writable = true;
-        desk.model.screen.measures.list_rows = 10;
-        desk.model.screen.measures.detail_rows = 10;
+        app.model.captures.oob.writable = true;
+        app.model.screen.measures.list_rows = 10;
+        app.model.screen.measures.detail_rows = 10;
         let workspace = |id: i64, name: &str, target_count| Workspace {
             id: WorkspaceId(id),
             name: name.into(),
@@ -59,15 +59,15 @@ impl TestDashboard {
             scan_count: 4,
             ..Workspace::default()
         };
-        desk.feed(Snapshot::Workspaces(table([workspace(1, "Acme", 5), workspace(2, "Lab", 0)])));
-        desk.feed(Snapshot::Targets(table((1..=5).map(|id| target(id, &format!("t{id}.acme.test"))))));
-        desk.feed(Snapshot::Scans(table([
+        app.feed(Snapshot::Workspaces(table([workspace(1, "Acme", 5), workspace(2, "Lab", 0)])));
+        app.feed(Snapshot::Targets(table((1..=5).map(|id| target(id, &format!("t{id}.acme.test"))))));
+        app.feed(Snapshot::Scans(table([
             scan(1, 1, ScanStatus::Finished, 100),
             scan(2, 2, ScanStatus::Running, 50),
             scan(3, 2, ScanStatus::Waiting, 0),
             scan(4, 3, ScanStatus::Finished, 100),
         ])));
-        desk.feed(Snapshot::Findings(table([
+        app.feed(Snapshot::Findings(table([
             finding(1, 1, "Private key", Risk::Critical),
             finding(2, 1, "Git repository", Risk::High),
             finding(3, 2, "Git ignored", Risk::Medium),
@@ -75,7 +75,7 @@ impl TestDashboard {
             finding(5, 3, "Banner", Risk::Info),
             finding(6, 3, "Open port", Risk::Info),
         ])));
-        desk.feed(Snapshot::Loggers(table([Logger {
+        app.feed(Snapshot::Loggers(table([Logger {
             id: LoggerId(1),
             label: "probe".into(),
             handler_url: "http://127.0.0.1:8766/l/abc/".into(),
@@ -83,18 +83,18 @@ impl TestDashboard {
             requests_left: 997,
             active_days: 13,
         }])));
-        desk.capture(1, 1..=3);
+        app.capture(1, 1..=3);
         let report = Report { id: ReportId(1), download_name: "acme.html".into(), ..Report::default() };
-        desk.feed(Snapshot::Reports(table([report])));
+        app.feed(Snapshot::Reports(table([report])));
         let words = |id: i64, predefined| Wordlist {
             id: WordlistId(id),
             name: format!("words{id}").as_str().into(),
             predefined,
             ..Wordlist::default()
         };
-        desk.feed(Snapshot::Wordlists(table([words(1, true), words(2, false)])));
-        desk.counted(&[]);
-        desk
+        app.feed(Snapshot::Wordlists(table([words(1, true), words(2, false)])));
+        app.counted(&[]);
+        app
     }
 
     pub fn send(&mut self, msg: Msg) -> Vec<Effect> {

@@ -20,8 +20,8 @@ fn ids(events: &[Arc<Event>]) -> Vec<String> {
     ids
 }
 
-fn many(desk: &mut Replica, number: u128) -> Vec<Arc<Event>> {
-    (1..=number).map(|key| desk.decides(key, Verdict::FalsePositive)).collect()
+fn many(app: &mut Replica, number: u128) -> Vec<Arc<Event>> {
+    (1..=number).map(|key| app.decides(key, Verdict::FalsePositive)).collect()
 }
 
 /// True if any file of a directory contains a word.
@@ -71,8 +71,8 @@ async fn concurrent_writers_lose_nothing_and_receive_news() {
     let temp = tempfile::tempdir().unwrap();
     let (first, second) = tokio::join!(open(temp.path()), open(temp.path()));
     let writer = |mut store: Store, instance: u64| async move {
-        let mut desk = Replica::new("ann", instance);
-        for event in many(&mut desk, 60) {
+        let mut app = Replica::new("ann", instance);
+        for event in many(&mut app, 60) {
             store.record(&[event]).await.unwrap();
         }
         store
@@ -352,8 +352,7 @@ async fn purge_leaves_no_byte_of_workspace_in_any_file() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     let mut ann = Replica::new("ann", 1);
-    let note =
-        |desk: &mut Replica, text: &str| desk.does(crate::triage::testing::finding(1), Change::Note(text.into()));
+    let note = |app: &mut Replica, text: &str| app.does(crate::triage::testing::finding(1), Change::Note(text.into()));
     let here = note(&mut ann, "MARK-of-acme");
     ann.writer.workspace = "lab".into();
     let there = note(&mut ann, "MARK-of-lab");

@@ -47,7 +47,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, args, effects| {
             let name = args.text().unwrap_or_default();
             model.save_tab(&name, effects)?;
-            model.say(Tone::Good, format!("tab {} saved", name.trim()));
+            model.notify(Tone::Good, format!("tab {} saved", name.trim()));
             Ok(())
         },
     )
@@ -60,13 +60,13 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, args, effects| {
             let name = args.text().unwrap_or_default();
             let former = model.rename_tab(&name, effects)?;
-            model.say(Tone::Good, format!("tab {former} renamed to {}", name.trim()));
+            model.notify(Tone::Good, format!("tab {former} renamed to {}", name.trim()));
             Ok(())
         },
     ),
     Command::new("tab delete", &[], "delete the current tab; the filter remains", "tab delete", |model, _, effects| {
         let deleted = model.delete_tab(effects)?;
-        model.say(Tone::Good, format!("tab {} deleted (query: {})", deleted.name, deleted.query));
+        model.notify(Tone::Good, format!("tab {} deleted (query: {})", deleted.name, deleted.query));
         Ok(())
     }),
 ];
@@ -78,7 +78,7 @@ fn unmarkable(model: &Model) -> Option<String> {
 fn sort(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     let order = args.text().unwrap_or_default();
     model.set_order(model.navigation.focus.pane, &order).map_err(|error| error.to_string())?;
-    model.say(Tone::Plain, format!("sorted by {order}"));
+    model.notify(Tone::Plain, format!("sorted by {order}"));
     Ok(())
 }
 
@@ -111,6 +111,6 @@ fn mark(model: &mut Model, args: &Args, on: bool) -> Result<(), String> {
         }
     }
     drop(cursor);
-    model.say(Tone::Plain, format!("{} {}", plural(count, "row"), if on { "marked" } else { "unmarked" }));
+    model.notify(Tone::Plain, format!("{} {}", plural(count, "row"), if on { "marked" } else { "unmarked" }));
     Ok(())
 }

@@ -152,7 +152,7 @@ fn accept(model: &mut Model, effects: &mut Vec<Effect>) {
 fn run(model: &mut Model, text: &str, ready: Ready, effects: &mut Vec<Effect>) {
     let Ready { command, args } = ready;
     if let Some(why) = model.command_off(command) {
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     model.overlay.modals.pop();
     model.keep_command(text.trim_start_matches([' ', ':']).trim_end(), effects);
@@ -160,7 +160,7 @@ fn run(model: &mut Model, text: &str, ready: Ready, effects: &mut Vec<Effect>) {
         (Some(action), run) if run.is_none() || args.values.is_empty() => handle_action(model, action, effects),
         (_, Some(run)) => {
             if let Err(why) = run(model, &args, effects) {
-                model.say(Tone::Bad, why);
+                model.notify(Tone::Bad, why);
             }
         }
         (_, None) => {}

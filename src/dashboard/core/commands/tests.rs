@@ -7,31 +7,31 @@ pub(crate) use crate::dashboard::testing::*;
 pub(crate) use crate::triage::{Baseline, Change, EventWriter};
 
 /// A dashboard with a writable decision store.
-pub(crate) fn desk() -> TestDashboard {
-    let mut desk = TestDashboard::new();
-    desk.model.findings.triage.writer =
+pub(crate) fn app() -> TestDashboard {
+    let mut app = TestDashboard::new();
+    app.model.findings.triage.writer =
         Some(EventWriter { who: "ann@box".into(), instance: 7, ..EventWriter::default() });
-    desk
+    app
 }
 
-pub(crate) fn line(desk: &TestDashboard) -> &CommandLine {
-    match desk.model.overlay.modals.last() {
+pub(crate) fn line(app: &TestDashboard) -> &CommandLine {
+    match app.model.overlay.modals.last() {
         Some(Modal::Command(line)) => line,
-        other => panic!("expected a command line, got {other:?}; notices: {}", desk.notices()),
+        other => panic!("expected a command line, got {other:?}; notices: {}", app.notices()),
     }
 }
 
-pub(crate) fn offered(desk: &TestDashboard) -> Vec<&str> {
-    line(desk).offers.all.iter().map(|offer| offer.text.as_str()).collect()
+pub(crate) fn offered(app: &TestDashboard) -> Vec<&str> {
+    line(app).offers.all.iter().map(|offer| offer.text.as_str()).collect()
 }
 
-pub(crate) fn run(desk: &mut TestDashboard, command: &str) -> Vec<Effect> {
-    let effects = desk.keys(&format!(": '{command}' enter"));
+pub(crate) fn run(app: &mut TestDashboard, command: &str) -> Vec<Effect> {
+    let effects = app.keys(&format!(": '{command}' enter"));
     assert!(
-        desk.model.overlay.modals.is_empty(),
+        app.model.overlay.modals.is_empty(),
         "{command} did not run: {:?}; notices: {}",
-        desk.model.overlay.modals,
-        desk.notices()
+        app.model.overlay.modals,
+        app.notices()
     );
     effects
 }
@@ -39,61 +39,61 @@ pub(crate) fn run(desk: &mut TestDashboard, command: &str) -> Vec<Effect> {
 #[test]
 pub(crate) fn command_line_opens_with_both_keys_and_esc_leaves_no_history() {
     for key in [":", "ctrl-p"] {
-        let mut desk = desk();
-        desk.keys(key);
-        assert!(offered(&desk).contains(&"findings"));
-        let effects = desk.keys("'quit' esc");
+        let mut app = app();
+        app.keys(key);
+        assert!(offered(&app).contains(&"findings"));
+        let effects = app.keys("'quit' esc");
         let acts = |effect: &Effect| matches!(effect, Effect::Quit | Effect::Remember { .. });
         assert!(
-            !effects.iter().any(acts) && desk.model.overlay.modals.is_empty() && desk.model.commands_run().is_empty()
+            !effects.iter().any(acts) && app.model.overlay.modals.is_empty() && app.model.commands_run().is_empty()
         );
     }
 }
 
 #[test]
 pub(crate) fn views_open_by_name_with_query() {
-    let mut desk = desk();
-    run(&mut desk, "targets t2");
-    assert_eq!((desk.model.navigation.focus.pane, desk.shown(Pane::Targets)), (Pane::Targets, vec![2]));
-    run(&mut desk, "scans");
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Scans);
-    run(&mut desk, "findings git");
-    assert_eq!((desk.model.navigation.focus.pane, desk.shown(Pane::Findings)), (Pane::Findings, vec![2, 3]));
-    run(&mut desk, "findings key");
-    desk.keys("backspace");
-    assert_eq!(desk.shown(Pane::Findings), [2, 3], "backspace restores the previous query");
+    let mut app = app();
+    run(&mut app, "targets t2");
+    assert_eq!((app.model.navigation.focus.pane, app.shown(Pane::Targets)), (Pane::Targets, vec![2]));
+    run(&mut app, "scans");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Scans);
+    run(&mut app, "findings git");
+    assert_eq!((app.model.navigation.focus.pane, app.shown(Pane::Findings)), (Pane::Findings, vec![2, 3]));
+    run(&mut app, "findings key");
+    app.keys("backspace");
+    assert_eq!(app.shown(Pane::Findings), [2, 3], "backspace restores the previous query");
 }
 
 #[test]
 pub(crate) fn single_rows_open_by_name_or_id() {
-    let mut desk = desk();
-    run(&mut desk, "finding repo");
-    assert_eq!((desk.selected(Pane::Findings), desk.model.navigation.focus.in_detail), (Some(2), true));
-    run(&mut desk, "finding 5");
-    assert_eq!(desk.selected(Pane::Findings), Some(5));
-    run(&mut desk, "scan 3");
-    assert_eq!((desk.model.navigation.focus.pane, desk.selected(Pane::Scans)), (Pane::Scans, Some(3)));
-    run(&mut desk, "target t2");
-    assert_eq!(desk.shown(Pane::Findings), [3, 4]);
-    run(&mut desk, "logger probe");
-    assert_eq!(desk.model.navigation.scope.logger, Some(LoggerId(1)));
-    run(&mut desk, "workspace lab");
-    assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(2)));
+    let mut app = app();
+    run(&mut app, "finding repo");
+    assert_eq!((app.selected(Pane::Findings), app.model.navigation.focus.in_detail), (Some(2), true));
+    run(&mut app, "finding 5");
+    assert_eq!(app.selected(Pane::Findings), Some(5));
+    run(&mut app, "scan 3");
+    assert_eq!((app.model.navigation.focus.pane, app.selected(Pane::Scans)), (Pane::Scans, Some(3)));
+    run(&mut app, "target t2");
+    assert_eq!(app.shown(Pane::Findings), [3, 4]);
+    run(&mut app, "logger probe");
+    assert_eq!(app.model.navigation.scope.logger, Some(LoggerId(1)));
+    run(&mut app, "workspace lab");
+    assert_eq!(app.model.navigation.scope.workspace, Some(WorkspaceId(2)));
 }
 
 #[test]
 pub(crate) fn actions_run_by_name_as_by_key() {
-    let mut desk = desk();
-    run(&mut desk, "zoom");
-    assert!(desk.model.navigation.focus.zoomed);
-    run(&mut desk, "mark all");
-    assert_eq!(desk.chosen(Pane::Findings).0.len(), 6);
-    desk.keys(": 'scans' enter : 'scan_again' enter");
-    assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))), "{}", desk.notices());
-    desk.keys("esc");
+    let mut app = app();
+    run(&mut app, "zoom");
+    assert!(app.model.navigation.focus.zoomed);
+    run(&mut app, "mark all");
+    assert_eq!(app.chosen(Pane::Findings).0.len(), 6);
+    app.keys(": 'scans' enter : 'scan_again' enter");
+    assert!(matches!(app.model.overlay.modals.last(), Some(Modal::Prompt(_))), "{}", app.notices());
+    app.keys("esc");
     assert_eq!(
-        run(&mut desk, "quit"),
-        [desk.model.findings.triage.settings.iter().next().map(remembered).unwrap(), Effect::Quit]
+        run(&mut app, "quit"),
+        [app.model.findings.triage.settings.iter().next().map(remembered).unwrap(), Effect::Quit]
     );
 }
 
@@ -103,157 +103,157 @@ pub(crate) fn remembered((_, value): (&(crate::contract::Shared, crate::contract
 
 #[test]
 pub(crate) fn letters_in_order_match_name_and_enter_runs_first_match() {
-    let mut desk = desk();
-    desk.keys(": 'zm'");
-    assert_eq!(offered(&desk)[0], "zoom");
-    desk.keys("enter");
-    assert!(desk.model.navigation.focus.zoomed && desk.model.overlay.modals.is_empty());
-    desk.keys(": 'wrksp' down enter");
-    assert_eq!(line(&desk).input.text(), "workspace ", "a command with an argument waits for input");
+    let mut app = app();
+    app.keys(": 'zm'");
+    assert_eq!(offered(&app)[0], "zoom");
+    app.keys("enter");
+    assert!(app.model.navigation.focus.zoomed && app.model.overlay.modals.is_empty());
+    app.keys(": 'wrksp' down enter");
+    assert_eq!(line(&app).input.text(), "workspace ", "a command with an argument waits for input");
 }
 
 #[test]
 pub(crate) fn tab_completes_names_and_values() {
-    let mut desk = desk();
-    desk.keys(": 'worksp' down tab");
-    assert_eq!(line(&desk).input.text(), "workspace ");
-    assert_eq!(offered(&desk), ["Acme", "Lab"]);
-    desk.keys("'l' tab");
-    assert_eq!(line(&desk).input.text(), "workspace Lab ");
-    desk.keys("enter");
-    assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(2)));
+    let mut app = app();
+    app.keys(": 'worksp' down tab");
+    assert_eq!(line(&app).input.text(), "workspace ");
+    assert_eq!(offered(&app), ["Acme", "Lab"]);
+    app.keys("'l' tab");
+    assert_eq!(line(&app).input.text(), "workspace Lab ");
+    app.keys("enter");
+    assert_eq!(app.model.navigation.scope.workspace, Some(WorkspaceId(2)));
 }
 
 #[test]
 pub(crate) fn tab_completes_query_values_and_sort_fields() {
-    let mut desk = desk();
-    desk.keys(": 'findings ris' tab");
-    assert_eq!(line(&desk).input.text(), "findings risk>=");
-    desk.keys("'hi' tab enter");
-    assert_eq!(desk.model.lists.findings.filter, "risk>=high");
-    desk.keys(": 'sort risk,-na' tab");
-    assert_eq!(line(&desk).input.text(), "sort risk,-name ");
-    desk.keys("enter");
-    assert!(desk.notices().contains("sorted by risk,-name"), "{}", desk.notices());
+    let mut app = app();
+    app.keys(": 'findings ris' tab");
+    assert_eq!(line(&app).input.text(), "findings risk>=");
+    app.keys("'hi' tab enter");
+    assert_eq!(app.model.lists.findings.filter, "risk>=high");
+    app.keys(": 'sort risk,-na' tab");
+    assert_eq!(line(&app).input.text(), "sort risk,-name ");
+    app.keys("enter");
+    assert!(app.notices().contains("sorted by risk,-name"), "{}", app.notices());
 }
 
 #[test]
 pub(crate) fn rows_are_marked_by_query_and_filters_saved_as_tabs() {
-    let mut desk = desk();
-    run(&mut desk, "findings");
-    run(&mut desk, "mark risk>=high");
-    assert_eq!(desk.chosen(Pane::Findings).0, [1, 2]);
-    run(&mut desk, "unmark risk:high");
-    assert_eq!(desk.chosen(Pane::Findings).0, [1]);
-    run(&mut desk, "unmark");
-    run(&mut desk, "findings name:git");
-    run(&mut desk, "tab save Sources");
-    run(&mut desk, "tab high+");
-    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
-    run(&mut desk, "tab sources");
-    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
-    run(&mut desk, "tab rename Git");
-    assert!(desk.model.settings.tabs.saved.iter().any(|saved| saved.name == "Git"));
-    run(&mut desk, "tab delete");
-    assert!(desk.model.settings.tabs.saved.iter().all(|saved| saved.name != "Git"));
+    let mut app = app();
+    run(&mut app, "findings");
+    run(&mut app, "mark risk>=high");
+    assert_eq!(app.chosen(Pane::Findings).0, [1, 2]);
+    run(&mut app, "unmark risk:high");
+    assert_eq!(app.chosen(Pane::Findings).0, [1]);
+    run(&mut app, "unmark");
+    run(&mut app, "findings name:git");
+    run(&mut app, "tab save Sources");
+    run(&mut app, "tab high+");
+    assert_eq!(app.shown(Pane::Findings), [1, 2]);
+    run(&mut app, "tab sources");
+    assert_eq!(app.shown(Pane::Findings), [2, 3]);
+    run(&mut app, "tab rename Git");
+    assert!(app.model.settings.tabs.saved.iter().any(|saved| saved.name == "Git"));
+    run(&mut app, "tab delete");
+    assert!(app.model.settings.tabs.saved.iter().all(|saved| saved.name != "Git"));
 }
 
 #[test]
 pub(crate) fn invalid_command_remains_with_error() {
-    let mut desk = desk();
-    desk.keys(": 'findings risk>=hihg'");
-    let fault = line(&desk).fault.clone().unwrap();
-    assert_eq!(&line(&desk).input.text()[fault.at], "hihg");
-    desk.keys("enter");
-    assert_eq!(line(&desk).input.text(), "findings risk>=hihg");
-    assert_eq!(desk.model.lists.findings.filter, "is:undecided is:present", "an invalid query changes nothing");
-    desk.keys("esc 4 : 'report'");
-    assert!(line(&desk).fault.is_none());
+    let mut app = app();
+    app.keys(": 'findings risk>=hihg'");
+    let fault = line(&app).fault.clone().unwrap();
+    assert_eq!(&line(&app).input.text()[fault.at], "hihg");
+    app.keys("enter");
+    assert_eq!(line(&app).input.text(), "findings risk>=hihg");
+    assert_eq!(app.model.lists.findings.filter, "is:undecided is:present", "an invalid query changes nothing");
+    app.keys("esc 4 : 'report'");
+    assert!(line(&app).fault.is_none());
 }
 
 #[test]
 pub(crate) fn disabled_command_is_listed_with_reason() {
-    let mut desk = desk();
-    desk.model.session.read_only = true;
-    desk.keys(": 'report'");
-    let report = line(&desk).offers.all.iter().find(|offer| offer.text == "report").unwrap();
+    let mut app = app();
+    app.model.session.read_only = true;
+    app.keys(": 'report'");
+    let report = line(&app).offers.all.iter().find(|offer| offer.text == "report").unwrap();
     assert!(report.off.as_deref().unwrap().contains("read-only"));
-    desk.keys("ctrl-u 'clear'");
-    assert!(line(&desk).offers.all[0].off.is_some());
-    desk.keys("enter");
-    assert!(desk.notices().contains("read-only"), "{}", desk.notices());
-    desk.keys("esc");
-    let mut desk = crate::dashboard::core::commands::tests::desk();
-    desk.keys(": 'pause' enter");
-    assert!(desk.notices().contains("only in: Captures"), "{}", desk.notices());
+    app.keys("ctrl-u 'clear'");
+    assert!(line(&app).offers.all[0].off.is_some());
+    app.keys("enter");
+    assert!(app.notices().contains("read-only"), "{}", app.notices());
+    app.keys("esc");
+    let mut app = crate::dashboard::core::commands::tests::app();
+    app.keys(": 'pause' enter");
+    assert!(app.notices().contains("only in: Captures"), "{}", app.notices());
 }
 
 #[test]
 pub(crate) fn up_recalls_each_command_once() {
-    let mut desk = desk();
+    let mut app = app();
     for command in ["scans", "findings git", "scans"] {
-        run(&mut desk, command);
+        run(&mut app, command);
     }
-    assert_eq!(desk.model.commands_run(), ["findings git", "scans"]);
-    desk.keys(": up");
-    assert_eq!(line(&desk).input.text(), "scans");
-    desk.keys("up up");
-    assert_eq!(line(&desk).input.text(), "findings git");
-    desk.keys("down down");
-    assert_eq!(line(&desk).input.text(), "");
-    desk.keys("up up enter");
-    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
+    assert_eq!(app.model.commands_run(), ["findings git", "scans"]);
+    app.keys(": up");
+    assert_eq!(line(&app).input.text(), "scans");
+    app.keys("up up");
+    assert_eq!(line(&app).input.text(), "findings git");
+    app.keys("down down");
+    assert_eq!(line(&app).input.text(), "");
+    app.keys("up up enter");
+    assert_eq!(app.shown(Pane::Findings), [2, 3]);
 }
 
 #[test]
 pub(crate) fn pasted_text_is_one_line_and_never_runs() {
-    let mut desk = desk();
-    desk.keys(":");
-    desk.send(Msg::Paste("findings\n git\n".into()));
-    assert_eq!(line(&desk).input.text(), "findings git");
-    assert_eq!(desk.model.lists.findings.filter, "is:undecided is:present");
+    let mut app = app();
+    app.keys(":");
+    app.send(Msg::Paste("findings\n git\n".into()));
+    assert_eq!(line(&app).input.text(), "findings git");
+    assert_eq!(app.model.lists.findings.filter, "is:undecided is:present");
 }
 
 #[test]
 pub(crate) fn baseline_is_recorded_and_requires_store() {
-    let mut desk = desk();
-    let effects = run(&mut desk, "baseline 2026-10-01");
+    let mut app = app();
+    let effects = run(&mut app, "baseline 2026-10-01");
     let day = Baseline::Day(jiff::civil::date(2026, 10, 1));
     let recorded = effects.iter().find_map(|effect| match effect {
         Effect::Record(events) => Some(events[0].change.clone()),
         _ => None,
     });
     assert_eq!(recorded, Some(Change::Baseline(Some(day))));
-    desk.model.findings.triage.writer = None;
-    desk.keys(": 'baseline none' enter");
-    assert!(desk.notices().contains("still loading"), "{}", desk.notices());
+    app.model.findings.triage.writer = None;
+    app.keys(": 'baseline none' enter");
+    assert!(app.notices().contains("still loading"), "{}", app.notices());
 }
 
 #[test]
 pub(crate) fn every_documented_example_runs() {
     for command in table::all().iter().filter(|command| command.run.is_some()) {
-        let mut desk = desk();
+        let mut app = app();
         let token = "k7f2aaaaaaaa".parse().unwrap();
         let payload = crate::oob::Payload { token, workspace: "Acme".into(), ..Default::default() };
-        desk.model.plant(vec![Arc::new(payload)], &mut Vec::new());
-        desk.receive(1, vec![Capture { ip_address: "192.0.2.7".into(), ..capture(9) }]);
+        app.model.plant(vec![Arc::new(payload)], &mut Vec::new());
+        app.receive(1, vec![Capture { ip_address: "192.0.2.7".into(), ..capture(9) }]);
         match &*command.name {
-            "mine" => drop(desk.keys("5 G")),
-            "alerts" => drop(desk.keys(": 'alert is:known' enter")),
+            "mine" => drop(app.keys("5 G")),
+            "alerts" => drop(app.keys(": 'alert is:known' enter")),
             _ => {}
         }
-        let read = table::read(&desk.model, command.example);
+        let read = table::read(&app.model, command.example);
         assert!(read.is_ok_and(|ready| std::ptr::eq(ready.command, command)), "{}", command.example);
-        desk.keys(&format!(": '{}' enter", command.example));
-        assert!(!desk.notices().contains(&format!(":{}: ", command.name)), "{}: {}", command.example, desk.notices());
+        app.keys(&format!(": '{}' enter", command.example));
+        assert!(!app.notices().contains(&format!(":{}: ", command.name)), "{}: {}", command.example, app.notices());
     }
 }
 
 #[test]
 pub(crate) fn view_command_lists_same_rows_on_command_line() {
-    let mut desk = desk();
+    let mut app = app();
     let mut copied = |keys: &str| {
-        let copy = desk.keys(&format!("{keys} y v")).into_iter().find_map(|effect| match effect {
+        let copy = app.keys(&format!("{keys} y v")).into_iter().find_map(|effect| match effect {
             Effect::Copy { text, .. } => Some(text),
             _ => None,
         });
@@ -280,29 +280,29 @@ pub(crate) fn view_command_lists_same_rows_on_command_line() {
 
 #[test]
 fn tab_commands_refuse_without_a_current_tab_and_report_the_change() {
-    let mut desk = TestDashboard::new();
-    let names = |desk: &TestDashboard| -> Vec<String> {
-        desk.model.settings.tabs.saved.iter().map(|saved| saved.name.clone()).collect()
+    let mut app = TestDashboard::new();
+    let names = |app: &TestDashboard| -> Vec<String> {
+        app.model.settings.tabs.saved.iter().map(|saved| saved.name.clone()).collect()
     };
-    let before = names(&desk);
-    desk.keys("3");
-    desk.model.set_query(Pane::Findings, "git").unwrap();
+    let before = names(&app);
+    app.keys("3");
+    app.model.set_query(Pane::Findings, "git").unwrap();
     for line in ["tab rename Bar", "tab delete"] {
-        desk.keys(&format!(": '{line}' enter"));
-        assert!(desk.notices().contains("no current tab"), "{line}: {}", desk.notices());
+        app.keys(&format!(": '{line}' enter"));
+        assert!(app.notices().contains("no current tab"), "{line}: {}", app.notices());
     }
-    assert_eq!(names(&desk), before);
-    desk.keys("> : 'tab rename Bar' enter");
-    assert!(desk.notices().contains(" renamed to Bar"), "{}", desk.notices());
+    assert_eq!(names(&app), before);
+    app.keys("> : 'tab rename Bar' enter");
+    assert!(app.notices().contains(" renamed to Bar"), "{}", app.notices());
 }
 
 #[test]
 fn baseline_of_an_unknown_scan_or_a_future_day_is_refused() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     for (line, why) in [("baseline 999", "scan 999 not found"), ("baseline 2199-01-01", "is in the future")] {
-        desk.keys(&format!("3 : '{line}' enter"));
-        let fault = self::line(&desk).fault.clone();
+        app.keys(&format!("3 : '{line}' enter"));
+        let fault = self::line(&app).fault.clone();
         assert!(fault.as_ref().is_some_and(|fault| fault.reason.contains(why)), "{line}: {fault:?}");
-        desk.keys("esc");
+        app.keys("esc");
     }
 }

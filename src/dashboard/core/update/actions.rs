@@ -27,14 +27,14 @@ fn on_review(model: &mut Model, action: Action, on_summary: bool, on_where: bool
         Action::View(ViewAction::PreviousTab) | Action::Text(TextAction::TabLeft) => review::walk_tabs(model, -1),
         Action::View(ViewAction::NextTab) | Action::Text(TextAction::TabRight) => review::walk_tabs(model, 1),
         Action::View(ViewAction::Zoom) | Action::Text(TextAction::MarkThis) | Action::App(AppAction::CopyPrefix) => {
-            model.say(Tone::Plain, "no effect on a review card");
+            model.notify(Tone::Plain, "no effect on a review card");
         }
         Action::Review(ReviewAction::Exclude) if !on_where => steps::handle_move(model, MoveAction::PageDown),
         Action::Review(action) => review::handle_review(model, action, effects),
         Action::Decide(DecideAction::Undo) if on_summary => review::prompt_undo_all(model),
         Action::Verdict(_) | Action::Decide(DecideAction::Again) if on_summary => {
             let back = Action::Review(ReviewAction::Back);
-            model.say(
+            model.notify(
                 Tone::Plain,
                 format!("this is the summary: {} goes back to the cards", model.key_label(Context::Review, back)),
             );
@@ -68,7 +68,7 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
         )
         | Action::Form(_)
         | Action::Edit(_)
-        | Action::Setup(_) => model.say_no_use(action),
+        | Action::Setup(_) => model.notify_no_effect(action),
     }
 }
 
@@ -77,7 +77,7 @@ fn handle_app(model: &mut Model, action: AppAction, effects: &mut Vec<Effect>) {
         // The lists follow when the key is read.
         AppAction::Refresh if model.is_key_rejected() && model.session.reads_key_again => {
             if std::mem::replace(&mut model.connection.is_reading_key, true) {
-                model.say(Tone::Plain, "reading the API key");
+                model.notify(Tone::Plain, "reading the API key");
             } else {
                 effects.push(Effect::ReadKey);
             }
@@ -86,7 +86,7 @@ fn handle_app(model: &mut Model, action: AppAction, effects: &mut Vec<Effect>) {
             if !std::mem::replace(&mut model.connection.is_starting_service, true) {
                 effects.push(Effect::StartService);
             }
-            model.say(Tone::Plain, "starting the local service");
+            model.notify(Tone::Plain, "starting the local service");
         }
         AppAction::Refresh => refresh(model),
         AppAction::GoPrefix => model.keyboard.pending = Some(Context::Go),
@@ -104,9 +104,9 @@ fn handle_app(model: &mut Model, action: AppAction, effects: &mut Vec<Effect>) {
 pub(crate) fn handle_key_read(model: &mut Model, source: &str, result: Result<bool, Problem>) {
     model.connection.is_reading_key = false;
     match result {
-        Ok(true) => model.say(Tone::Plain, format!("new API key read from {source}")),
-        Ok(false) => model.say(Tone::Bad, format!("API key from {source} has not changed")),
-        Err(problem) => model.say_problem("API key not read", &problem),
+        Ok(true) => model.notify(Tone::Plain, format!("new API key read from {source}")),
+        Ok(false) => model.notify(Tone::Bad, format!("API key from {source} has not changed")),
+        Err(problem) => model.notify_problem("API key not read", &problem),
     }
     refresh(model);
 }
@@ -115,8 +115,8 @@ pub(crate) fn handle_key_read(model: &mut Model, source: &str, result: Result<bo
 pub(crate) fn handle_service_started(model: &mut Model, result: Result<(), Problem>) {
     model.connection.is_starting_service = false;
     match result {
-        Ok(()) => model.say(Tone::Good, "local service started"),
-        Err(problem) => model.say_problem("local service not started", &problem),
+        Ok(()) => model.notify(Tone::Good, "local service started"),
+        Err(problem) => model.notify_problem("local service not started", &problem),
     }
     refresh(model);
 }

@@ -64,9 +64,9 @@ fn actions_after_every_script_match_snapshot() {
 fn matrix(places: &[Place]) -> String {
     let mut legend = String::new();
     let mut rows: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (number, (place, desk)) in places.iter().enumerate() {
+    for (number, (place, app)) in places.iter().enumerate() {
         writeln!(legend, "{number} {place}").unwrap();
-        for (action, outcome) in outcomes_at(desk) {
+        for (action, outcome) in outcomes_at(app) {
             rows.entry(action).or_default().push(cell(&outcome));
         }
     }
@@ -94,9 +94,9 @@ fn panes() -> Vec<Place> {
         }
     }
     let read_only = || {
-        let mut desk = focused(Pane::Findings, false);
-        desk.model.session.read_only = true;
-        desk
+        let mut app = focused(Pane::Findings, false);
+        app.model.session.read_only = true;
+        app
     };
     places.push(("Findings, read only".to_owned(), Box::new(read_only)));
     places
@@ -105,23 +105,23 @@ fn panes() -> Vec<Place> {
 /// Overlays that no key opens, and the places that the scripts open.
 fn scripts() -> Vec<Place> {
     let setup = || {
-        let mut desk = TestDashboard::blank(200, 60);
-        desk.model = desk.model.with_setup(None);
-        desk
+        let mut app = TestDashboard::blank(200, 60);
+        app.model = app.model.with_setup(None);
+        app
     };
     let text = || {
-        let mut desk = desk();
-        desk.model.show_text("Words", "admin\n".repeat(200));
-        press(&mut desk, "pgdn");
-        desk
+        let mut app = app();
+        app.model.show_text("Words", "admin\n".repeat(200));
+        press(&mut app, "pgdn");
+        app
     };
     let mut places: Vec<Place> =
         vec![("first start".to_owned(), Box::new(setup)), ("a text".to_owned(), Box::new(text))];
     for keys in PLACES {
         let pressed = || {
-            let mut desk = desk();
-            press(&mut desk, keys);
-            desk
+            let mut app = app();
+            press(&mut app, keys);
+            app
         };
         places.push(((*keys).to_owned(), Box::new(pressed)));
     }
@@ -129,34 +129,34 @@ fn scripts() -> Vec<Place> {
 }
 
 /// With a payload in the book.
-fn desk() -> TestDashboard {
-    let mut desk = TestDashboard::new();
-    press(&mut desk, "5 p 3");
-    desk
+fn app() -> TestDashboard {
+    let mut app = TestDashboard::new();
+    press(&mut app, "5 p 3");
+    app
 }
 
 fn focused(pane: Pane, in_detail: bool) -> TestDashboard {
-    let mut desk = desk();
+    let mut app = app();
     if pane == Pane::Board {
-        press(&mut desk, "3 space space s wait y");
+        press(&mut app, "3 space space s wait y");
     }
     if pane == Pane::Payloads {
-        press(&mut desk, "g p");
+        press(&mut app, "g p");
     }
-    desk.model.navigation.focus = Focus { pane, in_detail, zoomed: false };
-    desk.at += Duration::from_secs(20);
-    desk.send(Msg::Wake);
-    desk
+    app.model.navigation.focus = Focus { pane, in_detail, zoomed: false };
+    app.at += Duration::from_secs(20);
+    app.send(Msg::Wake);
+    app
 }
 
 /// Presses keys as a person does who looks at each row first; `wait` lets a question become open.
-fn press(desk: &mut TestDashboard, script: &str) {
+fn press(app: &mut TestDashboard, script: &str) {
     for part in script.split(" wait ") {
-        desk.at += Duration::from_secs(2);
-        desk.keys(part.trim_end_matches(" wait"));
+        app.at += Duration::from_secs(2);
+        app.keys(part.trim_end_matches(" wait"));
     }
-    desk.at += Duration::from_secs(20);
-    desk.send(Msg::Wake);
+    app.at += Duration::from_secs(20);
+    app.send(Msg::Wake);
 }
 
 /// The outcome of each action in a place: notices, effects and changes of the state.
@@ -169,13 +169,13 @@ fn outcomes_at(place: &dyn Fn() -> TestDashboard) -> Vec<(&'static str, String)>
     let mut outcomes = Vec::new();
     let mut unchanged: Option<TestDashboard> = None;
     for (action, keymap) in KEYMAPS.iter() {
-        let mut desk = unchanged.take().unwrap_or_else(place);
-        let before = state(&mut desk.model);
-        desk.model.keyboard.keymap = keymap.clone();
-        let effects = desk.keys(KEY);
-        let after = state(&mut desk.model);
+        let mut app = unchanged.take().unwrap_or_else(place);
+        let before = state(&mut app.model);
+        app.model.keyboard.keymap = keymap.clone();
+        let effects = app.keys(KEY);
+        let after = state(&mut app.model);
         let is_same = effects.is_empty() && after == before;
-        let mut outcome = desk.notices().replace(&action.command(), "ACTION");
+        let mut outcome = app.notices().replace(&action.command(), "ACTION");
         for effect in &effects {
             write!(outcome, " ! {}", shortened(&format!("{effect:?}"))).unwrap();
         }
@@ -185,9 +185,9 @@ fn outcomes_at(place: &dyn Fn() -> TestDashboard) -> Vec<(&'static str, String)>
         outcomes.push((action.name(), outcome.trim().to_owned()));
         if is_same {
             // Its notice leaves, and the next action is tried on it.
-            desk.at += Duration::from_secs(20);
-            desk.send(Msg::Wake);
-            unchanged = Some(desk);
+            app.at += Duration::from_secs(20);
+            app.send(Msg::Wake);
+            unchanged = Some(app);
         }
     }
     outcomes

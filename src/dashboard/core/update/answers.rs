@@ -27,7 +27,7 @@ pub(crate) fn handle_called(
 /// A text was copied, or not.
 pub(crate) fn handle_copied(model: &mut Model, result: Result<String, CopyFailed>) {
     match result {
-        Ok(how) => model.say(Tone::Good, how),
+        Ok(how) => model.notify(Tone::Good, how),
         Err(CopyFailed { why, text }) => model.show_text(format!("Not copied: {why}"), text),
     }
 }
@@ -38,13 +38,13 @@ pub(crate) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, 
         Ok(path) => {
             let what = crate::dashboard::payloads::keys::handle_sheet(model, &path, effects)
                 .unwrap_or_else(|| "saved to".to_owned());
-            model.say(Tone::Good, format!("{what} {}", path.display()));
+            model.notify(Tone::Good, format!("{what} {}", path.display()));
         }
         Err(problem) => {
             // The next file is not this sheet.
             model.captures.payloads.sheet = None;
             let hint = problem.hint.as_deref().map(|hint| format!(" · {hint}")).unwrap_or_default();
-            model.say(Tone::Bad, format!("{problem}{hint}"));
+            model.notify(Tone::Bad, format!("{problem}{hint}"));
         }
     }
 }
@@ -53,7 +53,7 @@ pub(crate) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, 
 pub(crate) fn handle_edited(model: &mut Model, result: Result<String, Problem>) {
     match result {
         Ok(text) => crate::dashboard::core::update::keys::handle_edited(model, &text),
-        Err(problem) => model.say_problem("editor failed", &problem),
+        Err(problem) => model.notify_problem("editor failed", &problem),
     }
 }
 

@@ -46,87 +46,87 @@ fn last_workspace_is_selected_before_first_response() {
         (Some(2), Some("acme"), Some(1)),
         (Some(2), Some("New"), None),
     ] {
-        let mut desk = TestDashboard::blank(200, 60);
-        desk.model.session.workspace = requested.map(str::to_owned);
-        desk.load_cached_workspaces(worked_in);
-        assert_eq!(desk.active_workspace(), selected, "{worked_in:?} {requested:?}");
-        assert_eq!(desk.notices(), "", "the cache must not report a missing workspace");
+        let mut app = TestDashboard::blank(200, 60);
+        app.model.session.workspace = requested.map(str::to_owned);
+        app.load_cached_workspaces(worked_in);
+        assert_eq!(app.active_workspace(), selected, "{worked_in:?} {requested:?}");
+        assert_eq!(app.notices(), "", "the cache must not report a missing workspace");
     }
 }
 
 #[test]
 fn cached_findings_are_stale_until_response_and_cursor_remains() {
-    let mut desk = TestDashboard::blank(200, 60);
-    desk.load_cached_workspaces(Some(1));
-    desk.load_cached(Snapshot::Targets(table([target(1, "t1.acme.test")])));
-    desk.load_cached(Snapshot::Findings(findings()));
-    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
-    let Remote::Stale { at, .. } = &desk.model.data.findings else { panic!("{:?}", desk.model.data.findings) };
+    let mut app = TestDashboard::blank(200, 60);
+    app.load_cached_workspaces(Some(1));
+    app.load_cached(Snapshot::Targets(table([target(1, "t1.acme.test")])));
+    app.load_cached(Snapshot::Findings(findings()));
+    assert_eq!(app.shown(Pane::Findings), [1, 2]);
+    let Remote::Stale { at, .. } = &app.model.data.findings else { panic!("{:?}", app.model.data.findings) };
     assert_eq!(*at, cached_at());
-    desk.keys("j");
+    app.keys("j");
     let more = [finding(3, 1, "Backup", Risk::Critical), finding(2, 1, "Git repository", Risk::High)];
-    desk.feed(Snapshot::Findings(table(more)));
-    assert!(matches!(desk.model.data.findings, Remote::Fresh { .. }));
-    assert_eq!((desk.shown(Pane::Findings), desk.selected(Pane::Findings)), (vec![3, 2], Some(2)));
+    app.feed(Snapshot::Findings(table(more)));
+    assert!(matches!(app.model.data.findings, Remote::Fresh { .. }));
+    assert_eq!((app.shown(Pane::Findings), app.selected(Pane::Findings)), (vec![3, 2], Some(2)));
 }
 
 #[test]
 fn fresh_lists_are_not_replaced_by_cache() {
-    let mut desk = TestDashboard::new();
-    let fresh = desk.shown(Pane::Findings);
-    desk.load_cached_workspaces(Some(2));
-    desk.load_cached(Snapshot::Targets(table([target(9, "gone.acme.test")])));
-    desk.load_cached(Snapshot::Scans(table([scan(9, 9, ScanStatus::Finished, 100)])));
-    desk.load_cached(Snapshot::Loggers(Default::default()));
-    desk.load_cached(Snapshot::Findings(table([finding(9, 9, "Gone", Risk::Critical)])));
-    assert_eq!(desk.active_workspace(), Some(1));
-    assert_eq!(desk.shown(Pane::Findings), fresh);
-    assert!(matches!(desk.model.data.targets, Remote::Fresh { .. }));
-    assert_eq!((desk.shown(Pane::Targets).len(), desk.shown(Pane::Scans).len()), (5, 4));
-    assert_eq!(desk.shown(Pane::Loggers), [1]);
+    let mut app = TestDashboard::new();
+    let fresh = app.shown(Pane::Findings);
+    app.load_cached_workspaces(Some(2));
+    app.load_cached(Snapshot::Targets(table([target(9, "gone.acme.test")])));
+    app.load_cached(Snapshot::Scans(table([scan(9, 9, ScanStatus::Finished, 100)])));
+    app.load_cached(Snapshot::Loggers(Default::default()));
+    app.load_cached(Snapshot::Findings(table([finding(9, 9, "Gone", Risk::Critical)])));
+    assert_eq!(app.active_workspace(), Some(1));
+    assert_eq!(app.shown(Pane::Findings), fresh);
+    assert!(matches!(app.model.data.targets, Remote::Fresh { .. }));
+    assert_eq!((app.shown(Pane::Targets).len(), app.shown(Pane::Scans).len()), (5, 4));
+    assert_eq!(app.shown(Pane::Loggers), [1]);
 }
 
 #[test]
 fn failed_list_shows_cache_with_error() {
-    let mut desk = TestDashboard::blank(200, 60);
-    desk.load_cached_workspaces(Some(1));
+    let mut app = TestDashboard::blank(200, 60);
+    app.load_cached_workspaces(Some(1));
     let problem = Arc::new(Problem::local("refused"));
-    desk.feed(PollEvent::Failed(crate::dashboard::base::ListKind::Findings, Arc::clone(&problem)));
-    desk.load_cached(Snapshot::Findings(findings()));
-    assert_eq!(desk.model.data.findings.problem(), Some(&*problem));
-    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
+    app.feed(PollEvent::Failed(crate::dashboard::base::ListKind::Findings, Arc::clone(&problem)));
+    app.load_cached(Snapshot::Findings(findings()));
+    assert_eq!(app.model.data.findings.problem(), Some(&*problem));
+    assert_eq!(app.shown(Pane::Findings), [1, 2]);
 }
 
 #[test]
 fn cached_lists_of_previous_workspace_are_dropped() {
-    let mut desk = TestDashboard::blank(200, 60);
-    desk.load_cached_workspaces(Some(1));
+    let mut app = TestDashboard::blank(200, 60);
+    app.load_cached_workspaces(Some(1));
     let late = CachedList {
-        generation: desk.model.connection.generation,
+        generation: app.model.connection.generation,
         at: cached_at(),
         worked_in: None,
         snapshot: Snapshot::Findings(findings()),
     };
-    desk.model.work_in(WorkspaceId(2));
-    desk.send(Msg::Cached(late));
-    assert!(desk.model.data.occurrences.value().is_none());
+    app.model.work_in(WorkspaceId(2));
+    app.send(Msg::Cached(late));
+    assert!(app.model.data.occurrences.value().is_none());
 }
 
 #[test]
 fn changes_since_cache_count_as_new() {
-    let mut desk = TestDashboard::blank(80, 24);
-    desk.load_cached_workspaces(Some(1));
+    let mut app = TestDashboard::blank(80, 24);
+    app.load_cached_workspaces(Some(1));
     let logger = |num_requests| Logger { id: LoggerId(1), num_requests, ..Logger::default() };
-    desk.load_cached(Snapshot::Scans(table([
+    app.load_cached(Snapshot::Scans(table([
         scan(1, 1, ScanStatus::FailedToStart, 0),
         scan(2, 1, ScanStatus::Running, 5),
     ])));
-    desk.load_cached(Snapshot::Loggers(table([logger(3)])));
-    assert_eq!((desk.model.scans.tally.failed, desk.model.captures.new_captures), (0, 0));
-    desk.feed(Snapshot::Scans(table([
+    app.load_cached(Snapshot::Loggers(table([logger(3)])));
+    assert_eq!((app.model.scans.tally.failed, app.model.captures.new_captures), (0, 0));
+    app.feed(Snapshot::Scans(table([
         scan(1, 1, ScanStatus::FailedToStart, 0),
         scan(2, 1, ScanStatus::FailedToStart, 5),
     ])));
-    desk.feed(Snapshot::Loggers(table([logger(5)])));
-    assert_eq!((desk.model.scans.tally.failed, desk.model.captures.new_captures), (1, 2));
+    app.feed(Snapshot::Loggers(table([logger(5)])));
+    assert_eq!((app.model.scans.tally.failed, app.model.captures.new_captures), (1, 2));
 }

@@ -21,7 +21,7 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
     let of_captures = model.navigation.focus.pane == Pane::Captures;
     let of_many = matches!(action, CopyAction::Json | CopyAction::Raw | CopyAction::File);
     if let (true, Some(why)) = (of_many, model.header_wait_notice()) {
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     let made = match action {
         CopyAction::Obvious => obvious(model),
@@ -36,7 +36,7 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
     };
     match made {
         Some((what, text)) => effects.push(copy(what, &text)),
-        None => model.say(Tone::Plain, NOTHING),
+        None => model.notify(Tone::Plain, NOTHING),
     }
 }
 
@@ -46,7 +46,7 @@ fn save_json(model: &mut Model, effects: &mut Vec<Effect>) {
             let name = text::file_name(&format!("{what}.json"));
             effects.push(Effect::Save { name, content: json.into_bytes().into() });
         }
-        None => model.say(Tone::Plain, "nothing selected"),
+        None => model.notify(Tone::Plain, "nothing selected"),
     }
 }
 
@@ -116,14 +116,14 @@ fn curl(model: &Model) -> Option<String> {
 /// A captured request as curl. A body that is not plain text is saved first, and the command names its file.
 fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(sent) = model.selected_capture().map(|captured| model.record_of(captured)) else {
-        return model.say(Tone::Plain, NOTHING);
+        return model.notify(Tone::Plain, NOTHING);
     };
     let marked = model.lists.captures.marks().len();
     if marked > 1 {
-        model.say(Tone::Plain, format!("{marked} marked; curl command copied for the selected request only"));
+        model.notify(Tone::Plain, format!("{marked} marked; curl command copied for the selected request only"));
     }
     if !sent.request_url().path_known {
-        model.say(Tone::Plain, "path not reported by the service; copied with the logger's path");
+        model.notify(Tone::Plain, "path not reported by the service; copied with the logger's path");
     }
     effects.push(match out::body_file(&sent) {
         Some(name) => Effect::SaveBody { name, sent: Box::new(sent) },
@@ -142,9 +142,9 @@ pub(crate) fn handle_body_saved(
         Ok(path) => {
             let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
             effects.push(copy("curl", &out::curl(sent, file.as_deref())));
-            model.say(Tone::Good, format!("body saved to {}", path.display()));
+            model.notify(Tone::Good, format!("body saved to {}", path.display()));
         }
-        Err(problem) => model.say_problem("body not saved", &problem),
+        Err(problem) => model.notify_problem("body not saved", &problem),
     }
 }
 

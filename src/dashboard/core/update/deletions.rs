@@ -41,7 +41,7 @@ pub(crate) fn prompt_delete(model: &mut Model) {
         Pane::Wordlists => wordlists,
         Pane::Findings => return crate::dashboard::findings::manual::prompt_off(model),
         Pane::Captures | Pane::Board | Pane::Payloads => {
-            return model.say(Tone::Plain, "rows of this list cannot be deleted");
+            return model.notify(Tone::Plain, "rows of this list cannot be deleted");
         }
     };
     let pane = model.navigation.focus.pane;
@@ -57,7 +57,7 @@ pub(crate) fn prompt_stop(model: &mut Model) {
 pub(crate) fn prompt_clear(model: &mut Model) {
     let selected = model.lists.captures.selected.map(|id| id.logger);
     let Some(id) = model.navigation.scope.logger.or(selected) else {
-        return model.say(Tone::Plain, "no logger selected");
+        return model.notify(Tone::Plain, "no logger selected");
     };
     let logger = model.data.loggers.value().and_then(|all| all.get(id));
     let label = logger.map_or_else(|| format!("logger {id}"), |logger| format!("logger {}", logger.label));
@@ -72,7 +72,7 @@ pub(crate) fn prompt_clear(model: &mut Model) {
 /// Starts scans again.
 pub(crate) fn prompt_start(model: &mut Model, jobs: Vec<Job>) {
     if jobs.is_empty() {
-        return model.say(Tone::Plain, "nothing selected");
+        return model.notify(Tone::Plain, "nothing selected");
     }
     let matter = Matter { jobs, ..Matter::default() };
     let prompt = question(model, "Repeat", "start", matter);
@@ -83,17 +83,17 @@ pub(crate) fn prompt_start(model: &mut Model, jobs: Vec<Job>) {
 fn prompt(model: &mut Model, pane: Pane, verb_of_question: &str, verb: &'static str, of: fn(&Model, &[i64]) -> Matter) {
     let chosen = model.chosen(pane);
     if chosen.ids.is_empty() && chosen.hidden.is_empty() {
-        return model.say(Tone::Plain, "nothing selected");
+        return model.notify(Tone::Plain, "nothing selected");
     }
     if chosen.ids.is_empty() {
         let count = chosen.hidden.len();
         let undo = model.key_label(Context::Lists, Action::List(ListAction::TakeBack));
-        return model.say(Tone::Plain, format!("{count} marked, none shown; {undo} undoes the filter"));
+        return model.notify(Tone::Plain, format!("{count} marked, none shown; {undo} undoes the filter"));
     }
     let matter = of(model, &chosen.ids);
     if matter.jobs.is_empty() && chosen.hidden.is_empty() {
         let why = matter.lines.first().cloned().unwrap_or_else(|| "nothing selected".to_owned());
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     let mut prompt = question(model, verb_of_question, verb, matter);
     if !chosen.hidden.is_empty() {

@@ -44,7 +44,7 @@ fn line(model: &mut Model) -> Option<&mut Line> {
 pub(crate) fn accept(model: &mut Model, pane: Pane, effects: &mut Vec<Effect>) {
     let Some(line) = line(model) else { return };
     if let Some(error) = line.help.error.clone() {
-        return model.say(Tone::Bad, format!("invalid query: {error}"));
+        return model.notify(Tone::Bad, format!("invalid query: {error}"));
     }
     let (before, text) = (line.before.clone(), line.input.text());
     model.overlay.modals.pop();
@@ -75,7 +75,7 @@ pub(crate) fn walk_offers(model: &mut Model, pane: Pane, by: isize) {
     help.offers.walk(by, Ends::Around);
     let Some(offer) = help.offers.selected() else {
         line.help = help;
-        return model.say(Tone::Plain, "nothing to complete");
+        return model.notify(Tone::Plain, "nothing to complete");
     };
     let (before, after) = (&help.completed[..offer.at.start], &help.completed[offer.at.end..]);
     line.input.set_around_cursor(&[before, &offer.text].concat(), after);

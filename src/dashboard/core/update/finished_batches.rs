@@ -45,7 +45,7 @@ impl Model {
         lists.sort();
         lists.dedup();
         lists.into_iter().for_each(|list| self.request_refresh(list));
-        self.say_outcome(&batch);
+        self.notify_outcome(&batch);
         let can_extend =
             self.session.starts_service && !self.session.read_only && batch.form == Some(FormTag::NewTargets);
         let prompt = if can_extend { scope_prompt(batch.refused()) } else { None };
@@ -66,13 +66,13 @@ impl Model {
     }
 
     /// Shows one notice about the finished jobs, and one about the refused ones.
-    fn say_outcome(&mut self, batch: &Batch) {
+    fn notify_outcome(&mut self, batch: &Batch) {
         let past = past(batch.verb);
         match (batch.done().next(), batch.progress().done) {
-            (Some((job, answer)), 1) => self.say_done(past, job, answer),
+            (Some((job, answer)), 1) => self.notify_done(past, job, answer),
             (Some((job, _)), count) => {
                 let emptied = emptied(batch).map(|emptied| format!("; {emptied}")).unwrap_or_default();
-                self.say(Tone::Good, format!("{} {past}{emptied}", plural(count, CallSubject::of(&job.call).noun)));
+                self.notify(Tone::Good, format!("{} {past}{emptied}", plural(count, CallSubject::of(&job.call).noun)));
             }
             (None, _) => {}
         }
@@ -82,35 +82,35 @@ impl Model {
         match batch.refused().next() {
             Some((job, problem)) if is_unknown(job, problem) => {
                 let doubt = format!("outcome unknown: the service may have {past} {}{more}; checking", job.about);
-                self.say(Tone::Bad, format!("{doubt} · {}", crate::text::clean(problem.brief())));
+                self.notify(Tone::Bad, format!("{doubt} · {}", crate::text::clean(problem.brief())));
             }
             Some((job, problem)) if !form_is_open || refused > 1 => {
-                self.say_problem(&format!("{}{more} not {past}", object(job)), problem);
+                self.notify_problem(&format!("{}{more} not {past}", object(job)), problem);
             }
             Some(_) | None => {}
         }
     }
 
-    fn say_done(&mut self, past: &str, job: &Job, answer: &CallAnswer) {
+    fn notify_done(&mut self, past: &str, job: &Job, answer: &CallAnswer) {
         match answer {
             CallAnswer::Text(_) => {}
-            CallAnswer::Saved(path) => self.say(Tone::Good, format!("saved to {}", path.display())),
-            CallAnswer::NotReady => self.say(Tone::Plain, format!("{} is not ready yet", job.about)),
-            CallAnswer::NoData => self.say(Tone::Bad, format!("{}: no data on the service", job.about)),
+            CallAnswer::Saved(path) => self.notify(Tone::Good, format!("saved to {}", path.display())),
+            CallAnswer::NotReady => self.notify(Tone::Plain, format!("{} is not ready yet", job.about)),
+            CallAnswer::NoData => self.notify(Tone::Bad, format!("{}: no data on the service", job.about)),
             CallAnswer::Report(id) => {
                 let keys = self.report_keys();
-                self.say(Tone::Good, format!("report {id} requested; {keys}"));
+                self.notify(Tone::Good, format!("report {id} requested; {keys}"));
             }
             CallAnswer::Created(id) if matches!(job.call, Call::CreateLogger { .. }) => {
                 let copy = self.key_label(Context::Copy, Action::Copy(CopyAction::Url));
-                self.say(Tone::Good, format!("{} created (id {id}); {copy} copies its URL", job.about));
+                self.notify(Tone::Good, format!("{} created (id {id}); {copy} copies its URL", job.about));
             }
-            CallAnswer::Status(status) => self.say(Tone::Good, format!("{} sent: status {status}", job.about)),
+            CallAnswer::Status(status) => self.notify(Tone::Good, format!("{} sent: status {status}", job.about)),
             CallAnswer::Emptied(emptied) => {
-                self.say(Tone::Good, format!("{} {past}: {emptied}", job.about));
+                self.notify(Tone::Good, format!("{} {past}: {emptied}", job.about));
             }
             CallAnswer::Done | CallAnswer::Created(_) | CallAnswer::Scan(_) => {
-                self.say(Tone::Good, format!("{} {past}", object(job)));
+                self.notify(Tone::Good, format!("{} {past}", object(job)));
             }
         }
     }

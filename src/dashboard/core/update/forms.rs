@@ -119,12 +119,12 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
 pub(crate) fn handle_scope_extended(model: &mut Model, result: Result<usize, Problem>, effects: &mut Vec<Effect>) {
     match result {
         Ok(count) => {
-            model.say(Tone::Good, format!("{} added to the scope file", plural(count, "target")));
+            model.notify(Tone::Good, format!("{} added to the scope file", plural(count, "target")));
             if matches!(model.overlay.modals.last(), Some(Modal::Form(form)) if form.tag == FormTag::NewTargets) {
                 send(model, effects);
             }
         }
-        Err(problem) => model.say_problem("scope file not changed", &problem),
+        Err(problem) => model.notify_problem("scope file not changed", &problem),
     }
 }
 
@@ -133,6 +133,6 @@ fn write_report(model: &mut Model, format: ExportFormat, ids: &[IssueId], effect
     model.overlay.modals.pop();
     model.overlay.drafts.remove(&FormTag::NewReport);
     if let Err(problem) = export::write(model, ids, format, effects) {
-        model.say(Tone::Bad, problem);
+        model.notify(Tone::Bad, problem);
     }
 }

@@ -6,42 +6,42 @@ use crate::dashboard::testing::*;
 
 #[test]
 fn created_workspace_closes_form() {
-    let mut desk = TestDashboard::new();
-    let sent = desk.calls("1 n 'Gate' tab 'Release' ctrl-o");
+    let mut app = TestDashboard::new();
+    let sent = app.calls("1 n 'Gate' tab 'Release' ctrl-o");
     match &sent[0].1 {
         Call::CreateWorkspace(new) => {
             assert_eq!((new.name.as_str(), new.description.as_deref()), ("Gate", Some("Release")));
         }
         other => panic!("{other:?}"),
     }
-    desk.answer(&sent, |_| Ok(CallAnswer::Created(3)));
-    assert!(desk.model.overlay.modals.is_empty() && desk.model.overlay.drafts.is_empty());
+    app.answer(&sent, |_| Ok(CallAnswer::Created(3)));
+    assert!(app.model.overlay.modals.is_empty() && app.model.overlay.drafts.is_empty());
 }
 
 #[test]
 fn missing_name_is_reported_on_submit_and_nothing_is_sent() {
-    let mut desk = TestDashboard::new();
-    desk.keys("1 n");
-    assert_eq!(desk.form().field(FieldId::Name).unwrap().error, None);
-    assert_eq!(desk.keys("ctrl-o"), []);
-    assert_eq!(desk.form().field(FieldId::Name).unwrap().error.as_deref(), Some("name is required"));
-    desk.keys("'lab'");
-    let error = desk.form().field(FieldId::Name).unwrap().error.clone();
+    let mut app = TestDashboard::new();
+    app.keys("1 n");
+    assert_eq!(app.form().field(FieldId::Name).unwrap().error, None);
+    assert_eq!(app.keys("ctrl-o"), []);
+    assert_eq!(app.form().field(FieldId::Name).unwrap().error.as_deref(), Some("name is required"));
+    app.keys("'lab'");
+    let error = app.form().field(FieldId::Name).unwrap().error.clone();
     assert_eq!(error.as_deref(), Some("a workspace with the same name already exists"));
 }
 
 #[test]
 fn refused_field_shows_service_message_until_text_changes() {
-    let mut desk = TestDashboard::new();
-    let sent = desk.calls("5 h n 'probe2' ctrl-o");
+    let mut app = TestDashboard::new();
+    let sent = app.calls("5 h n 'probe2' ctrl-o");
     let refused = Problem { status: Some(422), message: "invalid label".into(), ..Problem::default() };
-    desk.answer(&sent, |_| Err(refused.clone()));
-    let label = |desk: &TestDashboard| desk.form().field(FieldId::Label).unwrap().clone();
-    assert_eq!((label(&desk).error.as_deref(), label(&desk).text().as_str()), (Some("invalid label"), "probe2"));
-    desk.keys("'x'");
-    assert_eq!(label(&desk).error, None);
-    desk.keys("backspace");
-    assert_eq!(label(&desk).error.as_deref(), Some("invalid label"), "the refused text was typed again");
+    app.answer(&sent, |_| Err(refused.clone()));
+    let label = |app: &TestDashboard| app.form().field(FieldId::Label).unwrap().clone();
+    assert_eq!((label(&app).error.as_deref(), label(&app).text().as_str()), (Some("invalid label"), "probe2"));
+    app.keys("'x'");
+    assert_eq!(label(&app).error, None);
+    app.keys("backspace");
+    assert_eq!(label(&app).error.as_deref(), Some("invalid label"), "the refused text was typed again");
 }
 
 #[test]
@@ -52,75 +52,75 @@ fn refusal_is_assigned_to_field_with_longest_matching_name() {
         ("webhook_url is no URL (no source of it)", Some(FieldId::Webhook)),
         ("no such information", None),
     ] {
-        let mut desk = TestDashboard::new();
-        let sent = desk.calls("6 n left ctrl-o");
+        let mut app = TestDashboard::new();
+        let sent = app.calls("6 n left ctrl-o");
         assert_eq!(sent.len(), 1);
         let refused = Problem { status: Some(400), message: words.into(), ..Problem::default() };
-        desk.answer(&sent, |_| Err(refused.clone()));
-        let at = desk.form().fields.iter().find(|field| field.refused.is_some()).map(|field| field.id);
+        app.answer(&sent, |_| Err(refused.clone()));
+        let at = app.form().fields.iter().find(|field| field.refused.is_some()).map(|field| field.id);
         assert_eq!(at, field, "{words}");
     }
 }
 
 #[test]
 fn refused_api_key_is_stored_but_absent_from_debug_output() {
-    let mut desk = TestDashboard::blank(120, 40);
-    desk.model = desk.model.with_setup(None);
-    desk.keys("h '127.0.0.1' tab 'k-123' ctrl-o");
+    let mut app = TestDashboard::blank(120, 40);
+    app.model = app.model.with_setup(None);
+    app.keys("h '127.0.0.1' tab 'k-123' ctrl-o");
     let wrong = Problem { status: Some(401), message: "the API key is not accepted".into(), ..Problem::default() };
-    desk.send(Msg::Connected(Err(wrong)));
-    let key = desk.form().field(FieldId::Key).unwrap();
+    app.send(Msg::Connected(Err(wrong)));
+    let key = app.form().field(FieldId::Key).unwrap();
     assert!(key.refused.is_some() && key.error.is_some());
-    assert!(!format!("{:?}", desk.model).contains("k-123"));
+    assert!(!format!("{:?}", app.model).contains("k-123"));
 }
 
 #[test]
 fn first_start_with_pending_choice_ignores_second_choice() {
-    let mut desk = TestDashboard::blank(120, 40);
-    desk.model = desk.model.with_setup(None);
-    assert_eq!(desk.keys("h '127.0.0.1' tab 'k' ctrl-o esc").len(), 1);
-    assert_eq!(desk.keys("d"), [], "the first choice is still pending");
-    desk.send(Msg::Connected(Err(Problem::local("refused"))));
-    assert_eq!(desk.keys("d").len(), 1);
+    let mut app = TestDashboard::blank(120, 40);
+    app.model = app.model.with_setup(None);
+    assert_eq!(app.keys("h '127.0.0.1' tab 'k' ctrl-o esc").len(), 1);
+    assert_eq!(app.keys("d"), [], "the first choice is still pending");
+    app.send(Msg::Connected(Err(Problem::local("refused"))));
+    assert_eq!(app.keys("d").len(), 1);
 }
 
 #[test]
 fn refusal_without_field_is_shown_above_form() {
-    let mut desk = TestDashboard::new();
-    let sent = desk.calls("1 n 'Gate' ctrl-o");
+    let mut app = TestDashboard::new();
+    let sent = app.calls("1 n 'Gate' ctrl-o");
     let refused = Problem { status: Some(500), message: "internal error".into(), ..Problem::default() };
-    desk.answer(&sent, |_| Err(refused.clone()));
-    assert_eq!(desk.form().problem.as_ref().unwrap().message, "internal error");
-    assert!(!desk.form().sending);
+    app.answer(&sent, |_| Err(refused.clone()));
+    assert_eq!(app.form().problem.as_ref().unwrap().message, "internal error");
+    assert!(!app.form().sending);
 }
 
 #[test]
 fn invalid_logger_label_is_reported() {
     for (typed, word) in [("a b", "' '"), ("probe", "already exists"), ("x/y", "'/'")] {
-        let mut desk = TestDashboard::new();
-        desk.keys(&format!("5 h n '{typed}'"));
-        let error = desk.form().field(FieldId::Label).unwrap().error.clone().unwrap_or_default();
+        let mut app = TestDashboard::new();
+        app.keys(&format!("5 h n '{typed}'"));
+        let error = app.form().field(FieldId::Label).unwrap().error.clone().unwrap_or_default();
         assert!(error.contains(word), "{typed}: {error}");
     }
 }
 
 #[test]
 fn esc_keeps_draft_and_n_restores_it() {
-    let mut desk = TestDashboard::new();
-    desk.keys("1 n 'Half' esc");
-    assert!(desk.model.overlay.modals.is_empty());
-    desk.keys("n");
-    assert_eq!(desk.form().text(FieldId::Name), "Half");
+    let mut app = TestDashboard::new();
+    app.keys("1 n 'Half' esc");
+    assert!(app.model.overlay.modals.is_empty());
+    app.keys("n");
+    assert_eq!(app.form().text(FieldId::Name), "Half");
 }
 
 #[test]
 fn sixty_pasted_lines_create_targets_four_at_a_time() {
-    let mut desk = TestDashboard::new();
-    desk.keys("2 n");
+    let mut app = TestDashboard::new();
+    app.keys("2 n");
     let lines: Vec<String> = (1..=60).map(|n| format!("127.0.0.{n}")).collect();
-    desk.send(Msg::Paste(lines.join("\r\n")));
-    assert_eq!(desk.form().button, "Add 60 targets");
-    let mut sent = desk.calls("ctrl-o");
+    app.send(Msg::Paste(lines.join("\r\n")));
+    assert_eq!(app.form().button, "Add 60 targets");
+    let mut sent = app.calls("ctrl-o");
     let mut made = Vec::new();
     while !sent.is_empty() {
         assert!(sent.len() <= 4);
@@ -130,83 +130,83 @@ fn sixty_pasted_lines_create_targets_four_at_a_time() {
                 made.push(target.name.clone());
             }
         }
-        sent = calls(desk.answer(&sent, |_| Ok(CallAnswer::Created(1))));
+        sent = calls(app.answer(&sent, |_| Ok(CallAnswer::Created(1))));
     }
     assert_eq!(made, lines);
-    assert!(desk.model.overlay.modals.is_empty());
-    assert!(desk.notices().contains("60 targets added"), "{}", desk.notices());
+    assert!(app.model.overlay.modals.is_empty());
+    assert!(app.notices().contains("60 targets added"), "{}", app.notices());
 }
 
 #[test]
 fn target_lines_are_validated_while_typing() {
-    let mut desk = TestDashboard::new();
-    desk.keys("2 n 'a.test' enter 'a.test' enter 'T1.acme.test' enter '10.0.0.0/8' enter enter '10.1.1.1'");
-    let notes = &desk.form().field(FieldId::Names).unwrap().notes;
+    let mut app = TestDashboard::new();
+    app.keys("2 n 'a.test' enter 'a.test' enter 'T1.acme.test' enter '10.0.0.0/8' enter enter '10.1.1.1'");
+    let notes = &app.form().field(FieldId::Names).unwrap().notes;
     assert!(matches!(&notes[0], LineNote::Good(kind) if kind == "hostname"));
     assert!(matches!(&notes[1], LineNote::Bad(why) if why.contains("duplicate")));
     assert!(matches!(&notes[2], LineNote::Bad(why) if why.contains("already exists")));
     assert!(matches!(&notes[3], LineNote::Bad(why) if why.contains("one address")));
     assert_eq!(notes[4], LineNote::Empty);
     assert!(matches!(&notes[5], LineNote::Good(kind) if kind == "ip address"));
-    assert_eq!(desk.form().button, "Add 2 targets");
+    assert_eq!(app.form().button, "Add 2 targets");
 }
 
 #[test]
 fn refused_lines_remain_with_reason_and_others_are_created() {
-    let mut desk = TestDashboard::new();
-    let sent = desk.calls("2 n 'a.test' enter 'b.test' enter 'c.test' enter 'not a name' ctrl-o");
+    let mut app = TestDashboard::new();
+    let sent = app.calls("2 n 'a.test' enter 'b.test' enter 'c.test' enter 'not a name' ctrl-o");
     assert_eq!(sent.len(), 3);
-    desk.answer(&sent, |call| match call {
+    app.answer(&sent, |call| match call {
         Call::CreateTarget(target) if target.name == "b.test" => {
             Err(Problem { status: Some(403), message: "target is blacklisted".into(), ..Problem::default() })
         }
         _ => Ok(CallAnswer::Created(1)),
     });
-    let names = desk.form().field(FieldId::Names).unwrap();
+    let names = app.form().field(FieldId::Names).unwrap();
     assert_eq!(names.text(), "b.test\nnot a name");
     assert_eq!(names.notes[0], LineNote::Refused("target is blacklisted".into()));
-    let sent = desk.calls("ctrl-o");
+    let sent = app.calls("ctrl-o");
     assert_eq!(sent.len(), 1, "a refused line can be sent again");
 }
 
 #[test]
 fn scan_form_starts_scan_for_each_marked_target() {
-    let mut desk = TestDashboard::new();
-    desk.keys("2 * s");
-    assert_eq!(desk.form().button, "Start 5 scans");
-    let mut sent = desk.calls("ctrl-o");
+    let mut app = TestDashboard::new();
+    app.keys("2 * s");
+    assert_eq!(app.form().button, "Start 5 scans");
+    let mut sent = app.calls("ctrl-o");
     let mut started = 0;
     while !sent.is_empty() {
         started += sent.len();
-        sent = calls(desk.answer(&sent, |_| Ok(CallAnswer::Scan(Default::default()))));
+        sent = calls(app.answer(&sent, |_| Ok(CallAnswer::Scan(Default::default()))));
     }
     assert_eq!(started, 5);
-    assert_eq!(desk.model.lists.targets.marks.len(), 0, "sending the form clears the marks");
+    assert_eq!(app.model.lists.targets.marks.len(), 0, "sending the form clears the marks");
 }
 
 #[test]
 fn refused_scans_remain_in_form() {
-    let mut desk = TestDashboard::new();
-    let sent = desk.calls("2 space space s ctrl-o");
-    desk.answer(&sent, |call| match call {
+    let mut app = TestDashboard::new();
+    let sent = app.calls("2 space space s ctrl-o");
+    app.answer(&sent, |call| match call {
         Call::StartScan(scan) if scan.target_id == Some(TargetId(2)) => {
             Err(Problem { status: Some(403), message: "outside of what may be scanned".into(), ..Problem::default() })
         }
         _ => Ok(CallAnswer::Scan(Default::default())),
     });
-    assert_eq!(desk.form().button, "Start 1 scan");
-    let error = desk.form().field(FieldId::Targets).unwrap().error.clone();
+    assert_eq!(app.form().button, "Start 1 scan");
+    let error = app.form().field(FieldId::Targets).unwrap().error.clone();
     assert_eq!(error.as_deref(), Some("outside of what may be scanned"));
 }
 
 #[test]
 fn new_scan_without_target_uses_typed_name() {
-    let mut desk = TestDashboard::blank(80, 24);
+    let mut app = TestDashboard::blank(80, 24);
     let workspace = Workspace { id: WorkspaceId(1), name: "Acme".into(), ..Workspace::default() };
-    desk.feed(Snapshot::Workspaces(table([workspace])));
-    desk.keys("4 n");
-    assert!(desk.form().field(FieldId::TargetName).unwrap().shown);
-    match &desk.calls("tab '127.0.0.1' ctrl-o")[0].1 {
+    app.feed(Snapshot::Workspaces(table([workspace])));
+    app.keys("4 n");
+    assert!(app.form().field(FieldId::TargetName).unwrap().shown);
+    match &app.calls("tab '127.0.0.1' ctrl-o")[0].1 {
         Call::StartScan(scan) => assert_eq!(scan.target_name.as_deref(), Some("127.0.0.1")),
         other => panic!("{other:?}"),
     }
@@ -214,13 +214,13 @@ fn new_scan_without_target_uses_typed_name() {
 
 #[test]
 fn report_prefers_marked_findings() {
-    let mut desk = TestDashboard::new();
-    match &desk.calls("space space R left ctrl-o")[0].1 {
+    let mut app = TestDashboard::new();
+    match &app.calls("space space R left ctrl-o")[0].1 {
         Call::CreateReport(report) => assert_eq!(report.resources, [1, 2]),
         other => panic!("{other:?}"),
     }
-    let mut desk = TestDashboard::new();
-    match &desk.calls("6 n left ctrl-o")[0].1 {
+    let mut app = TestDashboard::new();
+    match &app.calls("6 n left ctrl-o")[0].1 {
         Call::CreateReport(report) => assert_eq!(report.resources.len(), 6),
         other => panic!("{other:?}"),
     }
@@ -228,52 +228,52 @@ fn report_prefers_marked_findings() {
 
 #[test]
 fn report_has_decisions_unless_the_service_is_chosen() {
-    let mut desk = TestDashboard::new();
-    let effects = desk.keys("space space R ctrl-o");
+    let mut app = TestDashboard::new();
+    let effects = app.keys("space space R ctrl-o");
     let made =
         effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made.rows.len()) } else { None });
     assert_eq!(made, Some(2), "{effects:?}");
-    desk.keys("4 R");
-    assert!(!desk.form().field(FieldId::MadeBy).unwrap().shown, "scandeck reports findings only");
+    app.keys("4 R");
+    assert!(!app.form().field(FieldId::MadeBy).unwrap().shown, "scandeck reports findings only");
 }
 
 #[test]
 fn format_that_the_service_refused_is_named_in_the_next_form() {
-    let mut desk = TestDashboard::new();
-    let sent = desk.calls("space R left ctrl-o");
+    let mut app = TestDashboard::new();
+    let sent = app.calls("space R left ctrl-o");
     let refusal = || Problem { status: Some(400), ..Problem::local("format: html is not supported") };
-    desk.answer(&sent, |_| Err(refusal()));
-    desk.keys("esc 3 R");
-    let format = desk.form().field(FieldId::Format).unwrap();
+    app.answer(&sent, |_| Err(refusal()));
+    app.keys("esc 3 R");
+    let format = app.form().field(FieldId::Format).unwrap();
     assert!(
         matches!(&format.value, FieldValue::Choice { options, at } if options[*at].ends_with("refused")),
         "{format:?}"
     );
-    assert!(desk.calls("ctrl-o").is_empty());
+    assert!(app.calls("ctrl-o").is_empty());
 }
 
 #[test]
 fn enter_moves_through_fields_and_submits_on_button() {
-    let mut desk = TestDashboard::new();
-    desk.keys("1 n 'Gate' enter enter");
-    assert!(desk.form().focused().is_none());
-    assert_eq!(desk.calls("enter").len(), 1);
+    let mut app = TestDashboard::new();
+    app.keys("1 n 'Gate' enter enter");
+    assert!(app.form().focused().is_none());
+    assert_eq!(app.calls("enter").len(), 1);
 }
 
 #[test]
 fn external_editor_replaces_field_text() {
-    let mut desk = TestDashboard::new();
-    assert_eq!(desk.keys("2 n 'a.test' ctrl-x"), [Effect::Edit("a.test".into())]);
-    desk.send(Msg::Edited(Ok("a.test\nb.test\n".into())));
-    assert_eq!(desk.form().button, "Add 2 targets");
+    let mut app = TestDashboard::new();
+    assert_eq!(app.keys("2 n 'a.test' ctrl-x"), [Effect::Edit("a.test".into())]);
+    app.send(Msg::Edited(Ok("a.test\nb.test\n".into())));
+    assert_eq!(app.form().button, "Add 2 targets");
 }
 
 #[test]
 fn letters_typed_in_form_are_text() {
-    let mut desk = TestDashboard::new();
-    desk.keys("1 n 'qDy?:123gz-' tab 'SRn'");
-    assert_eq!(desk.form().text(FieldId::Name), "qDy?:123gz-");
-    assert_eq!(desk.form().text(FieldId::Description), "SRn");
+    let mut app = TestDashboard::new();
+    app.keys("1 n 'qDy?:123gz-' tab 'SRn'");
+    assert_eq!(app.form().text(FieldId::Name), "qDy?:123gz-");
+    assert_eq!(app.form().text(FieldId::Description), "SRn");
 }
 
 #[test]
@@ -286,28 +286,24 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
         _ => Ok(CallAnswer::Done),
     };
     let refused = |is_local| {
-        let mut desk = TestDashboard::new();
-        desk.model.session.starts_service = is_local;
-        desk.keys("2 n");
-        desk.send(Msg::Paste("a.acme.test\nb.acme.test".to_owned()));
-        let mut sent = desk.calls("ctrl-o");
+        let mut app = TestDashboard::new();
+        app.model.session.starts_service = is_local;
+        app.keys("2 n");
+        app.send(Msg::Paste("a.acme.test\nb.acme.test".to_owned()));
+        let mut sent = app.calls("ctrl-o");
         while !sent.is_empty() {
-            sent = calls(desk.answer(&sent, out_of_scope));
+            sent = calls(app.answer(&sent, out_of_scope));
         }
-        desk
+        app
     };
-    let mut desk = refused(true);
-    assert_eq!(desk.prompt().question, "Add all 2 to the scope file?");
-    assert!(desk.prompt().lines[0].contains("a.acme.test, b.acme.test"));
-    let effects = desk.keys("'2' enter");
+    let mut app = refused(true);
+    assert_eq!(app.prompt().question, "Add all 2 to the scope file?");
+    assert!(app.prompt().lines[0].contains("a.acme.test, b.acme.test"));
+    let effects = app.keys("'2' enter");
     let names = ["a.acme.test", "b.acme.test"].map(str::to_owned).to_vec();
     assert!(effects.contains(&Effect::AddToScope(names)), "{effects:?}");
-    assert_eq!(calls(desk.send(Msg::ScopeExtended(Ok(2)))).len(), 2, "the targets are sent again");
+    assert_eq!(calls(app.send(Msg::ScopeExtended(Ok(2)))).len(), 2, "the targets are sent again");
 
-    let desk = refused(false);
-    assert!(
-        desk.form().summary.iter().any(|line| line.starts_with("2 targets refused: ")),
-        "{:?}",
-        desk.form().summary
-    );
+    let app = refused(false);
+    assert!(app.form().summary.iter().any(|line| line.starts_with("2 targets refused: ")), "{:?}", app.form().summary);
 }

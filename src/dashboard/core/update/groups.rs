@@ -38,7 +38,7 @@ fn order_by_now(model: &mut Model) {
                 return model.cursor(Pane::Board).select(0);
             }
             let retest = model.key_label(Context::Findings, Action::Item(ItemAction::Retest));
-            model.say(Tone::Plain, format!("no retest in this workspace; {retest} on findings starts one"));
+            model.notify(Tone::Plain, format!("no retest in this workspace; {retest} on findings starts one"));
         }
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn handle_paste(model: &mut Model, text: &str) {
             handle_typed(model);
         }
         None if in_form => {}
-        None => model.say(Tone::Plain, "no text field here; open a form or a filter to paste"),
+        None => model.notify(Tone::Plain, "no text field here; open a form or a filter to paste"),
     }
 }
 
@@ -91,14 +91,14 @@ fn handle_pane_key(model: &mut Model, key: KeyChord, action: Option<Action>, eff
     }
     match action {
         Some(action) => match model.off(action) {
-            Some(why) => model.say(Tone::Plain, format!("{key} is {why}")),
+            Some(why) => model.notify(Tone::Plain, format!("{key} is {why}")),
             None => handle_action(model, action, effects),
         },
         None if prefix.is_some() && key == KeyChord::plain(KeyCode::Esc) => {}
         None => {
             let first = prefix.and_then(Context::prefix).unwrap_or_default();
             let help = model.key_label(Context::Everywhere, Action::View(ViewAction::Help));
-            model.say(Tone::Plain, format!("{first}{key} does nothing here; {help} shows the keys"));
+            model.notify(Tone::Plain, format!("{first}{key} does nothing here; {help} shows the keys"));
         }
     }
 }
@@ -134,5 +134,5 @@ fn cancel_queue(model: &mut Model) {
         _ => format!("{} cancelled", plural(waiting, "queued request")),
     };
     let again = model.key_label(Context::Everywhere, Action::Terminal(TerminalAction::Cancel));
-    model.say(Tone::Plain, format!("{done}; {again} again quits"));
+    model.notify(Tone::Plain, format!("{done}; {again} again quits"));
 }

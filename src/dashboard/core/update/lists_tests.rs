@@ -7,147 +7,147 @@ use crate::dashboard::testing::*;
 
 #[test]
 fn first_workspace_with_targets_is_selected_and_findings_focused() {
-    let mut desk = TestDashboard::new();
-    assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(1)));
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
-    assert_eq!(desk.shown(Pane::Findings), [1, 2, 3, 4, 6, 5], "sorted by risk, then newest first");
-    assert_eq!(desk.model.plan().workspace, Some(WorkspaceId(1)));
+    let mut app = TestDashboard::new();
+    assert_eq!(app.model.navigation.scope.workspace, Some(WorkspaceId(1)));
+    assert_eq!(app.model.navigation.focus.pane, Pane::Findings);
+    assert_eq!(app.shown(Pane::Findings), [1, 2, 3, 4, 6, 5], "sorted by risk, then newest first");
+    assert_eq!(app.model.plan().workspace, Some(WorkspaceId(1)));
 }
 
 #[test]
 fn refresh_keeps_selected_id_at_new_position() {
-    let mut desk = TestDashboard::new();
-    desk.keys("j j");
-    assert_eq!(desk.selected(Pane::Findings), Some(3));
+    let mut app = TestDashboard::new();
+    app.keys("j j");
+    assert_eq!(app.selected(Pane::Findings), Some(3));
     let more = (7..20).map(|id| finding(id, 1, "New", Risk::Critical));
-    desk.feed(Snapshot::Findings(table(more.chain([finding(3, 2, "Git ignored", Risk::Medium)]))));
-    assert_eq!((desk.selected(Pane::Findings), desk.model.lists.findings.at), (Some(3), 13));
-    desk.feed(Snapshot::Findings(table([finding(1, 1, "a", Risk::Low), finding(2, 1, "b", Risk::Low)])));
-    assert_eq!(desk.selected(Pane::Findings), Some(1), "an absent id yields to the row in its place");
+    app.feed(Snapshot::Findings(table(more.chain([finding(3, 2, "Git ignored", Risk::Medium)]))));
+    assert_eq!((app.selected(Pane::Findings), app.model.lists.findings.at), (Some(3), 13));
+    app.feed(Snapshot::Findings(table([finding(1, 1, "a", Risk::Low), finding(2, 1, "b", Risk::Low)])));
+    assert_eq!(app.selected(Pane::Findings), Some(1), "an absent id yields to the row in its place");
 }
 
 #[test]
 fn filter_applies_on_each_key_and_matches_target_names() {
-    let mut desk = TestDashboard::new();
-    desk.keys("/ 'git'");
-    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
-    desk.keys("space 't2.ac'");
-    assert_eq!(desk.shown(Pane::Findings), [3]);
-    desk.keys("enter");
-    assert!(desk.model.overlay.modals.is_empty());
-    desk.keys("/ backspace backspace backspace backspace backspace backspace enter");
-    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
-    desk.keys("backspace");
-    assert_eq!(desk.shown(Pane::Findings), [3], "backspace undoes the last filter step");
-    desk.keys("backspace");
-    assert_eq!(desk.shown(Pane::Findings).len(), 6);
+    let mut app = TestDashboard::new();
+    app.keys("/ 'git'");
+    assert_eq!(app.shown(Pane::Findings), [2, 3]);
+    app.keys("space 't2.ac'");
+    assert_eq!(app.shown(Pane::Findings), [3]);
+    app.keys("enter");
+    assert!(app.model.overlay.modals.is_empty());
+    app.keys("/ backspace backspace backspace backspace backspace backspace enter");
+    assert_eq!(app.shown(Pane::Findings), [2, 3]);
+    app.keys("backspace");
+    assert_eq!(app.shown(Pane::Findings), [3], "backspace undoes the last filter step");
+    app.keys("backspace");
+    assert_eq!(app.shown(Pane::Findings).len(), 6);
 }
 
 #[test]
 fn esc_in_filter_line_restores_previous_filter() {
-    let mut desk = TestDashboard::new();
-    desk.keys("/ 'git' enter / 'x'");
-    assert_eq!(desk.shown(Pane::Findings), [0i64; 0]);
-    desk.keys("esc");
-    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
-    assert_eq!(desk.model.lists.findings.filter, "is:undecided is:present git");
+    let mut app = TestDashboard::new();
+    app.keys("/ 'git' enter / 'x'");
+    assert_eq!(app.shown(Pane::Findings), [0i64; 0]);
+    app.keys("esc");
+    assert_eq!(app.shown(Pane::Findings), [2, 3]);
+    assert_eq!(app.model.lists.findings.filter, "is:undecided is:present git");
 }
 
 #[test]
 fn enter_on_target_sets_scope_and_backspace_removes_it() {
-    let mut desk = TestDashboard::new();
-    desk.keys("2 j enter");
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
-    assert_eq!(desk.model.navigation.scope.target, Some(TargetId(2)));
-    assert_eq!(desk.shown(Pane::Findings), [3, 4]);
-    assert_eq!(desk.shown(Pane::Scans), [2, 3]);
-    desk.keys("backspace");
-    assert_eq!((desk.model.navigation.scope.target, desk.shown(Pane::Findings).len()), (None, 6));
+    let mut app = TestDashboard::new();
+    app.keys("2 j enter");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Findings);
+    assert_eq!(app.model.navigation.scope.target, Some(TargetId(2)));
+    assert_eq!(app.shown(Pane::Findings), [3, 4]);
+    assert_eq!(app.shown(Pane::Scans), [2, 3]);
+    app.keys("backspace");
+    assert_eq!((app.model.navigation.scope.target, app.shown(Pane::Findings).len()), (None, 6));
 }
 
 #[test]
 fn workspace_switch_drops_late_responses_of_previous_workspace() {
-    let mut desk = TestDashboard::new();
-    let old = desk.model.connection.generation;
-    desk.keys("1 j enter");
-    assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(2)));
-    assert!(desk.model.data.findings.value().is_none());
+    let mut app = TestDashboard::new();
+    let old = app.model.connection.generation;
+    app.keys("1 j enter");
+    assert_eq!(app.model.navigation.scope.workspace, Some(WorkspaceId(2)));
+    assert!(app.model.data.findings.value().is_none());
     let late = Update {
         generation: old,
         at: stamp(),
         event: Snapshot::Findings(table([finding(9, 1, "late", Risk::Low)])).into(),
     };
-    desk.send(Msg::Update(late));
-    assert!(desk.model.data.findings.value().is_none());
-    assert_ne!(desk.model.plan().generation, old);
+    app.send(Msg::Update(late));
+    assert!(app.model.data.findings.value().is_none());
+    assert_ne!(app.model.plan().generation, old);
 }
 
 #[test]
 fn targets_sort_by_worst_finding_and_scans_by_urgency() {
-    let mut desk = TestDashboard::new();
-    assert_eq!(desk.shown(Pane::Targets), [1, 2, 3, 4, 5]);
-    assert_eq!(desk.shown(Pane::Scans), [2, 3, 4, 1]);
-    desk.feed(Snapshot::Scans(table([
+    let mut app = TestDashboard::new();
+    assert_eq!(app.shown(Pane::Targets), [1, 2, 3, 4, 5]);
+    assert_eq!(app.shown(Pane::Scans), [2, 3, 4, 1]);
+    app.feed(Snapshot::Scans(table([
         scan(1, 1, ScanStatus::Finished, 100),
         scan(2, 2, ScanStatus::Running, 50),
         scan(3, 2, ScanStatus::ConnectionError, 0),
     ])));
-    assert_eq!(desk.shown(Pane::Scans), [3, 2, 1], "failed scans that were not viewed sort first");
-    assert_eq!(desk.model.scans.tally.failed, 1);
-    desk.keys("4 home");
-    desk.at += Duration::from_millis(1_100);
-    desk.send(Msg::Wake);
-    assert_eq!(desk.model.scans.tally.failed, 0, "its detail was visible for a second");
+    assert_eq!(app.shown(Pane::Scans), [3, 2, 1], "failed scans that were not viewed sort first");
+    assert_eq!(app.model.scans.tally.failed, 1);
+    app.keys("4 home");
+    app.at += Duration::from_millis(1_100);
+    app.send(Msg::Wake);
+    assert_eq!(app.model.scans.tally.failed, 0, "its detail was visible for a second");
 }
 
 #[test]
 fn marks_follow_ids_and_hidden_marks_are_counted() {
-    let mut desk = TestDashboard::new();
-    desk.keys("space space / 'git' enter");
-    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (2, 1));
-    assert_eq!(desk.chosen(Pane::Findings), (vec![2], vec![1]));
-    desk.keys("!");
-    assert_eq!(desk.chosen(Pane::Findings), (vec![3], vec![1]));
-    desk.keys("* *");
-    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (0, 0));
+    let mut app = TestDashboard::new();
+    app.keys("space space / 'git' enter");
+    assert_eq!(app.model.cursor(Pane::Findings).marked(), (2, 1));
+    assert_eq!(app.chosen(Pane::Findings), (vec![2], vec![1]));
+    app.keys("!");
+    assert_eq!(app.chosen(Pane::Findings), (vec![3], vec![1]));
+    app.keys("* *");
+    assert_eq!(app.model.cursor(Pane::Findings).marked(), (0, 0));
 }
 
 #[test]
 fn open_range_is_chosen_and_marked_when_closed() {
-    let mut desk = TestDashboard::new();
-    desk.keys("v j j");
-    assert_eq!(desk.chosen(Pane::Findings).0, [1, 2, 3]);
-    desk.keys("v");
-    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (3, 0));
-    desk.keys("v j esc");
-    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (3, 0), "esc closes a range and keeps marks");
+    let mut app = TestDashboard::new();
+    app.keys("v j j");
+    assert_eq!(app.chosen(Pane::Findings).0, [1, 2, 3]);
+    app.keys("v");
+    assert_eq!(app.model.cursor(Pane::Findings).marked(), (3, 0));
+    app.keys("v j esc");
+    assert_eq!(app.model.cursor(Pane::Findings).marked(), (3, 0), "esc closes a range and keeps marks");
 }
 
 #[test]
 fn stream_follows_end_only_from_last_row() {
-    let mut desk = TestDashboard::new();
-    desk.keys("5");
-    assert_eq!(desk.model.selected_id(Pane::Captures), Some(3));
-    desk.capture(1, 4..=5);
-    assert_eq!(desk.model.selected_id(Pane::Captures), Some(5));
-    desk.keys("k k");
-    desk.capture(1, 6..=8);
-    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below()), (Some(3), 3));
-    desk.keys("G");
-    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below()), (Some(8), 0));
-    desk.keys("=");
-    desk.capture(1, 9..=9);
-    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below()), (Some(8), 1));
-    desk.keys("=");
-    assert_eq!(desk.model.selected_id(Pane::Captures), Some(9));
+    let mut app = TestDashboard::new();
+    app.keys("5");
+    assert_eq!(app.model.selected_id(Pane::Captures), Some(3));
+    app.capture(1, 4..=5);
+    assert_eq!(app.model.selected_id(Pane::Captures), Some(5));
+    app.keys("k k");
+    app.capture(1, 6..=8);
+    assert_eq!((app.model.selected_id(Pane::Captures), app.model.lists.captures.below()), (Some(3), 3));
+    app.keys("G");
+    assert_eq!((app.model.selected_id(Pane::Captures), app.model.lists.captures.below()), (Some(8), 0));
+    app.keys("=");
+    app.capture(1, 9..=9);
+    assert_eq!((app.model.selected_id(Pane::Captures), app.model.lists.captures.below()), (Some(8), 1));
+    app.keys("=");
+    assert_eq!(app.model.selected_id(Pane::Captures), Some(9));
 }
 
 #[test]
 fn captures_of_two_loggers_merge_in_time_order() {
-    let mut desk = TestDashboard::new();
-    desk.capture(1, 10..=10);
-    desk.capture(2, 5..=6);
-    assert_eq!(desk.shown(Pane::Captures), [1, 2, 3, 5, 6, 10]);
+    let mut app = TestDashboard::new();
+    app.capture(1, 10..=10);
+    app.capture(2, 5..=6);
+    assert_eq!(app.shown(Pane::Captures), [1, 2, 3, 5, 6, 10]);
 }
 
 /// Loggers 1, 2, … with these request counts.
@@ -164,127 +164,127 @@ fn loggers(counts: &[i64]) -> Snapshot {
 
 #[test]
 fn captures_since_last_view_count_as_new() {
-    let mut desk = TestDashboard::new();
-    desk.model.screen.size = Size { columns: 120, rows: 40 };
-    assert_eq!(desk.model.captures.new_captures, 0, "captures present at the start are not new");
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 120, rows: 40 };
+    assert_eq!(app.model.captures.new_captures, 0, "captures present at the start are not new");
     for (counts, new) in [(&[5, 1][..], 3), (&[5, 2], 4), (&[1, 2], 2), (&[2, 2], 3)] {
-        desk.feed(loggers(counts));
-        assert_eq!(desk.model.captures.new_captures, new, "{counts:?}");
+        app.feed(loggers(counts));
+        assert_eq!(app.model.captures.new_captures, new, "{counts:?}");
     }
-    desk.keys("5");
-    assert_eq!(desk.model.captures.new_captures, 0);
-    desk.feed(loggers(&[3, 2]));
-    assert_eq!(desk.model.captures.new_captures, 0, "the captures are focused");
-    desk.keys("3");
-    desk.feed(loggers(&[4, 2]));
-    assert_eq!(desk.model.captures.new_captures, 1);
+    app.keys("5");
+    assert_eq!(app.model.captures.new_captures, 0);
+    app.feed(loggers(&[3, 2]));
+    assert_eq!(app.model.captures.new_captures, 0, "the captures are focused");
+    app.keys("3");
+    app.feed(loggers(&[4, 2]));
+    assert_eq!(app.model.captures.new_captures, 1);
 }
 
 #[test]
 fn captures_in_visible_following_stream_are_not_new() {
-    let mut desk = TestDashboard::new();
-    desk.feed(loggers(&[5, 1]));
-    assert_eq!(desk.model.captures.new_captures, 0, "all five panes are on the screen");
-    desk.keys("5 = 3");
-    desk.feed(loggers(&[9, 1]));
-    assert_eq!(desk.model.captures.new_captures, 4, "a paused stream counts new captures");
-    desk.keys("5 G");
-    assert_eq!(desk.model.captures.new_captures, 0);
-    desk.keys("g l enter");
-    desk.feed(loggers(&[9, 3]));
-    assert_eq!(desk.model.captures.new_captures, 2, "the scope shows another logger");
-    desk.keys("3 z");
-    desk.feed(loggers(&[10, 3]));
-    assert_eq!(desk.model.captures.new_captures, 3, "the zoomed pane hides the stream");
+    let mut app = TestDashboard::new();
+    app.feed(loggers(&[5, 1]));
+    assert_eq!(app.model.captures.new_captures, 0, "all five panes are on the screen");
+    app.keys("5 = 3");
+    app.feed(loggers(&[9, 1]));
+    assert_eq!(app.model.captures.new_captures, 4, "a paused stream counts new captures");
+    app.keys("5 G");
+    assert_eq!(app.model.captures.new_captures, 0);
+    app.keys("g l enter");
+    app.feed(loggers(&[9, 3]));
+    assert_eq!(app.model.captures.new_captures, 2, "the scope shows another logger");
+    app.keys("3 z");
+    app.feed(loggers(&[10, 3]));
+    assert_eq!(app.model.captures.new_captures, 3, "the zoomed pane hides the stream");
 }
 
 #[test]
 fn captures_inserted_between_older_ones_count_as_below() {
-    let mut desk = TestDashboard::new();
-    desk.capture(1, 10..=10);
-    desk.keys("5 k k");
-    desk.capture(2, 5..=6);
-    assert_eq!(desk.model.lists.captures.below(), 2);
+    let mut app = TestDashboard::new();
+    app.capture(1, 10..=10);
+    app.keys("5 k k");
+    app.capture(2, 5..=6);
+    assert_eq!(app.model.lists.captures.below(), 2);
 }
 
 #[test]
 fn stalled_scan_moves_up_without_update() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let running = |id, progress| scan(id, 1, ScanStatus::Running, progress);
-    desk.feed(Snapshot::Scans(table([running(1, 90), running(2, 10)])));
-    desk.at += Duration::from_secs(30);
-    desk.feed(Snapshot::Scans(table([running(1, 95), running(2, 10)])));
-    assert_eq!(desk.shown(Pane::Scans), [1, 2]);
-    desk.at += Duration::from_secs(15);
-    desk.send(Msg::Wake);
-    assert_eq!(desk.shown(Pane::Scans), [2, 1]);
+    app.feed(Snapshot::Scans(table([running(1, 90), running(2, 10)])));
+    app.at += Duration::from_secs(30);
+    app.feed(Snapshot::Scans(table([running(1, 95), running(2, 10)])));
+    assert_eq!(app.shown(Pane::Scans), [1, 2]);
+    app.at += Duration::from_secs(15);
+    app.send(Msg::Wake);
+    assert_eq!(app.shown(Pane::Scans), [2, 1]);
 }
 
 #[test]
 fn unknown_requested_workspace_is_reported() {
-    let mut desk = TestDashboard::blank(120, 40);
-    desk.model.session.workspace = Some("Prod".into());
+    let mut app = TestDashboard::blank(120, 40);
+    app.model.session.workspace = Some("Prod".into());
     let lab = Workspace { id: WorkspaceId(2), name: "Lab".into(), ..Workspace::default() };
-    desk.feed(Snapshot::Workspaces(table([lab])));
-    assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(2)));
-    assert!(desk.notices().contains("workspace Prod not found"), "{}", desk.notices());
+    app.feed(Snapshot::Workspaces(table([lab])));
+    assert_eq!(app.model.navigation.scope.workspace, Some(WorkspaceId(2)));
+    assert!(app.notices().contains("workspace Prod not found"), "{}", app.notices());
 }
 
 #[test]
 fn failed_poll_keeps_list_and_records_error() {
-    let mut desk = TestDashboard::new();
-    desk.feed(PollEvent::Failed(ListKind::Findings, Arc::new(Problem::local("down"))));
-    assert_eq!(desk.shown(Pane::Findings).len(), 6);
-    assert_eq!(desk.model.data.findings.problem().map(|problem| problem.message.as_str()), Some("down"));
+    let mut app = TestDashboard::new();
+    app.feed(PollEvent::Failed(ListKind::Findings, Arc::new(Problem::local("down"))));
+    assert_eq!(app.shown(Pane::Findings).len(), 6);
+    assert_eq!(app.model.data.findings.problem().map(|problem| problem.message.as_str()), Some("down"));
 }
 
 #[test]
 fn scope_of_absent_target_is_removed() {
-    let mut desk = TestDashboard::new();
-    desk.keys("2 j enter");
-    desk.feed(Snapshot::Targets(table([target(1, "t1.acme.test")])));
-    assert_eq!((desk.model.navigation.scope.target, desk.shown(Pane::Findings).len()), (None, 6));
+    let mut app = TestDashboard::new();
+    app.keys("2 j enter");
+    app.feed(Snapshot::Targets(table([target(1, "t1.acme.test")])));
+    assert_eq!((app.model.navigation.scope.target, app.shown(Pane::Findings).len()), (None, 6));
 }
 
 #[test]
 fn g_jumps_from_row_to_related_rows() {
-    let mut desk = TestDashboard::new();
-    desk.keys("j j g t");
-    assert_eq!((desk.model.navigation.focus.pane, desk.model.selected_id(Pane::Targets)), (Pane::Targets, Some(2)));
-    desk.keys("g s");
-    assert_eq!((desk.model.navigation.focus.pane, desk.model.selected_id(Pane::Scans)), (Pane::Scans, Some(3)));
-    desk.keys("g f");
-    assert_eq!((desk.model.navigation.scope.scan, desk.shown(Pane::Findings)), (Some(ScanId(3)), vec![6, 5]));
-    desk.keys("-");
-    assert_eq!((desk.model.navigation.focus.pane, desk.model.navigation.scope.scan), (Pane::Scans, None));
-    desk.keys("5 g l");
-    assert_eq!((desk.model.navigation.focus.pane, desk.model.selected_id(Pane::Loggers)), (Pane::Loggers, Some(1)));
+    let mut app = TestDashboard::new();
+    app.keys("j j g t");
+    assert_eq!((app.model.navigation.focus.pane, app.model.selected_id(Pane::Targets)), (Pane::Targets, Some(2)));
+    app.keys("g s");
+    assert_eq!((app.model.navigation.focus.pane, app.model.selected_id(Pane::Scans)), (Pane::Scans, Some(3)));
+    app.keys("g f");
+    assert_eq!((app.model.navigation.scope.scan, app.shown(Pane::Findings)), (Some(ScanId(3)), vec![6, 5]));
+    app.keys("-");
+    assert_eq!((app.model.navigation.focus.pane, app.model.navigation.scope.scan), (Pane::Scans, None));
+    app.keys("5 g l");
+    assert_eq!((app.model.navigation.focus.pane, app.model.selected_id(Pane::Loggers)), (Pane::Loggers, Some(1)));
 }
 
 #[test]
 fn jump_to_hidden_row_removes_filter_with_notice() {
-    let mut desk = TestDashboard::new();
-    desk.keys("2 / 't5' enter 3 g t");
-    assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
-    assert!(desk.notices().contains("filter and scope removed"), "{}", desk.notices());
+    let mut app = TestDashboard::new();
+    app.keys("2 / 't5' enter 3 g t");
+    assert_eq!(app.model.selected_id(Pane::Targets), Some(1));
+    assert!(app.notices().contains("filter and scope removed"), "{}", app.notices());
 }
 
 #[test]
 fn created_target_is_selected_unless_cursor_moved() {
     for (moved, expected) in [("", 6), ("2 j", 2)] {
-        let mut desk = TestDashboard::new();
-        let sent = desk.calls("2 n 'new.acme.test' ctrl-o");
-        desk.answer(&sent, |_| Ok(CallAnswer::Created(6)));
-        desk.keys(moved);
+        let mut app = TestDashboard::new();
+        let sent = app.calls("2 n 'new.acme.test' ctrl-o");
+        app.answer(&sent, |_| Ok(CallAnswer::Created(6)));
+        app.keys(moved);
         let names = (1..=5).map(|id| target(id, &format!("t{id}.acme.test")));
-        desk.feed(Snapshot::Targets(table(names.chain([target(6, "new.acme.test")]))));
-        assert_eq!(desk.model.selected_id(Pane::Targets), Some(expected), "{moved:?}");
+        app.feed(Snapshot::Targets(table(names.chain([target(6, "new.acme.test")]))));
+        assert_eq!(app.model.selected_id(Pane::Targets), Some(expected), "{moved:?}");
     }
 }
 
 #[test]
 fn finished_report_shows_notice_once() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let report = |status: &str| Report {
         id: ReportId(2),
         download_name: "lab.html".into(),
@@ -292,99 +292,99 @@ fn finished_report_shows_notice_once() {
         ..Report::default()
     };
     for (status, has_notice) in [("waiting", false), ("finished", true)] {
-        desk.feed(Snapshot::Reports(table([report(status)])));
-        assert_eq!(desk.notices().contains("lab.html is ready"), has_notice, "{status}");
+        app.feed(Snapshot::Reports(table([report(status)])));
+        assert_eq!(app.notices().contains("lab.html is ready"), has_notice, "{status}");
     }
 }
 
 #[test]
 fn unused_list_remains_at_top() {
-    let mut desk = TestDashboard::blank(200, 60);
+    let mut app = TestDashboard::blank(200, 60);
     let workspace = Workspace { id: WorkspaceId(1), name: "Acme".into(), ..Workspace::default() };
-    desk.feed(Snapshot::Workspaces(table([workspace])));
+    app.feed(Snapshot::Workspaces(table([workspace])));
     let some = |ids: std::ops::RangeInclusive<i64>| {
         Snapshot::Findings(table(ids.map(|id| finding(id, 1, "f", Risk::from(id)))))
     };
-    desk.feed(some(1..=1));
-    desk.feed(some(1..=3));
-    assert_eq!(desk.selected(Pane::Findings), Some(3), "the highest risk is selected first");
-    desk.keys("z");
-    desk.feed(some(1..=4));
-    assert_eq!(desk.selected(Pane::Findings), Some(3), "the first key pins the selection");
+    app.feed(some(1..=1));
+    app.feed(some(1..=3));
+    assert_eq!(app.selected(Pane::Findings), Some(3), "the highest risk is selected first");
+    app.keys("z");
+    app.feed(some(1..=4));
+    assert_eq!(app.selected(Pane::Findings), Some(3), "the first key pins the selection");
 }
 
 #[test]
 fn several_created_targets_leave_selection() {
-    let mut desk = TestDashboard::new();
-    let sent = desk.calls("2 n 'a.test' enter 'b.test' ctrl-o");
-    desk.answer(&sent, |_| Ok(CallAnswer::Created(7)));
+    let mut app = TestDashboard::new();
+    let sent = app.calls("2 n 'a.test' enter 'b.test' ctrl-o");
+    app.answer(&sent, |_| Ok(CallAnswer::Created(7)));
     let names = (1..=5).map(|id| target(id, &format!("t{id}.acme.test")));
-    desk.feed(Snapshot::Targets(table(names.chain([target(7, "a.test")]))));
-    assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
+    app.feed(Snapshot::Targets(table(names.chain([target(7, "a.test")]))));
+    assert_eq!(app.model.selected_id(Pane::Targets), Some(1));
 }
 
 #[test]
 fn scans_do_not_stall_while_service_is_unreachable() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let live = || PollEvent::Link(Link::Live { at: stamp() });
-    desk.feed(live());
-    desk.at += Duration::from_secs(30);
+    app.feed(live());
+    app.at += Duration::from_secs(30);
     let problem = Arc::new(Problem::local("refused"));
-    desk.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
-    desk.at += Duration::from_secs(600);
-    desk.send(Msg::Wake);
-    assert_eq!((desk.model.scans.tally.stalled, desk.model.stalled_for(ScanId(2))), (0, None));
-    desk.feed(live());
-    desk.at += Duration::from_secs(9);
-    desk.send(Msg::Wake);
-    assert_eq!(desk.model.scans.tally.stalled, 0, "the service was reachable for 39 s");
-    desk.at += Duration::from_secs(2);
-    desk.send(Msg::Wake);
-    assert_eq!(desk.model.scans.tally.stalled, 1);
+    app.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
+    app.at += Duration::from_secs(600);
+    app.send(Msg::Wake);
+    assert_eq!((app.model.scans.tally.stalled, app.model.stalled_for(ScanId(2))), (0, None));
+    app.feed(live());
+    app.at += Duration::from_secs(9);
+    app.send(Msg::Wake);
+    assert_eq!(app.model.scans.tally.stalled, 0, "the service was reachable for 39 s");
+    app.at += Duration::from_secs(2);
+    app.send(Msg::Wake);
+    assert_eq!(app.model.scans.tally.stalled, 1);
 }
 
 #[test]
 fn filter_that_hides_selected_row_selects_first_row() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 j j j");
-    let selected = desk.selected(Pane::Findings);
-    desk.keys("/ 'risk>=high'");
-    let first = desk.shown(Pane::Findings)[0];
-    assert_eq!(desk.selected(Pane::Findings), Some(first));
-    desk.keys("esc");
-    assert_eq!(desk.selected(Pane::Findings), selected, "the row of before is selected again");
-    desk.keys("/ 'risk<=low' enter");
-    assert_eq!(desk.selected(Pane::Findings), selected, "a row that stays visible stays selected");
+    let mut app = TestDashboard::new();
+    app.keys("3 j j j");
+    let selected = app.selected(Pane::Findings);
+    app.keys("/ 'risk>=high'");
+    let first = app.shown(Pane::Findings)[0];
+    assert_eq!(app.selected(Pane::Findings), Some(first));
+    app.keys("esc");
+    assert_eq!(app.selected(Pane::Findings), selected, "the row of before is selected again");
+    app.keys("/ 'risk<=low' enter");
+    assert_eq!(app.selected(Pane::Findings), selected, "a row that stays visible stays selected");
 }
 
 #[test]
 fn row_that_a_poll_removes_is_replaced_by_next_remaining_row() {
-    let mut desk = TestDashboard::new();
-    let feed = |desk: &mut TestDashboard, ids: &[i64]| {
-        desk.feed(Snapshot::Targets(table(ids.iter().map(|&id| target(id, &format!("t{id}.acme.test"))))));
+    let mut app = TestDashboard::new();
+    let feed = |app: &mut TestDashboard, ids: &[i64]| {
+        app.feed(Snapshot::Targets(table(ids.iter().map(|&id| target(id, &format!("t{id}.acme.test"))))));
     };
-    desk.keys("2 j j");
-    assert_eq!(desk.selected(Pane::Targets), Some(3));
-    feed(&mut desk, &[2, 4, 5]);
-    assert_eq!(desk.selected(Pane::Targets), Some(4), "1 and 3 are gone");
-    feed(&mut desk, &[1, 2]);
-    assert_eq!(desk.selected(Pane::Targets), Some(2), "nothing remains below");
+    app.keys("2 j j");
+    assert_eq!(app.selected(Pane::Targets), Some(3));
+    feed(&mut app, &[2, 4, 5]);
+    assert_eq!(app.selected(Pane::Targets), Some(4), "1 and 3 are gone");
+    feed(&mut app, &[1, 2]);
+    assert_eq!(app.selected(Pane::Targets), Some(2), "nothing remains below");
 }
 
 #[test]
 fn scan_chip_and_scan_query_show_same_rows() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let found = |id, scan: i64, name: &str| Finding { task_id: Some(scan.into()), ..finding(id, 1, name, Risk::High) };
-    desk.feed(Snapshot::Scans(table([scan(1, 1, ScanStatus::Finished, 100), scan(2, 1, ScanStatus::Running, 50)])));
+    app.feed(Snapshot::Scans(table([scan(1, 1, ScanStatus::Finished, 100), scan(2, 1, ScanStatus::Running, 50)])));
     // The running scan has found one of both again.
-    desk.feed(Snapshot::Findings(table([found(1, 1, "Git"), found(2, 1, "Key"), found(3, 2, "Git")])));
-    let scope = Scope { scan: Some(ScanId(1)), ..desk.model.navigation.scope.clone() };
-    crate::dashboard::model::navigation::set_scope(&mut desk.model, scope);
-    let chip = desk.shown(Pane::Findings);
-    let scope = Scope { scan: None, ..desk.model.navigation.scope.clone() };
-    crate::dashboard::model::navigation::set_scope(&mut desk.model, scope);
-    desk.model.set_query(Pane::Findings, "scan:1").unwrap();
-    assert_eq!((chip.len(), desk.shown(Pane::Findings)), (2, chip));
+    app.feed(Snapshot::Findings(table([found(1, 1, "Git"), found(2, 1, "Key"), found(3, 2, "Git")])));
+    let scope = Scope { scan: Some(ScanId(1)), ..app.model.navigation.scope.clone() };
+    crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
+    let chip = app.shown(Pane::Findings);
+    let scope = Scope { scan: None, ..app.model.navigation.scope.clone() };
+    crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
+    app.model.set_query(Pane::Findings, "scan:1").unwrap();
+    assert_eq!((chip.len(), app.shown(Pane::Findings)), (2, chip));
 }
 
 #[test]
@@ -393,12 +393,12 @@ fn restart_restores_pane_filter_order_groups_and_selection() {
         let stored = StoredDecisions { settings, ..StoredDecisions::default() };
         Msg::Triage(TriageNews::Opened(Box::new(stored)))
     };
-    let mut desk = TestDashboard::new();
-    desk.send(opened(Default::default()));
-    desk.keys("2 , j j 3 b t l j z 4 / 'status:finished' enter");
-    let (target, finding) = (desk.selected(Pane::Targets), desk.selected(Pane::Findings));
+    let mut app = TestDashboard::new();
+    app.send(opened(Default::default()));
+    app.keys("2 , j j 3 b t l j z 4 / 'status:finished' enter");
+    let (target, finding) = (app.selected(Pane::Targets), app.selected(Pane::Findings));
     let mut settings = std::collections::BTreeMap::new();
-    for effect in desk.keys("esc esc q") {
+    for effect in app.keys("esc esc q") {
         if let Effect::Remember { key, workspace, value } = effect {
             settings.insert((key.into(), workspace), value);
         }
@@ -414,13 +414,13 @@ fn restart_restores_pane_filter_order_groups_and_selection() {
 
 #[test]
 fn refresh_starts_the_stopped_local_service_once() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let problem = Arc::new(Problem::local("connection refused"));
-    let starts = |desk: &mut TestDashboard| desk.keys("r").contains(&Effect::StartService);
-    desk.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
-    assert!(!starts(&mut desk), "another machine runs the service");
-    desk.model.session.starts_service = true;
-    assert!(starts(&mut desk) && !starts(&mut desk));
-    desk.send(Msg::ServiceStarted(Ok(())));
-    assert!(desk.notices().contains("local service started") && starts(&mut desk));
+    let starts = |app: &mut TestDashboard| app.keys("r").contains(&Effect::StartService);
+    app.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
+    assert!(!starts(&mut app), "another machine runs the service");
+    app.model.session.starts_service = true;
+    assert!(starts(&mut app) && !starts(&mut app));
+    app.send(Msg::ServiceStarted(Ok(())));
+    assert!(app.notices().contains("local service started") && starts(&mut app));
 }

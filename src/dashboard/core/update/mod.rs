@@ -85,7 +85,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::PayloadNumbers(payload_request, numbers) => {
             crate::dashboard::payloads::keys::handle_drawn(model, &payload_request, &numbers, &mut effects)
         }
-        Msg::SignalFailed(problem) => model.say_problem("signal command", &problem),
+        Msg::SignalFailed(problem) => model.notify_problem("signal command", &problem),
         Msg::NextChunk => {
             model.captures.is_chunk_requested = false;
             match model.lists.captures.pending() {
@@ -168,8 +168,8 @@ fn see_captures(model: &mut Model) {
 
 impl Model {
     /// Shows a notice.
-    pub(crate) fn say(&mut self, tone: Tone, text: impl Into<String>) {
-        self.overlay.notices.say(self.now.mono, tone, text);
+    pub(crate) fn notify(&mut self, tone: Tone, text: impl Into<String>) {
+        self.overlay.notices.notify(self.now.mono, tone, text);
     }
 
     /// When the shown detail will count as seen, if it does not yet.

@@ -45,7 +45,7 @@ fn beside(model: &Model, by: isize) -> Pane {
 
 fn previous_view(model: &mut Model) {
     let Some((focus, scope)) = model.navigation.previous.take() else {
-        return model.say(Tone::Plain, "no previous view");
+        return model.notify(Tone::Plain, "no previous view");
     };
     let now = (model.navigation.focus, model.navigation.scope.clone());
     model.navigation.previous = Some(now);
@@ -99,10 +99,10 @@ fn back(model: &mut Model) {
     } else if model.lists.count_marks(pane) > 0 {
         let count = model.lists.count_marks(pane);
         model.cursor(pane).clear_marks();
-        model.say(Tone::Plain, format!("{} removed", plural(count, "mark")));
+        model.notify(Tone::Plain, format!("{} removed", plural(count, "mark")));
     } else {
         let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));
-        model.overlay.notices.say_until_key(model.now.mono, format!("nothing to close; {quit} quits"));
+        model.overlay.notices.notify_until_key(model.now.mono, format!("nothing to close; {quit} quits"));
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
     }
     let pane = model.detail_pane();
     if pane.tabs().len() < 2 {
-        return model.say(Tone::Plain, "no tabs here");
+        return model.notify(Tone::Plain, "no tabs here");
     }
     if let Some(tab) = model.detail.tab_beside(pane, by) {
         model.detail.show_tab(pane, tab);
@@ -136,14 +136,14 @@ fn other(model: &mut Model, by: isize) {
         steps::scroll(model, by as i64);
     } else {
         let open = model.key_label(Context::Lists, Action::List(ListAction::In));
-        model.say(Tone::Plain, format!("no detail shown; {open} opens it"));
+        model.notify(Tone::Plain, format!("no detail shown; {open} opens it"));
     }
 }
 
 pub(crate) fn go_in(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let Some(id) = model.selected_id(pane) else {
-        return model.say(Tone::Plain, "nothing selected");
+        return model.notify(Tone::Plain, "nothing selected");
     };
     match pane {
         Pane::Workspaces => {
@@ -172,7 +172,7 @@ pub(crate) fn go_out(model: &mut Model) {
         Some(parent) => go(model, parent),
         None => {
             let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));
-            model.say(Tone::Plain, format!("top level; {quit} quits"));
+            model.notify(Tone::Plain, format!("top level; {quit} quits"));
         }
     }
 }

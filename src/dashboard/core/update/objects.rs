@@ -24,7 +24,7 @@ pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut V
         ItemAction::Scan => scan_targets(model),
         ItemAction::Retest => match model.navigation.focus.pane {
             Pane::Findings | Pane::Board => retest::prompt(model),
-            _ => model.say_no_use(Action::Item(action)),
+            _ => model.notify_no_effect(Action::Item(action)),
         },
         ItemAction::Compare => compare(model),
         ItemAction::ScanAgain => scan_again(model),
@@ -44,7 +44,7 @@ fn compare(model: &mut Model) {
         Pane::Scans => retest::compare_scans(model),
         Pane::Findings | Pane::Board => retest::show_difference(model),
         Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists | Pane::Payloads => {
-            model.say_no_use(Action::Item(ItemAction::Compare));
+            model.notify_no_effect(Action::Item(ItemAction::Compare));
         }
     }
 }
@@ -52,11 +52,11 @@ fn compare(model: &mut Model) {
 /// `s` on a capture: the URL that it is sent to is always typed.
 fn replay(model: &mut Model) {
     match model.navigation.focus.pane {
-        Pane::Captures if model.selected_capture().is_none() => model.say(Tone::Plain, "nothing selected"),
+        Pane::Captures if model.selected_capture().is_none() => model.notify(Tone::Plain, "nothing selected"),
         Pane::Captures => model.open_command_line("replay "),
         _ => {
             let why = captures::no_capture_to_replay(model);
-            model.say(Tone::Plain, why);
+            model.notify(Tone::Plain, why);
         }
     }
 }
@@ -75,21 +75,21 @@ fn open_new(model: &mut Model) {
         Pane::Reports => report(model),
         Pane::Findings => crate::dashboard::findings::manual::open(model),
         Pane::Captures => crate::dashboard::findings::manual::open_from_captures(model),
-        pane => model.say(Tone::Plain, format!("{} cannot be created here", pane.title())),
+        pane => model.notify(Tone::Plain, format!("{} cannot be created here", pane.title())),
     }
 }
 
 fn no_workspace(model: &mut Model) {
     let workspaces = model.key_label(Context::Everywhere, Action::View(ViewAction::Workspaces));
     let new = model.key_label(Context::Workspaces, Action::Item(ItemAction::New));
-    model.say(Tone::Plain, format!("no workspace yet; create one with {workspaces}, then {new}"));
+    model.notify(Tone::Plain, format!("no workspace yet; create one with {workspaces}, then {new}"));
 }
 
 fn edit_workspace(model: &mut Model) {
     let workspace = model.selected_item::<Workspace>();
     match workspace.map(|workspace| workspaces::form::edit(workspace)) {
         Some(form) => model.open_form(form),
-        None => model.say(Tone::Plain, "nothing selected"),
+        None => model.notify(Tone::Plain, "nothing selected"),
     }
 }
 
@@ -135,7 +135,7 @@ fn scan_again(model: &mut Model) {
         Some(jobs) => deletions::prompt_start(model, jobs),
         None => {
             let new = model.key_label(Context::Scans, Action::Item(ItemAction::New));
-            model.say(Tone::Bad, format!("scan not repeated: it used a login secret; {new} starts another"));
+            model.notify(Tone::Bad, format!("scan not repeated: it used a login secret; {new} starts another"));
         }
     }
 }
@@ -200,7 +200,7 @@ fn download(model: &mut Model, effects: &mut Vec<Effect>) {
         _ => Vec::new(),
     };
     match jobs.is_empty() {
-        true => model.say(Tone::Plain, "nothing selected"),
+        true => model.notify(Tone::Plain, "nothing selected"),
         false => model.begin(Batch::new("download", None, jobs), effects),
     }
 }

@@ -68,7 +68,7 @@ fn handle_unreadable(model: &mut Model, list: ListKind, items: Arc<[Shared]>) {
         Some(first) => {
             let count = plural(items.len(), "item");
             let pane = Pane::of_list(list).title().to_lowercase();
-            model.say(Tone::Bad, format!("{pane}: {count} not readable · {}", crate::text::clean(first)));
+            model.notify(Tone::Bad, format!("{pane}: {count} not readable · {}", crate::text::clean(first)));
             model.data.unreadable.insert(list, items);
         }
         None => _ = model.data.unreadable.remove(&list),
@@ -79,7 +79,7 @@ fn handle_unreadable(model: &mut Model, list: ListKind, items: Arc<[Shared]>) {
 fn handle_link(model: &mut Model, link: Link) {
     let was_broken = matches!(model.connection.link, Link::Retrying { .. } | Link::Down { .. });
     match &link {
-        Link::Live { .. } if was_broken => model.say(Tone::Good, "connected again"),
+        Link::Live { .. } if was_broken => model.notify(Tone::Good, "connected again"),
         Link::Down { problem } if model.connection.link != link => {
             let mut problem = Problem::clone(problem);
             if let (Some(401), Some(hint)) = (problem.status, &mut problem.hint) {
@@ -90,9 +90,9 @@ fn handle_link(model: &mut Model, link: Link) {
                 });
             }
             match model.session.bundled {
-                true => model.say(Tone::Plain, problem.message.clone()),
-                false if problem.status == Some(401) => model.say_problem("polling paused", &problem),
-                false => model.say_problem("not connected", &problem),
+                true => model.notify(Tone::Plain, problem.message.clone()),
+                false if problem.status == Some(401) => model.notify_problem("polling paused", &problem),
+                false => model.notify_problem("not connected", &problem),
             }
         }
         _ => {}
@@ -109,13 +109,13 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
         && !table.items().iter().any(|workspace| workspace.is_called(requested))
     {
         let words = format!("workspace {requested} not found; showing another one");
-        model.say(Tone::Bad, words);
+        model.notify(Tone::Bad, words);
     }
     model.data.workspaces.succeed(table, at);
     if let Some(id) = next {
         model.work_in(id);
         if !first {
-            model.say(Tone::Bad, "workspace deleted on the service; showing another one");
+            model.notify(Tone::Bad, "workspace deleted on the service; showing another one");
         }
     }
 }
@@ -144,9 +144,9 @@ fn handle_reports(model: &mut Model, table: Arc<Table<Report>>, at: Stamp) {
     for report in table.items().iter().filter(waited) {
         match report.status {
             ReportStatus::Finished => {
-                model.say(Tone::Good, format!("report {} is ready; {}", report.download_name, model.report_keys()));
+                model.notify(Tone::Good, format!("report {} is ready; {}", report.download_name, model.report_keys()));
             }
-            ReportStatus::Failed => model.say(Tone::Bad, format!("report {} failed", report.download_name)),
+            ReportStatus::Failed => model.notify(Tone::Bad, format!("report {} failed", report.download_name)),
             _ => {}
         }
     }

@@ -27,14 +27,14 @@ pub(crate) fn handle_key(
         PromptReply::Mismatch => {
             let PromptAnswer::Type { what, .. } = &prompt.answer else { return };
             let what = what.trim_start_matches("its ").trim_start_matches("the ");
-            model.say(Tone::Bad, format!("{what} does not match: nothing is sent"));
+            model.notify(Tone::Bad, format!("{what} does not match: nothing is sent"));
         }
         PromptReply::No => {
             let picks = key == KeyChord::char(' ') && matches!(prompt.then, Then::Decide(_));
             model.overlay.modals.pop();
             match model.reviewing() {
                 Some(_) if picks => review::pick(model),
-                _ => model.say(Tone::Plain, "cancelled"),
+                _ => model.notify(Tone::Plain, "cancelled"),
             }
         }
         PromptReply::Wider => {
@@ -65,9 +65,9 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
         Then::Record(drafts) => match model.record(drafts, effects) {
             Some(batch) => {
                 let done = format!("{}; {} undoes", model.described(batch), model.undo_key());
-                model.say(Tone::Good, done);
+                model.notify(Tone::Good, done);
             }
-            None => model.say(Tone::Bad, "not saved: the decision store is not open"),
+            None => model.notify(Tone::Bad, "not saved: the decision store is not open"),
         },
         Then::Retest(plan) => model.begin_retest(*plan, effects),
         Then::Repeat(batch) => {

@@ -43,7 +43,7 @@ const KEYS: &str = "j k down up G home end ctrl-d ctrl-u pgdn pgup enter l h lef
     ctrl-l delete y a";
 
 struct Driver {
-    desk: TestDashboard,
+    app: TestDashboard,
     sent: Vec<(Ticket, Call)>,
     captures: i64,
 }
@@ -51,50 +51,50 @@ struct Driver {
 impl Driver {
     fn apply(&mut self, step: &Step) {
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
-        let desk = &mut self.desk;
-        desk.at += Duration::from_millis(50);
+        let app = &mut self.app;
+        app.at += Duration::from_millis(50);
         let effects = match step {
-            Step::Key(at) => desk.send(Msg::Key(events(keys[at % keys.len()])[0])),
-            Step::Typed(letter) => desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(*letter), KeyModifiers::NONE))),
+            Step::Key(at) => app.send(Msg::Key(events(keys[at % keys.len()])[0])),
+            Step::Typed(letter) => app.send(Msg::Key(KeyEvent::new(KeyCode::Char(*letter), KeyModifiers::NONE))),
             Step::Findings(ids) => {
                 let items = ids.iter().map(|&id| finding(id, id % 5, &format!("finding {id}"), Risk::from(id % 5)));
-                desk.feed(Snapshot::Findings(table(items)));
+                app.feed(Snapshot::Findings(table(items)));
                 vec![]
             }
             Step::Scans(scans) => {
                 let items = scans.iter().map(|&(id, status, progress)| {
                     scan(id, id % 5, ScanStatus::KNOWN[status % ScanStatus::KNOWN.len()].clone(), progress)
                 });
-                desk.feed(Snapshot::Scans(table(items)));
+                app.feed(Snapshot::Scans(table(items)));
                 vec![]
             }
             Step::Targets(ids) => {
-                desk.feed(Snapshot::Targets(table(ids.iter().map(|&id| target(id, &format!("t{id}.test"))))));
+                app.feed(Snapshot::Targets(table(ids.iter().map(|&id| target(id, &format!("t{id}.test"))))));
                 vec![]
             }
             Step::Captures(logger, count) => {
-                desk.capture(*logger, self.captures + 1..=self.captures + count);
+                app.capture(*logger, self.captures + 1..=self.captures + count);
                 self.captures += count;
                 vec![]
             }
             Step::Fail => {
                 let problem = Arc::new(Problem::local("down"));
-                desk.feed(PollEvent::Failed(crate::dashboard::base::ListKind::Findings, problem));
+                app.feed(PollEvent::Failed(crate::dashboard::base::ListKind::Findings, problem));
                 vec![]
             }
             Step::Answer(good) => match self.sent.pop() {
                 Some((ticket, _)) => {
                     let result = if *good { Ok(CallAnswer::Done) } else { Err(Problem::local("no")) };
-                    desk.send(Msg::Called { ticket, result })
+                    app.send(Msg::Called { ticket, result })
                 }
                 None => vec![],
             },
             Step::Wait(ms) => {
-                desk.at += Duration::from_millis(*ms);
-                desk.send(Msg::Wake)
+                app.at += Duration::from_millis(*ms);
+                app.send(Msg::Wake)
             }
-            Step::Resize(columns, rows) => desk.send(Msg::Resize(Size { columns: *columns, rows: *rows })),
-            Step::Paste(text) => desk.send(Msg::Paste(text.clone())),
+            Step::Resize(columns, rows) => app.send(Msg::Resize(Size { columns: *columns, rows: *rows })),
+            Step::Paste(text) => app.send(Msg::Paste(text.clone())),
         };
         self.sent.extend(calls(effects));
     }
@@ -121,10 +121,10 @@ proptest! {
 
     #[test]
     fn any_keys_and_polls_keep_lists_consistent(steps in proptest::collection::vec(step(), 1..120)) {
-        let mut driver = Driver { desk: TestDashboard::new(), sent: vec![], captures: 100 };
+        let mut driver = Driver { app: TestDashboard::new(), sent: vec![], captures: 100 };
         for step in &steps {
             driver.apply(step);
-            assert_consistent(&mut driver.desk.model);
+            assert_consistent(&mut driver.app.model);
         }
     }
 
@@ -133,15 +133,15 @@ proptest! {
         before in proptest::collection::vec(step(), 0..60),
         ids in proptest::collection::vec(1..40i64, 0..40),
     ) {
-        let mut driver = Driver { desk: TestDashboard::new(), sent: vec![], captures: 100 };
-        driver.desk.keys("down");
+        let mut driver = Driver { app: TestDashboard::new(), sent: vec![], captures: 100 };
+        driver.app.keys("down");
         before.iter().for_each(|step| driver.apply(step));
-        let selected = driver.desk.model.selected_id(Pane::Findings);
+        let selected = driver.app.model.selected_id(Pane::Findings);
         driver.apply(&Step::Findings(ids));
-        let shown = driver.desk.model.cursor(Pane::Findings).shown_ids();
-        let now = driver.desk.model.selected_id(Pane::Findings);
+        let shown = driver.app.model.cursor(Pane::Findings).shown_ids();
+        let now = driver.app.model.selected_id(Pane::Findings);
         // Lists of another workspace start unused, so they show their top.
-        if !driver.desk.model.lists.findings.held {
+        if !driver.app.model.lists.findings.held {
             prop_assert_eq!(now, shown.first().copied());
         } else if let Some(id) = selected.filter(|id| shown.contains(id)) {
             prop_assert_eq!(now, Some(id));
@@ -152,10 +152,10 @@ proptest! {
     fn upper_case_letters_send_no_calls(
         letters in proptest::collection::vec(proptest::char::range('A', 'Z'), 1..60),
     ) {
-        let mut desk = TestDashboard::new();
+        let mut app = TestDashboard::new();
         for letter in letters {
-            desk.at += Duration::from_millis(400);
-            let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::SHIFT)));
+            app.at += Duration::from_millis(400);
+            let effects = app.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::SHIFT)));
             prop_assert_eq!(calls(effects), vec![]);
         }
     }
@@ -164,13 +164,13 @@ proptest! {
     fn keys_typed_ahead_of_prompt_are_ignored(
         typed in proptest::collection::vec(proptest::char::range(' ', '~'), 1..20),
     ) {
-        let mut desk = TestDashboard::new();
-        desk.keys("2 D");
+        let mut app = TestDashboard::new();
+        app.keys("2 D");
         for letter in typed {
-            let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            let effects = app.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
             prop_assert_eq!(effects, vec![]);
         }
-        prop_assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))));
+        prop_assert!(matches!(app.model.overlay.modals.last(), Some(Modal::Prompt(_))));
     }
 
     #[test]
@@ -179,15 +179,15 @@ proptest! {
         filter in "[1-5t]?",
         arrives in proptest::collection::vec(1..12i64, 0..12),
     ) {
-        let mut desk = TestDashboard::new();
-        desk.keys("2 home");
+        let mut app = TestDashboard::new();
+        app.keys("2 home");
         for mark in &marks {
-            desk.keys(if *mark { "space" } else { "j" });
+            app.keys(if *mark { "space" } else { "j" });
         }
-        desk.keys(&format!("/ '{filter}' enter"));
-        let chosen = desk.model.chosen(Pane::Targets).ids;
-        desk.keys("D");
-        let Some(Modal::Prompt(prompt)) = desk.model.overlay.modals.last() else {
+        app.keys(&format!("/ '{filter}' enter"));
+        let chosen = app.model.chosen(Pane::Targets).ids;
+        app.keys("D");
+        let Some(Modal::Prompt(prompt)) = app.model.overlay.modals.last() else {
             prop_assert!(chosen.is_empty());
             return Ok(());
         };
@@ -195,8 +195,8 @@ proptest! {
         let held: Vec<Call> = jobs.iter().map(|job| job.call.clone()).collect();
         let expected: Vec<Call> = chosen.iter().map(|&id| Call::DeleteTarget(TargetId(id))).collect();
         prop_assert_eq!(&held, &expected);
-        desk.feed(Snapshot::Targets(table(arrives.iter().map(|&id| target(id, &format!("t{id}.test"))))));
-        let sent: Vec<Call> = desk.calls("y").into_iter().map(|(_, call)| call).collect();
+        app.feed(Snapshot::Targets(table(arrives.iter().map(|&id| target(id, &format!("t{id}.test"))))));
+        let sent: Vec<Call> = app.calls("y").into_iter().map(|(_, call)| call).collect();
         prop_assert_eq!(&sent[..], &expected[..sent.len()]);
     }
 }

@@ -4,60 +4,60 @@ use crate::contract::Shared;
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::testing::*;
 
-fn line(desk: &TestDashboard) -> (String, Option<String>) {
-    match desk.model.overlay.modals.last() {
+fn line(app: &TestDashboard) -> (String, Option<String>) {
+    match app.model.overlay.modals.last() {
         Some(Modal::Line(line)) => (line.input.text(), line.help.error.as_ref().map(ToString::to_string)),
         other => panic!("expected a query line, got {other:?}"),
     }
 }
 
-fn tabs(desk: &TestDashboard) -> Vec<(String, usize)> {
-    let counts = desk.model.settings.tabs.counts.iter().copied();
-    desk.model.settings.tabs.saved.iter().map(|saved| saved.name.clone()).zip(counts).collect()
+fn tabs(app: &TestDashboard) -> Vec<(String, usize)> {
+    let counts = app.model.settings.tabs.counts.iter().copied();
+    app.model.settings.tabs.saved.iter().map(|saved| saved.name.clone()).zip(counts).collect()
 }
 
 #[test]
 fn invalid_query_shows_error_and_keeps_list() {
-    let mut desk = TestDashboard::new();
-    desk.keys("/ 'risk>=high' space");
-    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
-    desk.send(Msg::Paste("risc:1".to_owned()));
-    assert_eq!(line(&desk).1.as_deref(), Some("unknown field `risc`; did you mean `risk`?"));
-    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
-    desk.keys("enter");
-    assert!(desk.notices().contains("invalid query: unknown field `risc`"), "{}", desk.notices());
-    desk.keys("backspace backspace backspace backspace backspace backspace enter");
-    assert_eq!((desk.model.overlay.modals.len(), desk.shown(Pane::Findings)), (0, vec![1, 2]));
+    let mut app = TestDashboard::new();
+    app.keys("/ 'risk>=high' space");
+    assert_eq!(app.shown(Pane::Findings), [1, 2]);
+    app.send(Msg::Paste("risc:1".to_owned()));
+    assert_eq!(line(&app).1.as_deref(), Some("unknown field `risc`; did you mean `risk`?"));
+    assert_eq!(app.shown(Pane::Findings), [1, 2]);
+    app.keys("enter");
+    assert!(app.notices().contains("invalid query: unknown field `risc`"), "{}", app.notices());
+    app.keys("backspace backspace backspace backspace backspace backspace enter");
+    assert_eq!((app.model.overlay.modals.len(), app.shown(Pane::Findings)), (0, vec![1, 2]));
 }
 
 #[test]
 fn tab_completes_fields_then_cycles_values() {
-    let mut desk = TestDashboard::new();
-    desk.keys("/ 'ri' tab");
-    assert_eq!(line(&desk).0, "is:undecided is:present risk>=");
-    desk.keys("'me' tab");
+    let mut app = TestDashboard::new();
+    app.keys("/ 'ri' tab");
+    assert_eq!(line(&app).0, "is:undecided is:present risk>=");
+    app.keys("'me' tab");
     assert_eq!(
-        (line(&desk).0, desk.shown(Pane::Findings)),
+        (line(&app).0, app.shown(Pane::Findings)),
         ("is:undecided is:present risk>=medium".to_owned(), vec![1, 2, 3])
     );
-    desk.keys("space 'target:t' tab");
-    assert_eq!(line(&desk).0, "is:undecided is:present risk>=medium target:t1.acme.test");
-    desk.keys("tab");
-    assert_eq!(line(&desk).0, "is:undecided is:present risk>=medium target:t2.acme.test");
-    desk.keys("shift-tab enter");
-    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
+    app.keys("space 'target:t' tab");
+    assert_eq!(line(&app).0, "is:undecided is:present risk>=medium target:t1.acme.test");
+    app.keys("tab");
+    assert_eq!(line(&app).0, "is:undecided is:present risk>=medium target:t2.acme.test");
+    app.keys("shift-tab enter");
+    assert_eq!(app.shown(Pane::Findings), [1, 2]);
 }
 
 #[test]
 fn up_recalls_queries_and_down_restores_draft() {
-    let mut desk = TestDashboard::new();
-    desk.keys("4 / 'is:active' enter / ctrl-u 'tool:170' enter");
-    desk.keys("/ ctrl-u 'x' up");
-    assert_eq!(line(&desk).0, "tool:170");
-    desk.keys("up");
-    assert_eq!((line(&desk).0, desk.shown(Pane::Scans)), ("is:active".to_owned(), vec![2, 3]));
-    desk.keys("up down down");
-    assert_eq!(line(&desk).0, "x");
+    let mut app = TestDashboard::new();
+    app.keys("4 / 'is:active' enter / ctrl-u 'tool:170' enter");
+    app.keys("/ ctrl-u 'x' up");
+    assert_eq!(line(&app).0, "tool:170");
+    app.keys("up");
+    assert_eq!((line(&app).0, app.shown(Pane::Scans)), ("is:active".to_owned(), vec![2, 3]));
+    app.keys("up down down");
+    assert_eq!(line(&app).0, "x");
 }
 
 #[test]
@@ -72,50 +72,50 @@ fn every_pane_filters_by_its_own_fields() {
         ("7 / 'is:predefined'", Pane::Wordlists, vec![1]),
         ("1 / 'targets>0'", Pane::Workspaces, vec![1]),
     ] {
-        let mut desk = TestDashboard::new();
-        desk.keys(keys);
-        let mut ids = desk.shown(pane);
+        let mut app = TestDashboard::new();
+        app.keys(keys);
+        let mut ids = app.shown(pane);
         ids.sort_unstable();
-        assert_eq!((ids, line(&desk).1), (shown, None), "{keys}");
+        assert_eq!((ids, line(&app).1), (shown, None), "{keys}");
     }
 }
 
 #[test]
 fn empty_list_counts_rows_hidden_by_each_term() {
-    let mut desk = TestDashboard::new();
-    desk.keys("/ 'risk>=high target:t2*'");
-    let why = |desk: &TestDashboard| {
-        let why = desk.model.lists.findings.why.iter();
+    let mut app = TestDashboard::new();
+    app.keys("/ 'risk>=high target:t2*'");
+    let why = |app: &TestDashboard| {
+        let why = app.model.lists.findings.why.iter();
         why.map(|why| format!("{} {}", why.part, why.hides)).collect::<Vec<_>>().join(", ")
     };
-    assert_eq!(why(&desk), "is:undecided 0, is:present 0, risk>=high 2, target:t2* 2");
+    assert_eq!(why(&app), "is:undecided 0, is:present 0, risk>=high 2, target:t2* 2");
 }
 
 #[test]
 fn findings_open_undecided_and_keys_switch_saved_queries() {
-    let mut desk = TestDashboard::new();
-    assert_eq!(desk.model.lists.findings.filter, "is:undecided is:present");
-    assert_eq!(tabs(&desk)[1..4], [("Undecided".to_owned(), 6), ("High+".to_owned(), 2), ("Confirmed".to_owned(), 0)]);
-    desk.keys(">");
-    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
-    assert_eq!(desk.model.lists.findings.filter, "risk>=high is:present");
-    desk.keys("/ 'git' enter");
-    assert_eq!(desk.model.settings.tabs.chosen("risk>=high is:present git"), Some(2));
+    let mut app = TestDashboard::new();
+    assert_eq!(app.model.lists.findings.filter, "is:undecided is:present");
+    assert_eq!(tabs(&app)[1..4], [("Undecided".to_owned(), 6), ("High+".to_owned(), 2), ("Confirmed".to_owned(), 0)]);
+    app.keys(">");
+    assert_eq!(app.shown(Pane::Findings), [1, 2]);
+    assert_eq!(app.model.lists.findings.filter, "risk>=high is:present");
+    app.keys("/ 'git' enter");
+    assert_eq!(app.model.settings.tabs.chosen("risk>=high is:present git"), Some(2));
     // In the detail, `>` and `<` switch its tabs.
-    desk.keys("enter > <");
-    assert_eq!(desk.model.lists.findings.filter, "risk>=high is:present git");
-    desk.keys("h backspace < <");
-    assert_eq!(desk.model.lists.findings.filter, "is:new");
+    app.keys("enter > <");
+    assert_eq!(app.model.lists.findings.filter, "risk>=high is:present git");
+    app.keys("h backspace < <");
+    assert_eq!(app.model.lists.findings.filter, "is:new");
 }
 
 #[test]
 fn saved_query_is_renamed_deleted_and_stored_per_workspace() {
-    let mut desk = TestDashboard::new();
-    desk.keys("/ 'port:0 or git' enter");
+    let mut app = TestDashboard::new();
+    app.keys("/ 'port:0 or git' enter");
     let mut effects = Vec::new();
-    desk.model.save_tab("Git", &mut effects).unwrap();
-    desk.model.rename_tab("Repositories", &mut effects).unwrap();
-    assert_eq!(desk.model.rename_tab("new", &mut effects), Err("tab new already exists".to_owned()));
+    app.model.save_tab("Git", &mut effects).unwrap();
+    app.model.rename_tab("Repositories", &mut effects).unwrap();
+    assert_eq!(app.model.rename_tab("new", &mut effects), Err("tab new already exists".to_owned()));
     let Some(Effect::Remember { key: "tabs", workspace, value }) = effects.pop() else {
         panic!("no Remember effect for the tabs")
     };
@@ -134,11 +134,11 @@ fn saved_query_is_renamed_deleted_and_stored_per_workspace() {
 
 #[test]
 fn multi_field_order_applies_until_comma_restores_named_order() {
-    let mut desk = TestDashboard::new();
-    let before = desk.shown(Pane::Findings);
-    desk.model.set_order(Pane::Findings, "target,name").unwrap();
-    assert_eq!(desk.shown(Pane::Findings), [2, 1, 4, 3, 5, 6]);
-    assert!(desk.model.set_order(Pane::Findings, "nonsense").is_err());
-    desk.keys(",");
-    assert_eq!(desk.shown(Pane::Findings), before);
+    let mut app = TestDashboard::new();
+    let before = app.shown(Pane::Findings);
+    app.model.set_order(Pane::Findings, "target,name").unwrap();
+    assert_eq!(app.shown(Pane::Findings), [2, 1, 4, 3, 5, 6]);
+    assert!(app.model.set_order(Pane::Findings, "nonsense").is_err());
+    app.keys(",");
+    assert_eq!(app.shown(Pane::Findings), before);
 }

@@ -28,7 +28,7 @@ pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {
 pub(crate) fn handle_list(model: &mut Model, action: ListAction, effects: &mut Vec<Effect>) {
     let in_detail = model.navigation.focus.in_detail;
     if in_detail && !matches!(action, ListAction::In | ListAction::Out | ListAction::Filter) {
-        return model.say_no_use(Action::List(action));
+        return model.notify_no_effect(Action::List(action));
     }
     match action {
         ListAction::In if model.navigation.focus.pane == Pane::Wordlists && !in_detail => {
@@ -64,7 +64,7 @@ pub(crate) fn handle_list(model: &mut Model, action: ListAction, effects: &mut V
 pub(crate) fn handle_text(model: &mut Model, action: TextAction) {
     let is_of_detail = !matches!(action, TextAction::TabLeft | TextAction::TabRight | TextAction::Search);
     if is_of_detail && !model.navigation.focus.in_detail {
-        return model.say_no_use(Action::Text(action));
+        return model.notify_no_effect(Action::Text(action));
     }
     match action {
         TextAction::TabLeft => navigation::tab_left(model),
@@ -83,19 +83,19 @@ fn show_next_mode(model: &mut Model) {
     let tab = model.detail.tab(model.navigation.focus.pane);
     let mode = model.detail.next_mode(tab);
     let subject = if matches!(mode, TextMode::Wrapped | TextMode::Long) { "lines" } else { "body" };
-    model.say(Tone::Plain, format!("{subject} {}", mode.title()));
+    model.notify(Tone::Plain, format!("{subject} {}", mode.title()));
 }
 
 fn mark_this(model: &mut Model) {
     if let Some(why) = model.header_wait_notice() {
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
     let at = cursor.at();
     let on = !cursor.is_marked(at);
     cursor.mark(at, on);
     drop(cursor);
-    model.say(Tone::Plain, if on { "marked" } else { "unmarked" });
+    model.notify(Tone::Plain, if on { "marked" } else { "unmarked" });
 }
 
 /// Moves the selection by some rows, within the list. From a detail it skips group headers.
@@ -143,7 +143,7 @@ fn walk_matches(model: &mut Model, by: i64) {
 
 fn mark(model: &mut Model) {
     if let Some(why) = model.header_wait_notice() {
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
     let at = cursor.at();
@@ -160,7 +160,7 @@ fn mark(model: &mut Model) {
 fn range(model: &mut Model) {
     let begun = model.cursor(model.navigation.focus.pane).range().is_some();
     if let (true, Some(why)) = (begun, model.wait_notice()) {
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
     match cursor.range() {
@@ -177,7 +177,7 @@ fn range(model: &mut Model) {
 
 fn mark_all(model: &mut Model) {
     if let Some(why) = model.wait_notice() {
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
     let rows = cursor.len();
@@ -191,7 +191,7 @@ fn mark_all(model: &mut Model) {
 
 fn invert(model: &mut Model) {
     if let Some(why) = model.wait_notice() {
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     model.cursor(model.navigation.focus.pane).invert();
 }
@@ -200,7 +200,7 @@ fn sort(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let name = model.cursor(pane).next_sort();
     model.show_rows(pane);
-    model.say(Tone::Plain, format!("sorted by {name}"));
+    model.notify(Tone::Plain, format!("sorted by {name}"));
 }
 
 /// backspace: undoes the last filter, then the scope; the unchanged query of a tab comes after the scope.
@@ -227,7 +227,7 @@ fn take_back(model: &mut Model) {
         Pane::Findings if scope.scan.is_some() => scope.scan = None,
         Pane::Findings | Pane::Scans if scope.target.is_some() => scope.target = None,
         Pane::Captures if scope.logger.is_some() => scope.logger = None,
-        _ => return model.say(Tone::Plain, "no filter or scope to undo"),
+        _ => return model.notify(Tone::Plain, "no filter or scope to undo"),
     }
     set_scope(model, scope);
 }
@@ -238,9 +238,9 @@ pub(crate) fn pause(model: &mut Model) {
     if list.paused {
         list.follow = false;
         let resume = model.key_label(Context::Captures, Action::Item(ItemAction::Pause));
-        model.overlay.notices.say_until_key(model.now.mono, format!("stream paused; {resume} resumes"));
+        model.overlay.notices.notify_until_key(model.now.mono, format!("stream paused; {resume} resumes"));
     } else {
         list.select_at(&model.data.captures, usize::MAX);
-        model.say(Tone::Plain, "stream resumed");
+        model.notify(Tone::Plain, "stream resumed");
     }
 }

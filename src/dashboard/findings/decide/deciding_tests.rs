@@ -64,62 +64,62 @@ proptest! {
 
     #[test]
     fn keys_decide_only_chosen_or_named_findings(steps in proptest::collection::vec(step(), 1..100)) {
-        let mut desk = TestDashboard::new();
-        desk.feed(Snapshot::Findings(table((1..=40).map(one))));
+        let mut app = TestDashboard::new();
+        app.feed(Snapshot::Findings(table((1..=40).map(one))));
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
         for step in steps {
             match step {
                 Step::Key(at, ms) => {
-                    desk.at += Duration::from_millis(ms);
-                    let allowed = allowed(&mut desk.model);
-                    let effects = desk.send(Msg::Key(events(keys[at % keys.len()])[0]));
+                    app.at += Duration::from_millis(ms);
+                    let allowed = allowed(&mut app.model);
+                    let effects = app.send(Msg::Key(events(keys[at % keys.len()])[0]));
                     for decided in of_findings(&effects) {
                         prop_assert!(allowed.contains(&decided), "{} decided {decided}", keys[at % keys.len()]);
                     }
                 }
-                Step::Filter(script) => _ = desk.keys(script),
-                Step::Findings(ids) => desk.feed(Snapshot::Findings(table(ids.into_iter().map(one)))),
+                Step::Filter(script) => _ = app.keys(script),
+                Step::Findings(ids) => app.feed(Snapshot::Findings(table(ids.into_iter().map(one)))),
             }
         }
         // Everything can be undone.
-        desk.model.overlay.modals.clear();
-        desk.model.navigation.focus = crate::dashboard::base::Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
-        desk.model.keyboard.pending = None;
+        app.model.overlay.modals.clear();
+        app.model.navigation.focus = crate::dashboard::base::Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
+        app.model.keyboard.pending = None;
         for _ in 0..200 {
-            desk.keys("u");
+            app.keys("u");
             // Undo in another workspace opens a prompt.
-            if matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
-                desk.keys("y");
+            if matches!(app.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
+                app.keys("y");
             }
         }
-        prop_assert!(desk.model.findings.triage.state.last_done("ann@test").is_none());
-        prop_assert!(desk.model.findings.triage.state.identities().all(|(_, finding_state)| finding_state.heads.is_empty()));
+        prop_assert!(app.model.findings.triage.state.last_done("ann@test").is_none());
+        prop_assert!(app.model.findings.triage.state.identities().all(|(_, finding_state)| finding_state.heads.is_empty()));
     }
 
     #[test]
     fn type_ahead_does_not_confirm_large_decision(
         typed in proptest::collection::vec(proptest::char::range(' ', '~'), 1..20),
     ) {
-        let mut desk = TestDashboard::new();
-        desk.feed(Snapshot::Findings(table((1..=21).map(one))));
-        desk.keys("* f");
+        let mut app = TestDashboard::new();
+        app.feed(Snapshot::Findings(table((1..=21).map(one))));
+        app.keys("* f");
         for letter in typed {
-            let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            let effects = app.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
             prop_assert_eq!(effects, vec![]);
         }
-        let effects = desk.send(Msg::Key(events("enter")[0]));
+        let effects = app.send(Msg::Key(events("enter")[0]));
         prop_assert_eq!(effects, vec![], "an enter in the first 200 ms is typed ahead too");
-        prop_assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))));
+        prop_assert!(matches!(app.model.overlay.modals.last(), Some(Modal::Prompt(_))));
     }
 
     #[test]
     fn decisions_with_caps_lock_can_be_undone(
         letters in proptest::collection::vec(proptest::char::range('A', 'Z'), 1..60),
     ) {
-        let mut desk = TestDashboard::new();
+        let mut app = TestDashboard::new();
         for letter in letters {
-            desk.at += Duration::from_millis(400);
-            let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::SHIFT)));
+            app.at += Duration::from_millis(400);
+            let effects = app.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::SHIFT)));
             prop_assert_eq!(calls(effects.clone()), vec![]);
             let events = recorded(&effects);
             let undoable = |change: &Change| {

@@ -54,7 +54,7 @@ pub(crate) fn handle_decide(model: &mut Model, action: DecideAction, effects: &m
         | DecideAction::Severity
         | DecideAction::DuplicateOf
         | DecideAction::Until
-        | DecideAction::SwitchRule => model.say_no_use(Action::Decide(action)),
+        | DecideAction::SwitchRule => model.notify_no_effect(Action::Decide(action)),
     }
 }
 
@@ -62,25 +62,27 @@ pub(crate) fn handle_decide(model: &mut Model, action: DecideAction, effects: &m
 fn again(model: &mut Model, effects: &mut Vec<Effect>) {
     match model.findings.triage.last.clone() {
         Some(draft) => decide(model, draft, true, effects),
-        None => model.say(Tone::Plain, "no earlier decision to repeat"),
+        None => model.notify(Tone::Plain, "no earlier decision to repeat"),
     }
 }
 
 /// Decides the selected or marked findings, with a prompt where one is needed.
 pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut Vec<Effect>) {
     if let Some(why) = model.cannot_decide() {
-        return model.say(Tone::Bad, why);
+        return model.notify(Tone::Bad, why);
     }
     if let Some(why) = too_early(model, Pane::Findings) {
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     let [shown, hidden] = model.chosen(Pane::Findings).issues();
     if shown.is_empty() && hidden.is_empty() {
         let is_card = model.reviewing().is_some_and(|review| review.card().is_some());
         let include = model.key_label(Context::Review, Action::Review(ReviewAction::Exclude));
         return match is_card {
-            true => model.say(Tone::Plain, format!("all findings of this card are excluded; {include} includes one")),
-            false => model.say(Tone::Plain, "nothing selected"),
+            true => {
+                model.notify(Tone::Plain, format!("all findings of this card are excluded; {include} includes one"))
+            }
+            false => model.notify(Tone::Plain, "nothing selected"),
         };
     }
     prompt_or_execute(model, PendingDecision { draft, ids: shown, next }, hidden, effects);
@@ -98,7 +100,7 @@ pub(crate) fn prompt_or_execute(
         pending.ids.retain(has_earlier);
         hidden.retain(has_earlier);
         if pending.ids.is_empty() && hidden.is_empty() {
-            return model.say(Tone::Plain, "no earlier decision to reuse");
+            return model.notify(Tone::Plain, "no earlier decision to reuse");
         }
     }
     let needs_prompt = pending.ids.len() > MOST_WITHOUT_PROMPT && pending.draft.scope == DecisionScope::Findings;
@@ -248,17 +250,17 @@ impl Model {
     pub(crate) fn carry_out(&mut self, pending: PendingDecision, effects: &mut Vec<Effect>) {
         let PendingDecision { draft, ids, next } = pending;
         if let Some(why) = self.cannot_decide() {
-            return self.say(Tone::Bad, why);
+            return self.notify(Tone::Bad, why);
         }
         let batch = self.decide(&ids, &draft, effects);
         match batch {
-            None => self.say(Tone::Plain, standing_already(&draft, ids.len())),
+            None => self.notify(Tone::Plain, standing_already(&draft, ids.len())),
             Some(batch) => {
                 self.use_marks(batch, &ids);
                 self.use_board_marks(&ids);
                 if ids.len() > 1 || draft.reuses_earlier {
                     let what = self.described(batch);
-                    self.say(Tone::Good, format!("{what}; {} undoes", self.undo_key()));
+                    self.notify(Tone::Good, format!("{what}; {} undoes", self.undo_key()));
                 }
             }
         }
@@ -281,7 +283,7 @@ impl Model {
         let is_next = |&at: &usize| cursor.id_at(at).is_none_or(|id| !decided.contains(&id));
         let Some(next) = after.find(is_next) else {
             drop(cursor);
-            return self.say(Tone::Plain, "no further row");
+            return self.notify(Tone::Plain, "no further row");
         };
         cursor.select(next);
         drop(cursor);

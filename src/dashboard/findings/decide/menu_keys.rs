@@ -17,12 +17,12 @@ const OFFERED: usize = 50;
 /// Opens the menu, or one option of it alone.
 pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
     if let Some(why) = model.cannot_decide() {
-        return model.say(Tone::Bad, why);
+        return model.notify(Tone::Bad, why);
     }
     let [ids, hidden] = model.chosen(Pane::Findings).issues();
     if ids.is_empty() {
         let why = if hidden.is_empty() { "nothing selected" } else { "all marked findings are hidden" };
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     let mut menu = DecideMenu::new(ids, hidden);
     if let Some(choice) = alone {
@@ -49,14 +49,14 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
     let choice = match action {
         Some(Action::Edit(EditAction::Close)) => {
             model.overlay.modals.pop();
-            return model.say(Tone::Plain, "cancelled");
+            return model.notify(Tone::Plain, "cancelled");
         }
         Some(Action::Move(MoveAction::Down)) => return walk_scope(model, 1),
         Some(Action::Move(MoveAction::Up)) => return walk_scope(model, -1),
         Some(Action::List(ListAction::TakeBack)) => {
             match menu.has_choice() {
                 true => menu.undo_choice(),
-                false => model.say(Tone::Plain, "no verdict or option selected yet"),
+                false => model.notify(Tone::Plain, "no verdict or option selected yet"),
             }
             return preview(model);
         }
@@ -74,7 +74,7 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
         Some(Action::Verdict(action)) => return finish(model, Some(action.verdict().0), effects),
         // The menu has no other actions.
         Some(_) => return,
-        None => return model.say(Tone::Plain, "not a key of this menu"),
+        None => return model.notify(Tone::Plain, "not a key of this menu"),
     };
     menu.open(choice);
     offer(model);
@@ -93,7 +93,7 @@ fn handle_entry(
     match action {
         Some(Action::Edit(EditAction::Close)) if alone => {
             model.overlay.modals.pop();
-            model.say(Tone::Plain, "cancelled");
+            model.notify(Tone::Plain, "cancelled");
         }
         Some(Action::Edit(EditAction::Close)) => menu.entry = None,
         Some(Action::Edit(EditAction::Accept) | Action::Form(FormAction::Send)) => take(model, effects),
@@ -154,7 +154,7 @@ fn finish(model: &mut Model, verdict: Option<Verdict>, effects: &mut Vec<Effect>
         } else {
             "a rule needs a verdict"
         };
-        return model.say(Tone::Plain, format!("cancelled: {why}"));
+        return model.notify(Tone::Plain, format!("cancelled: {why}"));
     }
     decide::prompt_or_execute(model, PendingDecision { draft, ids, next: false }, hidden, effects);
 }

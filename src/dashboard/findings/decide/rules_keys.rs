@@ -14,7 +14,8 @@ pub(crate) fn open(model: &mut Model) {
     if model.rules().is_empty() {
         let more = model.key_label(Context::Findings, Action::Decide(DecideAction::More));
         let down = model.key_label(Context::Decide, Action::Move(MoveAction::Down));
-        return model.say(Tone::Plain, format!("no rules: press {more}, choose a class with {down}, then a verdict"));
+        return model
+            .notify(Tone::Plain, format!("no rules: press {more}, choose a class with {down}, then a verdict"));
     }
     model.overlay.modals.push(Modal::Rules(Box::default()));
 }
@@ -82,7 +83,7 @@ fn handle_edit(model: &mut Model, event: KeyEvent, action: Option<Action>, effec
 
 fn change(model: &mut Model, change_of: impl Fn(&RuleState) -> Change, effects: &mut Vec<Effect>) {
     if let Some(why) = model.cannot_decide() {
-        return model.say(Tone::Bad, why);
+        return model.notify(Tone::Bad, why);
     }
     let Some(rule) = selected(model) else { return };
     let change = change_of(&rule);
@@ -91,12 +92,12 @@ fn change(model: &mut Model, change_of: impl Fn(&RuleState) -> Change, effects: 
         _ => false,
     };
     if is_unchanged {
-        return model.say(Tone::Plain, format!("the rule is already {}", rule.decision.verdict.phrase()));
+        return model.notify(Tone::Plain, format!("the rule is already {}", rule.decision.verdict.phrase()));
     }
     let batch = model.record(vec![(Subject::Rule(rule.id), change)], effects);
     if let Some(batch) = batch {
         let what = model.described(batch);
-        model.say(Tone::Good, format!("{what}; {} undoes", model.undo_key()));
+        model.notify(Tone::Good, format!("{what}; {} undoes", model.undo_key()));
     }
 }
 

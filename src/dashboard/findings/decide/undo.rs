@@ -15,12 +15,12 @@ use std::sync::Arc;
 pub(crate) fn prompt(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
     let Some(writer) = &model.findings.triage.writer else {
         let why = model.cannot_decide().unwrap_or_default();
-        return model.say(Tone::Bad, why);
+        return model.notify(Tone::Bad, why);
     };
     let state = &model.findings.triage.state;
     let batch = if undo { state.last_done(&writer.who) } else { state.last_undone(&writer.who) };
     let Some(batch) = batch else {
-        return model.say(Tone::Plain, if undo { "no decision of yours to undo" } else { "nothing to redo" });
+        return model.notify(Tone::Plain, if undo { "no decision of yours to undo" } else { "nothing to redo" });
     };
     let here = model.workspace_name();
     let there = state.event(batch).map(|event| event.workspace.clone()).unwrap_or_default();
@@ -38,11 +38,11 @@ impl Model {
         let change = if undo { Change::Undo } else { Change::Redo };
         if self.record(vec![(Subject::Batch(batch), change)], effects).is_none() {
             let why = self.cannot_decide().unwrap_or_default();
-            return self.say(Tone::Bad, why);
+            return self.notify(Tone::Bad, why);
         }
         let done = if undo { "undone" } else { "redone" };
         let what = self.described(batch);
-        self.say(Tone::Good, format!("{done}: {what}"));
+        self.notify(Tone::Good, format!("{done}: {what}"));
         let marks = self.findings.triage.used_marks.get(&batch).cloned().unwrap_or_default();
         let list = &mut self.lists.findings;
         match undo {
@@ -71,7 +71,7 @@ impl Model {
         let group = self.lists.findings.group_of(&table, first).filter(|_| present.len() > 1);
         let row = group.map_or(RowRef::Item(first.0), |group| RowRef::Group(group.id));
         if !at_one && !self.cursor(Pane::Findings).select_row(row) {
-            self.say(Tone::Plain, "finding hidden by the scope");
+            self.notify(Tone::Plain, "finding hidden by the scope");
             return;
         }
         self.arm_guard(Pane::Findings);

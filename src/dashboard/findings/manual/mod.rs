@@ -34,11 +34,11 @@ pub(crate) fn open_new(model: &mut Model) {
 /// `n` in the captures: opens a finding with the chosen requests as evidence, or adds them to a manual finding.
 pub(crate) fn open_from_captures(model: &mut Model) {
     if let Some(why) = model.header_wait_notice() {
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     let chosen = model.chosen_captures();
     if chosen.is_empty() {
-        return model.say(Tone::Plain, "nothing selected");
+        return model.notify(Tone::Plain, "nothing selected");
     }
     // Exactly one empty line between two requests: one without a body ends with an empty line already.
     let evidence: Vec<String> = chosen.iter().map(|sent| raw(sent).trim_end().to_owned()).collect();
@@ -65,7 +65,7 @@ fn target_of(model: &Model, chosen: &[CaptureRecord]) -> Shared {
 
 fn open_form(model: &mut Model, draft: ManualFindingDraft) {
     if model.findings.triage.writer.is_none() {
-        return model.say(Tone::Bad, "no manual findings: the decision store is not open");
+        return model.notify(Tone::Bad, "no manual findings: the decision store is not open");
     }
     let of = form::origin(&draft);
     if matches!(of, ManualFindingOrigin::Captures(_)) && !model.overlay.drafts.contains_key(&FormTag::ManualFinding(of))
@@ -86,7 +86,7 @@ fn mention_other_drafts(model: &mut Model) {
         drafts.filter_map(|(_, form)| Some(form.subject.manual.as_ref()?.finding.captures.len())).next_back();
     if let Some(captures) = captures {
         let others = plural(captures, "other captured request");
-        model.say(Tone::Plain, format!("the draft of {others} is saved: select the same requests to continue"));
+        model.notify(Tone::Plain, format!("the draft of {others} is saved: select the same requests to continue"));
     }
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn prompt_off(model: &mut Model) {
         .filter_map(|issue| Some((*issue.own.as_deref()?, issue.name.clone())))
         .collect();
     let question = match own.as_slice() {
-        [] => return model.say(Tone::Plain, "findings of the service cannot be deleted, only manual findings"),
+        [] => return model.notify(Tone::Plain, "findings of the service cannot be deleted, only manual findings"),
         [(_, name)] => format!("Delete the manual finding “{name}”?"),
         many => format!("Delete {} manual findings?", many.len()),
     };
@@ -129,11 +129,11 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     let tag = form.tag;
     let Some((id, own)) = form::finding(form) else { return };
     let Some(id) = id.or_else(|| model.findings.triage.writer.as_ref().map(|writer| writer.next())) else {
-        return model.say(Tone::Bad, "not saved: the decision store is not open");
+        return model.notify(Tone::Bad, "not saved: the decision store is not open");
     };
     let name = own.name.clone();
     if model.record(vec![(Subject::Manual(id), Change::Manual(Box::new(own)))], effects).is_none() {
-        return model.say(Tone::Bad, "not saved: the decision store is not open");
+        return model.notify(Tone::Bad, "not saved: the decision store is not open");
     }
     model.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
     model.overlay.drafts.remove(&tag);
@@ -141,7 +141,7 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
         model.lists.findings.select_when_loaded(crate::triage::identity::manual_key(id).into());
         model.lists.captures.clear_marks();
     }
-    model.say(Tone::Good, format!("saved: {name}"));
+    model.notify(Tone::Good, format!("saved: {name}"));
 }
 
 impl Model {

@@ -5,47 +5,47 @@ use crate::dashboard::forms::FieldId;
 use crate::dashboard::testing::TestDashboard;
 
 /// Names of the shown manual findings.
-fn own(desk: &TestDashboard) -> Vec<String> {
-    let table = desk.model.data.findings.value().unwrap();
+fn own(app: &TestDashboard) -> Vec<String> {
+    let table = app.model.data.findings.value().unwrap();
     table.items().iter().filter(|issue| issue.own.is_some()).map(|issue| issue.name.to_string()).collect()
 }
 
 #[test]
 fn manual_finding_is_listed_and_n_edits_it() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 g g n 'Stored XSS in the guest book' ctrl-o");
-    assert_eq!(own(&desk), ["Stored XSS in the guest book"], "notices: {}", desk.notices());
-    assert!(desk.model.overlay.modals.is_empty());
+    let mut app = TestDashboard::new();
+    app.keys("3 g g n 'Stored XSS in the guest book' ctrl-o");
+    assert_eq!(own(&app), ["Stored XSS in the guest book"], "notices: {}", app.notices());
+    assert!(app.model.overlay.modals.is_empty());
     // It is selected as soon as it is listed, and belongs to the current target.
-    let selected = desk.model.lists.findings.selected.unwrap();
-    let issue = desk.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
+    let selected = app.model.lists.findings.selected.unwrap();
+    let issue = app.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
     assert!(issue.own.is_some());
     assert_eq!(issue.target_name.as_deref(), Some("t1.acme.test"));
-    desk.keys("n ' (2)' ctrl-o");
-    assert_eq!(own(&desk), ["Stored XSS in the guest book (2)"]);
+    app.keys("n ' (2)' ctrl-o");
+    assert_eq!(own(&app), ["Stored XSS in the guest book (2)"]);
 }
 
 #[test]
 fn manual_finding_needs_name_and_valid_port() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 g g n ctrl-o");
-    assert!(desk.form().fields.iter().any(|field| field.error.as_deref() == Some("name is required")));
-    desk.keys("'x' tab tab tab '70000' ctrl-o");
-    assert!(desk.form().fields.iter().any(|field| field.error.as_deref() == Some("port is a number from 1 to 65535")));
-    assert!(own(&desk).is_empty());
+    let mut app = TestDashboard::new();
+    app.keys("3 g g n ctrl-o");
+    assert!(app.form().fields.iter().any(|field| field.error.as_deref() == Some("name is required")));
+    app.keys("'x' tab tab tab '70000' ctrl-o");
+    assert!(app.form().fields.iter().any(|field| field.error.as_deref() == Some("port is a number from 1 to 65535")));
+    assert!(own(&app).is_empty());
 }
 
 #[test]
 fn captures_become_evidence_of_new_or_existing_finding() {
-    let mut desk = TestDashboard::new();
-    desk.keys("5 k n 'Blind SSRF' tab tab 't1.acme.test' ctrl-o");
-    let made = desk.model.findings.triage.state.own().next().unwrap().finding.clone();
+    let mut app = TestDashboard::new();
+    app.keys("5 k n 'Blind SSRF' tab tab 't1.acme.test' ctrl-o");
+    let made = app.model.findings.triage.state.own().next().unwrap().finding.clone();
     assert_eq!(made.captures.len(), 1);
     assert!(made.evidence.starts_with("GET /l/abc/x"), "{}", made.evidence);
-    desk.keys("5 * n right ctrl-o");
-    let made = desk.model.findings.triage.state.own().next().unwrap().finding.clone();
+    app.keys("5 * n right ctrl-o");
+    let made = app.model.findings.triage.state.own().next().unwrap().finding.clone();
     assert_eq!(
-        (desk.model.findings.triage.state.own().count(), made.captures.len(), made.name.as_str()),
+        (app.model.findings.triage.state.own().count(), made.captures.len(), made.name.as_str()),
         (1, 4, "Blind SSRF")
     );
 }
@@ -53,101 +53,101 @@ fn captures_become_evidence_of_new_or_existing_finding() {
 #[test]
 fn finding_from_capture_has_target_of_payload_or_request() {
     use crate::contract::Capture;
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let from = |ip: &str, header: &str| Capture {
         ip_address: ip.into(),
         http_headers: vec![header.into()],
         ..crate::dashboard::testing::capture(10)
     };
-    let target = |desk: &mut TestDashboard, captured: Capture| {
-        let id = desk.model.data.captures.end() as i64;
-        desk.receive(1, vec![Capture { id: id.into(), ..captured }]);
-        desk.keys("5 G n");
-        let target = desk.form().text(FieldId::TargetName);
-        desk.keys("esc");
+    let target = |app: &mut TestDashboard, captured: Capture| {
+        let id = app.model.data.captures.end() as i64;
+        app.receive(1, vec![Capture { id: id.into(), ..captured }]);
+        app.keys("5 G n");
+        let target = app.form().text(FieldId::TargetName);
+        app.keys("esc");
         target
     };
-    assert_eq!(target(&mut desk, from("203.0.113.9", "Referer: https://t3.acme.test/x")), "t3.acme.test");
-    assert_eq!(target(&mut desk, from("t4.acme.test", "Referer: https://t3.acme.test/x")), "t4.acme.test");
-    assert_eq!(target(&mut desk, from("203.0.113.9", "Referer: https://elsewhere.test/")), "");
+    assert_eq!(target(&mut app, from("203.0.113.9", "Referer: https://t3.acme.test/x")), "t3.acme.test");
+    assert_eq!(target(&mut app, from("t4.acme.test", "Referer: https://t3.acme.test/x")), "t4.acme.test");
+    assert_eq!(target(&mut app, from("203.0.113.9", "Referer: https://elsewhere.test/")), "");
     // Where it was planted counts more.
-    desk.keys("2 g g p");
-    desk.hit(99, Some(1));
-    let planted = desk.model.data.captures.rows.back_mut().unwrap();
+    app.keys("2 g g p");
+    app.hit(99, Some(1));
+    let planted = app.model.data.captures.rows.back_mut().unwrap();
     let named = from("t4.acme.test", "Host: x");
     planted.capture = std::sync::Arc::new(Capture { ip_address: named.ip_address, ..Capture::clone(&planted.capture) });
-    desk.keys("5 G n");
-    assert_eq!(desk.form().text(FieldId::TargetName), "t1.acme.test");
+    app.keys("5 G n");
+    assert_eq!(app.form().text(FieldId::TargetName), "t1.acme.test");
 }
 
 #[test]
 fn manual_finding_is_deleted_after_yes_and_undo_restores_it() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 g g n 'Mine' ctrl-o D");
-    assert_eq!(desk.prompt().question, "Delete the manual finding “Mine”?");
-    desk.keys("y");
-    assert!(own(&desk).is_empty());
-    desk.keys("u");
-    assert_eq!(own(&desk), ["Mine"]);
-    desk.keys("g g D");
+    let mut app = TestDashboard::new();
+    app.keys("3 g g n 'Mine' ctrl-o D");
+    assert_eq!(app.prompt().question, "Delete the manual finding “Mine”?");
+    app.keys("y");
+    assert!(own(&app).is_empty());
+    app.keys("u");
+    assert_eq!(own(&app), ["Mine"]);
+    app.keys("g g D");
     assert!(
-        desk.model.overlay.modals.is_empty() && desk.notices().contains("of the service cannot be deleted"),
+        app.model.overlay.modals.is_empty() && app.notices().contains("of the service cannot be deleted"),
         "{}",
-        desk.notices()
+        app.notices()
     );
 }
 
 #[test]
 fn read_only_session_allows_manual_findings() {
-    let mut desk = TestDashboard::new();
-    desk.model.session.read_only = true;
-    desk.keys("3 n");
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
-    assert!(!desk.form().fields.is_empty());
+    let mut app = TestDashboard::new();
+    app.model.session.read_only = true;
+    app.keys("3 n");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Findings);
+    assert!(!app.form().fields.is_empty());
 }
 
 #[test]
 fn local_report_contains_manual_findings() {
     use crate::dashboard::base::Effect;
-    let mut desk = TestDashboard::new();
-    desk.keys("3 g g n 'Mine' ctrl-o");
-    desk.keys("3 * R left");
+    let mut app = TestDashboard::new();
+    app.keys("3 g g n 'Mine' ctrl-o");
+    app.keys("3 * R left");
     assert!(
-        desk.form().summary.iter().any(|line| line.starts_with("Excludes 1 manual finding")),
+        app.form().summary.iter().any(|line| line.starts_with("Excludes 1 manual finding")),
         "{:?}",
-        desk.form().summary
+        app.form().summary
     );
-    let effects = desk.keys("right ctrl-o");
+    let effects = app.keys("right ctrl-o");
     let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
-    let made = made.unwrap_or_else(|| panic!("{effects:?}; notices: {}", desk.notices()));
+    let made = made.unwrap_or_else(|| panic!("{effects:?}; notices: {}", app.notices()));
     assert!(made.rows.iter().any(|row| row.issue.own.is_some()) && made.rows.len() == 7);
-    assert!(made.name.ends_with(".html") && desk.model.overlay.modals.is_empty());
+    assert!(made.name.ends_with(".html") && app.model.overlay.modals.is_empty());
 }
 
 #[test]
 fn finding_from_captures_describes_payload_in_every_export() {
     use crate::dashboard::base::Effect;
     use crate::export::{Export, ExportFormat, write};
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
-    desk.hit(9, Some(1));
-    desk.hit(10, Some(1));
-    assert!(desk.keys("5 G * n").is_empty());
-    let form = desk.form();
+    let mut app = TestDashboard::new();
+    app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    app.hit(9, Some(1));
+    app.hit(10, Some(1));
+    assert!(app.keys("5 G * n").is_empty());
+    let form = app.form();
     let text = |id| form.text(id);
     assert_eq!(text(FieldId::Name), "SSRF through q");
     assert_eq!((text(FieldId::Class), text(FieldId::TargetName)), ("SSRF".to_owned(), "t1.acme.test".to_owned()));
     let description = text(FieldId::Text);
     assert!(description.contains("Payload aaaaaaaaaaab was planted in q · t1.acme.test"), "{description}");
     assert_eq!(description.matches("GET from 203.0.113.9").count(), 2, "{description}");
-    desk.keys("ctrl-o");
-    assert_eq!(own(&desk), ["SSRF through q"], "notices: {}", desk.notices());
-    let captured = desk.model.data.captures.rows.back().unwrap().capture.clone();
-    assert_eq!(desk.model.proven_by(&captured).map(|name| name.as_str()), Some("SSRF through q"));
+    app.keys("ctrl-o");
+    assert_eq!(own(&app), ["SSRF through q"], "notices: {}", app.notices());
+    let captured = app.model.data.captures.rows.back().unwrap().capture.clone();
+    assert_eq!(app.model.proven_by(&captured).map(|name| name.as_str()), Some("SSRF through q"));
     for format in ["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"] {
-        let effects = desk.keys(&format!(": 'export {format} is:own' enter"));
+        let effects = app.keys(&format!(": 'export {format} is:own' enter"));
         let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
-        let made = made.unwrap_or_else(|| panic!("{format}: {}", desk.notices()));
+        let made = made.unwrap_or_else(|| panic!("{format}: {}", app.notices()));
         let format = ExportFormat::named(format).unwrap();
         let export = Export { rows: &made.rows, title: &made.title, made: made.made, query: &made.query };
         let written = String::from_utf8(write(format, &export).unwrap()).unwrap();
@@ -158,55 +158,54 @@ fn finding_from_captures_describes_payload_in_every_export() {
 
 #[test]
 fn draft_of_other_captures_is_stored_but_not_opened() {
-    let mut desk = TestDashboard::new();
-    desk.keys("5 g g space j space n 'Two of them' esc");
-    assert!(desk.model.overlay.modals.is_empty());
+    let mut app = TestDashboard::new();
+    app.keys("5 g g space j space n 'Two of them' esc");
+    assert!(app.model.overlay.modals.is_empty());
     // Another capture: the form is empty, and a notice mentions the draft.
-    desk.keys("g g space j space G n");
-    assert_eq!(desk.model.lists.captures.marks().len(), 0);
-    assert_eq!(desk.form().text(FieldId::Name), "");
-    assert_eq!(desk.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 1);
-    assert!(desk.notices().contains("the draft of 2 other captured requests is saved"), "{}", desk.notices());
-    desk.keys("'Alone' tab tab 't1.acme.test' ctrl-o");
-    let made = desk.model.findings.triage.state.own().next().unwrap().finding.clone();
+    app.keys("g g space j space G n");
+    assert_eq!(app.model.lists.captures.marks().len(), 0);
+    assert_eq!(app.form().text(FieldId::Name), "");
+    assert_eq!(app.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 1);
+    assert!(app.notices().contains("the draft of 2 other captured requests is saved"), "{}", app.notices());
+    app.keys("'Alone' tab tab 't1.acme.test' ctrl-o");
+    let made = app.model.findings.triage.state.own().next().unwrap().finding.clone();
     assert_eq!((made.name.as_str(), made.captures.len()), ("Alone", 1));
     // The same two again.
-    desk.keys("5 g g space j space n");
-    assert_eq!(desk.form().text(FieldId::Name), "Two of them");
-    assert_eq!(desk.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 2);
+    app.keys("5 g g space j space n");
+    assert_eq!(app.form().text(FieldId::Name), "Two of them");
+    assert_eq!(app.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 2);
 }
 
 #[test]
 fn proof_text_lists_each_payload_once_with_its_requests() {
-    let mut desk = TestDashboard::new();
-    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p e 'callback' tab tab 'SSRF' ctrl-o");
-    let tokens: Vec<String> =
-        desk.model.captures.oob.book.payloads().map(|payload| payload.token.to_string()).collect();
-    assert_eq!(tokens.len(), 2, "{}", desk.notices());
+    let mut app = TestDashboard::new();
+    app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p e 'callback' tab tab 'SSRF' ctrl-o");
+    let tokens: Vec<String> = app.model.captures.oob.book.payloads().map(|payload| payload.token.to_string()).collect();
+    assert_eq!(tokens.len(), 2, "{}", app.notices());
     for (id, payload) in [(9, 1), (10, 2), (11, 1)] {
-        desk.hit(id, Some(payload));
+        app.hit(id, Some(payload));
     }
-    desk.keys("5 G * n");
-    let text = desk.form().text(FieldId::Text);
+    app.keys("5 G * n");
+    let text = app.form().text(FieldId::Text);
     for token in &tokens {
         assert_eq!(text.matches(&format!("Payload {token} was planted")).count(), 1, "{text}");
     }
     assert!(text.contains("in q · t1.acme.test") && text.contains("in callback · t1.acme.test"), "{text}");
     assert!(text.contains("\n2 requests:\nGET from 203.0.113.9"), "{text}");
     assert!(text.contains("\nHit: GET from 203.0.113.9"), "{text}");
-    assert_eq!(desk.form().text(FieldId::Name), "SSRF through q and callback");
-    let evidence = desk.form().text(FieldId::Evidence);
+    assert_eq!(app.form().text(FieldId::Name), "SSRF through q and callback");
+    let evidence = app.form().text(FieldId::Evidence);
     assert!(evidence.contains("\n\nGET ") && !evidence.contains("\n\n\n"), "{evidence:?}");
-    desk.keys("esc esc : 'payloads 1 keys.txt' enter");
-    desk.hit(30, Some(3));
-    desk.keys("5 : 'unmark' enter G n");
-    assert_eq!(desk.form().text(FieldId::Name), "Out-of-band request");
-    desk.keys("esc");
+    app.keys("esc esc : 'payloads 1 keys.txt' enter");
+    app.hit(30, Some(3));
+    app.keys("5 : 'unmark' enter G n");
+    assert_eq!(app.form().text(FieldId::Name), "Out-of-band request");
+    app.keys("esc");
     // Of many requests, the first and the last are named.
     for id in 12..20 {
-        desk.hit(id, Some(2));
+        app.hit(id, Some(2));
     }
-    desk.keys("esc esc * n");
-    let text = desk.form().text(FieldId::Text);
+    app.keys("esc esc * n");
+    let text = app.form().text(FieldId::Text);
     assert!(text.contains("\n9 requests from 203.0.113.9:") && text.contains(", the last"), "{text}");
 }

@@ -21,7 +21,7 @@ const NAMED: usize = 3;
 /// Gives a verdict to the chosen rows. Several rows become fixed together only if the retest did not see them.
 pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effect>) {
     if let Some(why) = too_early(model, Pane::Board) {
-        return model.say(Tone::Plain, why);
+        return model.notify(Tone::Plain, why);
     }
     let [mut ids, mut hidden] = model.chosen(Pane::Board).issues();
     let all = ids.len() + hidden.len();
@@ -32,7 +32,7 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
         hidden.retain(is_absent);
         let absent = ids.len() + hidden.len();
         if absent < all {
-            model.say(
+            model.notify(
                 Tone::Plain,
                 format!("{absent} of {} are absent: only these become fixed", plural(all, "finding")),
             );
@@ -40,7 +40,7 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
     }
     if ids.is_empty() && hidden.is_empty() {
         if all == 0 {
-            model.say(Tone::Plain, "nothing selected");
+            model.notify(Tone::Plain, "nothing selected");
         }
         return;
     }
@@ -54,11 +54,11 @@ pub(crate) fn prompt(model: &mut Model) {
     let many = chosen.many || pane == Pane::Board;
     let [shown, hidden] = chosen.issues();
     if shown.is_empty() && hidden.is_empty() {
-        return model.say(Tone::Plain, "nothing selected");
+        return model.notify(Tone::Plain, "nothing selected");
     }
     let (plan, left_out) = plan(model, &shown, many);
     if plan.jobs.is_empty() && hidden.is_empty() {
-        return model.say(Tone::Plain, left_out.first().cloned().unwrap_or_else(|| "nothing to start".to_owned()));
+        return model.notify(Tone::Plain, left_out.first().cloned().unwrap_or_else(|| "nothing to start".to_owned()));
     }
     let mut prompt = question(plan, left_out);
     if !hidden.is_empty() {
@@ -168,24 +168,24 @@ pub(crate) fn compare_scans(model: &mut Model) {
     match chosen.as_slice() {
         [after] => match compare::before(&scans, after) {
             Some(before) => model.open_compare(before.id, after.id),
-            None => model.say(Tone::Plain, "no earlier scan of this target and tool: mark two scans"),
+            None => model.notify(Tone::Plain, "no earlier scan of this target and tool: mark two scans"),
         },
         [a, b] => {
             let (before, after) = compare::in_order(a, b);
             model.open_compare(before.id, after.id);
         }
-        _ => model.say(Tone::Plain, "mark two scans to compare them"),
+        _ => model.notify(Tone::Plain, "mark two scans to compare them"),
     }
 }
 
 /// `d` on a finding: shows the differences between its last two scans.
 pub(crate) fn show_difference(model: &mut Model) {
     let Some(issue) = model.issue_at_hand().cloned() else {
-        return model.say(Tone::Plain, "nothing selected");
+        return model.notify(Tone::Plain, "nothing selected");
     };
     let mut occurrences = occurrences(&issue);
     let (Some(after), Some(before)) = (occurrences.next(), occurrences.next()) else {
-        return model.say(Tone::Plain, "seen in one scan: nothing to compare");
+        return model.notify(Tone::Plain, "seen in one scan: nothing to compare");
     };
     let scan = |finding: &ListedFinding| finding.task_id.map_or_else(|| "a scan".to_owned(), |id| model.scan_words(id));
     let mut lines = vec![format!("- {}", scan(before)), format!("+ {}", scan(after)), String::new()];
@@ -294,7 +294,7 @@ impl Model {
         if !matches!(self.findings.board, Some(Board::Retest(_))) {
             let workspace = self.workspace_name();
             let Some(retest) = self.retest_of(&workspace) else {
-                return self.say(Tone::Plain, "no retest in this workspace yet");
+                return self.notify(Tone::Plain, "no retest in this workspace yet");
             };
             self.set_board(Board::Retest(retest));
         }

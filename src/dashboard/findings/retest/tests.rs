@@ -36,11 +36,11 @@ pub(crate) fn found(id: i64, scan: i64, target: i64, name: &str, risk: Risk) -> 
 }
 
 /// Two targets with a scan and two findings each.
-pub(crate) fn desk() -> TestDashboard {
-    let mut desk = TestDashboard::new();
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900)])));
-    desk.feed(Snapshot::Findings(table(before())));
-    desk
+pub(crate) fn app() -> TestDashboard {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900)])));
+    app.feed(Snapshot::Findings(table(before())));
+    app
 }
 
 pub(crate) fn before() -> Vec<Finding> {
@@ -63,17 +63,17 @@ pub(crate) fn started(call: &Call) -> Result<CallAnswer, Problem> {
 }
 
 /// The status of each finding on the board, by name.
-fn now(desk: &TestDashboard) -> Vec<(String, RetestStatus)> {
-    let rows = desk.model.data.board.value().unwrap();
+fn now(app: &TestDashboard) -> Vec<(String, RetestStatus)> {
+    let rows = app.model.data.board.value().unwrap();
     rows.items().iter().map(|row| (row.name.to_string(), row.now)).collect()
 }
 
 #[test]
 fn whole_list_is_retested_with_one_scan_per_target_and_tool() {
-    let mut desk = desk();
-    assert!(desk.calls("3 * s").is_empty(), "nothing starts before the yes");
-    assert_eq!(desk.prompt().question, "Retest 4 findings with 2 scans?");
-    let calls = desk.calls("y");
+    let mut app = app();
+    assert!(app.calls("3 * s").is_empty(), "nothing starts before the yes");
+    assert_eq!(app.prompt().question, "Retest 4 findings with 2 scans?");
+    let calls = app.calls("y");
     let scans: Vec<_> = calls
         .iter()
         .map(|(_, call)| match call {
@@ -83,28 +83,28 @@ fn whole_list_is_retested_with_one_scan_per_target_and_tool() {
         .collect();
     let params = Some(serde_json::json!({"scan_type": "light"}));
     assert_eq!(scans, [(170, Some(TargetId(1)), params.clone()), (170, Some(TargetId(2)), params)]);
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Board, "the board opens by itself");
-    assert_eq!(desk.model.lists.findings.marks.len(), 4, "marks stay until esc or a decision");
-    assert!(now(&desk).iter().all(|(_, now)| *now == RetestStatus::Waiting));
+    assert_eq!(app.model.navigation.focus.pane, Pane::Board, "the board opens by itself");
+    assert_eq!(app.model.lists.findings.marks.len(), 4, "marks stay until esc or a decision");
+    assert!(now(&app).iter().all(|(_, now)| *now == RetestStatus::Waiting));
 }
 
 #[test]
 fn single_retest_remains_in_findings_list() {
-    let mut desk = desk();
-    assert_eq!(desk.calls("3 s y").len(), 1);
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
+    let mut app = app();
+    assert_eq!(app.calls("3 s y").len(), 1);
+    assert_eq!(app.model.navigation.focus.pane, Pane::Findings);
 }
 
 #[test]
 fn board_updates_with_scans_and_findings() {
-    let mut desk = desk();
-    let sent = desk.calls("3 * s y");
-    desk.answer(&sent, started);
+    let mut app = app();
+    let sent = app.calls("3 * s y");
+    app.answer(&sent, started);
     let running = Scan { status_name: ScanStatus::Running, progress: 66, end_time: None, ..ended(11, 1, 10) };
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), running])));
-    let statuses = |desk: &TestDashboard| now(desk).into_iter().map(|(_, now)| now).collect::<Vec<_>>();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), running])));
+    let statuses = |app: &TestDashboard| now(app).into_iter().map(|(_, now)| now).collect::<Vec<_>>();
     assert_eq!(
-        statuses(&desk),
+        statuses(&app),
         [
             RetestStatus::Running(ScanId(11)),
             RetestStatus::Running(ScanId(11)),
@@ -116,136 +116,132 @@ fn board_updates_with_scans_and_findings() {
     // The scan has ended and reports a finding that was not read yet.
     let first = Scan { result_summary: high(1), ..ended(11, 1, 10) };
     let failed = Scan { status_name: ScanStatus::ConnectionError, ..ended(12, 2, 10) };
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first, failed])));
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first, failed])));
     assert_eq!(
-        statuses(&desk),
+        statuses(&app),
         [RetestStatus::Reading, RetestStatus::Reading, RetestStatus::Failed, RetestStatus::Failed]
     );
 
     let mut findings = before();
     findings.push(found(20, 11, 1, "Git repository", Risk::High));
-    desk.feed(Snapshot::Findings(table(findings)));
+    app.feed(Snapshot::Findings(table(findings)));
     use Outcome::{Absent, Same};
     assert_eq!(
-        statuses(&desk),
+        statuses(&app),
         [RetestStatus::Is(Absent), RetestStatus::Is(Same), RetestStatus::Failed, RetestStatus::Failed]
     );
-    assert_eq!(desk.model.board_words(), "4 findings, 2 scans: 1 done, 1 failed");
+    assert_eq!(app.model.board_words(), "4 findings, 2 scans: 1 done, 1 failed");
 }
 
 #[test]
 fn retest_result_waits_until_findings_are_read() {
-    let mut desk = desk();
-    let sent = desk.calls("3 * s y");
-    desk.answer(&sent, started);
+    let mut app = app();
+    let sent = app.calls("3 * s y");
+    app.answer(&sent, started);
     let scans = |result_summary| {
         let first = Scan { result_summary, ..ended(11, 1, 10) };
         Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first]))
     };
     for summary in [high(2), ResultSummary::default()] {
-        desk.at += std::time::Duration::from_secs(3600);
-        desk.feed(scans(summary));
-        assert_eq!(now(&desk)[0].1, RetestStatus::Reading);
+        app.at += std::time::Duration::from_secs(3600);
+        app.feed(scans(summary));
+        assert_eq!(now(&app)[0].1, RetestStatus::Reading);
     }
     // Fetched after the end of the scan: a missing finding is absent, whatever the counts are.
     let at = Stamp(stamp().0 + jiff::SignedDuration::from_secs(3600));
-    let generation = desk.model.connection.generation;
-    desk.send(Msg::Update(Update { generation, at, event: Snapshot::Findings(table(before())).into() }));
-    assert_eq!(now(&desk)[0].1, RetestStatus::Is(Outcome::Absent));
+    let generation = app.model.connection.generation;
+    app.send(Msg::Update(Update { generation, at, event: Snapshot::Findings(table(before())).into() }));
+    assert_eq!(now(&app)[0].1, RetestStatus::Is(Outcome::Absent));
 }
 
 #[test]
 fn retest_result_is_saved_after_leaving_workspace() {
-    let stored = |desk: &TestDashboard, of: &str| -> Option<Retest> {
-        let json = desk.model.findings.triage.settings.get(&(RETEST_SETTING.into(), of.into()))?;
+    let stored = |app: &TestDashboard, of: &str| -> Option<Retest> {
+        let json = app.model.findings.triage.settings.get(&(RETEST_SETTING.into(), of.into()))?;
         Some(serde_json::from_str(json).unwrap())
     };
-    let mut desk = desk();
-    let sent = desk.calls("3 * s y");
-    let effects = desk.answer(&sent[..1], started);
+    let mut app = app();
+    let sent = app.calls("3 * s y");
+    let effects = app.answer(&sent[..1], started);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Remember { key: RETEST_SETTING, .. })));
     let known =
-        |desk: &TestDashboard| stored(desk, "Acme").unwrap().scans.iter().map(|again| again.scan).collect::<Vec<_>>();
-    assert_eq!(known(&desk), [Some(ScanId(11)), None]);
-    desk.model.work_in(WorkspaceId(2));
-    desk.answer(&sent[1..], started);
-    assert_eq!(known(&desk), [Some(ScanId(11)), Some(ScanId(12))]);
-    assert!(stored(&desk, "Lab").is_none() && desk.model.findings.board.is_none());
+        |app: &TestDashboard| stored(app, "Acme").unwrap().scans.iter().map(|again| again.scan).collect::<Vec<_>>();
+    assert_eq!(known(&app), [Some(ScanId(11)), None]);
+    app.model.work_in(WorkspaceId(2));
+    app.answer(&sent[1..], started);
+    assert_eq!(known(&app), [Some(ScanId(11)), Some(ScanId(12))]);
+    assert!(stored(&app, "Lab").is_none() && app.model.findings.board.is_none());
 }
 
 #[test]
 fn retest_joins_running_and_replaces_ended_retest() {
     for (status, rows) in [(ScanStatus::Running, 3), (ScanStatus::Finished, 1)] {
-        let mut desk = desk();
-        let sent = desk.calls("3 g g space space s y");
-        desk.answer(&sent, started);
+        let mut app = app();
+        let sent = app.calls("3 g g space space s y");
+        app.answer(&sent, started);
         let first = Scan { status_name: status, ..ended(11, 1, 10) };
-        desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first])));
-        let last = desk.model.data.findings.value().unwrap().items()[3].id;
-        desk.keys("3");
-        desk.model.lists.findings.marks.clear();
-        desk.model.cursor(Pane::Findings).select_id(last.0);
-        desk.keys("s y");
-        assert_eq!(now(&desk).len(), rows);
+        app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first])));
+        let last = app.model.data.findings.value().unwrap().items()[3].id;
+        app.keys("3");
+        app.model.lists.findings.marks.clear();
+        app.model.cursor(Pane::Findings).select_id(last.0);
+        app.keys("s y");
+        assert_eq!(now(&app).len(), rows);
     }
 }
 
 #[test]
 fn scan_with_fewer_tests_reports_less_coverage() {
-    let mut desk = desk();
-    let sent = desk.calls("3 * s y");
-    desk.answer(&sent, started);
+    let mut app = app();
+    let sent = app.calls("3 * s y");
+    app.answer(&sent, started);
     let less = Scan { num_finished_tests: 9, ..ended(11, 1, 10) };
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), less])));
-    assert_eq!(now(&desk)[0].1, RetestStatus::Is(Outcome::CoveredLess));
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), less])));
+    assert_eq!(now(&app)[0].1, RetestStatus::Is(Outcome::CoveredLess));
 }
 
 #[test]
 fn refused_scan_is_shown_on_board() {
-    let mut desk = desk();
-    let sent = desk.calls("3 * s y");
-    desk.answer(&sent, |_| Err(Problem::local("no more scans today")));
-    assert!(now(&desk).iter().all(|(_, now)| *now == RetestStatus::Refused));
+    let mut app = app();
+    let sent = app.calls("3 * s y");
+    app.answer(&sent, |_| Err(Problem::local("no more scans today")));
+    assert!(now(&app).iter().all(|(_, now)| *now == RetestStatus::Refused));
 }
 
 #[test]
 fn retest_finds_new_scan_without_id_in_response() {
-    let mut desk = desk();
-    let sent = desk.calls("3 s y");
-    desk.answer(&sent, |_| Ok(CallAnswer::Scan(ScanCreated::default())));
+    let mut app = app();
+    let sent = app.calls("3 s y");
+    app.answer(&sent, |_| Ok(CallAnswer::Scan(ScanCreated::default())));
     let running = Scan { status_name: ScanStatus::Running, end_time: None, ..ended(30, 1, 10) };
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), running])));
-    assert_eq!(now(&desk)[0].1, RetestStatus::Running(ScanId(30)));
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), running])));
+    assert_eq!(now(&app)[0].1, RetestStatus::Running(ScanId(30)));
 }
 
 #[test]
 fn retest_excludes_scans_with_secret() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let secret = Scan { tool_params: Some(serde_json::json!({"authentication": "•••"})), ..ended(1, 1, -900) };
-    desk.feed(Snapshot::Scans(table([secret, ended(4, 2, -900)])));
-    desk.feed(Snapshot::Findings(table(before())));
-    desk.keys("3 * s");
-    assert_eq!(desk.prompt().question, "Retest 2 findings with scan 4, Website scan of t2.acme.test?");
-    assert!(
-        desk.prompt().lines.iter().any(|line| line.starts_with("2 findings excluded")),
-        "{:?}",
-        desk.prompt().lines
-    );
-    desk.keys("n * g g s");
-    assert!(desk.notices().contains("login secret"), "{}", desk.notices());
+    app.feed(Snapshot::Scans(table([secret, ended(4, 2, -900)])));
+    app.feed(Snapshot::Findings(table(before())));
+    app.keys("3 * s");
+    assert_eq!(app.prompt().question, "Retest 2 findings with scan 4, Website scan of t2.acme.test?");
+    assert!(app.prompt().lines.iter().any(|line| line.starts_with("2 findings excluded")), "{:?}", app.prompt().lines);
+    app.keys("n * g g s");
+    assert!(app.notices().contains("login secret"), "{}", app.notices());
 }
 
 #[test]
 fn board_is_restored_after_restart() {
-    let mut desk = desk();
-    let effects = desk.keys("3 * s y");
+    let mut app = app();
+    let effects = app.keys("3 * s y");
     let mut settings = std::collections::BTreeMap::new();
     for effect in &effects {
         if let Effect::Remember { key, workspace, value } = effect {
             settings.insert(((*key).into(), workspace.clone()), value.clone());
         }
     }
-    let mut again = crate::dashboard::findings::retest::tests::desk();
+    let mut again = crate::dashboard::findings::retest::tests::app();
     again.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { settings, ..StoredDecisions::default() }))));
     again.model.open_retest();
     assert_eq!((again.model.navigation.focus.pane, now(&again).len()), (Pane::Board, 4));
@@ -260,20 +256,20 @@ fn board_is_restored_after_restart() {
 
 #[test]
 fn export_contains_results_of_last_retest() {
-    let mut desk = desk();
-    let sent = desk.calls("3 * s y");
-    desk.answer(&sent, started);
+    let mut app = app();
+    let sent = app.calls("3 * s y");
+    app.answer(&sent, started);
     let first = Scan { result_summary: high(1), ..ended(11, 1, 10) };
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first])));
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first])));
     let again = found(20, 11, 1, "Git repository", Risk::High);
-    desk.feed(Snapshot::Findings(table(before().into_iter().chain([again]))));
-    desk.keys("g f");
-    desk.model.set_query(Pane::Findings, "is:undecided").unwrap();
-    let effects = desk.keys(": e x p o r t space c s v enter");
+    app.feed(Snapshot::Findings(table(before().into_iter().chain([again]))));
+    app.keys("g f");
+    app.model.set_query(Pane::Findings, "is:undecided").unwrap();
+    let effects = app.keys(": e x p o r t space c s v enter");
     let exported = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
     let retested: Vec<_> =
         exported.unwrap().rows.iter().map(|row| (row.issue.name.to_string(), row.retest_summary())).collect();
-    let at = desk.model.findings.board.as_ref().map(|board| match board {
+    let at = app.model.findings.board.as_ref().map(|board| match board {
         Board::Retest(retest) => retest.at.unwrap(),
         Board::Compare(..) => panic!("{board:?}"),
     });
@@ -289,55 +285,55 @@ fn export_contains_results_of_last_retest() {
 
 #[test]
 fn d_compares_scan_with_previous_or_two_marked_scans() {
-    let mut desk = TestDashboard::new();
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600), ended(3, 1, -300)])));
-    desk.feed(Snapshot::Findings(table([
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600), ended(3, 1, -300)])));
+    app.feed(Snapshot::Findings(table([
         found(1, 1, 1, "Old", Risk::High),
         found(2, 2, 1, "Stays", Risk::High),
         found(3, 3, 1, "Stays", Risk::High),
         found(4, 3, 1, "Comes", Risk::Low),
     ])));
-    desk.keys("4 g g d");
+    app.keys("4 g g d");
     let rows =
-        |desk: &TestDashboard| now(desk).into_iter().map(|(name, now)| format!("{name} {now:?}")).collect::<Vec<_>>();
-    assert_eq!(rows(&desk), ["Stays Is(Same)", "Comes Is(New)"]);
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
+        |app: &TestDashboard| now(app).into_iter().map(|(name, now)| format!("{name} {now:?}")).collect::<Vec<_>>();
+    assert_eq!(rows(&app), ["Stays Is(Same)", "Comes Is(New)"]);
+    assert_eq!(app.model.navigation.focus.pane, Pane::Board);
     // The oldest and the newest, whichever was marked first.
-    desk.keys("4 g g space G space d");
-    assert_eq!(rows(&desk), ["Old Is(Absent)", "Stays Is(New)", "Comes Is(New)"]);
-    desk.keys("4 * d");
-    assert!(desk.notices().contains("mark two"), "{}", desk.notices());
+    app.keys("4 g g space G space d");
+    assert_eq!(rows(&app), ["Old Is(Absent)", "Stays Is(New)", "Comes Is(New)"]);
+    app.keys("4 * d");
+    assert!(app.notices().contains("mark two"), "{}", app.notices());
 }
 
 #[test]
 fn board_header_chooses_group_and_enter_opens_finding() {
-    let mut desk = desk();
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 1, -600)])));
-    desk.keys("4 g g d");
-    let cursor = desk.model.cursor(Pane::Board);
+    let mut app = app();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 1, -600)])));
+    app.keys("4 g g d");
+    let cursor = app.model.cursor(Pane::Board);
     let first = cursor.row_at(1);
     assert_eq!((0..cursor.len()).filter(|&at| cursor.is_header(at)).count(), 2, "new and absent findings");
     assert!(cursor.is_header(0) && !cursor.ids_at(0).is_empty());
     drop(cursor);
-    desk.keys("j enter");
-    assert!(desk.model.navigation.focus.in_detail);
+    app.keys("j enter");
+    assert!(app.model.navigation.focus.in_detail);
     assert_eq!(
-        desk.model.shown_detail().map(|(pane, row, _)| (pane, Some(row))),
+        app.model.shown_detail().map(|(pane, row, _)| (pane, Some(row))),
         Some((Pane::Board, first.map(DetailSubject::Row)))
     );
 }
 
 #[test]
 fn difference_of_finding_lists_changed_lines() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let text = |text: &str| crate::contract::Evidence::from_value(&text.into());
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
-    desk.feed(Snapshot::Findings(table([
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
+    app.feed(Snapshot::Findings(table([
         Finding { vuln_evidence: text("Server: apache\nsame"), ..found(1, 1, 1, "Banner", Risk::Low) },
         Finding { vuln_evidence: text("Server: nginx\nsame"), ..found(2, 2, 1, "Banner", Risk::High) },
     ])));
-    desk.keys("3 g g d");
-    let Some(Modal::Text(shown)) = desk.model.overlay.modals.last() else { panic!("notices: {}", desk.notices()) };
+    app.keys("3 g g d");
+    let Some(Modal::Text(shown)) = app.model.overlay.modals.last() else { panic!("notices: {}", app.notices()) };
     for line in ["risk high, was low", "- Server: apache", "+ Server: nginx"] {
         assert!(shown.body.lines().any(|text| text == line), "{line}: {}", shown.body);
     }
@@ -346,41 +342,41 @@ fn difference_of_finding_lists_changed_lines() {
 
 #[test]
 fn prompt_of_single_retest_names_finding_and_scan() {
-    let mut desk = desk();
-    desk.keys("3 g g s");
-    assert_eq!(desk.prompt().question, "Retest Private key with scan 1, Website scan of t1.acme.test?");
+    let mut app = app();
+    app.keys("3 g g s");
+    assert_eq!(app.prompt().question, "Retest Private key with scan 1, Website scan of t1.acme.test?");
 }
 
 #[test]
 fn ended_retest_is_reported_and_its_absent_finding_fixed_with_five_keys() {
-    let mut desk = desk();
-    let sent = desk.calls("3 g g s y");
-    desk.answer(&sent, started);
-    desk.feed(Snapshot::Scans(table([
+    let mut app = app();
+    let sent = app.calls("3 g g s y");
+    app.answer(&sent, started);
+    app.feed(Snapshot::Scans(table([
         ended(1, 1, -900),
         ended(4, 2, -900),
         Scan { status_name: ScanStatus::Running, end_time: None, ..ended(11, 1, 10) },
     ])));
-    assert!(!desk.notices().contains("retest ended"), "{}", desk.notices());
+    assert!(!app.notices().contains("retest ended"), "{}", app.notices());
     let last = Scan { result_summary: high(1), ..ended(11, 1, 10) };
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), last])));
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), last])));
     let mut findings = before();
     findings.push(found(20, 11, 1, "Git repository", Risk::High));
-    desk.feed(Snapshot::Findings(table(findings)));
-    assert!(desk.notices().contains("retest ended: 1 absent · bn opens the board"), "{}", desk.notices());
-    desk.keys("b n x");
-    let fixed = desk.model.findings.triage.assessments.iter().filter(|one| one.verdict == Verdict::Fixed).count();
-    assert_eq!((desk.model.navigation.focus.pane, fixed), (Pane::Board, 1));
+    app.feed(Snapshot::Findings(table(findings)));
+    assert!(app.notices().contains("retest ended: 1 absent · bn opens the board"), "{}", app.notices());
+    app.keys("b n x");
+    let fixed = app.model.findings.triage.assessments.iter().filter(|one| one.verdict == Verdict::Fixed).count();
+    assert_eq!((app.model.navigation.focus.pane, fixed), (Pane::Board, 1));
 }
 
 #[test]
 fn esc_on_board_returns_to_its_opener() {
-    let mut desk = desk();
-    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 1, -600)])));
+    let mut app = app();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 1, -600)])));
     for key in ["esc", "q"] {
-        desk.keys("4 g g d");
-        assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
-        desk.keys(key);
-        assert_eq!(desk.model.navigation.focus.pane, Pane::Scans);
+        app.keys("4 g g d");
+        assert_eq!(app.model.navigation.focus.pane, Pane::Board);
+        app.keys(key);
+        assert_eq!(app.model.navigation.focus.pane, Pane::Scans);
     }
 }

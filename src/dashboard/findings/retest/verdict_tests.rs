@@ -4,7 +4,7 @@ use crate::dashboard::base::RowRef;
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::BY_NOW;
 use crate::dashboard::findings::decide::tests::recorded;
-use crate::dashboard::findings::retest::tests::{before, desk, ended, found, started};
+use crate::dashboard::findings::retest::tests::{app, before, ended, found, started};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::dashboard::testing::*;
 use crate::triage::{Change, IssueId, Subject, Verdict};
@@ -19,24 +19,24 @@ fn scans(second: ScanStatus) -> Arc<Table<Scan>> {
 
 /// Four findings were retested: the key and the cookie are absent, the repository and the banner still found.
 fn retested() -> TestDashboard {
-    let mut desk = desk();
-    let sent = desk.calls("3 * s y");
-    desk.answer(&sent, started);
-    desk.feed(Snapshot::Scans(scans(ScanStatus::Finished)));
+    let mut app = app();
+    let sent = app.calls("3 * s y");
+    app.answer(&sent, started);
+    app.feed(Snapshot::Scans(scans(ScanStatus::Finished)));
     let mut findings = before();
     findings.push(found(20, 11, 1, "Git repository", Risk::High));
     findings.push(found(21, 12, 2, "Banner", Risk::Info));
-    desk.feed(Snapshot::Findings(table(findings)));
-    desk
+    app.feed(Snapshot::Findings(table(findings)));
+    app
 }
 
 /// The names of the findings with a verdict.
-fn with(desk: &TestDashboard, verdict: Verdict) -> Vec<String> {
-    let table = desk.model.data.findings.value().unwrap();
+fn with(app: &TestDashboard, verdict: Verdict) -> Vec<String> {
+    let table = app.model.data.findings.value().unwrap();
     let decided = table
         .items()
         .iter()
-        .zip(&desk.model.findings.triage.assessments)
+        .zip(&app.model.findings.triage.assessments)
         .filter(|(_, assessment)| assessment.verdict == verdict);
     let mut names: Vec<String> = decided.map(|(issue, _)| issue.name.to_string()).collect();
     names.sort();
@@ -45,63 +45,63 @@ fn with(desk: &TestDashboard, verdict: Verdict) -> Vec<String> {
 
 #[test]
 fn verdict_on_board_row_decides_finding_and_undo_restores_it() {
-    let mut desk = retested();
-    desk.keys("g g x j o");
-    assert_eq!(with(&desk, Verdict::Fixed), ["Private key"]);
-    assert_eq!(with(&desk, Verdict::Open).len(), 3);
-    desk.keys("c");
-    assert_eq!(with(&desk, Verdict::Confirmed), ["Git repository"]);
-    desk.keys("u u u");
-    assert!(with(&desk, Verdict::Fixed).is_empty() && with(&desk, Verdict::Confirmed).is_empty());
+    let mut app = retested();
+    app.keys("g g x j o");
+    assert_eq!(with(&app, Verdict::Fixed), ["Private key"]);
+    assert_eq!(with(&app, Verdict::Open).len(), 3);
+    app.keys("c");
+    assert_eq!(with(&app, Verdict::Confirmed), ["Git repository"]);
+    app.keys("u u u");
+    assert!(with(&app, Verdict::Fixed).is_empty() && with(&app, Verdict::Confirmed).is_empty());
 }
 
 #[test]
 fn several_rows_become_fixed_only_if_not_seen() {
-    let mut desk = retested();
-    desk.keys("* x");
-    assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Private key"]);
-    assert!(desk.notices().contains("2 of 4 findings are absent"), "{}", desk.notices());
-    assert!(desk.model.lists.board.marks.is_empty(), "the marks are used");
+    let mut app = retested();
+    app.keys("* x");
+    assert_eq!(with(&app, Verdict::Fixed), ["Cookie flags", "Private key"]);
+    assert!(app.notices().contains("2 of 4 findings are absent"), "{}", app.notices());
+    assert!(app.model.lists.board.marks.is_empty(), "the marks are used");
     // A single finding is fixed whatever its status is: a person may know better.
-    desk.keys("j x");
-    assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Git repository", "Private key"]);
+    app.keys("j x");
+    assert_eq!(with(&app, Verdict::Fixed), ["Cookie flags", "Git repository", "Private key"]);
 }
 
 #[test]
 fn verdict_on_board_header_decides_all_rows_of_the_group() {
-    let mut desk = retested();
-    desk.keys("b n home");
-    assert_eq!(desk.model.lists.board.sort, BY_NOW);
-    let headers = |desk: &mut TestDashboard| {
-        let cursor = desk.model.cursor(Pane::Board);
+    let mut app = retested();
+    app.keys("b n home");
+    assert_eq!(app.model.lists.board.sort, BY_NOW);
+    let headers = |app: &mut TestDashboard| {
+        let cursor = app.model.cursor(Pane::Board);
         (0..cursor.len()).map(|at| cursor.is_header(at)).collect::<Vec<_>>()
     };
-    assert_eq!(headers(&mut desk), [true, false, false, true, false, false]);
-    desk.keys("x");
-    assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Private key"], "the header of the absent findings");
-    desk.keys("j j j c");
+    assert_eq!(headers(&mut app), [true, false, false, true, false, false]);
+    app.keys("x");
+    assert_eq!(with(&app, Verdict::Fixed), ["Cookie flags", "Private key"], "the header of the absent findings");
+    app.keys("j j j c");
     assert_eq!(
-        with(&desk, Verdict::Confirmed),
+        with(&app, Verdict::Confirmed),
         ["Banner", "Git repository"],
         "the header of the findings that are still found"
     );
-    desk.keys("b b");
-    assert_eq!(headers(&mut desk), [false; 4]);
+    app.keys("b b");
+    assert_eq!(headers(&mut app), [false; 4]);
 }
 
 #[test]
 fn board_groups_fold_and_unfold_with_the_keys_of_findings_groups() {
-    let mut desk = retested();
-    desk.keys("b n home h");
-    assert_eq!(desk.model.lists.board.len(), 4, "the first group is folded");
-    desk.keys("x");
-    assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Private key"], "a folded header decides its rows");
-    desk.keys("l l");
-    assert_eq!((desk.model.lists.board.len(), desk.model.lists.board.at), (6, 1));
-    desk.keys("h");
-    assert_eq!(desk.model.lists.board.at, 0, "from a row to its header");
-    desk.keys("h b b");
-    assert_eq!(desk.model.lists.board.selected.map(|id| desk.model.service_id(Pane::Board, id.0)), Some(1));
+    let mut app = retested();
+    app.keys("b n home h");
+    assert_eq!(app.model.lists.board.len(), 4, "the first group is folded");
+    app.keys("x");
+    assert_eq!(with(&app, Verdict::Fixed), ["Cookie flags", "Private key"], "a folded header decides its rows");
+    app.keys("l l");
+    assert_eq!((app.model.lists.board.len(), app.model.lists.board.at), (6, 1));
+    app.keys("h");
+    assert_eq!(app.model.lists.board.at, 0, "from a row to its header");
+    app.keys("h b b");
+    assert_eq!(app.model.lists.board.selected.map(|id| app.model.service_id(Pane::Board, id.0)), Some(1));
 }
 
 #[test]
@@ -109,40 +109,36 @@ fn hidden_marked_board_rows_are_prompted_and_keep_marks() {
     for (answer, expected) in
         [("enter", vec!["Git repository"]), ("a", vec!["Banner", "Git repository", "Private key"]), ("esc", vec![])]
     {
-        let mut desk = retested();
-        desk.keys("g g space space G space / 'git' enter c");
-        assert!(desk.prompt().lines[0].contains("2 more marked but not shown"), "{:?}", desk.prompt().lines);
-        desk.at += Duration::from_secs(1);
-        desk.keys(answer);
-        assert_eq!(with(&desk, Verdict::Confirmed), expected, "{answer}");
-        assert_eq!(desk.model.lists.board.marks.len(), 3 - expected.len(), "{answer}");
+        let mut app = retested();
+        app.keys("g g space space G space / 'git' enter c");
+        assert!(app.prompt().lines[0].contains("2 more marked but not shown"), "{:?}", app.prompt().lines);
+        app.at += Duration::from_secs(1);
+        app.keys(answer);
+        assert_eq!(with(&app, Verdict::Confirmed), expected, "{answer}");
+        assert_eq!(app.model.lists.board.marks.len(), 3 - expected.len(), "{answer}");
     }
 }
 
 #[test]
 fn board_header_and_its_rows_in_a_range_are_chosen_once() {
-    let mut desk = retested();
-    desk.keys("b n home v j j j j");
-    let cursor = desk.model.cursor(Pane::Board);
+    let mut app = retested();
+    app.keys("b n home v j j j j");
+    let cursor = app.model.cursor(Pane::Board);
     assert_eq!(cursor.chosen().ids, cursor.shown_ids());
 }
 
 #[test]
 fn type_ahead_decides_nothing_on_board() {
-    let mut desk = desk();
-    desk.keys("3 * s");
+    let mut app = app();
+    app.keys("3 * s");
     for key in ["y", "x", "c"] {
-        desk.at += Duration::from_millis(if key == "y" { 300 } else { 20 });
-        let effects = desk.send(Msg::Key(events(key)[0]));
+        app.at += Duration::from_millis(if key == "y" { 300 } else { 20 });
+        let effects = app.send(Msg::Key(events(key)[0]));
         assert!(recorded(&effects).is_empty(), "{key}");
     }
-    assert!(
-        desk.model.navigation.focus.pane == Pane::Board && desk.notices().contains("too soon"),
-        "{}",
-        desk.notices()
-    );
-    desk.keys("c");
-    assert_eq!(with(&desk, Verdict::Confirmed), ["Private key"]);
+    assert!(app.model.navigation.focus.pane == Pane::Board && app.notices().contains("too soon"), "{}", app.notices());
+    app.keys("c");
+    assert_eq!(with(&app, Verdict::Confirmed), ["Private key"]);
 }
 
 fn issue_ids(ids: &[i64]) -> Vec<IssueId> {
@@ -184,34 +180,34 @@ proptest! {
 
     #[test]
     fn board_decides_only_selected_or_seen_rows(steps in proptest::collection::vec(step(), 1..100)) {
-        let mut desk = retested();
+        let mut app = retested();
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
         // The row that came under the cursor by itself, and when.
         let mut auto_selected: Option<(RowRef, Duration)> = None;
         for step in steps {
-            let before = desk.model.selected_row(Pane::Board);
+            let before = app.model.selected_row(Pane::Board);
             let mut by_hand = false;
             match step {
-                Step::Filter(script) if desk.model.navigation.focus.pane == Pane::Board && desk.model.keyboard.pending.is_none() => {
-                    desk.keys(script);
+                Step::Filter(script) if app.model.navigation.focus.pane == Pane::Board && app.model.keyboard.pending.is_none() => {
+                    app.keys(script);
                     by_hand = true;
                 }
                 Step::Filter(_) => {}
-                Step::Scans(done) => desk.feed(Snapshot::Scans(scans(if done { ScanStatus::Finished } else { ScanStatus::Running }))),
+                Step::Scans(done) => app.feed(Snapshot::Scans(scans(if done { ScanStatus::Finished } else { ScanStatus::Running }))),
                 Step::Findings(back) => {
                     let more = back.then(|| found(30, 11, 1, "Private key", Risk::Critical));
-                    desk.feed(Snapshot::Findings(table(crate::dashboard::findings::retest::verdict_tests::before().into_iter().chain(more))));
+                    app.feed(Snapshot::Findings(table(crate::dashboard::findings::retest::verdict_tests::before().into_iter().chain(more))));
                 }
                 Step::Key(at, ms) => {
-                    desk.at += Duration::from_millis(ms);
-                    let on_board = desk.model.navigation.focus.pane == Pane::Board;
-                    let chosen = desk.model.chosen(Pane::Board);
+                    app.at += Duration::from_millis(ms);
+                    let on_board = app.model.navigation.focus.pane == Pane::Board;
+                    let chosen = app.model.chosen(Pane::Board);
                     // The findings named in the prompt, else the chosen ones.
-                    let (allowed, picked) = match desk.model.overlay.modals.last() {
+                    let (allowed, picked) = match app.model.overlay.modals.last() {
                         Some(Modal::Prompt(prompt)) => (named(prompt), true),
-                        _ => (issue_ids(&chosen.ids), chosen.many && !desk.model.navigation.focus.in_detail),
+                        _ => (issue_ids(&chosen.ids), chosen.many && !app.model.navigation.focus.in_detail),
                     };
-                    let effects = desk.send(Msg::Key(events(keys[at % keys.len()])[0]));
+                    let effects = app.send(Msg::Key(events(keys[at % keys.len()])[0]));
                     by_hand = true;
                     let events = recorded(&effects);
                     let of_finding = |event: &Arc<crate::triage::Event>| match (&event.subject, &event.change) {
@@ -223,14 +219,14 @@ proptest! {
                         prop_assert!(decided.iter().all(|id| allowed.contains(id)), "{decided:?} of {allowed:?}");
                         let guarded = Duration::from_millis(150);
                         let unseen =
-                            auto_selected.filter(|(row, since)| Some(*row) == before && desk.at < *since + guarded);
+                            auto_selected.filter(|(row, since)| Some(*row) == before && app.at < *since + guarded);
                         prop_assert!(unseen.is_none() || picked, "{decided:?} came under the cursor just now");
                     }
                 }
             }
-            let now = desk.model.selected_row(Pane::Board);
+            let now = app.model.selected_row(Pane::Board);
             if now != before {
-                auto_selected = now.filter(|_| !by_hand).map(|row| (row, desk.at));
+                auto_selected = now.filter(|_| !by_hand).map(|row| (row, app.at));
             }
         }
     }

@@ -33,7 +33,7 @@ pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &m
         ReviewAction::End => to_summary(model, effects),
         ReviewAction::Close => match model.reviewing().is_some_and(|review| review.card().is_none()) {
             true => end(model, effects),
-            false => model.say(Tone::Plain, "press a verdict key to decide"),
+            false => model.notify(Tone::Plain, "press a verdict key to decide"),
         },
     }
 }
@@ -41,7 +41,7 @@ pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &m
 /// `B`: resumes the paused review, also one of an earlier session; else starts one with the shown findings.
 fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.reviewing().is_some() {
-        return model.say(Tone::Plain, "the review is already open");
+        return model.notify(Tone::Plain, "the review is already open");
     }
     let marked = model.lists.count_marks(Pane::Findings) > 0 || model.lists.findings.range_from.is_some();
     // Marks name the findings to review. The decisions of the paused review remain.
@@ -50,11 +50,11 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
         let notice = format!("paused review of {} resumed", plural(review.len(), "card"));
         model.findings.review = Some(review);
         open(model);
-        return model.say(Tone::Plain, notice);
+        return model.notify(Tone::Plain, notice);
     }
     let cards = cards(model, marked);
     if cards.cards.is_empty() {
-        return model.say(Tone::Plain, "no findings to review");
+        return model.notify(Tone::Plain, "no findings to review");
     }
     model.remember_here(CARDS, &cards, effects);
     model.findings.review = Some(Box::new(Review::new(cards)));
@@ -132,7 +132,7 @@ pub(crate) fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
         false => {
             pause(model);
             let key = model.key_label(Context::Findings, Action::Review(ReviewAction::Open));
-            model.say(Tone::Plain, format!("review paused · {key} resumes"));
+            model.notify(Tone::Plain, format!("review paused · {key} resumes"));
         }
     }
 }
@@ -142,7 +142,7 @@ fn end(model: &mut Model, effects: &mut Vec<Effect>) {
     close(model);
     model.forget_here(CARDS, effects);
     model.forget_here(PROGRESS, effects);
-    model.say(Tone::Good, "review ended: its decisions remain");
+    model.notify(Tone::Good, "review ended: its decisions remain");
 }
 
 fn skip(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -158,8 +158,8 @@ fn step(model: &mut Model, by: isize, effects: &mut Vec<Effect>) {
     let Some(review) = &mut model.findings.review else { return };
     let at = review.progress.at.saturating_add_signed(by).min(review.len());
     match (at == review.progress.at, by < 0) {
-        (true, true) => return model.say(Tone::Plain, "first card"),
-        (true, false) => return model.say(Tone::Plain, "last card: this is the summary"),
+        (true, true) => return model.notify(Tone::Plain, "first card"),
+        (true, false) => return model.notify(Tone::Plain, "last card: this is the summary"),
         _ => review.progress.at = at,
     }
     save(model, effects);
@@ -211,7 +211,7 @@ pub(crate) fn prompt_undo_all(model: &mut Model) {
     let Some(review) = &model.findings.review else { return };
     let outcome = review.outcome(&model.findings.triage.state);
     if outcome.batches.is_empty() {
-        return model.say(Tone::Plain, "no decisions in this review");
+        return model.notify(Tone::Plain, "no decisions in this review");
     }
     let findings: usize = outcome.verdicts.iter().map(|(_, _, findings)| findings).sum();
     let question = format!(
@@ -271,10 +271,10 @@ impl Model {
         let count = batches.len();
         let drafts = batches.into_iter().map(|batch| (Subject::Batch(batch), Change::Undo)).collect();
         match self.record(drafts, effects) {
-            Some(_) => self.say(Tone::Good, format!("undone: {}", plural(count, "decision"))),
+            Some(_) => self.notify(Tone::Good, format!("undone: {}", plural(count, "decision"))),
             None => {
                 let why = self.cannot_decide().unwrap_or_default();
-                self.say(Tone::Bad, why);
+                self.notify(Tone::Bad, why);
             }
         }
         refresh(self);

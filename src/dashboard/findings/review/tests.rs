@@ -27,38 +27,38 @@ fn of_class(id: i64, target: i64, class: &str, name: &str, risk: Risk) -> Findin
     Finding { vuln_id: class.into(), ..finding(id, target, name, risk) }
 }
 
-fn desk() -> TestDashboard {
-    let mut desk = TestDashboard::new();
-    desk.feed(Snapshot::Findings(table(sample_findings())));
-    desk.keys("3 b c");
-    desk
+fn app() -> TestDashboard {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Findings(table(sample_findings())));
+    app.keys("3 b c");
+    app
 }
 
 fn reviewing() -> TestDashboard {
-    let mut desk = desk();
-    desk.keys("B");
-    desk
+    let mut app = app();
+    app.keys("B");
+    app
 }
 
-fn review(desk: &TestDashboard) -> &Review {
-    desk.model.findings.review.as_ref().unwrap()
+fn review(app: &TestDashboard) -> &Review {
+    app.model.findings.review.as_ref().unwrap()
 }
 
-fn title(desk: &TestDashboard) -> String {
-    review(desk).card().map_or("summary".to_owned(), |card| card.title.to_string())
+fn title(app: &TestDashboard) -> String {
+    review(app).card().map_or("summary".to_owned(), |card| card.title.to_string())
 }
 
-fn outcome(desk: &TestDashboard) -> ReviewOutcome {
-    review(desk).outcome(&desk.model.findings.triage.state)
+fn outcome(app: &TestDashboard) -> ReviewOutcome {
+    review(app).outcome(&app.model.findings.triage.state)
 }
 
 /// The service's ids of the findings with a verdict.
-fn with(desk: &TestDashboard, verdict: Verdict) -> Vec<i64> {
-    let table = desk.model.data.findings.value().unwrap();
+fn with(app: &TestDashboard, verdict: Verdict) -> Vec<i64> {
+    let table = app.model.data.findings.value().unwrap();
     let decided = table
         .items()
         .iter()
-        .zip(&desk.model.findings.triage.assessments)
+        .zip(&app.model.findings.triage.assessments)
         .filter(|(_, assessment)| assessment.verdict == verdict);
     let mut ids: Vec<i64> = decided.map(|(issue, _)| issue.finding.id.0).collect();
     ids.sort();
@@ -67,99 +67,97 @@ fn with(desk: &TestDashboard, verdict: Verdict) -> Vec<i64> {
 
 #[test]
 fn shown_groups_become_cards_and_verdict_shows_next() {
-    let mut desk = reviewing();
-    assert_eq!((title(&desk).as_str(), review(&desk).len()), ("Database dump", 3));
-    desk.keys("J f");
-    assert_eq!(title(&desk), "Banner");
-    assert_eq!(with(&desk, Verdict::FalsePositive), [13, 14]);
-    desk.keys("c");
-    assert_eq!(title(&desk), "summary");
-    let outcome = outcome(&desk);
+    let mut app = reviewing();
+    assert_eq!((title(&app).as_str(), review(&app).len()), ("Database dump", 3));
+    app.keys("J f");
+    assert_eq!(title(&app), "Banner");
+    assert_eq!(with(&app, Verdict::FalsePositive), [13, 14]);
+    app.keys("c");
+    assert_eq!(title(&app), "summary");
+    let outcome = outcome(&app);
     assert_eq!(outcome.verdicts, [(Verdict::Confirmed, 1, 1), (Verdict::FalsePositive, 1, 2)]);
     assert_eq!((outcome.skipped, outcome.left), (1, 25));
 }
 
 #[test]
 fn ungrouped_findings_become_cards_of_classes() {
-    let mut desk = desk();
-    desk.keys("b b B");
-    assert_eq!(review(&desk).len(), 3);
-    desk.keys("J J c");
-    assert_eq!(with(&desk, Verdict::Confirmed), [15], "the banner is alone in its class");
+    let mut app = app();
+    app.keys("b b B");
+    assert_eq!(review(&app).len(), 3);
+    app.keys("J J c");
+    assert_eq!(with(&app, Verdict::Confirmed), [15], "the banner is alone in its class");
 }
 
 #[test]
 fn marked_findings_are_reviewed_alone() {
-    let mut desk = desk();
-    desk.keys("B esc b b / 'Weak' enter space backspace B");
-    assert_eq!((title(&desk).as_str(), review(&desk).len()), ("Weak cookie: lang", 1));
-    desk.keys("c");
-    assert_eq!(with(&desk, Verdict::Confirmed), [14]);
+    let mut app = app();
+    app.keys("B esc b b / 'Weak' enter space backspace B");
+    assert_eq!((title(&app).as_str(), review(&app).len()), ("Weak cookie: lang", 1));
+    app.keys("c");
+    assert_eq!(with(&app, Verdict::Confirmed), [14]);
 }
 
 #[test]
 fn three_equal_decisions_on_class_offer_rule() {
-    let mut desk = desk();
-    desk.keys("l j f j f h B");
-    assert!(review(&desk).facts.repeated_decision().is_none());
-    desk.keys("esc l j j j f h B");
-    let facts = &review(&desk).facts;
+    let mut app = app();
+    app.keys("l j f j f h B");
+    assert!(review(&app).facts.repeated_decision().is_none());
+    app.keys("esc l j j j f h B");
+    let facts = &review(&app).facts;
     assert_eq!(facts.earlier.len(), 3);
     assert_eq!(facts.repeated_decision().map(|last| last.verdict), Some(Verdict::FalsePositive));
 }
 
 #[test]
 fn prompt_over_20_findings_names_number_and_space_excludes_findings() {
-    let mut desk = reviewing();
-    desk.keys("f");
-    assert!(desk.prompt().question.starts_with("25 findings become false positive"), "{}", desk.prompt().question);
-    desk.keys("space");
-    assert_eq!((review(&desk).tab, desk.model.overlay.modals.len()), (Tab::Where, 0));
-    desk.keys("j space space k space");
-    assert_eq!(review(&desk).included().len(), 24, "two excluded, one of them included again");
-    desk.keys("f enter");
-    assert_eq!(with(&desk, Verdict::FalsePositive).len(), 24);
-    assert_eq!((title(&desk).as_str(), outcome(&desk).out), ("Weak cookie", 1));
+    let mut app = reviewing();
+    app.keys("f");
+    assert!(app.prompt().question.starts_with("25 findings become false positive"), "{}", app.prompt().question);
+    app.keys("space");
+    assert_eq!((review(&app).tab, app.model.overlay.modals.len()), (Tab::Where, 0));
+    app.keys("j space space k space");
+    assert_eq!(review(&app).included().len(), 24, "two excluded, one of them included again");
+    app.keys("f enter");
+    assert_eq!(with(&app, Verdict::FalsePositive).len(), 24);
+    assert_eq!((title(&app).as_str(), outcome(&app).out), ("Weak cookie", 1));
 }
 
 #[test]
 fn early_verdict_on_card_is_ignored_with_notice() {
-    let mut desk = reviewing();
-    desk.keys("J");
+    let mut app = reviewing();
+    app.keys("J");
     for event in events("f f") {
-        desk.at += Duration::from_millis(100);
-        desk.send(Msg::Key(event));
+        app.at += Duration::from_millis(100);
+        app.send(Msg::Key(event));
     }
-    assert_eq!((title(&desk).as_str(), with(&desk, Verdict::FalsePositive)), ("Banner", vec![13, 14]));
-    assert!(desk.notices().contains("too soon"), "{}", desk.notices());
+    assert_eq!((title(&app).as_str(), with(&app, Verdict::FalsePositive)), ("Banner", vec![13, 14]));
+    assert!(app.notices().contains("too soon"), "{}", app.notices());
 }
 
 #[test]
 fn poll_annotates_cards_without_reordering() {
-    let mut desk = reviewing();
-    let before = review(&desk).cards.clone();
+    let mut app = reviewing();
+    let before = review(&app).cards.clone();
     let mut now: Vec<Finding> = sample_findings().into_iter().filter(|finding| finding.id.0 != 100).collect();
     now.insert(0, of_class(1, 1, "worse", "Worse", Risk::Critical));
     now.extend([dump(200), dump(201)]);
-    desk.feed(Snapshot::Findings(table(now)));
-    assert_eq!(title(&desk), "Database dump");
-    assert!(Arc::ptr_eq(&review(&desk).cards, &before));
-    assert_eq!((review(&desk).facts.more, review(&desk).facts.absent), (2, 1));
-    desk.keys("f enter");
-    assert_eq!(with(&desk, Verdict::FalsePositive).len(), 24, "neither what came nor what went");
+    app.feed(Snapshot::Findings(table(now)));
+    assert_eq!(title(&app), "Database dump");
+    assert!(Arc::ptr_eq(&review(&app).cards, &before));
+    assert_eq!((review(&app).facts.more, review(&app).facts.absent), (2, 1));
+    app.keys("f enter");
+    assert_eq!(with(&app, Verdict::FalsePositive).len(), 24, "neither what came nor what went");
 }
 
 #[test]
 fn paused_review_resumes_after_restart() {
-    let mut desk = desk();
-    let mut effects = desk.keys("B J f esc");
+    let mut app = app();
+    let mut effects = app.keys("B J f esc");
     assert!(
-        desk.model.reviewing().is_none()
-            && !desk.model.navigation.focus.zoomed
-            && !desk.model.navigation.focus.in_detail
+        app.model.reviewing().is_none() && !app.model.navigation.focus.zoomed && !app.model.navigation.focus.in_detail
     );
-    desk.keys("j j B");
-    assert_eq!(title(&desk), "Banner");
+    app.keys("j j B");
+    assert_eq!(title(&app), "Banner");
 
     let mut later = TestDashboard::new();
     later.feed(Snapshot::Findings(table(sample_findings())));
@@ -180,90 +178,89 @@ fn paused_review_resumes_after_restart() {
 
 #[test]
 fn navigation_key_pauses_review() {
-    let mut desk = reviewing();
-    desk.keys("2");
-    assert!(desk.model.reviewing().is_none() && !desk.model.navigation.focus.zoomed);
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Targets);
-    desk.keys("3 B");
-    assert_eq!(title(&desk), "Database dump");
+    let mut app = reviewing();
+    app.keys("2");
+    assert!(app.model.reviewing().is_none() && !app.model.navigation.focus.zoomed);
+    assert_eq!(app.model.navigation.focus.pane, Pane::Targets);
+    app.keys("3 B");
+    assert_eq!(title(&app), "Database dump");
 }
 
 #[test]
 fn undo_shows_card_of_decision() {
-    let mut desk = reviewing();
-    desk.keys("J f u");
-    assert_eq!(title(&desk), "Weak cookie");
-    assert_eq!((with(&desk, Verdict::FalsePositive), outcome(&desk).decided()), (vec![], 0));
+    let mut app = reviewing();
+    app.keys("J f u");
+    assert_eq!(title(&app), "Weak cookie");
+    assert_eq!((with(&app, Verdict::FalsePositive), outcome(&app).decided()), (vec![], 0));
 }
 
 #[test]
 fn review_belongs_to_its_workspace() {
-    let stored = |desk: &TestDashboard, of: &str| {
-        desk.model.findings.triage.settings.get(&("review".into(), of.into())).cloned()
-    };
-    let mut desk = reviewing();
-    desk.keys("J f");
-    let cards = stored(&desk, "Acme").unwrap();
-    desk.model.work_in(WorkspaceId(2));
-    assert!(!desk.model.navigation.focus.zoomed, "no card is on the screen any more");
-    desk.feed(Snapshot::Findings(table([of_class(15, 2, "banner", "Banner", Risk::Info)])));
-    desk.keys("3 B");
-    assert_eq!((title(&desk).as_str(), review(&desk).len()), ("Banner", 1));
-    desk.keys("c enter");
-    assert_eq!((stored(&desk, "Acme"), stored(&desk, "Lab")), (Some(cards), Some(String::new())));
-    desk.model.work_in(WorkspaceId(1));
-    desk.feed(Snapshot::Findings(table(sample_findings())));
-    desk.keys("3 B");
-    assert_eq!((review(&desk).len(), review(&desk).progress.at), (3, 2), "it resumes at the same card");
-    assert!(desk.notices().contains("paused review of 3 cards resumed"), "{}", desk.notices());
+    let stored =
+        |app: &TestDashboard, of: &str| app.model.findings.triage.settings.get(&("review".into(), of.into())).cloned();
+    let mut app = reviewing();
+    app.keys("J f");
+    let cards = stored(&app, "Acme").unwrap();
+    app.model.work_in(WorkspaceId(2));
+    assert!(!app.model.navigation.focus.zoomed, "no card is on the screen any more");
+    app.feed(Snapshot::Findings(table([of_class(15, 2, "banner", "Banner", Risk::Info)])));
+    app.keys("3 B");
+    assert_eq!((title(&app).as_str(), review(&app).len()), ("Banner", 1));
+    app.keys("c enter");
+    assert_eq!((stored(&app, "Acme"), stored(&app, "Lab")), (Some(cards), Some(String::new())));
+    app.model.work_in(WorkspaceId(1));
+    app.feed(Snapshot::Findings(table(sample_findings())));
+    app.keys("3 B");
+    assert_eq!((review(&app).len(), review(&app).progress.at), (3, 2), "it resumes at the same card");
+    assert!(app.notices().contains("paused review of 3 cards resumed"), "{}", app.notices());
 }
 
 #[test]
 fn decided_card_accepts_new_verdict() {
-    let mut desk = reviewing();
-    desk.keys("J f K c");
-    assert_eq!((with(&desk, Verdict::Confirmed), title(&desk).as_str()), (vec![13, 14], "Banner"));
-    assert_eq!(outcome(&desk).verdicts, [(Verdict::Confirmed, 1, 2)]);
+    let mut app = reviewing();
+    app.keys("J f K c");
+    assert_eq!((with(&app, Verdict::Confirmed), title(&app).as_str()), (vec![13, 14], "Banner"));
+    assert_eq!(outcome(&app).verdicts, [(Verdict::Confirmed, 1, 2)]);
 }
 
 #[test]
 fn summary_undoes_all_decisions_after_prompt() {
-    let mut desk = reviewing();
-    let before = desk.model.findings.triage.assessments.clone();
-    desk.keys("f enter f c");
-    assert_eq!((title(&desk).as_str(), outcome(&desk).decided()), ("summary", 3));
-    desk.keys("u");
-    assert!(desk.prompt().question.contains("3 cards"), "{}", desk.prompt().question);
-    desk.keys("y");
-    assert_eq!(desk.model.findings.triage.assessments, before);
-    assert_eq!(outcome(&desk).left, 28);
+    let mut app = reviewing();
+    let before = app.model.findings.triage.assessments.clone();
+    app.keys("f enter f c");
+    assert_eq!((title(&app).as_str(), outcome(&app).decided()), ("summary", 3));
+    app.keys("u");
+    assert!(app.prompt().question.contains("3 cards"), "{}", app.prompt().question);
+    app.keys("y");
+    assert_eq!(app.model.findings.triage.assessments, before);
+    assert_eq!(outcome(&app).left, 28);
 }
 
 #[test]
 fn enter_on_summary_ends_review() {
-    let mut desk = reviewing();
-    desk.keys("S enter");
-    assert!(desk.model.findings.review.is_none());
-    desk.keys("/ 'cookie' enter B");
-    assert_eq!(review(&desk).len(), 1);
+    let mut app = reviewing();
+    app.keys("S enter");
+    assert!(app.model.findings.review.is_none());
+    app.keys("/ 'cookie' enter B");
+    assert_eq!(review(&app).len(), 1);
 }
 
 #[test]
 fn card_shows_common_evidence_and_previous_decision() {
-    let mut desk = TestDashboard::new();
+    let mut app = TestDashboard::new();
     let evidence = |id: i64, text: &str| Finding {
         vuln_evidence: crate::contract::Evidence::from_value(&text.into()),
         ..dump(id)
     };
     let answer = "HTTP/1.1 200 OK\nDate: Mon, 02 Nov 2026 10:00:00 GMT";
-    desk.feed(Snapshot::Findings(table([
+    app.feed(Snapshot::Findings(table([
         evidence(100, answer),
         evidence(101, &answer.replace("10:00", "11:00")),
         evidence(102, "HTTP/1.1 301 Moved"),
         evidence(103, &answer.replace("02 Nov", "03 Nov")),
     ])));
-    desk.keys("3 b c l j f h B");
-    let facts = &review(&desk).facts;
+    app.keys("3 b c l j f h B");
+    let facts = &review(&app).facts;
     let kinds: Vec<_> = facts.evidence.kinds.iter().map(|kind| (kind.count, kind.line.as_str())).collect();
     assert_eq!(kinds, [(3, "HTTP/1.1 200 OK"), (1, "HTTP/1.1 301 Moved")]);
     assert_eq!(facts.evidence.kinds[1].own, ["HTTP/1.1 301 Moved"]);
@@ -273,50 +270,50 @@ fn card_shows_common_evidence_and_previous_decision() {
 
 #[test]
 fn previous_decision_excludes_decision_of_card() {
-    let mut desk = desk();
-    let before = |desk: &TestDashboard| review(desk).facts.earlier.first().map(|before| (before.verdict, before.count));
-    desk.keys("j l j c h B J");
-    assert_eq!((title(&desk).as_str(), before(&desk)), ("Weak cookie", Some((Verdict::Confirmed, 1))));
-    desk.keys("f K");
-    assert_eq!((title(&desk).as_str(), before(&desk)), ("Weak cookie", Some((Verdict::Confirmed, 1))));
-    desk.keys("w K");
-    assert_eq!(before(&desk), Some((Verdict::Confirmed, 1)), "not the first one made on this card either");
-    desk.keys("u");
-    assert_eq!(before(&desk), Some((Verdict::Confirmed, 1)));
+    let mut app = app();
+    let before = |app: &TestDashboard| review(app).facts.earlier.first().map(|before| (before.verdict, before.count));
+    app.keys("j l j c h B J");
+    assert_eq!((title(&app).as_str(), before(&app)), ("Weak cookie", Some((Verdict::Confirmed, 1))));
+    app.keys("f K");
+    assert_eq!((title(&app).as_str(), before(&app)), ("Weak cookie", Some((Verdict::Confirmed, 1))));
+    app.keys("w K");
+    assert_eq!(before(&app), Some((Verdict::Confirmed, 1)), "not the first one made on this card either");
+    app.keys("u");
+    assert_eq!(before(&app), Some((Verdict::Confirmed, 1)));
 }
 
 #[test]
 fn notes_and_tags_on_card_apply_to_its_findings() {
-    let mut desk = reviewing();
-    let shown = |desk: &TestDashboard, id: i64| {
-        let table = desk.model.data.findings.value().unwrap();
+    let mut app = reviewing();
+    let shown = |app: &TestDashboard, id: i64| {
+        let table = app.model.data.findings.value().unwrap();
         let issue = table.items().iter().find(|issue| issue.finding.id.0 == id).unwrap().clone();
-        let assessment = desk.model.assessment(issue.id).unwrap();
+        let assessment = app.model.assessment(issue.id).unwrap();
         (assessment.notes, assessment.tags.iter().map(|tag| tag.to_string()).collect::<Vec<_>>(), assessment.severity)
     };
-    desk.keys("J e 'asked the owner' ctrl-o T 'later' enter");
+    app.keys("J e 'asked the owner' ctrl-o T 'later' enter");
     for id in [13, 14] {
-        assert_eq!(shown(&desk, id), (1, vec!["later".to_owned()], None), "{id}");
+        assert_eq!(shown(&app, id), (1, vec!["later".to_owned()], None), "{id}");
     }
-    assert_eq!(shown(&desk, 15), (0, vec![], None), "not on the card");
-    assert_eq!(title(&desk), "Weak cookie", "a change without a verdict remains on the card");
-    desk.keys("t s 'info' enter r 'deferred' enter a");
-    let table = desk.model.data.findings.value().unwrap().clone();
+    assert_eq!(shown(&app, 15), (0, vec![], None), "not on the card");
+    assert_eq!(title(&app), "Weak cookie", "a change without a verdict remains on the card");
+    app.keys("t s 'info' enter r 'deferred' enter a");
+    let table = app.model.data.findings.value().unwrap().clone();
     for id in [13, 14] {
         let issue = table.items().iter().find(|issue| issue.finding.id.0 == id).unwrap();
-        let assessment = desk.model.assessment(issue.id).unwrap();
+        let assessment = app.model.assessment(issue.id).unwrap();
         assert_eq!((assessment.severity, assessment.reason), (Some(Risk::Info), Some(crate::triage::Reason::Deferred)));
     }
-    assert_eq!((with(&desk, Verdict::RiskAccepted), title(&desk).as_str()), (vec![13, 14], "Banner"));
-    desk.keys("u");
-    assert_eq!((with(&desk, Verdict::RiskAccepted), title(&desk).as_str()), (vec![], "Weak cookie"));
+    assert_eq!((with(&app, Verdict::RiskAccepted), title(&app).as_str()), (vec![13, 14], "Banner"));
+    app.keys("u");
+    assert_eq!((with(&app, Verdict::RiskAccepted), title(&app).as_str()), (vec![], "Weak cookie"));
 }
 
 #[test]
 fn excluded_findings_get_no_note() {
-    let mut desk = reviewing();
-    desk.keys("J l l space h h e 'one of two' ctrl-o");
-    let noted = desk.model.findings.triage.assessments.iter().filter(|assessment| assessment.notes == 1).count();
+    let mut app = reviewing();
+    app.keys("J l l space h h e 'one of two' ctrl-o");
+    let noted = app.model.findings.triage.assessments.iter().filter(|assessment| assessment.notes == 1).count();
     assert_eq!(noted, 1);
 }
 
@@ -330,12 +327,12 @@ proptest! {
         script in proptest::collection::vec((any::<usize>(), 20u64..400), 1..80),
     ) {
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
-        let mut desk = reviewing();
+        let mut app = reviewing();
         for (at, wait) in script {
-            let card = desk.model.reviewing().and_then(Review::card).map(|card| card.ids.clone());
-            let drawn_for = desk.model.reviewing().is_some();
-            desk.at += Duration::from_millis(wait);
-            let effects = desk.send(Msg::Key(events(keys[at % keys.len()])[0]));
+            let card = app.model.reviewing().and_then(Review::card).map(|card| card.ids.clone());
+            let drawn_for = app.model.reviewing().is_some();
+            app.at += Duration::from_millis(wait);
+            let effects = app.send(Msg::Key(events(keys[at % keys.len()])[0]));
             if !drawn_for {
                 continue;
             }
@@ -351,21 +348,21 @@ proptest! {
     #[test]
     fn undoing_all_restores_state(script in proptest::collection::vec(any::<usize>(), 1..40)) {
         let keys = ["c", "f", "a", "J", "K", "x", "l l space h", "o"];
-        let mut desk = reviewing();
-        let before = desk.model.findings.triage.assessments.clone();
+        let mut app = reviewing();
+        let before = app.model.findings.triage.assessments.clone();
         for at in script {
-            if title(&desk) != "summary" {
-                desk.keys(keys[at % keys.len()]);
-                if matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
-                    desk.keys("enter");
+            if title(&app) != "summary" {
+                app.keys(keys[at % keys.len()]);
+                if matches!(app.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
+                    app.keys("enter");
                 }
             }
         }
-        desk.keys("S u");
-        if matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
-            desk.keys("y");
+        app.keys("S u");
+        if matches!(app.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
+            app.keys("y");
         }
-        prop_assert_eq!(&desk.model.findings.triage.assessments, &before);
+        prop_assert_eq!(&app.model.findings.triage.assessments, &before);
     }
 }
 

@@ -141,44 +141,40 @@ mod tests {
     #[tokio::test]
     async fn unread_captures_are_archived_and_counted_before_call() {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
-        let mut desk = ArchiveTester::open(temp.path(), None);
-        desk.opened().await;
-        desk.archive.send(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
-        desk.recalled().await;
-        let emptied = desk.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
+        let mut app = ArchiveTester::open(temp.path(), None);
+        app.opened().await;
+        app.archive.send(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
+        app.recalled().await;
+        let emptied = app.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
         assert_eq!(emptied, ClearedRequests { requests: 3, archived: 3 });
-        assert_eq!([ids(&desk.captures().await), ids(&desk.captures().await)], [vec![1, 2], vec![3]]);
-        desk.counted([(2, 1), (3, 1)]).await;
-        desk.archive.end().await;
-        let mut desk = ArchiveTester::open(temp.path(), None);
-        desk.opened().await;
-        assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
+        assert_eq!([ids(&app.captures().await), ids(&app.captures().await)], [vec![1, 2], vec![3]]);
+        app.counted([(2, 1), (3, 1)]).await;
+        app.archive.end().await;
+        let mut app = ArchiveTester::open(temp.path(), None);
+        app.opened().await;
+        assert_eq!(ids(&app.recalled().await[0].captures), [1, 2, 3]);
     }
 
     #[tokio::test]
     async fn captures_of_other_workspace_are_archived_there() {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
-        let mut desk = ArchiveTester::open(temp.path(), None);
-        desk.opened().await;
-        desk.recalled().await;
-        desk.archive.archiver().archive_logger(&client, &"Other".into(), LoggerId(1)).await.unwrap();
-        desk.archive
-            .archiver()
-            .archive("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))])
-            .await
-            .unwrap();
-        assert_eq!(ids(&desk.captures().await), [9]);
-        desk.archive.send(ArchiveRequest::Recall(1, "Other".into()));
-        assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
+        let mut app = ArchiveTester::open(temp.path(), None);
+        app.opened().await;
+        app.recalled().await;
+        app.archive.archiver().archive_logger(&client, &"Other".into(), LoggerId(1)).await.unwrap();
+        app.archive.archiver().archive("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))]).await.unwrap();
+        assert_eq!(ids(&app.captures().await), [9]);
+        app.archive.send(ArchiveRequest::Recall(1, "Other".into()));
+        assert_eq!(ids(&app.recalled().await[0].captures), [1, 2, 3]);
     }
 
     #[tokio::test]
     async fn call_without_archive_or_response_is_refused_with_hint() {
         let (temp, (server, client)) = (tempfile::tempdir().unwrap(), service().await);
         std::fs::write(temp.path().join("file"), "").unwrap();
-        let refusal_of = async |desk: &ArchiveTester| {
+        let refusal_of = async |app: &ArchiveTester| {
             let problem =
-                desk.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
+                app.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
             assert!(
                 problem.hint.as_ref().unwrap().ends_with("`scandeck api DELETE /http_loggers/1/data`"),
                 "{problem:?}"
@@ -187,35 +183,35 @@ mod tests {
         };
         let broken = ArchiveTester::open(&temp.path().join("file/x"), None);
         assert!(refusal_of(&broken).await.contains("cannot be archived: captures and payloads cannot be saved"));
-        let mut desk = ArchiveTester::open(temp.path(), None);
-        desk.opened().await;
+        let mut app = ArchiveTester::open(temp.path(), None);
+        app.opened().await;
         let refusal = ResponseTemplate::new(403).set_body_json(json!({ "status": 403, "message": "not this one" }));
         Mock::given(path("/api/v2/http_loggers/1/data")).respond_with(refusal).with_priority(1).mount(&server).await;
-        assert!(refusal_of(&desk).await.ends_with("cannot be archived: not this one (403)"));
+        assert!(refusal_of(&app).await.ends_with("cannot be archived: not this one (403)"));
     }
 
     #[tokio::test]
     async fn replaced_archive_blocks_clear() {
         let temp = tempfile::tempdir().unwrap();
-        let mut desk = ArchiveTester::open(temp.path(), None);
-        desk.opened().await;
-        desk.recalled().await;
+        let mut app = ArchiveTester::open(temp.path(), None);
+        app.opened().await;
+        app.recalled().await;
         std::fs::rename(temp.path().join("captures.db"), temp.path().join("elsewhere.db")).unwrap();
         let capture = vec![Capture::clone(&capture(9))];
-        let result = desk.archive.archiver().archive("Acme".into(), Arc::default(), capture).await;
+        let result = app.archive.archiver().archive("Acme".into(), Arc::default(), capture).await;
         assert_eq!(result.unwrap_err().message, "the archive is not usable");
     }
 
     #[tokio::test]
     async fn ended_dashboard_blocks_clear() {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
-        let mut desk = ArchiveTester::open(temp.path(), Some(30));
-        desk.opened().await;
-        let archiver = desk.archive.archiver();
+        let mut app = ArchiveTester::open(temp.path(), Some(30));
+        app.opened().await;
+        let archiver = app.archive.archiver();
         let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..Capture::default() };
         let both = vec![old, Capture { request_date: Some(Stamp(Timestamp::now())), ..Capture::default() }];
         assert_eq!(archiver.archive("Acme".into(), Arc::default(), both).await, Ok(1), "the other is too old");
-        desk.archive.end().await;
+        app.archive.end().await;
         assert!(archiver.archive_logger(&client, &"Acme".into(), LoggerId(1)).await.is_err());
     }
 }

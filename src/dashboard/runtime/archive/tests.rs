@@ -112,15 +112,15 @@ pub(crate) fn ids(captured: &[CaptureRow]) -> Vec<i64> {
 #[tokio::test]
 async fn captures_are_stored_before_end_and_recalled_newest_first() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    assert!(desk.opened().await.writable);
-    assert!(desk.recalled().await[0].newest.as_ref().unwrap().is_empty());
-    desk.take((1..=2_500).map(capture).collect());
-    desk.take((2_400..=2_501).map(capture).collect());
-    desk.archive.end().await;
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    desk.opened().await;
-    let chunks = desk.recalled().await;
+    let mut app = ArchiveTester::open(temp.path(), None);
+    assert!(app.opened().await.writable);
+    assert!(app.recalled().await[0].newest.as_ref().unwrap().is_empty());
+    app.take((1..=2_500).map(capture).collect());
+    app.take((2_400..=2_501).map(capture).collect());
+    app.archive.end().await;
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    let chunks = app.recalled().await;
     let newest = chunks[0].newest.as_ref().unwrap();
     assert_eq!(newest[&LoggerId(1)].0, CaptureId(2_501));
     assert_eq!(ids(&chunks[0].captures), (502..=2_501).collect::<Vec<_>>());
@@ -131,32 +131,32 @@ async fn captures_are_stored_before_end_and_recalled_newest_first() {
 #[tokio::test]
 async fn large_response_is_reported_in_chunks() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    desk.opened().await;
-    desk.recalled().await;
-    desk.take((1..=2_500).map(capture).collect());
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    app.recalled().await;
+    app.take((1..=2_500).map(capture).collect());
     for ids_of_chunk in [1..=1_000, 1_001..=2_000, 2_001..=2_500] {
-        assert_eq!(ids(&desk.captures().await), ids_of_chunk.collect::<Vec<_>>());
+        assert_eq!(ids(&app.captures().await), ids_of_chunk.collect::<Vec<_>>());
     }
 }
 
 #[tokio::test]
 async fn payload_of_command_is_recognised_in_next_capture() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    desk.opened().await;
-    desk.recalled().await;
-    desk.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    app.recalled().await;
+    app.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.plant(&[payload(2)]).await.unwrap();
-    desk.take(vec![capture(1), capture(2), capture(3)]);
-    match desk.next_report().await {
+    app.take(vec![capture(1), capture(2), capture(3)]);
+    match app.next_report().await {
         OobNews::Payloads(payloads) => assert!(payloads.iter().any(|payload| payload.token == Token::of(2))),
         other => panic!("{other:?}"),
     }
-    let known: Vec<bool> = desk.captures().await.iter().map(|captured| captured.known().is_some()).collect();
+    let known: Vec<bool> = app.captures().await.iter().map(|captured| captured.known().is_some()).collect();
     assert_eq!(known, [true, true, false]);
-    desk.archive.end().await;
+    app.archive.end().await;
     assert_eq!(Store::open(temp.path()).await.unwrap().book.len(), 2);
 }
 
@@ -164,9 +164,9 @@ async fn payload_of_command_is_recognised_in_next_capture() {
 async fn captures_of_other_dashboard_are_reported() {
     let temp = tempfile::tempdir().unwrap();
     let (mut ann, mut bob) = (ArchiveTester::open(temp.path(), None), ArchiveTester::open(temp.path(), None));
-    for desk in [&mut ann, &mut bob] {
-        desk.opened().await;
-        desk.recalled().await;
+    for app in [&mut ann, &mut bob] {
+        app.opened().await;
+        app.recalled().await;
     }
     ann.take(vec![capture(1)]);
     assert_eq!((ids(&ann.captures().await), ids(&bob.captures().await)), (vec![1], vec![1]));
@@ -176,15 +176,15 @@ async fn captures_of_other_dashboard_are_reported() {
 async fn captures_without_archive_are_reported_with_problem_and_archived_later() {
     let temp = tempfile::tempdir().unwrap();
     std::fs::write(temp.path().join("file"), "").unwrap();
-    let mut desk = ArchiveTester::open(&temp.path().join("file/x"), None);
-    match desk.next_report().await {
+    let mut app = ArchiveTester::open(&temp.path().join("file/x"), None);
+    match app.next_report().await {
         OobNews::Failed(problem) => assert!(problem.message.contains("cannot be saved"), "{problem}"),
         other => panic!("{other:?}"),
     }
-    desk.take(vec![capture(1)]);
+    app.take(vec![capture(1)]);
     let mut shown = Vec::new();
     while shown.is_empty() {
-        match desk.next_report().await {
+        match app.next_report().await {
             OobNews::Captures { new, .. } => shown = ids(&new),
             OobNews::Retrying(backlog) => assert!(backlog.captures <= 1),
             other => panic!("{other:?}"),
@@ -192,8 +192,8 @@ async fn captures_without_archive_are_reported_with_problem_and_archived_later()
     }
     assert_eq!(shown, [1]);
     std::fs::remove_file(temp.path().join("file")).unwrap();
-    while !matches!(desk.next_report().await, OobNews::Recovered { writable: true }) {}
-    desk.archive.end().await;
+    while !matches!(app.next_report().await, OobNews::Recovered { writable: true }) {}
+    app.archive.end().await;
     let mut store = Store::open(&temp.path().join("file/x")).await.unwrap().store;
     assert_eq!(store.captures_of("Acme").await.unwrap().len(), 1);
 }
@@ -201,20 +201,20 @@ async fn captures_without_archive_are_reported_with_problem_and_archived_later()
 #[tokio::test]
 async fn expired_captures_are_deleted_and_counted() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    desk.opened().await;
-    desk.recalled().await;
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    app.recalled().await;
     let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..(*capture(7)).clone() };
     let fresh = |id| Arc::new(Capture { request_date: Some(Stamp(Timestamp::now())), ..(*capture(id)).clone() });
-    desk.take(vec![Arc::new(old.clone()), fresh(8)]);
-    desk.archive.end().await;
-    let mut desk = ArchiveTester::open(temp.path(), Some(30));
-    assert_eq!(desk.opened().await.forgotten, 1);
-    assert_eq!(ids(&desk.recalled().await[0].captures), [8]);
+    app.take(vec![Arc::new(old.clone()), fresh(8)]);
+    app.archive.end().await;
+    let mut app = ArchiveTester::open(temp.path(), Some(30));
+    assert_eq!(app.opened().await.forgotten, 1);
+    assert_eq!(ids(&app.recalled().await[0].captures), [8]);
     // The service still has the expired capture, and sends it again.
-    desk.take(vec![Arc::new(old), fresh(9)]);
-    assert_eq!(ids(&desk.captures().await), [9]);
-    desk.archive.end().await;
+    app.take(vec![Arc::new(old), fresh(9)]);
+    assert_eq!(ids(&app.captures().await), [9]);
+    app.archive.end().await;
     let stored = Store::open(temp.path()).await.unwrap().store.captures_of("Acme").await.unwrap();
     assert_eq!(stored.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [8, 9]);
 }
@@ -238,16 +238,16 @@ async fn fill_disk(directory: &std::path::Path, is_full: bool) {
 #[tokio::test]
 async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    desk.opened().await;
-    desk.recalled().await;
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    app.recalled().await;
     fill_disk(temp.path(), true).await;
-    desk.take(vec![capture(1), capture(2)]);
-    desk.take(vec![capture(3)]);
-    desk.archive.send(ArchiveRequest::Plant(vec![payload(2)]));
+    app.take(vec![capture(1), capture(2)]);
+    app.take(vec![capture(3)]);
+    app.archive.send(ArchiveRequest::Plant(vec![payload(2)]));
     let (mut shown, mut last) = (Vec::new(), None);
     while last.as_ref().is_none_or(|last: &crate::dashboard::data::ArchiveBacklog| last.payloads == 0) {
-        match desk.next_report().await {
+        match app.next_report().await {
             OobNews::Captures { new, .. } => shown.extend(ids(&new)),
             OobNews::Retrying(backlog) => last = Some(backlog),
             other => panic!("{other:?}"),
@@ -257,20 +257,20 @@ async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space
     assert_eq!((shown.as_slice(), last.captures, last.is_full), ([1, 2, 3].as_slice(), 3, false));
     assert_eq!(last.problem.brief(), "the disk is full");
     let unread = vec![Capture::clone(&capture(9))];
-    let refused = desk.archive.archiver().archive("Acme".into(), Arc::default(), unread).await.unwrap_err();
+    let refused = app.archive.archiver().archive("Acme".into(), Arc::default(), unread).await.unwrap_err();
     assert!(refused.message.contains("the disk is full"), "nothing is deleted while captures wait: {refused}");
     fill_disk(temp.path(), false).await;
     loop {
-        match desk.next_report().await {
+        match app.next_report().await {
             OobNews::Recovered { writable: true } => break,
             // The look at other programs can report a capture again.
             OobNews::Captures { .. } => {}
             other => panic!("{other:?}"),
         }
     }
-    desk.counted([(2, 1)]).await;
-    assert_eq!(desk.archive.archiver().archive("Acme".into(), Arc::default(), Vec::new()).await, Ok(0));
-    desk.archive.end().await;
+    app.counted([(2, 1)]).await;
+    assert_eq!(app.archive.archiver().archive("Acme".into(), Arc::default(), Vec::new()).await, Ok(0));
+    app.archive.end().await;
     let mut stored = Store::open(temp.path()).await.unwrap();
     let archived = stored.store.captures_of("Acme").await.unwrap();
     assert_eq!(archived.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [1, 2, 3]);
@@ -283,16 +283,16 @@ async fn archive_that_cannot_be_opened_on_full_disk_is_opened_later() {
     let file = temp.path().join("captures.db");
     Store::open(temp.path()).await.unwrap().store.close().await;
     crate::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away").await.unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    assert!(matches!(desk.next_report().await, OobNews::Failed(_)));
-    assert!(matches!(desk.next_report().await, OobNews::Retrying(_)));
-    desk.take(vec![capture(1)]);
-    assert!(matches!(desk.next_report().await, OobNews::Retrying(backlog) if backlog.captures == 1));
-    assert_eq!(ids(&desk.captures().await), [1]);
+    let mut app = ArchiveTester::open(temp.path(), None);
+    assert!(matches!(app.next_report().await, OobNews::Failed(_)));
+    assert!(matches!(app.next_report().await, OobNews::Retrying(_)));
+    app.take(vec![capture(1)]);
+    assert!(matches!(app.next_report().await, OobNews::Retrying(backlog) if backlog.captures == 1));
+    assert_eq!(ids(&app.captures().await), [1]);
     crate::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures").await.unwrap();
-    assert!(desk.opened().await.writable);
-    assert!(matches!(desk.next_report().await, OobNews::Recovered { writable: true }));
-    assert_eq!(ids(&desk.recalled().await[0].captures), [1]);
+    assert!(app.opened().await.writable);
+    assert!(matches!(app.next_report().await, OobNews::Recovered { writable: true }));
+    assert_eq!(ids(&app.recalled().await[0].captures), [1]);
 }
 
 fn task(directory: &std::path::Path, store: Option<Store>, answers: UnboundedSender<TaskReport>) -> Task {
@@ -403,17 +403,17 @@ async fn captures_wait_while_archive_is_locked() {
     let mut task = task(temp.path(), Some(store), answers);
     let task = tokio::spawn(async move { task.run(waiting).await });
     let archive = ArchiveHandle { requests, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
-    let mut desk = ArchiveTester { archive, answers: news, hits: BTreeMap::new(), all: false };
+    let mut app = ArchiveTester { archive, answers: news, hits: BTreeMap::new(), all: false };
     other.hold().await;
-    desk.take(vec![capture(1)]);
-    desk.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
-    match desk.next_report().await {
+    app.take(vec![capture(1)]);
+    app.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
+    match app.next_report().await {
         OobNews::Waits(problem) => assert!(problem.message.contains("locked by another"), "{problem}"),
         other => panic!("{other:?}"),
     }
     other.close().await;
-    assert_eq!(ids(&desk.captures().await), [1], "reported once, without a failure");
-    desk.archive.end().await;
+    assert_eq!(ids(&app.captures().await), [1], "reported once, without a failure");
+    app.archive.end().await;
     let mut stored = Store::open(temp.path()).await.unwrap();
     assert_eq!((stored.store.captures_of("Acme").await.unwrap().len(), stored.book.len()), (1, 1));
 }
@@ -421,30 +421,30 @@ async fn captures_wait_while_archive_is_locked() {
 #[tokio::test]
 async fn hits_are_reported_before_recalled_captures_and_survive_restart() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    desk.opened().await;
-    desk.recalled().await;
-    assert!(desk.all && desk.hits.is_empty());
-    desk.archive.send(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
-    desk.take(vec![capture(1), capture(2), capture(3)]);
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    app.recalled().await;
+    assert!(app.all && app.hits.is_empty());
+    app.archive.send(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
+    app.take(vec![capture(1), capture(2), capture(3)]);
     let again = Capture { id: CaptureId(9), ..(*capture(1)).clone() };
-    desk.take(vec![capture(1), Arc::new(again)]);
-    desk.counted([(1, 2), (2, 1)]).await;
-    desk.archive.end().await;
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    desk.opened().await;
-    assert!(matches!(desk.next_message().await, OobNews::Hits { all: true, .. }));
-    assert_eq!(desk.hits, [(1, 2), (2, 1)].into());
-    desk.recalled().await;
+    app.take(vec![capture(1), Arc::new(again)]);
+    app.counted([(1, 2), (2, 1)]).await;
+    app.archive.end().await;
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    assert!(matches!(app.next_message().await, OobNews::Hits { all: true, .. }));
+    assert_eq!(app.hits, [(1, 2), (2, 1)].into());
+    app.recalled().await;
 }
 
 #[tokio::test]
 async fn parallel_dashboards_count_same_hits() {
     let temp = tempfile::tempdir().unwrap();
     let (mut ann, mut bob) = (ArchiveTester::open(temp.path(), None), ArchiveTester::open(temp.path(), None));
-    for desk in [&mut ann, &mut bob] {
-        desk.opened().await;
-        desk.recalled().await;
+    for app in [&mut ann, &mut bob] {
+        app.opened().await;
+        app.recalled().await;
     }
     ann.archive.send(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
     let shift = |id, token| Arc::new(Capture { id: CaptureId(id), ..(*capture(token)).clone() });
@@ -462,18 +462,18 @@ async fn unsearched_captures_are_searched_after_recall() {
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.plant(&[payload(1), payload(2_400)]).await.unwrap();
     command.archive((1..=2_500).map(|id| of_acme(capture(id))).collect()).await.unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    desk.opened().await;
-    desk.recalled().await;
-    assert!(!desk.all, "incomplete before all captures are searched");
-    desk.counted([(1, 1), (2_400, 1)]).await;
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    app.recalled().await;
+    assert!(!app.all, "incomplete before all captures are searched");
+    app.counted([(1, 1), (2_400, 1)]).await;
     // A further capture, while this dashboard runs.
     command.archive(vec![of_acme(Arc::new(Capture { id: CaptureId(9_000), ..(*capture(1)).clone() }))]).await.unwrap();
-    desk.counted([(1, 2), (2_400, 1)]).await;
+    app.counted([(1, 2), (2_400, 1)]).await;
     // A bundle contains a payload with captures in this archive.
     command.plant(&[payload(3)]).await.unwrap();
     command.look_again().await.unwrap();
-    desk.counted([(1, 2), (3, 1), (2_400, 1)]).await;
+    app.counted([(1, 2), (3, 1), (2_400, 1)]).await;
 }
 
 fn of_acme(capture: Arc<Capture>) -> ArchivedCapture {
@@ -483,33 +483,33 @@ fn of_acme(capture: Arc<Capture>) -> ArchivedCapture {
 #[tokio::test]
 async fn hits_of_expired_capture_remain_counted() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    desk.opened().await;
-    desk.archive.send(ArchiveRequest::Plant(vec![payload(7)]));
-    desk.take(vec![capture(7)]);
-    desk.counted([(7, 1)]).await;
-    desk.archive.end().await;
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    app.archive.send(ArchiveRequest::Plant(vec![payload(7)]));
+    app.take(vec![capture(7)]);
+    app.counted([(7, 1)]).await;
+    app.archive.end().await;
     // The other captures are of the year 2027.
     let later = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), id: CaptureId(8), ..(*capture(7)).clone() };
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.archive(vec![of_acme(Arc::new(later))]).await.unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), Some(30));
-    assert_eq!(desk.opened().await.forgotten, 1);
-    desk.counted([(7, 2)]).await;
+    let mut app = ArchiveTester::open(temp.path(), Some(30));
+    assert_eq!(app.opened().await.forgotten, 1);
+    app.counted([(7, 2)]).await;
 }
 
 #[tokio::test]
 async fn failing_hits_are_reported_and_captures_still_archived() {
     let temp = tempfile::tempdir().unwrap();
-    let mut desk = ArchiveTester::open(temp.path(), None);
-    desk.opened().await;
-    desk.recalled().await;
-    desk.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    app.recalled().await;
+    app.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
     Store::open(temp.path()).await.unwrap().store.refuse_hits().await;
-    desk.take(vec![capture(1)]);
-    assert_eq!(ids(&desk.captures().await), [1]);
+    app.take(vec![capture(1)]);
+    assert_eq!(ids(&app.captures().await), [1]);
     let problem = loop {
-        match desk.next_report().await {
+        match app.next_report().await {
             // The look at other programs can report the capture again.
             OobNews::Captures { .. } => {}
             OobNews::Uncounted(problem) => break problem,
@@ -517,9 +517,9 @@ async fn failing_hits_are_reported_and_captures_still_archived() {
         }
     };
     assert!(problem.message.contains("the disk is full"), "{problem}");
-    desk.take(vec![capture(2)]);
-    assert_eq!(ids(&desk.captures().await), [2]);
-    desk.archive.end().await;
+    app.take(vec![capture(2)]);
+    assert_eq!(ids(&app.captures().await), [2]);
+    app.archive.end().await;
     let mut store = Store::open(temp.path()).await.unwrap().store;
     assert_eq!(store.captures_of("Acme").await.unwrap().len(), 2);
     assert!(store.is_behind().await.unwrap(), "to be searched again");
