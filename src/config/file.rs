@@ -148,7 +148,7 @@ impl ConfigFile {
         }
         let names: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
         let hint = match names.as_slice() {
-            [] => format!("add [profiles.{name}] to config.toml"),
+            [] => format!("add [profiles.{name}] to the configuration file"),
             names => format!("profiles: {}", names.join(", ")),
         };
         Err(ConfigError::new(format!("profile {name:?} not found"), hint))

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scandeck::dashboard::core::commands::table;
+use scandeck::dashboard::core::commands::parse;
 use scandeck::dashboard::input::{Action, Keymap};
 use scandeck::query::{Query, QueryKind};
 use serde_json::Value;
@@ -38,8 +38,8 @@ fn command_lines_are_accepted() {
             "compare 1 4" => "compare 118 117".to_owned(),
             _ => line.replace("t1.acme.test", "shop.acme.test"),
         };
-        match table::read(&model, &command) {
-            Err(_) if line.starts_with("wait payload ") && table::split(line).is_some() => {}
+        match parse::parse(&model, &command) {
+            Err(_) if line.starts_with("wait payload ") && parse::split(line).is_some() => {}
             Err(fault) => refused.push(format!(":{line}: {fault}")),
             Ok(_) => {}
         }

@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use scandeck::cli::Cli;
-use scandeck::dashboard::core::commands::table;
+use scandeck::dashboard::core::commands::{parse, table};
 use scandeck::query::{Query, QueryKind};
 
 use super::{documents, read};
@@ -31,7 +31,7 @@ fn colon_commands_in_code_spans_exist() {
         let text = read(document);
         let spans = text.split('`').skip(1).step_by(2).filter_map(|span| span.strip_prefix(':'));
         for span in spans.filter(|span| span.starts_with(|letter: char| letter.is_ascii_lowercase())) {
-            let is_known = table::split(span).is_some() || table::all().iter().any(|one| one.name.starts_with(span));
+            let is_known = parse::split(span).is_some() || table::all().iter().any(|one| one.name.starts_with(span));
             assert!(is_known, "{document}: no command :{span}");
         }
     }

@@ -80,7 +80,9 @@ struct CreateArgs {
     /// This finding; repeatable
     #[arg(long, value_name = "ID")]
     finding: Vec<FindingId>,
-    /// Filter of the content, such as include_info=false; repeatable
+    /// Filter of the content, such as include_info=false; repeatable: include_finding_history, include_all_targets,
+    /// include_how_to_reproduce, include_false_positives, include_info, include_not_verified, include_ignored,
+    /// include_accepted, include_fixed, include_tool_configuration
     #[arg(long, value_name = "NAME=BOOL")]
     filter: Vec<String>,
     /// URL that receives a JSON notice when the report is ready

@@ -31,7 +31,7 @@ pub struct StartArgs {
     /// Time limit of the scan
     #[arg(long, value_name = "MINUTES", value_parser = |text: &str| number_in(SCAN_MINUTES, text))]
     max_scan_time: Option<i64>,
-    /// Redirects to follow: none, check_accessibility, same_host, same_domain, allow_all
+    /// Redirects to follow: none, check_accessibility, same_host, same_domain, allow_all [default: same_domain]
     #[arg(long, value_name = "LEVEL", value_parser = RedirectLevel::known)]
     redirect_level: Option<RedirectLevel>,
     /// Scan the URL as given, even if it redirects

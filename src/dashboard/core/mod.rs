@@ -20,7 +20,7 @@ pub mod draw;
 pub mod msg;
 pub mod update;
 
-pub use commands::table::Ready;
+pub use commands::parse::Ready;
 pub use msg::Msg;
 
 pub use crate::dashboard::base::{Call, CallAnswer, Effect, ListKind, Now, PollPlan, Ticket, Update};

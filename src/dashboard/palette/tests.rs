@@ -1,7 +1,8 @@
 //! Parsing of typed lines, without a dashboard.
 
 use crate::dashboard::base::{Session, Size};
-use crate::dashboard::core::commands::table::{all, read, split};
+use crate::dashboard::core::commands::parse::{parse, split};
+use crate::dashboard::core::commands::table::all;
 use crate::dashboard::palette::*;
 
 fn model() -> Model {
@@ -65,7 +66,7 @@ fn command_error_has_position_and_reason() {
         ("zoom in", "in", "too many arguments"),
         ("fnidings", "fnidings", "did you mean `findings`?"),
     ] {
-        let fault = read(&model, line).map(|_| ()).unwrap_err();
+        let fault = parse(&model, line).map(|_| ()).unwrap_err();
         assert!(fault.to_string().contains(reason), "{line}: {fault}");
         assert_eq!(&line[fault.at.clone()], at, "{line}: {fault}");
     }
@@ -75,7 +76,7 @@ fn command_error_has_position_and_reason() {
 fn arguments_are_parsed_into_typed_values() {
     let mut model = model();
     model.now.wall = "2026-11-21T12:00:00Z".parse().unwrap();
-    let args = |line: &str| read(&model, line).unwrap().args;
+    let args = |line: &str| parse(&model, line).unwrap().args;
     assert_eq!(args("findings").values, []);
     assert_eq!(args("findings  risk>=high text:\"a b\" ").query().as_deref(), Some("risk>=high text:\"a b\""));
     let day = jiff::civil::date(2026, 10, 1);
@@ -92,7 +93,7 @@ proptest::proptest! {
         let model = model();
         let command = &all()[name % all().len()].name;
         for line in [text.clone(), format!("{command} {text}"), format!("{command}{text}")] {
-            if let Err(fault) = read(&model, &line) {
+            if let Err(fault) = parse(&model, &line) {
                 proptest::prop_assert!(line.get(fault.at.clone()).is_some(), "{line:?}: {fault:?}");
             }
         }

@@ -161,7 +161,7 @@ fn wait_requires_unique_payload() {
     let mut app = TestDashboard::new();
     app.keys("3 p p");
     for (line, words) in [("wait payload aaa", "2 payload tokens begin"), ("wait payload zz", "no payload token")] {
-        let fault = crate::dashboard::core::commands::table::read(&app.model, line).unwrap_err();
+        let fault = crate::dashboard::core::commands::parse::parse(&app.model, line).unwrap_err();
         assert!(fault.reason.contains(words), "{fault:?}");
     }
     app.keys(": 'wait payload aaaaaaaaaaac timeout soon' enter");

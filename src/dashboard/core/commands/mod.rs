@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   : ─► CommandLine ─ key ─► offers, fault        tab takes an offer, up and down walk the offers or earlier lines
-//!                    └ enter ─► read ─► disabled? ─► added to the history ─► action or function
+//!                    └ enter ─► parse ─► disabled? ─► added to the history ─► action or function
 //! ```
 //!
 //! Commands of one feature are in the `commands.rs` of that feature; the files here hold those of several lists.
@@ -10,6 +10,7 @@
 pub mod forms;
 pub mod lists;
 pub mod offers;
+pub mod parse;
 pub mod table;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -89,14 +90,14 @@ fn parse(model: &mut Model) {
     let Some(Modal::Command(mut line)) = model.overlay.modals.pop() else { return };
     let text = line.input.text();
     line.is_read = true;
-    line.command = table::split(&text).map(|(command, _)| CommandAbout {
+    line.command = parse::split(&text).map(|(command, _)| CommandAbout {
         usage: command.usage(),
         words: command.words.to_owned(),
         off: model.command_off(command),
     });
     line.offers = Offers::new(offers::offers(model, line.input.row_before_cursor()));
     // A name that is still being typed is no error yet.
-    let fault = table::read(model, &text).err();
+    let fault = parse::parse(model, &text).err();
     line.fault = fault.filter(|_| line.command.is_some() || line.offers.all.is_empty());
     model.overlay.modals.push(Modal::Command(line));
 }
@@ -138,7 +139,7 @@ fn accept(model: &mut Model, effects: &mut Vec<Effect>) {
         None => line.offers.selected_or_first(),
     };
     let text = offer.map_or_else(|| line.input.text(), |offer| line.with(offer));
-    match table::read(model, &text) {
+    match parse::parse(model, &text) {
         Ok(ready) => run(model, &text, ready, effects),
         Err(_) => {
             if let Some(line) = crate::dashboard::core::commands::line(model) {

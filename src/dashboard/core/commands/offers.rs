@@ -2,8 +2,8 @@
 
 use crate::contract::Shared;
 use crate::dashboard::base::Pane;
+use crate::dashboard::core::commands::parse::split;
 use crate::dashboard::core::commands::table;
-use crate::dashboard::core::commands::table::split;
 use crate::dashboard::model::{CommandOffer, Model};
 use crate::dashboard::palette::{ArgumentShape, Command, KEYS, RISKS, fuzzy, slot, trimmed};
 use crate::query::complete::complete;

@@ -1,19 +1,8 @@
-//! The table of all commands, and the parser of a `:` line: its command and arguments.
+//! The table of all commands.
 
 use crate::dashboard::input::{Action, AppAction, Keymap, ListAction, TerminalAction, TextAction, ViewAction};
-use crate::dashboard::model::{Fault, Model};
-use crate::dashboard::palette::{Args, Command, FORMER, places, slot, trimmed};
-use std::ops::Range;
+use crate::dashboard::palette::{Command, places};
 use std::sync::LazyLock;
-
-/// A line that can be run.
-#[derive(Debug)]
-pub struct Ready {
-    /// Which command.
-    pub command: &'static Command,
-    /// With what.
-    pub args: Args,
-}
 
 /// Every command: those with arguments first, then the actions.
 pub fn all() -> &'static [Command] {
@@ -52,62 +41,4 @@ pub(crate) fn is_typed(keymap: &Keymap, action: Action) -> bool {
         | Action::Setup(_) => false,
     };
     !moves && !places(keymap, action).is_empty()
-}
-
-/// The command at the beginning of a line, and where its arguments begin. A colon before it does not count.
-pub fn split(text: &str) -> Option<(&'static Command, usize)> {
-    let start = text.len() - text.trim_start_matches([' ', ':']).len();
-    let named = |command: &'static Command| Some((command, start + after(&text[start..], &command.name)?));
-    let former = |(name, present): (&str, &str)| {
-        let end = start + after(&text[start..], name)?;
-        Some((all().iter().find(|command| command.name == present)?, end))
-    };
-    all().iter().filter_map(named).chain(FORMER.into_iter().filter_map(former)).max_by_key(|(_, end)| *end)
-}
-
-/// The position after the name at the beginning of a text.
-pub(crate) fn after(text: &str, name: &str) -> Option<usize> {
-    let mut at = 0;
-    for letter in name.chars() {
-        let rest = &text[at..];
-        if letter == ' ' {
-            let blank = rest.len() - rest.trim_start_matches([' ', '_', '-']).len();
-            (blank > 0).then_some(())?;
-            at += blank;
-        } else {
-            let found = rest.chars().next().filter(|found| found.eq_ignore_ascii_case(&letter))?;
-            at += found.len_utf8();
-        }
-    }
-    text[at..].chars().next().is_none_or(char::is_whitespace).then_some(at)
-}
-
-/// Reads a line.
-///
-/// # Errors
-/// The place and the reason why it cannot be run.
-pub fn read(model: &Model, text: &str) -> Result<Ready, Fault> {
-    let (command, from) = split(text).ok_or_else(|| unknown(text))?;
-    if command.action.is_some() && text[from..].trim().is_empty() {
-        return Ok(Ready { command, args: Args::default() });
-    }
-    slot::read_all(model, command.slots, text, from).map(|args| Ready { command, args })
-}
-
-pub(crate) fn unknown(text: &str) -> Fault {
-    let Range { start, end } = trimmed(text, 0..text.len());
-    let typed = &text[start..end];
-    let fault = Fault::new(
-        start..end,
-        if typed.is_empty() {
-            "command is missing".to_owned()
-        } else {
-            "unknown command; tab lists commands".to_owned()
-        },
-    );
-    let first = typed.split_whitespace().next().unwrap_or_default();
-    match crate::query::error::nearest(first, all().iter().map(|command| command.name.as_ref())) {
-        Some(name) if !first.is_empty() => fault.with_hint(crate::query::error::did_you_mean(name)),
-        _ => fault,
-    }
 }

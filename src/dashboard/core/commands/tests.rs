@@ -1,7 +1,7 @@
 //! The command line: input, completion, history and execution.
 
 pub(crate) use crate::dashboard::core::Msg;
-use crate::dashboard::core::commands::table;
+use crate::dashboard::core::commands::{parse, table};
 pub(crate) use crate::dashboard::model::CommandLine;
 pub(crate) use crate::dashboard::testing::*;
 pub(crate) use crate::triage::{Baseline, Change, EventWriter};
@@ -242,7 +242,7 @@ pub(crate) fn every_documented_example_runs() {
             "alerts" => drop(app.keys(": 'alert is:known' enter")),
             _ => {}
         }
-        let read = table::read(&app.model, command.example);
+        let read = parse::parse(&app.model, command.example);
         assert!(read.is_ok_and(|ready| std::ptr::eq(ready.command, command)), "{}", command.example);
         app.keys(&format!(": '{}' enter", command.example));
         assert!(!app.notices().contains(&format!(":{}: ", command.name)), "{}: {}", command.example, app.notices());
