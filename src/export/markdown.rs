@@ -182,7 +182,7 @@ fn place(row: &ExportRow) -> String {
 
 /// The presence, and the result of the retest.
 fn presence(row: &ExportRow) -> String {
-    let presence = row.issue.presence.word();
+    let presence = row.issue.presence.label();
     row.retest_summary().map_or_else(|| presence.to_owned(), |retest| format!("{presence}; {retest}"))
 }
 
@@ -202,7 +202,8 @@ fn table_row<'a>(out: &mut String, cells: impl IntoIterator<Item = &'a String>) 
     out.push('\n');
 }
 
-/// Escapes what Markdown reads as markup, link or HTML, and nothing else, so that the source is readable too.
+/// Escapes what Markdown reads as markup or HTML, and nothing else, so that the source is readable too. A bare address
+/// may become a link: it shows where it leads.
 fn escaped(given: &str) -> String {
     let given = text::clean(given);
     let letters: Vec<char> = given.chars().collect();
@@ -218,10 +219,6 @@ fn escaped(given: &str) -> String {
             '\\' | '`' | '*' | '[' | ']' | '~' | '|' => out.extend(['\\', letter]),
             '_' if !is_inside_word => out.extend(['\\', letter]),
             '#' | '+' | '-' | '>' if index == 0 => out.extend(['\\', letter]),
-            // Readers turn addresses into links.
-            '/' if before == Some(':') && after == Some('/') => out.extend(['\\', letter]),
-            '@' if is_inside_word => out.extend(['\\', letter]),
-            '.' if letters[..index].ends_with(&['w', 'w', 'w']) => out.extend(['\\', letter]),
             letter => out.push(letter),
         }
     }
@@ -241,8 +238,8 @@ mod tests {
     #[test]
     fn markup_in_a_finding_is_escaped() {
         for (given, expected) in [
-            ("a|b <img> [x](http://e) `c`\nd", "a\\|b &lt;img> \\[x\\](http:\\//e) \\`c\\`␊d"),
-            ("_a_ *b* ~~c~~ &lt; x@y.z www.a.b", "\\_a\\_ \\*b\\* \\~\\~c\\~\\~ &amp;lt; x\\@y.z www\\.a.b"),
+            ("a|b <img> [x](http://e) `c`\nd", "a\\|b &lt;img> \\[x\\](http://e) \\`c\\`␊d"),
+            ("_a_ *b* ~~c~~ &lt; x@y.z www.a.b", "\\_a\\_ \\*b\\* \\~\\~c\\~\\~ &amp;lt; x@y.z www.a.b"),
             ("# not a heading", "\\# not a heading"),
         ] {
             assert_eq!(escaped(given), expected);

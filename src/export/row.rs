@@ -119,7 +119,7 @@ impl ExportRow {
     pub fn retest_summary(&self) -> Option<String> {
         let RetestResult { at, before, now, .. } = self.retest.as_ref()?;
         let at = at.map(|at| format!(" on {at}")).unwrap_or_default();
-        Some(format!("retest{at}: {} (before: {before})", now.word()))
+        Some(format!("retest{at}: {} (before: {before})", now.label()))
     }
 
     /// Texts of the notes with their events, oldest first.

@@ -27,7 +27,7 @@ impl Presence {
         }
     }
 
-    /// Its name in hand-over documents, which queries accept too.
+    /// A shorter name, which queries accept too.
     pub fn word(self) -> &'static str {
         match self {
             Self::New => "new",

@@ -147,7 +147,7 @@ fields! {
     Scan "scan" &["task_id", "scan_id"], Number, &[Findings], "ids of the scans that found it", "scan:118";
     Tool "tool" &["tool_id"], Word, &[Findings, Scans], "id or name of the tool", "tool:170";
     Scanner "scanner" &[], Choice(scanner), &[Findings], "whether the scanner proved the finding", "scanner:proven";
-    Class "class" &[], Word, &[Findings], "class of the finding, as used by groups and rules", "class:TLS*";
+    Class "class" &[], Word, &[Findings], "class of the finding, as used by groups and rules", "class:coverage*";
     VulnId "vuln_id" &["vuln"], Word, &[Findings], "id of the class, as named by the service", "vuln_id:SSL-*";
     Cve "cve" &[], Word, &[Findings], "CVE numbers", "cve:CVE-2024-*";
     Cwe "cwe" &[], Word, &[Findings], "CWE numbers, with or without `CWE-`", "cwe:79";

@@ -83,7 +83,7 @@ flags! {
     Verified "verified" &[], &[Findings], "verified by a person at the service";
     Manual "own" &["mine"], &[Findings, Captures], "manual finding; of captures, sent from one of your addresses";
     Reusable "offered" &[], &[Findings], "an earlier decision on another port can be reused";
-    Nothing "nothing" &[], &[Findings], "tested, nothing found";
+    Nothing "nothing" &[], &[Findings], "test of the service that found nothing";
     Active "active" &["running"], &[Scans, Targets], "waiting or running; for targets, with an active scan";
     Ended "ended" &["done"], &[Scans], "finished, failed or stopped";
     Failed "failed" &[], &[Scans, Reports], "ended before it was complete";

@@ -148,18 +148,17 @@ impl ScopeFile {
         self.edit(|scope| upsert(&mut scope.deny, entries))
     }
 
-    /// Removes all entries for these patterns; returns the patterns that had one.
+    /// Removes all entries for these patterns, and returns them.
     ///
     /// # Errors
     /// When the file cannot be read or written.
-    pub fn remove(&self, patterns: &[Pattern]) -> Result<Vec<Pattern>, ScopeError> {
+    pub fn remove(&self, patterns: &[Pattern]) -> Result<ScanScope, ScopeError> {
         self.edit(|scope| {
-            let all = || scope.allow.iter().chain(&scope.deny);
-            let is_listed = |pattern: &&Pattern| all().any(|entry| entry.target == **pattern);
-            let removed = patterns.iter().filter(is_listed).cloned().collect();
-            scope.allow.retain(|entry| !patterns.contains(&entry.target));
-            scope.deny.retain(|entry| !patterns.contains(&entry.target));
-            removed
+            let is_removed = |entry: &mut ScopeEntry| patterns.contains(&entry.target);
+            ScanScope {
+                allow: scope.allow.extract_if(.., is_removed).collect(),
+                deny: scope.deny.extract_if(.., is_removed).collect(),
+            }
         })
     }
 
@@ -258,7 +257,7 @@ mod tests {
         assert_eq!((scope.allow.len(), scope.deny.len()), (2, 1));
         assert!(scope.allow.contains(&until));
         let removed = file.remove(&["10.0.4.9".parse().unwrap(), "1.1.1.1".parse().unwrap()]).unwrap();
-        assert_eq!(removed, ["10.0.4.9".parse().unwrap()]);
+        assert_eq!((removed.allow.len(), removed.deny[0].target.to_string()), (0, "10.0.4.9".to_owned()));
         assert!(file.load().unwrap().deny.is_empty());
         let mode = fs::metadata(folder.path().join("scope.toml.lock")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

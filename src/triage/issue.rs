@@ -93,7 +93,12 @@ impl Issue {
 
     /// True if this scan found it, whether or not a later scan found it too.
     pub fn is_found_by(&self, scan: ScanId) -> bool {
-        self.task_id == Some(scan) || self.earlier.iter().any(|one| one.finding.task_id == Some(scan))
+        self.scans().any(|found_by| found_by == scan)
+    }
+
+    /// The scans that found it, latest first; a scan can be named twice.
+    pub fn scans(&self) -> impl Iterator<Item = ScanId> {
+        self.task_id.into_iter().chain(self.earlier.iter().filter_map(|one| one.finding.task_id))
     }
 
     /// Service ids of all occurrences, latest first.

@@ -91,6 +91,17 @@ async fn scope_remove_with_an_unknown_target_removes_the_others_and_fails() {
 }
 
 #[tokio::test]
+async fn scope_of_a_missing_directory_is_an_error() {
+    let temp = tempfile::tempdir().unwrap();
+    let none = temp.path().join("none");
+    for args in [&["list"][..], &["remove", "b.test"]] {
+        let error = scope::run(parse(&none, args).unwrap()).await.unwrap_err().to_string();
+        assert!(error.contains("none does not exist; use --data-dir"), "{error}");
+    }
+    assert!(!none.exists());
+}
+
+#[tokio::test]
 async fn scope_deny_accepts_what_add_refuses() {
     let temp = tempfile::tempdir().unwrap();
     let refused = parse::<scope::ScopeArgs>(temp.path(), &["add", "*.gov.au"]).unwrap_err();
@@ -139,9 +150,9 @@ async fn status_without_service_fails_and_stop_succeeds() {
     for dir in [temp.path(), &temp.path().join("none")] {
         assert_eq!(status::run(parse(dir, &[]).unwrap()).await.unwrap(), ExitCode::FAILURE);
         assert_eq!(stop::run(parse(dir, &[]).unwrap()).await.unwrap(), ExitCode::SUCCESS);
-        assert_eq!(scope(dir, &["list"]).await, ExitCode::SUCCESS);
-        assert_eq!(scope(dir, &["remove", "*.acme.test"]).await, ExitCode::FAILURE);
     }
+    assert_eq!(scope(temp.path(), &["list"]).await, ExitCode::SUCCESS);
+    assert_eq!(scope(temp.path(), &["remove", "*.acme.test"]).await, ExitCode::FAILURE);
     assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0, "a command that only reads creates no file");
     let service = TestService::in_dir(temp.path()).await;
     let scan = service.scan(service.target("127.0.0.1").await).await;

@@ -276,7 +276,7 @@ fn table(all: &[NamedScan]) -> PrintTable {
 }
 
 fn tests(all: &[Test]) -> PrintTable {
-    PrintTable::of(["ID", "TIME", "FOUND", "TEST", "DESCRIPTION"], all, |one| {
+    PrintTable::of(["ID", "TIME", "FINDING", "TEST", "DESCRIPTION"], all, |one| {
         let finding = Some(one.resource_id).filter(|_| one.resource_type == ResourceType::Finding);
         cells![one.id, or_dash(one.performed_at), or_dash(finding), one.uid, one.description]
     })

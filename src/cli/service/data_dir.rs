@@ -37,6 +37,14 @@ impl DataDirArg {
         DataDir::existing(self.path()).with_context(|| self.unusable())
     }
 
+    /// Opens the directory if it exists. A directory given with `--data-dir` must exist.
+    ///
+    /// # Errors
+    /// When the given path does not exist, and those of [`Self::existing`].
+    pub fn named(&self) -> anyhow::Result<Option<DataDir>> {
+        if self.data_dir.is_some() { self.required().map(Some) } else { self.existing() }
+    }
+
     /// Opens the directory, which must exist.
     ///
     /// # Errors

@@ -31,8 +31,8 @@ pub struct ScanLimitArgs {
     /// Maximum time that a scan spends on reading HTML
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = seconds)]
     html_seconds: u64,
-    /// HTTP requests per second that a scan may request, when this is more than the rate of its target's location
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Highest `requests_per_second` that a scan may set; 0: 200 for this machine, 10 elsewhere
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = |text: &str| at_least(0_u32, text))]
     scan_requests_per_second: u32,
 }
 

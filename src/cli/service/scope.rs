@@ -95,6 +95,7 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
             let file = file(dir.clone());
             let replaced = file.add(entries(&targets, terms.until, &terms.note))?;
             report_added("allowed", &file, &targets, &replaced);
+            warn_of_denials(&file, &targets)?;
             audit(&dir, "scope add", &listed(&targets));
         }
         ScopeCommand::Import { file: list, terms } => {
@@ -110,6 +111,7 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
             let file = file(dir.clone());
             let replaced = file.add(entries(&targets, terms.until, &terms.note))?;
             report_added("allowed", &file, &targets, &replaced);
+            warn_of_denials(&file, &targets)?;
             audit(&dir, "scope import", &listed(&targets));
         }
         ScopeCommand::Deny { targets, note } => {
@@ -121,12 +123,14 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
             report_ended(running).await;
         }
         ScopeCommand::Remove { targets } => {
-            let dir = directory.existing()?;
+            let dir = directory.named()?;
             let running = match &dir {
                 Some(dir) => running_scans(dir).await,
                 None => None,
             };
             let removed = remove(dir.clone().map(file).as_ref(), &targets)?;
+            let removed: Vec<Pattern> =
+                removed.allow.into_iter().chain(removed.deny).map(|entry| entry.target).collect();
             if !removed.is_empty() {
                 dir.iter().for_each(|dir| audit(dir, "scope remove", &listed(&removed)));
                 report_ended(running).await;
@@ -139,7 +143,7 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
                 return Ok(ExitCode::FAILURE);
             }
         }
-        ScopeCommand::List => list(&match directory.existing()?.map(file) {
+        ScopeCommand::List => list(&match directory.named()?.map(file) {
             Some(file) => file.load()?,
             None => ScanScope::default(),
         })?,
@@ -158,6 +162,20 @@ fn report_added(verb: &str, file: &ScopeFile, targets: &[Pattern], replaced: &[R
     }
     let subject = if let [target] = targets { target.to_string() } else { plural(targets.len(), "target") };
     note!("{subject} {verb} in {}", file.path().display());
+}
+
+/// Warns of new allowances that have no effect, because a denial covers them.
+fn warn_of_denials(file: &ScopeFile, targets: &[Pattern]) -> anyhow::Result<()> {
+    let denials = file.load()?.deny;
+    for target in targets {
+        if let Some(denial) = denials.iter().find(|entry| entry.target.covers(target)) {
+            let denied = &denial.target;
+            note!(
+                "{target} is still denied by the entry `deny {denied}`; `scandeck scope remove '{denied}'` removes it"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The expiry date and the note of an entry that was added again.
@@ -185,12 +203,15 @@ fn entries(targets: &[Pattern], until: Option<Date>, note: &str) -> Vec<ScopeEnt
     targets.iter().map(entry).collect()
 }
 
-/// Removes entries; returns the targets that had one.
-fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<Vec<Pattern>> {
-    let Some(file) = file.filter(|file| file.path().exists()) else { return Ok(Vec::new()) };
+/// Removes entries, and prints them.
+fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<ScanScope> {
+    let Some(file) = file.filter(|file| file.path().exists()) else { return Ok(ScanScope::default()) };
     let removed = file.remove(targets)?;
-    if !removed.is_empty() {
-        note!("{} removed from {}", plural(removed.len(), "target"), file.path().display());
+    let entries = |verb: &'static str| move |entry: &ScopeEntry| format!("{verb} {}", entry.target);
+    let named: Vec<String> =
+        removed.allow.iter().map(entries("allow")).chain(removed.deny.iter().map(entries("deny"))).collect();
+    if !named.is_empty() {
+        note!("removed from {}: {}", file.path().display(), named.join(", "));
     }
     Ok(removed)
 }

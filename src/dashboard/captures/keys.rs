@@ -20,7 +20,7 @@ pub(crate) fn compare(model: &mut Model) {
         return model.notify(Tone::Plain, format!("{} captures marked: mark two to compare", marked.len()));
     }
     match (model.selected_capture().is_some(), model.compared_capture().is_some()) {
-        (false, _) => model.notify(Tone::Plain, "nothing selected"),
+        (false, _) => model.notify(Tone::Plain, "no captures yet: nothing to compare"),
         (true, false) => {
             model.notify(Tone::Plain, "no earlier capture of this address or payload: mark two to compare");
         }

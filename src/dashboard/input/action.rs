@@ -161,7 +161,7 @@ actions! {
         Delete "delete" "delete" "delete, after a confirmation";
         Scan "scan" "scan" "scan this target, or every marked one";
         Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
-        Compare "compare" "compare" "compare two marked scans or captures, or this row with an earlier one";
+        Compare "compare" "compare" "compare with an earlier scan or capture, or two marked rows";
         ScanAgain "scan_again" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
         Report "report" "report" "create a report on this row or the marked rows";

@@ -122,7 +122,7 @@ impl Keymap {
         let contexts = [context, Context::Lists, Context::Everywhere];
         let key = contexts.into_iter().find_map(|context| {
             let key = self.key_of(context, action)?;
-            Some(context.prefix().unwrap_or_default().to_owned() + &key)
+            Some(context.prefix().map_or_else(|| key.clone(), |before| format!("{before} {key}")))
         });
         key.unwrap_or_else(|| format!(":{}", action.command()))
     }

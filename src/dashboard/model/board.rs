@@ -7,6 +7,7 @@ use crate::dashboard::input::{Action, Context, GroupAction};
 use crate::dashboard::model::Model;
 use crate::query::{QueryKind, query_of};
 use crate::table::Table;
+use crate::text::plural;
 use crate::triage::{IssueId, RETEST_SETTING, Retest, RetestStatus};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -46,7 +47,8 @@ impl Model {
         for status in now {
             counts.entry(status.rank()).or_insert((0, status.label())).0 += 1;
         }
-        let counts: Vec<String> = counts.values().map(|(count, label)| format!("{count} {label}")).collect();
+        let counts: Vec<String> =
+            counts.values().map(|(count, label)| format!("{} {label}", plural(*count, "finding"))).collect();
         let board = self.retest_board_keys();
         self.notify(Tone::Good, format!("retest ended: {} · {board} opens the board", counts.join(", ")));
     }

@@ -12,9 +12,9 @@ pub struct BulkPayloads {
     pub shape: PayloadShape,
 }
 
-/// Parses it; none for a query, which does not begin with a number or has nothing after it.
+/// Parses it; none for a query, which does not begin with a number. `"5"` in quotes is a query.
 pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<BulkPayloads, Fault>> {
-    let (number, rest) = typed.split_once(char::is_whitespace)?;
+    let (number, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
     let count: usize = number.parse().ok()?;
     let rest = rest.trim();
     let (file, shape) = match rest.rsplit_once("shape=") {
@@ -27,7 +27,7 @@ pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<BulkPayloads, Fa
         Err(why) => return Some(Err(fault(why))),
     };
     Some(match (count, file) {
-        (_, "") => Err(fault("FILE is missing".to_owned())),
+        (_, "") => Err(fault(format!("FILE is missing after COUNT {count}"))),
         (1..=MOST, file) => Ok(BulkPayloads { count, file: file.to_owned(), shape }),
         _ => Err(fault(format!("COUNT must be 1 to {MOST}"))),
     })
@@ -46,7 +46,7 @@ mod tests {
     fn number_and_file_are_many_payloads() {
         assert_eq!(parsed("200 urls.txt"), Some(Ok((200, "urls.txt".to_owned(), PayloadShape::Plain))));
         assert_eq!(parsed("3 my urls.txt shape=xxe"), Some(Ok((3, "my urls.txt".to_owned(), PayloadShape::Xxe))));
-        assert_eq!([parsed("is:hit"), parsed("200"), parsed("q shape"), parsed("")], [None, None, None, None]);
+        assert_eq!([parsed("is:hit"), parsed("\"200\""), parsed("q shape"), parsed("")], [None, None, None, None]);
     }
 
     #[test]
@@ -56,6 +56,7 @@ mod tests {
             ("10001 f", "must be 1 to"),
             ("5 f shape=round", "unknown shape"),
             ("5 shape=xxe", "FILE is missing"),
+            ("5", "FILE is missing after COUNT 5"),
         ] {
             assert!(matches!(parsed(typed), Some(Err(why)) if why.contains(word)), "{typed}: {:?}", parsed(typed));
         }

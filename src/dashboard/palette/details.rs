@@ -74,7 +74,7 @@ fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Re
     let words: Vec<&str> = fits.iter().map(|reason| reason.as_str()).collect();
     let message = match words.as_slice() {
         [] => match verdict {
-            Some(verdict) => format!("`{}` has no reasons", verdict.as_str()),
+            Some(verdict) => format!("the verdict `{}` takes no reason", verdict.as_str()),
             None => "verdict is missing; enter it before the reason".to_owned(),
         },
         words => format!("use one of {}", words.join(", ")),

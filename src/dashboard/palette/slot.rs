@@ -210,7 +210,11 @@ pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: 
 
 fn missing(text: &str, slot: &ArgumentSlot) -> Fault {
     let place = if slot.lead.is_empty() { String::new() } else { format!(" after `{}`", slot.lead) };
-    Fault::new(text.len()..text.len(), format!("{} is missing{place}", slot.shape))
+    let what = match slot.shape {
+        ArgumentShape::Tags => "a tag is missing: +TAG adds, -TAG removes".to_owned(),
+        shape => format!("{shape} is missing{place}"),
+    };
+    Fault::new(text.len()..text.len(), what)
 }
 
 fn read_one(

@@ -32,7 +32,7 @@ pub(super) fn prose(finding: &Finding) -> Prose {
     let classes = classes.into_iter().chain(finding.cve.iter().map(|cve| ("", cve)));
     let classes = classes.filter(|(_, class)| !class.is_empty());
     let classes: Vec<String> = classes.map(|(edition, class)| format!("{edition}{}", clean(class))).collect();
-    let paragraphs = [("Description", &finding.vuln_description), ("Risk", &finding.risk_description)];
+    let paragraphs = [("Description", &finding.vuln_description), ("Impact", &finding.risk_description)];
     let paragraphs = paragraphs.into_iter().filter(|(_, given)| !given.trim().is_empty());
     let (links, other_references) = finding
         .references

@@ -32,7 +32,7 @@ pub enum Pattern {
 
 /// Why a text is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{given}` is not a scope entry: {why}")]
+#[error("`{given}` {why}")]
 pub struct PatternError {
     given: String,
     why: String,
@@ -53,15 +53,25 @@ impl Pattern {
         matches!(self, Pattern::Net(net) if net.contains(&ip))
     }
 
+    /// Whether it covers all targets of another pattern.
+    pub fn covers(&self, other: &Pattern) -> bool {
+        match (self, other) {
+            (_, Pattern::Name(name)) => self.covers_name(name),
+            (Pattern::Below(_), Pattern::Below(name)) => self == other || self.covers_name(name),
+            (Pattern::Net(net), Pattern::Net(inner)) => net.contains(inner),
+            (Pattern::Name(_) | Pattern::Net(_), _) | (Pattern::Below(_), Pattern::Net(_)) => false,
+        }
+    }
+
     /// Checks that the owner of one entry can own all its targets.
     ///
     /// # Errors
     /// When the network is too wide, or the names below the suffix belong to many owners.
     pub fn check_allowance(&self) -> Result<(), PatternError> {
         let why = match self {
-            Pattern::Net(net) if is_too_wide(net) => "networks wider than /8 (IPv4) or /32 (IPv6) are refused",
+            Pattern::Net(net) if is_too_wide(net) => "is refused: a network can be at most /8 (IPv4) or /32 (IPv6)",
             Pattern::Below(name) if is_shared(name) => {
-                "names below this suffix belong to many owners; use a domain that you own"
+                "is refused: names below this suffix belong to many owners; name each domain in scope"
             }
             _ => return Ok(()),
         };
@@ -84,7 +94,8 @@ impl FromStr for Pattern {
     /// An address, a CIDR range, a name, or `*.` and a name with at least two labels.
     fn from_str(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
-        let fail = |why: &str| Err(PatternError { given: text.to_owned(), why: why.to_owned() });
+        let fail =
+            |why: &str| Err(PatternError { given: text.to_owned(), why: format!("is not a scope entry: {why}") });
         if let Ok(ip) = text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
             return Ok(Pattern::Net(ip.into()));
         }
@@ -153,6 +164,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn pattern_covers_what_lies_within_it() {
+        let covers = |outer: &str, inner: &str| outer.parse::<Pattern>().unwrap().covers(&inner.parse().unwrap());
+        for (outer, inner) in
+            [("a.test", "a.test"), ("*.a.test", "b.a.test"), ("*.a.test", "*.b.a.test"), ("10.0.4.0/24", "10.0.4.9")]
+        {
+            assert!(covers(outer, inner), "{outer} {inner}");
+        }
+        for (outer, inner) in [("*.a.test", "a.test"), ("a.test", "*.a.test"), ("10.0.4.9", "10.0.4.0/24")] {
+            assert!(!covers(outer, inner), "{outer} {inner}");
+        }
+    }
+
+    #[test]
     fn pattern_accepts_names_wildcards_and_ranges() {
         for (given, expected) in [
             ("Shop.Acme.TEST.", "shop.acme.test"),
@@ -182,9 +206,9 @@ mod tests {
             ("*.xn--p1ai", "many owners"),
             ("*.ck", "many owners"),
             ("a.*.test", "use a name"),
-            ("0.0.0.0/0", "wider than /8"),
-            ("8.0.0.0/7", "wider than /8"),
-            ("::/0", "wider than /8"),
+            ("0.0.0.0/0", "at most /8"),
+            ("8.0.0.0/7", "at most /8"),
+            ("::/0", "at most /8"),
             ("2001::/31", "/32 (IPv6)"),
             ("10.0.4.5-10", "address ranges are not supported; use a network"),
             ("10.0.4.5-10.0.4.9", "address ranges"),

@@ -10,7 +10,9 @@ use crate::dashboard::input::{
 use crate::dashboard::model::{DecideMenu, MenuChoice, Modal, Review};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
 use crate::dashboard::ui::{Cx, Hint, draw_line, format, hint_line, indented, key, numbered};
+use crate::triage::Issue;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use std::sync::Arc;
 
 pub(crate) fn draw_footer(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
@@ -133,6 +135,15 @@ fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
         }
         (Pane::Wordlists, Action::Item(ItemAction::Delete)) if marked(cx) == 0 => {
             model.selected_item::<Wordlist>().is_some_and(|list| list.predefined)
+        }
+        (Pane::Findings, Action::Item(ItemAction::Delete)) => {
+            let (marks, issues) = (&model.lists.findings.marks, model.data.findings.value());
+            let marked = || marks.iter().filter_map(|id| issues?.get(*id));
+            let is_manual = |issue: &Arc<Issue>| issue.own.is_some();
+            match marks.is_empty() {
+                true => !model.selected_item::<Issue>().is_some_and(is_manual),
+                false => !marked().any(is_manual),
+            }
         }
         _ => false,
     }

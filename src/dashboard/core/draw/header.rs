@@ -84,7 +84,7 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
             spans.push(Span::styled(words, style));
         }
     };
-    show(tally.failed, glyphs.failed, "failed", theme.bad());
+    show(tally.failed, glyphs.failed, if tally.failed == 1 { "scan failed" } else { "scans failed" }, theme.bad());
     show(tally.stalled, glyphs.stalled, "stalled", theme.warn());
     show(tally.running, glyphs.running, "running", theme.active());
     show(tally.waiting, glyphs.waiting, "waiting", theme.dim());

@@ -132,7 +132,7 @@ fn question(model: &Model, verb_of_question: &str, verb: &'static str, matter: M
 fn place(model: &Model) -> String {
     match model.session.name.as_str() {
         "" => String::new(),
-        name => format!(" on {name}"),
+        name => format!(" on service {name}"),
     }
 }
 
@@ -181,11 +181,15 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
 fn scans(model: &Model, ids: &[i64]) -> Matter {
     let chosen = model.items_of::<Scan>(ids);
     let (active, ended): (Vec<_>, Vec<_>) = chosen.partition(|scan| scan.is_active());
-    let found = |id: ScanId| model.items::<Issue>().iter().filter(|issue| issue.is_found_by(id)).count();
-    let findings: usize = ended.iter().map(|scan| found(scan.id)).sum();
+    let is_deleted = |id: ScanId| ended.iter().any(|scan| scan.id == id);
+    let is_lost = |issue: &&Arc<Issue>| issue.own.is_none() && issue.scans().all(is_deleted);
+    let findings = model.items::<Issue>().iter().filter(is_lost).count();
     let mut lines = Vec::new();
     if !ended.is_empty() {
-        lines.push(format!("Also deletes the output and {}.", plural(findings, "finding")));
+        lines.push(match findings {
+            0 => "Also deletes the output. Other scans have the same findings.".to_owned(),
+            some => format!("Also deletes the output, and {} that no other scan has.", plural(some, "finding")),
+        });
     }
     if !active.is_empty() {
         let stop = model.key_label(Context::Scans, Action::Item(ItemAction::Stop));

@@ -12,16 +12,25 @@ pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
     show(model, pane, text, help);
 }
 
-/// Applies a text. An invalid query changes only the line.
+/// Applies a text. An invalid term is left out; if the rest is invalid too, the rows stay.
 fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
     help.error = Query::parse(&text, pane.kind()).err();
-    if help.error.is_none() {
+    let applied =
+        help.error.as_ref().map_or_else(|| text.trim_end().to_owned(), |error| without_term(&text, error.at.start));
+    if Query::parse(&applied, pane.kind()).is_ok() {
         let selected = line(model).and_then(|line| line.selected);
-        set(model, pane, text.trim_end().to_owned(), selected);
+        set(model, pane, applied, selected);
     }
     if let Some(line) = line(model) {
         line.help = help;
     }
+}
+
+/// The text without the term at a byte position.
+fn without_term(text: &str, at: usize) -> String {
+    let start = text[..at].rfind(char::is_whitespace).map_or(0, |blank| blank + 1);
+    let end = text[at..].find(char::is_whitespace).map_or(text.len(), |blank| at + blank);
+    format!("{}{}", &text[..start], &text[end..]).trim().to_owned()
 }
 
 /// Filters a pane by a valid query, and returns to the row that was selected before the typing if it is shown.
@@ -44,7 +53,7 @@ fn line(model: &mut Model) -> Option<&mut Line> {
 pub(crate) fn accept(model: &mut Model, pane: Pane, effects: &mut Vec<Effect>) {
     let Some(line) = line(model) else { return };
     if let Some(error) = line.help.error.clone() {
-        return model.notify(Tone::Bad, format!("invalid query: {error}"));
+        return model.overlay.notices.notify_until_key(model.now.mono, format!("invalid query: {error}"));
     }
     let (before, text) = (line.before.clone(), line.input.text());
     model.overlay.modals.pop();

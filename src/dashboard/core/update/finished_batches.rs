@@ -85,7 +85,8 @@ impl Model {
                 self.notify(Tone::Bad, format!("{doubt} · {}", crate::text::clean(problem.brief())));
             }
             Some((job, problem)) if !form_is_open || refused > 1 => {
-                self.notify_problem(&format!("{}{more} not {past}", object(job)), problem);
+                let what = if repeats(job) { "repeat of " } else { "" };
+                self.notify_problem(&format!("{what}{}{more} not {past}", job.about), problem);
             }
             Some(_) | None => {}
         }
@@ -109,8 +110,12 @@ impl Model {
             CallAnswer::Emptied(emptied) => {
                 self.notify(Tone::Good, format!("{} {past}: {emptied}", job.about));
             }
+            CallAnswer::Scan(scan) if repeats(job) => {
+                let new = scan.created_id.map_or_else(|| "scan".to_owned(), |id| format!("scan {id}"));
+                self.notify(Tone::Good, format!("{new} {past}: repeats {}", job.about));
+            }
             CallAnswer::Done | CallAnswer::Created(_) | CallAnswer::Scan(_) => {
-                self.notify(Tone::Good, format!("{} {past}", object(job)));
+                self.notify(Tone::Good, format!("{} {past}", job.about));
             }
         }
     }
@@ -174,10 +179,9 @@ impl Model {
     }
 }
 
-/// The object of a job, for notices. A repeated scan ran before: only its repetition starts.
-fn object(job: &Job) -> String {
-    let is_repeated = matches!(job.call, Call::StartScan(_)) && !job.about.starts_with("scan of ");
-    format!("{}{}", if is_repeated { "repetition of " } else { "" }, job.about)
+/// Whether a job starts a scan again with the parameters of an earlier one.
+fn repeats(job: &Job) -> bool {
+    matches!(job.call, Call::StartScan(_)) && !job.about.starts_with("scan of ")
 }
 
 /// Whether the service may have carried out a change although the call failed.

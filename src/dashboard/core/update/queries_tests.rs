@@ -31,6 +31,18 @@ fn invalid_query_shows_error_and_keeps_list() {
 }
 
 #[test]
+fn invalid_term_is_left_out_while_it_is_typed() {
+    let mut app = TestDashboard::new();
+    app.keys("/ ctrl-u");
+    let all = app.shown(Pane::Findings);
+    app.keys("'risk'");
+    assert_ne!(app.shown(Pane::Findings), all, "a search for the word");
+    app.keys("'>=foo'");
+    assert_eq!(app.shown(Pane::Findings), all);
+    assert!(line(&app).1.is_some());
+}
+
+#[test]
 fn tab_completes_fields_then_cycles_values() {
     let mut app = TestDashboard::new();
     app.keys("/ 'ri' tab");

@@ -37,7 +37,7 @@ pub(crate) fn open(draft: ManualFindingDraft) -> Form {
         FormField::choice(FieldId::Risk, "Risk", Risk::DOWN.map(Risk::as_str), risk),
         FormField::line(FieldId::TargetName, "Target", &finding.target).with_help("host name, IP address or URL"),
         FormField::line(FieldId::Port, "Port", &port).with_help("1 to 65535; optional"),
-        FormField::line(FieldId::Class, "Class", &finding.class).with_help("such as SSRF; empty: the name"),
+        FormField::line(FieldId::Class, "Class", &finding.class).with_help("such as SSRF; empty: same as the name"),
         FormField::lines(FieldId::Text, "Description", &finding.text).with_help("optional"),
         FormField::lines(FieldId::Evidence, "Evidence", &finding.evidence),
     ];

@@ -4,7 +4,7 @@ use crate::contract::{NewScan, Scan, ScanId, Stamp};
 use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, Job, JobState, Pane, Tone};
 use crate::dashboard::data::{BY_NOW, Board};
 use crate::dashboard::findings::decide::keys::{prompt_or_execute, too_early};
-use crate::dashboard::input::{Action, Context, EditAction};
+use crate::dashboard::input::{Action, Context, EditAction, ItemAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
 use crate::text::plural;
@@ -74,16 +74,16 @@ pub(crate) fn prompt(model: &mut Model) {
 fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
     let (findings, scans) = (plan.retest.findings.len(), plan.jobs.len());
     let finding = match plan.retest.findings.as_slice() {
-        [one] => one.name.to_string(),
+        [one] => format!("`{}`", one.name),
         all => plural(all.len(), "finding"),
     };
     let scan = match plan.jobs.as_slice() {
         [one] => one.about.clone(),
         all => plural(all.len(), "scan"),
     };
-    let words = format!("Retest {finding} with {scan}?");
+    let words = format!("Retest {finding}? Repeats {scan}.");
     if findings == 1 || scans == 1 {
-        let prompt = Prompt::new(words, Then::Retest(Box::new(plan))).with_line("Repeats with the same parameters.");
+        let prompt = Prompt::new(words, Then::Retest(Box::new(plan))).with_line("The parameters stay the same.");
         return left_out.into_iter().fold(prompt, Prompt::with_line);
     }
     let mut named: Vec<String> = plan.jobs.iter().take(NAMED).map(|job| job.about.clone()).collect();
@@ -91,7 +91,7 @@ fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
         named.push(format!("{} more", scans - NAMED));
     }
     let mut prompt = Prompt::new(words, Then::Retest(Box::new(plan)));
-    prompt = prompt.with_line(format!("Repeats with the same parameters: {}.", named.join("; ")));
+    prompt = prompt.with_line(format!("The parameters stay the same: {}.", named.join("; ")));
     left_out.into_iter().fold(prompt, Prompt::with_line)
 }
 
@@ -294,7 +294,9 @@ impl Model {
         if !matches!(self.findings.board, Some(Board::Retest(_))) {
             let workspace = self.workspace_name();
             let Some(retest) = self.retest_of(&workspace) else {
-                return self.notify(Tone::Plain, "no retest in this workspace yet");
+                let retest = self.key_label(Context::Findings, Action::Item(ItemAction::Retest));
+                return self
+                    .notify(Tone::Plain, format!("no retest in this workspace yet; {retest} on findings starts one"));
             };
             self.set_board(Board::Retest(retest));
         }
@@ -309,7 +311,7 @@ impl Model {
         self.open_board();
     }
 
-    /// The scans of a retest as a phrase: `14 findings, 5 scans: 2 done, 3 running`.
+    /// The scans of a retest as a phrase: `5 scans: 2 done, 3 running`. The list counts the findings.
     pub fn board_words(&self) -> String {
         let scans = self.data.scans.value();
         match (&self.findings.board, scans) {
@@ -318,8 +320,7 @@ impl Model {
                 let counts = [(done, "done"), (running, "running"), (failed, "failed")];
                 let counts = counts.iter().filter(|(count, _)| *count > 0);
                 let counts = counts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ");
-                let (findings, scans) = (retest.findings.len(), retest.scans.len());
-                format!("{}, {}: {counts}", plural(findings, "finding"), plural(scans, "scan"))
+                format!("{}: {counts}", plural(retest.scans.len(), "scan"))
             }
             _ => String::new(),
         }

@@ -72,7 +72,7 @@ fn now(app: &TestDashboard) -> Vec<(String, RetestStatus)> {
 fn whole_list_is_retested_with_one_scan_per_target_and_tool() {
     let mut app = app();
     assert!(app.calls("3 * s").is_empty(), "nothing starts before the yes");
-    assert_eq!(app.prompt().question, "Retest 4 findings with 2 scans?");
+    assert_eq!(app.prompt().question, "Retest 4 findings? Repeats 2 scans.");
     let calls = app.calls("y");
     let scans: Vec<_> = calls
         .iter()
@@ -130,7 +130,7 @@ fn board_updates_with_scans_and_findings() {
         statuses(&app),
         [RetestStatus::Is(Absent), RetestStatus::Is(Same), RetestStatus::Failed, RetestStatus::Failed]
     );
-    assert_eq!(app.model.board_words(), "4 findings, 2 scans: 1 done, 1 failed");
+    assert_eq!(app.model.board_words(), "2 scans: 1 done, 1 failed");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn retest_excludes_scans_with_secret() {
     app.feed(Snapshot::Scans(table([secret, ended(4, 2, -900)])));
     app.feed(Snapshot::Findings(table(before())));
     app.keys("3 * s");
-    assert_eq!(app.prompt().question, "Retest 2 findings with scan 4, Website scan of t2.acme.test?");
+    assert_eq!(app.prompt().question, "Retest 2 findings? Repeats scan 4, Website scan of t2.acme.test.");
     assert!(app.prompt().lines.iter().any(|line| line.starts_with("2 findings excluded")), "{:?}", app.prompt().lines);
     app.keys("n * g g s");
     assert!(app.notices().contains("login secret"), "{}", app.notices());
@@ -275,8 +275,8 @@ fn export_contains_results_of_last_retest() {
     });
     let retest = |now: &str| Some(format!("retest on {}: {now} (before: open)", at.unwrap()));
     let expected = [
-        ("Private key", "not seen"),
-        ("Git repository", "still there"),
+        ("Private key", "absent"),
+        ("Git repository", "still found"),
         ("Cookie flags", "waiting"),
         ("Banner", "waiting"),
     ];
@@ -344,7 +344,7 @@ fn difference_of_finding_lists_changed_lines() {
 fn prompt_of_single_retest_names_finding_and_scan() {
     let mut app = app();
     app.keys("3 g g s");
-    assert_eq!(app.prompt().question, "Retest Private key with scan 1, Website scan of t1.acme.test?");
+    assert_eq!(app.prompt().question, "Retest `Private key`? Repeats scan 1, Website scan of t1.acme.test.");
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn ended_retest_is_reported_and_its_absent_finding_fixed_with_five_keys() {
     let mut findings = before();
     findings.push(found(20, 11, 1, "Git repository", Risk::High));
     app.feed(Snapshot::Findings(table(findings)));
-    assert!(app.notices().contains("retest ended: 1 absent · bn opens the board"), "{}", app.notices());
+    assert!(app.notices().contains("retest ended: 1 finding absent · b n opens the board"), "{}", app.notices());
     app.keys("b n x");
     let fixed = app.model.findings.triage.assessments.iter().filter(|one| one.verdict == Verdict::Fixed).count();
     assert_eq!((app.model.navigation.focus.pane, fixed), (Pane::Board, 1));

@@ -139,10 +139,13 @@ pub(crate) fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
 
 /// Ends the review. Its decisions remain.
 fn end(model: &mut Model, effects: &mut Vec<Effect>) {
+    let has_decisions =
+        model.reviewing().is_some_and(|review| review.outcome(&model.findings.triage.state).decided() > 0);
     close(model);
     model.forget_here(CARDS, effects);
     model.forget_here(PROGRESS, effects);
-    model.notify(Tone::Good, "review ended: its decisions remain");
+    let ended = if has_decisions { "review ended: its decisions remain" } else { "review ended without decisions" };
+    model.notify(Tone::Good, ended);
 }
 
 fn skip(model: &mut Model, effects: &mut Vec<Effect>) {

@@ -63,7 +63,7 @@ pub fn check_rate(params: &Value, address: &Address, limits: &ScanLimits) -> Res
     match rate <= u64::from(highest) {
         true => Ok(()),
         false => Err(ParamsError::Value(format!(
-            "requests_per_second: at most {highest} for {host}; the operator of the service raises it with \
+            "requests_per_second: at most {highest} for {host}; the operator of the service can raise the limit with \
              `scandeck serve --scan-requests-per-second N`"
         ))),
     }
@@ -135,7 +135,7 @@ fn check_engines(params: &Map<String, Value>) -> Result<(), ParamsError> {
     let engines = value.as_array().ok_or_else(|| wrong(value, "scanning_engines", "a list"))?;
     match engines.iter().all(|engine| engine == "nmap") && !engines.is_empty() {
         true => Ok(()),
-        false => Err(ParamsError::Value("scanning_engines must be [\"nmap\"]: no other engine is offered".to_owned())),
+        false => Err(ParamsError::Value("scanning_engines: use [\"nmap\"]".to_owned())),
     }
 }
 
@@ -278,7 +278,7 @@ mod tests {
             (Tool::PORTS, json!({"check_alive":"yes"}), "type: check_alive must be a boolean"),
             (Tool::PORTS, json!({"protocol_type":"udp"}), "value: protocol_type must be tcp"),
             (Tool::NETWORK, json!({"protocol_type":"sctp"}), "value: protocol_type must be tcp or udp"),
-            (Tool::NETWORK, json!({"scanning_engines":["openvas"]}), "value: scanning_engines must be"),
+            (Tool::NETWORK, json!({"scanning_engines":["openvas"]}), "value: scanning_engines: use"),
             (Tool(20), json!({}), "value: tool_id 20 (Subdomain Finder) is not available; tools are 70"),
         ] {
             let message = match check_params(tool, &given).expect_err(&given.to_string()) {

@@ -148,7 +148,7 @@ fn spider() -> Schema {
     let mut schema = request(
         &[],
         json!({
-            "approach": nullable(choice(&["auto", "classic", "spa"], "Links in HTML are followed in each case.")),
+            "approach": nullable(choice(&["auto", "classic", "spa"], "No effect in this service: links in HTML are followed.")),
             "depth": nullable(with(count("Largest number of links from the start page."), json!({"maximum": 100}))),
             "include_urls": nullable(texts("URLs, or paths of the site, that are read too.")),
             "exclude_urls": nullable(texts("Pages whose URLs begin with one of these are not read.")),
@@ -229,11 +229,11 @@ fn tls_params() -> Schema {
             "preset": nullable(text(PRESET)),
             "port": {
                 "type": ["integer", "null"], "minimum": 1, "maximum": 65_535,
-                "description": "The port, before that of the target; 443 by default.",
+                "description": "The port; overrides that of the target. 443 by default.",
             },
             "starttls": nullable(choice(
                 &["none", "smtp", "imap", "pop3", "ftp", "postgresql", "ldap"],
-                "The protocol that starts TLS by a command; by the port if it is absent.",
+                "The protocol whose command starts TLS. Default: by port (25 and 587 smtp, 143 imap, …), else none.",
             )),
             "authentication": without_http(),
         }),

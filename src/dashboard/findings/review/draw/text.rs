@@ -253,7 +253,7 @@ pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     let mut lines = vec![Line::default()];
     let (text, dim) = (cx.theme.text(), cx.theme.dim());
     match outcome.decided() {
-        0 => lines.push(words("No decisions in this review.", text)),
+        0 => lines.push(words("No decisions yet in this review.", text)),
         decided => {
             let title = format!("{} of {} decided", decided, format::plural(review.len(), "card"));
             lines.push(words(title, cx.theme.strong()));
