@@ -45,6 +45,8 @@ pub mod query;
 #[cfg(feature = "dashboard")]
 pub mod table;
 #[cfg(feature = "dashboard")]
+pub mod text_files;
+#[cfg(feature = "dashboard")]
 pub mod triage;
 
 #[cfg(any(feature = "dashboard", feature = "service"))]

@@ -34,6 +34,7 @@ fn validator() -> Validator {
 fn record(handler_url: &str, capture: Capture) -> CaptureRecord {
     CaptureRecord {
         capture: Arc::new(capture),
+        body: None,
         logger: 3.into(),
         label: HOSTILE.into(),
         handler_url: handler_url.into(),

@@ -25,6 +25,7 @@ pub mod replay;
 pub mod request;
 pub mod source;
 pub mod store;
+pub mod stored_body;
 pub mod token;
 
 pub use archived::NewestCapture;
@@ -38,6 +39,7 @@ pub use reachability::Reachability;
 pub use replay::Replay;
 pub use source::{Agent, Network, TargetHosts};
 pub use store::{ArchivePlace, HitCount, OpenedArchive, RowRange, Store, StoreError};
+pub use stored_body::{BodyStore, StoredBody, with_body};
 
 pub use archived::{ArchivedCapture, ClearedRequests};
 pub use book::PayloadBook;

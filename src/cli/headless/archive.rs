@@ -295,6 +295,7 @@ impl<'a> ArchiveReader<'a> {
         let record = move |one: ArchivedCapture| CaptureRecord {
             mentions: mentions(&one.capture, &book).into(),
             capture: one.capture,
+            body: None,
             logger: one.logger,
             label: one.label,
             handler_url: one.handler_url,

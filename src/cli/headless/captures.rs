@@ -191,7 +191,10 @@ impl CaptureChoice {
         let Some(query) = &self.query else { return all };
         let rows: Vec<RecognizedCapture> = all
             .iter()
-            .map(|CaptureRecord { capture, label, mentions, .. }| RecognizedCapture { capture, label, mentions })
+            .map(|CaptureRecord { capture, label, mentions, .. }| {
+                let has_body = !capture.request_body_base64.is_empty();
+                RecognizedCapture { capture, has_body, label, mentions }
+            })
             .collect();
         let (others, now) = (&archive.with_hits(BTreeMap::new()), Timestamp::now().as_second());
         query.matches(&Rows { rows: &rows, others, now }).rows().map(|at| all[at].clone()).collect()

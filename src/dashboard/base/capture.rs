@@ -2,8 +2,10 @@
 
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::oob::recognize::mentions;
-use crate::oob::{ArchivedCapture, Mention, PayloadBook, Token};
+use crate::oob::request::body_size;
+use crate::oob::{ArchivedCapture, BodyStore, Mention, PayloadBook, StoredBody, Token, with_body};
 use crate::table::{RecognizedCapture, Row};
+use std::io;
 use std::sync::Arc;
 
 /// A captured request with the logger that recorded it, and what it mentions. A copy shares everything.
@@ -15,6 +17,8 @@ pub struct CaptureRow {
     /// Its URL when this was recorded.
     pub handler_url: Shared,
     pub capture: Arc<Capture>,
+    /// The place of its body in a file. A row of the list has no other; a new row has both.
+    pub(crate) body: Option<Arc<StoredBody>>,
     /// The tokens in it; known ones first.
     pub mentions: Arc<[Mention]>,
     /// Lower-case text that `/` searches.
@@ -38,7 +42,7 @@ impl CaptureRow {
         capture.search_text(&mut text);
         let text = text.to_lowercase().into();
         let (label, handler_url) = (archived.label.clone(), archived.handler_url.clone());
-        Self { logger: archived.logger, label, handler_url, capture, mentions, text }
+        Self { logger: archived.logger, label, handler_url, capture, body: None, mentions, text }
     }
 
     /// Its id.
@@ -46,9 +50,49 @@ impl CaptureRow {
         CaptureKey { logger: self.logger, capture: self.capture.id, date: self.capture.request_date }
     }
 
+    /// The same capture with its body in a file, too.
+    ///
+    /// # Errors
+    /// When no file can be created.
+    pub fn stored(mut self, bodies: &mut BodyStore) -> io::Result<Self> {
+        self.body = bodies.store(&self.capture)?;
+        Ok(self)
+    }
+
+    /// Frees the body if it is in a file.
+    pub(crate) fn release_body(&mut self) {
+        if self.body.is_some() && !self.capture.request_body_base64.is_empty() {
+            let capture = Capture { request_body_base64: Shared::default(), ..Capture::clone(&self.capture) };
+            self.capture = Arc::new(capture);
+        }
+    }
+
+    /// The place of the body, if it has to be read from there.
+    pub fn unread_body(&self) -> Option<&Arc<StoredBody>> {
+        self.body.as_ref().filter(|_| self.capture.request_body_base64.is_empty())
+    }
+
+    /// The capture with its body.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn whole(&self) -> io::Result<Arc<Capture>> {
+        with_body(&self.capture, self.unread_body().map(|body| &**body))
+    }
+
+    /// Bytes of the decoded body.
+    pub fn body_size(&self) -> usize {
+        self.unread_body().map_or_else(|| body_size(&self.capture), |body| body.size())
+    }
+
     /// The mentions of a capture after tokens were added to the book. None if it contains none of the added tokens.
+    /// A body that cannot be read is not searched.
     pub fn mentions_of(&self, grown: &PayloadBook) -> Option<Arc<[Mention]>> {
-        let found: Vec<Mention> = mentions(&self.capture, grown).into_iter().filter(|mention| mention.known).collect();
+        let capture = self.whole().unwrap_or_else(|error| {
+            tracing::warn!(%error, "body of a capture not searched for tokens");
+            Arc::clone(&self.capture)
+        });
+        let found: Vec<Mention> = mentions(&capture, grown).into_iter().filter(|mention| mention.known).collect();
         if found.is_empty() {
             return None;
         }
@@ -69,15 +113,18 @@ impl CaptureRow {
         known.filter(move |(at, mention)| first(*at, mention.token)).map(|(_, mention)| mention.token)
     }
 
-    /// As a row of queries.
-    pub fn recognised(&self) -> RecognizedCapture<'_> {
-        RecognizedCapture { capture: &self.capture, label: &self.label, mentions: &self.mentions }
+    /// As a row of queries; with its body if that was read.
+    pub fn recognised<'a>(&'a self, whole: Option<&'a Arc<Capture>>) -> RecognizedCapture<'a> {
+        let capture = whole.unwrap_or(&self.capture);
+        let has_body = self.unread_body().is_some() || !capture.request_body_base64.is_empty();
+        RecognizedCapture { capture, has_body, label: &self.label, mentions: &self.mentions }
     }
 
-    /// The approximate size in memory.
+    /// The approximate size in memory and in files.
     pub fn bytes(&self) -> usize {
         let capture = &self.capture;
         let headers: usize = capture.http_headers.iter().map(|line| line.len() + 32).sum();
-        512 + self.text.len() + headers + capture.request_body_base64.len() + capture.url_params.len()
+        let body = self.body.as_ref().map_or(capture.request_body_base64.len(), |body| body.encoded_size());
+        512 + self.text.len() + headers + body + capture.url_params.len()
     }
 }

@@ -70,6 +70,8 @@ pub enum Effect {
     Correlate(Generation, Box<triage::CorrelationInput>),
     /// Read the long texts of these fields, off the UI thread; answered by `Msg::TextsRead`.
     ReadTexts(SearchedTexts),
+    /// Read the bodies of captures, off the UI thread, and go on with them; answered by `Msg::CapturesRead`.
+    ReadCaptures(CaptureUse, Vec<CaptureRecord>),
     /// Draw random numbers for payloads; answered by `Msg::PayloadNumbers`.
     DrawPayloadNumbers(Box<PayloadRequest>),
     /// Alert the user: the bell, a notification, the configured command.
@@ -114,6 +116,27 @@ pub enum Effect {
         /// Which.
         keys: Vec<FindingKey>,
     },
+}
+
+/// The action that captures are read for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CaptureUse {
+    /// A query tests the next chunk.
+    Filter,
+    /// The detail shows them.
+    Show,
+    /// Copy one as a curl command.
+    Curl,
+    /// Copy them as raw HTTP.
+    Raw,
+    /// Copy them as JSON.
+    Json,
+    /// Write them into a file as JSON.
+    SaveJson,
+    /// Open a manual finding with them as evidence.
+    ManualFinding,
+    /// Send one again to this URL.
+    Replay(String),
 }
 
 /// Long texts of findings that a query searches.

@@ -1,13 +1,14 @@
 //! Messages of the archive: captures in groups, payloads of other programs, and the notices about them.
 
+use crate::client::Problem;
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
-use crate::dashboard::base::{ArchivedCaptures, CaptureRow, Effect, Pane, Snapshot};
+use crate::dashboard::base::{ArchivedCaptures, CaptureRow, CaptureUse, Effect, Pane, Snapshot};
 use crate::dashboard::core::{Msg, update};
-use crate::dashboard::data::{Archive, ArchiveBacklog, OobNews, Recalled, StoredArchive};
+use crate::dashboard::data::{Archive, ArchiveBacklog, OobNews, Recalled, StoredArchive, WholeCapture};
 use crate::dashboard::list::CHUNK;
-use crate::dashboard::model::Model;
-use crate::dashboard::testing::{TestDashboard, capture, capture_row, events, table};
-use crate::oob::{Mention, MentionPlace, Payload, Token};
+use crate::dashboard::model::{Modal, Model};
+use crate::dashboard::testing::{TestDashboard, capture, capture_row, events, stamp, table};
+use crate::oob::{BodyStore, CaptureRecord, Mention, MentionPlace, Payload, Token};
 use base64::Engine;
 use std::sync::Arc;
 
@@ -133,7 +134,7 @@ fn poller_waits_for_archive_until_it_fails() {
     assert_eq!(app.model.plan().archived, ArchivedCaptures::Newest(newest));
     assert_eq!(app.shown(Pane::Captures), [-5, 1, 2, 3]);
     assert!(app.model.data.captures.older);
-    app.send(Msg::Oob(OobNews::Failed(Arc::new(crate::client::Problem::local("the disk is full")))));
+    app.send(Msg::Oob(OobNews::Failed(Arc::new(Problem::local("the disk is full")))));
     assert_eq!(
         (app.model.plan().archived, &app.model.captures.oob.archive),
         (ArchivedCaptures::Nothing, &Archive::Broken)
@@ -153,7 +154,7 @@ fn full_disk_is_shown_until_captures_are_archived() {
         older: Some(false),
         ..Recalled::default()
     }))));
-    let problem = Arc::new(crate::client::Problem::local("captures.db: database or disk is full"));
+    let problem = Arc::new(Problem::local("captures.db: database or disk is full"));
     let retrying = |captures, is_full| {
         let problem = Arc::clone(&problem);
         Msg::Oob(OobNews::Retrying(ArchiveBacklog { problem, captures, payloads: 0, is_full }))
@@ -296,4 +297,149 @@ fn header_is_not_actionable_before_filter_is_complete() {
     while !update(model, now, Msg::NextChunk).is_empty() {}
     presses(model, "space");
     assert_eq!(model.lists.captures.marks().len(), 5);
+}
+
+/// The same with bodies in files, whose directory is deleted.
+fn stored(captures: Vec<CaptureRow>) -> Vec<CaptureRow> {
+    let directory = tempfile::tempdir().unwrap();
+    let mut bodies = BodyStore::new(directory.path());
+    let stored = captures.into_iter().map(|one| one.stored(&mut bodies).unwrap()).collect();
+    bodies.flush().unwrap();
+    stored
+}
+
+#[test]
+fn bodies_in_files_are_searched_copied_and_exported() {
+    let mut app = TestDashboard::new();
+    app.keys("5");
+    receive(&mut app, stored((10..20).map(long).collect()));
+    let rows = || (10..20).map(|id| capture(id).id);
+    let in_file = app.model.data.captures.rows.iter().filter(|row| row.unread_body().is_some());
+    assert!(in_file.map(|row| row.capture.id).eq(rows()));
+    app.keys("/ 'body:odd' enter");
+    assert_eq!(shown(&mut app.model), [11, 13, 15, 17, 19]);
+    let copied = app.keys("G y r");
+    assert!(matches!(copied.as_slice(), [Effect::Copy { text, .. }] if text.contains("oddodd")), "{}", app.notices());
+    let exported = app.keys(": 'export captures jsonl body:even' enter");
+    let [.., Effect::ExportCaptures(exported)] = exported.as_slice() else { panic!("{}", app.notices()) };
+    let ids: Vec<i64> = exported.sent.iter().map(|sent| sent.capture.id.0).collect();
+    assert_eq!(ids, [10, 12, 14, 16, 18]);
+    assert!(exported.sent.iter().all(|sent| sent.whole().unwrap().capture == long(sent.capture.id.0).capture));
+    app.keys("n");
+    let Some(Modal::Form(form)) = app.model.overlay.modals.last() else { panic!("{}", app.notices()) };
+    let finding = &form.subject.manual.as_ref().unwrap().finding;
+    assert!(finding.evidence.contains("oddodd") && finding.captures.len() == 1);
+}
+
+#[test]
+fn query_on_bodies_in_files_waits_for_each_chunk() {
+    let mut app = TestDashboard::new();
+    app.keys("5");
+    receive(&mut app, stored((10..20).map(long).collect()));
+    let now = app.model.now;
+    let model = &mut app.model;
+    let typed = events("/ 'body:even' enter");
+    let mut effects: Vec<Effect> = typed.into_iter().flat_map(|event| update(model, now, Msg::Key(event))).collect();
+    assert!(shown(model).is_empty() && model.lists.captures.pending() > 9, "nothing is known before the bodies");
+    let (mut chunks, mut lost) = (0, false);
+    while let Some(effect) = effects.pop() {
+        let Effect::ReadCaptures(purpose @ CaptureUse::Filter, captures) = effect else {
+            if effect == Effect::NextChunk {
+                effects.extend(update(model, now, Msg::NextChunk));
+            }
+            continue;
+        };
+        assert!(captures.len() <= 3, "a chunk is 1 MB: {}", captures.len());
+        // The bodies of the second chunk cannot be read.
+        let problem = (chunks == 1).then(|| Problem::local("the disk is broken"));
+        let read = |record: &CaptureRecord| if problem.is_some() { record.clone() } else { record.whole().unwrap() };
+        let captures = captures.iter().map(read).collect();
+        lost |= problem.is_some();
+        effects.extend(update(model, now, Msg::CapturesRead { purpose, captures, problem }));
+        chunks += 1;
+    }
+    let found = shown(model);
+    assert!(lost && chunks > 3 && model.lists.captures.pending() == 0, "{chunks}");
+    assert!(found.contains(&10) && found.contains(&18) && found.len() == 4, "{found:?}");
+    assert!(model.overlay.notices.iter().any(|notice| notice.text.contains("bodies not searched")));
+}
+
+#[test]
+fn shown_body_is_read_and_newest_selection_wins() {
+    let mut app = TestDashboard::new();
+    app.keys("5 G");
+    receive(&mut app, stored((10..20).map(long).collect()));
+    let now = app.model.now;
+    let model = &mut app.model;
+    let select = |model: &mut Model, key: &str| {
+        let effects = events(key).into_iter().flat_map(|event| update(model, now, Msg::Key(event)));
+        let shown = |effect| match effect {
+            Effect::ReadCaptures(CaptureUse::Show, captures) => Some(captures),
+            _ => None,
+        };
+        effects.collect::<Vec<_>>().into_iter().find_map(shown).unwrap()
+    };
+    let first = select(model, "k");
+    let second = select(model, "k");
+    let take = |model: &mut Model, captures, problem| {
+        update(model, now, Msg::CapturesRead { purpose: CaptureUse::Show, captures, problem });
+    };
+    let whole = |captures: &[CaptureRecord]| captures.iter().map(|one| one.whole().unwrap()).collect::<Vec<_>>();
+    let state = |model: &Model| match model.whole_capture(model.selected_capture().unwrap()) {
+        WholeCapture::Read(capture) => capture.request_body_base64.len().to_string(),
+        WholeCapture::Reading => "reading".to_owned(),
+        WholeCapture::Unreadable(problem) => problem.message.to_string(),
+    };
+    assert_eq!(state(model), "reading");
+    take(model, whole(&first), None);
+    assert_eq!(state(model), "reading", "the answer is about another capture");
+    take(model, second.clone(), Some(Problem::local("the disk is broken")));
+    assert_eq!(state(model), "the disk is broken");
+    let again = select(model, "k");
+    take(model, whole(&again), None);
+    assert_eq!(state(model), long(16).capture.request_body_base64.len().to_string());
+}
+
+#[test]
+fn alert_rule_on_body_matches_new_capture_with_body_in_file() {
+    let mut app = TestDashboard::new();
+    app.keys(": 'alert body:even' enter");
+    let generation = app.model.connection.generation;
+    let mut signals = |id| {
+        let old = long(id);
+        let recent = Capture { request_date: Some(stamp()), ..Capture::clone(&old.capture) };
+        let new = stored(vec![CaptureRow { capture: Arc::new(recent), ..old }]);
+        let effects = app.send(Msg::Oob(OobNews::Captures { generation, new }));
+        effects.iter().filter(|effect| matches!(effect, Effect::Signal(_))).count()
+    };
+    assert_eq!((signals(11), signals(12)), (0, 1));
+}
+
+#[test]
+fn export_that_reads_bodies_is_written_before_quit() {
+    let mut app = TestDashboard::new();
+    receive(&mut app, stored((10..20).map(long).collect()));
+    let now = app.model.now;
+    let typed = events(": 'export captures har body:even' enter q");
+    let mut effects: Vec<Effect> =
+        typed.into_iter().flat_map(|event| update(&mut app.model, now, Msg::Key(event))).collect();
+    assert!(!effects.contains(&Effect::Quit), "bodies are not read yet");
+    let mut at = 0;
+    while at < effects.len() {
+        let msg = match effects[at].clone() {
+            Effect::ReadCaptures(purpose, captures) => {
+                let captures = captures.iter().map(|one| one.whole().unwrap()).collect();
+                Msg::CapturesRead { purpose, captures, problem: None }
+            }
+            Effect::NextChunk => Msg::NextChunk,
+            _ => Msg::Wake,
+        };
+        if !matches!(msg, Msg::Wake) {
+            effects.extend(update(&mut app.model, now, msg));
+        }
+        at += 1;
+    }
+    let place = |predicate: fn(&Effect) -> bool| effects.iter().position(predicate).unwrap();
+    let written = place(|effect| matches!(effect, Effect::ExportCaptures(exported) if exported.sent.len() == 5));
+    assert!(written < place(|effect| *effect == Effect::Quit));
 }

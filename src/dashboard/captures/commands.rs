@@ -27,7 +27,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         &[ArgumentSlot::needed(ArgumentShape::Text("URL"))],
         "send the selected capture again to this URL",
         "replay https://shop.acme.test/search",
-        |model, args, _| prompt_replay(model, &args.text().unwrap_or_default()),
+        |model, args, effects| prompt_replay(model, &args.text().unwrap_or_default(), effects),
     )
     .or(Action::Item(ItemAction::Replay)),
 ];

@@ -1,10 +1,10 @@
 //! The actions on captures: compare two, and send one again.
 
-use crate::dashboard::base::{Call, Job, Pane, Tab, Tone};
+use crate::dashboard::base::{Call, CaptureUse, Effect, Job, Pane, Tab, Tone};
 use crate::dashboard::input::{Action, Context, ViewAction};
 use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
-use crate::oob::Replay;
+use crate::oob::{CaptureRecord, Replay};
 use crate::text;
 
 /// Compares two marked captures, else the selected one with the previous one of the same address or payload.
@@ -38,11 +38,20 @@ pub(crate) fn no_capture_to_replay(model: &Model) -> String {
 }
 
 /// `:replay URL`: opens a prompt with method and URL, and sends the request on yes.
-pub(crate) fn prompt_replay(model: &mut Model, url: &str) -> Result<(), String> {
+pub(crate) fn prompt_replay(model: &mut Model, url: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
     if model.navigation.focus.pane != Pane::Captures {
         return Err(no_capture_to_replay(model));
     }
     let captured = model.selected_capture().ok_or("no capture selected")?;
+    let record = model.record_of(captured);
+    match model.must_read(CaptureUse::Replay(url.to_owned()), std::slice::from_ref(&record), effects) {
+        true => Ok(()),
+        false => prompt_replay_of(model, &record, url),
+    }
+}
+
+/// Opens the prompt for this request.
+pub(crate) fn prompt_replay_of(model: &mut Model, captured: &CaptureRecord, url: &str) -> Result<(), String> {
     let replay = match Replay::new(&captured.capture, url) {
         Ok(replay) => replay,
         Err(why) => {

@@ -2,7 +2,7 @@
 
 use crate::client::Problem;
 use crate::dashboard::base::{
-    CachedList, CallAnswer, CopyFailed, Generation, SearchedTexts, Session, Size, Ticket, Update,
+    CachedList, CallAnswer, CaptureUse, CopyFailed, Generation, SearchedTexts, Session, Size, Ticket, Update,
 };
 use crate::dashboard::data::{OobNews, TriageNews};
 use crate::oob::{CaptureRecord, PayloadRequest};
@@ -46,6 +46,8 @@ pub enum Msg {
     Correlated(Generation, Box<Correlated>),
     /// The long texts of these fields were read.
     TextsRead(SearchedTexts),
+    /// The bodies of captures were read; those that could not be read still name their place, with the reason.
+    CapturesRead { purpose: CaptureUse, captures: Vec<CaptureRecord>, problem: Option<Problem> },
     /// A list as an earlier dashboard read it.
     Cached(CachedList),
     /// News from the store of decisions.

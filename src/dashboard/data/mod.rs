@@ -16,6 +16,7 @@ pub mod board;
 pub mod payloads;
 pub mod revisions;
 pub mod scan_progress;
+pub mod shown_captures;
 pub mod snapshots;
 pub mod stream;
 
@@ -31,6 +32,7 @@ pub(crate) use last_visit::{SOON, VISITED_AT};
 pub use payloads::Payloads;
 pub use revisions::{Revisions, Segment};
 pub use scan_progress::{ScanProgress, Tally};
+pub use shown_captures::{ShownCaptures, WholeCapture};
 pub(crate) use signals::{ALERT, LONGEST, OFF, ON, RECENT};
 pub use signals::{Alert, AlertState, Wait};
 pub use snapshots::{Data, ScanParts};

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Most captures in memory.
 pub const MOST: usize = 100_000;
 
-/// Most bytes of captures in memory, approximately.
+/// Most bytes of the loaded captures, approximately: of their rows in memory and of their bodies in files.
 pub const MOST_BYTES: usize = 128 << 20;
 
 /// The number of the first row. Older captures have lower numbers.
@@ -132,7 +132,8 @@ impl Stream {
         new.sort_by_key(CaptureRow::id);
         new.dedup_by_key(|captured| captured.id());
         new.retain(|captured| !self.holds(captured.id()));
-        for captured in &new {
+        for captured in &mut new {
+            captured.release_body();
             self.bytes += captured.bytes();
             *self.sources.entry(captured.capture.ip_address.clone()).or_default() += 1;
         }

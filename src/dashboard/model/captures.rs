@@ -1,6 +1,7 @@
 //! The captures of an action, and the capture that the selected one is compared with.
 
-use crate::dashboard::base::CaptureRow;
+use crate::dashboard::base::{CaptureRow, CaptureUse, Effect, Pane, Tab};
+use crate::dashboard::data::WholeCapture;
 use crate::dashboard::model::Model;
 use crate::oob::{CaptureRecord, Token};
 use std::sync::Arc;
@@ -10,10 +11,39 @@ impl Model {
     pub(crate) fn record_of(&self, captured: &CaptureRow) -> CaptureRecord {
         CaptureRecord {
             capture: Arc::clone(&captured.capture),
+            body: captured.unread_body().cloned(),
             logger: captured.logger,
             label: captured.label.clone(),
             handler_url: captured.handler_url.clone(),
             mentions: Arc::clone(&captured.mentions),
+        }
+    }
+
+    /// Requests the bodies of captures that are in files. If there are any, the action goes on when they were read.
+    pub(crate) fn must_read(&self, purpose: CaptureUse, captures: &[CaptureRecord], effects: &mut Vec<Effect>) -> bool {
+        let must = captures.iter().any(|record| record.body.is_some());
+        if must {
+            effects.push(Effect::ReadCaptures(purpose, captures.to_vec()));
+        }
+        must
+    }
+
+    /// A capture of the detail with its body.
+    pub(crate) fn whole_capture<'a>(&'a self, captured: &'a CaptureRow) -> WholeCapture<'a> {
+        match captured.unread_body() {
+            None => WholeCapture::Read(&captured.capture),
+            Some(_) => self.captures.shown.whole(&captured.capture),
+        }
+    }
+
+    /// Requests the bodies that the detail shows, if they are in files.
+    pub(crate) fn read_shown_captures(&mut self, effects: &mut Vec<Effect>) {
+        let compared = || self.compared_capture().filter(|_| self.detail.tab(Pane::Captures) == Tab::Compare);
+        let captures = self.selected_capture().into_iter().chain(compared());
+        let unread = captures.filter(|captured| captured.unread_body().is_some());
+        let unread: Vec<CaptureRecord> = unread.map(|captured| self.record_of(captured)).collect();
+        if self.captures.shown.request(&unread) && !unread.is_empty() {
+            effects.push(Effect::ReadCaptures(CaptureUse::Show, unread));
         }
     }
 

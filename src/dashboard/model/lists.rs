@@ -237,7 +237,7 @@ impl Model {
             },
             captures => {
                 let (others, now) = (self.list_context(), self.service_now().as_second());
-                let context = StreamContext { only: self.navigation.scope.logger, others: &others, now };
+                let context = StreamContext { only: self.navigation.scope.logger, read: None, others: &others, now };
                 Some(run(&mut Evaluator::default(), &StreamChunk::newest(&self.data.captures, context)))
             }
         ])

@@ -56,11 +56,11 @@ use crate::dashboard::base::{
     Size, Ticket,
 };
 use crate::dashboard::data::{
-    AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, Tabs, Tally, Triage,
+    AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures, Tabs, Tally, Triage,
 };
 use crate::dashboard::forms::Form;
 use crate::dashboard::input::{Context, KeyChord, Keymap};
-use crate::dashboard::list::{CaptureExport, Lists};
+use crate::dashboard::list::{CaptureExport, Lists, ReadCaptures};
 use crate::dashboard::text::Detail;
 use crate::oob::LoggerExpiry;
 use crate::table::Table;
@@ -148,8 +148,14 @@ pub struct CapturesState {
     pub(crate) seen_requests: BTreeMap<LoggerId, i64>,
     /// Exports of captures in progress.
     pub(crate) exports: VecDeque<(ExportedCaptures, CaptureExport)>,
-    /// `Effect::NextChunk` is under way.
+    /// `Effect::NextChunk`, or the reading of bodies for it, is under way.
     pub(crate) is_chunk_requested: bool,
+    /// The captures with the bodies that were read for the present chunk.
+    pub(crate) read: ReadCaptures,
+    /// The captures in the detail whose bodies are in files.
+    pub(crate) shown: ShownCaptures,
+    /// Quit when the exports have been written.
+    pub(crate) is_quitting: bool,
 }
 
 /// Progress of scans.

@@ -4,11 +4,14 @@
 //!   order of the table ─► in scope? ─► taken by the query? ─► refined order ─► List::rows
 //! ```
 
-use crate::dashboard::base::{Effect, Pane, Tone};
-use crate::dashboard::list::{ChunkQuery, List, QueryCache, StreamList, stream};
+use crate::client::Problem;
+use crate::contract::LoggerId;
+use crate::dashboard::base::{CaptureKey, CaptureRow, CaptureUse, Effect, Pane, Tone};
+use crate::dashboard::list::{CHUNK, ChunkQuery, List, QueryCache, ReadCaptures, StreamContext, StreamList};
 use crate::dashboard::model::{Model, PaneItem, Stored};
+use crate::oob::CaptureRecord;
 use crate::query::explain::explain;
-use crate::query::{QueryKind, RowSet, RowSource, query_of};
+use crate::query::{Query, QueryKind, RowSet, RowSource, query_of};
 use crate::table::{Item, Table};
 use std::sync::Arc;
 
@@ -32,23 +35,51 @@ impl Model {
     pub(crate) fn filter_captures(&mut self, run: impl FnOnce(&mut StreamList, &ChunkQuery<'_>)) {
         let mut list = std::mem::take(&mut self.lists.captures);
         let query = query_of(&list.filter, QueryKind::Captures);
-        let (others, now) = (self.list_context(), self.service_now().as_second());
-        let context = stream::chunks::StreamContext { only: self.navigation.scope.logger, others: &others, now };
-        run(
-            &mut list,
-            &ChunkQuery { stream: &self.data.captures, query: &query, context, bytes: stream::chunks::CHUNK },
-        );
+        self.with_chunk_query(&query, self.navigation.scope.logger, |chunk_query| run(&mut list, chunk_query));
         self.lists.captures = list;
+    }
+
+    /// Runs `run` with a query on the captures, or on those of one logger.
+    fn with_chunk_query<A>(&self, query: &Query, only: Option<LoggerId>, run: impl FnOnce(&ChunkQuery<'_>) -> A) -> A {
+        let (others, now) = (self.list_context(), self.service_now().as_second());
+        let context = StreamContext { only, read: Some(&self.captures.read), others: &others, now };
+        run(&ChunkQuery { stream: &self.data.captures, query, context, bytes: CHUNK })
+    }
+
+    /// Runs the query of the captures, or the oldest export, on the next chunk.
+    pub(crate) fn run_chunk(&mut self, effects: &mut Vec<Effect>) {
+        self.captures.is_chunk_requested = false;
+        match self.lists.captures.pending() {
+            0 => self.gather(effects),
+            _ => self.filter_captures(StreamList::next_chunk),
+        }
+    }
+
+    /// The same with the bodies that were read for this chunk. Bodies that cannot be read are not searched.
+    pub(crate) fn run_read_chunk(
+        &mut self,
+        captures: Vec<CaptureRecord>,
+        problem: Option<&Problem>,
+        effects: &mut Vec<Effect>,
+    ) {
+        if let Some(problem) = problem {
+            self.notify_problem("bodies not searched", problem);
+        }
+        let id = |one: &CaptureRecord| CaptureKey {
+            logger: one.logger,
+            capture: one.capture.id,
+            date: one.capture.request_date,
+        };
+        self.captures.read = captures.into_iter().map(|one| (id(&one), one.capture)).collect();
+        self.run_chunk(effects);
+        self.captures.read = ReadCaptures::default();
     }
 
     /// Continues the oldest export of captures.
     pub(crate) fn gather(&mut self, effects: &mut Vec<Effect>) {
         let Some((mut exported, mut gathering)) = self.captures.exports.pop_front() else { return };
-        let (others, now) = (self.list_context(), self.service_now().as_second());
-        let context = stream::chunks::StreamContext { only: gathering.only, others: &others, now };
         let query = gathering.query.clone();
-        let asking = ChunkQuery { stream: &self.data.captures, query: &query, context, bytes: stream::chunks::CHUNK };
-        match gathering.next_chunk(&asking) {
+        match self.with_chunk_query(&query, gathering.only, |chunk_query| gathering.next_chunk(chunk_query)) {
             None => self.captures.exports.push_front((exported, gathering)),
             Some(found) if found.is_empty() => self.notify(Tone::Bad, "no captured requests to export"),
             Some(found) => {
@@ -75,8 +106,39 @@ impl Model {
         let more = self.lists.captures.pending() > 0 || !self.captures.exports.is_empty();
         if more && !self.captures.is_chunk_requested {
             self.captures.is_chunk_requested = true;
-            effects.push(Effect::NextChunk);
+            effects.push(match self.unread_captures() {
+                none if none.is_empty() => Effect::NextChunk,
+                unread => Effect::ReadCaptures(CaptureUse::Filter, unread),
+            });
         }
+    }
+
+    /// The captures of the next chunk whose bodies have to be read first.
+    fn unread_captures(&self) -> Vec<CaptureRecord> {
+        let list = &self.lists.captures;
+        let records = |unread: Vec<&CaptureRow>| unread.into_iter().map(|captured| self.record_of(captured)).collect();
+        match self.captures.exports.front() {
+            _ if list.pending() > 0 => {
+                let query = query_of(&list.filter, QueryKind::Captures);
+                self.with_chunk_query(&query, self.navigation.scope.logger, |chunk| records(list.unread(chunk)))
+            }
+            Some((_, export)) => {
+                self.with_chunk_query(&export.query, export.only, |chunk| records(export.unread(chunk)))
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Finishes the exports of captures before the end. False if one has to read bodies first.
+    pub(crate) fn finish_exports(&mut self, effects: &mut Vec<Effect>) -> bool {
+        while let Some((_, export)) = self.captures.exports.front() {
+            let unread = self.with_chunk_query(&export.query, export.only, |chunk| !export.unread(chunk).is_empty());
+            if unread {
+                return false;
+            }
+            self.gather(effects);
+        }
+        true
     }
 
     /// Runs `run` with the query cache of a list, valid for the current tables.

@@ -134,7 +134,7 @@ impl Model {
             return matches;
         }
         let list_context = self.list_context();
-        let rows: Vec<RecognizedCapture<'_>> = new.iter().map(|captured| captured.recognised()).collect();
+        let rows: Vec<RecognizedCapture<'_>> = new.iter().map(|captured| captured.recognised(None)).collect();
         let source = Rows { rows: &rows, others: &list_context, now: self.service_now().as_second() };
         for alert in on {
             let Ok(query) = Query::parse(&alert.query, QueryKind::Captures) else { continue };

@@ -1,7 +1,9 @@
 //! The execution of effects: each one is executed at once, or by a task whose answer returns as a message.
 
 use crate::client::Problem;
-use crate::dashboard::base::{Call, ConnectionChoice, CopyFailed, Effect, Exported, SearchedTexts, Signal, Ticket};
+use crate::dashboard::base::{
+    Call, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, SearchedTexts, Signal, Ticket,
+};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
 use crate::dashboard::runtime::event_loop::EventLoop;
@@ -11,9 +13,10 @@ use crate::dashboard::runtime::{
     clipboard, editor, signal,
 };
 use crate::export::Export;
-use crate::oob::request;
+use crate::oob::{CaptureRecord, request};
 use crate::triage;
 use crate::triage::settings::setting;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
@@ -40,10 +43,9 @@ impl EventLoop {
             Effect::Export(exported) => {
                 self.write(async move { Msg::Saved(blocking(move || export(&exported)).await) });
             }
-            Effect::ExportCaptures(exported) => self.write(async move {
-                let write = move || calls::save(&exported.name, exported.format.written(&exported.sent).as_bytes());
-                Msg::Saved(blocking(write).await)
-            }),
+            Effect::ExportCaptures(exported) => {
+                self.write(async move { Msg::Saved(blocking(move || export_captures(&exported)).await) })
+            }
             Effect::Edit(text) => self.edit(text).await,
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
@@ -62,6 +64,13 @@ impl EventLoop {
                 // The task fails only with a panic or at the end; then the rows remain without these texts.
                 _ = tokio::task::spawn_blocking(read).await;
                 Msg::TextsRead(texts)
+            }),
+            Effect::ReadCaptures(purpose, captures) => self.spawn(async move {
+                let unread = captures.clone();
+                let read = tokio::task::spawn_blocking(move || read_captures(captures)).await;
+                let (captures, problem) =
+                    read.unwrap_or_else(|error| (unread, Some(Problem::local(error.to_string()))));
+                Msg::CapturesRead { purpose, captures, problem }
             }),
             Effect::Plant(payloads) => {
                 if let Some(backend) = &self.backend {
@@ -298,6 +307,24 @@ fn export(exported: &Exported) -> Result<PathBuf, Problem> {
     let Exported { name, format, title, query, made, rows } = exported;
     let content = crate::export::write(*format, &Export { rows, title, made: *made, query });
     calls::save(name, &content.map_err(|error| Problem::local(error.to_string()))?)
+}
+
+fn export_captures(exported: &ExportedCaptures) -> Result<PathBuf, Problem> {
+    let read: io::Result<Vec<CaptureRecord>> = exported.sent.iter().map(CaptureRecord::whole).collect();
+    let sent = read.map_err(|error| Problem::local(format!("body of a capture not read: {error}")))?;
+    calls::save(&exported.name, exported.format.written(&sent).as_bytes())
+}
+
+/// The captures with their bodies, and why bodies could not be read.
+fn read_captures(mut captures: Vec<CaptureRecord>) -> (Vec<CaptureRecord>, Option<Problem>) {
+    let mut problem = None;
+    for capture in &mut captures {
+        match capture.whole() {
+            Ok(whole) => *capture = whole,
+            Err(error) => problem = Some(Problem::local(error.to_string())),
+        }
+    }
+    (captures, problem)
 }
 
 /// Waits for a signal that ends the dashboard while another program has the terminal. Typed signals do not: they were

@@ -330,8 +330,7 @@ impl EventLoop {
     /// Starts the tasks of a service or bundle.
     fn take_service(&mut self, connected: Connected) -> Session {
         let cache_directory = connected.memory.cache.clone();
-        // A temporary service has a temporary directory.
-        let files = FindingTextFiles::new(cache_directory.as_ref().unwrap_or(&connected.memory.directory));
+        let files = FindingTextFiles::new(connected.memory.text_directory());
         let start = |directory| Cache::start(directory, files.clone(), self.answers.0.clone());
         let (cache, begun) = cache_directory.map(start).unzip();
         let (plans, updates, answers) = (self.plans.subscribe(), self.updates.0.clone(), self.answers.0.clone());

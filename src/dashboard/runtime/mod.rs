@@ -55,7 +55,7 @@ use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use std::any::Any;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -107,6 +107,11 @@ impl Memory {
     pub fn oldest_retained(&self) -> Option<Stamp> {
         let age = SignedDuration::from_hours(24 * i64::from(self.keep_days?));
         Timestamp::now().checked_sub(age).ok().map(Stamp)
+    }
+
+    /// The directory of the files of long texts; a temporary service has a temporary one.
+    pub fn text_directory(&self) -> &Path {
+        self.cache.as_ref().unwrap_or(&self.directory)
     }
 
     /// The file of the imported bundle of a workspace.

@@ -120,10 +120,17 @@ impl TestDashboard {
         for _ in effects.iter().filter(|effect| matches!(effect, Effect::Record(_))) {
             update(&mut self.model, now, Msg::Triage(TriageNews::Saved));
         }
-        // Captures are evaluated to the last chunk.
-        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::NextChunk)) {
-            effects.remove(at);
-            effects.extend(update(&mut self.model, now, Msg::NextChunk));
+        // Captures are evaluated to the last chunk, and bodies in files are read at once.
+        let is_reading = |effect: &Effect| matches!(effect, Effect::NextChunk | Effect::ReadCaptures(..));
+        while let Some(at) = effects.iter().position(is_reading) {
+            let msg = match effects.remove(at) {
+                Effect::ReadCaptures(purpose, captures) => {
+                    let captures = captures.iter().map(|record| record.whole().unwrap()).collect();
+                    Msg::CapturesRead { purpose, captures, problem: None }
+                }
+                _ => Msg::NextChunk,
+            };
+            effects.extend(update(&mut self.model, now, msg));
         }
         // The runtime draws a frame when no message is queued.
         let row = self.model.selected_row(self.model.navigation.focus.pane);

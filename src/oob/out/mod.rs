@@ -8,11 +8,12 @@ mod har;
 mod json;
 mod raw;
 
+use std::io;
 use std::sync::Arc;
 
 use url::Url;
 
-use super::Mention;
+use super::{Mention, StoredBody, with_body};
 use crate::contract::{Capture, LoggerId, Shared};
 use crate::finding::named_enum;
 
@@ -26,6 +27,8 @@ pub use raw::raw;
 pub struct CaptureRecord {
     /// The request.
     pub capture: Arc<Capture>,
+    /// The place of its body, if the request lacks it.
+    pub body: Option<Arc<StoredBody>>,
     /// The logger that recorded it.
     pub logger: LoggerId,
     /// Its label.
@@ -47,6 +50,15 @@ pub struct RequestUrl {
 }
 
 impl CaptureRecord {
+    /// The same request with its body.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn whole(&self) -> io::Result<Self> {
+        let capture = with_body(&self.capture, self.body.as_deref())?;
+        Ok(Self { capture, body: None, ..self.clone() })
+    }
+
     /// The request URL.
     pub fn request_url(&self) -> RequestUrl {
         let capture = &*self.capture;
@@ -143,6 +155,7 @@ mod testing {
         let mentions = mentions(&capture, &testing::book([token])).into();
         CaptureRecord {
             capture: Arc::new(capture),
+            body: None,
             logger: LoggerId(3),
             label: "blind-ssrf".into(),
             handler_url: "http://127.0.0.1:8081/l/x/".into(),

@@ -11,6 +11,7 @@ use sqlx::{Row as _, Sqlite};
 
 use super::chunks::{MOST, MOST_BYTES};
 use super::{Store, StoreError};
+use crate::contract::shared::interned_briefly;
 use crate::contract::{Capture, LoggerId, Shared, Stamp};
 use crate::oob::{ArchivedCapture, PayloadBook};
 
@@ -198,8 +199,8 @@ impl Store {
     }
 }
 
-/// On a blocking thread, because 100,000 rows take long.
+/// On a blocking thread, because 100,000 rows take long. Equal short texts of the rows share their memory.
 pub(super) async fn read(rows: Vec<SqliteRow>) -> Result<Vec<(ArchivePlace, ArchivedCapture)>, StoreError> {
-    let read = tokio::task::spawn_blocking(move || rows.iter().filter_map(ArchivedCapture::from_row).collect());
-    read.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })
+    let read = move || interned_briefly(|| rows.iter().filter_map(ArchivedCapture::from_row).collect());
+    tokio::task::spawn_blocking(read).await.map_err(|error| StoreError::Interrupted { why: error.to_string() })
 }

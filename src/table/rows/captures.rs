@@ -56,6 +56,8 @@ impl Item for Capture {
 pub struct RecognizedCapture<'a> {
     /// The request.
     pub capture: &'a Capture,
+    /// Whether it has a body, which `capture` may lack.
+    pub has_body: bool,
     /// Label of its logger.
     pub label: &'a Shared,
     /// Tokens in the request.
@@ -87,12 +89,12 @@ impl Row for RecognizedCapture<'_> {
                 payloads.for_each(|payload| to.maybe(delay(payload).map(|delay| delay.seconds as f64)));
             }
             Field::Is => {
-                self.capture.write_field(field, others, to);
                 let known = self.mentions.iter().any(|mention| mention.known);
                 let unknown = !known && !self.mentions.is_empty();
                 flags(
                     to,
                     &[
+                        (Flag::Body, self.has_body),
                         (Flag::Known, known),
                         (Flag::UnknownToken, unknown),
                         (Flag::Bot, Agent::of(&self.capture.user_agent).is_some()),

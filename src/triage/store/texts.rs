@@ -1,49 +1,23 @@
-//! The long texts of findings, in files of the cache directory.
+//! The long texts of findings, in [`text_files`](crate::text_files).
 //!
 //! ```text
-//!   Finding ─► TextStore: equal texts once, appended ─► StoredTexts: file and place ─► read when shown or searched
+//!   Finding ─► TextStore ─► StoredTexts: file and place ─► read when shown or searched
 //! ```
-//!
-//! A file has no name: it is private, disappears with the last finding that refers to it, and at the latest with the
-//! process. So nothing is left behind, and nothing of an earlier run has to be checked.
 
-use std::collections::{HashMap, HashSet};
-use std::fs::{DirBuilder, File};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::HashSet;
 use std::io;
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Deserializer;
 
 use crate::contract::{Evidence, Finding, Shared};
+use crate::text_files::{LONGEST, TextFile, TextFiles, TextPlace, damaged, digest};
 use crate::triage::listed::{EvidenceSummary, FindingTexts, ListedFinding};
 
-/// A new file is begun after so many bytes, so that the texts of findings that are gone are freed.
-const FILE_BYTES: u64 = 64 << 20;
-/// Texts are written in blocks of about this size.
-const BLOCK: usize = 1 << 18;
-/// Equal texts among the last so many are written once.
+/// Equal places of evidence among the last so many share their text.
 const MOST_KNOWN: usize = 1 << 14;
-/// Longer texts remain in memory.
-const LONGEST: usize = 1 << 24;
-
-/// The digests of this process.
-static DIGEST: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-
-/// A file with texts.
-#[derive(Debug)]
-pub struct TextFile(File);
-
-/// The place of a text in its file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct TextPlace {
-    at: u32,
-    length: u32,
-}
 
 /// The place of the texts of a finding. Equal ones have equal texts.
 #[derive(Clone, Debug)]
@@ -73,8 +47,8 @@ impl StoredTexts {
     pub fn read(&self) -> io::Result<FindingTexts> {
         let prose = self.file.read(self.prose)?;
         let evidence = self.file.read(self.evidence)?;
-        if digest(&prose, &evidence) != self.digest {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file of texts is damaged"));
+        if digest((prose.as_slice(), evidence.as_slice())) != self.digest {
+            return Err(damaged());
         }
         let (vuln_description, risk_description, recommendation, references) = serde_json::from_slice(&prose)?;
         let vuln_evidence = Evidence::deserialize(&mut Deserializer::from_slice(&evidence))?;
@@ -82,47 +56,17 @@ impl StoredTexts {
     }
 }
 
-impl TextFile {
-    fn read(&self, place: TextPlace) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; place.length as usize];
-        self.0.read_exact_at(&mut bytes, place.at.into())?;
-        Ok(bytes)
-    }
-}
-
-fn digest(prose: &[u8], evidence: &[u8]) -> u64 {
-    DIGEST.hash_one((prose, evidence))
-}
-
 /// Moves the long texts of findings into files.
 #[derive(Debug)]
 pub struct TextStore {
-    directory: PathBuf,
-    file: Option<Arc<TextFile>>,
-    written: u64,
-    /// A new file is begun after so many bytes: [`FILE_BYTES`] except in tests.
-    file_bytes: u64,
-    /// Texts that are not written yet.
-    block: Vec<u8>,
-    /// Why texts that were listed could not be written.
-    lost: Option<io::Error>,
-    known: HashMap<u64, TextPlace>,
+    files: TextFiles,
     places: HashSet<Shared>,
 }
 
 impl TextStore {
     /// A store with files in this directory, which exists or is created by the first text.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self {
-            directory: directory.into(),
-            file: None,
-            written: 0,
-            file_bytes: FILE_BYTES,
-            block: Vec::new(),
-            lost: None,
-            known: HashMap::new(),
-            places: HashSet::new(),
-        }
+        Self { files: TextFiles::new(directory), places: HashSet::new() }
     }
 
     /// The row of a finding, with its texts in a file. If the row that is `known` of it is equal, it is that one. The
@@ -148,12 +92,12 @@ impl TextStore {
         if prose.len().max(evidence.len()) > LONGEST {
             return Ok(Arc::new(listed.clone()));
         }
-        let digest = digest(&prose, evidence);
+        let digest = digest((prose.as_slice(), evidence));
         if let Some(row) = known.filter(|row| row.has_texts(digest) && listed.equals_but_texts(row)) {
             return Ok(Arc::clone(row));
         }
-        let file = self.file()?;
-        let (prose, place) = (self.place(&prose), self.place(evidence));
+        let file = self.files.file()?;
+        let (prose, place) = (self.files.place(&prose), self.files.place(evidence));
         let stored = StoredTexts { file, prose, evidence: place, digest };
         let summary = self.summary(texts);
         Ok(Arc::new(listed.clone().stored(stored, summary)))
@@ -164,56 +108,7 @@ impl TextStore {
     /// # Errors
     /// When texts that were listed since the last call could not be written; their findings have to be listed again.
     pub fn flush(&mut self) -> io::Result<()> {
-        self.write_block();
-        self.lost.take().map_or(Ok(()), Err)
-    }
-
-    fn write_block(&mut self) {
-        let Some(file) = &self.file else { return };
-        match (&file.0).write_all(&self.block) {
-            Ok(()) => self.written += self.block.len() as u64,
-            Err(error) => {
-                // Nobody knows how much was written, so the next text begins a new file.
-                self.file = None;
-                self.lost = Some(error);
-            }
-        }
-        self.block.clear();
-    }
-
-    /// The present file, or a new one when it is full.
-    fn file(&mut self) -> io::Result<Arc<TextFile>> {
-        if self.written >= self.file_bytes {
-            self.write_block();
-            self.file = None;
-        }
-        if let Some(file) = &self.file {
-            return Ok(Arc::clone(file));
-        }
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
-        let file = Arc::new(TextFile(tempfile::tempfile_in(&self.directory)?));
-        self.known.clear();
-        (self.written, self.file) = (0, Some(Arc::clone(&file)));
-        Ok(file)
-    }
-
-    /// The place of a text, which is written if it is not among the last ones.
-    fn place(&mut self, text: &[u8]) -> TextPlace {
-        let digest = DIGEST.hash_one(text);
-        let length = text.len() as u32;
-        if let Some(known) = self.known.get(&digest).filter(|known| known.length == length) {
-            return *known;
-        }
-        let place = TextPlace { at: self.written as u32 + self.block.len() as u32, length };
-        self.block.extend_from_slice(text);
-        if self.block.len() >= BLOCK {
-            self.write_block();
-        }
-        if self.known.len() >= MOST_KNOWN {
-            self.known.clear();
-        }
-        self.known.insert(digest, place);
-        place
+        self.files.flush()
     }
 
     /// The summary of texts. Equal places are one text.
@@ -269,14 +164,14 @@ mod tests {
         let mut store = TextStore::new(directory.path());
         let row = store.list(finding(1, "same"), None);
         store.flush().unwrap();
-        let written = store.written;
+        let written = store.files.written();
         store.list(finding(2, "same"), None);
         assert!(Arc::ptr_eq(&store.list(finding(1, "same"), Some(&row)), &row));
         assert!(!Arc::ptr_eq(&store.list(finding(1, "other"), Some(&row)), &row));
         let renamed = Finding { name: "Other".into(), ..finding(1, "same") };
         assert!(!Arc::ptr_eq(&store.list(renamed, Some(&row)), &row));
         store.flush().unwrap();
-        assert_eq!(store.written, written + "\"other\"".len() as u64);
+        assert_eq!(store.files.written(), written + "\"other\"".len() as u64);
     }
 
     #[test]
@@ -286,23 +181,19 @@ mod tests {
         let row = store.list(finding(1, "evidence"), None);
         assert!(row.texts().is_err(), "not written yet");
         store.flush().unwrap();
-        let file = store.file.clone().unwrap();
-        file.0.write_all_at(b"X", 4).unwrap();
+        store.files.file().unwrap().damage();
         assert_eq!(row.texts().unwrap_err().to_string(), "the file of texts is damaged");
     }
 
     #[test]
-    fn full_file_is_followed_by_another() {
+    fn texts_in_full_files_remain_readable() {
         let directory = tempfile::tempdir().unwrap();
         let mut store = TextStore::new(directory.path());
-        store.file_bytes = 10;
-        let mut files = Vec::new();
-        for id in 0..3 {
-            let row = store.list(finding(id, &format!("{id}")), None);
-            store.flush().unwrap();
+        store.files.file_bytes = 10;
+        let rows: Vec<_> = (0..3).map(|id| store.list(finding(id, &format!("{id}")), None)).collect();
+        store.flush().unwrap();
+        for (row, id) in rows.iter().zip(0..) {
             assert_eq!(row.whole().unwrap(), finding(id, &format!("{id}")));
-            files.push(store.file.clone().unwrap());
         }
-        assert!(!Arc::ptr_eq(&files[0], &files[1]) && !Arc::ptr_eq(&files[1], &files[2]));
     }
 }

@@ -5,7 +5,6 @@ use crate::dashboard::captures::draw::detail::known;
 use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, Group};
 use crate::dashboard::ui::{Cx, TableColumn, cell, dimmed, format, words};
 use crate::oob::Agent;
-use crate::oob::request::body_size;
 use crate::oob::source::is_own;
 use crate::text;
 use ratatui::text::{Line, Span};
@@ -44,7 +43,7 @@ pub(crate) fn of_group<'a>(
 /// The cells of a capture.
 pub(crate) fn of<'a>(cx: &Cx<'a>, captured: &'a CaptureRow, planted: Line<'a>) -> Vec<Line<'a>> {
     let (theme, capture) = (cx.theme, &*captured.capture);
-    let size = body_size(capture);
+    let size = captured.body_size();
     let cells = vec![
         words(format::clock(theme, capture.request_date), theme.text()),
         planted,

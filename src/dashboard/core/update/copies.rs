@@ -4,7 +4,7 @@
 
 use crate::client::Problem;
 use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
-use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::base::{CaptureUse, Effect, Pane, Tone};
 use crate::dashboard::input::action::CopyAction;
 use crate::dashboard::model::Model;
 use crate::dashboard::payloads::keys as payloads;
@@ -23,16 +23,27 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
     if let (true, Some(why)) = (of_many, model.header_wait_notice()) {
         return model.notify(Tone::Plain, why);
     }
+    if let Some(purpose) = capture_use(action).filter(|_| of_captures) {
+        let chosen = match purpose {
+            CaptureUse::Curl => {
+                model.selected_capture().map(|captured| model.record_of(captured)).into_iter().collect()
+            }
+            _ => model.chosen_captures(),
+        };
+        if !model.must_read(purpose.clone(), &chosen, effects) {
+            copy_captures(model, &purpose, &chosen, effects);
+        }
+        return;
+    }
     let made = match action {
         CopyAction::Obvious => obvious(model),
         CopyAction::Url => url(model).map(|url| ("URL".to_owned(), url)),
-        CopyAction::Curl if of_captures => return copy_captured(model, effects),
         CopyAction::Curl => curl(model).map(|curl| ("curl".to_owned(), curl)),
         CopyAction::Json => json(model).map(|(what, json)| (format!("JSON of {what}"), json)),
         CopyAction::Command => Some(("the command of this view".to_owned(), command(model))),
         CopyAction::File => return save_json(model, effects),
         CopyAction::Shapes => return payloads::prompt_shape(model),
-        CopyAction::Raw => raw(model).map(|raw| ("raw HTTP".to_owned(), raw)),
+        CopyAction::Raw => None,
     };
     match made {
         Some((what, text)) => effects.push(copy(what, &text)),
@@ -40,12 +51,48 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
     }
 }
 
+/// The copies of captures that contain bodies.
+fn capture_use(action: CopyAction) -> Option<CaptureUse> {
+    match action {
+        CopyAction::Curl => Some(CaptureUse::Curl),
+        CopyAction::Raw => Some(CaptureUse::Raw),
+        CopyAction::Json => Some(CaptureUse::Json),
+        CopyAction::File => Some(CaptureUse::SaveJson),
+        CopyAction::Obvious | CopyAction::Url | CopyAction::Command | CopyAction::Shapes => None,
+    }
+}
+
+/// Copies or saves captures with their bodies.
+pub(crate) fn copy_captures(
+    model: &mut Model,
+    purpose: &CaptureUse,
+    chosen: &[CaptureRecord],
+    effects: &mut Vec<Effect>,
+) {
+    let Some(first) = chosen.first() else {
+        let nothing = if *purpose == CaptureUse::SaveJson { "nothing selected" } else { NOTHING };
+        return model.notify(Tone::Plain, nothing);
+    };
+    let values = || chosen.iter().map(out::value).collect();
+    let json = || json_of(&noun(Pane::Captures), first.capture.id.0, values());
+    match purpose {
+        CaptureUse::Curl => copy_captured(model, first.clone(), effects),
+        CaptureUse::Raw => {
+            let all: Vec<String> = chosen.iter().map(out::raw).collect();
+            effects.push(copy("raw HTTP", &all.join("\n\n")));
+        }
+        CaptureUse::SaveJson => effects.extend(json().map(|(what, json)| save(&what, json))),
+        _ => effects.extend(json().map(|(what, json)| copy(format!("JSON of {what}"), &json))),
+    }
+}
+
+fn save(what: &str, json: String) -> Effect {
+    Effect::Save { name: text::file_name(&format!("{what}.json")), content: json.into_bytes().into() }
+}
+
 fn save_json(model: &mut Model, effects: &mut Vec<Effect>) {
     match json(model) {
-        Some((what, json)) => {
-            let name = text::file_name(&format!("{what}.json"));
-            effects.push(Effect::Save { name, content: json.into_bytes().into() });
-        }
+        Some((what, json)) => effects.push(save(&what, json)),
         None => model.notify(Tone::Plain, "nothing selected"),
     }
 }
@@ -114,10 +161,7 @@ fn curl(model: &Model) -> Option<String> {
 }
 
 /// A captured request as curl. A body that is not plain text is saved first, and the command names its file.
-fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
-    let Some(sent) = model.selected_capture().map(|captured| model.record_of(captured)) else {
-        return model.notify(Tone::Plain, NOTHING);
-    };
+fn copy_captured(model: &mut Model, sent: CaptureRecord, effects: &mut Vec<Effect>) {
     let marked = model.lists.captures.marks().len();
     if marked > 1 {
         model.notify(Tone::Plain, format!("{marked} marked; curl command copied for the selected request only"));
@@ -148,42 +192,25 @@ pub(crate) fn handle_body_saved(
     }
 }
 
-/// Captured requests as raw HTTP: the marked ones, else the selected one.
-fn raw(model: &Model) -> Option<String> {
-    if model.navigation.focus.pane != Pane::Captures {
-        return None;
-    }
-    let all: Vec<String> = model.chosen_captures().iter().map(out::raw).collect();
-    (!all.is_empty()).then(|| all.join("\n\n"))
-}
-
 /// The chosen rows as JSON without hidden characters, with a name for the notice and the file.
 fn json(model: &mut Model) -> Option<(String, String)> {
-    let (what, json) = json_of_chosen(model)?;
-    Some((what, text::escaped_json(&json).into_owned()))
+    let pane = model.navigation.focus.pane;
+    let ids = model.chosen(pane).ids;
+    let first = model.service_id(pane, *ids.first()?);
+    json_of(&noun(pane), first, ids.iter().filter_map(|&id| value(model, pane, id)).collect())
 }
 
-fn json_of_chosen(model: &mut Model) -> Option<(String, String)> {
-    let pane = model.navigation.focus.pane;
-    let (first, values): (i64, Vec<serde_json::Value>) = match pane {
-        Pane::Captures => {
-            let chosen = model.chosen_captures();
-            (chosen.first()?.capture.id.0, chosen.iter().map(out::value).collect())
-        }
-        _ => {
-            let ids = model.chosen(pane).ids;
-            (model.service_id(pane, *ids.first()?), ids.iter().filter_map(|&id| value(model, pane, id)).collect())
-        }
-    };
-    let nouns = noun(pane);
-    match values.as_slice() {
-        [] => None,
+/// Objects as JSON without hidden characters, with a name.
+fn json_of(nouns: &str, first: i64, values: Vec<serde_json::Value>) -> Option<(String, String)> {
+    let (what, json) = match values.as_slice() {
+        [] => return None,
         [one] => {
             let name = format!("{}-{first}", nouns.trim_end_matches('s'));
-            Some((name, serde_json::to_string_pretty(one).ok()?))
+            (name, serde_json::to_string_pretty(one).ok()?)
         }
-        many => Some((format!("{nouns}-{}", many.len()), serde_json::to_string_pretty(many).ok()?)),
-    }
+        many => (format!("{nouns}-{}", many.len()), serde_json::to_string_pretty(many).ok()?),
+    };
+    Some((what, text::escaped_json(&json).into_owned()))
 }
 
 fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {

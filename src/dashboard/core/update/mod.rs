@@ -31,6 +31,7 @@ mod queries_tests;
 pub mod actions;
 pub mod answers;
 pub mod cached;
+pub mod captures_read;
 pub mod copies;
 pub mod deletions;
 pub mod filters;
@@ -50,7 +51,6 @@ pub mod steps;
 use crate::contract::ScanId;
 use crate::dashboard::base::{Effect, Now, Pane, RowRef, Tone};
 use crate::dashboard::core::{Msg, commands};
-use crate::dashboard::list::StreamList;
 use crate::dashboard::model::{Modal, Model, SEEN_AFTER};
 use crate::dashboard::text::DetailSubject;
 use std::time::Duration;
@@ -86,12 +86,9 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
             crate::dashboard::payloads::keys::handle_drawn(model, &payload_request, &numbers, &mut effects)
         }
         Msg::SignalFailed(problem) => model.notify_problem("signal command", &problem),
-        Msg::NextChunk => {
-            model.captures.is_chunk_requested = false;
-            match model.lists.captures.pending() {
-                0 => model.gather(&mut effects),
-                _ => model.filter_captures(StreamList::next_chunk),
-            }
+        Msg::NextChunk => model.run_chunk(&mut effects),
+        Msg::CapturesRead { purpose, captures, problem } => {
+            captures_read::handle_captures_read(model, purpose, captures, problem, &mut effects)
         }
         Msg::Wake => {}
     }
@@ -107,14 +104,17 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.correlate(&mut effects);
     model.read_texts(&mut effects);
     model.remember_looked(workspace, &mut effects);
+    model.read_shown_captures(&mut effects);
     model.next_chunk(&mut effects);
-    if effects.contains(&Effect::Quit) {
+    if model.captures.is_quitting || effects.contains(&Effect::Quit) {
         // No chunk is queried after it.
         let mut files = Vec::new();
-        while !model.captures.exports.is_empty() {
-            model.gather(&mut files);
-        }
+        model.captures.is_quitting = !model.finish_exports(&mut files);
+        effects.retain(|effect| *effect != Effect::Quit);
         effects.splice(0..0, files);
+        if !model.captures.is_quitting {
+            effects.push(Effect::Quit);
+        }
     }
     effects
 }

@@ -18,7 +18,7 @@ use crate::triage::IssueId;
 /// Carries out an action on what is under the cursor or marked.
 pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut Vec<Effect>) {
     match action {
-        ItemAction::New => open_new(model),
+        ItemAction::New => open_new(model, effects),
         ItemAction::Edit => edit_workspace(model),
         ItemAction::Delete => deletions::prompt_delete(model),
         ItemAction::Scan => scan_targets(model),
@@ -62,7 +62,7 @@ fn replay(model: &mut Model) {
 }
 
 /// `n`: opens the form for a new object of the pane.
-fn open_new(model: &mut Model) {
+fn open_new(model: &mut Model, effects: &mut Vec<Effect>) {
     match model.navigation.focus.pane {
         Pane::Workspaces => model.open_form(workspaces::form::create()),
         Pane::Targets => {
@@ -74,7 +74,7 @@ fn open_new(model: &mut Model) {
         Pane::Loggers => model.open_form(loggers::form::open(model.navigation.scope.workspace)),
         Pane::Reports => report(model),
         Pane::Findings => crate::dashboard::findings::manual::open(model),
-        Pane::Captures => crate::dashboard::findings::manual::open_from_captures(model),
+        Pane::Captures => crate::dashboard::findings::manual::open_from_captures(model, effects),
         pane => model.notify(Tone::Plain, format!("{} cannot be created here", pane.title())),
     }
 }

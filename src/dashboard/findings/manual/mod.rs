@@ -6,7 +6,7 @@ pub mod proof;
 mod tests;
 
 use crate::contract::{Capture, Shared};
-use crate::dashboard::base::{Effect, FormTag, ManualFindingOrigin, Pane, Tone};
+use crate::dashboard::base::{CaptureUse, Effect, FormTag, ManualFindingOrigin, Pane, Tone};
 use crate::dashboard::forms::ManualFindingDraft;
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::prompts::{Prompt, Then};
@@ -32,7 +32,7 @@ pub(crate) fn open_new(model: &mut Model) {
 }
 
 /// `n` in the captures: opens a finding with the chosen requests as evidence, or adds them to a manual finding.
-pub(crate) fn open_from_captures(model: &mut Model) {
+pub(crate) fn open_from_captures(model: &mut Model, effects: &mut Vec<Effect>) {
     if let Some(why) = model.header_wait_notice() {
         return model.notify(Tone::Plain, why);
     }
@@ -40,16 +40,23 @@ pub(crate) fn open_from_captures(model: &mut Model) {
     if chosen.is_empty() {
         return model.notify(Tone::Plain, "nothing selected");
     }
+    if !model.must_read(CaptureUse::ManualFinding, &chosen, effects) {
+        open_with_captures(model, &chosen);
+    }
+}
+
+/// Opens a finding with these requests as evidence.
+pub(crate) fn open_with_captures(model: &mut Model, chosen: &[CaptureRecord]) {
     // Exactly one empty line between two requests: one without a body ends with an empty line already.
     let evidence: Vec<String> = chosen.iter().map(|sent| raw(sent).trim_end().to_owned()).collect();
     let captures = chosen.iter().filter_map(|sent| serde_json::to_string(&*sent.capture).ok());
     let mut finding = ManualFinding {
         evidence: evidence.join("\n\n").into(),
         captures: captures.map(Shared::from).collect(),
-        target: target_of(model, &chosen),
+        target: target_of(model, chosen),
         ..ManualFinding::default()
     };
-    proof::describe(&mut finding, &chosen, &model.captures.oob.book, model.connection.clock_offset);
+    proof::describe(&mut finding, chosen, &model.captures.oob.book, model.connection.clock_offset);
     let others = model.findings.triage.state.own().filter(|other| !other.off && is_here(model, other));
     let others = others.map(|other| (other.id, other.finding.clone())).collect();
     open_form(model, ManualFindingDraft { id: None, finding, others });

@@ -6,23 +6,32 @@
 //!                               └──────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! No outdated result is ever in flight: a new query starts with all captures pending.
+//! No outdated result is ever in flight: a new query starts with all captures pending. A query on bodies waits for each
+//! chunk until the bodies of its captures were read from their files, off the UI thread.
 
+use crate::contract::Capture;
 use crate::contract::LoggerId;
-use crate::dashboard::base::CaptureRow;
+use crate::dashboard::base::{CaptureKey, CaptureRow};
 use crate::dashboard::data::Stream;
 use crate::query::{ColumnBuilder, Field, Query, QueryKind, RowSet, RowSource};
 use crate::table::{OtherLists, Row};
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Approximate bytes of captures per chunk: some milliseconds of work for any query.
 pub const CHUNK: usize = 1 << 20;
+
+/// Captures with the bodies that were read for a chunk.
+pub type ReadCaptures = HashMap<CaptureKey, Arc<Capture>>;
 
 /// Inputs of a query beside the captures.
 #[derive(Clone, Copy)]
 pub struct StreamContext<'a> {
     /// Only captures of this logger.
     pub only: Option<LoggerId>,
+    /// The captures of the present chunk whose bodies were read.
+    pub read: Option<&'a ReadCaptures>,
     /// Data of other lists.
     pub others: &'a dyn OtherLists,
     /// Seconds since 1970.
@@ -39,7 +48,16 @@ pub struct ChunkQuery<'a> {
     pub bytes: usize,
 }
 
-impl ChunkQuery<'_> {
+impl<'a> ChunkQuery<'a> {
+    /// The captures among some row numbers whose bodies have to be read before the query can run on them.
+    pub(crate) fn unread(&self, rows: impl IntoIterator<Item = Range<u64>>) -> Vec<&'a CaptureRow> {
+        let needs_bodies = self.query.has_field(Field::Body) || self.query.has_field(Field::Target);
+        let is_read = |captured: &CaptureRow| self.context.read.is_some_and(|read| read.contains_key(&captured.id()));
+        let of = rows.into_iter().filter(|_| needs_bodies).flatten();
+        let captures = of.filter_map(|row| self.stream.get(row));
+        captures.filter(|captured| captured.unread_body().is_some() && !is_read(captured)).collect()
+    }
+
     /// The matches among some row numbers.
     pub(crate) fn matches(&self, rows: Range<u64>) -> Vec<u64> {
         let part = StreamChunk { stream: self.stream, rows, context: self.context };
@@ -165,7 +183,8 @@ impl RowSource for StreamChunk<'_> {
 
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
         let Some(captured) = self.capture_at(row) else { return };
-        captured.recognised().write_field(field, self.context.others, to);
+        let whole = self.context.read.and_then(|read| read.get(&captured.id()));
+        captured.recognised(whole).write_field(field, self.context.others, to);
     }
 
     fn with_text(&self, text: &str) -> RowSet {

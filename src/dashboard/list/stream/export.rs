@@ -4,6 +4,7 @@ use crate::contract::LoggerId;
 use crate::dashboard::base::{CaptureKey, CaptureRow};
 use crate::dashboard::list::{ChunkQuery, Ranges};
 use crate::query::Query;
+use std::ops::Range;
 
 /// An export in progress. It works with ids, because rows move when captures arrive late or are dropped. Captures that are
 /// newer than its start are excluded.
@@ -23,13 +24,28 @@ impl CaptureExport {
         Self { query, only, before: None, found: Vec::new() }
     }
 
-    /// Searches the next chunk. After the last one returns all matches, oldest first.
-    pub fn next_chunk(&mut self, query: &ChunkQuery<'_>) -> Option<Vec<CaptureRow>> {
+    /// The captures of the next chunk whose bodies have to be read first.
+    pub fn unread<'a>(&self, query: &ChunkQuery<'a>) -> Vec<&'a CaptureRow> {
+        query.unread([self.chunk(query).0])
+    }
+
+    /// The next chunk, and the row numbers after it.
+    fn chunk(&self, query: &ChunkQuery<'_>) -> (Range<u64>, Ranges) {
         let stream = query.stream;
         let end = self.before.map_or(stream.end(), |before| stream.row_near(before));
         let mut pending = Ranges::default();
         pending.add(Some(stream.first..end));
         let chunk = pending.take_chunk(stream, query.bytes).pop().unwrap_or_default();
+        (chunk, pending)
+    }
+
+    /// Searches the next chunk, unless bodies have to be read first. After the last one returns all matches, oldest first.
+    pub fn next_chunk(&mut self, query: &ChunkQuery<'_>) -> Option<Vec<CaptureRow>> {
+        let stream = query.stream;
+        let (chunk, pending) = self.chunk(query);
+        if !query.unread([chunk.clone()]).is_empty() {
+            return None;
+        }
         self.before = stream.get(chunk.start).map(CaptureRow::id);
         let matches = query.matches(chunk);
         self.found.extend(matches.into_iter().rev().filter_map(|row| stream.get(row)).cloned());

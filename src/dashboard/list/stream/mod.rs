@@ -260,13 +260,12 @@ impl StreamList {
     /// Without a filter and groups all captures are one chunk.
     pub fn next_chunk(&mut self, query: &ChunkQuery<'_>) {
         let stream = query.stream;
-        let mut chunk = match query.query.is_empty() && self.by.is_none() {
-            true => self.pending.take_all(),
-            false => self.pending.take_chunk(stream, query.bytes),
-        };
-        let selected = self.intended_selection().map(|(_, id)| id).filter(|_| !self.is_following());
-        let selected = selected.and_then(|id| stream.row_of(id)).filter(|&row| self.pending.take(row));
-        chunk.extend(selected.map(|row| row..row + 1));
+        let (mut chunk, pending) = self.chunk(query);
+        match query.unread(chunk.iter().cloned()).is_empty() {
+            true => self.pending = pending,
+            // It is requested again when the bodies were read.
+            false => chunk.clear(),
+        }
         let mut rows: Vec<u64> = chunk.into_iter().flat_map(|rows| query.matches(rows)).collect();
         rows.sort_unstable();
         let at_end = self.rows.back().zip(rows.first()).is_none_or(|(last, &first)| last.row < first);
@@ -284,6 +283,24 @@ impl StreamList {
             self.rows.make_contiguous().sort();
         }
         self.settle(stream);
+    }
+
+    /// The captures of the next chunk whose bodies have to be read first.
+    pub fn unread<'a>(&self, query: &ChunkQuery<'a>) -> Vec<&'a CaptureRow> {
+        query.unread(self.chunk(query).0)
+    }
+
+    /// The rows of the next chunk, and those that are pending after it.
+    fn chunk(&self, query: &ChunkQuery<'_>) -> (Vec<Range<u64>>, Ranges) {
+        let (stream, mut pending) = (query.stream, self.pending.clone());
+        let mut chunk = match query.query.is_empty() && self.by.is_none() {
+            true => pending.take_all(),
+            false => pending.take_chunk(stream, query.bytes),
+        };
+        let selected = self.intended_selection().map(|(_, id)| id).filter(|_| !self.is_following());
+        let selected = selected.and_then(|id| stream.row_of(id)).filter(|&row| pending.take(row));
+        chunk.extend(selected.map(|row| row..row + 1));
+        (chunk, pending)
     }
 
     /// Groups the captures, or ungroups them. [`StreamList::show`] must follow. One capture alone has no header.

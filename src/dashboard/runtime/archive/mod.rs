@@ -29,9 +29,12 @@ use crate::dashboard::data::{OobNews, StoredArchive};
 use crate::dashboard::model::Model;
 use crate::dashboard::runtime::{Memory, Recalling, TaskReport};
 use crate::oob::store::chunks;
-use crate::oob::{ArchivedCapture, Hit, OpenedArchive, Payload, PayloadBook, RowRange, Store, StoreError, mentions};
-use std::sync::Arc;
+use crate::oob::{
+    ArchivedCapture, BodyStore, Hit, OpenedArchive, Payload, PayloadBook, RowRange, Store, StoreError, mentions,
+};
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{mpsc, oneshot};
@@ -81,6 +84,7 @@ impl ArchiveHandle {
         let behind = Arc::<AtomicUsize>::default();
         let mut task = Task {
             memory: memory.clone(),
+            bodies: Arc::new(Mutex::new(BodyStore::new(memory.text_directory()))),
             store: None,
             book: PayloadBook::default(),
             recalling: None,
@@ -138,6 +142,8 @@ impl ArchiveHandle {
 
 struct Task {
     memory: Memory,
+    /// The files of the bodies of captures.
+    bodies: Arc<Mutex<BodyStore>>,
     store: Option<Store>,
     book: PayloadBook,
     workspace: Option<(Generation, Shared)>,
@@ -344,9 +350,11 @@ impl Task {
 
     /// Recognises the tokens in captures, on a blocking thread.
     async fn recognised(&self, captures: Vec<ArchivedCapture>) -> Vec<CaptureRow> {
-        let book = self.book.clone();
-        let work =
-            move || captures.iter().map(|one| CaptureRow::new(one, mentions(&one.capture, &book).into())).collect();
+        let (book, bodies) = (self.book.clone(), Arc::clone(&self.bodies));
+        let work = move || {
+            let row = |one: &ArchivedCapture| CaptureRow::new(one, mentions(&one.capture, &book).into());
+            store_bodies(captures.iter().map(row).collect(), &bodies)
+        };
         // The task fails only with a panic or at the end of the program.
         tokio::task::spawn_blocking(work).await.unwrap_or_default()
     }
@@ -380,6 +388,19 @@ impl Task {
     fn report(&self, news: OobNews) {
         // At the end of the dashboard nobody receives it.
         let _ = self.answers.send(TaskReport::Msg(Box::new(Msg::Oob(news))));
+    }
+}
+
+/// The captures with their bodies in files. Where these cannot be written, the bodies remain in memory.
+fn store_bodies(captures: Vec<CaptureRow>, bodies: &Mutex<BodyStore>) -> Vec<CaptureRow> {
+    let mut bodies = bodies.lock().unwrap_or_else(PoisonError::into_inner);
+    let stored: io::Result<Vec<CaptureRow>> = captures.iter().map(|one| one.clone().stored(&mut bodies)).collect();
+    match stored.and_then(|stored| bodies.flush().map(|()| stored)) {
+        Ok(stored) => stored,
+        Err(error) => {
+            tracing::warn!(%error, "bodies of captures remain in memory");
+            captures
+        }
     }
 }
 

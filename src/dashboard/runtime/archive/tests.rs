@@ -1,7 +1,7 @@
 //! The guarantees of the archive task. Each test has its own archive.
 
 use crate::contract::{CaptureId, LoggerId};
-use crate::dashboard::data::Recalled;
+use crate::dashboard::data::{Recalled, Stream};
 use crate::dashboard::runtime::archive::*;
 use crate::oob::Token;
 use jiff::Timestamp;
@@ -298,6 +298,7 @@ async fn archive_that_cannot_be_opened_on_full_disk_is_opened_later() {
 fn task(directory: &std::path::Path, store: Option<Store>, answers: UnboundedSender<TaskReport>) -> Task {
     Task {
         memory: memory(directory, None),
+        bodies: Arc::new(Mutex::new(BodyStore::new(directory))),
         store,
         book: PayloadBook::default(),
         workspace: Some((1, "Acme".into())),
@@ -523,4 +524,19 @@ async fn failing_hits_are_reported_and_captures_still_archived() {
     let mut store = Store::open(temp.path()).await.unwrap().store;
     assert_eq!(store.captures_of("Acme").await.unwrap().len(), 2);
     assert!(store.is_behind().await.unwrap(), "to be searched again");
+}
+
+#[tokio::test]
+async fn long_body_is_in_file_when_its_capture_is_listed() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut app = ArchiveTester::open(temp.path(), None);
+    app.opened().await;
+    app.recalled().await;
+    let whole = Capture { request_body_base64: "QUJD".repeat(1_000).as_str().into(), ..Capture::clone(&capture(1)) };
+    app.take(vec![Arc::new(whole.clone())]);
+    let mut stream = Stream::default();
+    stream.take(app.captures().await);
+    let row = &stream.rows[0];
+    assert!(row.capture.request_body_base64.is_empty() && row.body_size() == 3_000);
+    assert_eq!(*row.whole().unwrap(), whole);
 }

@@ -1,5 +1,6 @@
 //! The comparison of two captures.
 
+use crate::contract::Capture;
 use crate::dashboard::base::CaptureRow;
 use crate::dashboard::ui::{Theme, fact, format, words};
 use crate::oob::compare::{compare, differing};
@@ -15,19 +16,25 @@ pub(crate) const NAME_SPANS: usize = 3;
 const NAME: usize = 22;
 const FATE: usize = 11;
 
+/// A capture, and the same with its body.
+pub(crate) type RowAndWhole<'a> = (&'a CaptureRow, &'a Capture);
+
+/// The text without a second capture.
+pub(crate) fn nothing(theme: Theme) -> Vec<Line<'static>> {
+    vec![words("no earlier capture of this address or payload: mark two to compare", theme.dim())]
+}
+
 /// The parts of both captures, the earlier capture first. Differing parts stand before equal ones.
-pub(crate) fn lines(theme: Theme, other: Option<&CaptureRow>, captured: &CaptureRow) -> Vec<Line<'static>> {
-    let Some(other) = other else {
-        return vec![words("no earlier capture of this address or payload: mark two to compare", theme.dim())];
-    };
-    let when = |captured: &CaptureRow| (captured.capture.request_date, captured.capture.id);
+pub(crate) fn lines(theme: Theme, other: RowAndWhole<'_>, captured: RowAndWhole<'_>) -> Vec<Line<'static>> {
+    let when = |(row, _): RowAndWhole<'_>| (row.capture.request_date, row.capture.id);
     let (before, after) = if when(other) <= when(captured) { (other, captured) } else { (captured, other) };
+    let parts = compare(before.1, after.1);
+    let (before, after) = (before.0, after.0);
     let named = |captured: &CaptureRow| {
         let (time, from) =
             (format::clock(theme, captured.capture.request_date), text::clean(&captured.capture.ip_address));
         format!("capture {}   {time} from {from}   {}", captured.capture.id, text::clean(&captured.label))
     };
-    let parts = compare(&before.capture, &after.capture);
     let (same, differ): (Vec<&ComparedPart>, Vec<&ComparedPart>) =
         parts.iter().partition(|part| part.fate() == PartChange::Same);
     let mut lines = vec![fact(theme, "Before", named(before)), fact(theme, "After", named(after)), Line::default()];

@@ -13,9 +13,11 @@ pub mod compare;
 pub mod request;
 pub mod steps;
 
+use crate::contract::Capture;
 use crate::dashboard::base::{CaptureRow, Pane, RowRef, Tab};
+use crate::dashboard::data::WholeCapture;
 use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, ViewCache, format, words, wrap_hanging};
-use crate::oob::request::{body_size, headers};
+use crate::oob::request::headers;
 use crate::oob::{Mention, Payload};
 use crate::text;
 use ratatui::text::{Line, Span};
@@ -29,19 +31,38 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let tabs = vec![
         Tab::Request.title().to_owned(),
         Tab::Headers.counted(capture.http_headers.len()),
-        Tab::Body.counted(format::bytes(body_size(capture))),
+        Tab::Body.counted(format::bytes(captured.body_size())),
         Tab::Compare.title().to_owned(),
     ];
+    let whole = cx.model.whole_capture(captured);
     let mut made_from: Vec<Arc<dyn Any + Send + Sync>> = vec![capture.clone()];
+    made_from.extend(read(whole).map(|whole| whole.clone() as _));
     let text = match cx.model.detail.tab(Pane::Captures) {
         Tab::Headers => DetailText::new(made_from, |theme, width, _| hung(header_lines(theme, captured), 1, width)),
-        Tab::Body => DetailText::new(made_from, |theme, width, shown| body::lines(theme, capture, width, shown)),
+        Tab::Body => DetailText::new(made_from, move |theme, width, shown| match whole {
+            WholeCapture::Read(whole) => body::lines(theme, whole, width, shown),
+            unread => vec![unread_line(theme, unread)],
+        })
+        .with_version(is_unreadable(whole)),
         Tab::Compare => {
             let other = cx.model.compared_capture();
+            let other_whole = other.map(|other| cx.model.whole_capture(other));
             made_from.extend(other.map(|other| other.capture.clone() as _));
+            made_from.extend(other_whole.and_then(read).map(|whole| whole.clone() as _));
+            let version = is_unreadable(whole) | other_whole.map_or(0, is_unreadable);
             DetailText::new(made_from, move |theme, width, _| {
-                hung(compare::lines(theme, other, captured), compare::NAME_SPANS, width)
+                let lines = match (other.zip(other_whole), whole) {
+                    (Some((other, WholeCapture::Read(before))), WholeCapture::Read(after)) => {
+                        compare::lines(theme, (other, before), (captured, after))
+                    }
+                    (Some((_, unread)), WholeCapture::Read(_)) | (Some(_), unread) => {
+                        vec![unread_line(theme, unread)]
+                    }
+                    (None, _) => compare::nothing(theme),
+                };
+                hung(lines, compare::NAME_SPANS, width)
             })
+            .with_version(version)
         }
         _ => {
             let (cx, model) = (cx.clone(), cx.model);
@@ -53,11 +74,33 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
                 (model.own_addresses().len(), captured.mentions.len(), model.connection.clock_offset),
             );
             let version = BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs);
-            let make = move |_, width, _| hung(request::lines(&cx, captured), 1, width);
+            let whole = read(whole).unwrap_or(capture);
+            let make = move |_, width, _| hung(request::lines(&cx, captured, whole), 1, width);
             DetailText::new(made_from, make).with_version(version)
         }
     };
     Some(DetailPane { id: RowRef::Item(capture.id.0), head: head_lines(cx, captured), tabs, text })
+}
+
+fn read(whole: WholeCapture<'_>) -> Option<&Arc<Capture>> {
+    match whole {
+        WholeCapture::Read(whole) => Some(whole),
+        WholeCapture::Reading | WholeCapture::Unreadable(_) => None,
+    }
+}
+
+/// The text in place of a body.
+fn unread_line(theme: Theme, unread: WholeCapture<'_>) -> Line<'static> {
+    match unread {
+        WholeCapture::Unreadable(problem) => {
+            words(format!("body cannot be read: {}", text::clean(&problem.message)), theme.bad())
+        }
+        WholeCapture::Reading | WholeCapture::Read(_) => words("reading the body", theme.dim()),
+    }
+}
+
+fn is_unreadable(whole: WholeCapture<'_>) -> u64 {
+    u64::from(matches!(whole, WholeCapture::Unreadable(_)))
 }
 
 fn head_lines(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {

@@ -1,5 +1,6 @@
 //! The tab `Request`: the place of the payload, the decoded path and query, and the sender.
 
+use crate::contract::Capture;
 use crate::dashboard::base::CaptureRow;
 use crate::dashboard::captures::draw::detail::{header_line, known, steps, unknown_token};
 use crate::dashboard::input::{Action, Context, ItemAction, PayloadAction};
@@ -26,10 +27,11 @@ const SENDER_HEADERS: &[&str] = &[
 /// Times shown of other captures from the same address.
 const ALSO: usize = 3;
 
-pub(crate) fn lines(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
+/// `whole` is the capture with its body, if that was read.
+pub(crate) fn lines(cx: &Cx<'_>, captured: &CaptureRow, whole: &Capture) -> Vec<Line<'static>> {
     let theme = cx.theme;
     let mut lines = planted(cx, captured);
-    lines.push(match cx.model.proven_by(&captured.capture) {
+    lines.push(match cx.model.proven_by(whole) {
         Some(name) => fact(theme, "Finding", text::clean(name)),
         None => {
             let new = key(cx, Context::Captures, Action::Item(ItemAction::New));
@@ -40,7 +42,7 @@ pub(crate) fn lines(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
     target(theme, captured, &mut lines);
     elsewhere(theme, captured, &mut lines);
     lines.push(Line::default());
-    sender(cx, captured, &mut lines);
+    sender(cx, whole, &mut lines);
     if let Some(also) = also_from(cx, captured) {
         lines.push(Line::default());
         lines.push(words(also, theme.text()));
@@ -128,8 +130,8 @@ fn elsewhere(theme: Theme, captured: &CaptureRow, lines: &mut Vec<Line<'static>>
 }
 
 /// The sender, and the headers that identify it.
-fn sender(cx: &Cx<'_>, captured: &CaptureRow, lines: &mut Vec<Line<'static>>) {
-    let (theme, capture) = (cx.theme, &*captured.capture);
+fn sender(cx: &Cx<'_>, capture: &Capture, lines: &mut Vec<Line<'static>>) {
+    let theme = cx.theme;
     let source = CaptureSource::of(capture, cx.model.own_addresses(), &cx.model.captures.oob.hosts);
     let clean = |outside: &str| text::clean(outside).into_owned();
     let port = capture.remote_port.map(|port| format!(" port {port}")).unwrap_or_default();

@@ -48,7 +48,7 @@ fn ids(stream: &Stream) -> Vec<i64> {
 }
 
 fn chunk_query<'a>(stream: &'a Stream, query: &'a Query) -> ChunkQuery<'a> {
-    let context = StreamContext { only: None, others: &crate::table::NoOtherLists, now: 0 };
+    let context = StreamContext { only: None, read: None, others: &crate::table::NoOtherLists, now: 0 };
     ChunkQuery { stream, query, context, bytes: CHUNK }
 }
 

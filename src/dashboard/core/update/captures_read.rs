@@ -1,0 +1,32 @@
+//! Captures whose bodies were read: the action that needed them goes on.
+
+use crate::client::Problem;
+use crate::dashboard::base::{CaptureUse, Effect, Tone};
+use crate::dashboard::core::update::copies;
+use crate::dashboard::model::Model;
+use crate::dashboard::{captures, findings};
+use crate::oob::CaptureRecord;
+
+pub(crate) fn handle_captures_read(
+    model: &mut Model,
+    purpose: CaptureUse,
+    captures: Vec<CaptureRecord>,
+    problem: Option<Problem>,
+    effects: &mut Vec<Effect>,
+) {
+    match (purpose, problem) {
+        (CaptureUse::Filter, problem) => model.run_read_chunk(captures, problem.as_ref(), effects),
+        (CaptureUse::Show, problem) => model.captures.shown.take(captures, problem),
+        (_, Some(problem)) => model.notify_problem("body of the capture not read", &problem),
+        (CaptureUse::ManualFinding, None) => findings::manual::open_with_captures(model, &captures),
+        (CaptureUse::Replay(url), None) => {
+            let prompted = captures.first().map(|record| captures::keys::prompt_replay_of(model, record, &url));
+            if let Some(Err(why)) = prompted {
+                model.notify(Tone::Bad, why);
+            }
+        }
+        (purpose @ (CaptureUse::Curl | CaptureUse::Raw | CaptureUse::Json | CaptureUse::SaveJson), None) => {
+            copies::copy_captures(model, &purpose, &captures, effects);
+        }
+    }
+}
