@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn all_lists_together_have_one_limit() {
         use ListSize::{Findings, Other, Scans, Targets};
-        // Workspaces, loggers, reports and word lists.
+        // Workspaces, loggers, reports and wordlists.
         let all = [Findings, Scans, Targets, Other, Other, Other, Other].map(ListSize::limit);
         assert_eq!(all.iter().sum::<usize>(), 512 << 20);
     }

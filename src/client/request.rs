@@ -31,7 +31,7 @@ pub(super) struct ApiRequest {
     pub any_content: bool,
 }
 
-/// How much of a response is read, and how long that may take (`quality.md`: limits of one answer).
+/// How much of a response is read, and how long that may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseSize {
     /// Single objects and short lists.
@@ -64,7 +64,7 @@ pub(super) enum ListSize {
     Findings,
     Scans,
     Targets,
-    /// Workspaces, loggers, reports, word lists, tests.
+    /// Workspaces, loggers, reports, wordlists, tests.
     Other,
     /// Captures are moved into a ring with a limit of its own.
     Captures,

@@ -1,4 +1,4 @@
-//! CycloneDX 1.6 VEX: a component per target, a vulnerability per finding, its analysis is the decision (`triage.md`, Out).
+//! CycloneDX 1.6 VEX: a component per target, a vulnerability per finding, its analysis is the decision.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -52,7 +52,7 @@ pub enum AddressError {
 }
 
 impl Address {
-    /// Parses one of the three forms of `service.md` (Workspaces and targets).
+    /// Parses a name, an address or a URL.
     ///
     /// # Errors
     /// Suggests the form that was probably meant.

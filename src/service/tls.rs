@@ -96,7 +96,10 @@ fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
         rustls::Error::InconsistentKeys(_) => {
             anyhow!("{} is not the key of {}", files.key.display(), files.cert.display())
         }
-        other => anyhow!("cannot use {} with {}: {other}", files.cert.display(), files.key.display()),
+        other => anyhow!(
+            "cannot use the key {} ({other}); use RSA of at least 2048 bits, or ECDSA P-256",
+            files.key.display()
+        ),
     })
 }
 

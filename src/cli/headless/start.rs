@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::findings::table;
 use super::rows::FindingRows;
-use super::{HeadlessSession, api, exit, scans, targets, watch};
+use super::{HeadlessSession, api, exit, listed, scans, targets, watch};
 use crate::cli::error::CliError;
 use crate::cli::value::{id, number_in};
 use crate::contract::{
@@ -76,7 +76,7 @@ pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<E
             let message = format!("outcome unknown: the service may have started the scan: {error}");
             return Err(CliError::new(message, hint).into());
         }
-        result => result?,
+        result => listed("targets", result.map_err(Into::into))?,
     };
     let Some(id) = created.created_id else {
         return Err(CliError::new("scan started, but its id is unknown", hint).into());

@@ -1,6 +1,6 @@
 //! The polling intervals and the call budget.
 //!
-//! Two paces (`quality.md`, polling): *brisk* for a service without a limit or with at least 1000 calls a minute, *sparing*
+//! Two paces: *brisk* for a service without a limit or with at least 1000 calls a minute, *sparing*
 //! for the rest. In addition the call budget spends at most a quarter of the announced budget in any minute, so that other
 //! users of the account and the actions of this user have calls left.
 

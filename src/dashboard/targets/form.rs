@@ -94,7 +94,7 @@ fn canonical(line: &str) -> String {
     }
 }
 
-/// The type of target that a line is, or what to write instead (`service.md`, Workspaces and targets).
+/// The type of target that a line is, or what to write instead.
 fn kind(line: &str) -> Result<TargetType, String> {
     let lower = line.to_lowercase();
     if lower.starts_with("http://") || lower.starts_with("https://") {

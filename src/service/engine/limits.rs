@@ -19,7 +19,7 @@ pub struct ScanLimits {
     pub findings: usize,
     /// Size of all findings, in bytes.
     pub bytes: usize,
-    /// Rows of an evidence table; a last row counts the others (`service.md`, Scans).
+    /// Rows of an evidence table; a last row counts the others.
     pub evidence_rows: usize,
     /// Size of the evidence of one finding, in bytes.
     pub evidence_bytes: usize,

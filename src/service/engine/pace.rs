@@ -1,4 +1,4 @@
-//! Rate limits of scans, by the location of the target (`service.md`, ScopeCheck).
+//! Rate limits of scans, by the location of the target.
 //!
 //! ```text
 //!                 requests/s   connections   port probes

@@ -46,8 +46,10 @@ pub(crate) static COMMANDS: &[Command] = &[
         "tab save Worth a look",
         |model, args, effects| {
             let name = args.text().unwrap_or_default();
+            let is_replaced = model.settings.tabs.saved.iter().any(|tab| *tab.name == *name.trim());
             model.save_tab(&name, effects)?;
-            model.notify(Tone::Good, format!("tab {} saved", name.trim()));
+            let done = if is_replaced { "replaced" } else { "saved" };
+            model.notify(Tone::Good, format!("tab {} {done}", name.trim()));
             Ok(())
         },
     )

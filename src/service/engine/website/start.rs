@@ -1,6 +1,6 @@
 //! The start page of a website scan, after the redirects that `redirect_level` allows.
 //!
-//! The rules are in api-v2.md §4 (`redirect_level`) and `service.md` (Scans). With a refused redirect the scan fails to
+//! The rules are in api-v2.md §4 (`redirect_level`). With a refused redirect the scan fails to
 //! start.
 
 use url::Url;

@@ -103,7 +103,7 @@ fn tool() -> Value {
 
 /// The parameters fit the schema of their tool. Another tool ignores them, so `anyOf` forbids nothing that is accepted.
 fn tool_params() -> Schema {
-    let description = "Parameters of the tool. Fields of other tools are ignored, except `authentication`.";
+    let description = "Parameters of the tool. Fields of other tools are ignored; `authentication` is refused with 400 by tools that send no HTTP requests.";
     Schema {
         name: "ToolParams",
         schema: json!({
@@ -158,7 +158,7 @@ fn spider() -> Schema {
     Schema { name: "Spider", schema, example: json!({"depth": 2, "exclude_urls": ["/logout"]}) }
 }
 
-const SCAN_TYPE: &str = "`light` by default; with a selection, `custom`.";
+const SCAN_TYPE: &str = "Default: `custom` if a field of a selection is present, else `light`.";
 const PRESET: &str = "Alias of `scan_type`; ignored if `scan_type` is present.";
 
 /// The parameters that select ports, of the port scanner and the network scanner.

@@ -35,7 +35,7 @@ pub(crate) fn lines(cx: &Cx<'_>, captured: &CaptureRow, whole: &Capture) -> Vec<
         Some(name) => fact(theme, "Finding", text::clean(name)),
         None => {
             let new = key(cx, Context::Captures, Action::Item(ItemAction::New));
-            aside(theme, "Finding", format!("none   {new} creates one with this as evidence"))
+            aside(theme, "Finding", format!("none   {new} creates one from this capture"))
         }
     });
     lines.push(Line::default());
@@ -55,7 +55,7 @@ fn planted(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
     let theme = cx.theme;
     let Some((_, payload)) = known(cx, captured) else {
         let added = captured.mentions.first().map(added).unwrap_or_default();
-        let token = unknown_token(captured).unwrap_or_else(|| "no token".to_owned());
+        let token = unknown_token(captured).unwrap_or_else(|| "no payload".to_owned());
         return vec![fact(theme, "Placement", format!("{token}{added}"))];
     };
     let clean = |outside: &str| text::clean(outside).into_owned();
@@ -192,6 +192,7 @@ fn also_from(cx: &Cx<'_>, captured: &CaptureRow) -> Option<String> {
     let newest = stream.rows.iter().rev().filter(same).take(others.min(ALSO));
     let mut times: Vec<String> = newest.map(|other| format::clock(cx.theme, other.capture.request_date)).collect();
     times.reverse();
+    times.dedup();
     let last = if others > ALSO { " last" } else { "" };
     let more = format::plural(others, "more capture");
     (others > 0).then(|| format!("Also from {}: {more},{last} {}", text::clean(from), times.join(", ")))
