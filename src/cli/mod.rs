@@ -13,6 +13,8 @@ pub mod dashboard;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 pub mod demo;
 #[cfg(feature = "dashboard")]
+pub mod doctor;
+#[cfg(feature = "dashboard")]
 pub mod error;
 #[cfg(feature = "dashboard")]
 mod from_bundle;
@@ -62,6 +64,10 @@ enum CliCommand {
     #[cfg(feature = "dashboard")]
     #[command(flatten)]
     Headless(headless::HeadlessCommand),
+    /// Check terminal, configuration, connection, local service and stored data, each with a remedy; exit code 1 if a
+    /// check failed
+    #[cfg(feature = "dashboard")]
+    Doctor(doctor::DoctorArgs),
     /// Wordlists: list, show, contents, delete, import
     Wordlists(wordlists::WordlistsArgs),
 }
@@ -109,6 +115,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(CliCommand::Service(command)) => service::run(command).await,
         #[cfg(feature = "dashboard")]
         Some(CliCommand::Headless(command)) => headless::run(command).await,
+        #[cfg(feature = "dashboard")]
+        Some(CliCommand::Doctor(args)) => doctor::run(args).await,
         Some(CliCommand::Wordlists(args)) => wordlists::run(args).await,
         #[cfg(feature = "dashboard")]
         None => dashboard::run(cli.dashboard).await,

@@ -48,6 +48,15 @@ impl StateDir {
         Self(path.into())
     }
 
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The directory with one directory per service.
+    pub fn services_dir(&self) -> PathBuf {
+        self.0.join("of")
+    }
+
     /// The file of the API key from the first start.
     pub fn key_file(&self) -> PathBuf {
         self.0.join("key")
@@ -70,7 +79,7 @@ impl StateDir {
             ServiceName::Profile(name) => format!("profile-{}", file_name(name)),
             ServiceName::At(base) => format!("at-{}", file_name(base)),
         };
-        self.0.join("of").join(folder)
+        self.services_dir().join(folder)
     }
 
     /// The directory with the cached lists of a service. A profile may change to another service with other ids, so its

@@ -177,7 +177,11 @@ pub fn memory(environment: &Environment, config: &Config, service: &ServiceName)
     Memory { directory, cache: None, who, keep_days: config.keep_days }
 }
 
-fn load_config(args: &ServiceArgs) -> anyhow::Result<(Environment, Config)> {
+/// Environment and configuration of a command.
+///
+/// # Errors
+/// When the configuration is invalid.
+pub fn load_config(args: &ServiceArgs) -> anyhow::Result<(Environment, Config)> {
     let environment = Environment::of_process();
     let flags = Flags {
         base_url: args.base_url.clone(),
@@ -191,8 +195,12 @@ fn load_config(args: &ServiceArgs) -> anyhow::Result<(Environment, Config)> {
     Ok((environment, config))
 }
 
+/// The local service if one runs; `start` starts it otherwise.
+///
+/// # Errors
+/// When it cannot be used.
 #[cfg(feature = "service")]
-async fn local(environment: &Environment, start: bool) -> anyhow::Result<Option<ClientSettings>> {
+pub async fn local(environment: &Environment, start: bool) -> anyhow::Result<Option<ClientSettings>> {
     use crate::dashboard::runtime::local::{LocalService, find, find_or_start};
     let directory = environment.state_dir().service_dir();
     let found = if start { find_or_start(&directory).await.map(Some) } else { find(&directory).await };
@@ -203,7 +211,11 @@ async fn local(environment: &Environment, start: bool) -> anyhow::Result<Option<
     Ok(found.map(settings))
 }
 
+/// There is no local service in this build.
+///
+/// # Errors
+/// None.
 #[cfg(not(feature = "service"))]
-async fn local(_: &Environment, _: bool) -> anyhow::Result<Option<ClientSettings>> {
+pub async fn local(_: &Environment, _: bool) -> anyhow::Result<Option<ClientSettings>> {
     Ok(None)
 }

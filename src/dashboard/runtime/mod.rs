@@ -30,6 +30,7 @@ pub mod process;
 pub mod signal;
 pub mod signals;
 pub mod terminal;
+pub mod terminal_answers;
 pub mod triage;
 
 pub(crate) use archive::archiver::CaptureArchiver;
@@ -44,6 +45,7 @@ pub use files::NewFile;
 pub(crate) use keyboard::Keyboard;
 pub use signals::{ProcessSignal, SignalStream};
 pub use terminal::Terminal;
+pub use terminal_answers::TerminalAnswers;
 pub(crate) use triage::{DecisionRequest, DecisionsHandle};
 
 use crate::client::{Client, Problem};

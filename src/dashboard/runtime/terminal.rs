@@ -10,6 +10,7 @@
 //! Signals end the event loop, which drops the guard. Restoring twice does nothing the second time.
 
 use crate::dashboard::base::Size;
+use crate::dashboard::runtime::terminal_answers::{BACKGROUND, answer_to, background_of};
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::style::{ResetColor, force_color_output};
@@ -21,11 +22,11 @@ use crossterm::{execute, queue};
 use ratatui::Frame;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
-use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{BufWriter, Stdout, Write, stdin, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{io, panic};
 
 /// Whether the dashboard has the terminal.
@@ -57,14 +58,7 @@ impl Terminal {
 
     /// The background colour, as the terminal reports it (OSC 11) within 100 ms.
     pub fn background(&mut self) -> Option<[u8; 3]> {
-        let modes = tcgetattr(stdin()).ok()?;
-        let mut waiting = modes.clone();
-        waiting.special_codes[SpecialCodeIndex::VMIN] = 0;
-        waiting.special_codes[SpecialCodeIndex::VTIME] = 1;
-        tcsetattr(stdin(), OptionalActions::Now, &waiting).ok()?;
-        let answer = self.write(BACKGROUND).map(|()| answer_within(PATIENCE)).unwrap_or_default();
-        let _ = tcsetattr(stdin(), OptionalActions::Now, &modes);
-        background_of(&answer)
+        background_of(&answer_to(BACKGROUND, PATIENCE, |question| self.write(question)))
     }
 
     /// Draws a frame, atomically in terminals that support synchronized output.
@@ -121,42 +115,8 @@ impl Terminal {
     }
 }
 
-/// The question for the background colour, and one that every terminal answers, so that nobody waits for a terminal
-/// without OSC 11.
-const BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
-/// Limit for the answer.
+/// Limit for the answer about the background.
 const PATIENCE: Duration = Duration::from_millis(100);
-
-/// The bytes up to the answer of the second question. A read waits for at most 100 ms.
-fn answer_within(limit: Duration) -> Vec<u8> {
-    let (start, mut answer, mut buffer) = (Instant::now(), Vec::new(), [0; 256]);
-    while start.elapsed() < limit && !is_complete(&answer) {
-        match rustix::io::read(stdin(), &mut buffer) {
-            Ok(count @ 1..) => answer.extend_from_slice(&buffer[..count]),
-            Ok(0) | Err(_) => break,
-        }
-    }
-    answer
-}
-
-/// Whether it ends with the device attributes: `ESC [ ? 6 2 c`.
-fn is_complete(answer: &[u8]) -> bool {
-    let attributes = answer.windows(3).position(|three| three == b"\x1b[?");
-    attributes.is_some_and(|at| answer[at..].contains(&b'c'))
-}
-
-/// The colour of `ESC ] 11 ; rgb:ffff/ffff/ffff`.
-fn background_of(answer: &[u8]) -> Option<[u8; 3]> {
-    let text = String::from_utf8_lossy(answer);
-    let colour = text.split_once("]11;rgb")?.1.split_once(':')?.1;
-    let parts: Vec<&str> = colour.split(['/', '\x1b', '\x07']).take(3).collect();
-    let part = |part: &&str| {
-        let most = 16u32.checked_pow(u32::try_from(part.len()).ok()?)?.checked_sub(1).filter(|most| *most > 0)?;
-        u8::try_from(u32::from_str_radix(part, 16).ok()? * 255 / most).ok()
-    };
-    let parts: Option<Vec<u8>> = parts.iter().map(part).collect();
-    parts?.try_into().ok()
-}
 
 impl Drop for Terminal {
     fn drop(&mut self) {
@@ -203,24 +163,4 @@ fn restore_on_panic() {
             before(info);
         }));
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn background_is_read_from_every_form_of_the_answer() {
-        for (answer, expected) in [
-            (&b"\x1b]11;rgb:ffff/8080/0000\x1b\\\x1b[?62;4c"[..], Some([255, 128, 0])),
-            (b"\x1b]11;rgb:1e/1e/1e\x07\x1b[?6c", Some([30, 30, 30])),
-            (b"\x1b]11;rgba:ffff/ffff/ffff/ffff\x1b\\", Some([255; 3])),
-            (b"\x1b[?62;4c", None),
-            (b"", None),
-            (b"\x1b]11;rgb:zz/1/1\x07", None),
-        ] {
-            assert_eq!(background_of(answer), expected, "{:?}", String::from_utf8_lossy(answer));
-        }
-        assert!(is_complete(b"\x1b]11;rgb:0/0/0\x07\x1b[?62c") && !is_complete(b"\x1b]11;rgb:c/c/c\x07"));
-    }
 }

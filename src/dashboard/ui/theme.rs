@@ -92,6 +92,18 @@ glyphs! {
     boxes: bool = true, false;
 }
 
+impl Glyphs {
+    /// The glyphs that must be one column wide.
+    pub fn letters(&self) -> Vec<&'static str> {
+        let mut all = vec![self.selected, self.marked, self.empty, self.running, self.waiting, self.done, self.failed];
+        all.extend([self.stopped, self.stalled, self.link, self.more_below, self.more_above, self.separator]);
+        all.extend([self.path, self.to, self.dash, self.change, self.back, self.rule, self.tab_open, self.tab_close]);
+        all.extend([self.times, self.branch]);
+        all.extend(self.risk.iter().chain(self.eighths).chain(&self.folds).copied());
+        all
+    }
+}
+
 impl Default for Theme {
     fn default() -> Self {
         Self { scheme: Scheme::Dark, glyphs: &UNICODE }
@@ -368,11 +380,7 @@ mod tests {
     #[test]
     fn glyphs_are_one_column_wide() {
         for glyphs in [&UNICODE, &ASCII] {
-            let g = glyphs;
-            let mut all = vec![g.selected, g.marked, g.empty, g.running, g.waiting, g.done, g.failed, g.stopped];
-            all.extend([g.stalled, g.link, g.more_below, g.more_above, g.separator, g.path, g.to, g.dash, g.rule]);
-            all.extend(g.risk.iter().chain(g.eighths).copied());
-            for glyph in all {
+            for glyph in glyphs.letters() {
                 assert_eq!(crate::text::width(glyph), 1, "{glyph}");
             }
         }

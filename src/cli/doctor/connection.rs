@@ -1,0 +1,162 @@
+//! The checks of configuration and connection: file, profile, key, service, workspace, clock and request limit.
+
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::Diagnosis;
+use crate::cli::error::hint;
+use crate::cli::headless::session::{ServiceArgs, load_config, local};
+use crate::cli::with_causes;
+use crate::client::{BaseUrl, Client, ClientSettings, Error, Lane, RawRequest, RequestBody};
+use crate::config::{Config, Connection, Environment, KeySource};
+use crate::contract::workspace::is_same_name;
+use crate::text::plural;
+
+const CONFIGURATION: &str = "configuration";
+const CONNECTION: &str = "connection";
+/// A clock that is further off makes ages and deadlines wrong.
+const CLOCK_LIMIT: i64 = 60;
+
+/// Checks the configuration, and the service that it names.
+pub async fn check(args: &ServiceArgs, environment: &Environment) -> Vec<Diagnosis> {
+    let file = args.config.clone().unwrap_or_else(|| environment.config_file());
+    let shown = match file.exists() {
+        true => file.display().to_string(),
+        false => format!("{} does not exist, which is allowed", file.display()),
+    };
+    let found = Diagnosis::ok(CONFIGURATION, "file", shown);
+    let config = match load_config(args) {
+        Ok((_, config)) => config,
+        Err(error) => return vec![failed(found, &error)],
+    };
+    let mut all = vec![found, profile(&config)];
+    all.extend(service(args, environment, &config).await);
+    all
+}
+
+fn profile(config: &Config) -> Diagnosis {
+    let profile = config.profile.as_deref().unwrap_or("none");
+    let mode = if config.read_only { ", read-only" } else { "" };
+    Diagnosis::ok(CONFIGURATION, "profile", format!("{profile}{mode}; decisions as {}", config.user))
+}
+
+async fn service(args: &ServiceArgs, environment: &Environment, config: &Config) -> Vec<Diagnosis> {
+    let check = |value: String| Diagnosis::ok(CONNECTION, "service", value);
+    let settings = match &config.connection {
+        Connection::Remote { base, key } => match key.read().await {
+            Ok(secret) => ClientSettings::new(base.clone(), secret).with_key_source(&key.to_string()),
+            Err(error) => return vec![failed(key_check(key), &error.into())],
+        },
+        Connection::Local | Connection::Prompt => match local(environment, false).await {
+            Ok(Some(settings)) => settings,
+            Ok(None) if matches!(config.connection, Connection::Local) => {
+                return vec![check("local service, not running".to_owned()).warning("`scandeck` starts it")];
+            }
+            Ok(None) => {
+                let remedy = "set --base-url or a profile, or run `scandeck` and choose";
+                return vec![check("none configured, and none runs here".to_owned()).warning(remedy)];
+            }
+            Err(error) => return vec![failed(check("local service".to_owned()), &error)],
+        },
+    };
+    let key = settings.key_source.as_deref().unwrap_or("none").to_owned();
+    let mut all = vec![Diagnosis::ok(CONNECTION, "key", format!("from {key}"))];
+    match Client::new(settings) {
+        Ok(client) => all.extend(answers(&client, args.workspace.as_deref().or(config.workspace.as_deref())).await),
+        Err(error) => all.push(failed(check("not usable".to_owned()), &error.into())),
+    }
+    all
+}
+
+fn key_check(source: &KeySource) -> Diagnosis {
+    Diagnosis::ok(CONNECTION, "key", format!("from {source}"))
+}
+
+/// Calls the service: two small reads and its OpenAPI document.
+async fn answers(client: &Client, workspace: Option<&str>) -> Vec<Diagnosis> {
+    let check = Diagnosis::ok(CONNECTION, "service", client.base().to_string());
+    let begun = Instant::now();
+    if let Err(error) = client.check().await {
+        return vec![refused(client.base(), &error)];
+    }
+    let took = begun.elapsed().as_millis();
+    let workspaces = match client.list_workspaces().await {
+        Ok(workspaces) => workspaces,
+        Err(error) => return vec![refused(client.base(), &error)],
+    };
+    let count = plural(workspaces.len(), "workspace");
+    let mut all = vec![Diagnosis { value: format!("{} answers in {took} ms, {count}", check.value), ..check }];
+    if let Some(name) = workspace {
+        let is_found = workspaces.iter().any(|one| name.parse() == Ok(one.id) || is_same_name(&one.name, name));
+        let check = Diagnosis::ok(CONNECTION, "workspace", name);
+        all.push(if is_found { check } else { check.failed("`scandeck workspaces list` lists workspaces") });
+    }
+    all.push(version(client).await);
+    all.push(clock(client.clock_offset().map(|offset| offset.as_secs())));
+    all.push(limit(client));
+    all
+}
+
+fn refused(base: &BaseUrl, error: &Error) -> Diagnosis {
+    failed(Diagnosis::ok(CONNECTION, "service", base.to_string()), &error.clone().into())
+}
+
+/// The version in the OpenAPI document, which a service need not publish.
+async fn version(client: &Client) -> Diagnosis {
+    let path = "/openapi.json".to_owned();
+    let request = RawRequest { method: "GET".to_owned(), path, query: Vec::new(), body: RequestBody::Empty };
+    let document = client.send_raw(request).await.ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    let version = document.as_ref().and_then(|document| document["info"]["version"].as_str());
+    Diagnosis::ok(CONNECTION, "service version", version.unwrap_or("not published by the service"))
+}
+
+fn clock(offset: Option<i64>) -> Diagnosis {
+    let of = |value: String| Diagnosis::ok(CONNECTION, "clock", value);
+    match offset {
+        None => of("the service does not send its time".to_owned()),
+        Some(offset) if offset.abs() > CLOCK_LIMIT => {
+            let direction = if offset > 0 { "ahead of" } else { "behind" };
+            of(format!("the service is {} s {direction} this machine", offset.abs()))
+                .warning("synchronise the clocks (NTP); ages follow the clock of the service")
+        }
+        Some(offset) => of(format!("differs by {} s", offset.abs())),
+    }
+}
+
+fn limit(client: &Client) -> Diagnosis {
+    let budget = client.budget(Lane::Read);
+    let value = match (budget.limit, budget.remaining) {
+        (Some(limit), Some(left)) => format!("{limit} reads a minute, {left} left"),
+        (Some(limit), None) => format!("{limit} reads a minute"),
+        _ => "none announced".to_owned(),
+    };
+    let check = Diagnosis::ok(CONNECTION, "request limit", value);
+    match budget.share_left() {
+        Some(share) if share < 0.1 => check.warning("wait a minute, or end other programs that use this key"),
+        _ => check,
+    }
+}
+
+/// The check with its error and the hint of the error.
+fn failed(check: Diagnosis, error: &anyhow::Error) -> Diagnosis {
+    let value = match check.value.is_empty() {
+        true => with_causes(error),
+        false => format!("{}: {}", check.value, with_causes(error)),
+    };
+    let remedy = hint(error).unwrap_or_else(|| "see the error".to_owned());
+    Diagnosis { value, ..check }.failed(remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::DiagnosisState;
+    use super::*;
+
+    #[test]
+    fn clock_that_differs_by_more_than_a_minute_is_a_warning() {
+        assert_eq!(clock(Some(-2)).state, DiagnosisState::Ok);
+        let late = clock(Some(-120));
+        assert!(late.state == DiagnosisState::Warning && late.value.contains("120 s behind"), "{late:?}");
+    }
+}

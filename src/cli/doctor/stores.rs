@@ -1,0 +1,140 @@
+//! The checks of the data on this machine: directory, free space, and the stores of each service with their sizes.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use rustix::fs::statvfs;
+
+use super::Diagnosis;
+use crate::config::StateDir;
+use crate::dashboard::runtime::cached_lists;
+use crate::text::plural;
+
+const AREA: &str = "stored data";
+/// Below this much free space, a store may fail to grow.
+const LEAST_FREE: u64 = 1 << 30;
+
+/// Checks the state directory. A directory that does not exist is no problem.
+pub fn check(state: &StateDir) -> Vec<Diagnosis> {
+    let path = state.path();
+    let shown = || path.display().to_string();
+    let directory = match fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return vec![Diagnosis::ok(AREA, "directory", format!("{}, not created yet", shown()))];
+        }
+        Err(error) => {
+            let check = Diagnosis::ok(AREA, "directory", format!("{}: {error}", shown()));
+            return vec![check.failed("check the path and its permissions")];
+        }
+        Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {
+            let check = Diagnosis::ok(AREA, "directory", format!("{}, other users can enter it", shown()));
+            check.warning(format!("chmod 700 {}", shown()))
+        }
+        Ok(_) => Diagnosis::ok(AREA, "directory", shown()),
+    };
+    let mut all = vec![directory, free_space(path)];
+    all.extend(entries(&state.services_dir()).iter().map(|directory| service(directory)));
+    if let Ok(metadata) = fs::metadata(state.log_file()) {
+        all.push(Diagnosis::ok(AREA, "log", format!("{}, {}", state.log_file().display(), megabytes(metadata.len()))));
+    }
+    all
+}
+
+fn free_space(path: &Path) -> Diagnosis {
+    let of = |value: String| Diagnosis::ok(AREA, "free space", value);
+    match statvfs(path).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize)) {
+        Ok(free) if free < LEAST_FREE => of(megabytes(free)).warning("free space on this file system"),
+        Ok(free) => of(megabytes(free)),
+        Err(error) => of(format!("unknown: {error}")),
+    }
+}
+
+/// The stores of one service: decisions, captures, cached lists, and copies of damaged or older files.
+fn service(directory: &Path) -> Diagnosis {
+    let (mut decisions, mut captures, mut lists, mut others) = (0, 0, 0, 0);
+    let (mut broken, mut copies) = (0, 0);
+    for path in entries(directory) {
+        let (name, size) = (file_name(&path), size(&path));
+        broken += usize::from(name.contains(".broken-"));
+        copies += usize::from(name.contains(".bak-"));
+        match name.as_str() {
+            name if name.contains(".broken-") || name.contains(".bak-") => others += size,
+            name if name.starts_with("decisions.db") => decisions += size,
+            name if name.starts_with("captures.db") => captures += size,
+            name if name.starts_with(cached_lists::PREFIX) => lists += size,
+            _ => others += size,
+        }
+    }
+    let parts = [("decisions", decisions), ("captures", captures), ("cached lists", lists), ("other files", others)];
+    let parts = parts.into_iter().filter(|(_, size)| *size > 0);
+    let value: Vec<String> = parts.map(|(name, size)| format!("{name} {}", megabytes(size))).collect();
+    let check =
+        Diagnosis::ok(AREA, file_name(directory), if value.is_empty() { "empty".to_owned() } else { value.join(", ") });
+    let at = directory.display();
+    let with = |note: String| Diagnosis { value: format!("{}; {note}", check.value), ..check.clone() };
+    if broken > 0 {
+        return with(format!("damaged and replaced: {}", plural(broken, "file")))
+            .warning(format!("delete {at}/*.broken-* when no decision or capture is missing"));
+    }
+    match copies {
+        0 => check,
+        copies => with(format!("before an upgrade: {}", plural(copies, "file")))
+            .warning(format!("delete {at}/*.bak-* when everything works after the upgrade")),
+    }
+}
+
+/// The size of a file, or of all files below a directory. Links are not followed.
+pub fn size(path: &Path) -> u64 {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => entries(path).iter().map(|path| size(path)).sum(),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    }
+}
+
+/// The size in MB or GB.
+pub fn megabytes(bytes: u64) -> String {
+    match bytes {
+        1_000_000_000.. => format!("{:.1} GB", bytes as f64 / 1e9),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+fn entries(directory: &Path) -> Vec<std::path::PathBuf> {
+    let mut paths: Vec<_> = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::DiagnosisState::{Ok, Warning};
+    use super::*;
+
+    #[test]
+    fn stores_are_listed_with_sizes_and_damaged_copies_with_a_remedy() {
+        let home = tempfile::tempdir().unwrap();
+        let state = StateDir::new(home.path().join("scandeck"));
+        assert_eq!(check(&state).len(), 1, "nothing is created");
+        assert!(!state.path().exists());
+        state.make().unwrap();
+        let local = state.services_dir().join("local");
+        fs::create_dir_all(local.join("last-known/of-1")).unwrap();
+        fs::write(local.join("decisions.db"), vec![0; 2_000_000]).unwrap();
+        fs::write(local.join("decisions.db-wal"), vec![0; 1_000_000]).unwrap();
+        fs::write(local.join("last-known/of-1/findings.json"), vec![0; 500_000]).unwrap();
+        let of_local = |all: Vec<Diagnosis>| all.into_iter().find(|one| one.check == "local").unwrap();
+        let found = of_local(check(&state));
+        assert_eq!((found.state, found.value.as_str()), (Ok, "decisions 3.0 MB, cached lists 0.5 MB"));
+        fs::write(local.join("captures.db.broken-1"), "").unwrap();
+        let found = of_local(check(&state));
+        assert!(found.state == Warning && found.remedy.unwrap().contains("*.broken-*"), "{:?}", found.value);
+        fs::set_permissions(state.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(check(&state)[0].remedy.as_ref().unwrap().starts_with("chmod 700"));
+    }
+}
