@@ -9,6 +9,9 @@
 mod stdio;
 
 #[cfg(feature = "dashboard")]
+mod cached_names;
+pub mod completions;
+#[cfg(feature = "dashboard")]
 pub mod dashboard;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 pub mod demo;
@@ -20,6 +23,7 @@ pub mod error;
 mod from_bundle;
 #[cfg(feature = "dashboard")]
 pub mod headless;
+pub mod man;
 #[cfg(feature = "service")]
 pub mod service;
 mod value;
@@ -31,7 +35,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::text;
 
@@ -70,10 +74,19 @@ enum CliCommand {
     Doctor(doctor::DoctorArgs),
     /// Wordlists: list, show, contents, delete, import
     Wordlists(wordlists::WordlistsArgs),
+    /// Print the script that adds completions of commands, flags, names and ids to a shell
+    Completions(completions::CompletionsArgs),
+    /// Write the manual pages
+    Man(man::ManArgs),
 }
 
 /// Runs the command that the arguments name.
 pub fn run() -> ExitCode {
+    match completions::answer(completed_command) {
+        Ok(true) => return ExitCode::SUCCESS,
+        Ok(false) => {}
+        Err(error) => error.exit(),
+    }
     let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
     let runtime = match runtime(&cli) {
         Ok(runtime) => runtime,
@@ -84,6 +97,14 @@ pub fn run() -> ExitCode {
     // A thread that still reads the terminal must not delay the exit.
     runtime.shutdown_background();
     code
+}
+
+/// The command line with candidates for names and ids.
+fn completed_command() -> clap::Command {
+    #[cfg(feature = "dashboard")]
+    return cached_names::with_candidates(Cli::command());
+    #[cfg(not(feature = "dashboard"))]
+    Cli::command()
 }
 
 /// Adds the remedy to the error about options of the dashboard before a command.
@@ -118,6 +139,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "dashboard")]
         Some(CliCommand::Doctor(args)) => doctor::run(args).await,
         Some(CliCommand::Wordlists(args)) => wordlists::run(args).await,
+        Some(CliCommand::Completions(args)) => completions::run(&args),
+        Some(CliCommand::Man(args)) => man::run(&args, Cli::command()),
         #[cfg(feature = "dashboard")]
         None => dashboard::run(cli.dashboard).await,
         #[cfg(not(feature = "dashboard"))]

@@ -137,6 +137,10 @@ impl ConfigFile {
         Ok(self)
     }
 
+    pub fn profile_names(&self) -> impl Iterator<Item = &str> {
+        self.profiles.keys().map(String::as_str)
+    }
+
     /// The profile of this name, or the default profile.
     ///
     /// # Errors
@@ -146,7 +150,7 @@ impl ConfigFile {
         if let Some(profile) = self.profiles.get(name) {
             return Ok(Some((Some(name.to_owned()), profile.clone())));
         }
-        let names: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
+        let names: Vec<&str> = self.profile_names().collect();
         let hint = match names.as_slice() {
             [] => format!("add [profiles.{name}] to the configuration file"),
             names => format!("profiles: {}", names.join(", ")),

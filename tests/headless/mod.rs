@@ -8,6 +8,7 @@ mod nouns;
 mod outputs;
 mod scans;
 mod script;
+mod shell;
 mod triage;
 
 use std::path::Path;

@@ -1,0 +1,171 @@
+//! Completion of names and ids: profiles of the configuration, and objects in the lists that the dashboard has cached.
+//!
+//! ```text
+//!   flag (--workspace, --target, …) or noun of the command (scans show ID) ─► list ─► cached file ─► candidates
+//! ```
+//!
+//! Only files are read: a completion must be fast, and must not call a service or read a key. A shell may insert a
+//! candidate without quoting it, so a name with other characters than these is offered as its id.
+
+use std::collections::BTreeMap;
+
+use clap::{Arg, Command};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+
+use crate::config::file::ConfigFile;
+use crate::config::{Config, Connection, Environment, Flags};
+use crate::contract::{Tool, WorkspaceId};
+use crate::dashboard::base::ListKind;
+use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::runtime::CachedLists;
+use crate::text;
+
+/// Characters of names that a shell takes literally.
+const LITERAL: &str = "_-.:/@%+=,";
+
+/// The command, whose arguments know their candidates.
+pub fn with_candidates(command: Command) -> Command {
+    with(command, None)
+}
+
+fn with(command: Command, noun: Option<ListKind>) -> Command {
+    let noun = noun.or_else(|| list_of(command.get_name()));
+    let command = command.mut_args(|arg| match list_of_argument(&arg, noun) {
+        _ if arg.get_long() == Some("profile") => arg.add(ArgValueCandidates::new(profiles)),
+        Some(list) => arg.add(ArgValueCandidates::new(move || cached(list))),
+        None => arg,
+    });
+    command.mut_subcommands(|subcommand| with(subcommand, noun))
+}
+
+fn list_of(noun: &str) -> Option<ListKind> {
+    match noun {
+        "workspaces" => Some(ListKind::Workspaces),
+        "targets" => Some(ListKind::Targets),
+        "scans" => Some(ListKind::Scans),
+        "loggers" => Some(ListKind::Loggers),
+        "reports" => Some(ListKind::Reports),
+        _ => None,
+    }
+}
+
+/// The list of a flag, or of an argument that takes an id of the command's noun.
+fn list_of_argument(arg: &Arg, noun: Option<ListKind>) -> Option<ListKind> {
+    let takes_id = || {
+        let is_named = arg.get_value_names().unwrap_or_default().iter().any(|name| name.contains("ID"));
+        is_named || matches!(arg.get_id().as_str(), "id" | "ids")
+    };
+    match arg.get_long() {
+        Some("workspace") => Some(ListKind::Workspaces),
+        Some("target") => Some(ListKind::Targets),
+        Some("logger") => Some(ListKind::Loggers),
+        Some("scan") => Some(ListKind::Scans),
+        None if takes_id() => noun,
+        _ => None,
+    }
+}
+
+fn profiles() -> Vec<CompletionCandidate> {
+    let file = ConfigFile::read(&Environment::of_process().config_file(), false).unwrap_or_default();
+    file.profile_names().filter(|name| is_literal(name)).map(CompletionCandidate::new).collect()
+}
+
+/// The candidates of the configured service; none without cached lists.
+fn cached(list: ListKind) -> Vec<CompletionCandidate> {
+    let environment = Environment::of_process();
+    let Ok(config) = Config::load(&Flags::default(), &environment) else { return Vec::new() };
+    let base = match &config.connection {
+        Connection::Remote { base, .. } => base.to_string(),
+        Connection::Local | Connection::Prompt => String::new(),
+    };
+    candidates(&CachedLists::new(environment.state_dir().cached_lists(&config.service(), &base)), list)
+}
+
+fn candidates(lists: &CachedLists, list: ListKind) -> Vec<CompletionCandidate> {
+    let named = |name: &str, id: i64| match is_literal(name) {
+        true => candidate(name.to_owned(), &format!("id {id}")),
+        false => candidate(id.to_string(), name),
+    };
+    let Some((Snapshot::Workspaces(workspaces), _)) = lists.read((None, ListKind::Workspaces)) else {
+        return Vec::new();
+    };
+    if list == ListKind::Workspaces {
+        return workspaces.items().iter().map(|one| named(&one.name, one.id.0)).collect();
+    }
+    let read = |id: WorkspaceId, list: ListKind| lists.read((Some(id), list)).map(|(snapshot, _)| snapshot);
+    let mut all = Vec::new();
+    for workspace in workspaces.items() {
+        match read(workspace.id, list) {
+            Some(Snapshot::Targets(table)) => all.extend(table.items().iter().map(|one| named(&one.name, one.id.0))),
+            Some(Snapshot::Loggers(table)) => all.extend(table.items().iter().map(|one| named(&one.label, one.id.0))),
+            Some(Snapshot::Scans(table)) => {
+                let mut names = BTreeMap::new();
+                if let Some(Snapshot::Targets(targets)) = read(workspace.id, ListKind::Targets) {
+                    names.extend(targets.items().iter().map(|one| (one.id, one.name.clone())));
+                }
+                all.extend(table.items().iter().map(|one| {
+                    let tool = Tool(one.tool_id).short_name().unwrap_or("scan");
+                    let target = names.get(&one.target_id).map(|name| format!(" of {name}")).unwrap_or_default();
+                    candidate(one.id.to_string(), &format!("{tool}{target}"))
+                }));
+            }
+            Some(Snapshot::Reports(table)) => {
+                all.extend(table.items().iter().map(|one| candidate(one.id.to_string(), &one.download_name)));
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+fn candidate(value: String, help: &str) -> CompletionCandidate {
+    CompletionCandidate::new(value).help(Some(text::clean(help).into_owned().into()))
+}
+
+fn is_literal(name: &str) -> bool {
+    let is_literal = |letter: char| letter.is_ascii_alphanumeric() || LITERAL.contains(letter);
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(is_literal)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::contract::{Scan, ScanId, Stamp, Target, TargetId, Workspace};
+    use crate::table::Table;
+
+    fn values(lists: &CachedLists, list: ListKind) -> Vec<String> {
+        candidates(lists, list).iter().map(|one| one.get_value().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn candidates_are_cached_names_and_ids_that_no_shell_interprets() {
+        let temp = tempfile::tempdir().unwrap();
+        let lists = CachedLists::new(temp.path().join("last-known"));
+        assert!(values(&lists, ListKind::Targets).is_empty(), "nothing is cached yet");
+        let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
+        let workspace = |id, name: &str| Workspace { id: WorkspaceId(id), name: name.into(), ..Workspace::default() };
+        let workspaces = Table::new([workspace(1, "Acme"), workspace(2, "Acme external")]);
+        lists.write(None, &Snapshot::Workspaces(Arc::new(workspaces)), at).unwrap();
+        let target = |id, name: &str| Target { id: TargetId(id), name: name.into(), ..Target::default() };
+        let targets = Table::new([target(4, "https://shop.acme.test/"), target(5, "x$(reboot)")]);
+        lists.write(Some(WorkspaceId(2)), &Snapshot::Targets(Arc::new(targets)), at).unwrap();
+        let scan = Scan { id: ScanId(12), tool_id: 170, target_id: TargetId(4), ..Scan::default() };
+        lists.write(Some(WorkspaceId(2)), &Snapshot::Scans(Arc::new(Table::new([scan]))), at).unwrap();
+        assert_eq!(values(&lists, ListKind::Workspaces), ["Acme", "2"]);
+        assert_eq!(values(&lists, ListKind::Targets), ["https://shop.acme.test/", "5"]);
+        assert_eq!(values(&lists, ListKind::Scans), ["12"]);
+        let help = candidates(&lists, ListKind::Scans)[0].get_help().unwrap().to_string();
+        assert!(help.ends_with(" of https://shop.acme.test/"), "{help}");
+    }
+
+    #[test]
+    fn only_arguments_that_take_a_name_or_id_have_candidates() {
+        let id = Arg::new("target").value_name("NAME|ID");
+        assert_eq!(list_of_argument(&id, Some(ListKind::Targets)), Some(ListKind::Targets));
+        assert_eq!(list_of_argument(&Arg::new("names"), Some(ListKind::Targets)), None, "new targets have new names");
+        assert_eq!(list_of_argument(&Arg::new("tool").long("tool").value_name("ID"), Some(ListKind::Scans)), None);
+        assert_eq!(list_of_argument(&Arg::new("x").long("workspace"), None), Some(ListKind::Workspaces));
+    }
+}
