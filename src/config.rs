@@ -16,11 +16,11 @@ pub mod file;
 pub mod key;
 pub mod state;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use environment::Environment;
 pub use error::ConfigError;
-pub use file::Profile;
+pub use file::{KeySetting, Profile};
 pub use key::KeySource;
 pub use state::{FirstStartChoice, ServiceName, StateDir};
 
@@ -90,6 +90,15 @@ pub struct Config {
     pub keep_days: Option<u16>,
     /// Program and arguments of the notification command; may be empty.
     pub signal_command: Vec<String>,
+    /// Changed keys of the dashboard.
+    pub keys: KeySettings,
+}
+
+/// Changed keys, and their file for messages. They are checked by the dashboard, which knows contexts and actions.
+#[derive(Clone, Debug, Default)]
+pub struct KeySettings {
+    pub file: String,
+    pub all: Vec<KeySetting>,
 }
 
 impl Config {
@@ -152,15 +161,27 @@ impl Config {
             profile: owner,
             keep_days: file.captures.keep_days,
             signal_command: file.signals.command(),
+            keys: KeySettings { file: file.path, all: file.key_settings },
         })
     }
 
-    /// The notification command: the only setting for the demo, which has its own service.
+    /// The notification command and the keys: the only settings for the demo, which has its own service.
     ///
     /// # Errors
     /// When the file is unreadable or has unknown keys.
-    pub fn signal_command(environment: &Environment) -> Result<Vec<String>, ConfigError> {
-        Ok(file::ConfigFile::read(&environment.config_file(), false)?.signals.command())
+    pub fn of_demo(environment: &Environment) -> Result<(Vec<String>, KeySettings), ConfigError> {
+        let file = file::ConfigFile::read(&environment.config_file(), false)?;
+        Ok((file.signals.command(), KeySettings { file: file.path, all: file.key_settings }))
+    }
+
+    /// The changed keys of a file, or of the default one.
+    ///
+    /// # Errors
+    /// When the file is unreadable or has unknown keys.
+    pub fn keys_of(file: Option<&Path>, environment: &Environment) -> Result<KeySettings, ConfigError> {
+        let path = file.map_or_else(|| environment.config_file(), Path::to_owned);
+        let file = file::ConfigFile::read(&path, file.is_some())?;
+        Ok(KeySettings { file: file.path, all: file.key_settings })
     }
 
     /// The name of the service at a base URL: its profile, or else the base URL.

@@ -8,12 +8,14 @@
 //! An error before the screen opens is printed on two lines, cause and remedy, with exit code 1.
 
 use super::error::CliError;
-use super::{from_bundle, headless};
+use super::{from_bundle, headless, key_table};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind, Problem};
 use crate::config::{Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, KeySource, ServiceName};
 use crate::dashboard::base::{ConnectionChoice, Session};
 use crate::dashboard::runtime;
-use crate::dashboard::runtime::{Connected, ConnectionSource, Connector, DashboardExit, DashboardStart, Memory};
+use crate::dashboard::runtime::{
+    Connected, ConnectionSource, Connector, DashboardExit, DashboardSettings, DashboardStart, Memory,
+};
 use crate::text::plural;
 use anyhow::Context;
 use clap::Args;
@@ -45,6 +47,10 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
     let environment = Environment::of_process();
     runtime::log::begin(&environment.state_dir());
     let config = Config::load(&args.flags, &environment)?;
+    let settings = DashboardSettings {
+        notify_command: config.signal_command.clone(),
+        keymap: key_table::effective(&config.keys)?,
+    };
     let opening = match &args.from_bundle {
         Some(name) => DashboardStart::On(Box::new(from_bundle::open(&config, &environment, name)?)),
         None => match open(&config, &environment).await.map_err(CliError::from)? {
@@ -52,8 +58,7 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
             None => DashboardStart::Prompt(None),
         },
     };
-    let notify_command = config.signal_command.clone();
-    show(opening, connector(config, environment), notify_command).await
+    show(opening, connector(config, environment), settings).await
 }
 
 /// Shows the dashboard on a service, and prints at the end which work continues.
@@ -63,9 +68,9 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
 pub async fn show(
     opening: DashboardStart,
     connect: Connector,
-    notify_command: Vec<String>,
+    settings: DashboardSettings,
 ) -> anyhow::Result<ExitCode> {
-    let shown = runtime::run(opening, connect, notify_command, CancellationToken::new()).await;
+    let shown = runtime::run(opening, connect, settings, CancellationToken::new()).await;
     let left = shown.context("cannot use the terminal")?;
     let summary = exit_summary(&left);
     #[cfg(feature = "service")]

@@ -10,11 +10,11 @@ use clap::Args;
 use futures::FutureExt;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::dashboard;
+use super::{dashboard, key_table};
 use crate::client::Problem;
 use crate::config::{Config, Environment};
 use crate::dashboard::runtime;
-use crate::dashboard::runtime::DashboardStart;
+use crate::dashboard::runtime::{DashboardSettings, DashboardStart};
 use crate::demo::{DemoEnvironment, Tempo, plain};
 
 #[derive(Args, Clone, Debug)]
@@ -39,12 +39,13 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     }
     let environment = Environment::of_process();
     runtime::log::begin(&environment.state_dir());
-    let notify_command = Config::signal_command(&environment)?;
+    let (notify_command, keys) = Config::of_demo(&environment)?;
+    let settings = DashboardSettings { notify_command, keymap: key_table::effective(&keys)? };
     writeln!(stdout(), "scandeck demo: starting a temporary service on loopback")?;
     let opening = DashboardStart::On(Box::new(dashboard::on_demo(DemoEnvironment::start(Tempo::Watched).await?)));
     // The demo has a service from the start, so the first-start question never appears.
     let connect = Arc::new(|_| async { Err(Problem::local("the demo has its own service")) }.boxed());
-    dashboard::show(opening, connect, notify_command).await
+    dashboard::show(opening, connect, settings).await
 }
 
 async fn run_plain(out: Option<PathBuf>) -> anyhow::Result<ExitCode> {

@@ -23,6 +23,9 @@ pub mod error;
 mod from_bundle;
 #[cfg(feature = "dashboard")]
 pub mod headless;
+#[cfg(feature = "dashboard")]
+pub mod key_table;
+pub mod keys;
 pub mod man;
 #[cfg(feature = "service")]
 pub mod service;
@@ -65,6 +68,8 @@ enum CliCommand {
     #[cfg(feature = "service")]
     #[command(flatten)]
     Service(service::ServiceCommand),
+    /// Keys of the dashboard; with a subcommand, named API keys of the local service: add, list, revoke
+    Keys(keys::KeysArgs),
     #[cfg(feature = "dashboard")]
     #[command(flatten)]
     Headless(headless::HeadlessCommand),
@@ -134,6 +139,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(CliCommand::Demo(args)) => demo::run(args).await,
         #[cfg(feature = "service")]
         Some(CliCommand::Service(command)) => service::run(command).await,
+        Some(CliCommand::Keys(args)) => keys::run(args).await,
         #[cfg(feature = "dashboard")]
         Some(CliCommand::Headless(command)) => headless::run(command).await,
         #[cfg(feature = "dashboard")]

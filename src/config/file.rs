@@ -16,6 +16,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::Deserialize;
+use toml::Spanned;
 
 use super::ConfigError;
 use crate::oob::Network;
@@ -31,9 +32,32 @@ pub struct ConfigFile {
     pub own_addresses: Vec<Network>,
     pub captures: Captures,
     pub signals: SignalSettings,
+    /// Keys by context and action; each value with its place in the file.
+    keys: BTreeMap<String, BTreeMap<String, Spanned<KeyTexts>>>,
     profiles: BTreeMap<String, Profile>,
+    /// The settings of `[keys]`, in the order of the file.
     #[serde(skip)]
-    path: String,
+    pub key_settings: Vec<KeySetting>,
+    #[serde(skip)]
+    pub path: String,
+}
+
+/// A line of `[keys.CONTEXT]`: the keys of an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeySetting {
+    pub line: usize,
+    pub context: String,
+    pub action: String,
+    /// None unbinds the action.
+    pub keys: Vec<String>,
+}
+
+/// One key, or a list of keys.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a key or a list of keys")]
+enum KeyTexts {
+    One(String),
+    Several(Vec<String>),
 }
 
 /// Retention of captured requests.
@@ -110,12 +134,30 @@ impl ConfigFile {
             Err(error) => return Err(ConfigError::io("read", path, &error)),
         };
         let mut file: Self = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+            let line = error.span().map_or(1, |span| line_of(&text, span.start));
             let why = error.message().lines().next().unwrap_or_default().to_owned();
             ConfigError::new(format!("{}:{line}: {why}", path.display()), "correct or remove this line")
         })?;
         file.path = path.display().to_string();
+        file.key_settings = file.key_settings(&text);
         file.check()
+    }
+
+    fn key_settings(&self, text: &str) -> Vec<KeySetting> {
+        let of_context = |(context, actions): (&String, &BTreeMap<String, Spanned<KeyTexts>>)| {
+            let setting = |(action, value): (&String, &Spanned<KeyTexts>)| {
+                let keys = match value.get_ref() {
+                    KeyTexts::One(key) => vec![key.clone()],
+                    KeyTexts::Several(keys) => keys.clone(),
+                };
+                let line = line_of(text, value.span().start);
+                KeySetting { line, context: context.clone(), action: action.clone(), keys }
+            };
+            actions.iter().map(setting).collect::<Vec<_>>()
+        };
+        let mut all: Vec<KeySetting> = self.keys.iter().flat_map(of_context).collect();
+        all.sort_by_key(|setting| setting.line);
+        all
     }
 
     fn check(self) -> Result<Self, ConfigError> {
@@ -157,4 +199,9 @@ impl ConfigFile {
         };
         Err(ConfigError::new(format!("profile {name:?} not found"), hint))
     }
+}
+
+/// The number of the line with this byte.
+fn line_of(text: &str, byte: usize) -> usize {
+    text[..byte].matches('\n').count() + 1
 }

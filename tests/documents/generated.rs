@@ -39,9 +39,9 @@ fn generated_parts_match_the_code() {
 fn keys() -> String {
     let mut text = String::new();
     for section in Keymap::builtin().help() {
-        let _ = write!(text, "## {}\n\n| Key | Action |\n|---|---|\n", section.context.title());
+        let _ = write!(text, "## {}\n\n| Key | Action |\n|---|---|\n", section.title);
         for (keys, action) in section.lines {
-            let keys: Vec<String> = keys.split(' ').map(|key| format!("`{}`", cell(key))).collect();
+            let keys: Vec<String> = keys.iter().map(|key| format!("`{}`", cell(key))).collect();
             let _ = writeln!(text, "| {} | {} |", keys.join(" "), cell(action));
         }
         text.push('\n');

@@ -108,7 +108,7 @@ fn defaults() -> BTreeMap<&'static str, String> {
 fn settings(table: &str) -> Vec<String> {
     let error = parse(&format!("{}\nno_such_setting = 1\n", table.replace("NAME", "x"))).unwrap_err();
     let mut names: Vec<String> = error.split('`').skip(3).step_by(2).map(str::to_owned).collect();
-    names.retain(|name| !table.is_empty() || !["captures", "signals", "profiles"].contains(&name.as_str()));
+    names.retain(|name| !table.is_empty() || !["captures", "signals", "keys", "profiles"].contains(&name.as_str()));
     names.sort();
     names
 }

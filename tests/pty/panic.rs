@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use portable_pty::CommandBuilder;
+use scandeck::dashboard::input::Keymap;
 use scandeck::dashboard::runtime;
-use scandeck::dashboard::runtime::DashboardStart;
+use scandeck::dashboard::runtime::{DashboardSettings, DashboardStart};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
@@ -16,7 +17,8 @@ const CHILD: &str = "SCANDECK_TEST_PANIC";
 async fn panic_restores_terminal_before_message() {
     if std::env::var_os(CHILD).is_some() {
         let connect = Arc::new(|_| panic!("struck by a test"));
-        let _ = runtime::run(DashboardStart::Prompt(None), connect, Vec::new(), CancellationToken::new()).await;
+        let settings = DashboardSettings { notify_command: Vec::new(), keymap: Keymap::builtin() };
+        let _ = runtime::run(DashboardStart::Prompt(None), connect, settings, CancellationToken::new()).await;
         return;
     }
     let home = tempfile::tempdir().unwrap();

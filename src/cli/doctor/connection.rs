@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Diagnosis;
 use crate::cli::error::hint;
 use crate::cli::headless::session::{ServiceArgs, load_config, local};
-use crate::cli::with_causes;
+use crate::cli::{key_table, with_causes};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, Lane, RawRequest, RequestBody};
 use crate::config::{Config, Connection, Environment, KeySource};
 use crate::contract::workspace::is_same_name;
@@ -30,7 +30,7 @@ pub async fn check(args: &ServiceArgs, environment: &Environment) -> Vec<Diagnos
         Ok((_, config)) => config,
         Err(error) => return vec![failed(found, &error)],
     };
-    let mut all = vec![found, profile(&config)];
+    let mut all = vec![found, profile(&config), keys(&config)];
     all.extend(service(args, environment, &config).await);
     all
 }
@@ -39,6 +39,15 @@ fn profile(config: &Config) -> Diagnosis {
     let profile = config.profile.as_deref().unwrap_or("none");
     let mode = if config.read_only { ", read-only" } else { "" };
     Diagnosis::ok(CONFIGURATION, "profile", format!("{profile}{mode}; decisions as {}", config.user))
+}
+
+fn keys(config: &Config) -> Diagnosis {
+    let changed = config.keys.all.len();
+    let check = Diagnosis::ok(CONFIGURATION, "keys", format!("changed actions: {changed}"));
+    match key_table::effective(&config.keys) {
+        Ok(_) => check,
+        Err(error) => failed(Diagnosis { value: String::new(), ..check }, &error.into()),
+    }
 }
 
 async fn service(args: &ServiceArgs, environment: &Environment, config: &Config) -> Vec<Diagnosis> {

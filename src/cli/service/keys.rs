@@ -1,9 +1,9 @@
-//! `scandeck keys`: named API keys of the local service. A running service applies a change within a second.
+//! `scandeck keys add|list|revoke`: named API keys of the local service. A running service applies a change within a second.
 
 use std::process::ExitCode;
 
 use anyhow::bail;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
 use super::{DataDirArg, audit};
 use crate::cli::stdio;
@@ -11,19 +11,9 @@ use crate::login::login;
 use crate::service::keys::{KeyRow, Role, add_key, list_keys, revoke_key};
 use crate::text;
 
-#[derive(Args, Clone, Debug)]
-#[command(after_help = "Example:
-  scandeck keys add ci --role scan > ci.key")]
-pub struct KeysArgs {
-    #[command(flatten)]
-    directory: DataDirArg,
-    #[command(subcommand)]
-    command: KeysCommand,
-}
-
 #[derive(Subcommand, Clone, Debug)]
-enum KeysCommand {
-    /// Add a key and print it; it cannot be shown again
+pub enum KeysCommand {
+    /// Add an API key of the local service and print it; it cannot be shown again
     #[command(after_help = "Example:\n  scandeck keys add ci --role scan > ci.key")]
     Add {
         /// Name of the key in logs
@@ -34,10 +24,10 @@ enum KeysCommand {
         #[arg(long, value_name = "ROLE")]
         role: Role,
     },
-    /// Show all keys with their roles and last use
+    /// Show all API keys of the local service with their roles and last use
     #[command(after_help = "Example:\n  scandeck keys list")]
     List,
-    /// Revoke a key
+    /// Revoke an API key of the local service
     #[command(after_help = "Example:\n  scandeck keys revoke ci")]
     Revoke {
         /// Name of the key
@@ -50,9 +40,8 @@ enum KeysCommand {
 ///
 /// # Errors
 /// When the database is unreadable, or the name is taken or unknown.
-pub async fn run(args: KeysArgs) -> anyhow::Result<ExitCode> {
-    let directory = &args.directory;
-    match args.command {
+pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result<ExitCode> {
+    match command {
         KeysCommand::Add { name, role } => {
             let who = login(|name| std::env::var(name).ok());
             let dir = directory.open()?;

@@ -34,8 +34,6 @@ pub enum ServiceCommand {
     Backup(backup::BackupArgs),
     /// Restore a backup of the local service
     Restore(backup::RestoreArgs),
-    /// Named API keys of the local service: add, list, revoke
-    Keys(keys::KeysArgs),
     /// Targets beyond this machine that the local service may scan: add, deny, import, remove, list
     Scope(scope::ScopeArgs),
 }
@@ -58,7 +56,6 @@ pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
         ServiceCommand::Stop(directory) => stop::run(directory).await,
         ServiceCommand::Backup(args) => backup::back_up(args).await,
         ServiceCommand::Restore(args) => backup::restore(args).await,
-        ServiceCommand::Keys(args) => keys::run(args).await,
         ServiceCommand::Scope(args) => scope::run(args).await,
     }
 }

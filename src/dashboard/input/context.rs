@@ -1,5 +1,7 @@
 //! Contexts of keys: the layers of the key map.
 
+use crate::dashboard::input::{Action, AppAction, CopyAction};
+
 macro_rules! contexts {
     ($($(#[$doc:meta])+ $context:ident $name:literal $title:literal;)+) => {
         /// A section of the key map. Several are active at once, the inner before the outer.
@@ -15,7 +17,8 @@ macro_rules! contexts {
                 match self { $(Self::$context => $name,)+ }
             }
 
-            /// Its heading in the help and the documents.
+            /// Its heading in the help and the documents, with `{}` for the keys before those of this context
+            /// (`Keymap::title`).
             pub fn title(self) -> &'static str {
                 match self { $(Self::$context => $title,)+ }
             }
@@ -28,15 +31,15 @@ contexts! {
     /// Everywhere except in text fields.
     Everywhere "everywhere" "In every pane";
     /// After `g`.
-    Go "go" "g, then";
+    Go "go" "{}, then";
     /// After `y`.
-    Copy "copy" "y, then";
+    Copy "copy" "{}, then";
     /// After `y p`.
-    Shape "shape" "yp, then: a payload as";
+    Shape "shape" "{}, then: a payload as";
     /// After `b` in the findings.
-    Group "group" "b, then";
+    Group "group" "{}, then";
     /// After `b` in the captures.
-    CaptureGroup "capture_group" "b in the captures, then";
+    CaptureGroup "capture_group" "{} in the captures, then";
     /// A list has the focus.
     Lists "lists" "Lists";
     /// Findings.
@@ -68,7 +71,7 @@ contexts! {
     /// A form.
     Form "forms" "Forms";
     /// The menu that decides with details.
-    Decide "decide" "t: decide with details";
+    Decide "decide" "Decide with details";
     /// The list of rules.
     Rules "rules" "Rules";
     /// The list of alert rules.
@@ -87,14 +90,21 @@ impl Context {
         Self::ALL.into_iter().find(|context| context.name() == name)
     }
 
-    /// The keys of a sequence before those of this context.
-    pub fn prefix(self) -> Option<&'static str> {
+    /// The action after which the keys of this context are waited for, and a context with its key.
+    pub fn opened_by(self) -> Option<(Self, Action)> {
         match self {
-            Self::Go => Some("g"),
-            Self::Copy => Some("y"),
-            Self::Shape => Some("yp"),
-            Self::Group | Self::CaptureGroup => Some("b"),
+            Self::Go => Some((Self::Everywhere, Action::App(AppAction::GoPrefix))),
+            Self::Copy => Some((Self::Everywhere, Action::App(AppAction::CopyPrefix))),
+            Self::Shape => Some((Self::Copy, Action::Copy(CopyAction::Shapes))),
+            Self::Group => Some((Self::Findings, Action::App(AppAction::GroupPrefix))),
+            Self::CaptureGroup => Some((Self::Captures, Action::App(AppAction::GroupPrefix))),
             _ => None,
         }
+    }
+
+    /// Whether an action can have several keys in a row here. A prompt or a form takes each key at once.
+    pub fn takes_sequences(self) -> bool {
+        let takes_each = [Self::Form, Self::Decide, Self::Rules, Self::Alerts, Self::Prompt, Self::Line, Self::Setup];
+        self.opened_by().is_none() && !takes_each.contains(&self)
     }
 }

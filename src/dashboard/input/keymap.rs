@@ -1,7 +1,8 @@
 //! The key map: read from TOML, looked up by layers, printed as footer, help and Markdown.
 
 use crate::dashboard::input::action::Action;
-use crate::dashboard::input::{Context, KeyChord};
+use crate::dashboard::input::sequence::printed;
+use crate::dashboard::input::{Context, KeyChord, KeySequence};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -13,8 +14,8 @@ const BUILTIN: &str = include_str!("../../../assets/keymap.toml");
 pub struct Entry {
     pub context: Context,
     pub action: Action,
-    /// The first one is shown in the footer.
-    pub keys: Vec<KeyChord>,
+    /// The first one is shown in the footer; none if the configuration unbound the action.
+    pub keys: Vec<KeySequence>,
 }
 
 /// A key of the footer with its label.
@@ -31,8 +32,9 @@ pub struct KeyHint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelpSection {
     pub context: Context,
+    pub title: String,
     /// Keys as printed, with descriptions.
-    pub lines: Vec<(String, &'static str)>,
+    pub lines: Vec<(Vec<String>, &'static str)>,
 }
 
 /// Why a key map is invalid.
@@ -46,6 +48,10 @@ pub enum KeymapError {
     Action { place: &'static str, action: String },
     #[error("[{place}] {action}: invalid key {key:?}")]
     Key { place: &'static str, action: &'static str, key: String },
+    #[error("[{place}] {action}: {key:?} has several keys, and this context takes one at a time")]
+    Single { place: &'static str, action: &'static str, key: String },
+    #[error("[{place}] {action}: {key:?} is a character that is typed in this context")]
+    Typed { place: &'static str, action: &'static str, key: String },
     #[error("[{place}]: key {key} is assigned to both {first} and {second}")]
     Twice { place: &'static str, key: String, first: &'static str, second: &'static str },
 }
@@ -54,7 +60,16 @@ pub enum KeymapError {
 #[derive(Debug, Default)]
 pub struct Keymap {
     entries: Vec<Entry>,
-    by_key: HashMap<(Context, KeyChord), Action>,
+    by_key: HashMap<(Context, KeySequence), Action>,
+}
+
+/// The meaning of a key after the keys of a sequence that was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyStep {
+    Action(Action),
+    /// A sequence continues.
+    Partial,
+    Unknown,
 }
 
 impl Keymap {
@@ -87,23 +102,82 @@ impl Keymap {
         let place = context.name();
         let action = Action::named(name).ok_or_else(|| KeymapError::Action { place, action: name.to_owned() })?;
         let bad = |key: String| KeymapError::Key { place, action: action.name(), key };
-        let mut entry = Entry { context, action, keys: Vec::new() };
+        self.entries.push(Entry { context, action, keys: Vec::new() });
         for key in keys.as_array().ok_or_else(|| bad(keys.to_string()))? {
-            let text = key.as_str().unwrap_or_default();
-            let key = KeyChord::parse(text).ok_or_else(|| bad(key.to_string()))?;
-            if let Some(first) = self.by_key.insert((context, key), action) {
-                let (key, first, second) = (key.to_string(), first.name(), action.name());
-                return Err(KeymapError::Twice { place, key, first, second });
-            }
-            entry.keys.push(key);
+            let sequence = key.as_str().and_then(KeySequence::parse).ok_or_else(|| bad(key.to_string()))?;
+            self.bind(context, action, sequence)?;
         }
-        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// The key map of these entries, whose keys have one meaning each.
+    pub(super) fn of(entries: Vec<Entry>) -> Self {
+        let of_entry = |entry: &Entry| {
+            let (context, action) = (entry.context, entry.action);
+            entry.keys.iter().map(move |keys| ((context, keys.clone()), action)).collect::<Vec<_>>()
+        };
+        Self { by_key: entries.iter().flat_map(of_entry).collect(), entries }
+    }
+
+    /// Every entry, in the order of the table.
+    pub fn all(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Adds keys to the entry of an action.
+    ///
+    /// # Errors
+    /// When another action of the context has these keys, or one of both sequences begins with the other.
+    pub(super) fn bind(&mut self, context: Context, action: Action, keys: KeySequence) -> Result<(), KeymapError> {
+        for other in self.entries(context).filter(|other| other.action != action) {
+            if other.keys.iter().any(|others| others.starts_with(keys.keys()) || keys.starts_with(others.keys())) {
+                let (first, second) = (other.action.name(), action.name());
+                return Err(KeymapError::Twice { place: context.name(), key: keys.to_string(), first, second });
+            }
+        }
+        self.by_key.insert((context, keys.clone()), action);
+        let mut entries = self.entries.iter_mut();
+        if let Some(entry) = entries.find(|entry| entry.context == context && entry.action == action) {
+            entry.keys.push(keys);
+        }
         Ok(())
     }
 
     /// The action of a key in the innermost of these contexts that has it.
     pub fn action(&self, contexts: &[Context], key: KeyChord) -> Option<Action> {
-        contexts.iter().find_map(|&context| self.by_key.get(&(context, key)).copied())
+        match self.step(contexts, &[], key) {
+            KeyStep::Action(action) => Some(action),
+            KeyStep::Partial | KeyStep::Unknown => None,
+        }
+    }
+
+    /// The meaning of a key after `typed`, in the innermost of these contexts that has one.
+    pub fn step(&self, contexts: &[Context], typed: &[KeyChord], key: KeyChord) -> KeyStep {
+        let keys = [typed, &[key]].concat();
+        let sequence = KeySequence::from(keys.clone());
+        for &context in contexts {
+            if let Some(&action) = self.by_key.get(&(context, sequence.clone())) {
+                return KeyStep::Action(action);
+            }
+            if self.entries(context).flat_map(|entry| &entry.keys).any(|sequence| sequence.starts_with(&keys)) {
+                return KeyStep::Partial;
+            }
+        }
+        KeyStep::Unknown
+    }
+
+    /// The keys that can follow those of a sequence, with the words of their actions.
+    pub fn continuations(&self, contexts: &[Context], typed: &[KeyChord]) -> Vec<KeyHint> {
+        let entries = contexts.iter().flat_map(|&context| self.entries(context));
+        let next = |entry: &Entry| {
+            let following = entry.keys.iter().filter(|keys| keys.starts_with(typed) && keys.keys().len() > typed.len());
+            let short = entry.action.short_in(entry.context);
+            let label = if short.is_empty() { entry.action.describe_in(entry.context) } else { short };
+            let hint =
+                |keys: &KeySequence| KeyHint { key: printed(&keys.keys()[typed.len()..]), label, action: entry.action };
+            following.map(hint).collect::<Vec<_>>()
+        };
+        entries.flat_map(next).collect()
     }
 
     /// The entries of one context, in the order of the table.
@@ -113,7 +187,7 @@ impl Keymap {
 
     /// The first key of an action in a context, as printed.
     pub fn key_of(&self, context: Context, action: Action) -> Option<String> {
-        self.entries(context).find(|entry| entry.action == action)?.keys.first().map(KeyChord::to_string)
+        self.entries(context).find(|entry| entry.action == action)?.keys.first().map(KeySequence::to_string)
     }
 
     /// The key of an action for a sentence, with the keys before it: of this context, else of all lists, else of every
@@ -121,10 +195,29 @@ impl Keymap {
     pub fn label(&self, context: Context, action: Action) -> String {
         let contexts = [context, Context::Lists, Context::Everywhere];
         let key = contexts.into_iter().find_map(|context| {
-            let key = self.key_of(context, action)?;
-            Some(context.prefix().map_or_else(|| key.clone(), |before| format!("{before} {key}")))
+            let (before, key) = (self.prefix(context)?, self.key_of(context, action)?);
+            Some(if before.is_empty() { key } else { format!("{} {key}", printed(&before)) })
         });
         key.unwrap_or_else(|| format!(":{}", action.command()))
+    }
+
+    /// The keys of an action in a context as printed, with the keys before them.
+    pub fn keys_of(&self, context: Context, action: Action) -> Vec<String> {
+        let entry = self.entries(context).find(|entry| entry.action == action);
+        entry.map(|entry| self.printed_keys(entry)).unwrap_or_default()
+    }
+
+    /// The keys after which those of a context are waited for; `None` if no key leads there.
+    pub(crate) fn prefix(&self, context: Context) -> Option<Vec<KeyChord>> {
+        let Some((place, action)) = context.opened_by() else { return Some(Vec::new()) };
+        let opening = self.entries(place).find(|entry| entry.action == action)?.keys.first()?;
+        Some([self.prefix(place)?.as_slice(), opening.keys()].concat())
+    }
+
+    /// The heading of a context.
+    pub fn title(&self, context: Context) -> String {
+        let prefix = self.prefix(context).map_or_else(|| "(no key)".to_owned(), |keys| printed(&keys));
+        context.title().replace("{}", &prefix)
     }
 
     /// The footer of one context, in the order of the key map: actions with a short label.
@@ -142,23 +235,21 @@ impl Keymap {
     pub fn help(&self) -> Vec<HelpSection> {
         Context::ALL
             .into_iter()
-            .map(|context| HelpSection { context, lines: self.help_lines(context) })
+            .map(|context| HelpSection { context, title: self.title(context), lines: self.help_lines(context) })
             .filter(|section| !section.lines.is_empty())
             .collect()
     }
 
-    fn help_lines(&self, context: Context) -> Vec<(String, &'static str)> {
-        self.entries(context).map(|entry| (printed(entry), entry.action.describe_in(context))).collect()
+    fn help_lines(&self, context: Context) -> Vec<(Vec<String>, &'static str)> {
+        let line = |entry: &Entry| (self.printed_keys(entry), entry.action.describe_in(context));
+        self.entries(context).map(line).filter(|(keys, _)| !keys.is_empty()).collect()
     }
-}
 
-/// The keys of an entry as printed, with the first key of the sequence where it is one.
-fn printed(entry: &Entry) -> String {
-    let key = |key: &KeyChord| match entry.context.prefix() {
-        Some(first) => format!("{first}{key}"),
-        None => key.to_string(),
-    };
-    entry.keys.iter().map(key).collect::<Vec<_>>().join(" ")
+    /// The keys of an entry as printed, with those before them.
+    fn printed_keys(&self, entry: &Entry) -> Vec<String> {
+        let Some(prefix) = self.prefix(entry.context) else { return Vec::new() };
+        entry.keys.iter().map(|keys| printed(prefix.iter().chain(keys.keys()))).collect()
+    }
 }
 
 #[cfg(test)]
@@ -199,8 +290,9 @@ mod tests {
         ];
         for pane in panes {
             for under in [Context::Lists, Context::Text, Context::Everywhere] {
-                for key in keymap.entries(pane).flat_map(|entry| &entry.keys) {
-                    assert_eq!(keymap.action(&[under], *key), None, "{key} of {pane:?} hides that of {under:?}");
+                for keys in keymap.entries(pane).flat_map(|entry| &entry.keys) {
+                    let key = keys.keys()[0];
+                    assert_eq!(keymap.action(&[under], key), None, "{key} of {pane:?} hides that of {under:?}");
                 }
             }
         }
@@ -225,8 +317,8 @@ mod tests {
     fn help_lists_every_key_in_the_section_of_its_context() {
         let help = Keymap::builtin().help();
         let keys_of = |context| help.iter().find(|section| section.context == context).unwrap().lines.iter();
-        assert!(keys_of(Context::Copy).any(|(keys, _)| keys == "yc"));
-        assert!(keys_of(Context::Lists).any(|(keys, _)| keys == "j down"));
+        assert!(keys_of(Context::Copy).any(|(keys, _)| *keys == ["yc"]));
+        assert!(keys_of(Context::Lists).any(|(keys, _)| *keys == ["j", "down"]));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Keys as data: which key means which action, and where.
 //!
 //! ```text
-//!   assets/keymap.toml ─► Keymap ─┬─► Keymap::action(contexts, key)   the action of a key now
+//!   assets/keymap.toml ─► Keymap ─┬─► Keymap::step(contexts, keys)    the action of a key now
 //!                                 ├─► Keymap::hints(context)          the footer
-//!                                 └─► Keymap::help()                  `?` and `docs/keys.md`
+//!   [keys] of config.toml ─┘      └─► Keymap::help()                  `?`, `docs/keys.md` and `scandeck keys`
 //! ```
 //!
 //! The contexts are layers: the innermost one that knows a key decides. They are derived from the open modals and the
@@ -14,6 +14,8 @@ pub mod action;
 pub mod context;
 pub mod key;
 pub mod keymap;
+pub mod rebind;
+pub mod sequence;
 
 pub use crate::dashboard::input::action::{
     Action, AppAction, CopyAction, DecideAction, EditAction, FormAction, GoAction, GroupAction, ItemAction, ListAction,
@@ -22,6 +24,8 @@ pub use crate::dashboard::input::action::{
 };
 pub use crate::dashboard::input::context::Context;
 pub use crate::dashboard::input::key::KeyChord;
-pub use crate::dashboard::input::keymap::{Entry, HelpSection, KeyHint, Keymap, KeymapError};
+pub use crate::dashboard::input::keymap::{Entry, HelpSection, KeyHint, KeyStep, Keymap, KeymapError};
+pub use crate::dashboard::input::rebind::RebindError;
+pub use crate::dashboard::input::sequence::KeySequence;
 /// The terminal's own keys, for what types text.
 pub use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

@@ -193,6 +193,8 @@ pub struct KeyboardState {
     pub keymap: Arc<Keymap>,
     /// The first key of a two-key sequence was pressed.
     pub pending: Option<Context>,
+    /// The first keys of a sequence of the configuration.
+    pub typed: Vec<KeyChord>,
     /// The key being handled, for prompts that it opens.
     pub(crate) key: Option<KeyChord>,
     /// When ctrl-c was pressed last.
@@ -256,7 +258,13 @@ impl Model {
                 fifth: Pane::Captures,
                 previous: None,
             },
-            keyboard: KeyboardState { keymap: Keymap::builtin(), pending: None, key: None, cancelled: None },
+            keyboard: KeyboardState {
+                keymap: Keymap::builtin(),
+                pending: None,
+                typed: Vec::new(),
+                key: None,
+                cancelled: None,
+            },
             overlay: Overlay::default(),
             screen: Screen { size, measures: Measures::default(), dirty: true },
             calls: CallsState::default(),

@@ -151,7 +151,7 @@ impl Model {
         }
         let places = places(&self.keyboard.keymap, action);
         let here = self.pane_contexts();
-        let anywhere = |place: &Context| place.prefix().is_some() || here.contains(place);
+        let anywhere = |place: &Context| place.opened_by().is_some() || here.contains(place);
         if command.run.is_some() || places.is_empty() || places.iter().any(anywhere) {
             return None;
         }
@@ -170,7 +170,6 @@ impl Model {
         let mut places = places(&self.keyboard.keymap, action);
         places.sort_by_key(|place| !here.contains(place));
         let place = *places.first()?;
-        let key = self.keyboard.keymap.key_of(place, action)?;
-        Some(place.prefix().unwrap_or_default().to_owned() + &key)
+        self.keyboard.keymap.keys_of(place, action).into_iter().next()
     }
 }

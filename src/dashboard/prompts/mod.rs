@@ -11,7 +11,7 @@
 //! Which prompt belongs to which action is decided by the features and by `core/update`.
 
 use crate::dashboard::base::{Batch, Job};
-use crate::dashboard::input::{KeyChord, KeyCode};
+use crate::dashboard::input::{EditAction, KeyChord, KeyCode};
 use crate::dashboard::text::TextInput;
 use crate::triage::{Change, Draft, EventId, IssueId, Retest, Subject};
 use std::time::Duration;
@@ -160,6 +160,7 @@ impl Prompt {
         now: Duration,
         key: KeyChord,
         event: crate::dashboard::input::KeyEvent,
+        edit: Option<EditAction>,
     ) -> PromptReply {
         let early = self.is_deaf(now);
         if let Some((opener, last)) = &mut self.opener
@@ -175,10 +176,12 @@ impl Prompt {
             return PromptReply::Deaf;
         }
         match &mut self.answer {
-            PromptAnswer::Yes if key == KeyChord::char('y') => PromptReply::Yes,
-            PromptAnswer::Yes if key == KeyChord::char('a') && self.wider.is_some() => PromptReply::Wider,
+            PromptAnswer::Yes if edit == Some(EditAction::Yes) => PromptReply::Yes,
+            PromptAnswer::Yes if edit == Some(EditAction::IncludeHidden) && self.wider.is_some() => PromptReply::Wider,
             PromptAnswer::Enter if key.code() == KeyCode::Enter => PromptReply::Yes,
-            PromptAnswer::Enter if key == KeyChord::char('a') && self.wider.is_some() => PromptReply::Wider,
+            PromptAnswer::Enter if edit == Some(EditAction::IncludeHidden) && self.wider.is_some() => {
+                PromptReply::Wider
+            }
             PromptAnswer::Yes | PromptAnswer::Enter => PromptReply::No,
             PromptAnswer::Type { word, input, .. } => match key.code() {
                 KeyCode::Enter if input.text() == *word => PromptReply::Yes,
@@ -215,11 +218,17 @@ pub struct Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dashboard::input::{KeyEvent, KeyModifiers};
+    use crate::dashboard::input::{Action, Context, KeyEvent, KeyModifiers, Keymap};
 
     fn press(prompt: &mut Prompt, ms: u64, letter: char) -> PromptReply {
         let event = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
-        prompt.handle_key(Duration::from_millis(ms), KeyChord::from(event), event)
+        send(prompt, Duration::from_millis(ms), event)
+    }
+
+    fn send(prompt: &mut Prompt, at: Duration, event: KeyEvent) -> PromptReply {
+        let key = KeyChord::from(event);
+        let action = Keymap::builtin().action(&[Context::Prompt], key);
+        prompt.handle_key(at, key, event, action.and_then(Action::try_as_edit))
     }
 
     fn prompt(opener: char) -> Prompt {
@@ -251,8 +260,8 @@ mod tests {
             assert_eq!(press(&mut prompt, ms, letter), PromptReply::Typing);
         }
         let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
-        assert_eq!(prompt.handle_key(Duration::from_secs(2), KeyChord::from(enter), enter), PromptReply::Mismatch);
+        assert_eq!(send(&mut prompt, Duration::from_secs(2), enter), PromptReply::Mismatch);
         press(&mut prompt, 2_100, 'v');
-        assert_eq!(prompt.handle_key(Duration::from_secs(3), KeyChord::from(enter), enter), PromptReply::Yes);
+        assert_eq!(send(&mut prompt, Duration::from_secs(3), enter), PromptReply::Yes);
     }
 }

@@ -14,8 +14,8 @@ use crate::dashboard::core::{Msg, draw as view, update};
 use crate::dashboard::model::Model;
 use crate::dashboard::poller::{CHANNEL, FindingTextFiles, Poller};
 use crate::dashboard::runtime::{
-    ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardStart,
-    DecisionsHandle, DeferredDrop, Keyboard, ProcessSignal, SignalStream, Terminal, bundled, signal,
+    ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardSettings,
+    DashboardStart, DecisionsHandle, DeferredDrop, Keyboard, ProcessSignal, SignalStream, Terminal, bundled, signal,
 };
 use crate::dashboard::ui::{Theme, ViewCache};
 use crossterm::event::{Event, KeyEventKind};
@@ -111,7 +111,7 @@ impl EventLoop {
     pub fn open(
         opening: DashboardStart,
         connect: Connector,
-        notify_command: Vec<String>,
+        settings: DashboardSettings,
         shutdown: CancellationToken,
     ) -> io::Result<Self> {
         let signals = SignalStream::listen()?;
@@ -136,7 +136,7 @@ impl EventLoop {
             connect,
             copy_method: CopyMethod::of(variable),
             notify_method: signal::NotifyMethod::of(variable),
-            notify_command: notify_command.into(),
+            notify_command: settings.notify_command.into(),
             started: Instant::now(),
             drawn: None,
             answered: None,
@@ -151,6 +151,7 @@ impl EventLoop {
                 this.model = Model::new(Session::default(), Terminal::size()).with_setup(problem);
             }
         }
+        this.model.keyboard.keymap = settings.keymap;
         Ok(this)
     }
 

@@ -52,6 +52,7 @@ use crate::client::{Client, Problem};
 use crate::config::KeySource;
 use crate::contract::Stamp;
 use crate::dashboard::base::{ConnectionChoice, Session};
+use crate::dashboard::input::Keymap;
 use crate::triage::Bundle;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
@@ -149,16 +150,24 @@ pub struct DashboardExit {
     pub keep_alive: Option<Box<dyn Any + Send>>,
 }
 
+/// Settings that do not depend on the service.
+#[derive(Clone, Debug)]
+pub struct DashboardSettings {
+    /// Program and arguments of the notification command; may be empty.
+    pub notify_command: Vec<String>,
+    pub keymap: Arc<Keymap>,
+}
+
 /// Shows the dashboard until it ends: by its keys, a signal, the end of its terminal, or `shutdown`. The terminal is
-/// restored when this returns. `notify_command` is the program, with its arguments, that is run for each alert.
+/// restored when this returns.
 ///
 /// # Errors
 /// When the terminal cannot be used.
 pub async fn run(
     opening: DashboardStart,
     connect: Connector,
-    notify_command: Vec<String>,
+    settings: DashboardSettings,
     shutdown: CancellationToken,
 ) -> io::Result<DashboardExit> {
-    event_loop::EventLoop::open(opening, connect, notify_command, shutdown)?.run().await
+    event_loop::EventLoop::open(opening, connect, settings, shutdown)?.run().await
 }

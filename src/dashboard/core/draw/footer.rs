@@ -31,7 +31,9 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
         Some(
             Modal::Form(_) | Modal::Rules(_) | Modal::Alerts(_) | Modal::Setup(_) | Modal::Line(_) | Modal::Command(_),
         ) => modal_hints(cx),
-        None if cx.model.keyboard.pending.is_some() => return (Vec::new(), close()),
+        None if cx.model.keyboard.pending.is_some() || !cx.model.keyboard.typed.is_empty() => {
+            return (Vec::new(), close());
+        }
         None => return (pane_hints(cx), vec![everywhere(cx, Action::View(ViewAction::Help))]),
     };
     (hints, Vec::new())

@@ -5,7 +5,8 @@ use crate::dashboard::core::commands;
 use crate::dashboard::core::update::actions::handle_action;
 use crate::dashboard::core::update::{forms, lines, prompts, setup};
 use crate::dashboard::findings::decide::{menu_keys, rules_keys};
-use crate::dashboard::input::{Action, Context, KeyChord, KeyCode, KeyEvent, TerminalAction, ViewAction};
+use crate::dashboard::input::sequence::printed;
+use crate::dashboard::input::{Action, Context, KeyChord, KeyCode, KeyEvent, KeyStep, TerminalAction, ViewAction};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::payloads::keys as payloads;
 use crate::dashboard::settings::alerts;
@@ -26,13 +27,23 @@ pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, effects: &mut Vec<E
 }
 
 fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Effect>) {
-    let action = model.keyboard.keymap.action(&model.contexts(), key);
     // These also work while something is typed, unless their key types a character.
     let anywhere = model.keyboard.keymap.action(&[Context::Everywhere], key).filter(|_| key.typed().is_none());
     let anywhere = if key == KeyChord::ctrl('c') { Some(Action::Terminal(TerminalAction::Cancel)) } else { anywhere };
     if let Some(Action::Terminal(action)) = anywhere {
         return handle_terminal(model, action, effects);
     }
+    let typed = std::mem::take(&mut model.keyboard.typed);
+    let typed = if model.overlay.modals.is_empty() { typed } else { Vec::new() };
+    let action = match model.keyboard.keymap.step(&model.contexts(), &typed, key) {
+        KeyStep::Action(action) => Some(action),
+        KeyStep::Partial => {
+            model.keyboard.typed = [typed, vec![key]].concat();
+            return;
+        }
+        KeyStep::Unknown if typed.is_empty() => None,
+        KeyStep::Unknown => return unknown_sequence(model, &typed, key),
+    };
     let edit = action.and_then(Action::try_as_edit);
     match model.overlay.modals.last_mut() {
         Some(Modal::Prompt(_)) => prompts::handle_key(model, key, event, edit, effects),
@@ -94,13 +105,21 @@ fn handle_pane_key(model: &mut Model, key: KeyChord, action: Option<Action>, eff
             Some(why) => model.notify(Tone::Plain, format!("{key} is {why}")),
             None => handle_action(model, action, effects),
         },
-        None if prefix.is_some() && key == KeyChord::plain(KeyCode::Esc) => {}
         None => {
-            let first = prefix.and_then(Context::prefix).unwrap_or_default();
-            let help = model.key_label(Context::Everywhere, Action::View(ViewAction::Help));
-            model.notify(Tone::Plain, format!("{first}{key} does nothing here; {help} shows the keys"));
+            let typed = prefix.and_then(|context| model.keyboard.keymap.prefix(context)).unwrap_or_default();
+            unknown_sequence(model, &typed, key);
         }
     }
+}
+
+/// A key that no action has after these keys. Esc only ends the sequence.
+fn unknown_sequence(model: &mut Model, typed: &[KeyChord], key: KeyChord) {
+    if !typed.is_empty() && key == KeyChord::plain(KeyCode::Esc) {
+        return;
+    }
+    let keys = printed(typed.iter().chain([&key]));
+    let help = model.key_label(Context::Everywhere, Action::View(ViewAction::Help));
+    model.notify(Tone::Plain, format!("{keys} does nothing here; {help} shows the keys"));
 }
 
 pub(crate) fn handle_terminal(model: &mut Model, action: TerminalAction, effects: &mut Vec<Effect>) {
@@ -118,7 +137,8 @@ fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
         effects.push(Effect::Quit);
         return;
     }
-    if model.keyboard.pending.take().is_some() {
+    let is_sequence = !std::mem::take(&mut model.keyboard.typed).is_empty();
+    if model.keyboard.pending.take().is_some() || is_sequence {
         return;
     }
     match model.overlay.modals.last() {

@@ -1,10 +1,12 @@
 //! Keys that move between views, close layers, copy and quit.
 
+use crate::config::KeySetting;
 use crate::dashboard::base::{ConnectionChoice, Link, ListKind, PollEvent, RowRef, ScanPart, Tab};
 use crate::dashboard::core::update::Msg;
-use crate::dashboard::input::Context;
+use crate::dashboard::input::{Context, Keymap};
 use crate::dashboard::testing::*;
 use crate::dashboard::text::DetailSubject;
+use std::sync::Arc;
 
 #[test]
 fn numbers_and_tab_focus_panes_and_z_zooms() {
@@ -374,4 +376,29 @@ fn text_overlay_scroll_stops_at_end() {
     assert_eq!(scroll(&app), 148);
     app.keys("g");
     assert_eq!(scroll(&app), 0);
+}
+
+#[test]
+fn sequence_of_the_configuration_runs_after_its_last_key() {
+    let mut app = TestDashboard::new();
+    let setting = |action: &str, keys: &str| KeySetting {
+        line: 1,
+        context: "everywhere".to_owned(),
+        action: action.to_owned(),
+        keys: vec![keys.to_owned()],
+    };
+    let settings = [setting("scans", "Z s"), setting("zoom", "Z z")];
+    app.model.keyboard.keymap = Arc::new(Keymap::builtin().rebound(&settings).unwrap());
+    app.keys("4");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Findings, "4 was replaced");
+    app.keys("Z");
+    assert_eq!(app.model.keyboard.typed.len(), 1);
+    app.keys("s");
+    assert_eq!((app.model.navigation.focus.pane, app.model.keyboard.typed.len()), (Pane::Scans, 0));
+    app.keys("Z esc");
+    assert!(app.model.keyboard.typed.is_empty());
+    app.keys("Z x");
+    assert!(app.notices().contains("Zx does nothing here"), "{}", app.notices());
+    app.keys("Z ctrl-c j");
+    assert!(app.model.keyboard.typed.is_empty(), "ctrl-c ends the sequence");
 }

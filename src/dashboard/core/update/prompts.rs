@@ -20,7 +20,7 @@ pub(crate) fn handle_key(
     let Some(Modal::Prompt(prompt)) = model.overlay.modals.last_mut() else { return };
     let verdict = match action {
         Some(EditAction::Close) => PromptReply::No,
-        _ => prompt.handle_key(now, key, event),
+        _ => prompt.handle_key(now, key, event, action),
     };
     match verdict {
         PromptReply::Deaf | PromptReply::Typing => {}

@@ -1,20 +1,18 @@
-//! The keys that can follow the first key of a two-key sequence, in a strip over the last rows.
+//! The keys that can follow the first keys of a sequence, in a strip over the last rows.
 
 use crate::dashboard::base::Pane;
-use crate::dashboard::input::Context;
+use crate::dashboard::input::KeyHint;
 use crate::dashboard::input::action::{Action, GroupAction};
 use crate::dashboard::ui::{Cx, draw_head, draw_line, row_of, sheet, take_top};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
 
-pub(crate) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, context: Context) {
+pub(crate) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, name: &str, mut hints: Vec<KeyHint>) {
     let theme = cx.theme;
-    let mut hints = cx.model.keyboard.keymap.hints(context);
     // Only the retest board has a status.
     let is_board = cx.model.navigation.focus.pane == Pane::Board;
     hints.retain(|hint| is_board || hint.action != Action::Group(GroupAction::Now));
-    let name = context.title();
     let widest = hints.iter().map(|hint| text::width(&hint.key) + 1 + text::width(hint.label)).max().unwrap_or(0) + 3;
     let per_line = (usize::from(area.width.saturating_sub(2)) / widest.max(1)).max(1);
     let rows = hints.len().div_ceil(per_line) as u16 + 1;

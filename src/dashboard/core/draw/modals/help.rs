@@ -36,20 +36,26 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     let theme = cx.theme;
     let mut lines = practice_lines(cx, &terms, width);
     for section in sections(cx) {
-        let matches = |keys: &str, does: &str| has_all(&terms, &format!("{} {keys} {does}", section.context.title()));
-        let shown: Vec<_> = section.lines.iter().filter(|(keys, does)| matches(keys, does)).collect();
+        let matches = |keys: &str, does: &str| has_all(&terms, &format!("{} {keys} {does}", section.title));
+        let entries = section.lines.iter().map(|(keys, does)| (in_a_row(keys), *does));
+        let shown: Vec<_> = entries.filter(|(keys, does)| matches(keys, does)).collect();
         if shown.is_empty() {
             continue;
         }
         lines.push(Line::default());
-        lines.push(words(section.context.title(), theme.strong()));
-        lines.extend(shown.into_iter().flat_map(|(keys, does)| entry_lines(theme, keys, does, width)));
+        lines.push(words(section.title.clone(), theme.strong()));
+        lines.extend(shown.into_iter().flat_map(|(keys, does)| entry_lines(theme, &keys, does, width)));
     }
     lines.extend(command_lines(theme, &terms, width));
     if lines.is_empty() {
         lines.push(words("no matching key or command", theme.dim()));
     }
     lines
+}
+
+/// The keys of an action: `j down`, and with blanks in them `bc, b enter`.
+fn in_a_row(keys: &[String]) -> String {
+    keys.join(if keys.iter().any(|key| key.contains(' ')) { ", " } else { " " })
 }
 
 /// The commands that take arguments.

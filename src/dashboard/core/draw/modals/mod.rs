@@ -6,13 +6,19 @@ pub mod help;
 pub mod setup;
 pub mod text_box;
 
+use crate::dashboard::input::sequence::printed;
 use crate::dashboard::model::Modal;
 use crate::dashboard::ui::Cx;
+use crate::dashboard::ui::widgets::menu::draw_menu;
 use ratatui::prelude::{Buffer, Rect};
 
 pub(crate) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
-    if let Some(context) = cx.model.keyboard.pending {
-        crate::dashboard::ui::widgets::menu::draw_menu(cx, buf, area, context);
+    let keyboard = &cx.model.keyboard;
+    if let Some(context) = keyboard.pending {
+        draw_menu(cx, buf, area, &keyboard.keymap.title(context), keyboard.keymap.hints(context));
+    } else if !keyboard.typed.is_empty() {
+        let hints = keyboard.keymap.continuations(&cx.model.pane_contexts(), &keyboard.typed);
+        draw_menu(cx, buf, area, &format!("{}, then", printed(&keyboard.typed)), hints);
     }
     for modal in &cx.model.overlay.modals {
         match modal {

@@ -1,0 +1,168 @@
+//! Changes of the key map by the configuration.
+//!
+//! ```text
+//!   [keys.findings]            the keys of an action in a context are replaced, all at once, so that two actions
+//!   retest = ["s", "space r"]  can exchange their keys; then every key must have one meaning per context
+//! ```
+
+use crate::config::file::KeySetting;
+use crate::dashboard::input::{Action, Context, Entry, KeySequence, Keymap, KeymapError};
+
+/// An invalid line of `[keys]`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
+pub struct RebindError {
+    /// The line in the configuration file.
+    pub line: usize,
+    error: KeymapError,
+}
+
+impl RebindError {
+    /// The next step for the user.
+    pub fn hint(&self) -> String {
+        match &self.error {
+            KeymapError::Place(_) => {
+                format!("contexts: {}", Context::ALL.map(Context::name).join(", "))
+            }
+            KeymapError::Action { .. } => "`scandeck keys` lists the actions".to_owned(),
+            KeymapError::Twice { second, .. } => format!("choose another key, or unbind one action: {second} = []"),
+            KeymapError::Single { .. } => "use one key; sequences are for panes and lists".to_owned(),
+            KeymapError::Typed { .. } => {
+                "use a named key or one with ctrl-, because characters are typed here".to_owned()
+            }
+            KeymapError::Key { .. } | KeymapError::Toml(_) => {
+                "a key is a character, a name such as space, enter, f1, or one of them after ctrl- or alt-".to_owned()
+            }
+        }
+    }
+}
+
+impl Keymap {
+    /// The key map with the settings of the configuration. An action without keys is unbound.
+    ///
+    /// # Errors
+    /// When a context, action or key does not exist, or a key has two meanings in one context.
+    pub fn rebound(&self, settings: &[KeySetting]) -> Result<Self, RebindError> {
+        let mut entries: Vec<Entry> = self.all().to_vec();
+        let mut changed = Vec::new();
+        for setting in settings {
+            let at = |error| RebindError { line: setting.line, error };
+            let context =
+                Context::named(&setting.context).ok_or_else(|| at(KeymapError::Place(setting.context.clone())))?;
+            let action = Action::named(&setting.action)
+                .ok_or_else(|| at(KeymapError::Action { place: context.name(), action: setting.action.clone() }))?;
+            match entries.iter_mut().find(|entry| entry.context == context && entry.action == action) {
+                Some(entry) => entry.keys.clear(),
+                None => entries.push(Entry { context, action, keys: Vec::new() }),
+            }
+            changed.push((setting, context, action));
+        }
+        let mut keymap = Self::of(entries);
+        for (setting, context, action) in changed {
+            for key in &setting.keys {
+                let error = |error| RebindError { line: setting.line, error };
+                let sequence = parse(context, action, key).map_err(error)?;
+                keymap.bind(context, action, sequence).map_err(error)?;
+            }
+        }
+        Ok(keymap)
+    }
+}
+
+/// Parses a key that is possible in this context.
+fn parse(context: Context, action: Action, key: &str) -> Result<KeySequence, KeymapError> {
+    let (place, name) = (context.name(), action.name());
+    let sequence =
+        KeySequence::parse(key).ok_or_else(|| KeymapError::Key { place, action: name, key: key.to_owned() })?;
+    if sequence.keys().len() > 1 && !context.takes_sequences() {
+        return Err(KeymapError::Single { place, action: name, key: key.to_owned() });
+    }
+    let is_typed = sequence.keys().iter().any(|key| key.typed().is_some_and(|letter| letter != ' '));
+    if is_typed && matches!(context, Context::Line | Context::Form) {
+        return Err(KeymapError::Typed { place, action: name, key: key.to_owned() });
+    }
+    Ok(sequence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dashboard::input::keymap::KeyStep;
+    use crate::dashboard::input::{AppAction, ItemAction, KeyChord, ListAction, VerdictAction, ViewAction};
+
+    fn setting(line: usize, context: &str, action: &str, keys: &[&str]) -> KeySetting {
+        let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+        KeySetting { line, context: context.to_owned(), action: action.to_owned(), keys }
+    }
+
+    fn rebound(settings: &[KeySetting]) -> Keymap {
+        Keymap::builtin().rebound(settings).unwrap()
+    }
+
+    const FINDINGS: [Context; 3] = [Context::Findings, Context::Lists, Context::Everywhere];
+
+    #[test]
+    fn keys_of_an_action_are_replaced_in_one_context() {
+        let keymap = rebound(&[
+            setting(1, "findings", "retest", &["S", "f5"]),
+            setting(2, "findings", "confirm", &["s"]),
+            setting(3, "lists", "zoom", &["ctrl-w"]),
+        ]);
+        let action = |key: &str| keymap.action(&FINDINGS, KeyChord::parse(key).unwrap());
+        let retest = Some(Action::Item(ItemAction::Retest));
+        assert_eq!((action("S"), action("f5"), action("c")), (retest, retest, None));
+        assert_eq!(action("s"), Some(Action::Verdict(VerdictAction::Confirm)), "the key of the other one");
+        assert_eq!(action("ctrl-w"), Some(Action::View(ViewAction::Zoom)), "an action in a further context");
+        assert_eq!(keymap.action(&[Context::Scans], KeyChord::char('s')), Some(Action::Item(ItemAction::ScanAgain)));
+        let hints = keymap.hints(Context::Findings);
+        assert!(hints.iter().any(|hint| hint.key == "S" && hint.label == "retest"), "{hints:?}");
+    }
+
+    #[test]
+    fn action_without_keys_is_unbound_and_named_by_its_command() {
+        let keymap = rebound(&[setting(1, "lists", "filter", &[]), setting(2, "everywhere", "go", &[])]);
+        assert_eq!(keymap.action(&FINDINGS, KeyChord::char('/')), None);
+        assert_eq!(keymap.label(Context::Lists, Action::List(ListAction::Filter)), ":filter");
+        let target = Action::named("go_target").unwrap();
+        assert_eq!(keymap.label(Context::Go, target), ":go target", "no key leads to the second key");
+    }
+
+    #[test]
+    fn printed_sequences_follow_their_first_key() {
+        let keymap = rebound(&[setting(1, "everywhere", "go", &["space"]), setting(2, "lists", "mark", &["m"])]);
+        assert_eq!(keymap.title(Context::Go), "space, then");
+        let target = Action::named("go_target").unwrap();
+        assert_eq!(keymap.label(Context::Go, target), "space t");
+        assert_eq!(Keymap::builtin().label(Context::Go, target), "g t");
+        assert_eq!(Keymap::builtin().title(Context::Shape), "yp, then: a payload as");
+        assert_eq!(keymap.action(&FINDINGS, KeyChord::char(' ')), Some(Action::App(AppAction::GoPrefix)));
+    }
+
+    #[test]
+    fn sequence_waits_for_its_last_key() {
+        let keymap = rebound(&[setting(1, "findings", "retest", &["Z r"]), setting(2, "findings", "report", &["Z p"])]);
+        let (first, second) = (KeyChord::char('Z'), KeyChord::char('r'));
+        assert_eq!(keymap.step(&FINDINGS, &[], first), KeyStep::Partial);
+        assert_eq!(keymap.step(&FINDINGS, &[first], second), KeyStep::Action(Action::Item(ItemAction::Retest)));
+        assert_eq!(keymap.step(&FINDINGS, &[first], KeyChord::char('x')), KeyStep::Unknown);
+        let next: Vec<String> = keymap.continuations(&FINDINGS, &[first]).into_iter().map(|hint| hint.key).collect();
+        assert_eq!(next, ["r", "p"]);
+    }
+
+    #[test]
+    fn invalid_setting_is_refused_with_line_and_remedy() {
+        for (settings, line, words) in [
+            (vec![setting(4, "findings", "retest", &["c"])], 4, "c is assigned to both confirm and retest"),
+            (vec![setting(2, "findings", "retest", &["Z"]), setting(3, "findings", "report", &["Z p"])], 3, "Z"),
+            (vec![setting(5, "findings", "retest", &["hyper-x"])], 5, "invalid key \"hyper-x\""),
+            (vec![setting(6, "moon", "retest", &["s"])], 6, "[moon]"),
+            (vec![setting(7, "findings", "fly", &["s"])], 7, "unknown action \"fly\""),
+            (vec![setting(8, "prompts", "yes", &["y y"])], 8, "y y"),
+            (vec![setting(9, "line", "accept", &["x"])], 9, "x"),
+        ] {
+            let error = Keymap::builtin().rebound(&settings).unwrap_err();
+            assert!(error.line == line && error.to_string().contains(words), "{error}");
+            assert!(!error.hint().is_empty());
+        }
+    }
+}
