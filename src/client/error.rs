@@ -72,6 +72,8 @@ pub struct Error {
     pub message: String,
     /// Further details of the service.
     pub details: Option<String>,
+    /// Whether nothing listens at the address.
+    pub is_refused: bool,
     /// Whether the request left this machine, so that the service may have carried it out.
     pub is_sent: bool,
     /// Whether the request changes data of the service.
@@ -87,6 +89,7 @@ impl Error {
             status: None,
             message: one_line(message.as_ref()),
             details: None,
+            is_refused: false,
             is_sent: false,
             is_change: false,
             key_source: None,
@@ -110,6 +113,7 @@ impl Error {
             status: Some(status),
             message: one_line(&body.message),
             details: body.details.as_ref().filter(|text| !text.trim().is_empty()).map(|text| one_line(text)),
+            is_refused: false,
             is_sent: true,
             is_change: false,
             key_source: None,
@@ -216,6 +220,7 @@ impl From<reqwest::Error> for Error {
         let error = error.without_url();
         let chain = causes(&error);
         let at_connect = error.is_connect();
+        let is_refused = is_refused(&error);
         let kind = match () {
             () if is_tls_error(&chain) => ErrorKind::Tls,
             () if at_connect => ErrorKind::Connect,
@@ -237,8 +242,22 @@ impl From<reqwest::Error> for Error {
             _ => "the connection was lost",
         };
         let cause = chain.rsplit(": ").next().unwrap_or(&chain);
-        Self::new(kind, format!("{lead}: {}", cause.split(" (os error").next().unwrap_or(cause)))
+        let message = format!("{lead}: {}", cause.split(" (os error").next().unwrap_or(cause));
+        Self { is_refused, ..Self::new(kind, message) }
     }
+}
+
+/// Whether the machine at the address answered that nothing listens there.
+fn is_refused(error: &(dyn StdError + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let io = error.downcast_ref::<std::io::Error>();
+        if io.is_some_and(|io| io.kind() == std::io::ErrorKind::ConnectionRefused) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
 }
 
 /// reqwest hides rustls in its sources. Its own types would make rustls a second direct dependency of this wing.

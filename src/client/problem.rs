@@ -20,6 +20,8 @@ pub struct Problem {
     pub brief: Box<str>,
     /// When the request is repeated, if it is.
     pub retry_at: Option<Stamp>,
+    /// Whether nothing listens at the address of the service.
+    pub is_refused: bool,
     /// Whether the service may have carried out the request; see [`Error::is_outcome_unknown`].
     pub is_outcome_unknown: bool,
 }
@@ -58,8 +60,8 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let hint = Some(error.hint()).filter(|hint| !hint.is_empty());
         let (brief, is_outcome_unknown) = (error.brief().into(), error.is_outcome_unknown());
-        let Error { status, message, details, .. } = error;
-        Self { status, message, details, hint, brief, retry_at: None, is_outcome_unknown }
+        let Error { status, message, details, is_refused, .. } = error;
+        Self { status, message, details, hint, brief, retry_at: None, is_refused, is_outcome_unknown }
     }
 }
 

@@ -139,7 +139,10 @@ async fn refused_connection_names_cause_and_remedy() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let error = client(&format!("http://{free}")).list_workspaces().await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Connect);
-    assert!(error.to_string().to_lowercase().contains("refused") && error.hint().contains("base URL"), "{error}");
+    assert!(
+        error.is_refused && error.to_string().to_lowercase().contains("refused") && error.hint().contains("base URL"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

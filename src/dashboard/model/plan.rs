@@ -72,7 +72,7 @@ impl Model {
             Link::Retrying { problem, .. } | Link::Down { problem } => problem,
             Link::Connecting | Link::Live { .. } => return false,
         };
-        self.session.starts_service && problem.status.is_none()
+        self.session.starts_service && problem.is_refused
     }
 
     /// The lists that the poller fetches.

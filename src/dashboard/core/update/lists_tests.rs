@@ -415,11 +415,18 @@ fn restart_restores_pane_filter_order_groups_and_selection() {
 #[test]
 fn refresh_starts_the_stopped_local_service_once() {
     let mut app = TestDashboard::new();
-    let problem = Arc::new(Problem::local("connection refused"));
     let starts = |app: &mut TestDashboard| app.keys("r").contains(&Effect::StartService);
-    app.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
+    let fail = |app: &mut TestDashboard, problem: Problem| {
+        let problem = Arc::new(problem);
+        app.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
+    };
+    let refused = || Problem { is_refused: true, ..Problem::local("cannot connect: Connection refused") };
+    fail(&mut app, refused());
     assert!(!starts(&mut app), "another machine runs the service");
     app.model.session.starts_service = true;
+    fail(&mut app, Problem::local("no response before the timeout"));
+    assert!(!starts(&mut app), "a slow service runs");
+    fail(&mut app, refused());
     assert!(starts(&mut app) && !starts(&mut app));
     app.send(Msg::ServiceStarted(Ok(())));
     assert!(app.notices().contains("local service started") && starts(&mut app));
