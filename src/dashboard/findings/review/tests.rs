@@ -101,11 +101,13 @@ fn marked_findings_are_reviewed_alone() {
 fn three_equal_decisions_on_class_offer_rule() {
     let mut app = app();
     app.keys("l j f j f h B");
-    assert!(review(&app).facts.repeated_decision().is_none());
+    assert!(review(&app).facts.repeated_decision().is_none() && review(&app).facts.rule.is_none());
     app.keys("esc l j j j f h B");
     let facts = &review(&app).facts;
     assert_eq!(facts.earlier.len(), 3);
     assert_eq!(facts.repeated_decision().map(|last| last.verdict), Some(Verdict::FalsePositive));
+    let rule = facts.rule.unwrap();
+    assert!(rule.decided == 3 && rule.findings > 3 && rule.targets > 0, "{rule:?}");
 }
 
 #[test]
@@ -266,6 +268,23 @@ fn card_shows_common_evidence_and_previous_decision() {
     assert_eq!(facts.evidence.kinds[1].own, ["HTTP/1.1 301 Moved"]);
     let before = facts.earlier.first().unwrap();
     assert_eq!((before.verdict, before.count), (Verdict::FalsePositive, 1));
+}
+
+#[test]
+fn line_of_all_findings_is_shown_once() {
+    let mut app = TestDashboard::new();
+    let all = "HTTP/1.1 200 OK\nServer: nginx\na\nb\nc\nd\ne\nf\ng";
+    let evidence = |id: i64, own: &str| Finding {
+        vuln_evidence: crate::contract::Evidence::from_value(&format!("{all}{own}").as_str().into()),
+        ..dump(id)
+    };
+    let own = ["\nX-Cache: hit", "\nX-Cache: hit", "\nX-Cache: miss", ""];
+    app.feed(Snapshot::Findings(table((100..).zip(own).map(|(id, own)| evidence(id, own)))));
+    app.keys("3 b c B");
+    let facts = &review(&app).facts;
+    let kinds: Vec<_> = facts.evidence.kinds.iter().map(|kind| (kind.line.as_str(), kind.own.len())).collect();
+    assert_eq!(kinds, [("X-Cache: hit", 1), ("X-Cache: miss", 1), ("the same lines, but fewer", 0)]);
+    assert_eq!(facts.evidence.common.first().map(String::as_str), Some("HTTP/1.1 200 OK"));
 }
 
 #[test]

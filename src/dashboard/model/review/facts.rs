@@ -7,7 +7,8 @@ use crate::dashboard::model::{Card, Review};
 use crate::table::Table;
 use crate::triage::defaults::note_beside;
 use crate::triage::{
-    Change, Decision, Event, EventId, Issue, IssueId, Presence, Reason, Subject, TriageState, Verdict, evidence_digest,
+    Assessment, Change, Decision, Event, EventId, Issue, IssueId, Presence, Reason, Subject, TriageState, Verdict,
+    VerdictSource, evidence_digest,
 };
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -44,6 +45,8 @@ pub struct ReviewFacts {
     pub evidence: Arc<ReviewEvidence>,
     /// The previous decisions on the class, the latest first.
     pub earlier: Vec<Before>,
+    /// What a rule for the class would match now, if the last decisions are equal.
+    pub rule: Option<RulePreview>,
     /// Decisions on the findings, the latest first.
     pub history: Vec<Done>,
     basis: ReviewBasis,
@@ -72,7 +75,7 @@ pub struct ReviewEvidence {
 pub struct Alike {
     pub count: usize,
     pub example: Arc<Issue>,
-    /// The first line that differs from the most frequent kind; of that kind its first line.
+    /// The first line that differs from the most frequent kind; of that kind its first line that not all findings have.
     pub line: String,
     /// The lines that not all findings have.
     pub own: Vec<String>,
@@ -92,6 +95,15 @@ pub struct Before {
     pub workspace: Shared,
     /// The number of findings of the class.
     pub count: usize,
+}
+
+/// The findings that a rule for a class would match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RulePreview {
+    pub findings: usize,
+    /// Those that a person decided: their decisions remain.
+    pub decided: usize,
+    pub targets: usize,
 }
 
 /// A batch of decisions on findings of a card.
@@ -131,7 +143,9 @@ impl ReviewFacts {
         let here = review.progress.decided.get(&at).map(Vec::as_slice).unwrap_or_default();
         let made_here = |batch: EventId| here.iter().any(|decided| decided.batch == Some(batch));
         let (absent, more) = (card.ids.len() - issues.len(), more(card, table));
-        Self { absent, more, evidence, basis, ..Self::without_evidence(issues, triage, made_here) }
+        let facts = Self { absent, more, evidence, basis, ..Self::without_evidence(issues, triage, made_here) };
+        let class = facts.repeated_decision().and(facts.issues.first()).map(|issue| issue.class().clone());
+        Self { rule: class.map(|class| RulePreview::of(&class, table, triage)), ..facts }
     }
 
     /// The facts of any findings.
@@ -159,6 +173,20 @@ impl ReviewFacts {
         let last = self.earlier.first()?;
         let is_equal = |other: &&Before| (other.verdict, other.reason) == (last.verdict, last.reason);
         (self.is_one_class() && self.earlier.iter().take_while(is_equal).count() >= EQUAL).then_some(last)
+    }
+}
+
+impl RulePreview {
+    fn of(class: &Shared, table: &Table<Issue>, triage: &Triage) -> Self {
+        let rows = table.items().iter().enumerate().filter(|(_, issue)| issue.class() == class);
+        let (mut preview, mut targets) = (Self { findings: 0, decided: 0, targets: 0 }, BTreeSet::new());
+        for (at, issue) in rows {
+            let by_hand = |assessment: &Arc<Assessment>| assessment.source == VerdictSource::Person;
+            preview.findings += 1;
+            preview.decided += usize::from(triage.assessments.get(at).is_some_and(by_hand));
+            targets.insert((issue.target_id, &issue.identity.asset));
+        }
+        Self { targets: targets.len(), ..preview }
     }
 }
 
@@ -216,10 +244,15 @@ fn evidence(issues: &[Arc<Issue>]) -> ReviewEvidence {
     kinds.sort_by_key(|(_, of)| (std::cmp::Reverse(of.len()), place(of)));
     let defaults: Vec<String> = kinds.first().map(|(lines, _)| lines.clone()).unwrap_or_default();
     let is_common = |line: &String| kinds.len() > 1 && kinds.iter().all(|(lines, _)| lines.contains(line));
-    let common: Vec<String> = defaults.iter().filter(|line| is_common(line)).take(LINES).cloned().collect();
+    let common: Vec<String> = defaults.iter().filter(|line| is_common(line)).cloned().collect();
     let kinds = kinds.into_iter().enumerate().filter_map(|(at, (lines, of))| {
-        let line = if at == 0 { lines.first() } else { lines.iter().find(|line| !defaults.contains(line)) };
-        let less = || if lines.is_empty() { NOTHING } else { "the same lines, but fewer" };
+        let own = || lines.iter().find(|line| !common.contains(line));
+        let line = if at == 0 { own() } else { lines.iter().find(|line| !defaults.contains(line)) };
+        let less = || match (lines.is_empty(), at) {
+            (true, _) => NOTHING,
+            (_, 0) => "the common lines only",
+            _ => "the same lines, but fewer",
+        };
         Some(Alike {
             count: of.len(),
             example: Arc::clone(of.first()?),
@@ -228,7 +261,8 @@ fn evidence(issues: &[Arc<Issue>]) -> ReviewEvidence {
             places: of.iter().take(PLACES).map(|&issue| Arc::clone(issue)).collect(),
         })
     });
-    ReviewEvidence { kinds: kinds.collect(), common, looked_at }
+    let kinds = kinds.collect();
+    ReviewEvidence { kinds, common: common.into_iter().take(LINES).collect(), looked_at }
 }
 
 fn history(issues: &[Arc<Issue>], state: &TriageState) -> Vec<Done> {

@@ -117,7 +117,7 @@ fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, l
         };
         lines.push(kind_line(cx, label, kind, width));
         let shown = kind.own.iter().position(|line| *line == kind.line);
-        let others = kind.own.iter().enumerate().filter(|(at, _)| differ > 0 && Some(*at) != shown);
+        let others = kind.own.iter().enumerate().filter(|(at, _)| Some(*at) != shown);
         lines.extend(others.map(|(_, line)| own_line(cx, "", line, width)));
     }
     if evidence.kinds.len() > KINDS {
@@ -175,13 +175,18 @@ pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines
     heading(cx.theme, name, lines);
     if let Some(last) = facts.repeated_decision() {
         let more = cx.model.key_label(Context::Findings, Action::Decide(DecideAction::More));
-        let matches = format::plural(facts.issues.len() + facts.more, "finding");
-        let verdict = last.verdict.phrase();
-        let offer = format!(
-            "  decided alike three times: {verdict} {} {more} makes a rule for {matches}",
-            cx.theme.glyphs.separator
-        );
+        let (verdict, separator) = (last.verdict.phrase(), cx.theme.glyphs.separator);
+        let offer = format!("  decided alike three times: {verdict} {separator} {more} makes a rule");
         lines.push(words(offer, cx.theme.key()));
+        if let Some(rule) = facts.rule {
+            let (findings, targets) =
+                (format::plural(rule.findings, "finding"), format::plural(rule.targets, "target"));
+            let kept = match rule.decided {
+                0 => String::new(),
+                decided => format!("; {decided} manually decided, unchanged"),
+            };
+            lines.push(words(format!("  the rule matches {findings} on {targets} now{kept}"), cx.theme.text()));
+        }
     }
     for before in &facts.earlier {
         lines.push(words(format!("  {}", decision(before)), cx.theme.text()));
