@@ -12,7 +12,7 @@ use crate::table::Remote;
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
 
-const COLUMNS: &[TableColumn] = &[
+const COLUMNS: [TableColumn; 8] = [
     TableColumn::fixed("", 1),
     TableColumn::fixed("TOOL", 11),
     TableColumn::flex("TARGET", 9, 2).at_most(32),
@@ -29,8 +29,15 @@ const PERCENT: u16 = 5;
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
     let start = key(cx, Context::Targets, Action::Item(ItemAction::Scan));
     let new = key(cx, Context::Scans, Action::Item(ItemAction::New));
+    let columns = COLUMNS.map(|column| match column.title {
+        "TOOL" => column.omitted(cx.facts.is_one_tool),
+        // The scope beside the filter names the target.
+        "TARGET" => column.omitted(cx.model.navigation.scope.target.is_some()),
+        "TESTS" => column.omitted(cx.facts.has_no_tests),
+        _ => column,
+    });
     let pane = ListPane {
-        columns: COLUMNS,
+        columns: &columns,
         note: counts(cx),
         invitation: format!("no scans: {new} starts one, {start} on a target scans it"),
         ..pane_of::<Scan>(cx)

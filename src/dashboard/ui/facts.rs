@@ -38,6 +38,14 @@ pub struct PaneFacts {
     pub is_one_type: bool,
     /// No target has a description.
     pub has_no_description: bool,
+    /// All scans, if there are several, are of the same tool.
+    pub is_one_tool: bool,
+    /// No scan has a number of tests.
+    pub has_no_tests: bool,
+    /// All findings, if there are several, have the same port or none.
+    pub is_one_port: bool,
+    /// No finding is known to be exploited or proven.
+    pub has_no_flag: bool,
     /// Names for lists: without scheme and shared domain, where that is unambiguous.
     short: HashMap<TargetId, String>,
 }
@@ -54,6 +62,14 @@ impl PaneFacts {
         }
         if let Some(scans) = data.scans.value() {
             facts.count_scans(scans);
+            let all = scans.items();
+            facts.is_one_tool = all.len() > 1 && all.windows(2).all(|two| two[0].tool_id == two[1].tool_id);
+            facts.has_no_tests = all.iter().all(|scan| scan.num_tests <= 0);
+        }
+        if let Some(findings) = data.findings.value() {
+            let all = findings.items();
+            facts.is_one_port = all.len() > 1 && all.windows(2).all(|two| two[0].port == two[1].port);
+            facts.has_no_flag = all.iter().all(|finding| !finding.in_cisa_catalog && !finding.confirmed);
         }
         facts.risks = data.findings.value().map(|findings| findings.risks().map(i64::from)).unwrap_or_default();
         facts
@@ -198,5 +214,7 @@ mod tests {
         let target = facts.target(TargetId(1));
         assert_eq!((facts.risks, target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));
         assert_eq!((facts.scans.running, facts.scans.failed, facts.scans.total), (1, 1, 3));
+        assert!(facts.is_one_tool && facts.has_no_tests && facts.has_no_flag);
+        assert!(!facts.is_one_port, "one finding is no series");
     }
 }

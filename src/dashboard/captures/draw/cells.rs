@@ -10,7 +10,7 @@ use crate::text;
 use ratatui::text::{Line, Span};
 use std::borrow::Cow;
 
-pub(crate) const COLUMNS: &[TableColumn] = &[
+pub(crate) const COLUMNS: [TableColumn; 8] = [
     TableColumn::fixed("TIME", 8),
     TableColumn::flex("PLACEMENT", 14, 2).at_most(60),
     TableColumn::fixed("DELAY", 6).right(),

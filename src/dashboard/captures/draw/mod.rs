@@ -13,8 +13,14 @@ use ratatui::prelude::{Buffer, Line, Span};
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
+    let is_of_one_logger = cx.model.navigation.scope.logger.is_some();
+    let columns = cells::COLUMNS.map(|column| match column.title {
+        // The scope beside the filter names the logger.
+        "LOGGER" => column.omitted(is_of_one_logger),
+        _ => column,
+    });
     let pane = ListPane {
-        columns: cells::COLUMNS,
+        columns: &columns,
         note: follow_note(cx),
         order: about(cx),
         invitation: invitation(cx),

@@ -16,7 +16,7 @@ use crate::text;
 use crate::triage::{Assessment, Issue, ListedFinding, ReopenCause, Verdict, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Span};
 
-const COLUMNS: &[TableColumn] = &[
+const COLUMNS: [TableColumn; 10] = [
     TableColumn::fixed("RISK", format::RISK),
     TableColumn::fixed("Δ", 1).expendable(3),
     TableColumn::flex("FINDING", 12, 3),
@@ -42,8 +42,15 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     if let (Some(by), Some(_)) = (cx.model.lists.finding_groups.by, cx.model.data.findings.value()) {
         return groups::draw_list(cx, buf, slot, cache, by);
     }
+    let columns = COLUMNS.map(|column| match column.title {
+        // The scope beside the filter names the target.
+        "TARGET" => column.omitted(cx.model.navigation.scope.target.is_some()),
+        "KP" => column.omitted(cx.facts.has_no_flag),
+        "PORT" => column.omitted(cx.facts.is_one_port),
+        _ => column,
+    });
     let pane = ListPane {
-        columns: COLUMNS,
+        columns: &columns,
         invitation: invitation(cx),
         tabs: Some(saved_tabs(cx, slot.area.width)),
         ..pane_of::<Issue>(cx)
