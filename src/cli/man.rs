@@ -1,10 +1,11 @@
 //! `scandeck man DIR`: writes the manual pages, one per command, from the definitions of the command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Command};
+use clap_mangen::Man;
 
 use crate::text::plural;
 
@@ -22,17 +23,23 @@ pub struct ManArgs {
 ///
 /// # Errors
 /// When the directory or a page cannot be written.
-pub fn run(args: &ManArgs, command: Command) -> anyhow::Result<ExitCode> {
+pub fn run(args: &ManArgs, mut command: Command) -> anyhow::Result<ExitCode> {
     let directory = args.directory.display();
     let unwritable = || format!("manual pages not written to {directory}");
     std::fs::create_dir_all(&args.directory).with_context(unwritable)?;
-    let pages = count(&command);
-    clap_mangen::generate_to(command.disable_help_subcommand(true), &args.directory).with_context(unwritable)?;
+    // The full names of the subcommands.
+    command.build();
+    let pages = write(&command, &args.directory).with_context(unwritable)?;
     note!("{} written to {directory}", plural(pages, "manual page"));
     Ok(ExitCode::SUCCESS)
 }
 
-/// The command and all its subcommands that are shown.
-fn count(command: &Command) -> usize {
-    1 + command.get_subcommands().filter(|command| !command.is_hide_set()).map(count).sum::<usize>()
+/// Writes the page of a command and those of its subcommands. Returns their number.
+fn write(command: &Command, directory: &Path) -> std::io::Result<usize> {
+    Man::new(command.clone()).generate_to(directory)?;
+    let mut pages = 1;
+    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        pages += write(subcommand, directory)?;
+    }
+    Ok(pages)
 }

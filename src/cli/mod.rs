@@ -9,7 +9,7 @@
 mod stdio;
 
 #[cfg(feature = "dashboard")]
-mod cached_names;
+mod candidates;
 pub mod completions;
 #[cfg(feature = "dashboard")]
 pub mod dashboard;
@@ -107,7 +107,7 @@ pub fn run() -> ExitCode {
 /// The command line with candidates for names and ids.
 fn completed_command() -> clap::Command {
     #[cfg(feature = "dashboard")]
-    return cached_names::with_candidates(Cli::command());
+    return candidates::with_candidates(Cli::command());
     #[cfg(not(feature = "dashboard"))]
     Cli::command()
 }

@@ -22,13 +22,13 @@ async fn keys(home: &TempDir, args: &[&str]) -> Ended {
 async fn keys_prints_the_table_in_effect() {
     let home = home("[keys.findings]\nretest = [\"S\", \"Z r\"]\ndelete = []\n\n[keys.everywhere]\ngo = \"space\"\n");
     let table = keys(&home, &[]).await;
-    let line = |action: &str| {
-        let line =
-            table.out.lines().find(|line| line.contains(action)).unwrap_or_else(|| panic!("{action}: {table:?}"));
+    let line = |context: &str, action: &str| {
+        let is_row = |line: &&str| line.starts_with(context) && line.split_whitespace().any(|word| word == action);
+        let line = table.out.lines().find(is_row).unwrap_or_else(|| panic!("{action}: {table:?}"));
         line.split_whitespace().take(4).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(line(" retest "), "findings S Zr retest");
-    assert!(line(" go_target ").starts_with("go space t go_target"), "{}", line(" go_target "));
+    assert_eq!(line("findings ", "retest"), "findings S Zr retest");
+    assert_eq!(line("go ", "go_target"), "go space t go_target");
     let json: Value = serde_json::from_str(&keys(&home, &["--json"]).await.out).unwrap();
     let of = |context: &str, action: &str| {
         let mut rows = json.as_array().unwrap().iter();

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Args, Command, FromArgMatches};
-use scandeck::cli::service::{keys, scope, status, stop};
+use scandeck::cli::keys;
+use scandeck::cli::service::{scope, status, stop};
 use scandeck::cli::wordlists;
 use scandeck::service::scope::ScopeFile;
 use serde_json::json;

@@ -49,7 +49,7 @@ fn name(variable: impl Fn(&str) -> Option<String>) -> Diagnosis {
     let check = Diagnosis::ok(AREA, "TERM", format!("{term}{program}"));
     match term.as_str() {
         "" => Diagnosis { value: "not set".to_owned(), ..check }.warning("set TERM, such as TERM=xterm-256color"),
-        "dumb" => check.failed("use a terminal that can address the screen, and set its TERM"),
+        "dumb" => check.warning("use a terminal that can address the screen, and set its TERM"),
         _ => check,
     }
 }
@@ -173,7 +173,7 @@ mod tests {
         let cases = [
             (name(env(&[("TERM", "xterm-256color")])), Ok),
             (name(env(&[])), Warning),
-            (name(env(&[("TERM", "dumb")])), Failed),
+            (name(env(&[("TERM", "dumb")])), Warning),
             (size(Size { columns: 80, rows: 24 }), Ok),
             (size(Size { columns: 79, rows: 24 }), Warning),
             (size(Size { columns: 10, rows: 3 }), Failed),

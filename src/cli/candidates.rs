@@ -1,7 +1,8 @@
-//! Completion of names and ids: profiles of the configuration, and objects in the lists that the dashboard has cached.
+//! Candidates of completions: names of values, profiles of the configuration, and objects in the lists that the dashboard
+//! has cached.
 //!
 //! ```text
-//!   flag (--workspace, --target, …) or noun of the command (scans show ID) ─► list ─► cached file ─► candidates
+//!   flag (--verdict, --workspace, …) or noun of the command (scans show ID) ─► names or list ─► cached file ─► candidates
 //! ```
 //!
 //! Only files are read: a completion must be fast, and must not call a service or read a key. A shell may insert a
@@ -18,24 +19,41 @@ use crate::contract::{Tool, WorkspaceId};
 use crate::dashboard::base::ListKind;
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::runtime::CachedLists;
+use crate::export::ExportFormat;
 use crate::text;
+use crate::triage::{Reason, Verdict};
 
 /// Characters of names that a shell takes literally.
 const LITERAL: &str = "_-.:/@%+=,";
 
 /// The command, whose arguments know their candidates.
 pub fn with_candidates(command: Command) -> Command {
-    with(command, None)
+    command.mut_subcommands(|subcommand| {
+        let noun = subcommand.get_name().to_owned();
+        with(subcommand, &noun)
+    })
 }
 
-fn with(command: Command, noun: Option<ListKind>) -> Command {
-    let noun = noun.or_else(|| list_of(command.get_name()));
-    let command = command.mut_args(|arg| match list_of_argument(&arg, noun) {
-        _ if arg.get_long() == Some("profile") => arg.add(ArgValueCandidates::new(profiles)),
-        Some(list) => arg.add(ArgValueCandidates::new(move || cached(list))),
-        None => arg,
+fn with(command: Command, noun: &str) -> Command {
+    let command = command.mut_args(|arg| match (names_of(&arg, noun), list_of_argument(&arg, list_of(noun))) {
+        (Some(names), _) => {
+            arg.add(ArgValueCandidates::new(move || names.iter().map(CompletionCandidate::new).collect()))
+        }
+        (None, Some(list)) => arg.add(ArgValueCandidates::new(move || cached(list))),
+        (None, None) if arg.get_long() == Some("profile") => arg.add(ArgValueCandidates::new(profiles)),
+        (None, None) => arg,
     });
     command.mut_subcommands(|subcommand| with(subcommand, noun))
+}
+
+/// The values of a flag whose parser does not list them.
+fn names_of(arg: &Arg, noun: &str) -> Option<&'static [&'static str]> {
+    match (noun, arg.get_long()?) {
+        ("findings", "format") => Some(ExportFormat::NAMES),
+        ("findings", "verdict") => Some(Verdict::NAMES),
+        ("findings", "reason") => Some(Reason::NAMES),
+        _ => None,
+    }
 }
 
 fn list_of(noun: &str) -> Option<ListKind> {
