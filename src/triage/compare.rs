@@ -14,7 +14,7 @@ use super::coverage::{self, NotJudgedTests};
 use super::issue::Issue;
 use super::listed::ListedFinding;
 use crate::contract::{Scan, ScanId, ScanStatus};
-use crate::finding::named_enum;
+use crate::finding::{RetestGap, named_enum};
 use crate::table::Table;
 
 named_enum! {
@@ -40,6 +40,8 @@ pub struct ComparedFinding {
     pub after: Option<Arc<ListedFinding>>,
     /// Outcome.
     pub outcome: Outcome,
+    /// Why the later scan covered less.
+    pub gap: Option<RetestGap>,
 }
 
 /// Compares two scans over the rows, in their order.
@@ -47,9 +49,10 @@ pub fn compare(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<Compar
     let tests = not_judged(issues);
     let row = |(at, issue): (usize, &Arc<Issue>)| {
         let (earlier, later) = (seen_by(issue, before.id).cloned(), seen_by(issue, after.id).cloned());
-        let covers = coverage::gap(after, before, &issue.vuln_id, &tests).is_none();
-        let outcome = outcome(earlier.as_deref(), later.as_deref(), covers)?;
-        Some(ComparedFinding { at, before: earlier, after: later, outcome })
+        let gap = coverage::gap(after, before, &issue.vuln_id, &tests);
+        let outcome = outcome(earlier.as_deref(), later.as_deref(), gap.is_none())?;
+        let gap = gap.filter(|_| outcome == Outcome::CoveredLess);
+        Some(ComparedFinding { at, before: earlier, after: later, outcome, gap })
     };
     issues.items().iter().enumerate().filter_map(row).collect()
 }
@@ -66,7 +69,7 @@ pub fn outcome(before: Option<&ListedFinding>, after: Option<&ListedFinding>, co
     }
 }
 
-/// The tests that scans could not judge.
+/// The incomplete tests of scans.
 pub fn not_judged(issues: &Table<Issue>) -> NotJudgedTests<'_> {
     NotJudgedTests::new(issues.items().iter().flat_map(|issue| occurrences(issue)).map(|finding| &**finding))
 }

@@ -43,7 +43,7 @@ const PARAMETERS: &[(&str, RetestGap)] = &[
     ("authentication", RetestGap::Authentication),
 ];
 
-/// The tests that scans could not judge, as their findings `coverage.*` list them.
+/// The incomplete tests of scans, as their findings `coverage.*` list them.
 #[derive(Debug, Default)]
 pub struct NotJudgedTests<'a> {
     scans: HashMap<ScanId, Vec<(RetestGap, EvidenceView)>>,
@@ -65,7 +65,7 @@ impl<'a> NotJudgedTests<'a> {
         Self { scans, findings: PhantomData }
     }
 
-    /// Why a scan could not judge findings of this kind. The `vuln_id`s of a test begin with its name.
+    /// Why the test of this kind of finding is incomplete. The `vuln_id`s of a test begin with its name.
     fn gap(&self, scan: ScanId, vuln_id: &str) -> Option<RetestGap> {
         let listed = self.scans.get(&scan)?;
         listed.iter().find(|(_, tests)| lists(tests, vuln_id)).map(|(gap, _)| *gap)
@@ -114,13 +114,25 @@ pub fn params_gap(a: &Scan, b: &Scan) -> Option<RetestGap> {
     let (Value::Object(one), Value::Object(other)) = (a, b) else {
         return (a != b).then_some(RetestGap::Parameters);
     };
-    let present = |value: Option<&Value>| value.filter(|value| !value.is_null()).cloned();
+    let present = |value: Option<&Value>| value.filter(|value| !is_default(value)).cloned();
     let differs = |name: &str| present(one.get(name)) != present(other.get(name));
     let named = PARAMETERS.iter().filter(|(name, _)| differs(name)).map(|(_, gap)| *gap);
-    // The port list explains more than the scan type that it implies.
-    let first = named.max_by_key(|gap| *gap != RetestGap::ScanType);
+    // A selection explains more than the scan type that it implies.
+    let first = named.min_by_key(|gap| *gap == RetestGap::ScanType);
     let is_other = |name: &&String| !PACE.contains(&name.as_str()) && differs(name);
     first.or_else(|| one.keys().chain(other.keys()).find(is_other).map(|_| RetestGap::Parameters))
+}
+
+/// Whether the value selects nothing: null, or an object like the `spider` that a service records for custom scans.
+fn is_default(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(fields) => fields.values().all(|field| match field {
+            Value::Array(all) => all.is_empty(),
+            field => field.is_null() || field == "auto",
+        }),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -153,6 +165,11 @@ mod tests {
             (json!({"scan_type": "custom", "port_top": "10"}), RetestGap::Ports),
             (json!({"scan_type": "light", "discovery": []}), RetestGap::Tests),
             (json!({"scan_type": "light", "spider": {"depth": 1}}), RetestGap::Pages),
+            (
+                json!({"scan_type": "custom", "attack_active": ["web.cors"], "discovery": [],
+                    "spider": {"approach": "auto", "depth": null, "include_urls": []}}),
+                RetestGap::Tests,
+            ),
             (json!({"scan_type": "light", "authentication": "•••"}), RetestGap::Authentication),
             (json!({"scan_type": "light", "wordlist_id": 3}), RetestGap::Words),
             (json!({"scan_type": "light", "check_alive": true}), RetestGap::Parameters),
@@ -167,7 +184,7 @@ mod tests {
         let blocked = Finding {
             vuln_id: "coverage.blocked".into(),
             task_id: Some(ScanId(2)),
-            vuln_evidence: Evidence::table(&["Cause", "Requests", "Tests not judged"], rows),
+            vuln_evidence: Evidence::table(&["Cause", "Requests", "Incomplete tests"], rows),
             ..Finding::default()
         };
         let blocked = ListedFinding::from(blocked);

@@ -3,7 +3,7 @@
 //! ```text
 //!   scans of one target and tool, newest first:
 //!     running, or not read yet ─► skipped         finished, covers what the last that saw it did ─► absent
-//!     failed, stopped, other parameters, fewer tests, tests not judged ─► not retested, with the reason
+//!     failed, stopped, other parameters, fewer tests, incomplete tests ─► not retested, with the reason
 //!     saw it ─► against the finished one before with the same parameters: new, unchanged, updated, reappeared
 //! ```
 
@@ -106,7 +106,7 @@ impl<'a> Presences<'a> {
     }
 
     /// The presence in one series, with the start of the last scan that found it. `seen`: the scans that found it.
-    /// The last scan that could not judge it gives the reason.
+    /// The last scan that did not test for it gives the reason.
     fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, Presence, Option<RetestGap>)> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;

@@ -75,7 +75,7 @@ fn finding_whose_test_was_blocked_is_not_retested_and_others_are_absent() {
     }
     let rows = vec![vec!["HTTP 403".to_owned(), "9 of 9".to_owned(), "web.exposed.git".to_owned()]];
     fixture.found(2, "coverage.blocked", "").vuln_evidence =
-        Evidence::table(&["Cause", "Requests", "Tests not judged"], rows);
+        Evidence::table(&["Cause", "Requests", "Incomplete tests"], rows);
     let issues = fixture.rows().issues;
     let of = |kind: &str| issues.items().iter().find(|issue| *issue.vuln_id == *kind).unwrap().clone();
     let git = of("web.exposed.git");

@@ -6,7 +6,7 @@ use super::print::cells;
 use super::rows::FindingRows;
 use super::{HeadlessSession, PrintTable};
 use crate::cli::error::CliError;
-use crate::contract::ScanId;
+use crate::contract::{Risk, ScanId};
 use crate::export;
 use crate::export::ExportRow;
 use crate::triage::retest::RetestStatus;
@@ -47,8 +47,9 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
         let id = issues.items()[one.at].id;
         rows.all.iter().find(|row| row.issue.id == id).map(|row| (row, one))
     };
-    let compared: Vec<(&ExportRow, ComparedFinding)> =
+    let mut compared: Vec<(&ExportRow, ComparedFinding)> =
         compare::compare(&issues, before, after).into_iter().filter(is_listed).filter_map(row).collect();
+    compared.sort_by_key(|(row, one)| std::cmp::Reverse(risk(row, one)));
     let values: Vec<Value> = compared.iter().map(|(row, one)| object(row, one)).collect();
     session.out.list(&values, || table(&compared))
 }
@@ -63,16 +64,20 @@ fn object(row: &ExportRow, one: &ComparedFinding) -> Value {
 fn differences(one: &ComparedFinding) -> Vec<String> {
     match (&one.before, &one.after) {
         (Some(before), Some(after)) => compare::differences(before, after),
-        _ => Vec::new(),
+        _ => one.gap.map(|gap| gap.reason().to_owned()).into_iter().collect(),
     }
+}
+
+/// The risk in the later scan that saw it.
+fn risk(row: &ExportRow, one: &ComparedFinding) -> Risk {
+    one.after.as_ref().or(one.before.as_ref()).map_or(row.issue.risk_level, |finding| finding.risk_level)
 }
 
 fn table(compared: &[(&ExportRow, ComparedFinding)]) -> PrintTable {
     PrintTable::of(["OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "CHANGES"], compared, |(row, one)| {
         let seen = one.after.as_ref().or(one.before.as_ref());
         let id = seen.map(|finding| finding.id.to_string()).unwrap_or_default();
-        let risk = seen.map_or(row.issue.risk_level, |finding| finding.risk_level);
         let (outcome, changes) = (RetestStatus::Is(one.outcome).label(), differences(one).join(", "));
-        cells![outcome, id, risk, row.target, row.issue.name, row.assessment.verdict, changes]
+        cells![outcome, id, risk(row, one), row.target, row.issue.name, row.assessment.verdict, changes]
     })
 }

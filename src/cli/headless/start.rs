@@ -13,7 +13,7 @@ use crate::contract::{
     NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool,
 };
 use crate::query::{Query, QueryKind};
-use crate::text::plural;
+use crate::text::{clean_for_print, plural};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -90,10 +90,13 @@ pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<E
 }
 
 async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Option<Query>) -> anyhow::Result<ExitCode> {
+    let mut gaps: Vec<String> = Vec::new();
     let found = match &fail_on {
         Some(query) => {
             let mut rows = FindingRows::load_one(session, scan.workspace_id).await?;
             rows.retain_scan(id);
+            let kinds = rows.all.iter().map(|row| row.issue.vuln_id.to_string());
+            gaps = kinds.filter(|kind| kind.starts_with("coverage.")).collect();
             rows.matching(query)
         }
         None => Vec::new(),
@@ -109,6 +112,11 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
         if !found.is_empty() {
             session.out.table(&table(&found))?;
         }
+    }
+    if !gaps.is_empty() {
+        let (message, gaps) = (clean_for_print(&scan.status_message), gaps.join(", "));
+        note!("scandeck: scan {id} is incomplete ({gaps}): {message}");
+        note!("hint: `class:coverage*` in --fail-on matches incomplete scans");
     }
     // Matching findings take precedence over an unfinished scan.
     if !found.is_empty() {

@@ -38,6 +38,8 @@ fields! {
     PortTop "port_top";
     PortRange "port_range";
     PortList "port_list";
+    TlsPort "port";
+    StartTls "starttls";
     RequestsPerSecond "requests_per_second";
     RedirectLevel "redirect_level";
     MaxScanTime "max_scan_time";

@@ -12,10 +12,12 @@ use std::collections::BTreeSet;
 static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), jobs, keep_refused, ..FormKind::new("start") };
 
 /// The tools of the choice; any other id can be typed.
-const TOOLS: [Tool; 3] = [Tool::WEBSITE, Tool::PORTS, Tool::TLS];
+const TOOLS: [Tool; 4] = [Tool::WEBSITE, Tool::PORTS, Tool::NETWORK, Tool::TLS];
 const SCAN_TYPES: [&str; 3] = ["light", "deep", "custom"];
 const PORTS: [&str; 3] = ["most common", "range", "list"];
 const TOPS: [&str; 4] = ["10", "100", "1000", "5000"];
+/// Values of `starttls`; without one the port decides.
+const START_TLS: [&str; 8] = ["by port", "none", "smtp", "imap", "pop3", "ftp", "postgresql", "ldap"];
 /// Choices of the parameters.
 const AS_FIELDS: usize = 0;
 const AS_JSON: usize = 1;
@@ -31,6 +33,7 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: Work
     let name = |tool: &Tool| match *tool {
         Tool::PORTS => "Port scanner",
         Tool::WEBSITE => "Website scanner",
+        Tool::NETWORK => "Network scanner",
         Tool::TLS => "TLS scanner",
         other => other.name().unwrap_or_default(),
     };
@@ -41,7 +44,7 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: Work
         FormField::choice(FieldId::Targets, "Targets", options, 0),
         FormField::line(FieldId::TargetName, "Target", "").with_help("host name, IP address or URL"),
         FormField::choice(FieldId::Tool, "Tool", tools.chain(["other, by id".to_owned()]), 0),
-        FormField::line(FieldId::ToolId, "Tool id", "").with_help("an integer, such as 350"),
+        FormField::line(FieldId::ToolId, "Tool id", "").with_help("an integer"),
         FormField::choice(
             FieldId::Params,
             "Parameters",
@@ -53,13 +56,16 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: Work
         FormField::choice(FieldId::PortTop, "How many", TOPS, 1),
         FormField::line(FieldId::PortRange, "From-to", "1-65535").with_help("1 to 65535, such as 1-1024"),
         FormField::line(FieldId::PortList, "Ports", "").with_help("such as 22, 80, 8000-8010"),
+        FormField::line(FieldId::TlsPort, "Port", "").with_help("1 to 65535; empty: port of the target, else 443"),
+        FormField::choice(FieldId::StartTls, "STARTTLS", START_TLS, 0),
         FormField::line(FieldId::RequestsPerSecond, "Requests/s", "")
             .with_help("maximum; empty: default of the service"),
         FormField::lines(FieldId::ParamsJson, "tool_params", "{}").with_help("a JSON object"),
         FormField::choice(FieldId::RedirectLevel, "Redirects", redirects, same_domain.unwrap_or(0)),
         FormField::line(FieldId::MaxScanTime, "Time limit", "").with_help("1 to 1440 minutes; empty: 1440"),
         FormField::toggle(FieldId::OriginalUrl, "Original URL", false).with_help("scan it even if it redirects"),
-        FormField::choice(FieldId::Vpn, "VPN", ["workspace default", "none", "profile"], 0),
+        FormField::choice(FieldId::Vpn, "VPN", ["workspace default", "none", "profile"], 0)
+            .with_help("only at a service with VPN"),
         FormField::line(FieldId::VpnUuid, "VPN profile", "").with_help("UUID"),
         FormField::line(FieldId::CallbackUrl, "Callback URL", "").with_help("URL that receives the report; optional"),
         FormField::choice(
@@ -100,12 +106,19 @@ fn arrange(form: &mut Form) {
     form.show(FieldId::ParamsJson, form.choice(FieldId::Params) == AS_JSON);
     form.show(FieldId::ScanType, fields && known != Some(Tool::TLS));
     let custom = form.choice(FieldId::ScanType) == 2;
-    form.show(FieldId::Ports, fields && known == Some(Tool::PORTS) && custom);
+    form.show(FieldId::Ports, fields && matches!(known, Some(Tool::PORTS | Tool::NETWORK)) && custom);
     let ports = form.is_shown(FieldId::Ports);
     for (place, id) in [FieldId::PortTop, FieldId::PortRange, FieldId::PortList].into_iter().enumerate() {
         form.show(id, ports && form.choice(FieldId::Ports) == place);
     }
     form.show(FieldId::RequestsPerSecond, fields && known == Some(Tool::WEBSITE));
+    // The other tools of this program's service follow no redirect.
+    let has_redirects = !matches!(known, Some(Tool::PORTS | Tool::NETWORK | Tool::TLS));
+    form.show(FieldId::RedirectLevel, has_redirects);
+    form.show(FieldId::OriginalUrl, has_redirects);
+    let is_tls = fields && known == Some(Tool::TLS);
+    form.show(FieldId::TlsPort, is_tls);
+    form.show(FieldId::StartTls, is_tls);
     form.show(FieldId::VpnUuid, form.choice(FieldId::Vpn) == A_VPN);
     form.show(FieldId::CallbackFormat, !form.text(FieldId::CallbackUrl).is_empty());
     let scans = if names_target(form) { 1 } else { targets(form).len() };
@@ -179,6 +192,12 @@ fn params_of_fields(form: &Form) -> Result<Option<Json>, FieldProblem> {
         let ports = port_list(&form.text(FieldId::PortList)).map_err(|problem| (FieldId::PortList, problem))?;
         params.insert("port_list".to_owned(), json!(ports));
     }
+    if let Some(text) = form.filled(FieldId::TlsPort) {
+        params.insert("port".to_owned(), json!(port(&text).map_err(|problem| (FieldId::TlsPort, problem))?));
+    }
+    if form.is_shown(FieldId::StartTls) && form.choice(FieldId::StartTls) > 0 {
+        params.insert("starttls".to_owned(), json!(START_TLS[form.choice(FieldId::StartTls)]));
+    }
     if let Some(rate) = form.filled(FieldId::RequestsPerSecond) {
         let problem = || (FieldId::RequestsPerSecond, "requests per second must be 1 or more".to_owned());
         let rate: u32 = rate.parse().ok().filter(|&rate| rate > 0).ok_or_else(problem)?;
@@ -229,8 +248,9 @@ fn jobs(form: &Form) -> Vec<Job> {
             let format = ReportFormat::KNOWN.get(form.choice(FieldId::CallbackFormat));
             ReportCallback { url, format: format.map(|format| format.as_str().to_owned()) }
         }),
-        scan_original_url: (form.choice(FieldId::OriginalUrl) == 1).then_some(true),
-        redirect_level: level,
+        scan_original_url: (form.is_shown(FieldId::OriginalUrl) && form.choice(FieldId::OriginalUrl) == 1)
+            .then_some(true),
+        redirect_level: level.filter(|_| form.is_shown(FieldId::RedirectLevel)),
         tool_params: params(form).ok().flatten(),
         ..NewScan::default()
     };
@@ -310,8 +330,6 @@ mod tests {
         choose(&mut form, FieldId::Tool, 1);
         choose(&mut form, FieldId::ScanType, 2);
         choose(&mut form, FieldId::Ports, 2);
-        choose(&mut form, FieldId::RedirectLevel, 0);
-        choose(&mut form, FieldId::OriginalUrl, 1);
         choose(&mut form, FieldId::Vpn, A_VPN as isize);
         for (id, text) in [
             (FieldId::PortList, "22, 80-82"),
@@ -325,8 +343,7 @@ mod tests {
         assert_eq!(
             bodies(&form)[0],
             json!({"tool_id":70,"target_id":7,"workspace_id":3,"vpn_profile_uuid":"u-1","max_scan_time":15,
-                "report_callback":{"url":"http://127.0.0.1/hook","format":"json"},"scan_original_url":true,
-                "redirect_level":"none","tool_params":{"scan_type":"custom","port_list":[22,80,81,82]}})
+                "report_callback":{"url":"http://127.0.0.1/hook","format":"json"},"tool_params":{"scan_type":"custom","port_list":[22,80,81,82]}})
         );
     }
 
@@ -338,10 +355,29 @@ mod tests {
         form.field_mut(FieldId::TargetName).unwrap().set_text("127.0.0.1");
         form.field_mut(FieldId::ParamsJson).unwrap().set_text("{\"scan_type\":\n\"deep\"}");
         choose(&mut form, FieldId::Vpn, NO_VPN as isize);
+        choose(&mut form, FieldId::RedirectLevel, 0);
+        choose(&mut form, FieldId::OriginalUrl, 1);
         assert_eq!(
             bodies(&form)[0],
             json!({"tool_id":170,"target_name":"127.0.0.1","workspace_id":3,"vpn_profile_uuid":null,
-                "redirect_level":"same_domain","tool_params":{"scan_type":"deep"}})
+                "scan_original_url":true,"redirect_level":"none","tool_params":{"scan_type":"deep"}})
+        );
+    }
+
+    #[test]
+    fn network_and_tls_scanner_have_their_fields() {
+        let mut form = form(&[7]);
+        choose(&mut form, FieldId::Tool, 2);
+        choose(&mut form, FieldId::ScanType, 2);
+        assert!(form.is_shown(FieldId::PortTop) && !form.is_shown(FieldId::RedirectLevel));
+        assert_eq!(bodies(&form)[0]["tool_id"], 350);
+        choose(&mut form, FieldId::Tool, 3);
+        choose(&mut form, FieldId::StartTls, 2);
+        form.field_mut(FieldId::TlsPort).unwrap().set_text("587");
+        assert_eq!(check(&mut form), []);
+        assert_eq!(
+            bodies(&form)[0],
+            json!({"tool_id":450,"target_id":7,"workspace_id":3,"tool_params":{"port":587,"starttls":"smtp"}})
         );
     }
 

@@ -102,8 +102,14 @@ impl ReportTally {
             targets: BTreeSet::new(),
         });
         kind.risk = kind.risk.max(found.risk());
-        if *finding.name < *kind.name {
-            kind.name = finding.name.to_string();
+        let class = |name: &str| name.split_once(": ").map(|(class, _)| class.to_owned());
+        if *finding.name != *kind.name {
+            // Findings of one kind can have names such as `Open port: 22/tcp ssh`.
+            match (class(&finding.name), class(&kind.name).unwrap_or_else(|| kind.name.clone())) {
+                (Some(own), shared) if own == shared => kind.name = shared,
+                _ if *finding.name < *kind.name => kind.name = finding.name.to_string(),
+                _ => {}
+            }
         }
         kind.findings += 1;
         if !kind.targets.contains(&found.target) {
@@ -224,6 +230,16 @@ mod tests {
         assert_eq!(all.len(), 2, "{all:?}");
         assert_eq!((all[0].risk, all[0].findings), (Risk::Low, 1), "the severity override counts");
         assert_eq!((&*all[1].name, all[1].findings, all[1].targets), ("Server names its version", 2, 2));
+        for (found, port) in input.findings.iter_mut().zip(["22/tcp ssh", "80/tcp http", "443/tcp https"]) {
+            found.finding.name = format!("Open port: {port}").into();
+        }
+        let names: Vec<String> = View::new(&Document::new(&input).unwrap())
+            .unwrap()
+            .recommendations
+            .iter()
+            .map(|one| one.name.to_string())
+            .collect();
+        assert!(names.iter().any(|name| name == "Open port"), "{names:?}");
         input.findings[1].decided.as_mut().unwrap().standing = Standing::Fixed;
         assert_eq!(View::new(&Document::new(&input).unwrap()).unwrap().recommendations.len(), 1);
     }

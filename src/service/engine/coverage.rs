@@ -1,16 +1,16 @@
-//! What the HTTP checks of a scan could judge, and what they could not.
+//! Which tests of a website scan are complete, and why the others are not.
 //!
 //! ```text
 //!   check ──► CheckedWeb ──► Web: answer or error ──► CheckCoverage: requests, obstacles
 //!                                                          │ obstacles of a site that answers otherwise are its normal answers
 //!                                                          ▼
-//!   ScanCoverage: tests that were not judged ──► findings `coverage.*`, status message
+//!   ScanCoverage: incomplete tests ──► findings `coverage.*`, status message
 //! ```
 //!
 //! A 403 or a redirect to the log-in page is a normal answer for a path that is not public. It is an obstacle only while
 //! the start page gets the same answer: then the site shows the scan nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use reqwest::Method;
@@ -21,8 +21,9 @@ use super::NewFinding;
 use super::http::{HttpPage, Web, WebError};
 use super::kinds::{self, FindingKind, coverage};
 use super::limits::ScanLimits;
+use crate::text::plural;
 
-/// Why an answer says nothing about the requested path.
+/// Why a test is incomplete: an answer that says nothing about the requested path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
     Unauthorized,
@@ -67,7 +68,7 @@ impl Obstacle {
         matches!(self, Self::Unauthorized | Self::Forbidden | Self::LoginWall)
     }
 
-    fn cause(self) -> &'static str {
+    pub fn cause(self) -> &'static str {
         match self {
             Self::Unauthorized => "HTTP 401",
             Self::Forbidden => "HTTP 403",
@@ -78,6 +79,38 @@ impl Obstacle {
             Self::Connection => "connection failed or cut",
             Self::Undecodable => "body not decodable",
             Self::Budget => "budget of requests or bytes exhausted",
+        }
+    }
+
+    /// Whether the site refuses the request.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::Unauthorized | Self::Forbidden)
+    }
+
+    /// What to do about it.
+    fn remedy(self) -> &'static str {
+        match self {
+            Self::Unauthorized | Self::LoginWall => {
+                "Scan with credentials: set `tool_params.authentication`, such as {\"cookies\": \"sid=…\"} (scan form: Parameters as JSON)."
+            }
+            Self::Forbidden => {
+                "Allow the address or the User-Agent of the scanner in the web application firewall, and scan again."
+            }
+            Self::RateLimited => "Lower `requests_per_second` of the scan, or raise the rate limit for the scanner.",
+            Self::ServerError | Self::Timeout | Self::Connection | Self::Undecodable => {
+                "Check the health and the log of the server, lower `requests_per_second`, and scan again."
+            }
+            Self::Budget => "Start a deep scan, which may send more requests.",
+        }
+    }
+
+    /// Where the status code is defined, for causes that differ from the reference of their kind.
+    fn reference(self) -> Option<&'static str> {
+        match self {
+            Self::Unauthorized => Some("https://www.rfc-editor.org/rfc/rfc9110#name-401-unauthorized"),
+            Self::Forbidden => Some("https://www.rfc-editor.org/rfc/rfc9110#name-403-forbidden"),
+            Self::RateLimited => Some("https://www.rfc-editor.org/rfc/rfc6585#section-4"),
+            _ => None,
         }
     }
 
@@ -144,14 +177,18 @@ pub struct CoverageRule {
     pub one_of: u32,
     /// Error pages are what the check reads.
     pub reads_errors: bool,
+    /// A site may refuse single paths that are not public.
+    pub may_refuse: bool,
 }
 
 /// Requests for single paths: each may be the one that matters.
-pub const PROBES: CoverageRule = CoverageRule { one_of: 10, reads_errors: false };
+pub const PROBES: CoverageRule = CoverageRule { one_of: 10, reads_errors: false, may_refuse: true };
 /// Pages of the crawl: a site has some that are not public.
-pub const PAGES: CoverageRule = CoverageRule { one_of: 3, reads_errors: false };
+pub const PAGES: CoverageRule = CoverageRule { one_of: 3, reads_errors: false, may_refuse: true };
+/// Scripts of public pages, which are public too.
+pub const SCRIPTS: CoverageRule = CoverageRule { one_of: 10, reads_errors: false, may_refuse: false };
 /// Error pages.
-pub const ERROR_PAGES: CoverageRule = CoverageRule { one_of: 3, reads_errors: true };
+pub const ERROR_PAGES: CoverageRule = CoverageRule { one_of: 3, reads_errors: true, may_refuse: true };
 
 /// What a check could not judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,6 +202,17 @@ impl NotJudged {
     pub fn cause(&self) -> String {
         let causes: Vec<&str> = self.missed.keys().map(|obstacle| obstacle.cause()).collect();
         causes.join(", ")
+    }
+
+    /// The obstacles of all inputs of a test.
+    pub fn merged(inputs: impl IntoIterator<Item = Option<Self>>) -> Option<Self> {
+        inputs.into_iter().flatten().reduce(|mut all, one| {
+            all.requests += one.requests;
+            for (obstacle, count) in one.missed {
+                *all.missed.entry(obstacle).or_default() += count;
+            }
+            all
+        })
     }
 }
 
@@ -211,11 +259,19 @@ impl<'a> CheckedWeb<'a> {
         if rule.reads_errors {
             missed.remove(&Obstacle::ServerError);
         }
-        if missed.keys().any(|obstacle| obstacle.may_be_normal()) && self.shows(start).await {
-            missed.retain(|obstacle, _| !obstacle.may_be_normal());
+        let is_normal = |obstacle: &Obstacle| rule.may_refuse && obstacle.may_be_normal();
+        if missed.keys().any(is_normal) && self.shows(start).await {
+            missed.retain(|obstacle, _| !is_normal(obstacle));
         }
         let count: u32 = missed.values().sum();
         (count > 0 && count.saturating_mul(rule.one_of) >= requests).then_some(NotJudged { requests, missed })
+    }
+
+    /// The requests, and how many of them the site refused.
+    pub fn refusals(&self) -> (u32, u32) {
+        let CoverageCounts { requests, missed } = self.coverage.counts();
+        let refused = missed.iter().filter(|(obstacle, _)| obstacle.is_refusal());
+        (requests, refused.map(|(_, count)| *count).sum())
     }
 
     async fn shows(&self, start: &HttpPage) -> bool {
@@ -237,26 +293,40 @@ struct CoverageCause<'a> {
 
 type CoverageCauses<'a> = BTreeMap<Obstacle, CoverageCause<'a>>;
 
-/// The tests of a scan that were not judged.
+/// The tests of a scan, and those that are incomplete.
 #[derive(Debug, Default)]
 pub struct ScanCoverage {
-    tests: u32,
-    not_judged: Vec<(&'static str, NotJudged)>,
+    /// All tests of the scan, those of the crawl included.
+    planned: u32,
+    tests: Vec<&'static str>,
+    incomplete: Vec<(&'static str, NotJudged)>,
+    requests: u32,
+    refused: u32,
 }
 
 impl ScanCoverage {
+    pub fn new(planned: u32) -> Self {
+        Self { planned, ..Self::default() }
+    }
+
     /// Adds a test.
     pub fn add(&mut self, uid: &'static str, not_judged: Option<NotJudged>) {
-        self.tests += 1;
-        self.not_judged.extend(not_judged.map(|not_judged| (uid, not_judged)));
-        self.not_judged.sort_by_key(|(uid, _)| *uid);
+        self.tests.push(uid);
+        self.incomplete.extend(not_judged.map(|not_judged| (uid, not_judged)));
+        self.incomplete.sort_by_key(|(uid, _)| *uid);
+    }
+
+    /// Adds requests, with the number of those that the site refused.
+    pub fn count(&mut self, (requests, refused): (u32, u32)) {
+        self.requests += requests;
+        self.refused += refused;
     }
 
     /// One finding for each kind of cause. Its evidence lists the tests, which the dashboard reads
     /// (`src/triage/coverage.rs`): their earlier findings are not retested.
     pub fn findings(&self, port: u16, service: &str) -> Vec<NewFinding> {
         let mut rows: BTreeMap<&str, (FindingKind, CoverageCauses)> = BTreeMap::new();
-        for (uid, not_judged) in &self.not_judged {
+        for (uid, not_judged) in &self.incomplete {
             for (obstacle, count) in &not_judged.missed {
                 let kind = obstacle.kind();
                 let (_, causes) = rows.entry(kind.id()).or_insert_with(|| (kind, CoverageCauses::new()));
@@ -266,34 +336,89 @@ impl ScanCoverage {
                 cause.tests.push(uid);
             }
         }
-        let finding = |(kind, causes): (FindingKind, CoverageCauses)| {
-            let row = |(obstacle, cause): (Obstacle, CoverageCause)| {
-                let share = format!("{} of {}", cause.missed, cause.requests);
-                vec![obstacle.cause().to_owned(), share, cause.tests.join(", ")]
-            };
-            NewFinding {
-                port,
-                service: service.to_owned(),
-                evidence: kinds::table(kinds::COVERAGE_HEADERS, causes.into_iter().map(row).collect()),
-                confirmed: true,
-                ..kind.finding()
-            }
-        };
-        rows.into_values().map(finding).collect()
+        rows.into_values().map(|(kind, causes)| self.finding(kind, causes, port, service)).collect()
     }
 
-    /// The tests that were not judged, for the status message.
+    fn finding(&self, kind: FindingKind, causes: CoverageCauses, port: u16, service: &str) -> NewFinding {
+        let texts = kind.finding();
+        let named: Vec<&str> = causes.keys().map(|obstacle| obstacle.cause()).collect();
+        let mut remedies: Vec<&str> = causes.keys().map(|obstacle| obstacle.remedy()).collect();
+        remedies.dedup();
+        let references: Vec<String> =
+            causes.keys().filter_map(|obstacle| obstacle.reference()).map(str::to_owned).collect();
+        let tests: BTreeSet<&str> = causes.values().flat_map(|cause| &cause.tests).copied().collect();
+        let (count, planned) = (tests.len(), self.planned);
+        let row = |(obstacle, cause): (&Obstacle, &CoverageCause)| {
+            let share = format!("{} of {}", cause.missed, cause.requests);
+            vec![obstacle.cause().to_owned(), share, grouped(&cause.tests, &self.tests).join(", ")]
+        };
+        NewFinding {
+            port,
+            service: service.to_owned(),
+            evidence: kinds::table(kinds::COVERAGE_HEADERS, causes.iter().map(row).collect()),
+            confirmed: true,
+            vuln_description: format!(
+                "{} Cause: {}. {count} of {planned} tests are incomplete.",
+                texts.vuln_description,
+                named.join(", ")
+            ),
+            recommendation: remedies.join(" "),
+            references: if references.is_empty() { texts.references.clone() } else { references },
+            ..texts
+        }
+    }
+
+    /// The incomplete tests, for the status message: `50 of 66 tests incomplete (HTTP 403)`.
     pub fn summary(&self) -> Option<String> {
+        let causes: Vec<&str> = self.causes().into_keys().map(Obstacle::cause).collect();
+        (!causes.is_empty()).then(|| format!("{} incomplete ({})", self.share(), causes.join(", ")))
+    }
+
+    /// A line about the incomplete tests, or about a site that refuses most requests.
+    pub fn note(&self) -> Option<String> {
+        let cause = |(one, count): (Obstacle, u32)| format!("{} ({})", one.cause(), plural(count as usize, "request"));
+        let causes: Vec<String> = self.causes().into_iter().map(cause).collect();
+        if !causes.is_empty() {
+            let (share, causes) = (self.share(), causes.join(", "));
+            return Some(format!(
+                "{share} are incomplete: {causes}. Earlier findings of these tests are not retested."
+            ));
+        }
+        let ScanCoverage { requests, refused, .. } = self;
+        let is_most = *refused > 0 && refused.saturating_mul(2) > *requests;
+        is_most.then(|| {
+            format!(
+                "The site refused {refused} of {requests} requests (HTTP 401 or 403); these paths count as not public."
+            )
+        })
+    }
+
+    fn share(&self) -> String {
+        format!("{} of {}", self.incomplete.len(), plural(self.planned as usize, "test"))
+    }
+
+    fn causes(&self) -> BTreeMap<Obstacle, u32> {
         let mut causes: BTreeMap<Obstacle, u32> = BTreeMap::new();
-        for (obstacle, count) in self.not_judged.iter().flat_map(|(_, not_judged)| &not_judged.missed) {
+        for (obstacle, count) in self.incomplete.iter().flat_map(|(_, not_judged)| &not_judged.missed) {
             *causes.entry(*obstacle).or_default() += count;
         }
-        let plural = |count: u32| if count == 1 { "" } else { "s" };
-        let causes: Vec<String> =
-            causes.iter().map(|(one, count)| format!("{} ({count} request{})", one.cause(), plural(*count))).collect();
-        let count = self.not_judged.len();
-        (count > 0).then(|| format!("{count} of {} tests not judged: {}", self.tests, causes.join(", ")))
+        causes
     }
+}
+
+/// The tests by name; a group such as `web.cookie` stands for all its tests of the scan (`all`).
+fn grouped<'a>(tests: &[&'a str], all: &[&str]) -> Vec<&'a str> {
+    fn group(uid: &str) -> Option<&str> {
+        uid.match_indices('.').nth(1).map(|(at, _)| &uid[..at])
+    }
+    let is_whole = |name: &str| {
+        let mut of_group = all.iter().filter(|uid| group(uid) == Some(name));
+        of_group.clone().count() > 1 && of_group.all(|uid| tests.contains(uid))
+    };
+    let mut names: Vec<&str> =
+        tests.iter().map(|&uid| group(uid).filter(|name| is_whole(name)).unwrap_or(uid)).collect();
+    names.dedup();
+    names
 }
 
 #[cfg(test)]
@@ -334,7 +459,7 @@ mod tests {
             coverage.record(&answer);
         }
         let CoverageCounts { requests, missed } = coverage.counts();
-        let mut scan = ScanCoverage::default();
+        let mut scan = ScanCoverage::new(15);
         scan.add("web.robots", Some(NotJudged { requests, missed: missed.clone() }));
         scan.add("web.cors", Some(NotJudged { requests, missed }));
         scan.add("web.method", None);
@@ -343,7 +468,28 @@ mod tests {
         let evidence = findings[0].evidence.as_json();
         assert!(evidence.contains(r#"["HTTP 5xx","2 of 6","web.cors, web.robots"]"#), "{evidence}");
         let summary = scan.summary().unwrap();
-        assert!(summary.starts_with("2 of 3 tests not judged: HTTP 5xx (2 requests), no complete"), "{summary}");
-        assert_eq!(ScanCoverage::default().summary(), None);
+        assert!(summary.starts_with("2 of 15 tests incomplete (HTTP 5xx, no complete"), "{summary}");
+        let note = scan.note().unwrap();
+        assert!(note.starts_with("2 of 15 tests are incomplete: HTTP 5xx (2 requests), no complete"), "{note}");
+        assert_eq!((ScanCoverage::default().summary(), ScanCoverage::default().note()), (None, None));
+    }
+
+    #[test]
+    fn group_stands_for_its_tests_only_if_all_are_incomplete() {
+        let all = ["web.cookie.secure", "web.cookie.http_only", "web.header.csp", "web.header.hsts", "web.robots"];
+        let tests = ["web.cookie.http_only", "web.cookie.secure", "web.header.csp", "web.robots"];
+        assert_eq!(grouped(&tests, &all), ["web.cookie", "web.header.csp", "web.robots"]);
+    }
+
+    #[test]
+    fn remedy_names_what_helps_against_the_cause() {
+        for (status, remedy) in [(401, "credentials"), (403, "firewall"), (429, "requests_per_second")] {
+            let mut scan = ScanCoverage::new(1);
+            let missed = BTreeMap::from([(Obstacle::of_page(&page(status, "")).unwrap(), 1)]);
+            scan.add("web.robots", Some(NotJudged { requests: 1, missed }));
+            let finding = scan.findings(80, "http").remove(0);
+            assert!(finding.recommendation.contains(remedy), "{}", finding.recommendation);
+            assert!(finding.vuln_description.contains(&format!("HTTP {status}")), "{}", finding.vuln_description);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Scans of sites that show the scan little: what was not judged is reported, and nothing is reported missing.
+//! Scans of sites that show the scan little: incomplete tests are reported, and nothing is reported missing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -51,10 +51,15 @@ async fn site_that_refuses_everything_has_no_finding_but_its_coverage() {
         result.check();
         assert_eq!(kinds(&result), [kind], "{status}");
         let missed = not_judged(&result);
-        assert!(missed.contains(&"web.header.csp") && missed.contains(&"web.exposed.git"), "{status}: {missed:?}");
-        assert!(message(&result).contains("tests not judged: HTTP"), "{}", message(&result));
+        for uid in ["web.header.csp", "web.exposed.git", "web.secret", "web.cors", "web.javascript.outdated"] {
+            assert!(missed.contains(&uid), "{status}: {uid} of {missed:?}");
+        }
+        assert!(missed.contains(&"web.exposed.source_map"), "{status}: {missed:?}");
+        let message = message(&result);
+        assert!(message.starts_with("0 pages read, 1 not readable (HTTP "), "{message}");
+        assert!(message.contains(", 1 finding; ") && message.contains(" tests incomplete (HTTP "), "{message}");
         let finding = &result.findings().next().unwrap();
-        assert!(finding.evidence.as_json().contains("web.exposed.git"), "{}", finding.evidence.as_json());
+        assert!(finding.evidence.as_json().contains("web.exposed,"), "{}", finding.evidence.as_json());
     }
 }
 
@@ -70,6 +75,79 @@ async fn path_that_is_refused_on_a_site_that_answers_is_judged() {
     result.check();
     assert_eq!(not_judged(&result), [""; 0], "{}", message(&result));
     assert!(result.findings().all(|finding| !finding.vuln_id.starts_with("coverage.")));
+}
+
+#[tokio::test]
+async fn site_that_shows_only_its_start_page_blocks_the_scan() {
+    let port = web(|path, _| match path {
+        "/" => ok("text/html", "<a href=/a>a</a><a href=/b>b</a>"),
+        _ => answer("403 Forbidden", ""),
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    let message = message(&result);
+    assert!(message.starts_with("1 page read, 2 not readable (HTTP 403), "), "{message}");
+    assert_eq!(result.of("coverage.blocked").len(), 1, "{message}");
+    let missed = not_judged(&result);
+    assert!(missed.contains(&"web.exposed.git") && missed.contains(&"web.secret"), "{missed:?}");
+    assert_eq!(result.of("web.header.csp_missing").len(), 1);
+}
+
+#[tokio::test]
+async fn refused_scripts_leave_the_tests_of_scripts_incomplete() {
+    let port = web(|path, _| match path {
+        "/" => ok("text/html", "<script src=/app.js></script>"),
+        "/app.js" => answer("403 Forbidden", ""),
+        _ => ok("text/html", "<p>x"),
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    assert_eq!(not_judged(&result), ["web.exposed.source_map", "web.javascript.outdated", "web.secret"]);
+}
+
+#[tokio::test]
+async fn site_that_refuses_most_paths_has_a_note() {
+    let port = web(|path, _| match path {
+        "/" => ok("text/html", "<p>shop"),
+        _ => answer("403 Forbidden", ""),
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    assert!(result.info.iter().any(|line| line.contains("count as not public")), "{:?}", result.info);
+}
+
+#[tokio::test]
+async fn folders_of_links_that_act_are_not_searched() {
+    let port = web(|path, _| match path {
+        "/" => ok("text/html", "<a href=/cart/add/7>buy</a><a href=/docs/a/b>docs</a>"),
+        "/robots.txt" => ok("text/plain", "User-agent: *\nDisallow: /item/delete/\nDisallow: /hidden/\n"),
+        _ => answer("404 Not Found", ""),
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    let requested = |part: &str| result.raw.iter().any(|line| line.contains(part));
+    assert!(requested("/docs/a/.git/HEAD") && requested("/hidden/.git/HEAD"), "{}", result.raw.join("\n"));
+    assert!(!requested("/cart/") && !requested("/item/delete"), "{}", result.raw.join("\n"));
+}
+
+#[tokio::test]
+async fn old_copy_of_a_page_is_one_finding() {
+    let port = web(|path, _| match path {
+        "/" => ok("text/html", "<p>shop"),
+        "/index.php.bak" | "/login.php.bak" => ok("text/plain", "<?php $a = 1;"),
+        _ => answer("404 Not Found", ""),
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    let evidence = |kind: &str| result.of(kind)[0].evidence.as_json().to_string();
+    assert!(evidence("web.exposed.backup").contains("/index.php.bak"));
+    let copies = evidence("web.exposed.copy");
+    assert!(copies.contains("/login.php.bak") && !copies.contains("/index.php.bak"), "{copies}");
 }
 
 #[tokio::test]

@@ -384,11 +384,39 @@ async fn old_versions_are_found_with_their_certificate() {
             "tls.renegotiation.insecure"
         ]
     );
+    let message = format!("{:?}", result.outcome);
+    assert!(message.contains("; 5 findings: TLS 1.0 supported, TLS 1.1 supported, "), "{message}");
     let output = result.output.unwrap().output_data;
     let tls10 = &output["protocols"][2];
     assert_eq!((&tls10["name"], &tls10["accepted"]), (&json!("TLS 1.0"), &json!(true)));
     assert_eq!(tls10["cipher_suites"], json!(["RSA_AES_128_CBC_SHA"]));
     assert_eq!(output["certificates"][0]["names"], json!(["127.0.0.1"]));
+}
+
+#[tokio::test]
+async fn service_without_starttls_response_is_reported() {
+    let port = server(|stream| async move {
+        let _open = stream;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    let params = json!({"port": port, "starttls": "smtp"});
+    let result = TestScan::new(Tool::TLS, "127.0.0.1", params).run().await;
+    let expected = format!("127.0.0.1:{port}: connection accepted, but no smtp response");
+    assert_eq!(result.outcome, ScanOutcome::ConnectionError(expected));
+}
+
+#[tokio::test]
+async fn port_without_http_names_the_https_url() {
+    let port = server(|mut stream| async move {
+        request(&mut stream).await;
+        let _ = stream.write_all(&[21, 3, 1, 0, 2, 2, 40]).await;
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    let expected =
+        format!("http://127.0.0.1:{port}/: no HTTP response; if the port uses TLS, scan https://127.0.0.1:{port}/");
+    assert_eq!(result.outcome, ScanOutcome::ConnectionError(expected));
 }
 
 #[tokio::test]
@@ -406,7 +434,7 @@ async fn custom_scan_runs_selected_checks_and_reads_selected_pages() {
     .await;
     let params = json!({
         "attack_active": [], "attack_passive": ["csp", "header.hsts", "xss"], "discovery": ["web.robots"],
-        "spider": {"approach": "spa", "depth": 1, "include_urls": ["/hidden"], "exclude_urls": ["/private/"]},
+        "spider": {"approach": "spa", "depth": 1, "include_urls": ["/hidden", "http://evil.test/"], "exclude_urls": ["/private/"]},
     });
     let result = website(port, params).run().await;
     result.check();
@@ -416,5 +444,11 @@ async fn custom_scan_runs_selected_checks_and_reads_selected_pages() {
     let mut paths = paths.lock().unwrap().clone();
     paths.sort_unstable();
     assert_eq!(paths, ["/", "/a", "/hidden", "/robots.txt"]);
-    assert!(result.info[0].starts_with("Not available: attack_passive xss, spider.approach spa"), "{:?}", result.info);
+    assert!(
+        result.info[0].starts_with("Not available: check `xss` in `attack_passive`, `spider.approach` spa"),
+        "{:?}",
+        result.info
+    );
+    let skipped = "`include_urls`: http://evil.test/ is not on the target and was skipped.";
+    assert!(result.info.iter().any(|line| line == skipped), "{:?}", result.info);
 }

@@ -382,7 +382,7 @@ fn web_error(error: reqwest::Error) -> WebError {
     let is_cut = is_cut || cause.to_string().contains("end of file");
     let cause = cause.to_string();
     match () {
-        () if connect => WebError::Connect(cause),
+        () if connect => WebError::Connect(cause.split(" (os error").next().unwrap_or_default().to_lowercase()),
         () if decode && !is_cut => WebError::Undecodable(cause),
         () => WebError::Broken(cause),
     }

@@ -16,11 +16,12 @@ use crate::dashboard::findings::review::draw::text as card;
 use crate::dashboard::list::{FindingGroupBy, Group};
 use crate::dashboard::model::ReviewFacts;
 use crate::dashboard::ui::{ById, Cx, DetailPane, ViewCache, cell, fact, format, words};
+use crate::finding::RetestGap;
 use crate::table::Table;
 use crate::triage::{Issue, Presence};
 use ratatui::text::{Line, Span};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Most findings whose evidence is compared.
@@ -108,6 +109,11 @@ fn overview(cx: &Cx<'_>, table: &Table<Issue>, members: &[u32], facts: &ReviewFa
         fact(cx.theme, "Presence", present(issues().map(|issue| issue.presence)).join(&separator)),
         fact(cx.theme, "Affected", places(cx, issues().map(|issue| &**issue))),
     ];
+    let gaps: BTreeSet<&str> = issues().filter_map(|issue| issue.retest_gap).map(RetestGap::reason).collect();
+    if !gaps.is_empty() {
+        let reasons: Vec<&str> = gaps.into_iter().collect();
+        lines.push(fact(cx.theme, "Not retested", reasons.join("; ")));
+    }
     let offered = issues()
         .filter(|issue| issue.earlier_decision.is_some() && cx.model.earlier_decision(issue.id).is_some())
         .count();

@@ -82,7 +82,11 @@ pub fn missing(tool: Tool) -> Option<String> {
 
 fn missing_message(tool: Tool, guest: Guest) -> String {
     let (program, name) = (guest.program(), tool.name().unwrap_or_default());
-    format!("tool_id {} ({name}) needs {program}, which is not installed; {}", tool.0, guest.remedy())
+    format!(
+        "tool_id {} ({name}) needs {program}, which is not installed on the machine of the service; {}",
+        tool.0,
+        guest.remedy()
+    )
 }
 
 #[cfg(test)]
@@ -107,8 +111,8 @@ mod tests {
     fn missing_message_names_tool_program_and_remedy() {
         assert_eq!(
             missing_message(Tool::NETWORK, Guest::Nmap),
-            "tool_id 350 (Network Scanner) needs nmap, which is not installed; install it, for example with \
-             `apt-get install nmap`"
+            "tool_id 350 (Network Scanner) needs nmap, which is not installed on the machine of the service; \
+             install it, for example with `apt-get install nmap`"
         );
         assert_eq!(guest_of(Tool::PORTS), None);
     }

@@ -5,13 +5,15 @@
 //!                                              └──report──► open ports, results of scripts
 //! ```
 //!
-//! nmap receives the address that the scope allows, never a name, and no script that asks other hosts. The result of a
+//! nmap receives the address that the scope allows, never a name, and no script that contacts other hosts. The result of a
 //! script is unconfirmed unless its text proves it.
 
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use regex::Regex;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
@@ -22,6 +24,7 @@ use super::ports::select::PortSelection;
 use super::run::ScanRun;
 use super::{NewFinding, PRODUCT, ScanOutcome, TestDone, kinds};
 use crate::contract::Tool;
+use crate::text::plural;
 
 mod report;
 
@@ -30,7 +33,7 @@ use report::{NmapPort, NmapProgress, NmapReport, NmapScript};
 /// The scan itself ends at its `max_scan_time`.
 const LIMITS: GuestLimits = GuestLimits { time: Duration::from_secs(24 * 3600), output: 32 * 1024 * 1024 };
 
-/// Scripts of a light scan: nothing that asks other hosts, guesses, or disturbs a service.
+/// Scripts of a light scan: nothing that contacts other hosts, guesses, or disturbs a service.
 const LIGHT_SCRIPTS: &str = "default and safe and not (broadcast or external or brute or dos or exploit or intrusive)";
 const DEEP_SCRIPTS: &str =
     "(default or discovery or vuln) and safe and not (broadcast or external or brute or dos or exploit or intrusive)";
@@ -60,8 +63,10 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         return Err(failed("a UDP scan by nmap needs a service that runs as root; scan TCP instead".to_owned()));
     }
     let own = |port: &u16| !is_udp && run.settings.service_ports.contains(ip, *port);
-    let mut ports = selection.ports();
-    ports.retain(|port| !own(port));
+    let (excluded, ports): (Vec<u16>, Vec<u16>) = selection.ports().into_iter().partition(own);
+    if !excluded.is_empty() {
+        run.info(format!("Not scanned: port {}, which belongs to this service.", ranges(&excluded))).await;
+    }
     if ports.is_empty() {
         return Err(failed("all selected ports are listeners of this service".to_owned()));
     }
@@ -126,7 +131,7 @@ impl NmapScan<'_> {
         let read = async {
             while let Some(line) = lines.recv().await {
                 for part in parts(&line) {
-                    self.run.raw(part).await;
+                    self.run.raw(without_passwords(part)).await;
                 }
                 if let Some(progress) = NmapProgress::parse(&line) {
                     self.progress(&progress, &mut done).await;
@@ -232,15 +237,19 @@ fn port_test(port: &NmapPort) -> TestDone {
 fn script_test(script: &NmapScript, port: u16, protocol: &str, service: &str) -> TestDone {
     let kind = kinds::network::SCRIPT.finding();
     let uid = format!("{}.{}", kind.vuln_id, script.id);
-    let rows = script.output.lines().map(str::trim).filter(|line| !line.is_empty());
-    let rows: Vec<Vec<String>> = rows.map(|line| vec![line.to_owned()]).collect();
+    let lines = || script.output.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let common = lines().map(indent).filter(|indent| *indent > 0).min().unwrap_or_default();
+    let rows: Vec<Vec<String>> =
+        lines().map(|line| vec![without_passwords(&line[indent(line).min(common)..])]).collect();
     let findings = if rows.is_empty() {
         Vec::new()
     } else {
         vec![NewFinding {
             // Each script is a kind of its own.
             vuln_id: uid.clone(),
-            name: format!("{}: {}", kind.name, script.id),
+            name: format!("nmap {}", script.id),
+            vuln_description: format!("The nmap script {} printed this output. The scan did not verify it.", script.id),
             port,
             protocol: protocol.to_owned(),
             service: service.to_owned(),
@@ -270,7 +279,7 @@ fn summary(report: &NmapReport, output: &GuestOutput, ports: usize) -> String {
     }
     let open = report.ports.iter().filter(|port| port.state == "open").count();
     let unclear = report.ports.iter().filter(|port| port.state == "open|filtered").count();
-    let mut text = format!("{open} of {ports} ports open");
+    let mut text = format!("{open} of {} open", plural(ports, "port"));
     if unclear > 0 {
         text.push_str(&format!(", {unclear} open or filtered"));
     }
@@ -279,6 +288,17 @@ fn summary(report: &NmapReport, output: &GuestOutput, ports: usize) -> String {
         text.push_str(&format!("; incomplete: nmap {}", output.end.problem().unwrap_or("sent a damaged report")));
     }
     text
+}
+
+static USER_OF_URL: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"\b((?:https?|ftps?|[a-z][a-z0-9+.]*)://)[^\s/@"'<>]+@"#).ok());
+
+/// The text with user name and password of its URLs masked.
+fn without_passwords(text: &str) -> String {
+    match USER_OF_URL.as_ref() {
+        Some(pattern) => pattern.replace_all(text, "${1}…@").into_owned(),
+        None => text.to_owned(),
+    }
 }
 
 /// `1-100,443`.

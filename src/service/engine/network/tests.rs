@@ -54,6 +54,11 @@ async fn nmap_finds_ports_services_and_scripts() {
     assert!(title[0].evidence.as_json().contains("Practice shop") && !title[0].confirmed);
     let ScanOutcome::Finished(message) = &result.outcome else { panic!("{:?}", result.outcome) };
     assert!(message.starts_with("1 of 2 ports open (nmap "), "{message}");
+    assert!(
+        result.info.contains(&format!("Not scanned: port {own}, which belongs to this service.")),
+        "{:?}",
+        result.info
+    );
     assert!(result.raw.iter().any(|line| line.contains("<nmaprun scanner=\"nmap\"")), "{:?}", result.raw);
     assert_eq!(result.output.unwrap().output_data["ports"][0]["number"], open);
 }
@@ -77,6 +82,27 @@ async fn stop_ends_nmap_at_once() {
     let ended = stopper.await.unwrap().elapsed();
     assert_eq!(result.outcome, ScanOutcome::Cancelled);
     assert!(ended < Duration::from_secs(2), "{ended:?}");
+}
+
+#[test]
+fn passwords_in_urls_are_masked() {
+    for (text, expected) in [
+        ("Remote: https://user:tok@github.com/x/y.git", "Remote: https://…@github.com/x/y.git"),
+        ("https://ghp_token@github.com/x", "https://…@github.com/x"),
+        ("http://127.0.0.1:80/a@b and ana@shop.test", "http://127.0.0.1:80/a@b and ana@shop.test"),
+    ] {
+        assert_eq!(without_passwords(text), expected);
+    }
+}
+
+#[test]
+fn output_of_script_keeps_its_tree() {
+    let output = "\n  /: \n    PHPSESSID: \n      httponly flag not set".to_owned();
+    let script = NmapScript { id: "http-cookie-flags".to_owned(), output };
+    let test = script_test(&script, 80, "tcp", "http");
+    assert_eq!(test.findings[0].name, "nmap http-cookie-flags");
+    let evidence = test.findings[0].evidence.as_json();
+    assert!(evidence.contains(r#"[["/:"],["  PHPSESSID:"],["    httponly flag not set"]]"#), "{evidence}");
 }
 
 #[test]

@@ -107,7 +107,9 @@ fn check_ports(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     if let Some(protocol) = text(params, "protocol_type")?
         && protocol != "tcp"
     {
-        return Err(ParamsError::Value("protocol_type must be tcp for this tool".to_owned()));
+        return Err(ParamsError::Value(
+            "protocol_type must be tcp for this tool; use the network scanner (350) for UDP".to_owned(),
+        ));
     }
     let selection = PortSelection::parse(params)?;
     let mut checked = selection.to_params();

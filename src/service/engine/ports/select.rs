@@ -39,7 +39,7 @@ impl PortSelection {
         match (scan_type(params, &["light", "deep", "custom"])?.unwrap_or(default), given.as_slice()) {
             ("custom", []) => bad("scan_type custom requires port_top, port_range or port_list".to_owned()),
             ("custom", [one]) => Self::custom(one, &params[*one]),
-            ("custom", many) => bad(format!("{} exclude each other", many.join(", "))),
+            ("custom", many) => bad(format!("use only one of {}", many.join(", "))),
             (_, [one, ..]) => bad(format!("{one} requires scan_type custom")),
             ("deep", []) => Ok(Self::Deep),
             _ => Ok(Self::Light),
@@ -189,7 +189,7 @@ mod tests {
         for (params, why) in [
             (json!({"scan_type":"custom"}), "requires port_top"),
             (json!({"scan_type":"light","port_top":"10"}), "requires scan_type custom"),
-            (json!({"port_top":"10","port_list":[1]}), "exclude each other"),
+            (json!({"port_top":"10","port_list":[1]}), "use only one of"),
             (json!({"port_top":"11"}), "one of 10, 100, 1000, 5000"),
             (json!({"port_range":{"start_port":9}}), "requires start_port and end_port"),
             (json!({"port_range":{"start_port":9,"end_port":8}}), "greater"),

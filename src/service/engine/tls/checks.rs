@@ -30,7 +30,7 @@ const HANDSHAKES: &[HandshakeCheck] = &[
 fn weak_primes(one: &VersionAnswer) -> Vec<String> {
     let weak = |answer: &TlsAnswer| {
         let bits = answer.dh_bits.filter(|bits| *bits < DH_BITS)?;
-        Some(format!("{}: {bits} bits", answer.cipher))
+        Some(format!("{}: {bits} bits", suites::iana(&answer.cipher)))
     };
     one.suites.iter().filter_map(weak).collect()
 }
@@ -47,7 +47,7 @@ pub fn tests(server: &Server, answers: &[VersionAnswer]) -> Vec<TestDone> {
             .iter()
             .flat_map(|one| one.suites.iter().map(move |suite| (one.version, suite)))
             .filter(|(_, suite)| (check.has)(&suite.cipher))
-            .map(|(version, suite)| vec![version.name().to_owned(), suite.cipher.clone()])
+            .map(|(version, suite)| vec![version.name().to_owned(), suites::iana(&suite.cipher)])
             .collect();
         (check.uid, check.description, check.kind, "Cipher suite", rows)
     });

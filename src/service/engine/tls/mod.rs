@@ -26,7 +26,9 @@ use super::kinds::FindingKind;
 use super::pace::HostLane;
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
+use crate::contract::Risk;
 use crate::service::scope_check::is_this_host;
+use crate::text::plural;
 
 mod certificate;
 mod checks;
@@ -119,17 +121,22 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     if accepted.is_empty() {
         return server.without_version(&answers);
     }
+    let mut found: Vec<(Risk, String)> = Vec::new();
     let second = sslscan::scan(run, &server).await;
     run.planned(tests as u32 + u32::from(second.is_some())).await;
     for one in &answers {
-        run.tested(server.protocol_test(one, &answers, second.as_ref())).await;
+        let test = server.protocol_test(one, &answers, second.as_ref());
+        note_findings(&mut found, &test);
+        run.tested(test).await;
     }
     let chains = server.chains(&answers).await;
     let checked: Vec<_> = chains.iter().map(|chain| certificate::check(run, &server.host, chain)).collect();
     for test in certificate::tests(&checked, server.address.port(), server.service()) {
+        note_findings(&mut found, &test);
         run.tested(test).await;
     }
     for test in checks::tests(&server, &answers) {
+        note_findings(&mut found, &test);
         run.tested(test).await;
     }
     if let Some(second) = &second {
@@ -146,7 +153,28 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.output_findings(server.output(&answers, &checked)).await;
     let summary =
         checked.first().map_or_else(|| "no readable certificate".to_owned(), certificate::ChainFindings::summary);
-    Ok(format!("{accepted} accepted; {summary}"))
+    Ok(format!("{accepted} accepted; {summary}{}", worst(found)))
+}
+
+/// Findings that the status message names.
+const NAMED: usize = 3;
+
+fn note_findings(found: &mut Vec<(Risk, String)>, test: &TestDone) {
+    found.extend(test.findings.iter().map(|finding| (finding.risk, finding.name.clone())));
+}
+
+/// `; 11 findings: Cipher suites without encryption, … and 8 more`, the worst first.
+fn worst(mut found: Vec<(Risk, String)>) -> String {
+    if found.is_empty() {
+        return String::new();
+    }
+    found.sort_by_key(|(risk, _)| std::cmp::Reverse(*risk));
+    let names: Vec<&str> = found.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
+    let more = match found.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("; {}: {}{more}", plural(found.len(), "finding"), names.join(", "))
 }
 
 /// The server at the first allowed address that accepts a connection.
@@ -164,10 +192,31 @@ async fn connectable<'a>(
         server.lane.requests.wait().await;
         match server.connect().await {
             Ok(_) => return Ok(server),
-            Err(error) => why = format!("{address}: {error}"),
+            Err(problem) => why = problem.words(address),
         }
     }
-    Err(ScanOutcome::ConnectionError(format!("no connection to {why}")))
+    Err(ScanOutcome::ConnectionError(why))
+}
+
+/// Why TLS could not start.
+enum StartProblem {
+    Connect(std::io::Error),
+    /// The connection is there, but the service did not start TLS.
+    StartTls(String),
+}
+
+impl StartProblem {
+    fn words(&self, address: SocketAddr) -> String {
+        match self {
+            Self::Connect(error) => {
+                let error = error.to_string();
+                // Without the number of the operating system: `(os error 111)`.
+                let cause = error.split(" (os error").next().unwrap_or_default().to_lowercase();
+                format!("no connection to {address}: {cause}")
+            }
+            Self::StartTls(why) => format!("{address}: {why}"),
+        }
+    }
 }
 
 impl TlsAnswer {
@@ -184,15 +233,18 @@ impl Server<'_> {
     }
 
     /// Connects, and starts TLS by the command of the service.
-    async fn connect(&self) -> std::io::Result<TcpStream> {
+    async fn connect(&self) -> Result<TcpStream, StartProblem> {
         let timed_out = || std::io::Error::new(std::io::ErrorKind::TimedOut, "connection timed out");
         let connecting = timeout(self.lane.limits.connect_timeout, TcpStream::connect(self.address));
-        let mut stream = connecting.await.map_err(|_| timed_out())??;
-        if let Some(starttls) = self.starttls {
-            let upgraded = timeout(self.timeout, starttls.upgrade(&mut stream)).await.map_err(|_| timed_out())?;
-            upgraded.map_err(std::io::Error::other)?;
+        let connected = connecting.await.map_err(|_| timed_out()).and_then(|connected| connected);
+        let mut stream = connected.map_err(StartProblem::Connect)?;
+        let Some(starttls) = self.starttls else { return Ok(stream) };
+        let name = starttls.name();
+        match timeout(self.timeout, starttls.upgrade(&mut stream)).await {
+            Ok(Ok(())) => Ok(stream),
+            Ok(Err(why)) => Err(StartProblem::StartTls(why)),
+            Err(_) => Err(StartProblem::StartTls(format!("connection accepted, but no {name} response"))),
         }
-        Ok(stream)
     }
 
     /// One handshake; what the server sent before a timeout counts.

@@ -1,4 +1,4 @@
-//! sslscan as a second opinion: its XML is compared with the answers to this program's own handshakes.
+//! Comparison with an installed sslscan: its XML is compared with the answers to this program's own handshakes.
 //!
 //! Where both disagree about a version, the finding of the version says so; the test `tls.sslscan` lists all differences.
 //! A version that sslscan cannot test (its OpenSSL lacks the old ones) is no difference.
@@ -51,7 +51,7 @@ pub async fn scan(run: &ScanRun<'_>, server: &Server<'_>) -> Option<SslscanRepor
     };
     if report.protocols.is_empty() {
         let why = problem.unwrap_or(if report.error.is_empty() { "sent no report" } else { &report.error });
-        run.info(format!("The second opinion is missing: sslscan {why}.")).await;
+        run.info(format!("No comparison with sslscan: sslscan {why}.")).await;
         return None;
     }
     Some(report)
@@ -157,8 +157,8 @@ impl SslscanReport {
     /// A line about the comparison.
     pub fn line(&self, answers: &[VersionAnswer]) -> String {
         match &self.differences(answers)[..] {
-            [] => format!("sslscan {} agrees about versions and cipher suites.", self.version),
-            some => format!("sslscan {} disagrees: {}.", self.version, some.join("; ")),
+            [] => format!("sslscan {} found the same versions and cipher suites.", self.version),
+            some => format!("sslscan {} found other results: {}.", self.version, some.join("; ")),
         }
     }
 }
@@ -211,7 +211,7 @@ mod tests {
             answer(Version::Tls10, true, &[]),
             answer(Version::Tls12, true, &[0xc030]),
         ];
-        assert_eq!(report.line(&same), "sslscan 2.0.7 agrees about versions and cipher suites.");
+        assert_eq!(report.line(&same), "sslscan 2.0.7 found the same versions and cipher suites.");
         let other =
             [answer(Version::Ssl3, true, &[]), answer(Version::Tls10, false, &[]), answer(Version::Tls12, true, &[])];
         assert_eq!(

@@ -66,7 +66,9 @@ pub const CHECKS: &[SuiteCheck] = &[
         description: "Cipher suites without forward secrecy",
         kind: tls::NO_FORWARD_SECRECY,
         has: |name| {
-            ["RSA_", "DH_RSA_", "DH_DSS_", "ECDH_RSA_", "ECDH_ECDSA_"].iter().any(|kind| name.starts_with(kind))
+            // NULL suites have no encryption at all.
+            let is_static = |kind: &&str| name.starts_with(*kind);
+            ["RSA_", "DH_RSA_", "DH_DSS_", "ECDH_RSA_", "ECDH_ECDSA_"].iter().any(is_static) && !name.contains("_NULL_")
         },
     },
 ];
@@ -95,6 +97,23 @@ pub fn name(number: u16) -> String {
     suite.map_or_else(|| format!("0x{number:04x}"), |(_, name)| (*name).to_owned())
 }
 
+/// The name in the registry of IANA: `TLS_DH_anon_WITH_AES_128_CBC_SHA` for `DH_anon_AES_128_CBC_SHA`.
+pub fn iana(name: &str) -> String {
+    const EXCHANGE: &[&str] =
+        &["RSA", "DH", "DHE", "ECDH", "ECDHE", "DSS", "ECDSA", "anon", "EXPORT", "EXPORT1024", "PSK", "KRB5"];
+    if name.starts_with("0x") || name.starts_with("TLS") || name.is_empty() {
+        return name.to_owned();
+    }
+    let words: Vec<&str> = name.split('_').collect();
+    let count = words.iter().take_while(|word| EXCHANGE.contains(word)).count();
+    let (exchange, cipher) = words.split_at(count);
+    let hash = if count > 0 && name.ends_with("POLY1305") { "_SHA256" } else { "" };
+    match count {
+        0 => format!("TLS_{name}"),
+        _ => format!("TLS_{}_WITH_{}{hash}", exchange.join("_"), cipher.join("_")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -111,12 +130,26 @@ mod tests {
     }
 
     #[test]
+    fn names_of_iana_are_complete() {
+        for (name, expected) in [
+            ("DH_anon_AES_128_CBC_SHA", "TLS_DH_anon_WITH_AES_128_CBC_SHA"),
+            ("DH_anon_EXPORT_RC4_40_MD5", "TLS_DH_anon_EXPORT_WITH_RC4_40_MD5"),
+            ("RSA_NULL_MD5", "TLS_RSA_WITH_NULL_MD5"),
+            ("ECDHE_RSA_CHACHA20_POLY1305", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"),
+            ("AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256"),
+            ("0x1234", "0x1234"),
+        ] {
+            assert_eq!(iana(name), expected);
+        }
+    }
+
+    #[test]
     fn weaknesses_are_read_from_names() {
         let weak = |name: &str| -> Vec<&str> {
             CHECKS.iter().filter(|check| (check.has)(name)).map(|check| &check.uid["tls.cipher.".len()..]).collect()
         };
         for (name, expected) in [
-            ("RSA_NULL_SHA", &["null", "no_forward_secrecy"][..]),
+            ("RSA_NULL_SHA", &["null"][..]),
             ("DH_anon_EXPORT_RC4_40_MD5", &["anon", "export", "rc4"]),
             ("RSA_EXPORT_DES40_CBC_SHA", &["export", "des", "no_forward_secrecy"]),
             ("DHE_RSA_DES_CBC_SHA", &["des"]),

@@ -8,6 +8,7 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use url::Url;
 
+use super::links::acts;
 use super::site::Site;
 use crate::service::engine::coverage::{CheckedWeb, Obstacle};
 use crate::service::engine::http::{HttpPage, headers};
@@ -187,7 +188,8 @@ pub async fn robots_folders(web: &CheckedWeb<'_>, start: &Url) -> Vec<String> {
         is_rule.then(|| path.trim().to_owned())
     });
     let is_folder = |path: &String| path.starts_with('/') && path.ends_with('/') && !path.contains(['*', '$', '?']);
-    paths.filter(is_folder).take(MAX_ROBOTS_FOLDERS).collect()
+    let is_harmless = |path: &String| start.join(path).is_ok_and(|url| !acts(&url));
+    paths.filter(is_folder).filter(is_harmless).take(MAX_ROBOTS_FOLDERS).collect()
 }
 
 /// Folders of robots.txt that are searched.

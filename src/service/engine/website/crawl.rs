@@ -11,7 +11,7 @@ use serde_json::json;
 use url::Url;
 
 use super::html::{self, PageContents};
-use super::links::is_harmless;
+use super::links::{acts, is_harmless};
 use crate::service::engine::coverage::CheckedWeb;
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::params::website::Spider;
@@ -134,7 +134,7 @@ impl Crawl {
         for url in &mut links {
             url.set_fragment(None);
         }
-        self.folders.extend(links.iter().flat_map(folders));
+        self.folders.extend(links.iter().filter(|url| !acts(url)).flat_map(folders));
         if page.is_html() && depth < self.depth {
             let follow = links.into_iter().filter(is_harmless);
             let new = follow.filter(|url| self.seen.insert(without_query(url)));

@@ -144,25 +144,34 @@ const HEADERS: &[&str] = &["Request", "Status", "What it holds"];
 
 /// Requests the files in the directories; those that exist are the evidence.
 pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
+    let mut rows = Vec::new();
+    for (path, recognizer) in paths(site, exposed) {
+        rows.extend(row(site, &path, recognizer).await);
+    }
+    site.finding_of_rows(exposed.kind, HEADERS, rows)
+}
+
+/// The paths to request, each once.
+fn paths(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<(String, Recognizer)> {
     let host = site.start.url.host_str().unwrap_or_default().trim_start_matches("www.");
     let mut folders = site.base_folders();
     if exposed.places == All {
         let others: Vec<String> = site.folders.iter().filter(|folder| !folders.contains(folder)).cloned().collect();
         folders.extend(others.into_iter().take(site.max_folders));
     }
-    let (mut rows, mut seen) = (Vec::new(), BTreeSet::new());
+    let (mut paths, mut seen) = (Vec::new(), BTreeSet::new());
     for folder in folders {
         let label = folder.trim_matches('/').rsplit('/').next().unwrap_or_default();
         for (recognizer, names) in exposed.files {
             for name in names.iter().filter(|name| !label.is_empty() || !name.contains("{folder}")) {
                 let path = format!("{folder}{}", name.replace("{host}", host).replace("{folder}", label));
                 if seen.insert(path.clone()) {
-                    rows.extend(row(site, &path, *recognizer).await);
+                    paths.push((path, *recognizer));
                 }
             }
         }
     }
-    site.finding_of_rows(exposed.kind, HEADERS, rows)
+    paths
 }
 
 /// Old copies of the pages of the site and of its usual files.
@@ -171,11 +180,16 @@ pub async fn copies(site: &Site<'_>) -> Vec<NewFinding> {
     let is_file =
         |path: &&str| path.rsplit('/').next().is_some_and(|name| name.contains('.') && !name.starts_with('.'));
     let files: BTreeSet<&str> = pages.filter(is_file).chain(["/index.html", "/index.php", "/login.php"]).collect();
+    // The check of backups reports these.
+    let backups: BTreeSet<String> = paths(site, &BACKUP).into_iter().map(|(path, _)| path).collect();
     let mut rows = Vec::new();
     for file in files.into_iter().take(MAX_COPIED) {
         let (folder, name) = file.rsplit_once('/').unwrap_or_default();
         for copy in COPIES {
-            rows.extend(row(site, &format!("{folder}/{}", copy.replace("{}", name)), recognize::source_copy).await);
+            let path = format!("{folder}/{}", copy.replace("{}", name));
+            if !backups.contains(&path) {
+                rows.extend(row(site, &path, recognize::source_copy).await);
+            }
         }
     }
     site.finding_of_rows(exposed::COPY, HEADERS, rows)

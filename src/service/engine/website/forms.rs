@@ -27,7 +27,7 @@ pub fn csrf(site: &Site) -> Vec<NewFinding> {
     let pages = site.html_with_contents().filter(|(_, contents)| !contents.has_token);
     let rows = pages.flat_map(|(page, contents)| {
         let forms = contents.forms.iter().filter(|form| form.is_post && !form.has_token);
-        forms.map(|form| vec![page.url.to_string(), form.action.to_string(), "no token".to_owned()])
+        forms.map(|form| vec![page.url.to_string(), form.action.to_string(), "CSRF token".to_owned()])
     });
     let rows: BTreeSet<Vec<String>> = rows.collect();
     let found = site.finding_of_rows(web::FORM_CSRF, &["Page", "Form sent to", "Missing"], rows.into_iter().collect());

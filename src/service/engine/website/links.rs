@@ -1,7 +1,7 @@
 //! Which links the crawler may follow: those that only show something.
 //!
 //! A link that changes something by GET is a mistake of the site, but the scan must not trigger it. Whole segments of the
-//! path and names of the query are judged: `/cart/add/7` acts, `/dropdown-demo` does not.
+//! path and names of the query decide: `/cart/add/7` acts, `/dropdown-demo` does not.
 
 use url::Url;
 
@@ -41,7 +41,12 @@ const FILES: &[&str] = &[
 
 /// Whether the link shows a page and changes nothing.
 pub fn is_harmless(url: &Url) -> bool {
-    !is_file(url) && !acts_by_path(url) && !acts_by_query(url)
+    !is_file(url) && !acts(url)
+}
+
+/// Whether a request for the link may change something. Paths below its folders may act too: `/cart/add/{id}`.
+pub fn acts(url: &Url) -> bool {
+    acts_by_path(url) || acts_by_query(url)
 }
 
 fn is_file(url: &Url) -> bool {

@@ -11,7 +11,10 @@ use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use serde_json::json;
 
-use super::coverage::{CheckCoverage, CheckedWeb, CoverageRule, ERROR_PAGES, PAGES, PROBES, ScanCoverage, is_login};
+use super::coverage::{
+    CheckCoverage, CheckedWeb, CoverageRule, ERROR_PAGES, NotJudged, Obstacle, PAGES, PROBES, SCRIPTS, ScanCoverage,
+    is_login,
+};
 use super::http::Web;
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
@@ -81,7 +84,7 @@ const CHECKS: &[Check] = &[
     check("web.plain_http", "Availability over plain HTTP", Passive(content::plain_http)),
     check("web.form.password_plain", "Password forms over plain HTTP", Passive(forms::password_plain)),
     check("web.form.csrf", "CSRF tokens of forms", Passive(forms::csrf)),
-    check("web.sri", "Integrity of external resources", Passive(forms::integrity)),
+    check("web.sri", "Subresource Integrity of other hosts' files", Passive(forms::integrity)),
     check("web.cache", "Caching of pages behind log-in", Passive(forms::cache)),
     check("web.https_redirect", "Redirect of plain HTTP", Passive(forms::https_redirect)),
     check("web.default_page", "Default pages of server software", Passive(forms::default_page)),
@@ -93,7 +96,11 @@ const CHECKS: &[Check] = &[
         Active(|site| Box::pin(scripts::outdated(site))),
     ),
     check("web.secret", "Secrets in scripts and pages", Active(|site| Box::pin(scripts::secrets(site)))),
-    check("web.cors", "CORS response to a foreign origin", Active(|site| Box::pin(answers::cors(site)))),
+    check(
+        "web.cors",
+        "CORS responses to foreign, null and look-alike origins",
+        Active(|site| Box::pin(answers::cors(site))),
+    ),
     check("web.method", "Allowed HTTP methods", Active(|site| Box::pin(answers::methods(site)))),
     check("web.error_page", "Internals in error pages", Active(|site| Box::pin(answers::error_pages(site)))),
     check("web.robots", "Sensitive paths in robots.txt", Discovery(|site| Box::pin(answers::robots(site)))),
@@ -125,13 +132,22 @@ const CHECKS: &[Check] = &[
     check("web.exposed.editor", "Settings of editors", Files(&exposed::EDITOR)),
     check("web.exposed.web_inf", "Deployment descriptors of Java", Files(&exposed::WEB_INF)),
     check("web.cross_domain", "Cross-domain policies", Files(&exposed::CROSS_DOMAIN)),
-    check("web.exposed.admin", "Administration log-ins", Files(&exposed::ADMIN)),
+    check("web.exposed.admin", "Admin log-in pages", Files(&exposed::ADMIN)),
     check("web.exposed.source_map", "Source maps of scripts", Discovery(|site| Box::pin(scripts::source_maps(site)))),
 ];
 
 impl Check {
     fn rule(&self) -> CoverageRule {
         if self.uid == "web.error_page" { ERROR_PAGES } else { PROBES }
+    }
+
+    /// Whether it reads the fetched pages, and the scripts of the site.
+    fn inputs(&self) -> (bool, bool) {
+        match self.uid {
+            "web.cors" => (true, false),
+            "web.javascript.outdated" | "web.secret" | "web.exposed.source_map" => (true, true),
+            _ => (matches!(self.kind, Passive(_)), false),
+        }
     }
 
     /// Whether a name of `scan_type` custom means this check: `web.header.csp`, `header.csp` or `csp`.
@@ -189,22 +205,21 @@ impl ScanReach {
     }
 }
 
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// What this scanner lacks of a custom selection, as a line for the user.
 fn unavailable(custom: &CustomScan) -> Option<String> {
     let mut missing = Vec::new();
     for (group, names) in GROUPS.iter().zip(&custom.checks) {
         let is_known = |name: &String| CHECKS.iter().any(|check| check.is_called(name));
-        missing.extend(names.iter().flatten().filter(|name| !is_known(name)).map(|name| format!("{group} {name}")));
+        missing.extend(
+            names.iter().flatten().filter(|name| !is_known(name)).map(|name| format!("check `{name}` in `{group}`")),
+        );
     }
     if custom.spider.approach == "spa" {
-        missing.push("spider.approach spa (links in HTML are followed)".to_owned());
+        missing.push("`spider.approach` spa (links in HTML are followed)".to_owned());
     }
-    (!missing.is_empty()).then(|| format!("Not available: {}.", missing.join(", ")))
+    (!missing.is_empty()).then(|| {
+        format!("Not available: {}. GET /scans/{{id}}/tests of a light scan lists all checks.", missing.join(", "))
+    })
 }
 
 /// Runs the scan.
@@ -212,15 +227,18 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let stored = run.job.params.as_object().cloned().unwrap_or_default();
     let params = WebsiteParams::parse(&stored).map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
     let with_login = params.authentication.is_some();
-    if let WebsiteScanType::Custom(custom) = &params.scan_type
-        && let Some(line) = unavailable(custom)
-    {
-        run.info(line).await;
+    let mut included = Vec::new();
+    if let WebsiteScanType::Custom(custom) = &params.scan_type {
+        included.clone_from(&custom.spider.include_urls);
+        if let Some(line) = unavailable(custom) {
+            run.info(line).await;
+        }
     }
     let reach = ScanReach::of(params.scan_type);
     let rate = params.requests_per_second;
 
-    run.planned(reach.checks.len() as u32 + crawl::STEPS + 2).await;
+    let planned = reach.checks.len() as u32 + crawl::STEPS + 2;
+    run.planned(planned).await;
     run.output_findings(json!({})).await;
     let web = Web::new(run, rate, params.authentication.unwrap_or_default(), reach.requests);
     let start = start::find(run, &web).await?;
@@ -231,10 +249,14 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         };
         return Err(ScanOutcome::AuthFailed(format!("{} responds with {} {why}", start.url, start.status)));
     }
+    let is_elsewhere = |text: &&String| start.url.join(text).is_ok_and(|url| url.origin() != start.url.origin());
+    for url in included.iter().filter(is_elsewhere) {
+        run.info(format!("`include_urls`: {url} is not on the target and was skipped.")).await;
+    }
     let metadata = json!({"url": start.url.as_str(), "status": start.status});
     run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
 
-    let mut coverage = ScanCoverage::default();
+    let mut coverage = ScanCoverage::new(planned);
     let crawl_coverage = CheckCoverage::default();
     let client = CheckedWeb::new(&web, &crawl_coverage);
     let is_login_target = run.address.url().is_some_and(is_login);
@@ -250,35 +272,43 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     // The check of robots.txt counts for itself.
     let aside_coverage = CheckCoverage::default();
     let aside = CheckedWeb::new(&web, &aside_coverage);
-    crawled.scripts = scripts::fetch(&client, &crawled.start.url, crawled.all_contents(), reach.pages).await;
+    let script_coverage = CheckCoverage::default();
+    let script_client = CheckedWeb::new(&web, &script_coverage);
+    crawled.scripts = scripts::fetch(&script_client, &crawled.start.url, crawled.all_contents(), reach.pages).await;
     if reach.checks.iter().any(reads_folders) {
         crawled.folders.extend(answers::robots_folders(&aside, &crawled.start.url).await);
     }
     crawled.max_folders = if reach.pages > 12 { 40 } else { 4 };
     (crawled.plain_side, crawled.with_login) = (start::plain_side(run, &web, &crawled.start.url).await, with_login);
     let crawled = &crawled;
-    // The pages are judged together: a passive check sees all of them.
+    // The pages count together: a passive check sees all of them.
     if web.is_walled() {
         crawl_coverage.record_login_wall();
     }
     crawl_coverage.record(&Ok(crawled.start.clone()));
-    let pages_missed = CheckedWeb::new(&web, &crawl_coverage).not_judged(&crawled.start, PAGES).await;
+    if crawled.hides_pages() && is_refused(&aside, crawled).await {
+        web.set_walled();
+    }
+    let pages_missed = client.not_judged(&crawled.start, PAGES).await;
+    let scripts_missed = script_client.not_judged(&crawled.start, SCRIPTS).await;
+    coverage.count(client.refusals());
     let web = &web;
     let run_check = |check: Check| async move {
         let counts = CheckCoverage::default();
         let client = CheckedWeb::new(web, &counts);
         let findings = check.kind.run(&Site::new(client, crawled)).await;
-        let not_judged = match check.kind {
-            Passive(_) => None,
-            _ => client.not_judged(&crawled.start, check.rule()).await,
-        };
-        (check, findings, not_judged)
+        let not_judged = client.not_judged(&crawled.start, check.rule()).await;
+        (check, findings, not_judged, client.refusals())
     };
     let mut checks = stream::iter(reach.checks).map(run_check).buffer_unordered(CONCURRENCY);
     let mut count = 0;
-    while let Some((check, findings, not_judged)) = checks.next().await {
+    while let Some((check, findings, not_judged, refusals)) = checks.next().await {
         count += findings.len();
-        let not_judged = if matches!(check.kind, Passive(_)) { pages_missed.clone() } else { not_judged };
+        coverage.count(refusals);
+        let (reads_pages, reads_scripts) = check.inputs();
+        let pages_missed = pages_missed.clone().filter(|_| reads_pages);
+        let scripts_missed = scripts_missed.clone().filter(|_| reads_scripts);
+        let not_judged = NotJudged::merged([pages_missed, scripts_missed, not_judged]);
         let mut metadata = json!({"start": crawled.start.url.as_str(), "findings": findings.len(), "judged": true});
         if let Some(missed) = &not_judged {
             (metadata["judged"], metadata["cause"]) = (false.into(), missed.cause().into());
@@ -287,16 +317,26 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         run.tested(TestDone::new(check.uid, check.description, metadata, findings)).await;
     }
     let findings = coverage.findings(crawled.port(), crawled.start.url.scheme());
+    count += findings.len();
     let metadata = json!({"findings": findings.len()});
-    run.tested(TestDone::new("coverage", "Tests that could be judged", metadata, findings)).await;
-    let mut summary = format!("{} read, {}", plural(crawled.pages.len(), "page"), plural(count, "finding"));
-    if let Some(why) = coverage.summary() {
-        run.info(format!("{}: their earlier findings are not retested.", capitalized(&why))).await;
-        summary.push_str(&format!("; {why}"));
+    run.tested(TestDone::new("coverage", "Coverage of the scan", metadata, findings)).await;
+    let mut summary = format!("{}, {}", crawled.pages_read(), plural(count, "finding"));
+    if let Some(line) = coverage.note() {
+        run.info(line).await;
     }
-    if let Some(why) = web.shortfall() {
-        run.info(format!("Some checks are incomplete: {why}.")).await;
-        summary.push_str(&format!("; some checks are incomplete: {why}"));
+    match (coverage.summary(), web.shortfall()) {
+        (Some(incomplete), _) => summary.push_str(&format!("; {incomplete}")),
+        (None, Some(why)) => {
+            run.info(format!("Some tests are incomplete: {why}.")).await;
+            summary.push_str(&format!("; some tests incomplete ({why})"));
+        }
+        (None, None) => {}
     }
     Ok(summary)
+}
+
+/// Whether the site also refuses a path that does not exist.
+async fn is_refused(web: &CheckedWeb<'_>, site: &CrawledSite) -> bool {
+    let Some(url) = site.at(&format!("/{}", site.nonsense)) else { return false };
+    web.get(&url).await.is_ok_and(|page| Obstacle::of_page(&page).is_some_and(Obstacle::is_refusal))
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::recognize::is_markup;
 use crate::service::engine::http::HttpPage;
+use crate::text::plural;
 
 /// A regular expression that is compiled once.
 macro_rules! pattern {
@@ -81,8 +82,8 @@ pub fn actuator(page: &HttpPage) -> Option<String> {
         let names: Vec<&str> = links.keys().map(String::as_str).filter(|name| *name != "self").take(8).collect();
         return Some(format!("links to {}", names.join(", ")));
     }
-    let is_env = value["propertySources"].is_array() && value.get("activeProfiles").is_some();
-    proof(is_env, "environment: activeProfiles and propertySources")
+    let sources = value["propertySources"].as_array().filter(|_| value.get("activeProfiles").is_some())?;
+    Some(format!("environment, {}", plural(sources.len(), "property source")))
 }
 
 /// Metrics in the text format of Prometheus.
@@ -117,9 +118,12 @@ pub fn debug(page: &HttpPage) -> Option<String> {
 /// The description of an API.
 pub fn api_description(page: &HttpPage) -> Option<String> {
     if let Some(value) = json(page) {
-        let version = value["openapi"].as_str().or(value["swagger"].as_str())?;
-        let paths = value["paths"].as_object()?;
-        return Some(format!("OpenAPI {version}: {} paths", paths.len()));
+        let (name, version) = match value["openapi"].as_str() {
+            Some(version) => ("OpenAPI", version),
+            None => ("Swagger", value["swagger"].as_str()?),
+        };
+        let paths = plural(value["paths"].as_object()?.len(), "path");
+        return Some(format!("{name} {version}: {paths}"));
     }
     let text = page.text();
     let is_yaml = !is_markup(page) && pattern!(r"(?m)^(?:openapi|swagger):\s")?.is_match(&text);
@@ -137,7 +141,7 @@ pub fn graphql(page: &HttpPage) -> Option<String> {
 }
 
 pub fn ds_store(page: &HttpPage) -> Option<String> {
-    proof(page.body.starts_with(b"\0\0\0\x01Bud1"), "index of a folder by macOS (Bud1)")
+    proof(page.body.starts_with(b"\0\0\0\x01Bud1"), "macOS folder index")
 }
 
 /// Files that describe how the application is built and deployed.
@@ -196,8 +200,8 @@ pub fn log(page: &HttpPage) -> Option<String> {
     ));
     let npm = lines(pattern!(r"(?m)^\d+ (?:verbose|info|error|silly) "));
     match () {
-        () if access > 0 => Some(format!("{access} lines of an access log")),
-        () if errors + apache > 0 => Some(format!("{} lines of an error log", errors + apache)),
+        () if access > 0 => Some(plural(access, "access log line")),
+        () if errors + apache > 0 => Some(plural(errors + apache, "log line")),
         () if npm > 2 => Some("npm debug log".to_owned()),
         () => None,
     }

@@ -61,6 +61,8 @@ struct LibraryVulnerability {
 #[serde(deny_unknown_fields)]
 struct Library {
     name: String,
+    /// The name as its project writes it.
+    product: String,
     /// Patterns of the file's content; the first group is the version.
     content: Vec<String>,
     /// The name in file names and in paths of CDNs.
@@ -137,7 +139,7 @@ pub async fn outdated(site: &Site<'_>) -> Vec<NewFinding> {
         references.dedup();
         NewFinding {
             place: name.to_owned(),
-            name: format!("{}: {name}", finding.name),
+            name: format!("{}: {}", finding.name, product(name)),
             // The library is there; whether the page uses the vulnerable function was not tried.
             confirmed: false,
             references,
@@ -146,6 +148,12 @@ pub async fn outdated(site: &Site<'_>) -> Vec<NewFinding> {
         }
     };
     found.into_iter().map(finding).collect()
+}
+
+/// The name of a library as its project writes it.
+fn product(name: &str) -> &str {
+    let library = LIBRARIES.libraries.iter().find(|library| library.name == name);
+    library.map_or(name, |library| &library.product)
 }
 
 fn in_content(script: &HttpPage) -> Vec<(String, String, String)> {
@@ -195,7 +203,7 @@ const SECRETS: &[(&str, &str)] = &[
 static SECRET: LazyLock<Vec<(&str, Regex)>> =
     LazyLock::new(|| SECRETS.iter().filter_map(|(name, pattern)| Some((*name, Regex::new(pattern).ok()?))).collect());
 
-/// Secrets in scripts and pages. The evidence shows the kind and the beginning only.
+/// Secrets in scripts and pages. The evidence shows the kind, the beginning and the end only.
 pub async fn secrets(site: &Site<'_>) -> Vec<NewFinding> {
     let pages: Vec<Arc<HttpPage>> =
         site.pages.iter().chain(&site.scripts).filter(|page| page.is_success()).cloned().collect();
@@ -204,7 +212,9 @@ pub async fn secrets(site: &Site<'_>) -> Vec<NewFinding> {
         pages.flat_map(|page| secrets_in(page)).collect()
     })
     .await;
-    site.finding_of_rows(web::SECRET, &["URL", "Secret", "Beginning"], rows.into_iter().collect())
+    let found = site.finding_of_rows(web::SECRET, &["URL", "Secret", "Value"], rows.into_iter().collect());
+    // The scan does not use the secret, so it does not know whether it is valid.
+    found.into_iter().map(|finding| NewFinding { confirmed: false, ..finding }).collect()
 }
 
 fn secrets_in(page: &HttpPage) -> Vec<Vec<String>> {
@@ -218,9 +228,16 @@ fn secrets_in(page: &HttpPage) -> Vec<Vec<String>> {
                 .any(|word| lower.contains(word))
         };
         let secret = pattern.find_iter(&text).map(|found| found.as_str()).find(|secret| is_real(secret))?;
-        Some(vec![page.url.to_string(), (*name).to_owned(), format!("{}…", secret.get(..4).unwrap_or_default())])
+        Some(vec![page.url.to_string(), (*name).to_owned(), masked(secret)])
     });
     found.collect()
+}
+
+/// Enough of a secret to find it: its first eight and last four characters.
+fn masked(secret: &str) -> String {
+    let letters: Vec<char> = secret.chars().collect();
+    let (first, last) = (letters.iter().take(8), letters.iter().skip(letters.len().saturating_sub(4)));
+    format!("{}…{}", first.collect::<String>(), last.collect::<String>())
 }
 
 /// Source maps of the scripts, recognised by their content.
@@ -316,7 +333,7 @@ mod tests {
     fn secrets_are_named_and_examples_are_not() {
         let found = secrets_in(&script("const k = 'AKIAQ3EGRMTWZXCVBNM7', d = 'postgres://shop:hunter22@db.local/x'"));
         assert_eq!(found.len(), 2);
-        assert!(found.iter().all(|row| row[2].chars().count() <= 5), "{found:?}");
+        assert!(found.iter().all(|row| row[2].chars().count() <= 13), "{found:?}");
         assert!(
             secrets_in(&script("AKIAIOSFODNN7EXAMPLE ghp_short postgres://user:pass@host/x ${postgres://a:${b}@c}"))
                 .is_empty()

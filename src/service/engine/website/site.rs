@@ -12,6 +12,7 @@ use crate::service::engine::coverage::{CheckedWeb, Obstacle};
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::FindingKind;
 use crate::service::engine::{NewFinding, kinds};
+use crate::text::plural;
 
 /// The site as one check sees it.
 pub struct Site<'a> {
@@ -83,6 +84,26 @@ impl CrawledSite {
     /// Whether the site shows the scan its start page.
     pub fn is_shown(&self) -> bool {
         Obstacle::of_page(&self.start).is_none()
+    }
+
+    /// Whether the site shows its start page, and refuses all others: a firewall does so, and then the refusal of a path
+    /// does not mean that the path is not public.
+    pub fn hides_pages(&self) -> bool {
+        let is_refused = |page: &HttpPage| Obstacle::of_page(page).is_some_and(Obstacle::is_refusal);
+        let others: Vec<&HttpPage> = self.pages().filter(|page| page.url != self.start.url).collect();
+        self.is_shown() && others.len() > 1 && others.into_iter().all(is_refused)
+    }
+
+    /// `3 pages read`, and how many could not be read.
+    pub fn pages_read(&self) -> String {
+        let obstacles: Vec<Obstacle> = self.pages().filter_map(Obstacle::of_page).collect();
+        let read = format!("{} read", plural(self.pages.len() - obstacles.len(), "page"));
+        let causes: BTreeSet<Obstacle> = obstacles.iter().copied().collect();
+        let causes: Vec<&str> = causes.into_iter().map(Obstacle::cause).collect();
+        match obstacles.len() {
+            0 => read,
+            count => format!("{read}, {count} not readable ({})", causes.join(", ")),
+        }
     }
 
     /// All fetched pages.

@@ -97,7 +97,7 @@ fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, l
     let mut counts = match (differ, most.count) {
         (0, 1) => String::new(),
         (0, all) => format!("all {all} identical"),
-        (differ, 1) => format!("all {} differ", differ + 1),
+        (differ, 1) => format!("all {} findings differ", differ + 1),
         (differ, alike) => format!("{alike} identical, {differ} {}", if differ == 1 { "differs" } else { "differ" }),
     };
     if evidence.looked_at < members {
@@ -130,9 +130,7 @@ fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, l
 /// A further line of evidence, below its label.
 fn own_line(cx: &Cx<'_>, label: &'static str, line: &str, width: usize) -> Line<'static> {
     let room = width.saturating_sub(2 + LABEL).max(12);
-    let line = clean(line);
-    let ellipsis = cx.theme.glyphs.ellipsis;
-    let line = if width_of(&line) > room { format!("{}{ellipsis}", start(&line, room - 1)) } else { line.into_owned() };
+    let line = cut(cx, &clean(line), room);
     Line::from(vec![
         Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()),
         Span::styled(line, if label.is_empty() { cx.theme.text() } else { cx.theme.dim() }),
@@ -148,14 +146,22 @@ fn kind_line(cx: &Cx<'_>, label: &'static str, kind: &Alike, width: usize) -> Li
     }
     let places = places.join(", ");
     let room = width.saturating_sub(2 + LABEL + 3 + width_of(&places)).max(12);
-    let line = clean(&kind.line);
-    let line = if width_of(&line) > room { format!("{}{ellipsis}", start(&line, room - 1)) } else { line.into_owned() };
+    let line = cut(cx, &clean(&kind.line), room);
     let pad = " ".repeat(room.saturating_sub(width_of(&line)) + 3);
     Line::from(vec![
         Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()),
         Span::styled(format!("{line}{pad}"), cx.theme.text()),
         Span::styled(places, cx.theme.dim()),
     ])
+}
+
+/// A line that fits, with one ellipsis where it is cut.
+fn cut(cx: &Cx<'_>, line: &str, room: usize) -> String {
+    if width_of(line) <= room {
+        return line.to_owned();
+    }
+    let ellipsis = cx.theme.glyphs.ellipsis;
+    format!("{}{ellipsis}", start(line, room - 1).trim_end_matches(ellipsis))
 }
 
 pub(crate) fn target(cx: &Cx<'_>, issue: &Issue) -> String {
