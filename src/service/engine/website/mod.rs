@@ -322,7 +322,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.tested(TestDone::new("coverage", "Coverage of the scan", metadata, findings)).await;
     let mut summary = format!("{}, {}", crawled.pages_read(), plural(count, "finding"));
     if let Some(line) = coverage.note() {
-        run.info(line).await;
+        let early = web.shortfall().map(|why| format!(" The scan stopped its requests: {why}."));
+        run.info(format!("{line}{}", early.unwrap_or_default())).await;
     }
     match (coverage.summary(), web.shortfall()) {
         (Some(incomplete), _) => summary.push_str(&format!("; {incomplete}")),
