@@ -170,11 +170,15 @@ impl ListedFinding {
     /// # Errors
     /// When the texts cannot be read.
     pub fn whole(&self) -> io::Result<Finding> {
-        let texts = self.texts()?;
+        Ok(self.with_texts(&*self.texts()?))
+    }
+
+    /// The finding with these texts.
+    pub fn with_texts(&self, texts: &FindingTexts) -> Finding {
         let FindingTexts { vuln_description, risk_description, recommendation, references, vuln_evidence } =
-            FindingTexts::clone(&texts);
+            texts.clone();
         let scores = self.scores();
-        Ok(Finding {
+        Finding {
             id: self.id,
             name: self.name.clone(),
             test_description: self.test_description.clone(),
@@ -204,7 +208,7 @@ impl ListedFinding {
             cvss: scores.cvss,
             cvssv3: scores.cvssv3,
             screenshots: scores.screenshots,
-        })
+        }
     }
 
     /// The same finding with its texts in a file.
@@ -235,6 +239,14 @@ impl ListedFinding {
         match &self.texts {
             TextSource::Held(texts) => words(&texts.vuln_evidence),
             TextSource::Stored(_, summary) => summary.words,
+        }
+    }
+
+    /// Bytes of the evidence.
+    pub fn evidence_bytes(&self) -> usize {
+        match &self.texts {
+            TextSource::Held(texts) => texts.vuln_evidence.as_json().len(),
+            TextSource::Stored(stored, _) => stored.evidence_bytes(),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::oob::{CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRe
 use crate::query::Field;
 use crate::table::Table;
 use crate::triage;
-use crate::triage::{Event, FindingKey, Issue};
+use crate::triage::{Event, FindingKey, Issue, ListedFinding};
 use std::sync::Arc;
 use strum::EnumTryAs;
 
@@ -70,6 +70,8 @@ pub enum Effect {
     Correlate(Generation, Box<triage::CorrelationInput>),
     /// Read the long texts of these fields, off the UI thread; answered by `Msg::TextsRead`.
     ReadTexts(SearchedTexts),
+    /// Read the long texts of findings, off the UI thread, and go on with them; answered by `Msg::FindingsRead`.
+    ReadFindings(FindingUse, Vec<Arc<ListedFinding>>),
     /// Read the bodies of captures, off the UI thread, and go on with them; answered by `Msg::CapturesRead`.
     ReadCaptures(CaptureUse, Vec<CaptureRecord>),
     /// Draw random numbers for payloads; answered by `Msg::PayloadNumbers`.
@@ -116,6 +118,19 @@ pub enum Effect {
         /// Which.
         keys: Vec<FindingKey>,
     },
+}
+
+/// The action that the texts of findings are read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingUse {
+    /// The screen shows them.
+    Show,
+    /// Show the differences between the later finding, which is the first, and the earlier one.
+    Difference,
+    /// Copy them as JSON.
+    Json,
+    /// Write them into a file as JSON.
+    SaveJson,
 }
 
 /// The action that captures are read for.

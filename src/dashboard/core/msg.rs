@@ -2,9 +2,10 @@
 
 use crate::client::Problem;
 use crate::dashboard::base::{
-    CachedList, CallAnswer, CaptureUse, CopyFailed, Generation, SearchedTexts, Session, Size, Ticket, Update,
+    CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, SearchedTexts, Session, Size, Ticket,
+    Update,
 };
-use crate::dashboard::data::{OobNews, TriageNews};
+use crate::dashboard::data::{OobNews, ReadFinding, TriageNews};
 use crate::oob::{CaptureRecord, PayloadRequest};
 use crate::triage::Correlated;
 use crossterm::event::KeyEvent;
@@ -46,6 +47,8 @@ pub enum Msg {
     Correlated(Generation, Box<Correlated>),
     /// The long texts of these fields were read.
     TextsRead(SearchedTexts),
+    /// The long texts of findings were read, or not.
+    FindingsRead(FindingUse, Vec<ReadFinding>),
     /// The bodies of captures were read; those that could not be read still name their place, with the reason.
     CapturesRead { purpose: CaptureUse, captures: Vec<CaptureRecord>, problem: Option<Problem> },
     /// A list as an earlier dashboard read it.

@@ -17,6 +17,7 @@ pub mod payloads;
 pub mod revisions;
 pub mod scan_progress;
 pub mod shown_captures;
+pub mod shown_texts;
 pub mod snapshots;
 pub mod stream;
 
@@ -33,6 +34,7 @@ pub use payloads::Payloads;
 pub use revisions::{Revisions, Segment};
 pub use scan_progress::{ScanProgress, Tally};
 pub use shown_captures::{ShownCaptures, WholeCapture};
+pub use shown_texts::{ReadFinding, ShownText, ShownTexts};
 pub(crate) use signals::{ALERT, LONGEST, OFF, ON, RECENT};
 pub use signals::{Alert, AlertState, Wait};
 pub use snapshots::{Data, ScanParts};

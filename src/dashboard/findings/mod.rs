@@ -11,6 +11,8 @@
 #[cfg(test)]
 mod groups_tests;
 pub mod review;
+#[cfg(test)]
+mod texts_tests;
 
 pub mod changed;
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub use modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuV
 pub use modal::rules_box::{RuleEdit, RulesBox};
 pub use modal::{Help, Line, LinePurpose, Modal, QueryHelp, Setup, TextBox};
 pub use outcomes::UnknownOutcome;
-pub use review::facts::{Alike, Before, NOTHING, ReviewEvidence, ReviewFacts};
+pub use review::facts::{Alike, Before, LOOKED_AT, NOTHING, ReviewEvidence, ReviewFacts};
 pub use review::{Card, Cards, Decided, Review, ReviewOutcome, TABS};
 pub(crate) use seen::SEEN_AFTER;
 
@@ -56,7 +56,8 @@ use crate::dashboard::base::{
     Size, Ticket,
 };
 use crate::dashboard::data::{
-    AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures, Tabs, Tally, Triage,
+    AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures, ShownTexts, Tabs, Tally,
+    Triage,
 };
 use crate::dashboard::forms::Form;
 use crate::dashboard::input::{Context, KeyChord, Keymap};
@@ -124,6 +125,8 @@ pub struct FindingsState {
     pub guards: Guards,
     pub review: Option<Box<Review>>,
     pub board: Option<Board>,
+    /// The long texts on the screen.
+    pub(crate) shown: ShownTexts,
     /// The rows whose long texts are being read.
     pub(crate) reading: Option<Arc<Table<Issue>>>,
     /// Raised when it shows something else.

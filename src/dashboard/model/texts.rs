@@ -1,9 +1,12 @@
-//! The long texts of findings that queries search: they are in files, and are read off the UI thread.
+//! The long texts of findings that queries search, or that the screen shows: they are in files, and are read off the UI
+//! thread.
 
-use crate::dashboard::base::{Effect, Pane, SearchedTexts, Tone};
-use crate::dashboard::model::Model;
+use crate::dashboard::base::{Effect, FindingUse, Pane, SearchedTexts, Tone};
+use crate::dashboard::model::review::facts::within_limit;
+use crate::dashboard::model::{LOOKED_AT, Model};
 use crate::query::{Field, QueryKind, query_of};
 use crate::triage::listed_fields::is_long;
+use crate::triage::{Issue, IssueId, ListedFinding};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -42,4 +45,60 @@ impl Model {
             self.count_tabs();
         }
     }
+
+    /// Requests the texts of findings that are in files. If there are any, the action goes on when they were read.
+    pub(crate) fn must_read_findings(
+        &self,
+        purpose: FindingUse,
+        findings: &[Arc<ListedFinding>],
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        let must = findings.iter().any(|finding| finding.held_texts().is_none());
+        if must {
+            effects.push(Effect::ReadFindings(purpose, findings.to_vec()));
+        }
+        must
+    }
+
+    /// Requests the texts that the screen shows.
+    pub(crate) fn read_shown_findings(&mut self, effects: &mut Vec<Effect>) {
+        let unread: Vec<_> =
+            self.shown_findings().into_iter().filter(|finding| finding.held_texts().is_none()).collect();
+        if self.findings.shown.request(&unread) && !unread.is_empty() {
+            effects.push(Effect::ReadFindings(FindingUse::Show, unread));
+        }
+    }
+
+    /// The findings on the screen: those of the card of a review, else the selected ones of the lists, or of their groups.
+    fn shown_findings(&self) -> Vec<Arc<ListedFinding>> {
+        let Some(table) = self.data.findings.value() else { return Vec::new() };
+        let of_ids = |ids: &mut dyn Iterator<Item = IssueId>| compared(ids.filter_map(|id| table.get(id)));
+        if let Some(review) = self.reviewing() {
+            return compared(review.facts.issues.iter());
+        }
+        let (list, board) = (&self.lists.findings, &self.lists.board);
+        let group = list.header.and_then(|id| list.groups.get(id));
+        let mut shown = match group {
+            Some(group) => {
+                compared(list.positions_in(group).take(LOOKED_AT).filter_map(|at| table.items().get(at as usize)))
+            }
+            None => of_ids(&mut list.selected.into_iter()),
+        };
+        let rows = self.data.board.value().filter(|_| self.navigation.focus.pane == Pane::Board);
+        let group = board.header.and_then(|id| board.groups.get(id));
+        shown.extend(match (rows, group) {
+            (None, _) => Vec::new(),
+            (Some(rows), Some(group)) => {
+                let ids = board.positions_in(group).take(LOOKED_AT).filter_map(|at| rows.items().get(at as usize));
+                of_ids(&mut ids.map(|row| row.id))
+            }
+            (Some(_), None) => of_ids(&mut board.selected.into_iter()),
+        });
+        shown
+    }
+}
+
+/// The findings whose evidence is compared.
+fn compared<'a>(issues: impl Iterator<Item = &'a Arc<Issue>>) -> Vec<Arc<ListedFinding>> {
+    within_limit(issues).map(|issue| Arc::clone(&issue.finding)).collect()
 }

@@ -14,8 +14,8 @@ use crate::dashboard::runtime::{
 };
 use crate::export::Export;
 use crate::oob::{CaptureRecord, request};
-use crate::triage;
 use crate::triage::settings::setting;
+use crate::triage::{self, ListedFinding};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -64,6 +64,15 @@ impl EventLoop {
                 // The task fails only with a panic or at the end; then the rows remain without these texts.
                 _ = tokio::task::spawn_blocking(read).await;
                 Msg::TextsRead(texts)
+            }),
+            Effect::ReadFindings(purpose, findings) => self.spawn(async move {
+                let read = move |finding: Arc<ListedFinding>| {
+                    let texts = finding.texts().map_err(|error| Problem::local(error.to_string()));
+                    (finding, texts)
+                };
+                let read = move || findings.into_iter().map(read).collect();
+                // The task fails only with a panic or at the end.
+                Msg::FindingsRead(purpose, tokio::task::spawn_blocking(read).await.unwrap_or_default())
             }),
             Effect::ReadCaptures(purpose, captures) => self.spawn(async move {
                 let unread = captures.clone();

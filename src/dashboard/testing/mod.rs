@@ -26,6 +26,7 @@ use crate::dashboard::model::Model;
 pub(crate) use crate::oob::{ArchivedCapture, Hits, Token};
 pub(crate) use crate::table::Table;
 pub(crate) use crate::triage::EventWriter;
+use crate::triage::ListedFinding;
 
 pub(crate) struct TestDashboard {
     pub model: Model,
@@ -121,12 +122,17 @@ impl TestDashboard {
             update(&mut self.model, now, Msg::Triage(TriageNews::Saved));
         }
         // Captures are evaluated to the last chunk, and bodies in files are read at once.
-        let is_reading = |effect: &Effect| matches!(effect, Effect::NextChunk | Effect::ReadCaptures(..));
+        let is_reading =
+            |effect: &Effect| matches!(effect, Effect::NextChunk | Effect::ReadCaptures(..) | Effect::ReadFindings(..));
         while let Some(at) = effects.iter().position(is_reading) {
             let msg = match effects.remove(at) {
                 Effect::ReadCaptures(purpose, captures) => {
                     let captures = captures.iter().map(|record| record.whole().unwrap()).collect();
                     Msg::CapturesRead { purpose, captures, problem: None }
+                }
+                Effect::ReadFindings(purpose, findings) => {
+                    let read = |one: Arc<ListedFinding>| (Arc::clone(&one), Ok(one.texts().unwrap()));
+                    Msg::FindingsRead(purpose, findings.into_iter().map(read).collect())
                 }
                 _ => Msg::NextChunk,
             };

@@ -38,8 +38,9 @@ type TableIds = (Option<ById<Table<Target>>>, Option<ById<Table<Scan>>>, Option<
 /// The searched words, and the lines in which they are searched.
 type SearchKey = (String, ById<Vec<Line<'static>>>);
 
-/// The group, the table, the filtered rows and the number of events from which group facts are computed.
-type GroupKey = (GroupId, ById<Table<Issue>>, ById<Vec<u32>>, usize);
+/// The group, the table, the filtered rows, the number of events and the revision of the read texts from which group facts
+/// are computed.
+type GroupKey = (GroupId, ById<Table<Issue>>, ById<Vec<u32>>, (usize, u64));
 
 impl ViewCache {
     pub fn new(theme: Theme) -> Self {

@@ -40,6 +40,11 @@ impl StoredTexts {
         self.digest
     }
 
+    /// Bytes of the evidence.
+    pub(in crate::triage) fn evidence_bytes(&self) -> usize {
+        self.evidence.length()
+    }
+
     /// Reads the texts.
     ///
     /// # Errors

@@ -4,15 +4,17 @@
 
 use crate::client::Problem;
 use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
-use crate::dashboard::base::{CaptureUse, Effect, Pane, Tone};
+use crate::dashboard::base::{CaptureUse, Effect, FindingUse, Pane, Tone};
+use crate::dashboard::data::ReadFinding;
 use crate::dashboard::input::action::CopyAction;
 use crate::dashboard::model::Model;
 use crate::dashboard::payloads::keys as payloads;
 use crate::oob::{CaptureRecord, out};
 use crate::query::{Expr, Query};
 use crate::text::{self, quoted};
-use crate::triage::IssueId;
+use crate::triage::{IssueId, ListedFinding};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 const NOTHING: &str = "nothing to copy from this row";
 
@@ -34,6 +36,19 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
             copy_captures(model, &purpose, &chosen, effects);
         }
         return;
+    }
+    let of_findings = matches!(model.navigation.focus.pane, Pane::Findings | Pane::Board);
+    let purpose = match action {
+        CopyAction::Json if of_findings => Some(FindingUse::Json),
+        CopyAction::File if of_findings => Some(FindingUse::SaveJson),
+        _ => None,
+    };
+    if let Some(purpose) = purpose {
+        let chosen = chosen_findings(model);
+        // Texts in memory are copied below.
+        if model.must_read_findings(purpose, &chosen, effects) {
+            return;
+        }
     }
     let made = match action {
         CopyAction::Obvious => obvious(model),
@@ -83,6 +98,24 @@ pub(crate) fn copy_captures(
         }
         CaptureUse::SaveJson => effects.extend(json().map(|(what, json)| save(&what, json))),
         _ => effects.extend(json().map(|(what, json)| copy(format!("JSON of {what}"), &json))),
+    }
+}
+
+fn chosen_findings(model: &mut Model) -> Vec<Arc<ListedFinding>> {
+    let ids = model.chosen(model.navigation.focus.pane).ids;
+    let table = model.data.findings.value();
+    let issue = |&id: &i64| table?.get(IssueId(id));
+    ids.iter().filter_map(issue).map(|issue| Arc::clone(&issue.finding)).collect()
+}
+
+/// Copies or saves findings with their texts.
+pub(crate) fn copy_findings(model: &mut Model, purpose: FindingUse, read: &[ReadFinding], effects: &mut Vec<Effect>) {
+    let value = |(finding, texts): &ReadFinding| serde_json::to_value(finding.with_texts(texts.as_ref().ok()?)).ok();
+    let first = read.first().map_or(0, |(finding, _)| finding.id.0);
+    match json_of(&noun(Pane::Findings), first, read.iter().filter_map(value).collect()) {
+        Some((what, json)) if purpose == FindingUse::SaveJson => effects.push(save(&what, json)),
+        Some((what, json)) => effects.push(copy(format!("JSON of {what}"), &json)),
+        None => model.notify(Tone::Plain, NOTHING),
     }
 }
 

@@ -35,6 +35,7 @@ pub mod captures_read;
 pub mod copies;
 pub mod deletions;
 pub mod filters;
+pub mod findings_read;
 pub mod finished_batches;
 pub mod forms;
 pub mod groups;
@@ -87,6 +88,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         }
         Msg::SignalFailed(problem) => model.notify_problem("signal command", &problem),
         Msg::NextChunk => model.run_chunk(&mut effects),
+        Msg::FindingsRead(purpose, read) => findings_read::handle_findings_read(model, purpose, read, &mut effects),
         Msg::CapturesRead { purpose, captures, problem } => {
             captures_read::handle_captures_read(model, purpose, captures, problem, &mut effects)
         }
@@ -104,6 +106,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.correlate(&mut effects);
     model.read_texts(&mut effects);
     model.remember_looked(workspace, &mut effects);
+    model.read_shown_findings(&mut effects);
     model.read_shown_captures(&mut effects);
     model.next_chunk(&mut effects);
     if model.captures.is_quitting || effects.contains(&Effect::Quit) {

@@ -26,7 +26,7 @@ pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut V
             Pane::Findings | Pane::Board => retest::prompt(model),
             _ => model.notify_no_effect(Action::Item(action)),
         },
-        ItemAction::Compare => compare(model),
+        ItemAction::Compare => compare(model, effects),
         ItemAction::ScanAgain => scan_again(model),
         ItemAction::Stop => deletions::prompt_stop(model),
         ItemAction::Report => report(model),
@@ -38,11 +38,11 @@ pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut V
 }
 
 /// `d`: two rows beside each other.
-fn compare(model: &mut Model) {
+fn compare(model: &mut Model, effects: &mut Vec<Effect>) {
     match model.navigation.focus.pane {
         Pane::Captures => captures::compare(model),
         Pane::Scans => retest::compare_scans(model),
-        Pane::Findings | Pane::Board => retest::show_difference(model),
+        Pane::Findings | Pane::Board => retest::show_difference(model, effects),
         Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists | Pane::Payloads => {
             model.notify_no_effect(Action::Item(ItemAction::Compare));
         }

@@ -14,7 +14,7 @@ use crate::dashboard::base::{GroupId, Pane, RowRef, Tab};
 use crate::dashboard::findings::draw::detail::status;
 use crate::dashboard::findings::review::draw::text as card;
 use crate::dashboard::list::{FindingGroupBy, Group};
-use crate::dashboard::model::ReviewFacts;
+use crate::dashboard::model::{LOOKED_AT, ReviewFacts};
 use crate::dashboard::ui::{ById, Cx, DetailPane, ViewCache, cell, fact, format, words};
 use crate::finding::RetestGap;
 use crate::table::Table;
@@ -24,8 +24,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Most findings whose evidence is compared.
-const LOOKED_AT: usize = 500;
 /// Most targets that are named.
 const PLACES: usize = 12;
 
@@ -63,10 +61,11 @@ fn of_members<'a>(
     let table = cx.model.data.findings.value()?;
     let lists = &cx.model.lists;
     let rows = if pane == Pane::Board { &lists.board.rows } else { &lists.findings.rows };
-    let events = cx.model.findings.triage.state.len();
-    let facts = cache.group.get((id, ById(Arc::clone(table)), ById(Arc::clone(rows)), events), || {
+    let (events, shown) = (cx.model.findings.triage.state.len(), &cx.model.findings.shown);
+    let key = (id, ById(Arc::clone(table)), ById(Arc::clone(rows)), (events, shown.revision));
+    let facts = cache.group.get(key, || {
         let issues = members.iter().take(LOOKED_AT).filter_map(|&at| table.items().get(at as usize).cloned());
-        Arc::new(ReviewFacts::of_members(issues.collect(), &cx.model.findings.triage))
+        Arc::new(ReviewFacts::of_members(issues.collect(), &cx.model.findings.triage, shown))
     });
     let first: &'a Arc<Issue> = table.items().get(*members.first()? as usize)?;
     let tabs = vec![

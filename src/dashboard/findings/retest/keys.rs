@@ -1,8 +1,8 @@
 //! Keys of retest and compare: the plan of a retest, the comparison of scans, opening the retest board.
 
 use crate::contract::{NewScan, Scan, ScanId, Stamp};
-use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, Job, JobState, Pane, Tone};
-use crate::dashboard::data::{BY_NOW, Board};
+use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, FindingUse, Job, JobState, Pane, Tone};
+use crate::dashboard::data::{BY_NOW, Board, ReadFinding};
 use crate::dashboard::findings::decide::keys::{prompt_or_execute, too_early};
 use crate::dashboard::input::{Action, Context, EditAction, ItemAction};
 use crate::dashboard::model::{Model, navigation};
@@ -10,10 +10,11 @@ use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
 use crate::text::plural;
 use crate::triage::compare::{differences, occurrences};
 use crate::triage::{
-    Draft, Issue, IssueId, ListedFinding, Outcome, RETEST_SETTING, Retest, RetestFinding, RetestScan, RetestStatus,
-    Verdict, compare,
+    Draft, FindingTexts, Issue, IssueId, ListedFinding, Outcome, RETEST_SETTING, Retest, RetestFinding, RetestScan,
+    RetestStatus, Verdict, compare,
 };
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Most scans that a prompt names.
 const NAMED: usize = 3;
@@ -179,7 +180,7 @@ pub(crate) fn compare_scans(model: &mut Model) {
 }
 
 /// `d` on a finding: shows the differences between its last two scans.
-pub(crate) fn show_difference(model: &mut Model) {
+pub(crate) fn show_difference(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(issue) = model.issue_at_hand().cloned() else {
         return model.notify(Tone::Plain, "nothing selected");
     };
@@ -187,19 +188,32 @@ pub(crate) fn show_difference(model: &mut Model) {
     let (Some(after), Some(before)) = (occurrences.next(), occurrences.next()) else {
         return model.notify(Tone::Plain, "seen in one scan: nothing to compare");
     };
+    let both = [Arc::clone(after), Arc::clone(before)];
+    if !model.must_read_findings(FindingUse::Difference, &both, effects) {
+        let held = |finding: Arc<ListedFinding>| {
+            let texts = finding.held_texts().cloned().unwrap_or_default();
+            (finding, Ok(texts))
+        };
+        show_difference_of(model, &both.map(held));
+    }
+}
+
+/// Shows the differences between a finding and an earlier one.
+pub(crate) fn show_difference_of(model: &mut Model, read: &[ReadFinding]) {
+    let [(after, Ok(later)), (before, Ok(earlier))] = read else { return };
     let scan = |finding: &ListedFinding| finding.task_id.map_or_else(|| "a scan".to_owned(), |id| model.scan_words(id));
     let mut lines = vec![format!("- {}", scan(before)), format!("+ {}", scan(after)), String::new()];
     let differs = differences(before, after);
     lines.push(if differs.is_empty() { "no relevant difference".to_owned() } else { differs.join("\n") });
-    lines.extend(changed_lines(&evidence_text(before), &evidence_text(after)));
-    let title = format!("Differences: {}", issue.name);
+    lines.extend(changed_lines(&evidence_text(earlier), &evidence_text(later)));
+    let title = format!("Differences: {}", after.name);
     model.show_text(title, lines.join("\n"));
 }
 
 /// Evidence as text for a line diff.
-fn evidence_text(finding: &ListedFinding) -> String {
+fn evidence_text(texts: &FindingTexts) -> String {
     use crate::contract::EvidenceView;
-    match finding.texts().unwrap_or_default().vuln_evidence.view() {
+    match texts.vuln_evidence.view() {
         EvidenceView::Nothing => String::new(),
         EvidenceView::Text(text) => text,
         EvidenceView::Table { rows, .. } => rows.iter().map(|row| row.join("  ")).collect::<Vec<_>>().join("\n"),

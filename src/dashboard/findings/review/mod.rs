@@ -247,8 +247,9 @@ pub(crate) fn settle(model: &mut Model) {
 fn refresh(model: &mut Model) {
     let Some(table) = model.data.findings.value() else { return };
     let Some(review) = &mut model.findings.review else { return };
-    if !review.facts.fit(review.progress.at, table, &model.findings.triage.state) {
-        review.facts = Arc::new(ReviewFacts::of(review, table, &model.findings.triage));
+    let shown = &model.findings.shown;
+    if !review.facts.fit(review.progress.at, table, &model.findings.triage.state, shown) {
+        review.facts = Arc::new(ReviewFacts::of(review, table, &model.findings.triage, shown));
         review.row = review.row.min(review.facts.issues.len().saturating_sub(1));
     }
 }

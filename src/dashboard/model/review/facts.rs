@@ -1,7 +1,7 @@
 //! Current data of the findings of a card: targets, presence, common evidence, the previous decision.
 
 use crate::contract::{Shared, Stamp};
-use crate::dashboard::data::Triage;
+use crate::dashboard::data::{ShownText, ShownTexts, Triage};
 use crate::dashboard::list::finding_groups::belongs;
 use crate::dashboard::model::{Card, Review};
 use crate::table::Table;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// Most bytes of evidence that are compared per card.
 const MOST: usize = 1024 * 1024;
+/// Most findings whose evidence is compared.
+pub const LOOKED_AT: usize = 500;
 /// Most places per kind of evidence.
 const PLACES: usize = 12;
 /// Most lines per kind of evidence, and most common lines.
@@ -58,6 +60,8 @@ struct ReviewBasis {
     at: usize,
     table: Option<Arc<Table<Issue>>>,
     events: usize,
+    /// The revision of the texts that were read.
+    texts: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -68,6 +72,8 @@ pub struct ReviewEvidence {
     pub common: Vec<String>,
     /// The number of findings compared; fewer than all if there is too much evidence.
     pub looked_at: usize,
+    /// Why there is nothing yet, or not everything: texts are being read, or cannot be read.
+    pub unread: Option<ShownText>,
 }
 
 /// Findings with the same evidence.
@@ -118,27 +124,28 @@ pub struct Done {
 
 impl ReviewFacts {
     /// Whether the inputs are unchanged.
-    pub fn fit(&self, at: usize, table: &Arc<Table<Issue>>, state: &TriageState) -> bool {
-        self.is_of(at, table) && self.basis.events == state.len()
+    pub fn fit(&self, at: usize, table: &Arc<Table<Issue>>, state: &TriageState, shown: &ShownTexts) -> bool {
+        self.is_of(at, table, shown) && self.basis.events == state.len()
     }
 
     pub fn is_one_class(&self) -> bool {
         self.issues.windows(2).all(|two| two[0].class() == two[1].class())
     }
 
-    fn is_of(&self, at: usize, table: &Arc<Table<Issue>>) -> bool {
-        self.basis.at == at && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))
+    fn is_of(&self, at: usize, table: &Arc<Table<Issue>>, shown: &ShownTexts) -> bool {
+        let has_texts = self.evidence.unread.is_none() || self.basis.texts == shown.revision;
+        has_texts && self.basis.at == at && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))
     }
 
     /// The facts of the current card of a review.
-    pub fn of(review: &Review, table: &Arc<Table<Issue>>, triage: &Triage) -> Self {
+    pub fn of(review: &Review, table: &Arc<Table<Issue>>, triage: &Triage, shown: &ShownTexts) -> Self {
         let (at, state) = (review.progress.at, &triage.state);
-        let basis = ReviewBasis { at, table: Some(Arc::clone(table)), events: state.len() };
+        let basis = ReviewBasis { at, table: Some(Arc::clone(table)), events: state.len(), texts: shown.revision };
         let Some(card) = review.card() else { return Self { basis, ..Self::default() } };
         let issues: Vec<Arc<Issue>> = card.ids.iter().filter_map(|&id| table.get(IssueId(id)).cloned()).collect();
-        let evidence = match review.facts.is_of(at, table) {
+        let evidence = match review.facts.is_of(at, table, shown) {
             true => Arc::clone(&review.facts.evidence),
-            false => Arc::new(evidence(&issues)),
+            false => Arc::new(evidence(&issues, shown)),
         };
         let here = review.progress.decided.get(&at).map(Vec::as_slice).unwrap_or_default();
         let made_here = |batch: EventId| here.iter().any(|decided| decided.batch == Some(batch));
@@ -149,8 +156,8 @@ impl ReviewFacts {
     }
 
     /// The facts of any findings.
-    pub fn of_members(issues: Vec<Arc<Issue>>, triage: &Triage) -> Self {
-        let evidence = Arc::new(evidence(&issues));
+    pub fn of_members(issues: Vec<Arc<Issue>>, triage: &Triage, shown: &ShownTexts) -> Self {
+        let evidence = Arc::new(evidence(&issues, shown));
         Self { evidence, ..Self::without_evidence(issues, triage, |_| false) }
     }
 
@@ -225,16 +232,31 @@ fn more(card: &Card, table: &Table<Issue>) -> usize {
     table.items().iter().filter(|issue| belongs(by, issue, &card.key) && !on_card.contains(&issue.id.0)).count()
 }
 
-fn evidence(issues: &[Arc<Issue>]) -> ReviewEvidence {
+/// The findings whose evidence is compared: at least one, and not too much evidence together.
+pub(crate) fn within_limit<'a>(issues: impl Iterator<Item = &'a Arc<Issue>>) -> impl Iterator<Item = &'a Arc<Issue>> {
+    let mut bytes = 0;
+    issues
+        .enumerate()
+        .take_while(move |(at, issue)| {
+            bytes += issue.evidence_bytes();
+            *at == 0 || bytes <= MOST
+        })
+        .map(|(_, issue)| issue)
+}
+
+fn evidence(issues: &[Arc<Issue>], shown: &ShownTexts) -> ReviewEvidence {
     let mut kinds: HashMap<u64, (Vec<String>, Vec<&Arc<Issue>>)> = HashMap::new();
-    let (mut bytes, mut looked_at) = (0, 0);
-    for issue in issues {
-        // Evidence that cannot be read counts as none.
-        let texts = issue.texts().unwrap_or_default();
-        bytes += texts.vuln_evidence.as_json().len();
-        if bytes > MOST && looked_at > 0 {
-            break;
-        }
+    let (mut looked_at, mut unread) = (0, None);
+    for issue in within_limit(issues.iter()) {
+        let texts = match shown.of(&issue.finding) {
+            ShownText::Read(texts) => texts,
+            ShownText::Reading => return ReviewEvidence { unread: Some(ShownText::Reading), ..Default::default() },
+            // It is reported, and not compared.
+            unreadable => {
+                unread = Some(unreadable);
+                continue;
+            }
+        };
         looked_at += 1;
         let lines = evidence_digest::normalized_lines(&texts.vuln_evidence);
         kinds.entry(evidence_digest::digest(&lines)).or_insert_with(|| (lines, Vec::new())).1.push(issue);
@@ -262,7 +284,7 @@ fn evidence(issues: &[Arc<Issue>]) -> ReviewEvidence {
         })
     });
     let kinds = kinds.collect();
-    ReviewEvidence { kinds, common: common.into_iter().take(LINES).collect(), looked_at }
+    ReviewEvidence { kinds, common: common.into_iter().take(LINES).collect(), looked_at, unread }
 }
 
 fn history(issues: &[Arc<Issue>], state: &TriageState) -> Vec<Done> {

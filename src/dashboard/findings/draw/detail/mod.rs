@@ -15,11 +15,13 @@ pub mod references;
 pub mod status;
 
 use crate::dashboard::base::{Pane, RowRef, Tab};
+use crate::dashboard::data::ShownText;
 use crate::dashboard::ui::{ById, Cx, DetailPane, DetailText, Theme, ViewCache, format, words};
 use crate::text;
 use crate::triage::{FindingTexts, Issue, IssueId, ListedFinding};
 use ratatui::text::{Line, Span};
 use std::any::Any;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 /// The detail of a finding, in the list of findings or on the board.
@@ -36,11 +38,17 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: IssueId, cache: &mut ViewC
     ];
     let finding: Arc<dyn Any + Send + Sync> = Arc::clone(&issue.finding) as _;
     let text = match tab {
-        Tab::Evidence => DetailText::new(vec![finding], |theme, width, _| {
-            evidence::lines(theme, &texts_of(issue).vuln_evidence, width)
-        }),
+        Tab::Evidence => {
+            let texts = cx.model.findings.shown.of(issue);
+            let lines = move |theme, width, _| {
+                with_texts(theme, texts, |read| evidence::lines(theme, &read.vuln_evidence, width))
+            };
+            DetailText::new(vec![finding], lines).with_version(cx.model.findings.shown.revision)
+        }
         Tab::References => {
-            DetailText::new(vec![finding], |theme, _, _| references::lines(theme, issue, &texts_of(issue)))
+            let texts = cx.model.findings.shown.of(issue);
+            let lines = move |theme, _, _| with_texts(theme, texts, |read| references::lines(theme, issue, read));
+            DetailText::new(vec![finding], lines).with_version(cx.model.findings.shown.revision)
         }
         Tab::History => {
             let cx = cx.clone();
@@ -57,15 +65,33 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: IssueId, cache: &mut ViewC
     Some(DetailPane { id: RowRef::Item(issue.id.0), head: head_lines(cx, issue), tabs, text })
 }
 
-/// The long texts of a finding; nothing where they cannot be read.
-pub(crate) fn texts_of(finding: &ListedFinding) -> Arc<FindingTexts> {
-    finding.texts().inspect_err(|error| tracing::warn!(%error, "texts of a finding cannot be read")).unwrap_or_default()
+/// The lines of texts; until they were read, or where they cannot be read, a line that says so.
+pub(crate) fn with_texts(
+    theme: Theme,
+    texts: ShownText,
+    make: impl FnOnce(&FindingTexts) -> Vec<Line<'static>>,
+) -> Vec<Line<'static>> {
+    match texts {
+        ShownText::Read(read) => make(&read),
+        unread => vec![unread_line(theme, &unread)],
+    }
 }
 
-/// Changes when a text with decisions and ages has to be made again: with the events, and each minute.
+/// The line in place of texts.
+pub(crate) fn unread_line(theme: Theme, unread: &ShownText) -> Line<'static> {
+    match unread {
+        ShownText::Unreadable(problem) => {
+            words(format!("texts cannot be read: {}", text::clean(&problem.message)), theme.bad())
+        }
+        ShownText::Reading | ShownText::Read(_) => words("reading the texts", theme.dim()),
+    }
+}
+
+/// Changes when a text with decisions and ages has to be made again: with the events and read texts, and each minute.
 pub(crate) fn triage_version(cx: &Cx<'_>) -> u64 {
     let minute = cx.model.now.wall.as_second() / 60;
-    (cx.model.findings.triage.state.len() as u64) << 32 ^ minute as u64
+    let inputs = (cx.model.findings.triage.state.len(), cx.model.findings.shown.revision, minute);
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs)
 }
 
 fn head_lines(cx: &Cx<'_>, issue: &Issue) -> Vec<Line<'static>> {

@@ -1,12 +1,14 @@
 //! The overview: notes, impact, evidence in a few lines, other targets, recommendation.
 
 use crate::contract::{Evidence, Risk, ScanStatus};
-use crate::dashboard::findings::draw::detail::{evidence, heading, indent, status, texts_of};
+use crate::dashboard::data::ShownText;
+use crate::dashboard::findings::draw::detail::{evidence, heading, indent, status, unread_line};
 use crate::dashboard::ui::{Cx, Theme, format, plain, words};
 use crate::query::Field;
 use crate::text;
 use crate::triage::Issue;
 use ratatui::text::{Line, Span};
+use std::sync::Arc;
 
 /// Lines of evidence that it shows.
 const EXCERPT: usize = 8;
@@ -15,8 +17,15 @@ const ELSEWHERE: usize = 8;
 
 pub(crate) fn lines(cx: &Cx<'_>, issue: &Issue, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    let texts = texts_of(issue);
+    let shown = cx.model.findings.shown.of(issue);
     notes(cx, issue, &mut lines);
+    let texts = match &shown {
+        ShownText::Read(read) => Arc::clone(read),
+        unread => {
+            lines.push(unread_line(cx.theme, unread));
+            Arc::default()
+        }
+    };
     section(cx.theme, "Why it matters", &texts.risk_description, &mut lines);
     section(cx.theme, "Description", &texts.vuln_description, &mut lines);
     excerpt(cx, &texts.vuln_evidence, width, &mut lines);

@@ -2,9 +2,10 @@
 
 use crate::contract::Shared;
 use crate::dashboard::base::Tab;
+use crate::dashboard::data::ShownText;
 use crate::dashboard::findings::draw::detail::overview::{self as finding, section};
 use crate::dashboard::findings::draw::detail::{
-    evidence as evidence_of, heading, indent, references, status, texts_of, triage_version,
+    evidence as evidence_of, heading, indent, references, status, triage_version, unread_line, with_texts,
 };
 use crate::dashboard::findings::review::draw::outcome_words;
 use crate::dashboard::input::Context;
@@ -36,7 +37,9 @@ pub(crate) fn of_members<'a>(
     match tab {
         Tab::Evidence => DetailText::new(made_from, move |_, width, _| evidence(&cx, &facts, width)),
         Tab::References => {
-            DetailText::new(made_from, move |theme, _, _| references::lines(theme, first, &texts_of(first)))
+            let texts = cx.model.findings.shown.of(first);
+            let lines = move |theme, _, _| with_texts(theme, texts, |read| references::lines(theme, first, read));
+            DetailText::new(made_from, lines).with_version(version)
         }
         Tab::History => DetailText::new(made_from, move |_, _, _| history(&cx, &facts)).with_version(version),
         _ => DetailText::new(made_from, move |_, width, _| overview(&cx, &facts, width)).with_version(version),
@@ -61,11 +64,16 @@ pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16,
     if !facts.is_one_class() {
         return kinds_of_finding(cx, facts, lines);
     }
-    let texts = texts_of(issue);
+    let shown = cx.model.findings.shown.of(issue);
+    let texts = match &shown {
+        ShownText::Read(read) => Arc::clone(read),
+        unread => return lines.push(unread_line(cx.theme, unread)),
+    };
     let why = if texts.risk_description.trim().is_empty() { &texts.vuln_description } else { &texts.risk_description };
     if !why.trim().is_empty() {
         lines.extend(plain(&clean_text(why.trim()), cx.theme.text()));
     }
+    lines.extend(facts.evidence.unread.iter().map(|unread| unread_line(cx.theme, unread)));
     kinds(cx, &facts.evidence, facts.issues.len(), usize::from(width), lines);
     section(cx.theme, "Fix", &texts.recommendation, lines);
 }
@@ -225,15 +233,15 @@ fn decision(before: &Before) -> String {
 /// One example of each kind of evidence, in full.
 pub(crate) fn evidence(cx: &Cx<'_>, facts: &ReviewFacts, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
+    lines.extend(facts.evidence.unread.iter().map(|unread| unread_line(cx.theme, unread)));
     for kind in &facts.evidence.kinds {
         let place = target(cx, &kind.example);
         let alike = if kind.count > 1 { format!("{} identical, example: {place}", kind.count) } else { place };
         heading(cx.theme, alike, &mut lines);
-        lines.extend(
-            evidence_of::lines(cx.theme, &texts_of(&kind.example).vuln_evidence, width.saturating_sub(2))
-                .into_iter()
-                .map(indent),
-        );
+        let example = cx.model.findings.shown.of(&kind.example);
+        let width = width.saturating_sub(2);
+        let evidence = with_texts(cx.theme, example, |read| evidence_of::lines(cx.theme, &read.vuln_evidence, width));
+        lines.extend(evidence.into_iter().map(indent));
     }
     lines
 }

@@ -1,0 +1,22 @@
+//! Findings whose long texts were read: the action that needed them goes on.
+
+use crate::dashboard::base::{Effect, FindingUse};
+use crate::dashboard::core::update::copies;
+use crate::dashboard::data::ReadFinding;
+use crate::dashboard::findings::retest::keys::show_difference_of;
+use crate::dashboard::model::Model;
+
+pub(crate) fn handle_findings_read(
+    model: &mut Model,
+    purpose: FindingUse,
+    read: Vec<ReadFinding>,
+    effects: &mut Vec<Effect>,
+) {
+    let unreadable = read.iter().find_map(|(_, texts)| texts.as_ref().err()).cloned();
+    match (purpose, unreadable) {
+        (FindingUse::Show, _) => model.findings.shown.take(read),
+        (_, Some(problem)) => model.notify_problem("texts of the finding not read", &problem),
+        (FindingUse::Difference, None) => show_difference_of(model, &read),
+        (FindingUse::Json | FindingUse::SaveJson, None) => copies::copy_findings(model, purpose, &read, effects),
+    }
+}
