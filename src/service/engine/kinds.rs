@@ -130,6 +130,19 @@ kinds! {
     ports {
         OPEN = "port.open";
     }
+    unauthenticated {
+        REDIS = "port.unauthenticated.redis";
+        MEMCACHED = "port.unauthenticated.memcached";
+        DOCKER = "port.unauthenticated.docker";
+        ELASTICSEARCH = "port.unauthenticated.elasticsearch";
+        MONGODB = "port.unauthenticated.mongodb";
+        RSYNC = "port.unauthenticated.rsync";
+        FTP = "port.unauthenticated.ftp";
+        JDWP = "port.unauthenticated.jdwp";
+        NODE_INSPECTOR = "port.unauthenticated.node_inspector";
+        ETCD = "port.unauthenticated.etcd";
+        KUBERNETES = "port.unauthenticated.kubernetes";
+    }
     network {
         SCRIPT = "network.script";
     }

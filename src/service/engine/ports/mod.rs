@@ -1,7 +1,7 @@
-//! Tool 70: open TCP ports and their banners.
+//! Tool 70: open TCP ports, their services, and services without authentication.
 //!
 //! ```text
-//!   ports ──► probe (256 in flight) ──► open? ──► not own? ──► banner ──► finding
+//!   ports ──► probe (256 in flight) ──► open? ──► not own? ──► identify ──► unauthenticated? ──► findings
 //!                                  └──► closed, filtered, open beyond the limit: counted, 256 per test
 //! ```
 //!
@@ -21,11 +21,16 @@ use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::service::scope_check::is_this_host;
 
-pub mod banner;
+mod banner;
+mod client;
+mod identify;
 pub mod select;
+mod service_probes;
 pub mod top;
+mod unauthenticated;
 
 use banner::Banner;
+use client::PortClient;
 use select::PortSelection;
 
 /// Ports per test entry, except open ports.
@@ -38,12 +43,19 @@ const ALIVE_PORTS: &[u16] = &[80, 443, 22, 445, 3389, 25, 8080, 53];
 /// The result of a probe.
 #[derive(Debug)]
 enum Probe {
-    Open(Banner),
+    Open(Box<OpenPort>),
     Closed,
     /// No response, or refused by a router.
     Filtered,
     /// A listener of the service, or the probe itself.
     Own,
+}
+
+/// An open port, and what it gives everybody.
+#[derive(Debug)]
+struct OpenPort {
+    banner: Banner,
+    unauthenticated: Option<NewFinding>,
 }
 
 /// Results of all probes.
@@ -73,7 +85,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let hostnames: Vec<&str> = if run.address.ip().is_some() { Vec::new() } else { vec![&host] };
     run.list_ports(json!({"ip_address": ip.to_string(), "hostnames": hostnames}));
     let lane = run.lanes.of(ip);
-    let lane = lane.as_ref();
+    let (lane, host) = (lane.as_ref(), host.as_str());
     if params.get("check_alive") == Some(&Value::Bool(true)) && !is_alive(ip, lane).await {
         run.info("No port was scanned: no response from the common ports (check_alive).").await;
         run.output_all().await;
@@ -81,7 +93,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     }
     let mut tally = PortTally::default();
     let mut probes = stream::iter(ports.iter().copied())
-        .map(|port| async move { (port, probe(run, SocketAddr::new(ip, port), lane).await) })
+        .map(|port| async move { (port, probe(run, host, SocketAddr::new(ip, port), lane).await) })
         .buffer_unordered(lane.limits.probes_in_flight);
     while let Some((port, probe)) = probes.next().await {
         tally.take(run, port, probe).await;
@@ -100,11 +112,13 @@ impl PortTally {
                 self.open_beyond += 1;
                 self.beyond.push(port);
             }
-            Probe::Open(banner) => {
-                run.raw(format!("{port}/tcp open {} {}", banner.service, banner.text)).await;
+            Probe::Open(open) => {
+                let OpenPort { banner, unauthenticated } = *open;
+                run.raw(format!("{port}/tcp open {}: {}", banner.summary(), banner.text)).await;
                 let (uid, description) = (format!("port.{port}"), format!("TCP port {port} is open"));
-                let metadata = json!({"port": port, "state": "open"});
-                run.tested(TestDone::new(uid, description, metadata, vec![finding(port, &banner)])).await;
+                let metadata = json!({"port": port, "state": "open", "service": banner.name});
+                let findings = std::iter::once(finding(port, &banner)).chain(unauthenticated).collect();
+                run.tested(TestDone::new(uid, description, metadata, findings)).await;
                 self.open += 1;
                 run.output_port(port, entry(port, &banner)).await;
             }
@@ -147,7 +161,7 @@ impl PortTally {
     }
 }
 
-async fn probe(run: &ScanRun<'_>, to: SocketAddr, lane: &HostLane) -> Probe {
+async fn probe(run: &ScanRun<'_>, host: &str, to: SocketAddr, lane: &HostLane) -> Probe {
     if run.settings.service_ports.contains(to.ip(), to.port()) {
         return Probe::Own;
     }
@@ -165,7 +179,11 @@ async fn probe(run: &ScanRun<'_>, to: SocketAddr, lane: &HostLane) -> Probe {
             Err(_) => return Probe::Own,
         };
     }
-    Probe::Open(banner::grab(stream, to).await)
+    let timeout = Duration::from_millis(if is_this_host(to.ip()) { 800 } else { 2500 });
+    let client = PortClient { to, host, lane, timeout, over_tls: false };
+    let identified = identify::identify(stream, client).await;
+    let unauthenticated = unauthenticated::check(client, &identified).await;
+    Probe::Open(Box::new(OpenPort { banner: identified.banner, unauthenticated }))
 }
 
 async fn connect(to: SocketAddr, lane: &HostLane) -> Result<TcpStream, Probe> {
@@ -207,7 +225,8 @@ fn finding(port: u16, banner: &Banner) -> NewFinding {
     let row =
         [port.to_string(), "open".to_owned(), banner.service.clone(), banner.source.to_owned(), banner.text.clone()];
     NewFinding {
-        name: format!("{}: {port}/tcp {}", finding.name, banner.service),
+        name: format!("{}: {port}/tcp {}", finding.name, banner.name),
+        vuln_description: format!("{} Service: {}.", finding.vuln_description, banner.summary()),
         confirmed: true,
         port,
         service: banner.service.clone(),
@@ -218,7 +237,10 @@ fn finding(port: u16, banner: &Banner) -> NewFinding {
 
 /// An open port in the output.
 fn entry(port: u16, banner: &Banner) -> Value {
-    json!({"number": port, "protocol": "tcp", "state": "open", "service": banner.service, "banner": banner.text})
+    json!({
+        "number": port, "protocol": "tcp", "state": "open", "service": banner.name, "banner": banner.text,
+        "known_by": banner.source, "detail": banner.detail,
+    })
 }
 
 #[cfg(test)]

@@ -12,9 +12,6 @@ static RANKED: LazyLock<Vec<(u16, &str)>> = LazyLock::new(|| {
     read.collect()
 });
 
-/// Services that are web servers.
-const WEB: &[&str] = &["http", "https", "http-alt", "https-alt", "http-dev", "http-admin"];
-
 /// The `n` most common ports, the most common first.
 pub fn ranked(n: usize) -> Vec<u16> {
     let mut seen = vec![false; 1 << 16];
@@ -29,10 +26,6 @@ pub fn ranked(n: usize) -> Vec<u16> {
 
 pub fn usual_service(port: u16) -> Option<&'static str> {
     RANKED.iter().find(|(known, _)| *known == port).map(|(_, service)| *service)
-}
-
-pub fn is_web(port: u16) -> bool {
-    usual_service(port).is_some_and(|service| WEB.contains(&service))
 }
 
 #[cfg(test)]

@@ -118,6 +118,17 @@ impl Offer {
     }
 }
 
+/// A ClientHello of TLS 1.2 with the common suites, to recognize a TLS server: one that requires TLS 1.3 sends an alert.
+pub fn common_hello(host: &str) -> Vec<u8> {
+    let suites = suites::offered(Version::Tls12).into_iter().take(40).collect();
+    client_hello(&Offer::new(Version::Tls12, suites), host, rand::random())
+}
+
+/// Whether bytes begin with a ServerHello or an alert.
+pub fn is_server_record(bytes: &[u8]) -> bool {
+    matches!(bytes, [21, 3, _, 0, 2, ..] | [22, 3, _, _, _, 2, ..])
+}
+
 /// Sends a ClientHello and reads the response up to the end of the server's part into `answer`. When the future is
 /// dropped, `answer` contains what was read.
 pub async fn handshake(mut stream: TcpStream, offer: &Offer, host: &str, answer: &mut TlsAnswer) {

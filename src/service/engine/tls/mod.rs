@@ -43,7 +43,9 @@ mod trust;
 mod truth_tests;
 
 use hello::{Offer, Version};
+pub use hello::{common_hello, is_server_record};
 use modern::KeyKind;
+pub use modern::accept_any;
 use starttls::StartTls;
 
 /// Suites of one offer; some servers do not read longer ones.

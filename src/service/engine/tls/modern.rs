@@ -11,6 +11,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use super::TlsAnswer;
 
@@ -48,6 +49,21 @@ pub async fn handshake(stream: TcpStream, host: &str, keys: KeyKind) -> Option<T
         asks_certificate: capture.asks_certificate.load(Ordering::Relaxed),
         ..TlsAnswer::default()
     })
+}
+
+/// A connection by TLS 1.2 or 1.3 with any certificate, for reading what is inside.
+pub async fn accept_any(stream: TcpStream, host: &str) -> Option<TlsStream<TcpStream>> {
+    let (provider, chain) = (aws_lc_rs::default_provider(), Mutex::default());
+    let keys = KeyKind::Any;
+    let any = CertificateRecorder { provider, chain, keys, asks_certificate: AtomicBool::new(false) };
+    let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .ok()?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(any))
+        .with_no_client_auth();
+    let name = ServerName::try_from(host.to_owned()).ok()?;
+    TlsConnector::from(Arc::new(config)).connect(name, stream).await.ok()
 }
 
 /// Accepts and records every certificate.

@@ -1,0 +1,144 @@
+//! Identifies the service of an open port: by its greeting, else by its responses to harmless messages.
+//!
+//! ```text
+//!   greeting ──► usual message of the port ──► TLS ClientHello ──► PING ──► HTTP GET, other protocols, late greeting
+//!                                                    └──► inside TLS: greeting, HTTP GET        └──► guess by port
+//! ```
+//!
+//! PING comes before HTTP, which Redis logs as an attack. Mail servers get nothing before their greeting, which some
+//! delay on purpose. Printers and industrial controllers get nothing at all: they may act on whatever they receive.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
+use tokio::net::TcpStream;
+
+use super::banner::{Banner, first_line, guess, of_greeting, service_of};
+use super::client::{PortClient, PortResponse, read_some};
+use super::service_probes::{PROBES, REDIS, ServiceProbe, usual};
+use crate::service::engine::tls::{common_hello, is_server_record};
+use crate::service::scope_check::is_this_host;
+
+/// Ports of services that greet, some of them late.
+const GREETING_PORTS: &[u16] = &[21, 22, 25, 110, 143, 587, 2525, 3306, 5900, 5901];
+/// Printers and industrial controllers.
+const PASSIVE_PORTS: &[u16] =
+    &[102, 502, 515, 1911, 2404, 4911, 9100, 9101, 9102, 9103, 9104, 9105, 9106, 9107, 9600, 20000, 44818, 47808];
+/// Delayed greetings of mail servers take about six seconds.
+const LATE_GREETING: Duration = Duration::from_millis(6500);
+/// Concurrent messages to one port.
+const CONCURRENCY: usize = 4;
+
+/// The service of a port, and its web page if it has one.
+pub struct IdentifiedPort {
+    pub banner: Banner,
+    pub page: Option<PortResponse>,
+    pub over_tls: bool,
+}
+
+impl IdentifiedPort {
+    fn plain(banner: Banner) -> Self {
+        Self { banner, page: None, over_tls: false }
+    }
+}
+
+/// Identifies the service behind a new connection.
+pub async fn identify(mut stream: TcpStream, client: PortClient<'_>) -> IdentifiedPort {
+    let port = client.to.port();
+    let usual = usual(port);
+    let greeting = read_some(&mut stream, greeting_time(&client, usual.is_some())).await;
+    drop(stream);
+    if !greeting.is_empty() || PASSIVE_PORTS.contains(&port) || GREETING_PORTS.contains(&port) {
+        return IdentifiedPort::plain(of_greeting(port, &greeting));
+    }
+    if let Some(probe) = usual
+        && let Some(banner) = send(&client, probe).await
+    {
+        return IdentifiedPort::plain(banner);
+    }
+    let hello = common_hello(client.host);
+    let response = client.exchange(&hello).await;
+    if response == hello {
+        return IdentifiedPort::plain(Banner::of("echo", ""));
+    }
+    if is_server_record(&response) {
+        return inside_tls(PortClient { over_tls: true, ..client }).await;
+    }
+    let mut web = is_http(&response);
+    if !web {
+        if let Some(service) = service_of(&response) {
+            return IdentifiedPort::plain(Banner::of(service, &first_line(&response)));
+        }
+        let response = client.exchange(REDIS.bytes).await;
+        if (REDIS.matches)(&response) {
+            return IdentifiedPort::plain(Banner::of(REDIS.service, &first_line(&response)));
+        }
+        web = is_http(&response);
+    }
+    if web && let Some(found) = web_server(&client).await {
+        return found;
+    }
+    any_protocol(&client, web).await.unwrap_or_else(|| IdentifiedPort::plain(guess(port)))
+}
+
+fn greeting_time(client: &PortClient, has_usual: bool) -> Duration {
+    let is_local = is_this_host(client.to.ip());
+    match (GREETING_PORTS.contains(&client.to.port()), is_local, has_usual) {
+        (true, ..) => LATE_GREETING,
+        // These services do not greet.
+        (_, true, true) => Duration::from_millis(100),
+        (_, false, true) | (_, true, false) => Duration::from_millis(500),
+        (_, false, false) => Duration::from_millis(1500),
+    }
+}
+
+fn is_http(response: &[u8]) -> bool {
+    response.starts_with(b"HTTP/")
+}
+
+async fn send(client: &PortClient<'_>, probe: &ServiceProbe) -> Option<Banner> {
+    let response = client.exchange(probe.bytes).await;
+    (probe.matches)(&response).then(|| Banner::of(probe.service, &first_line(&response)))
+}
+
+/// Sends the messages of all protocols, and waits for a late greeting; the first service that identifies itself.
+async fn any_protocol(client: &PortClient<'_>, is_web: bool) -> Option<IdentifiedPort> {
+    let greeting: BoxFuture<Option<IdentifiedPort>> = async {
+        let bytes = client.connect().await?.read(4 * client.timeout).await;
+        service_of(&bytes).map(|_| IdentifiedPort::plain(of_greeting(client.to.port(), &bytes)))
+    }
+    .boxed();
+    let mut all = vec![greeting];
+    if !is_web {
+        all.push(web_server(client).boxed());
+    }
+    all.extend(PROBES.iter().map(|probe| async { send(client, probe).await.map(IdentifiedPort::plain) }.boxed()));
+    let mut found = stream::iter(all).buffer_unordered(CONCURRENCY).filter_map(std::future::ready).boxed();
+    found.next().await
+}
+
+async fn web_server(client: &PortClient<'_>) -> Option<IdentifiedPort> {
+    let page = client.get("/").await?;
+    Some(IdentifiedPort {
+        banner: Banner::of_page(&page, client.over_tls),
+        page: Some(page),
+        over_tls: client.over_tls,
+    })
+}
+
+/// The service inside TLS: one that greets, a web server, or an unknown one.
+async fn inside_tls(client: PortClient<'_>) -> IdentifiedPort {
+    let unknown = IdentifiedPort { banner: Banner::over_tls("tls", String::new()), page: None, over_tls: true };
+    let Some(mut connection) = client.connect().await else { return unknown };
+    let greeting = connection.read(client.timeout / 3).await;
+    if let Some(service) = service_of(&greeting) {
+        let name = match service {
+            "imap" | "pop3" | "smtp" | "ftp" => format!("{service}s"),
+            other => other.to_owned(),
+        };
+        return IdentifiedPort { banner: Banner::over_tls(&name, first_line(&greeting)), ..unknown };
+    }
+    drop(connection);
+    web_server(&client).await.unwrap_or(unknown)
+}
