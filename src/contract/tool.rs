@@ -41,6 +41,18 @@ const NAMES: &[(i64, &str, &str)] = &[
 impl Tool {
     /// TCP ports and banners.
     pub const PORTS: Tool = Tool(70);
+    /// Names below a domain.
+    pub const SUBDOMAINS: Tool = Tool(20);
+    /// Paths of a web site from a wordlist.
+    pub const FUZZER: Tool = Tool(90);
+    /// Web sites that an address serves by name.
+    pub const VIRTUAL_HOSTS: Tool = Tool(160);
+    /// Whether a host is up.
+    pub const PING: Tool = Tool(240);
+    /// Technologies of a web site.
+    pub const RECON: Tool = Tool(310);
+    /// The web application firewall in front of a web site.
+    pub const FIREWALL: Tool = Tool(500);
     /// Weaknesses of a web site.
     pub const WEBSITE: Tool = Tool(170);
     /// Ports, services and scripts of a host.

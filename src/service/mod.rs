@@ -20,6 +20,7 @@ mod connection_io;
 mod connections;
 pub mod data_dir;
 mod descriptors;
+pub mod dns;
 mod endpoint;
 pub mod engine;
 pub mod errors;

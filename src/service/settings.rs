@@ -56,6 +56,8 @@ pub struct Settings {
     pub scans_at_once: usize,
     /// Limits of the results of each scan.
     pub scan_limits: ScanLimits,
+    /// The name server of scans; the resolver of the system by default.
+    pub dns_server: Option<SocketAddr>,
     /// Limits of the connections of each listener.
     pub connections: ConnectionLimits,
     /// Requests with a wrong key from one address in a minute; further ones receive 429.
@@ -98,6 +100,7 @@ impl Settings {
             max_targets: 10_000,
             scans_at_once: 4,
             scan_limits: ScanLimits::default(),
+            dns_server: None,
             connections: ConnectionLimits::default(),
             wrong_keys: 60,
             logger_bytes: 64 * 1024 * 1024,

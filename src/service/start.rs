@@ -30,6 +30,7 @@ use super::clock::{Clock, SystemClock};
 use super::connections::{ClientAddress, ConnectionHandler, ConnectionLimits, RefusedHead};
 use super::data_dir::{DataDir, DirLock, ServiceInfo, secret};
 use super::descriptors::DescriptorShares;
+use super::dns::DnsClient;
 use super::engine::{Engine, EngineSettings, ServicePorts};
 use super::errors::{ApiError, StartError};
 use super::health::Readiness;
@@ -152,7 +153,10 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let scheme = if tls.is_some() { "https" } else { "http" };
     let (base_url, logger_base) = (api_url(scheme, sockets.api_address)?, sockets.logger_base(&settings)?);
     let shares = DescriptorShares::of_process();
-    let resolver = Arc::clone(&parts.resolver);
+    let resolver: Arc<dyn Resolver> = match settings.dns_server {
+        Some(server) => Arc::new(DnsClient::new(server)),
+        None => Arc::clone(&parts.resolver),
+    };
     let runner = parts.runner.unwrap_or_else(|| engine(&settings, &scope_check, resolver, &sockets, shares));
     if settings.connections.connections > shares.api {
         notes.push(format!("the limit of file descriptors allows {} connections per listener", shares.api));

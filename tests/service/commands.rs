@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Command, FromArgMatches};
 use scandeck::cli::keys;
-use scandeck::cli::service::{scope, status, stop};
+use scandeck::cli::service::{scope, status, stop, tools};
 use scandeck::cli::wordlists;
 use scandeck::service::scope::ScopeFile;
 use serde_json::json;
@@ -21,6 +21,16 @@ fn parse<T: Args + FromArgMatches>(dir: &Path, args: &[&str]) -> Result<T, clap:
 
 async fn scope(dir: &Path, args: &[&str]) -> ExitCode {
     scope::run(parse(dir, args).unwrap()).await.unwrap()
+}
+
+#[test]
+fn tools_are_listed_as_text_and_json() {
+    for args in [&[][..], &["--json"]] {
+        let matches = tools::ToolsArgs::augment_args(Command::new("tools"));
+        let matches = matches.try_get_matches_from(["tools"].iter().chain(args)).unwrap();
+        let code = tools::run(&tools::ToolsArgs::from_arg_matches(&matches).unwrap()).unwrap();
+        assert_eq!(code, ExitCode::SUCCESS);
+    }
 }
 
 #[tokio::test]

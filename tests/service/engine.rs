@@ -42,6 +42,33 @@ async fn port_scan_of_loopback_skips_own_service() {
 }
 
 #[tokio::test]
+async fn url_fuzzer_uses_the_words_of_its_list() {
+    let dir = tempfile::tempdir().unwrap();
+    let stop = CancellationToken::new();
+    let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
+    let service = TestService::of(running, stop);
+    let site = axum::Router::new().route("/admin", axum::routing::get(|| async { "for administrators" }));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move { axum::serve(listener, site).await });
+    let scan = async |wordlist: i64| {
+        let params = json!({"wordlist_id": wordlist});
+        service.post("/scans", json!({"tool_id": 90, "target_name": url, "tool_params": params})).await
+    };
+    scan(99).await.assert_refused(400, "tool_params.wordlist_id: wordlist 99 does not exist");
+    let scan = scan(1).await.created();
+    let ended = service.until_status(scan, "finished").await;
+    assert_eq!(
+        ended["tool_params"],
+        json!({"scan_type": "light", "wordlist_id": 1, "extensions": [], "recursion_depth": 0})
+    );
+    let output = service.get(&format!("/scans/{scan}/output")).await;
+    assert_eq!(output.data()["output_data"]["paths"], json!([{"url": format!("{url}admin"), "status": 200}]));
+    server.abort();
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn denial_ends_running_scan_and_names_it() {
     let dir = tempfile::tempdir().unwrap();
     let stop = CancellationToken::new();

@@ -1,4 +1,4 @@
-//! Commands of the local service: serve, status, stop, keys, scope, backup, restore.
+//! Commands of the local service: serve, status, stop, keys, scope, tools, backup, restore.
 
 pub mod backup;
 pub mod data_dir;
@@ -9,6 +9,7 @@ pub mod scope;
 pub mod serve;
 pub mod status;
 pub mod stop;
+pub mod tools;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,8 @@ pub enum ServiceCommand {
     Restore(backup::RestoreArgs),
     /// Targets beyond this machine that the local service may scan: add, deny, import, remove, list
     Scope(scope::ScopeArgs),
+    /// Scan tools of the local service, and the installed scanners that they use
+    Tools(tools::ToolsArgs),
 }
 
 /// Writes a change of a command into the audit log of the service.
@@ -57,5 +60,6 @@ pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
         ServiceCommand::Backup(args) => backup::back_up(args).await,
         ServiceCommand::Restore(args) => backup::restore(args).await,
         ServiceCommand::Scope(args) => scope::run(args).await,
+        ServiceCommand::Tools(args) => tools::run(&args),
     }
 }

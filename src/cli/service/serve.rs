@@ -72,6 +72,9 @@ pub struct ServeArgs {
     /// Maximum number of concurrent scans
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one::<usize>)]
     scans_at_once: usize,
+    /// Name server of scans, instead of the resolver of the system
+    #[arg(long, value_name = "IP:PORT", value_parser = socket_address)]
+    dns_server: Option<SocketAddr>,
     /// Maximum number of requests that a logger records
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = at_least_one::<i64>)]
     logger_quota: i64,
@@ -132,6 +135,7 @@ impl ServeArgs {
             max_targets: self.max_targets,
             scans_at_once: self.scans_at_once,
             scan_limits: self.scan_limits.into(),
+            dns_server: self.dns_server,
             logger_quota: self.logger_quota,
             logger_days: self.logger_days,
             logger_bytes: self.logger_bytes,

@@ -12,7 +12,25 @@ use std::collections::BTreeSet;
 static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), jobs, keep_refused, ..FormKind::new("start") };
 
 /// The tools of the choice; any other id can be typed.
-const TOOLS: [Tool; 4] = [Tool::WEBSITE, Tool::PORTS, Tool::NETWORK, Tool::TLS];
+const TOOLS: [Tool; 10] = [
+    Tool::WEBSITE,
+    Tool::PORTS,
+    Tool::TLS,
+    Tool::NETWORK,
+    Tool::RECON,
+    Tool::FUZZER,
+    Tool::VIRTUAL_HOSTS,
+    Tool::SUBDOMAINS,
+    Tool::FIREWALL,
+    Tool::PING,
+];
+/// Tools whose only scan type is `light`.
+const LIGHT_ONLY: [Tool; 7] =
+    [Tool::TLS, Tool::RECON, Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::SUBDOMAINS, Tool::FIREWALL, Tool::PING];
+/// Tools that follow no redirects.
+const WITHOUT_HTTP: [Tool; 5] = [Tool::PORTS, Tool::TLS, Tool::NETWORK, Tool::SUBDOMAINS, Tool::PING];
+/// Tools with a rate of HTTP requests.
+const WITH_RATE: [Tool; 5] = [Tool::WEBSITE, Tool::RECON, Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::FIREWALL];
 const SCAN_TYPES: [&str; 3] = ["light", "deep", "custom"];
 const PORTS: [&str; 3] = ["most common", "range", "list"];
 const TOPS: [&str; 4] = ["10", "100", "1000", "5000"];
@@ -33,8 +51,13 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: Work
     let name = |tool: &Tool| match *tool {
         Tool::PORTS => "Port scanner",
         Tool::WEBSITE => "Website scanner",
-        Tool::NETWORK => "Network scanner",
         Tool::TLS => "TLS scanner",
+        Tool::NETWORK => "Network scanner",
+        Tool::RECON => "Website recon",
+        Tool::FIREWALL => "WAF detector",
+        Tool::VIRTUAL_HOSTS => "Virtual hosts finder",
+        Tool::SUBDOMAINS => "Subdomain finder",
+        Tool::PING => "Ping",
         other => other.name().unwrap_or_default(),
     };
     let tools = TOOLS.iter().map(|tool| format!("{} ({})", name(tool), tool.0));
@@ -44,7 +67,7 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: Work
         FormField::choice(FieldId::Targets, "Targets", options, 0),
         FormField::line(FieldId::TargetName, "Target", "").with_help("host name, IP address or URL"),
         FormField::choice(FieldId::Tool, "Tool", tools.chain(["other, by id".to_owned()]), 0),
-        FormField::line(FieldId::ToolId, "Tool id", "").with_help("an integer"),
+        FormField::line(FieldId::ToolId, "Tool id", "").with_help("an integer, such as 30"),
         FormField::choice(
             FieldId::Params,
             "Parameters",
@@ -104,16 +127,16 @@ fn arrange(form: &mut Form) {
     let known = tool(form).map(Tool);
     let fields = form.choice(FieldId::Params) == AS_FIELDS;
     form.show(FieldId::ParamsJson, form.choice(FieldId::Params) == AS_JSON);
-    form.show(FieldId::ScanType, fields && known != Some(Tool::TLS));
+    form.show(FieldId::ScanType, fields && known.is_none_or(|tool| !LIGHT_ONLY.contains(&tool)));
     let custom = form.choice(FieldId::ScanType) == 2;
     form.show(FieldId::Ports, fields && matches!(known, Some(Tool::PORTS | Tool::NETWORK)) && custom);
     let ports = form.is_shown(FieldId::Ports);
     for (place, id) in [FieldId::PortTop, FieldId::PortRange, FieldId::PortList].into_iter().enumerate() {
         form.show(id, ports && form.choice(FieldId::Ports) == place);
     }
-    form.show(FieldId::RequestsPerSecond, fields && known == Some(Tool::WEBSITE));
-    // The other tools of this program's service follow no redirect.
-    let has_redirects = !matches!(known, Some(Tool::PORTS | Tool::NETWORK | Tool::TLS));
+    form.show(FieldId::RequestsPerSecond, fields && known.is_some_and(|tool| WITH_RATE.contains(&tool)));
+    // These tools send no HTTP requests to the target.
+    let has_redirects = !known.is_some_and(|tool| WITHOUT_HTTP.contains(&tool));
     form.show(FieldId::RedirectLevel, has_redirects);
     form.show(FieldId::OriginalUrl, has_redirects);
     let is_tls = fields && known == Some(Tool::TLS);
@@ -325,6 +348,19 @@ mod tests {
     }
 
     #[test]
+    fn tools_show_the_fields_that_they_accept() {
+        for (at, tool) in TOOLS.iter().enumerate() {
+            let mut form = form(&[7]);
+            choose(&mut form, FieldId::Tool, at as isize);
+            let body = bodies(&form).remove(0);
+            assert_eq!(body["tool_id"], tool.0);
+            let is_light_only = LIGHT_ONLY.contains(tool);
+            assert_eq!(body["tool_params"], if is_light_only { json!(null) } else { json!({"scan_type": "light"}) });
+            assert_eq!(form.is_shown(FieldId::RequestsPerSecond), WITH_RATE.contains(tool));
+        }
+    }
+
+    #[test]
     fn full_form_sends_every_field_of_the_contract() {
         let mut form = form(&[7]);
         choose(&mut form, FieldId::Tool, 1);
@@ -367,11 +403,11 @@ mod tests {
     #[test]
     fn network_and_tls_scanner_have_their_fields() {
         let mut form = form(&[7]);
-        choose(&mut form, FieldId::Tool, 2);
+        choose(&mut form, FieldId::Tool, 3);
         choose(&mut form, FieldId::ScanType, 2);
         assert!(form.is_shown(FieldId::PortTop) && !form.is_shown(FieldId::RedirectLevel));
         assert_eq!(bodies(&form)[0]["tool_id"], 350);
-        choose(&mut form, FieldId::Tool, 3);
+        choose(&mut form, FieldId::Tool, 2);
         choose(&mut form, FieldId::StartTls, 2);
         form.field_mut(FieldId::TlsPort).unwrap().set_text("587");
         assert_eq!(check(&mut form), []);

@@ -61,6 +61,8 @@ kinds! {
         CROSS_DOMAIN = "web.cross_domain";
         CACHE = "web.cache";
         HTTPS_REDIRECT = "web.https_redirect";
+        PATH = "web.path";
+        VIRTUAL_HOST = "web.virtual_host";
         DEFAULT_PAGE = "web.default_page";
     }
     exposed {
@@ -121,6 +123,16 @@ kinds! {
         COMPRESSION = "tls.compression";
         INSECURE_RENEGOTIATION = "tls.renegotiation.insecure";
         CLIENT_CERTIFICATE = "tls.client_certificate";
+    }
+    recon {
+        TECHNOLOGY = "recon.technology";
+        FIREWALL = "recon.firewall";
+    }
+    domain {
+        SUBDOMAIN = "domain.subdomain";
+    }
+    host {
+        UP = "host.up";
     }
     coverage {
         BLOCKED = "coverage.blocked";

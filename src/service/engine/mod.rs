@@ -35,21 +35,25 @@ mod network;
 pub mod pace;
 pub mod params;
 pub mod ports;
+mod probe_pace;
 mod run;
 #[cfg(test)]
 mod scope_tests;
 mod service_ports;
+mod small_tools;
 #[cfg(test)]
 pub(crate) mod testing;
 mod throttle;
 mod tls;
+pub mod tools;
 mod website;
 
 pub use limits::ScanLimits;
 use pace::Lanes;
-pub use params::{ParamsError, check_params, check_rate, unknown_tool_message};
+pub use params::{ParamsError, check_params, check_rate};
 use run::ScanRun;
 pub use service_ports::ServicePorts;
+use tools::unknown_tool_message;
 
 /// Product and version, as sent in the User-Agent.
 pub const PRODUCT: &str = concat!("scandeck/", env!("CARGO_PKG_VERSION"));
@@ -117,6 +121,12 @@ async fn scan(run: &ScanRun<'_>) -> ScanOutcome {
         Tool::WEBSITE => website::scan(run).await,
         Tool::NETWORK => network::scan(run).await,
         Tool::TLS => tls::scan(run).await,
+        Tool::FUZZER => small_tools::fuzzer::scan(run).await,
+        Tool::VIRTUAL_HOSTS => small_tools::virtual_hosts::scan(run).await,
+        Tool::SUBDOMAINS => small_tools::subdomains::scan(run).await,
+        Tool::PING => small_tools::ping::scan(run).await,
+        Tool::RECON => small_tools::recon::recon(run).await,
+        Tool::FIREWALL => small_tools::recon::firewall(run).await,
         other => Err(ScanOutcome::FailedToStart(unknown_tool_message(other.0))),
     };
     match ended {
@@ -130,7 +140,7 @@ async fn scan(run: &ScanRun<'_>) -> ScanOutcome {
 pub struct ScanJob {
     /// Sent in the User-Agent.
     pub scan: ScanId,
-    /// One of [`TOOLS`].
+    /// One of [`tools::offered`].
     pub tool: Tool,
     /// Canonical name of the target.
     pub target: String,
@@ -141,9 +151,6 @@ pub struct ScanJob {
     /// Scan the original URL even if it redirects.
     pub scan_original_url: bool,
 }
-
-/// The tools of this engine.
-pub const TOOLS: &[Tool] = &[Tool::PORTS, Tool::WEBSITE, Tool::NETWORK, Tool::TLS];
 
 /// An event of a running scan.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 //! ```text
 //!                 requests/s   connections   port probes
 //!   this machine      200           32        256 in flight
-//!   elsewhere          10            5        100 a second
+//!   elsewhere          10            5        100 a second; a private address more while it responds (probe_pace)
 //! ```
 //!
 //! All scans of a remote host share its [`HostLane`], so the limits hold per host. On this machine each scan has its own
@@ -17,6 +17,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::probe_pace::ProbePace;
 use crate::service::scope_check::is_this_host;
 
 /// Port probes that are possible at the same time, however few descriptors there are.
@@ -60,16 +61,16 @@ impl Limits {
 pub struct HostLane {
     pub limits: Limits,
     pub requests: RequestPace,
-    pub probes: RequestPace,
+    pub probes: ProbePace,
     pub connections: Semaphore,
 }
 
 impl HostLane {
-    fn new(limits: Limits) -> Self {
+    fn new(ip: IpAddr, limits: Limits) -> Self {
         Self {
             limits,
             requests: RequestPace::new(Some(limits.requests_per_second)),
-            probes: RequestPace::new(limits.probes_per_second),
+            probes: ProbePace::new(ip, limits.probes_per_second),
             connections: Semaphore::new(limits.connections),
         }
     }
@@ -92,14 +93,14 @@ impl Lanes {
     /// The lane of a host; it is removed when its last scan ends.
     pub fn of(&self, ip: IpAddr) -> Arc<HostLane> {
         if is_this_host(ip) {
-            return Arc::new(HostLane::new(Limits::of(ip)));
+            return Arc::new(HostLane::new(ip, Limits::of(ip)));
         }
         let mut lanes = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lane) = lanes.get(&ip).and_then(Weak::upgrade) {
             return lane;
         }
         lanes.retain(|_, lane| lane.strong_count() > 0);
-        let lane = Arc::new(HostLane::new(Limits::of(ip)));
+        let lane = Arc::new(HostLane::new(ip, Limits::of(ip)));
         lanes.insert(ip, Arc::downgrade(&lane));
         lane
     }

@@ -178,6 +178,11 @@ impl<'a> ScanRun<'a> {
         self.send(ScanEvent::Output(output)).await;
     }
 
+    /// Replaces the output of a tool with another type of output.
+    pub async fn output(&self, output_type: &str, output_data: Value) {
+        self.send(ScanEvent::Output(ScanOutput { output_type: output_type.into(), output_data })).await;
+    }
+
     /// Starts an output that lists open ports; `fields` is an object with its other fields.
     pub fn list_ports(&self, fields: Value) {
         self.results().ports = Some(ListedPorts { fields, open: BTreeMap::new() });

@@ -12,11 +12,12 @@ use super::targets::{allowed_address, target_limit_reached};
 use super::{RouteResult, data, workspace_or_current};
 use crate::contract::scan::hide_secrets;
 use crate::contract::{
-    RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, ScanId, Target, TargetId, Tool, WorkspaceId,
+    RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, ScanId, Target, TargetId, Tool, WordlistId, WorkspaceId,
 };
 use crate::service::address::Address;
 use crate::service::engine::guests::missing;
-use crate::service::engine::{ParamsError, TOOLS, check_params, check_rate, unknown_tool_message};
+use crate::service::engine::tools::{is_offered, unknown_tool_message};
+use crate::service::engine::{ParamsError, check_params, check_rate};
 use crate::service::errors::ApiError;
 use crate::service::request::{Fields, choice};
 use crate::service::routes::reports::{check_callback_url, check_format};
@@ -26,7 +27,8 @@ use crate::service::store::targets::{AddedTarget, TargetToAdd};
 
 pub(super) async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let fields = fields.with_unprocessable();
-    let scan = read_scan(&app, &fields)?;
+    let mut scan = read_scan(&app, &fields)?;
+    add_words(&app, &mut scan).await?;
     let workspace = fields.integer("workspace_id")?;
     let (id, name) = (fields.integer("target_id")?, fields.text("target_name")?.filter(|name| !name.is_empty()));
     let (id, target) = match (id, name) {
@@ -84,6 +86,15 @@ async fn queue_named(app: &App, name: &str, workspace: Option<i64>, scan: &ScanT
     })
 }
 
+/// Adds the words of `wordlist_id`: a scan uses the words that the list has now. Clients see the id only.
+async fn add_words(app: &App, scan: &mut ScanToAdd) -> RouteResult<()> {
+    let Some(id) = scan.shown_params["wordlist_id"].as_i64() else { return Ok(()) };
+    let missing = || ApiError::bad_request(format!("tool_params.wordlist_id: wordlist {id} does not exist"));
+    let words = app.store.words(WordlistId(id)).await?.ok_or_else(missing)?;
+    scan.params["words"] = words.lines().collect();
+    Ok(())
+}
+
 fn check_scan_rate(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResult<()> {
     let checked = check_rate(&scan.shown_params, address, &app.settings.scan_limits);
     checked.map_err(|error| ApiError::bad_request(error.to_string()))
@@ -91,7 +102,7 @@ fn check_scan_rate(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResul
 
 fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
     let tool = fields.integer("tool_id")?.ok_or_else(|| ApiError::bad_request("tool_id is required"))?;
-    if !TOOLS.contains(&Tool(tool)) {
+    if !is_offered(Tool(tool)) {
         return Err(ApiError::bad_request(unknown_tool_message(tool)));
     }
     if let Some(message) = missing(Tool(tool)) {

@@ -6,19 +6,22 @@
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
+use super::ScanLimits;
 use super::pace::requests_per_second;
 use super::ports::select::PortSelection;
 use super::tls::starttls::StartTls;
-use super::{ScanLimits, TOOLS};
+use super::tools::unknown_tool_message;
+use super::website::check_active;
 use crate::contract::Tool;
 use crate::service::address::Address;
 use crate::service::scope_check::is_this_host;
 
 mod authentication;
+pub mod tools;
 pub mod website;
 
 pub use authentication::Authentication;
-use website::WebsiteParams;
+use website::{WebsiteParams, WebsiteScanType};
 
 /// Why parameters are invalid; the text begins with the name of the parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -44,9 +47,14 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
     };
     match tool {
         Tool::PORTS => check_ports(params),
-        Tool::WEBSITE => Ok(Value::Object(WebsiteParams::parse(params)?.to_params())),
+        Tool::WEBSITE => check_website(params),
         Tool::NETWORK => check_network(params),
         Tool::TLS => check_tls(params),
+        Tool::RECON | Tool::FIREWALL => tools::check_pages(params).map(Value::Object),
+        Tool::FUZZER => tools::check_fuzzer(params).map(Value::Object),
+        Tool::VIRTUAL_HOSTS => tools::check_virtual_hosts(params).map(Value::Object),
+        Tool::SUBDOMAINS => tools::check_subdomains(params).map(Value::Object),
+        Tool::PING => tools::check_ping(params).map(Value::Object),
         other => Err(ParamsError::Value(unknown_tool_message(other.0))),
     }
 }
@@ -69,17 +77,15 @@ pub fn check_rate(params: &Value, address: &Address, limits: &ScanLimits) -> Res
     }
 }
 
-/// The error message for a tool that this engine does not have.
-pub fn unknown_tool_message(id: i64) -> String {
-    let label = |tool: &Tool| match tool.name() {
-        Some(name) => format!("{} ({name})", tool.0),
-        None => tool.0.to_string(),
-    };
-    let available: Vec<String> = TOOLS.iter().map(label).collect();
-    format!("tool_id {} is not available; tools are {}", label(&Tool(id)), available.join(", "))
-}
-
 const WITHOUT_HTTP: &str = "cannot be used: this tool sends no HTTP requests";
+
+fn check_website(params: &Map<String, Value>) -> Result<Value, ParamsError> {
+    let params = WebsiteParams::parse(params)?;
+    if let WebsiteScanType::Custom(custom) = &params.scan_type {
+        check_active(custom).map_err(ParamsError::Value)?;
+    }
+    Ok(Value::Object(params.to_params()))
+}
 
 fn check_tls(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     refuse_authentication(params, WITHOUT_HTTP)?;
@@ -272,6 +278,11 @@ mod tests {
                 json!({"spider":{"authentication":{"cookies":"a=b"}}}),
                 "value: authentication inside another parameter is not used",
             ),
+            (
+                Tool::WEBSITE,
+                json!({"scan_type":"custom","attack_active":["web.cors","sqli"]}),
+                "value: attack_active: `sqli` is not offered, because this service only reads; offered are web.",
+            ),
             (Tool::PORTS, json!({"authentication":{"cookies":"a=b"}}), "value: authentication cannot be used"),
             (Tool::TLS, json!({"params":{"authentication":1}}), "value: authentication cannot be used"),
             (Tool::TLS, json!({"port":0}), "value: port must be 1 to 65535"),
@@ -281,7 +292,7 @@ mod tests {
             (Tool::PORTS, json!({"protocol_type":"udp"}), "value: protocol_type must be tcp"),
             (Tool::NETWORK, json!({"protocol_type":"sctp"}), "value: protocol_type must be tcp or udp"),
             (Tool::NETWORK, json!({"scanning_engines":["openvas"]}), "value: scanning_engines: use"),
-            (Tool(20), json!({}), "value: tool_id 20 (Subdomain Finder) is not available; tools are 70"),
+            (Tool(30), json!({}), "value: tool_id 30 (Whois Lookup) is not available; tools are 20"),
         ] {
             let message = match check_params(tool, &given).expect_err(&given.to_string()) {
                 ParamsError::Type(text) => format!("type: {text}"),

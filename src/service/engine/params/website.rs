@@ -147,7 +147,7 @@ impl Spider {
     }
 }
 
-fn rate(params: &Map<String, Value>) -> Result<Option<u32>, ParamsError> {
+pub fn rate(params: &Map<String, Value>) -> Result<Option<u32>, ParamsError> {
     let Some(rate) = present(params, "requests_per_second") else { return Ok(None) };
     let number = rate.as_u64().ok_or_else(|| wrong(rate, "requests_per_second", "an integer"))?;
     match number {
@@ -171,7 +171,7 @@ fn urls(fields: &Map<String, Value>, name: &str) -> Result<Vec<String>, ParamsEr
     }
 }
 
-fn texts(fields: &Map<String, Value>, name: &str, label: &str) -> Result<Option<Vec<String>>, ParamsError> {
+pub fn texts(fields: &Map<String, Value>, name: &str, label: &str) -> Result<Option<Vec<String>>, ParamsError> {
     let Some(value) = present(fields, name) else { return Ok(None) };
     let items = value.as_array().ok_or_else(|| wrong(value, label, "a list of strings"))?;
     if items.len() > MAX_ENTRIES {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::pace::HostLane;
 use super::run::ScanRun;
@@ -191,7 +191,15 @@ async fn connect(to: SocketAddr, lane: &HostLane) -> Result<TcpStream, Probe> {
     // Without free descriptors or local ports, wait for other connections to close.
     for _ in 0..100 {
         lane.probes.wait().await;
-        match timeout(lane.limits.connect_timeout, TcpStream::connect(to)).await {
+        let start = Instant::now();
+        let connected = timeout(lane.limits.connect_timeout, TcpStream::connect(to)).await;
+        let is_response = match &connected {
+            Ok(Ok(_)) => true,
+            Ok(Err(error)) => matches!(error.kind(), ConnectionRefused | ConnectionReset),
+            Err(_) => false,
+        };
+        lane.probes.record(is_response.then(|| start.elapsed()));
+        match connected {
             Ok(Ok(stream)) => {
                 let is_self_connect = stream.local_addr().ok() == stream.peer_addr().ok();
                 return if is_self_connect { Err(Probe::Own) } else { Ok(stream) };

@@ -49,6 +49,11 @@ pub fn acts(url: &Url) -> bool {
     acts_by_path(url) || acts_by_query(url)
 }
 
+/// Whether a path names no action, for tools that request paths of a wordlist.
+pub fn is_safe_path(url: &Url) -> bool {
+    !acts_by_path(url)
+}
+
 fn is_file(url: &Url) -> bool {
     let extension = url.path().rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     extension.is_some_and(|extension| FILES.contains(&extension.as_str()))

@@ -24,18 +24,18 @@ use crate::text::plural;
 mod answers;
 mod content;
 mod cookies;
-mod crawl;
+pub(super) mod crawl;
 mod exposed;
 mod forms;
 mod headers;
 mod html;
-mod links;
+pub(super) mod links;
 mod listing;
 mod recognize;
 mod recognize_services;
 mod scripts;
 mod site;
-mod start;
+pub(super) mod start;
 mod versions;
 
 use crawl::CrawlProgress;
@@ -202,6 +202,21 @@ impl ScanReach {
         checks.sort_by_key(|check| std::cmp::Reverse(check.kind.group()));
         checks.sort_by_key(|check| matches!(check.kind, Passive(_)));
         Self { pages, requests, checks, spider: custom.spider }
+    }
+}
+
+/// Refuses names of active checks that this scanner does not have: it only reads, so an attack would look done.
+pub fn check_active(custom: &CustomScan) -> Result<(), String> {
+    let [active, ..] = &custom.checks;
+    let offered: Vec<Check> = CHECKS.iter().filter(|check| check.kind.group() == 0).copied().collect();
+    let is_offered = |name: &&String| offered.iter().any(|check| check.is_called(name));
+    match active.iter().flatten().find(|name| !is_offered(name)) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "attack_active: `{}` is not offered, because this service only reads; offered are {}",
+            name.chars().take(40).collect::<String>(),
+            offered.iter().map(|check| check.uid).collect::<Vec<_>>().join(", ")
+        )),
     }
 }
 

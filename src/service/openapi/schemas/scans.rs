@@ -21,6 +21,11 @@ pub fn schemas() -> Vec<Schema> {
         port_range(),
         network_scan_params(),
         tls_params(),
+        recon_params(),
+        fuzzer_params(),
+        virtual_hosts_params(),
+        subdomains_params(),
+        ping_params(),
         authentication(),
         report_callback(),
         new_scan(),
@@ -92,13 +97,19 @@ fn scan() -> Schema {
 
 fn tool() -> Value {
     let tool = |tool: Tool, name: &str| format!("{} ({name})", tool.0);
-    let [ports, website, network, tls] = [
+    let tools = [
+        tool(Tool::SUBDOMAINS, "subdomain finder"),
         tool(Tool::PORTS, "port scanner"),
+        tool(Tool::FUZZER, "URL fuzzer"),
+        tool(Tool::VIRTUAL_HOSTS, "virtual hosts finder"),
         tool(Tool::WEBSITE, "website scanner"),
+        tool(Tool::PING, "ping"),
+        tool(Tool::RECON, "website recon"),
         tool(Tool::NETWORK, "network scanner"),
         tool(Tool::TLS, "TLS scanner"),
     ];
-    integer(&format!("The tool: {ports}, {website}, {network} or {tls}."))
+    let firewall = tool(Tool::FIREWALL, "WAF detector");
+    integer(&format!("The tool: {} or {firewall}.", tools.join(", ")))
 }
 
 /// The parameters fit the schema of their tool. Another tool ignores them, so `anyOf` forbids nothing that is accepted.
@@ -108,7 +119,7 @@ fn tool_params() -> Schema {
         name: "ToolParams",
         schema: json!({
             "description": description,
-            "anyOf": [reference("WebsiteParams"), reference("PortScanParams"), reference("NetworkScanParams"), reference("TlsParams")],
+            "anyOf": [reference("WebsiteParams"), reference("PortScanParams"), reference("NetworkScanParams"), reference("TlsParams"), reference("ReconParams"), reference("FuzzerParams"), reference("VirtualHostsParams"), reference("SubdomainsParams"), reference("PingParams")],
         }),
         example: json!({"scan_type": "light"}),
     }
@@ -118,16 +129,12 @@ fn website_params() -> Schema {
     let checks = |group: &str| {
         nullable(with(texts(&format!("Custom: {group}; null selects all, `[]` none.")), json!({"maxItems": 200})))
     };
-    let rate = with(
-        count("Up to 200 for this machine and 10 elsewhere; more where the operator allows it."),
-        json!({"minimum": 1, "maximum": 10_000}),
-    );
     let mut schema = request(
         &[],
         json!({
             "scan_type": nullable(choice(&["light", "deep", "custom"], SCAN_TYPE)),
             "preset": nullable(text(PRESET)),
-            "requests_per_second": nullable(rate),
+            "requests_per_second": request_rate(),
             "attack_active": checks("names of checks that send further requests"),
             "attack_passive": checks("names of checks that read the fetched pages"),
             "discovery": checks("names of checks that request paths which may exist"),
@@ -240,6 +247,113 @@ fn tls_params() -> Schema {
     );
     schema["description"] = "Parameters of the TLS scanner (450).".into();
     Schema { name: "TlsParams", schema, example: json!({"scan_type": "light"}) }
+}
+
+/// The rate of tools that send ordinary HTTP requests.
+fn request_rate() -> Value {
+    nullable(with(
+        count("Up to 200 for this machine and 10 elsewhere; more where the operator allows it."),
+        json!({"minimum": 1, "maximum": 10_000}),
+    ))
+}
+
+fn without_credentials() -> Value {
+    json!({"type": "null", "description": "Cannot be used: this tool sends no credentials."})
+}
+
+fn recon_params() -> Schema {
+    let mut schema = request(
+        &[],
+        json!({
+            "scan_type": nullable(choice(&["light"], "The only type.")),
+            "preset": nullable(text(PRESET)),
+            "requests_per_second": request_rate(),
+            "authentication": without_credentials(),
+        }),
+    );
+    schema["description"] = "Parameters of website recon (310) and the WAF detector (500).".into();
+    Schema { name: "ReconParams", schema, example: json!({"requests_per_second": 5}) }
+}
+
+fn fuzzer_params() -> Schema {
+    let mut schema = request(
+        &[],
+        json!({
+            "scan_type": nullable(choice(&["light"], "The only type.")),
+            "preset": nullable(text(PRESET)),
+            "requests_per_second": request_rate(),
+            "wordlist_id": {
+                "type": ["integer", "null"], "minimum": 1,
+                "description": "The wordlist; by default the common paths that ship with the service.",
+            },
+            "extensions": nullable(with(
+                texts("Endings that are added to each word, such as `.php`; the word alone is always requested."),
+                json!({"maxItems": 20}),
+            )),
+            "recursion_depth": {
+                "type": ["integer", "null"], "minimum": 0, "maximum": 3,
+                "description": "Depth of found folders that are searched too; 0 by default.",
+            },
+            "authentication": without_credentials(),
+        }),
+    );
+    schema["description"] = "Parameters of the URL fuzzer (90).".into();
+    Schema { name: "FuzzerParams", schema, example: json!({"extensions": [".php", ".bak"], "recursion_depth": 1}) }
+}
+
+fn virtual_hosts_params() -> Schema {
+    let mut schema = request(
+        &[],
+        json!({
+            "scan_type": nullable(choice(&["light"], "The only type.")),
+            "preset": nullable(text(PRESET)),
+            "requests_per_second": request_rate(),
+            "wordlist_id": {
+                "type": ["integer", "null"], "minimum": 1,
+                "description": "The wordlist; by default the common subdomains that ship with the service.",
+            },
+            "domain": nullable(text("The domain below which names are tried; by default the host name of the target.")),
+            "authentication": without_credentials(),
+        }),
+    );
+    schema["description"] = "Parameters of the virtual hosts finder (160).".into();
+    Schema { name: "VirtualHostsParams", schema, example: json!({"domain": "acme.test"}) }
+}
+
+fn subdomains_params() -> Schema {
+    let mut schema = request(
+        &[],
+        json!({
+            "scan_type": nullable(choice(&["light"], "The only type.")),
+            "preset": nullable(text(PRESET)),
+            "wordlist_id": {
+                "type": ["integer", "null"], "minimum": 1,
+                "description": "The wordlist; by default the common subdomains that ship with the service.",
+            },
+            "authentication": without_http(),
+        }),
+    );
+    schema["description"] = "Parameters of the subdomain finder (20).".into();
+    Schema { name: "SubdomainsParams", schema, example: json!({"wordlist_id": 2}) }
+}
+
+fn ping_params() -> Schema {
+    let mut schema = request(
+        &[],
+        json!({
+            "port": {
+                "type": ["integer", "null"], "minimum": 1, "maximum": 65_535,
+                "description": "The TCP port, before that of the target; common ports by default.",
+            },
+            "count": {
+                "type": ["integer", "null"], "minimum": 1, "maximum": 20,
+                "description": "The number of connections; 4 by default.",
+            },
+            "authentication": without_http(),
+        }),
+    );
+    schema["description"] = "Parameters of ping (240), which uses TCP connections.".into();
+    Schema { name: "PingParams", schema, example: json!({"port": 443, "count": 4}) }
 }
 
 fn without_http() -> Value {

@@ -1,0 +1,62 @@
+//! `scandeck tools`: the scan tools of the local service, and the installed scanners that they use.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::cli::stdio;
+use crate::service::engine::guests::{Guest, GuestUse};
+use crate::service::engine::tools::{OfferedTool, offered};
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  scandeck tools --json")]
+pub struct ToolsArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the tools.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn run(args: &ToolsArgs) -> anyhow::Result<ExitCode> {
+    let text = match args.json {
+        true => serde_json::to_string_pretty(&offered().map(row).collect::<Vec<Value>>())? + "\n",
+        false => offered().map(|one| lines(&one)).collect(),
+    };
+    stdio::print(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(one: OfferedTool) -> Value {
+    let guest = one.guest.map(|(guest, how)| {
+        let path = guest.find();
+        json!({
+            "program": guest.program(), "required": how == GuestUse::Required, "installed": path.is_some(),
+            "path": path, "remedy": guest.find().is_none().then(|| guest.remedy()),
+        })
+    });
+    let is_ready = !matches!(one.guest, Some((guest, GuestUse::Required)) if guest.find().is_none());
+    json!({
+        "id": one.tool.0, "name": one.tool.name(), "function": one.function, "ready": is_ready, "scanner": guest,
+    })
+}
+
+fn lines(one: &OfferedTool) -> String {
+    let name = one.tool.name().unwrap_or_default();
+    let line = format!("{:>4}  {name:<20}  {}\n", one.tool.0, one.function);
+    match one.guest {
+        Some((guest, how)) => format!("{line}{:28}{}\n", "", scanner(guest, how)),
+        None => line,
+    }
+}
+
+fn scanner(guest: Guest, how: GuestUse) -> String {
+    let verb = if how == GuestUse::Required { "needs" } else { "also uses" };
+    match guest.find() {
+        Some(path) => format!("{verb} {}: {}", guest.program(), path.display()),
+        None => format!("{verb} {}: not installed; {}", guest.program(), guest.remedy()),
+    }
+}

@@ -1,0 +1,37 @@
+//! Small tools beside the website scanner: recon (310), WAF detector (500), URL fuzzer (90), virtual hosts (160),
+//! subdomains (20) and ping (240).
+//!
+//! They share the HTTP client, the redirect rules of the start page, and the report of what could not be judged.
+
+pub mod fuzzer;
+pub mod ping;
+pub mod recon;
+mod shape;
+pub mod subdomains;
+mod technologies;
+pub mod virtual_hosts;
+
+use serde_json::Value;
+
+use super::TestDone;
+use super::coverage::ScanCoverage;
+use super::run::ScanRun;
+
+/// Reports what could not be judged as the last test of a scan, and adds it to the summary.
+async fn report_coverage(run: &ScanRun<'_>, coverage: &ScanCoverage, port: u16, service: &str, summary: &mut String) {
+    let findings = coverage.findings(port, service);
+    run.tested(TestDone::new("coverage", "Tests that could be judged", Value::Null, findings)).await;
+    if let Some(why) = coverage.summary() {
+        summary.push_str(&format!("; {why}"));
+    }
+}
+
+/// The words that `POST /scans` stored, or those of a list that ships with the service.
+fn words_of(params: &Value, list: &str) -> Vec<String> {
+    let stored = params["words"].as_array().into_iter().flatten();
+    let words: Vec<String> = stored.filter_map(|word| word.as_str().map(str::to_owned)).collect();
+    if !words.is_empty() {
+        return words;
+    }
+    list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+}

@@ -1,0 +1,102 @@
+//! Tool 240: whether a host responds. An ICMP echo needs privileges, so TCP connections are tried.
+//!
+//! An accepted and a refused connection both prove that the host is up. A host that drops packets remains unknown.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::service::engine::kinds::{self, host};
+use crate::service::engine::run::ScanRun;
+use crate::service::engine::{NewFinding, ScanOutcome, TestDone};
+use crate::text::plural;
+
+/// Ports that are tried on a target without a port.
+const PORTS: &[u16] = &[443, 80, 22, 25, 53, 445, 3389, 8080];
+
+/// Runs the scan.
+pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
+    let ports = match (run.address.port(), run.job.params["port"].as_u64()) {
+        (_, Some(port)) => vec![port as u16],
+        (Some(port), None) => vec![port],
+        (None, None) => PORTS.to_vec(),
+    };
+    let count = run.job.params["count"].as_u64().unwrap_or(4);
+    run.planned(ports.len() as u32).await;
+    run.output_findings(json!({})).await;
+    let ip = run.resolve(&run.address.host()).await?[0];
+    let mut answers = Vec::new();
+    for port in &ports {
+        let test = |findings: Vec<NewFinding>, answer: Value| {
+            TestDone::new(format!("host.up.{port}"), format!("Response on TCP port {port}"), answer, findings)
+        };
+        let rows = if answers.is_empty() { attempts(run, ip, *port, count).await } else { Vec::new() };
+        let metadata = json!({"port": port, "answers": rows.len()});
+        let findings = if rows.is_empty() { Vec::new() } else { vec![finding(*port, rows.clone())] };
+        answers.extend(rows);
+        run.tested(test(findings, metadata)).await;
+    }
+    run.output_findings(json!({"ip_address": ip.to_string(), "sent": count, "responses": answers.len()})).await;
+    Ok(match answers.len() {
+        0 => format!("no response from {ip} on {}: down, or it drops packets", plural(ports.len(), "TCP port")),
+        found => format!("{ip} is up: {found} of {count} TCP connections accepted or refused"),
+    })
+}
+
+fn finding(port: u16, rows: Vec<Vec<String>>) -> NewFinding {
+    NewFinding {
+        port,
+        service: "tcp".to_owned(),
+        confirmed: true,
+        evidence: kinds::table(&["Address", "Port", "Response", "Time"], rows),
+        ..host::UP.finding()
+    }
+}
+
+/// The answers to this number of connections.
+async fn attempts(run: &ScanRun<'_>, ip: IpAddr, port: u16, count: u64) -> Vec<Vec<String>> {
+    let lane = run.lanes.of(ip);
+    let mut rows = Vec::new();
+    for _ in 0..count {
+        lane.probes.wait().await;
+        let start = Instant::now();
+        let answer = match timeout(lane.limits.connect_timeout, TcpStream::connect(SocketAddr::new(ip, port))).await {
+            Ok(Ok(_)) => "accepted",
+            Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => "refused",
+            // A host that drops packets drops further ones too.
+            _ => break,
+        };
+        let shown = format!("{:.1} ms", start.elapsed().as_secs_f64() * 1000.0);
+        run.raw(format!("{ip}:{port} {answer} {shown}")).await;
+        rows.push(vec![ip.to_string(), port.to_string(), answer.to_owned(), shown]);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::contract::Tool;
+    use crate::service::engine::testing::TestScan;
+
+    #[tokio::test]
+    async fn open_and_closed_ports_prove_that_the_host_is_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let open = listener.local_addr().unwrap().port();
+        let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+        for (port, response) in [(open, "accepted"), (closed, "refused")] {
+            let result = TestScan::new(Tool::PING, "127.0.0.1", json!({"port": port, "count": 2})).run().await;
+            result.check();
+            let message = "127.0.0.1 is up: 2 of 2 TCP connections accepted or refused";
+            assert_eq!(result.outcome, ScanOutcome::Finished(message.into()));
+            let found = result.of("host.up");
+            assert!(found.len() == 1 && found[0].evidence.as_json().contains(response), "{port}");
+        }
+    }
+}

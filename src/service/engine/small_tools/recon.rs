@@ -1,0 +1,139 @@
+//! Tools 310 and 500: the technologies of a site, or the firewall in front of it, each with its proof.
+//!
+//! ```text
+//!   start page, pages that it links to ──► technologies ──► name, version, proof
+//! ```
+//!
+//! Only ordinary pages are requested. No attack is sent to provoke a firewall, so a silent one remains unknown.
+
+use serde_json::{Value, json};
+
+use super::report_coverage;
+use super::technologies::{self, FIREWALL, FoundTechnology};
+use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, PAGES, ScanCoverage};
+use crate::service::engine::http::{HttpPage, Web};
+use crate::service::engine::kinds::{self, FindingKind, recon as kind};
+use crate::service::engine::params::Authentication;
+use crate::service::engine::params::tools::request_rate;
+use crate::service::engine::params::website::Spider;
+use crate::service::engine::run::ScanRun;
+use crate::service::engine::website::{crawl, start};
+use crate::service::engine::{NewFinding, ScanOutcome, TestDone, blocking};
+use crate::text::plural;
+
+/// Pages that are read.
+const MAX_PAGES: usize = 8;
+const MAX_REQUESTS: u32 = 60;
+
+/// Runs tool 310.
+pub async fn recon(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
+    let counted = |count: usize| match count {
+        1 => "1 technology recognized".to_owned(),
+        count => format!("{count} technologies recognized"),
+    };
+    scan(run, kind::TECHNOLOGY, |category| category != FIREWALL, counted).await
+}
+
+/// Runs tool 500.
+pub async fn firewall(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
+    let counted = |count: usize| match count {
+        0 => "no firewall recognized by ordinary requests".to_owned(),
+        count => format!("{} recognized", plural(count, "firewall")),
+    };
+    scan(run, kind::FIREWALL, |category| category == FIREWALL, counted).await
+}
+
+async fn scan(
+    run: &ScanRun<'_>,
+    kind: FindingKind,
+    is_wanted: fn(&str) -> bool,
+    counted: fn(usize) -> String,
+) -> Result<String, ScanOutcome> {
+    run.planned(crawl::STEPS + 3).await;
+    run.output_findings(json!({})).await;
+    let web = Web::new(run, request_rate(&run.job.params), Authentication::default(), MAX_REQUESTS);
+    let first = start::find(run, &web).await?;
+    let metadata = json!({"url": first.url.as_str(), "status": first.status});
+    run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
+
+    let counts = CheckCoverage::default();
+    counts.record(&Ok(first.clone()));
+    let client = CheckedWeb::new(&web, &counts);
+    let mut progress = crawl::CrawlProgress::new(run, MAX_PAGES);
+    let crawled = crawl::crawl(&client, &first, MAX_PAGES, &Spider::default(), &mut progress).await;
+    progress.end(crawled.pages.len()).await;
+
+    let pages = crawled.pages.clone();
+    let found = blocking::run(move |stop| technologies::find(&pages, is_wanted, stop)).await;
+    let listed: Vec<Value> = found
+        .iter()
+        .map(|(name, one)| json!({"name": name, "version": one.version, "category": one.category, "proof": one.proof}))
+        .collect();
+    let findings: Vec<NewFinding> = found.into_iter().map(|(name, one)| finding(kind, &first, name, one)).collect();
+    run.output_findings(json!({"technologies": listed})).await;
+    let port = first.url.port_or_known_default().unwrap_or_default();
+    let mut summary = format!("{} read, {}", plural(crawled.pages.len(), "page"), counted(findings.len()));
+    run.tested(TestDone::new(kind.id(), kind.name(), json!({"findings": findings.len()}), findings)).await;
+    let mut coverage = ScanCoverage::default();
+    coverage.add(kind.id(), client.not_judged(&first, PAGES).await);
+    report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
+    Ok(summary)
+}
+
+fn finding(kind: FindingKind, start: &HttpPage, name: String, found: FoundTechnology) -> NewFinding {
+    let label = if found.version.is_empty() { name.clone() } else { format!("{name} {}", found.version) };
+    let row = vec![name.clone(), found.version, found.category, found.proof];
+    let finding = kind.finding();
+    NewFinding {
+        port: start.url.port_or_known_default().unwrap_or_default(),
+        service: start.url.scheme().to_owned(),
+        place: name,
+        name: format!("{}: {label}", finding.name),
+        confirmed: true,
+        evidence: kinds::table(&["Technology", "Version", "Category", "Proof"], vec![row]),
+        ..finding
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Tool;
+    use crate::service::engine::hostile_tests::{ok, web};
+    use crate::service::engine::testing::TestScan;
+
+    #[tokio::test]
+    async fn recon_and_firewall_report_their_technologies_with_proof() {
+        let port =
+            web(|path, _| match path {
+                "/" => ok("text/html", "<meta name=\"generator\" content=\"WordPress 6.4.2\"><a href=/a>a</a>")
+                    .replacen("\r\n", "\r\nserver: cloudflare\r\n", 1),
+                _ => ok("text/html", "<script src=/js/jquery-3.7.1.min.js></script>"),
+            })
+            .await;
+        let target = format!("http://127.0.0.1:{port}/");
+        for (tool, expected) in [
+            (Tool::RECON, vec![("WordPress", "6.4.2"), ("jQuery", "3.7.1")]),
+            (Tool::FIREWALL, vec![("Cloudflare", "")]),
+        ] {
+            let result = TestScan::new(tool, &target, json!({})).run().await;
+            result.check();
+            let output = result.output.unwrap().output_data;
+            let listed = output["technologies"].as_array().unwrap().iter();
+            let listed: Vec<_> =
+                listed.map(|one| (one["name"].as_str().unwrap(), one["version"].as_str().unwrap())).collect();
+            assert_eq!(listed, expected);
+            assert!(result.tests.iter().flat_map(|test| &test.findings).all(|finding| finding.confirmed));
+        }
+    }
+
+    #[tokio::test]
+    async fn plain_site_has_no_firewall() {
+        let port = web(|_, _| ok("text/html", "<p>Cloudflare is a firewall")).await;
+        let result = TestScan::new(Tool::FIREWALL, &format!("http://127.0.0.1:{port}/"), json!({})).run().await;
+        result.check();
+        assert_eq!(result.findings().count(), 0);
+        let why = "1 page read, no firewall recognized by ordinary requests";
+        assert_eq!(result.outcome, ScanOutcome::Finished(why.into()));
+    }
+}

@@ -1,0 +1,148 @@
+//! Tool 160: web sites that one address serves by name, from a wordlist.
+//!
+//! ```text
+//!   address ──► Host: made-up names ──► the answers for unknown hosts ──► Host: word.domain ──► another answer ──► finding
+//! ```
+//!
+//! All requests go to the address of the target; no name of the list is resolved.
+
+use futures::{StreamExt, stream};
+use reqwest::Method;
+use reqwest::header::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+use url::Url;
+
+use super::shape::{self, AnswerShape};
+use super::{report_coverage, words_of};
+use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, PROBES, ScanCoverage};
+use crate::service::engine::http::{HttpPage, Web};
+use crate::service::engine::kinds::{self, web};
+use crate::service::engine::params::Authentication;
+use crate::service::engine::params::tools::request_rate;
+use crate::service::engine::run::ScanRun;
+use crate::service::engine::website::start;
+use crate::service::engine::{NewFinding, ScanOutcome, TestDone};
+use crate::text::plural;
+
+/// Number of concurrent requests.
+const CONCURRENCY: usize = 8;
+/// Names that count as one test.
+const CHUNK: usize = 20;
+const MAX_REQUESTS: u32 = 100_000;
+
+/// Runs the scan.
+pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
+    let params = &run.job.params;
+    let domain = match params["domain"].as_str() {
+        Some(domain) => domain.to_owned(),
+        None if run.address.ip().is_none() => run.address.host(),
+        None => return Err(ScanOutcome::FailedToStart("tool_params.domain is required for an address".to_owned())),
+    };
+    let words = words_of(params, include_str!("../../../../assets/wordlists/common-subdomains.txt"));
+    // The target may be one of the names itself.
+    let names: Vec<String> = words.iter().map(|word| format!("{word}.{domain}")).chain([domain.clone()]).collect();
+    run.planned(names.len().div_ceil(CHUNK) as u32 + 2).await;
+    run.output_findings(json!({})).await;
+    let web = Web::new(run, request_rate(params), Authentication::default(), MAX_REQUESTS);
+    let first = start::find(run, &web).await?;
+    let metadata = json!({"url": first.url.as_str(), "status": first.status});
+    run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
+
+    let counts = CheckCoverage::default();
+    let client = CheckedWeb::new(&web, &counts);
+    let mut unknown = Vec::new();
+    for _ in 0..3 {
+        let name = format!("sd{:012x}.{domain}", rand::random::<u64>() >> 16);
+        unknown.extend(page_of(&client, &first.url, &name).await.map(|page| AnswerShape::of(&page, &name)));
+    }
+    let mut found = Vec::new();
+    for names in names.chunks(CHUNK) {
+        let (client, start) = (&client, &first.url);
+        let requests = stream::iter(names.to_vec()).map(|name| async move {
+            let page = page_of(client, start, &name).await;
+            (name, page)
+        });
+        let pages: Vec<_> = requests.buffered(CONCURRENCY).collect().await;
+        let mut findings = Vec::new();
+        for (name, page) in pages.into_iter().filter_map(|(name, page)| page.map(|page| (name, page))) {
+            let answer = AnswerShape::of(&page, &name);
+            // Without an answer for made-up names, nothing can be compared.
+            if !unknown.is_empty() && exists(&page) && !unknown.iter().any(|one| answer.is_like(one)) {
+                found.push(json!({"hostname": name, "status": page.status, "title": shape::label(&page)}));
+                findings.push(finding(&name, &page));
+            }
+        }
+        let metadata = json!({"names": names.len(), "findings": findings.len()});
+        run.tested(TestDone::new("web.virtual_host", format!("Names of {domain}"), metadata, findings)).await;
+    }
+    let mut coverage = ScanCoverage::default();
+    coverage.add("web.virtual_host", client.not_judged(&first, PROBES).await);
+    let mut summary = format!("{} tried, {} found", plural(names.len(), "name"), plural(found.len(), "virtual host"));
+    run.output_findings(json!({"virtual_hosts": Value::Array(found)})).await;
+    let port = first.url.port_or_known_default().unwrap_or_default();
+    report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
+    Ok(summary)
+}
+
+/// The start page of a host name at the address of the target.
+async fn page_of(client: &CheckedWeb<'_>, start: &Url, name: &str) -> Option<HttpPage> {
+    let host = match start.port() {
+        Some(port) => format!("{name}:{port}"),
+        None => name.to_owned(),
+    };
+    let mut url = start.clone();
+    url.set_path("/");
+    url.set_query(None);
+    let headers = HeaderMap::from_iter([(reqwest::header::HOST, HeaderValue::from_str(&host).ok()?)]);
+    client.send(Method::GET, &url, headers).await.ok()
+}
+
+/// Refusals of unknown names.
+fn exists(page: &HttpPage) -> bool {
+    !matches!(page.status, 400 | 404 | 410 | 421 | 429 | 500..)
+}
+
+fn finding(name: &str, page: &HttpPage) -> NewFinding {
+    let row = vec![name.to_owned(), page.status.to_string(), shape::label(page)];
+    let finding = web::VIRTUAL_HOST.finding();
+    NewFinding {
+        port: page.url.port_or_known_default().unwrap_or_default(),
+        service: page.url.scheme().to_owned(),
+        place: name.to_owned(),
+        name: format!("{}: {name}", finding.name),
+        confirmed: true,
+        evidence: kinds::table(&["Host name", "Status", "Title"], vec![row]),
+        ..finding
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Tool;
+    use crate::service::engine::hostile_tests::{ok, redirect, web};
+    use crate::service::engine::testing::TestScan;
+
+    #[tokio::test]
+    async fn hosts_with_their_own_site_are_found_and_defaults_are_not() {
+        for wildcard in [false, true] {
+            let port = web(move |_, head| {
+                let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+                match host.split(['.', ':']).next() {
+                    Some("admin") => ok("text/html", "<title>Administration</title><p>Log in"),
+                    _ if wildcard => redirect(&format!("https://{host}/welcome")),
+                    _ => ok("text/html", "<title>Default</title>"),
+                }
+            })
+            .await;
+            let params = json!({"domain": "acme.test"});
+            let mut scan = TestScan::new(Tool::VIRTUAL_HOSTS, &format!("http://127.0.0.1:{port}/"), params);
+            scan.job.redirect_level = crate::contract::RedirectLevel::None;
+            scan.job.params["words"] = json!(["www", "admin", "mail"]);
+            let result = scan.run().await;
+            result.check();
+            let places: Vec<&str> = result.findings().map(|finding| finding.place.as_str()).collect();
+            assert_eq!(places, ["admin.acme.test"], "wildcard: {wildcard}");
+        }
+    }
+}
