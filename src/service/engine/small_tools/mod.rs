@@ -20,7 +20,7 @@ use super::run::ScanRun;
 /// Reports what could not be judged as the last test of a scan, and adds it to the summary.
 async fn report_coverage(run: &ScanRun<'_>, coverage: &ScanCoverage, port: u16, service: &str, summary: &mut String) {
     let findings = coverage.findings(port, service);
-    run.tested(TestDone::new("coverage", "Tests that could be judged", Value::Null, findings)).await;
+    run.tested(TestDone::new("coverage", "Coverage of the scan", Value::Null, findings)).await;
     if let Some(why) = coverage.summary() {
         summary.push_str(&format!("; {why}"));
     }
