@@ -1,5 +1,6 @@
 //! Scans.
 
+use std::io::Write;
 use std::net::TcpListener;
 
 use scandeck::client::{ErrorKind, Interval, Lane, ScanQuery, TestQuery};
@@ -157,8 +158,14 @@ async fn invalid_scan_requests_return_documented_errors() {
 
 #[tokio::test]
 async fn real_engine_scanning_loopback_finds_open_port() {
+    // A server that greets: a silent one is asked one protocol after the other.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        while let Ok((mut connection, _)) = listener.accept() {
+            let _ = connection.write_all(b"SSH-2.0-OpenSSH_9.6\r\n");
+        }
+    });
     let (dir, stop) = (tempfile::tempdir().unwrap(), CancellationToken::new());
     let mut settings = Settings::new(dir.path()).with_free_ports();
     settings.rate_limit = RateLimit::HOSTED;

@@ -267,7 +267,7 @@ fn markdown_lists_decisions_open_findings_and_missing_reasons() {
         "### false positive: 2",
         "not reproducible",
         "## Decided without reason or note: 1",
-        "- ada\\@box: ",
+        "- ada@box: ",
         "high (scanner: low)",
     ] {
         assert!(text.contains(expected), "{expected}:\n{text}");
@@ -306,7 +306,7 @@ fn report_shows_decisions_beside_scanner_results() {
 
 #[test]
 fn retest_result_is_in_every_format_of_retested_findings_only() {
-    let summary = "retest on 2026-11-20 09:00:00: not seen (before: confirmed)";
+    let summary = "retest on 2026-11-20 09:00:00: absent (before: confirmed)";
     let retest = json!({"at": "2026-11-20 09:00:00", "before": "confirmed", "now": "not_seen", "scan_id": 9});
     let sarif = document(ExportFormat::Sarif);
     let properties = |at: usize| sarif["runs"][0]["results"][at]["properties"]["retest"].clone();
@@ -343,12 +343,12 @@ fn retest_result_is_in_every_format_of_retested_findings_only() {
     assert_eq!(retest.map(|at| &records[1][at]), ["confirmed", "not_seen", "2026-11-20 09:00:00"]);
     assert_eq!(retest.map(|at| &records[2][at]), ["", "", ""]);
     let page = text(ExportFormat::Html);
-    assert_eq!(page.matches("<dt>Retest</dt><dd>not seen").count(), 1, "{page}");
+    assert_eq!(page.matches("<dt>Retest</dt><dd>absent").count(), 1, "{page}");
     let markdown = text(ExportFormat::Markdown);
     assert_eq!(markdown.matches(summary).count(), 1, "{markdown}");
     let groups = document(ExportFormat::Json);
     let mut findings = groups.as_array().unwrap().iter().flat_map(|group| group["findings"].as_array().unwrap());
-    let retest = json!({"before": "confirmed", "now": "not seen", "at": "2026-11-20 09:00:00"});
+    let retest = json!({"before": "confirmed", "now": "absent", "at": "2026-11-20 09:00:00"});
     assert!(findings.any(|one| one["decided"]["retest"] == retest), "{groups}");
 }
 

@@ -123,7 +123,7 @@ async fn website_scan_finds_planted_weaknesses_and_nothing_on_the_hardened_twin(
     let false_alarms: Vec<&str> = hardened.kinds().into_iter().filter(|kind| !ALWAYS.contains(kind)).collect();
     print(&format!("website: not planted {unplanted:?}; false alarms on the hardened twin {false_alarms:?}"));
     assert!(recall >= RECALL, "missed {missed:?}; {}", weak.message);
-    assert!(unplanted.is_empty(), "not planted: {unplanted:?}");
+    assert!(unplanted.is_empty(), "not planted: {unplanted:?}: {:#?}", weak.findings);
     assert!(false_alarms.is_empty(), "{false_alarms:?}: {:#?}", hardened.findings);
 }
 

@@ -183,8 +183,8 @@ pub struct CoverageRule {
 
 /// Requests for single paths: each may be the one that matters.
 pub const PROBES: CoverageRule = CoverageRule { one_of: 10, reads_errors: false, may_refuse: true };
-/// Pages of the crawl: a site has some that are not public.
-pub const PAGES: CoverageRule = CoverageRule { one_of: 3, reads_errors: false, may_refuse: true };
+/// Pages of the crawl: a small site has some that are not public, or show an error.
+pub const PAGES: CoverageRule = CoverageRule { one_of: 2, reads_errors: false, may_refuse: true };
 /// Scripts of public pages, which are public too.
 pub const SCRIPTS: CoverageRule = CoverageRule { one_of: 10, reads_errors: false, may_refuse: false };
 /// Error pages.
