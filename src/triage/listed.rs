@@ -1,5 +1,5 @@
 //! A finding of one scan as lists, filters, counts and fingerprints need it. Its long texts are held with it, or are in a
-//! file ([`TextFile`](super::store::texts::TextFile)) and are read when they are shown, searched or exported.
+//! file ([`TextFile`](crate::text_files::TextFile)) and are read when they are shown, searched or exported.
 //!
 //! ```text
 //!   Finding ─► ListedFinding: short fields, digests of the evidence
