@@ -59,7 +59,7 @@ async fn main() {
     let unchanged = || service.get(&findings).header("if-none-match", etag.clone());
     assert_eq!(unchanged().send().await.unwrap().status(), 304);
     print_figure("100 findings unchanged (304), 4 clients", service.load(unchanged).await);
-    print_figure("captures at 1,000/s", service.captures().await);
+    print_figure("captures at 1,000/s", service.captures("stream").await);
     for format in ["pdf", "xlsx", "html"] {
         print_figure(
             &format!("{format} report of {REPORTED} findings"),
@@ -71,7 +71,8 @@ async fn main() {
     print_figure("100,000 findings", service.large_list().await);
     let peak = service.memory("VmHWM");
     print_figure("memory for 100,000 findings", format!("{before} MB before, peak {peak} MB"));
-    let (captures, report) = futures::join!(service.captures(), service.report("json", &scans.big));
+    let (captures, report) =
+        futures::join!(service.captures("stream during a report"), service.report("json", &scans.big));
     print_figure("captures at 1,000/s beside a report", captures);
     print_figure("json report of 100,000 findings", report);
     print_figure("memory with this report", format!("peak {} MB", service.memory("VmHWM")));
@@ -205,9 +206,9 @@ impl Service {
     }
 
     /// Requests to a logger at fixed times, whether earlier ones are answered or not.
-    async fn captures(&self) -> String {
+    async fn captures(&self, label: &str) -> String {
         let number = CAPTURES_PER_SECOND * STREAM.as_secs();
-        let created = self.api.post("/http_loggers", json!({"label": "stream"})).await;
+        let created = self.api.post("/http_loggers", json!({"label": label})).await;
         let id = created["data"]["created_id"].as_i64().unwrap();
         let url =
             self.api.value(&format!("/http_loggers/{id}")).await["data"]["handler_url"].as_str().unwrap().to_owned();

@@ -19,14 +19,16 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         "LOGGER" => column.omitted(is_of_one_logger),
         _ => column,
     });
+    // Captures in folded groups do not count as hidden.
+    let total = (list.len() + stream.rows.len()).saturating_sub(list.pending() + list.matches());
     let pane = ListPane {
         columns: &columns,
         note: follow_note(cx),
         order: about(cx),
-        invitation: invitation(cx),
+        // It reads the URLs of all loggers.
+        invitation: if total == 0 { invitation(cx) } else { String::new() },
         filter: &list.filter,
-        // Captures in folded groups do not count as hidden.
-        total: (list.len() + stream.rows.len()).saturating_sub(list.pending() + list.matches()),
+        total,
         shown: list.len(),
         at: list.at,
         marks: (list.marks().len(), list.marks_hidden()),
