@@ -72,7 +72,7 @@ async fn main() {
     let peak = service.memory("VmHWM");
     print_figure("memory for 100,000 findings", format!("{before} MB before, peak {peak} MB"));
     let (captures, report) =
-        futures::join!(service.captures("stream during a report"), service.report("json", &scans.big));
+        futures::join!(service.captures("stream-beside-report"), service.report("json", &scans.big));
     print_figure("captures at 1,000/s beside a report", captures);
     print_figure("json report of 100,000 findings", report);
     print_figure("memory with this report", format!("peak {} MB", service.memory("VmHWM")));

@@ -68,8 +68,8 @@ struct FaultyAction {
 
 static ACTIONS: [FaultyAction; 12] = [
     action("start scan", ("POST", "/scans"), "2s", Ask::Form(""), "scan of 127.0.0.1 started"),
-    action("repeat scan", ("POST", "/scans"), "4s", Ask::Prompt, "127.0.0.1:9/ started"),
-    action("retest", ("POST", "/scans"), "3s", Ask::Prompt, "127.0.0.1:9/ started"),
+    action("repeat scan", ("POST", "/scans"), "4s", Ask::Prompt, "started: repeats scan"),
+    action("retest", ("POST", "/scans"), "3s", Ask::Prompt, "started: repeats scan"),
     action("stop scan", ("POST", "/scans/*/stop"), "4S", Ask::Prompt, "127.0.0.1:9/ stopped"),
     action("delete scan", ("DELETE", "/scans/*"), "4GD", Ask::Prompt, "Port scan of 127.0.0.1 deleted"),
     action("add target", ("POST", "/targets"), "2n", Ask::Form("127.0.0.77"), "target 127.0.0.77 added"),
