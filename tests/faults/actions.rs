@@ -193,8 +193,10 @@ async fn try_action(action: &FaultyAction, (fault, reason, is_forwarded): (&str,
 
     // A download shows the whole message, with the status at its end.
     let status: String = fault.chars().take_while(char::is_ascii_digit).collect();
-    let reasons = [reason.to_owned(), format!("refused with {status}"), format!("({status})")];
-    let reasons = if status.is_empty() { &reasons[..1] } else { &reasons };
+    let reasons = match status.is_empty() {
+        true => vec![reason.to_owned(), reason.replace("connection lost", "the connection was lost")],
+        false => vec![reason.to_owned(), format!("refused with {status}"), format!("({status})")],
+    };
     let has_reason = |text: &str| reasons.iter().any(|reason| text.contains(reason));
     let is_stated = |text: &str| {
         let is_refused = has_reason(text) && (action.form.is_some() || text.contains(action.refused));
