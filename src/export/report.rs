@@ -65,10 +65,10 @@ fn decision(row: &ExportRow) -> ReportDecision {
         who: assessment.who.as_ref().map(ToString::to_string).unwrap_or_default(),
         at: assessment.at.map(|at| at.to_string()).unwrap_or_default(),
         severity: assessment.severity,
-        now: issue.presence.label().to_owned(),
+        now: issue.presence.word().to_owned(),
         retest: row.retest.as_ref().map(|retest| ReportRetest {
             before: retest.before.to_string(),
-            now: retest.now.label().to_owned(),
+            now: retest.now.word().to_owned(),
             at: retest.at.map(|at| at.to_string()).unwrap_or_default(),
         }),
         own: issue.own.is_some(),

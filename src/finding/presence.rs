@@ -27,7 +27,7 @@ impl Presence {
         }
     }
 
-    /// A shorter name, which queries accept too.
+    /// Its name in data formats, which queries accept too.
     pub fn word(self) -> &'static str {
         match self {
             Self::New => "new",

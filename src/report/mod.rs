@@ -349,7 +349,7 @@ mod tests {
             "risk accepted",
             "deferred",
             "ada &lt;x@y&gt;",
-            "still there",
+            "still found",
             "=see &lt;b&gt;114",
             "critical by the scanner",
         ] {

@@ -348,7 +348,7 @@ fn retest_result_is_in_every_format_of_retested_findings_only() {
     assert_eq!(markdown.matches(summary).count(), 1, "{markdown}");
     let groups = document(ExportFormat::Json);
     let mut findings = groups.as_array().unwrap().iter().flat_map(|group| group["findings"].as_array().unwrap());
-    let retest = json!({"before": "confirmed", "now": "absent", "at": "2026-11-20 09:00:00"});
+    let retest = json!({"before": "confirmed", "now": "not seen", "at": "2026-11-20 09:00:00"});
     assert!(findings.any(|one| one["decided"]["retest"] == retest), "{groups}");
 }
 

@@ -99,11 +99,11 @@ fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
     if found.risk() != found.finding.risk_level {
         facts.push(fact("Severity", format!("{}; {} by the scanner", found.risk(), found.finding.risk_level)));
     }
-    facts.push(Fact { label: "Change", value: owned(&decided.now), aside: owned(&decided.tags.join(", ")) });
+    facts.push(Fact { label: "Change", value: owned(shown(&decided.now)), aside: owned(&decided.tags.join(", ")) });
     if let Some(retest) = &decided.retest {
         let at = if retest.at.is_empty() { String::new() } else { format!("; requested on {}", retest.at) };
         let aside = owned(&format!("before: {}{at}", retest.before));
-        facts.push(Fact { label: "Retest", value: owned(&retest.now), aside });
+        facts.push(Fact { label: "Retest", value: owned(shown(&retest.now)), aside });
     }
     facts.extend(decided.notes.iter().map(|note| Fact {
         label: "Note",
@@ -111,6 +111,18 @@ fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
         aside: owned(&format!("{}, {}", note.who, note.at)),
     }));
     facts
+}
+
+/// The word of the screen for a word of the data formats, whose values stay as they are.
+fn shown(word: &str) -> &str {
+    match word {
+        "gone" | "not seen" => "absent",
+        "same" => "unchanged",
+        "back" => "reappeared",
+        "still there" => "still found",
+        "covered less" => "not retested",
+        other => other,
+    }
 }
 
 /// `443/tcp https` without unknown parts.
