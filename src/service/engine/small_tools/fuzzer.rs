@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::shape::{self, AnswerShape};
-use super::{report_coverage, words_of};
+use super::{report_coverage, start_page, words_of};
 use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, Obstacle, PROBES, ScanCoverage};
 use crate::service::engine::http::{HttpPage, Web};
 use crate::service::engine::kinds::{self, web};
 use crate::service::engine::params::Authentication;
 use crate::service::engine::params::tools::request_rate;
 use crate::service::engine::run::ScanRun;
-use crate::service::engine::website::{links, start};
+use crate::service::engine::website::links;
 use crate::service::engine::{NewFinding, ScanOutcome, TestDone};
 use crate::text::plural;
 
@@ -59,11 +59,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let params = FuzzerParams::of(&run.job.params);
     let tests = |folders: usize| (folders * params.words.len().div_ceil(CHUNK)) as u32 + 2;
     run.planned(tests(1)).await;
-    run.output_findings(json!({})).await;
     let web = Web::new(run, request_rate(&run.job.params), Authentication::default(), MAX_REQUESTS);
-    let first = start::find(run, &web).await?;
-    let metadata = json!({"url": first.url.as_str(), "status": first.status});
-    run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
+    let first = start_page(run, &web).await?;
 
     let counts = CheckCoverage::default();
     let client = CheckedWeb::new(&web, &counts);

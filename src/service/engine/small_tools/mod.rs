@@ -11,11 +11,22 @@ pub mod subdomains;
 mod technologies;
 pub mod virtual_hosts;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::TestDone;
 use super::coverage::ScanCoverage;
+use super::http::{HttpPage, Web};
 use super::run::ScanRun;
+use super::website::start;
+use super::{ScanOutcome, TestDone};
+
+/// Finds the start page by the redirect rules of the scan, and reports it as the first test.
+async fn start_page(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanOutcome> {
+    run.output_findings(json!({})).await;
+    let first = start::find(run, web).await?;
+    let metadata = json!({"url": first.url.as_str(), "status": first.status});
+    run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
+    Ok(first)
+}
 
 /// Reports what could not be judged as the last test of a scan, and adds it to the summary.
 async fn report_coverage(run: &ScanRun<'_>, coverage: &ScanCoverage, port: u16, service: &str, summary: &mut String) {

@@ -8,8 +8,8 @@
 
 use serde_json::{Value, json};
 
-use super::report_coverage;
 use super::technologies::{self, FIREWALL, FoundTechnology};
+use super::{report_coverage, start_page};
 use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, PAGES, ScanCoverage};
 use crate::service::engine::http::{HttpPage, Web};
 use crate::service::engine::kinds::{self, FindingKind, recon as kind};
@@ -17,7 +17,7 @@ use crate::service::engine::params::Authentication;
 use crate::service::engine::params::tools::request_rate;
 use crate::service::engine::params::website::Spider;
 use crate::service::engine::run::ScanRun;
-use crate::service::engine::website::{crawl, start};
+use crate::service::engine::website::crawl;
 use crate::service::engine::{NewFinding, ScanOutcome, TestDone, blocking};
 use crate::text::plural;
 
@@ -50,11 +50,8 @@ async fn scan(
     counted: fn(usize) -> String,
 ) -> Result<String, ScanOutcome> {
     run.planned(crawl::STEPS + 3).await;
-    run.output_findings(json!({})).await;
     let web = Web::new(run, request_rate(&run.job.params), Authentication::default(), MAX_REQUESTS);
-    let first = start::find(run, &web).await?;
-    let metadata = json!({"url": first.url.as_str(), "status": first.status});
-    run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
+    let first = start_page(run, &web).await?;
 
     let counts = CheckCoverage::default();
     counts.record(&Ok(first.clone()));
