@@ -173,8 +173,8 @@ impl CheckCoverage {
 /// How a check uses its answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoverageRule {
-    /// Judged while less than one request of this number said nothing.
-    pub one_of: u32,
+    /// Highest share of requests without a result, in percent; above it the check is incomplete.
+    pub most_missed: u32,
     /// Error pages are what the check reads.
     pub reads_errors: bool,
     /// A site may refuse single paths that are not public.
@@ -182,13 +182,13 @@ pub struct CoverageRule {
 }
 
 /// Requests for single paths: each may be the one that matters.
-pub const PROBES: CoverageRule = CoverageRule { one_of: 10, reads_errors: false, may_refuse: true };
-/// Pages of the crawl: a small site has some that are not public, or show an error.
-pub const PAGES: CoverageRule = CoverageRule { one_of: 2, reads_errors: false, may_refuse: true };
+pub const PROBES: CoverageRule = CoverageRule { most_missed: 9, reads_errors: false, may_refuse: true };
+/// Pages of the crawl: a site has some that are not public, or show an error, but no more than a third.
+pub const PAGES: CoverageRule = CoverageRule { most_missed: 33, reads_errors: false, may_refuse: true };
 /// Scripts of public pages, which are public too.
-pub const SCRIPTS: CoverageRule = CoverageRule { one_of: 10, reads_errors: false, may_refuse: false };
+pub const SCRIPTS: CoverageRule = CoverageRule { most_missed: 9, reads_errors: false, may_refuse: false };
 /// Error pages.
-pub const ERROR_PAGES: CoverageRule = CoverageRule { one_of: 3, reads_errors: true, may_refuse: true };
+pub const ERROR_PAGES: CoverageRule = CoverageRule { most_missed: 32, reads_errors: true, may_refuse: true };
 
 /// What a check could not judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -264,7 +264,8 @@ impl<'a> CheckedWeb<'a> {
             missed.retain(|obstacle, _| !is_normal(obstacle));
         }
         let count: u32 = missed.values().sum();
-        (count > 0 && count.saturating_mul(rule.one_of) >= requests).then_some(NotJudged { requests, missed })
+        let share = 100 * u64::from(count) / u64::from(requests.max(1));
+        (share > u64::from(rule.most_missed)).then_some(NotJudged { requests, missed })
     }
 
     /// The requests, and how many of them the site refused.
