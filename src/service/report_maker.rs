@@ -32,8 +32,8 @@ use crate::report::{FORMATS, ReportData, content_type, render_to};
 
 use gather::{Gathered, gather, gather_scan, workspace_name};
 
-/// Bytes of a part of a document in the store.
-const PART: usize = 512 * 1024;
+/// Bytes of a part of a document in the store: few, since captures wait for the write of a part.
+const PART: usize = 128 * 1024;
 
 /// Checks the resources of a report; returns their workspace if it is one, and its name, of several the first and "and
 /// others".
