@@ -3,10 +3,14 @@
 use reqwest::{Response, StatusCode};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 use super::body::too_large;
 use super::exchange::without_id;
 use super::request::{ApiRequest, ResponseSize};
-use super::{Client, ClientResult, Error, ErrorKind};
+use super::{Client, ClientResult, Error, ErrorKind, RawRequest, RequestBody};
 use crate::contract::{NewReport, Report, ReportCreated, ReportId};
 
 /// The result of a download request.
@@ -52,7 +56,34 @@ impl ReportFile {
     }
 }
 
+/// The formats of new reports in an OpenAPI document; `None` if it does not list them.
+fn formats_in(document: &Value) -> Option<BTreeSet<String>> {
+    let paths = document["paths"].as_object()?;
+    let (_, path) = paths.iter().find(|(path, item)| path.ends_with("/reports") && item.get("post").is_some())?;
+    let report = resolved(document, &path["post"]["requestBody"]["content"]["application/json"]["schema"]);
+    let choices = resolved(document, &report["properties"]["format"])["enum"].as_array()?;
+    let formats: BTreeSet<String> = choices.iter().filter_map(|choice| choice.as_str().map(str::to_owned)).collect();
+    Some(formats).filter(|formats| !formats.is_empty())
+}
+
+/// The schema that a reference names, or the schema itself.
+fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    let reference = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+    reference.and_then(|pointer| document.pointer(pointer)).unwrap_or(schema)
+}
+
 impl Client {
+    /// The formats that the service can write, from its OpenAPI document; `None` if the service does not publish them.
+    ///
+    /// # Errors
+    /// Those of the service, such as 404 without a document.
+    pub async fn report_formats(&self) -> ClientResult<Option<BTreeSet<String>>> {
+        let path = "/openapi.json".to_owned();
+        let request = RawRequest { method: "GET".to_owned(), path, query: Vec::new(), body: RequestBody::Empty };
+        let document: Option<Value> = serde_json::from_slice(&self.send_raw(request).await?).ok();
+        Ok(document.as_ref().and_then(formats_in))
+    }
+
     /// `GET /reports`.
     ///
     /// # Errors
@@ -103,5 +134,29 @@ impl Client {
             (StatusCode::NO_CONTENT, _) | (_, None) => Download::NoData,
             (_, Some(response)) => Download::Ready(ReportFile { name, response }),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn report_formats_are_read_through_references() {
+        let document = serde_json::json!({
+            "paths": {
+                "/api/v2/reports": {"post": {"requestBody": {"content": {"application/json": {
+                    "schema": {"$ref": "#/components/schemas/NewReport"},
+                }}}}},
+            },
+            "components": {"schemas": {
+                "NewReport": {"properties": {"format": {"$ref": "#/components/schemas/Format"}}},
+                "Format": {"type": "string", "enum": ["html", "json", 7]},
+            }},
+        });
+        assert_eq!(formats_in(&document), Some(["html", "json"].map(str::to_owned).into()));
+        for other in [serde_json::json!({"paths": {"/reports": {"get": {}}}}), serde_json::json!([]), Value::Null] {
+            assert_eq!(formats_in(&other), None);
+        }
     }
 }

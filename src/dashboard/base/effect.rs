@@ -60,6 +60,8 @@ pub enum Effect {
     Redraw,
     /// Leave the first-start screen with a choice.
     Connect(ConnectionChoice),
+    /// Read the report formats of the service; answered by `Msg::ReportFormats`.
+    ReadReportFormats,
     /// Read the API key again from its source; answered by `Msg::KeyRead`.
     ReadKey,
     /// Add targets to the scope file of the local service; answered by `Msg::ScopeExtended`.

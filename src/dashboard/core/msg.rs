@@ -9,6 +9,7 @@ use crate::dashboard::data::{OobNews, ReadFinding, TriageNews};
 use crate::oob::{CaptureRecord, PayloadRequest};
 use crate::triage::Correlated;
 use crossterm::event::KeyEvent;
+use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 pub enum Msg {
@@ -37,6 +38,8 @@ pub enum Msg {
     },
     /// Result of the first-start choice: the connected service, or the problem.
     Connected(Result<Session, Problem>),
+    /// The report formats that the service lists in its OpenAPI document.
+    ReportFormats(BTreeSet<String>),
     /// The API key was read again from its source; whether it is another one.
     KeyRead { source: String, result: Result<bool, Problem> },
     /// Targets were added to the scope file of the local service: their number, or why not.

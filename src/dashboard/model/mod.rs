@@ -232,7 +232,9 @@ pub struct CallsState {
     pub batches: Vec<Batch>,
     /// Creations of the last minute whose outcome is unknown.
     pub(crate) unknown: Vec<UnknownOutcome>,
-    /// Report formats that the service refused, with its reasons.
+    /// The report formats of the service were requested.
+    pub(crate) are_formats_requested: bool,
+    /// Report formats that the service refused or does not list, with the reasons.
     pub(crate) refused_formats: BTreeMap<String, String>,
     /// The last ticket given out.
     pub(crate) tickets: Ticket,

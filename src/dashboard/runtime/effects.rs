@@ -50,6 +50,7 @@ impl EventLoop {
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
             Effect::Connect(choice) => self.connect(choice),
+            Effect::ReadReportFormats => self.read_report_formats(),
             Effect::ReadKey => self.read_key(),
             Effect::StartService => self.start_service(),
             Effect::AddToScope(names) => self.add_to_scope(names),
@@ -144,6 +145,17 @@ impl EventLoop {
                 None => Err(Problem::local("no service connected")),
             };
             Msg::Called { ticket, result }
+        });
+    }
+
+    /// Reads the report formats of the service. A service without an OpenAPI document accepts or refuses each report itself.
+    fn read_report_formats(&mut self) {
+        let Some(client) = self.backend.as_ref().and_then(|backend| backend.client.clone()) else { return };
+        self.spawn(async move {
+            match client.without_retries().report_formats().await {
+                Ok(Some(formats)) => Msg::ReportFormats(formats),
+                Ok(None) | Err(_) => Msg::Wake,
+            }
         });
     }
 

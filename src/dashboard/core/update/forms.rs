@@ -1,6 +1,7 @@
 //! Keys in forms, and sending them.
 
 use crate::client::Problem;
+use crate::contract::ReportFormat;
 use crate::dashboard::base::{Batch, Effect, FormTag, Tone};
 use crate::dashboard::core::update::{lines, setup};
 use crate::dashboard::findings::{export, manual};
@@ -12,6 +13,7 @@ use crate::dashboard::reports;
 use crate::export::ExportFormat;
 use crate::text::plural;
 use crate::triage::IssueId;
+use std::collections::BTreeSet;
 
 /// A key in a form.
 pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
@@ -135,4 +137,25 @@ fn write_report(model: &mut Model, format: ExportFormat, ids: &[IssueId], effect
     if let Err(problem) = export::write(model, ids, format, effects) {
         model.notify(Tone::Bad, problem);
     }
+}
+
+/// Reads the report formats of the service once, when the form of a new report is open.
+pub(crate) fn read_report_formats(model: &mut Model, effects: &mut Vec<Effect>) {
+    let is_report = |modal: &Modal| matches!(modal, Modal::Form(form) if form.tag == FormTag::NewReport);
+    if model.overlay.modals.last().is_some_and(is_report)
+        && !std::mem::replace(&mut model.calls.are_formats_requested, true)
+    {
+        effects.push(Effect::ReadReportFormats);
+    }
+}
+
+/// The formats that are not in the document of the service are refused, before they are sent.
+pub(crate) fn handle_report_formats(model: &mut Model, formats: &BTreeSet<String>) {
+    let others = ReportFormat::KNOWN.iter().map(ReportFormat::as_str).filter(|format| !formats.contains(*format));
+    let refused = others.map(|format| (format.to_owned(), "its OpenAPI document does not list this format".to_owned()));
+    model.calls.refused_formats.extend(refused);
+    for form in model.overlay.modals.iter_mut().filter_map(Modal::try_as_form_mut) {
+        form.subject.refused_formats.clone_from(&model.calls.refused_formats);
+    }
+    model.check_form();
 }

@@ -253,6 +253,26 @@ fn format_that_the_service_refused_is_named_in_the_next_form() {
 }
 
 #[test]
+fn formats_that_the_document_does_not_list_are_refused_in_the_form() {
+    let refused = |app: &TestDashboard| match &app.form().field(FieldId::Format).unwrap().value {
+        FieldValue::Choice { options, .. } => {
+            options.iter().filter_map(|option| option.strip_suffix(", refused").map(str::to_owned)).collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    let mut app = TestDashboard::new();
+    assert!(app.keys("R").contains(&Effect::ReadReportFormats));
+    app.keys("left");
+    assert_eq!(refused(&app), Vec::<String>::new());
+    app.send(Msg::ReportFormats(["pdf", "json", "odt"].map(str::to_owned).into()));
+    assert_eq!(refused(&app), ["html", "csv", "xlsx", "docx"]);
+    assert!(app.calls("ctrl-o").is_empty());
+    let error = app.form().field(FieldId::Format).unwrap().error.clone().unwrap();
+    assert!(error.contains("OpenAPI document"), "{error}");
+    assert!(!app.keys("esc R").contains(&Effect::ReadReportFormats), "once is enough");
+}
+
+#[test]
 fn enter_moves_through_fields_and_submits_on_button() {
     let mut app = TestDashboard::new();
     app.keys("1 n 'Gate' enter enter");

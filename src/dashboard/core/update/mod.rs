@@ -76,6 +76,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, &mut effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
+        Msg::ReportFormats(formats) => forms::handle_report_formats(model, &formats),
         Msg::KeyRead { source, result } => actions::handle_key_read(model, &source, result),
         Msg::ScopeExtended(result) => forms::handle_scope_extended(model, result, &mut effects),
         Msg::ServiceStarted(result) => actions::handle_service_started(model, result),
@@ -109,6 +110,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.read_shown_findings(&mut effects);
     model.read_shown_captures(&mut effects);
     model.next_chunk(&mut effects);
+    forms::read_report_formats(model, &mut effects);
     if model.captures.is_quitting || effects.contains(&Effect::Quit) {
         // No chunk is queried after it.
         let mut files = Vec::new();
