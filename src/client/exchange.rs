@@ -23,7 +23,7 @@ use super::{Client, ClientResult, Error, ErrorKind, budget, decoded};
 use crate::contract::item_stream::each_item;
 use crate::contract::list::{decode_list, repaired};
 use crate::contract::shared::interned_briefly;
-use crate::contract::{Created, DecodedList, ErrorBody, envelope};
+use crate::contract::{Created, DecodedList, ErrorBody, MISSING_SCANNERS, MissingScanner, envelope};
 
 /// Larger responses are decoded on a blocking thread.
 const DECODE_INLINE: usize = 256 << 10;
@@ -242,6 +242,10 @@ impl Client {
         announced.clock_offset = budget::clock_offset(headers, now).or(announced.clock_offset);
         let offset = announced.clock_offset.unwrap_or_default();
         announced.budget(request.lane).update(headers, response.status().as_u16(), now, offset);
+        if request.path == "/scans" && response.status() == StatusCode::OK {
+            let missing = headers.get(MISSING_SCANNERS).and_then(|value| value.to_str().ok());
+            announced.missing_scanners = missing.map(MissingScanner::parse_list).unwrap_or_default().into();
+        }
     }
 
     async fn accept(&self, request: &ApiRequest, response: Response, reading: Reading<'_>) -> ClientResult<HttpAnswer> {

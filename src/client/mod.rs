@@ -55,6 +55,7 @@ pub use reports::{Download, ReportFile};
 pub use scans::{Interval, ScanQuery, TestQuery};
 pub use targets::TargetQuery;
 
+use crate::contract::MissingScanner;
 use request::ApiRequest;
 
 /// The result of every endpoint.
@@ -114,11 +115,12 @@ pub struct Client {
     memory: Arc<AtomicUsize>,
 }
 
-/// Rate budgets and clock, as the headers of the responses announced them.
+/// Rate budgets, clock and missing scanners, as the headers of the responses announced them.
 #[derive(Debug, Default)]
 struct Announced {
     budgets: [RateBudget; 3],
     clock_offset: Option<SignedDuration>,
+    missing_scanners: Arc<[MissingScanner]>,
 }
 
 impl Announced {
@@ -232,7 +234,12 @@ impl Client {
         self.announced().clock_offset
     }
 
-    /// The lock protects plain numbers, which stay usable after a panic of another holder.
+    /// The tools that the service cannot run, by the last list of scans; none at a service that does not name them.
+    pub fn missing_scanners(&self) -> Arc<[MissingScanner]> {
+        Arc::clone(&self.announced().missing_scanners)
+    }
+
+    /// The lock protects plain values, which stay usable after a panic of another holder.
     fn announced(&self) -> MutexGuard<'_, Announced> {
         self.announced.lock().unwrap_or_else(PoisonError::into_inner)
     }

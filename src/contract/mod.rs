@@ -86,6 +86,7 @@ pub mod item_stream;
 pub mod lenient;
 pub mod list;
 pub mod logger;
+pub mod missing_scanner;
 pub mod report;
 pub mod scan;
 pub mod shared;
@@ -103,6 +104,7 @@ pub use error::ErrorBody;
 pub use finding::{Evidence, Finding, Owasp, Risk};
 pub use list::DecodedList;
 pub use logger::{Capture, Logger};
+pub use missing_scanner::{MISSING_SCANNERS, MissingScanner};
 pub use report::{GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportSource, ReportStatus};
 pub use scan::{
     NewScan, RedirectLevel, ReportCallback, ResourceType, ResultSummary, Scan, ScanCreated, ScanOutput, ScanStatus,

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use scandeck::client::{BaseUrl, Client, ClientSettings, Download, Error, ErrorKind, Lane, replay};
+use scandeck::client::{BaseUrl, Client, ClientSettings, Download, Error, ErrorKind, Lane, ScanQuery, replay};
 use scandeck::contract::{
     Capture, LoggerId, NewScan, NewWorkspace, ReportId, ScanId, TargetId, WordlistId, WorkspaceId,
 };
@@ -134,6 +134,20 @@ async fn spent_budget_blocks_its_lane_only() {
     assert_eq!(server.received_requests().await.unwrap().len(), 1);
     client.stop_scan(ScanId(1)).await.unwrap();
     assert_eq!(server.received_requests().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn missing_scanners_are_those_of_the_last_list_of_scans() {
+    let list = ResponseTemplate::new(200).set_body_json(json!({"data": []}));
+    let (_server, client) = service(list.clone().insert_header("x-missing-scanners", "350=nmap, ?")).await;
+    client.list_workspaces().await.unwrap();
+    assert!(client.missing_scanners().is_empty(), "only the list of scans names them");
+    client.list_scans(&ScanQuery::default()).await.unwrap();
+    let named: Vec<String> = client.missing_scanners().iter().map(ToString::to_string).collect();
+    assert_eq!(named, ["350=nmap"]);
+    let (_server, client) = service(list).await;
+    client.list_scans(&ScanQuery::default()).await.unwrap();
+    assert!(client.missing_scanners().is_empty(), "another service");
 }
 
 #[tokio::test]

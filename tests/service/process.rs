@@ -1,6 +1,7 @@
 //! The program as a process: its output, its exit, and its data after `kill -9`.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -29,7 +30,11 @@ struct ServeProcess {
 
 impl ServeProcess {
     fn start(dir: &Path, flags: &[&str]) -> Self {
-        let mut child = program("serve", dir).args(flags).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        Self::spawn(dir, program("serve", dir).args(flags))
+    }
+
+    fn spawn(dir: &Path, command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let base = line.strip_prefix("listening on ").unwrap_or_else(|| panic!("{line:?}")).trim().to_owned();
@@ -69,6 +74,23 @@ impl Drop for ServeProcess {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+#[tokio::test]
+async fn list_of_scans_names_tools_whose_scanner_is_missing() {
+    let (dir, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut command = program("serve", dir.path());
+    let process = ServeProcess::spawn(dir.path(), command.args(FREE_PORTS).env("PATH", programs.path()));
+    let named = async || {
+        let request = process.client.get(format!("{}/scans", process.base)).bearer_auth(&process.key);
+        let answer = request.send().await.unwrap();
+        answer.headers().get("x-missing-scanners").map(|value| value.to_str().unwrap().to_owned())
+    };
+    assert_eq!(named().await.as_deref(), Some("350=nmap"), "sslscan is optional");
+    let nmap = programs.path().join("nmap");
+    std::fs::write(&nmap, "").unwrap();
+    std::fs::set_permissions(&nmap, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(named().await, None, "installed while the service runs");
 }
 
 const FREE_PORTS: [&str; 4] = ["--listen", "127.0.0.1:0", "--logger-listen", "127.0.0.1:0"];

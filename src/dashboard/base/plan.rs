@@ -2,8 +2,8 @@
 
 use crate::client::Problem;
 use crate::contract::{
-    Capture, Logger, LoggerId, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test, Wordlist, Workspace,
-    WorkspaceId,
+    Capture, Logger, LoggerId, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test, Wordlist,
+    Workspace, WorkspaceId,
 };
 use crate::oob::NewestCapture;
 use crate::table::{Item, Table};
@@ -97,6 +97,8 @@ pub enum PollEvent {
     Budget(Option<PollBudget>),
     /// The service's clock minus ours, in seconds.
     ClockOffset(i64),
+    /// The tools that the service cannot run changed.
+    MissingScanners(Arc<[MissingScanner]>),
     Snapshot(Snapshot),
     Captures {
         logger: Arc<Logger>,

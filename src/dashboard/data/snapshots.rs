@@ -1,6 +1,8 @@
 //! The lists of the service with their freshness.
 
-use crate::contract::{Logger, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace};
+use crate::contract::{
+    Logger, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace,
+};
 use crate::dashboard::base::ListKind;
 use crate::dashboard::data::{BoardRow, Stream};
 use crate::oob::Payload;
@@ -29,6 +31,8 @@ pub struct Data {
     pub captures: Stream,
     /// Items that could not be decoded, each with its position in the response.
     pub unreadable: BTreeMap<ListKind, Arc<[Shared]>>,
+    /// The tools that the service cannot run.
+    pub missing_scanners: Arc<[MissingScanner]>,
     /// Parts of the scan whose detail was opened last.
     pub scan_parts: ScanParts,
 }

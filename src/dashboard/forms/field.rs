@@ -40,6 +40,15 @@ fields! {
     PortList "port_list";
     TlsPort "port";
     StartTls "starttls";
+    Protocol "protocol_type";
+    CheckAlive "check_alive";
+    /// The words of a tool that guesses names or paths.
+    ScanWords "wordlist_id";
+    Domain "domain";
+    Extensions "extensions";
+    RecursionDepth "recursion_depth";
+    PingPort "port";
+    PingCount "count";
     RequestsPerSecond "requests_per_second";
     RedirectLevel "redirect_level";
     MaxScanTime "max_scan_time";
@@ -240,7 +249,7 @@ impl FormField {
 
     /// Whether a draft restores it: not the objects that the form was opened for.
     pub(crate) fn is_in_drafts(&self) -> bool {
-        !matches!(self.id, FieldId::Targets | FieldId::Resources | FieldId::Source | FieldId::Into)
+        !matches!(self.id, FieldId::Targets | FieldId::Resources | FieldId::Source | FieldId::Into | FieldId::ScanWords)
             && !matches!(self.value, FieldValue::Info(_))
     }
 }

@@ -14,7 +14,7 @@ pub mod field;
 pub use field::{FieldId, FieldValue, FormField, LineNote};
 
 use crate::client::Problem;
-use crate::contract::{ReportSource, Shared, TargetId, WorkspaceId};
+use crate::contract::{ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
 use crate::dashboard::base::{FormTag, Job, Secret};
 use crate::dashboard::data::Data;
 use crate::dashboard::text::TextInput;
@@ -80,6 +80,8 @@ pub struct FormSubject {
     pub workspace: Option<WorkspaceId>,
     /// Groups of targets that can be scanned, in the order of the choice.
     pub target_sets: Vec<Vec<(TargetId, Shared)>>,
+    /// Wordlists of a scan, in the order of the choice after the default one.
+    pub wordlists: Vec<WordlistId>,
     /// Groups of ids that a report can cover.
     pub sets: Vec<IdSet>,
     /// Report formats that the service refused, with its reasons.

@@ -54,6 +54,7 @@ impl Model {
         self.data.reports = data.reports;
         self.data.wordlists = data.wordlists;
         self.data.payloads = data.payloads;
+        self.data.missing_scanners = data.missing_scanners;
         self.captures.oob.hosts = Default::default();
         self.findings.triage.assessments.clear();
         self.findings.triage.again = Default::default();

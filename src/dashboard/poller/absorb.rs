@@ -2,7 +2,7 @@
 
 use crate::client;
 use crate::client::{Error, ErrorKind, Problem};
-use crate::contract::{Logger, LoggerId, Scan, Shared, Stamp, Target, Workspace};
+use crate::contract::{Logger, LoggerId, MissingScanner, Scan, Shared, Stamp, Target, Workspace};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
 use crate::dashboard::poller::link::failure_scope;
@@ -38,6 +38,14 @@ impl Scheduler {
         {
             self.offset = Some(seconds);
             self.outbox.push(PollEvent::ClockOffset(seconds));
+        }
+    }
+
+    /// Takes the tools that the service cannot run.
+    pub fn learn_missing(&mut self, missing: Arc<[MissingScanner]>) {
+        if missing != self.missing_scanners {
+            self.missing_scanners = Arc::clone(&missing);
+            self.outbox.push(PollEvent::MissingScanners(missing));
         }
     }
 

@@ -169,6 +169,7 @@ impl Poller {
         }
         let wall = Timestamp::now();
         self.scheduler.learn_limits(self.client.budget(Lane::Read), self.client.clock_offset(), wall);
+        self.scheduler.learn_missing(self.client.missing_scanners());
         self.scheduler.settle(slot, calls, unreadable);
         self.scheduler.absorb(slot, result, Instant::now(), wall);
     }

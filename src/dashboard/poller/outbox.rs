@@ -47,6 +47,7 @@ fn key(event: &PollEvent) -> Option<(u8, u8)> {
         PollEvent::Link(_) => (0, 0),
         PollEvent::Budget(_) => (0, 1),
         PollEvent::ClockOffset(_) => (0, 2),
+        PollEvent::MissingScanners(_) => (0, 3),
         PollEvent::Snapshot(snapshot) => (1, snapshot.list_kind() as u8),
         PollEvent::Failed(list, _) => (2, *list as u8),
         // Only one scan is visible at a time.

@@ -10,7 +10,7 @@
 //! The time is an argument, so tests can drive hours of polling in a microsecond.
 
 use crate::client::Problem;
-use crate::contract::{CaptureId, Logger, LoggerId, Report, ReportStatus, Scan};
+use crate::contract::{CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
 use crate::dashboard::poller::{
@@ -72,6 +72,7 @@ pub(crate) struct Scheduler {
     pub budget: Option<PollBudget>,
     pub scarce: bool,
     pub offset: Option<i64>,
+    pub missing_scanners: Arc<[MissingScanner]>,
     pub schedules: BTreeMap<ListKind, ListSchedule>,
     pub scans_read_whole: Option<Instant>,
     /// The lists as last fetched.
@@ -102,6 +103,7 @@ impl Scheduler {
             budget: None,
             scarce: false,
             offset: None,
+            missing_scanners: Arc::default(),
             schedules: BTreeMap::new(),
             scans_read_whole: None,
             cached: BTreeMap::new(),

@@ -1,7 +1,9 @@
 //! The form of new scans, of one target or of every marked one, with every field of `POST /scans`.
 
 use crate::contract::scan::SCAN_MINUTES;
-use crate::contract::{NewScan, RedirectLevel, ReportCallback, ReportFormat, Shared, TargetId, Tool, WorkspaceId};
+use crate::contract::{
+    MissingScanner, NewScan, RedirectLevel, ReportCallback, ReportFormat, Shared, TargetId, Tool, Wordlist, WorkspaceId,
+};
 use crate::dashboard::base::{AT_ONCE, Call, FormTag, Job};
 use crate::dashboard::data::Data;
 use crate::dashboard::forms::{FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, UndoneJob, is_web_url};
@@ -9,7 +11,12 @@ use crate::text::plural;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 
-static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), jobs, keep_refused, ..FormKind::new("start") };
+static KIND: FormKind = FormKind {
+    check: |form, data: &Data| check(form, &data.missing_scanners),
+    jobs,
+    keep_refused,
+    ..FormKind::new("start")
+};
 
 /// The tools of the choice; any other id can be typed.
 const TOOLS: [Tool; 10] = [
@@ -31,6 +38,12 @@ const LIGHT_ONLY: [Tool; 7] =
 const WITHOUT_HTTP: [Tool; 5] = [Tool::PORTS, Tool::TLS, Tool::NETWORK, Tool::SUBDOMAINS, Tool::PING];
 /// Tools with a rate of HTTP requests.
 const WITH_RATE: [Tool; 5] = [Tool::WEBSITE, Tool::RECON, Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::FIREWALL];
+/// Tools that use a wordlist.
+const WITH_WORDS: [Tool; 3] = [Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::SUBDOMAINS];
+const PROTOCOLS: [&str; 2] = ["tcp", "udp"];
+const DEPTHS: [&str; 4] = ["0", "1", "2", "3"];
+/// Most responses that a ping requests.
+const MAX_PINGS: u32 = 20;
 const SCAN_TYPES: [&str; 3] = ["light", "deep", "custom"];
 const PORTS: [&str; 3] = ["most common", "range", "list"];
 const TOPS: [&str; 4] = ["10", "100", "1000", "5000"];
@@ -44,23 +57,20 @@ const NO_VPN: usize = 1;
 const A_VPN: usize = 2;
 
 /// Groups of targets, each with its label for the choice; a target name can always be typed.
-pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: WorkspaceId) -> Form {
+pub(crate) fn open<'a>(
+    sets: Vec<(String, Vec<(TargetId, Shared)>)>,
+    wordlists: impl Iterator<Item = &'a Wordlist>,
+    workspace: WorkspaceId,
+) -> Form {
     let mut options: Vec<String> = sets.iter().map(|(label, _)| label.clone()).collect();
     options.push("another target".to_owned());
-    // The words of the documents; the service names them in its own way.
-    let name = |tool: &Tool| match *tool {
-        Tool::PORTS => "Port scanner",
-        Tool::WEBSITE => "Website scanner",
-        Tool::TLS => "TLS scanner",
-        Tool::NETWORK => "Network scanner",
-        Tool::RECON => "Website recon",
-        Tool::FIREWALL => "WAF detector",
-        Tool::VIRTUAL_HOSTS => "Virtual hosts finder",
-        Tool::SUBDOMAINS => "Subdomain finder",
-        Tool::PING => "Ping",
-        other => other.name().unwrap_or_default(),
-    };
-    let tools = TOOLS.iter().map(|tool| format!("{} ({})", name(tool), tool.0));
+    let mut lists = vec!["default of the tool".to_owned()];
+    let mut ids = Vec::new();
+    for list in wordlists {
+        lists.push(format!("{} ({})", list.name, plural(usize::try_from(list.num_words).unwrap_or(0), "word")));
+        ids.push(list.id);
+    }
+    let tools = TOOLS.iter().map(|&tool| label(tool));
     let redirects = RedirectLevel::KNOWN.iter().map(|level| level.as_str());
     let same_domain = RedirectLevel::KNOWN.iter().position(|level| *level == RedirectLevel::SameDomain);
     let fields = vec![
@@ -81,6 +91,15 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: Work
         FormField::line(FieldId::PortList, "Ports", "").with_help("such as 22, 80, 8000-8010"),
         FormField::line(FieldId::TlsPort, "Port", "").with_help("1 to 65535; empty: port of the target, else 443"),
         FormField::choice(FieldId::StartTls, "STARTTLS", START_TLS, 0),
+        FormField::choice(FieldId::Protocol, "Protocol", PROTOCOLS, 0)
+            .with_help("udp needs a service that runs as root"),
+        FormField::toggle(FieldId::CheckAlive, "Check alive", false).with_help("no scan without a response"),
+        FormField::choice(FieldId::ScanWords, "Wordlist", lists, 0),
+        FormField::line(FieldId::Domain, "Domain", "").with_help("such as acme.test; required for an IP address"),
+        FormField::line(FieldId::Extensions, "Extensions", "").with_help("such as .php, .bak; optional"),
+        FormField::choice(FieldId::RecursionDepth, "Folder depth", DEPTHS, 0),
+        FormField::line(FieldId::PingPort, "TCP port", "").with_help("1 to 65535; empty: of the target, else 8 ports"),
+        FormField::line(FieldId::PingCount, "Connections", "").with_help("1 to 20; empty: 4"),
         FormField::line(FieldId::RequestsPerSecond, "Requests/s", "")
             .with_help("maximum; empty: default of the service"),
         FormField::lines(FieldId::ParamsJson, "tool_params", "{}").with_help("a JSON object"),
@@ -99,8 +118,40 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: Work
         ),
     ];
     let mut form = Form::new(FormTag::NewScan, &KIND, "New scan", "Start 1 scan", fields).in_workspace(Some(workspace));
+    form.subject.wordlists = ids;
     form.subject.target_sets = sets.into_iter().map(|(_, targets)| targets).collect();
     form
+}
+
+/// The name of a tool in the words of the documents; the service names them in its own way.
+fn label(tool: Tool) -> String {
+    let name = match tool {
+        Tool::PORTS => "Port scanner",
+        Tool::WEBSITE => "Website scanner",
+        Tool::TLS => "TLS scanner",
+        Tool::NETWORK => "Network scanner",
+        Tool::RECON => "Website recon",
+        Tool::FIREWALL => "WAF detector",
+        Tool::VIRTUAL_HOSTS => "Virtual hosts finder",
+        Tool::SUBDOMAINS => "Subdomain finder",
+        Tool::PING => "Ping",
+        other => other.name().unwrap_or_default(),
+    };
+    format!("{name} ({})", tool.0)
+}
+
+/// Marks the tools that the service cannot run. Returns the scanner that the chosen tool lacks.
+fn mark_missing<'a>(form: &mut Form, missing: &'a [MissingScanner]) -> Option<&'a str> {
+    let of = |tool: Tool| missing.iter().find(|one| one.tool == tool).map(|one| &*one.program);
+    if let Some(FormField { value: FieldValue::Choice { options, .. }, .. }) = form.field_mut(FieldId::Tool) {
+        for (option, &tool) in options.iter_mut().zip(&TOOLS) {
+            *option = match of(tool) {
+                Some(program) => format!("{}, needs {program}", label(tool)),
+                None => label(tool),
+            };
+        }
+    }
+    of(Tool(tool(form)?))
 }
 
 /// The chosen targets; none when a name is typed.
@@ -142,6 +193,16 @@ fn arrange(form: &mut Form) {
     let is_tls = fields && known == Some(Tool::TLS);
     form.show(FieldId::TlsPort, is_tls);
     form.show(FieldId::StartTls, is_tls);
+    form.show(FieldId::Protocol, fields && known == Some(Tool::NETWORK));
+    form.show(FieldId::CheckAlive, fields && matches!(known, Some(Tool::PORTS | Tool::NETWORK)));
+    form.show(FieldId::ScanWords, fields && known.is_some_and(|tool| WITH_WORDS.contains(&tool)));
+    form.show(FieldId::Domain, fields && known == Some(Tool::VIRTUAL_HOSTS));
+    let is_fuzzer = fields && known == Some(Tool::FUZZER);
+    form.show(FieldId::Extensions, is_fuzzer);
+    form.show(FieldId::RecursionDepth, is_fuzzer);
+    let is_ping = fields && known == Some(Tool::PING);
+    form.show(FieldId::PingPort, is_ping);
+    form.show(FieldId::PingCount, is_ping);
     form.show(FieldId::VpnUuid, form.choice(FieldId::Vpn) == A_VPN);
     form.show(FieldId::CallbackFormat, !form.text(FieldId::CallbackUrl).is_empty());
     let scans = if names_target(form) { 1 } else { targets(form).len() };
@@ -159,8 +220,9 @@ fn arrange(form: &mut Form) {
 }
 
 /// The problems, with the field names and limits of the API.
-fn check(form: &mut Form) -> Vec<FieldProblem> {
+fn check(form: &mut Form, missing: &[MissingScanner]) -> Vec<FieldProblem> {
     arrange(form);
+    let lacking = mark_missing(form, missing);
     let mut problems = Vec::new();
     let mut add = |id, problem: &str| problems.push((id, problem.to_owned()));
     if names_target(form) && form.text(FieldId::TargetName).is_empty() {
@@ -168,6 +230,10 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     }
     if tool(form).is_none() {
         add(FieldId::ToolId, "tool id must be a number");
+    }
+    if let Some(program) = lacking {
+        let place = if form.is_shown(FieldId::ToolId) { FieldId::ToolId } else { FieldId::Tool };
+        add(place, &format!("{program} is not installed at the service; install its package there"));
     }
     let is_allowed = |minutes: &String| minutes.parse().is_ok_and(|minutes| SCAN_MINUTES.contains(&minutes));
     if !form.filled(FieldId::MaxScanTime).is_none_or(|minutes| is_allowed(&minutes)) {
@@ -215,11 +281,34 @@ fn params_of_fields(form: &Form) -> Result<Option<Json>, FieldProblem> {
         let ports = port_list(&form.text(FieldId::PortList)).map_err(|problem| (FieldId::PortList, problem))?;
         params.insert("port_list".to_owned(), json!(ports));
     }
-    if let Some(text) = form.filled(FieldId::TlsPort) {
-        params.insert("port".to_owned(), json!(port(&text).map_err(|problem| (FieldId::TlsPort, problem))?));
+    for id in [FieldId::TlsPort, FieldId::PingPort] {
+        if let Some(text) = form.filled(id) {
+            params.insert("port".to_owned(), json!(port(&text).map_err(|problem| (id, problem))?));
+        }
     }
     if form.is_shown(FieldId::StartTls) && form.choice(FieldId::StartTls) > 0 {
         params.insert("starttls".to_owned(), json!(START_TLS[form.choice(FieldId::StartTls)]));
+    }
+    if form.choice(FieldId::Protocol) > 0 {
+        params.insert("protocol_type".to_owned(), json!(PROTOCOLS[form.choice(FieldId::Protocol)]));
+    }
+    if form.choice(FieldId::CheckAlive) == 1 {
+        params.insert("check_alive".to_owned(), json!(true));
+    }
+    let words = form.choice(FieldId::ScanWords).checked_sub(1).and_then(|at| form.subject.wordlists.get(at));
+    params.extend(words.map(|id| ("wordlist_id".to_owned(), json!(id))));
+    params.extend(form.filled(FieldId::Domain).map(|domain| ("domain".to_owned(), json!(domain))));
+    if let Some(text) = form.filled(FieldId::Extensions) {
+        let extensions: Vec<&str> = text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()).collect();
+        params.insert("extensions".to_owned(), json!(extensions));
+    }
+    if form.choice(FieldId::RecursionDepth) > 0 {
+        params.insert("recursion_depth".to_owned(), json!(form.choice(FieldId::RecursionDepth)));
+    }
+    if let Some(count) = form.filled(FieldId::PingCount) {
+        let problem = || (FieldId::PingCount, format!("connections must be 1 to {MAX_PINGS}"));
+        let count = count.parse().ok().filter(|count| (1..=MAX_PINGS).contains(count)).ok_or_else(problem)?;
+        params.insert("count".to_owned(), json!(count));
     }
     if let Some(rate) = form.filled(FieldId::RequestsPerSecond) {
         let problem = || (FieldId::RequestsPerSecond, "requests per second must be 1 or more".to_owned());
@@ -310,18 +399,25 @@ fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::WordlistId;
 
     fn form(sets: &[i64]) -> Form {
         let targets = sets.iter().map(|&id| (TargetId(id), Shared::from(format!("t{id}")))).collect();
-        let mut form = open(vec![("marked".to_owned(), targets)], WorkspaceId(3));
-        check(&mut form);
+        let lists = [(WordlistId(4), "paths")].map(|(id, name)| Wordlist {
+            id,
+            name: name.into(),
+            num_words: 9,
+            ..Wordlist::default()
+        });
+        let mut form = open(vec![("marked".to_owned(), targets)], lists.iter(), WorkspaceId(3));
+        check(&mut form, &[]);
         form
     }
 
     fn choose(form: &mut Form, id: FieldId, at: isize) {
         let now = form.choice(id) as isize;
         form.field_mut(id).unwrap().choose(at - now);
-        check(form);
+        check(form, &[]);
     }
 
     fn bodies(form: &Form) -> Vec<Json> {
@@ -375,7 +471,7 @@ mod tests {
         ] {
             form.field_mut(id).unwrap().set_text(text);
         }
-        assert_eq!(check(&mut form), []);
+        assert_eq!(check(&mut form, &[]), []);
         assert_eq!(
             bodies(&form)[0],
             json!({"tool_id":70,"target_id":7,"workspace_id":3,"vpn_profile_uuid":"u-1","max_scan_time":15,
@@ -410,11 +506,52 @@ mod tests {
         choose(&mut form, FieldId::Tool, 2);
         choose(&mut form, FieldId::StartTls, 2);
         form.field_mut(FieldId::TlsPort).unwrap().set_text("587");
-        assert_eq!(check(&mut form), []);
+        assert_eq!(check(&mut form, &[]), []);
         assert_eq!(
             bodies(&form)[0],
             json!({"tool_id":450,"target_id":7,"workspace_id":3,"tool_params":{"port":587,"starttls":"smtp"}})
         );
+    }
+
+    #[test]
+    fn small_tools_have_their_fields() {
+        let params = |tool: Tool, fields: &[(FieldId, &str)], words: isize| {
+            let mut form = form(&[7]);
+            choose(&mut form, FieldId::Tool, TOOLS.iter().position(|one| *one == tool).unwrap() as isize);
+            for (id, text) in fields {
+                assert!(form.is_shown(*id), "{id:?}");
+                form.field_mut(*id).unwrap().set_text(text);
+            }
+            if words > 0 {
+                choose(&mut form, FieldId::ScanWords, words);
+            }
+            assert_eq!(check(&mut form, &[]), []);
+            bodies(&form).remove(0)["tool_params"].clone()
+        };
+        assert_eq!(
+            params(Tool::FUZZER, &[(FieldId::Extensions, ".php, bak")], 1),
+            json!({"wordlist_id":4,"extensions":[".php","bak"]})
+        );
+        let domain = [(FieldId::Domain, "acme.test")];
+        assert_eq!(params(Tool::VIRTUAL_HOSTS, &domain, 1), json!({"wordlist_id":4,"domain":"acme.test"}));
+        assert_eq!(params(Tool::SUBDOMAINS, &[], 0), json!(null));
+        let ping = [(FieldId::PingPort, "8080"), (FieldId::PingCount, "2")];
+        assert_eq!(params(Tool::PING, &ping, 0), json!({"port":8080,"count":2}));
+    }
+
+    #[test]
+    fn tool_without_its_scanner_is_marked_and_cannot_be_started() {
+        let missing = MissingScanner::parse_list("350=nmap");
+        let mut form = form(&[7]);
+        assert_eq!(check(&mut form, &missing), [], "the other tools can be started");
+        choose(&mut form, FieldId::Tool, 3);
+        assert_eq!(check(&mut form, &[]), [], "a service that names no missing scanner");
+        let why = "nmap is not installed at the service; install its package there";
+        assert_eq!(check(&mut form, &missing), [(FieldId::Tool, why.to_owned())]);
+        assert_eq!(form.field(FieldId::Tool).unwrap().text(), "Network scanner (350), needs nmap");
+        choose(&mut form, FieldId::Tool, TOOLS.len() as isize);
+        form.field_mut(FieldId::ToolId).unwrap().set_text("350");
+        assert_eq!(check(&mut form, &missing), [(FieldId::ToolId, why.to_owned())]);
     }
 
     #[test]
@@ -428,7 +565,7 @@ mod tests {
         ] {
             let mut form = form(&[7]);
             form.field_mut(id).unwrap().set_text(text);
-            assert_eq!(check(&mut form).iter().map(|wrong| wrong.0).collect::<Vec<_>>(), [id], "{text}");
+            assert_eq!(check(&mut form, &[]).iter().map(|wrong| wrong.0).collect::<Vec<_>>(), [id], "{text}");
         }
         for bad in ["80-70", "0", "http", "65536", ""] {
             assert!(port_list(bad).is_err(), "{bad}");

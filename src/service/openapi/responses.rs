@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::schemas::Schema;
-use crate::contract::ReportFormat;
+use crate::contract::{MISSING_SCANNERS, ReportFormat};
 use crate::report::{FORMATS, content_type};
 use crate::service::endpoint::{Endpoint, ResponseContent};
 use crate::service::errors::MAX_URL;
@@ -136,6 +136,9 @@ pub fn headers() -> Value {
         "x-ratelimit-remaining": integer("Requests that are left in this minute. Absent without a rate limit."),
         "x-ratelimit-reset": integer("The end of the window, in seconds since 1970."),
         "retry-after": integer("Seconds until the next attempt."),
+        "x-missing-scanners": text(
+            "The tools that cannot run, each with the scanner to install: `350=nmap`. Absent when every tool can run."
+        ),
         "etag": text("The version of the list, for `if-none-match`."),
         "cache-control": text("`private, no-cache`."),
         "allow": text("The methods of the path."),
@@ -175,6 +178,9 @@ fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
     let mut headers = vec!["x-ratelimit-limit", "x-ratelimit-remaining"];
     if endpoint.list {
         headers.extend(["etag", "cache-control"]);
+    }
+    if endpoint.operation == "list_scans" {
+        headers.push(MISSING_SCANNERS);
     }
     let (description, content) = match endpoint.content {
         ResponseContent::Empty => ("Done.", Value::Null),

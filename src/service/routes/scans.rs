@@ -4,7 +4,7 @@ use std::io::{Seek, Write};
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
@@ -13,13 +13,15 @@ use tokio_util::io::ReaderStream;
 
 use super::reports::file_response;
 use super::{DataJson, RouteResult, data, new_scan, no_content, workspace_or_current};
-use crate::contract::{ReportFormat, ResourceType, Scan, ScanId, ScanStatus, Stamp, Test};
+use crate::contract::{
+    MISSING_SCANNERS, MissingScanner, ReportFormat, ResourceType, Scan, ScanId, ScanStatus, Stamp, Test,
+};
 use crate::service::endpoint::{
     Endpoint,
     EndpointBody::Json,
     ResponseContent::{Data, Lines, List},
 };
-use crate::service::engine::FINDING_LIST;
+use crate::service::engine::{FINDING_LIST, guests};
 use crate::service::errors::{ApiError, shown};
 use crate::service::list_stream::{self, LIST};
 use crate::service::report_maker::scan_report;
@@ -57,7 +59,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJson<Vec<Scan>>> {
+async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<impl IntoResponse> {
     let status = query.text("status").map(|text| choice("status", text, ScanStatus::KNOWN));
     let (limit, offset) = query.page()?;
     let (from, to) = interval(&query)?;
@@ -71,7 +73,14 @@ async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJso
         limit,
         offset,
     };
-    Ok(data(app.store.scans(&filter, app.now()).await?))
+    let scans = app.store.scans(&filter, app.now()).await?;
+    Ok((missing_scanners(&guests::missing_scanners()), data(scans)))
+}
+
+/// The header that names the tools that cannot run here, so that clients need not offer them.
+fn missing_scanners(missing: &[MissingScanner]) -> HeaderMap {
+    let value = MissingScanner::list(missing).and_then(|list| HeaderValue::try_from(list).ok());
+    value.map(|value| (HeaderName::from_static(MISSING_SCANNERS), value)).into_iter().collect()
 }
 
 /// The interval of start times in its three forms (`hosted-service.md`, Time): `start_time[from]` and `start_time[to]`,

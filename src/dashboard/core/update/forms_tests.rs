@@ -1,5 +1,7 @@
 //! Forms, from the first key to the response of the service.
 
+use crate::contract::MissingScanner;
+use crate::dashboard::base::PollEvent;
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::forms::{FieldId, FieldValue, LineNote};
 use crate::dashboard::testing::*;
@@ -167,6 +169,24 @@ fn refused_lines_remain_with_reason_and_others_are_created() {
     assert_eq!(names.notes[0], LineNote::Refused("target is blacklisted".into()));
     let sent = app.calls("ctrl-o");
     assert_eq!(sent.len(), 1, "a refused line can be sent again");
+}
+
+#[test]
+fn open_scan_form_refuses_tool_whose_scanner_is_missing() {
+    let mut app = TestDashboard::new();
+    app.keys("2 s");
+    app.keys("tab");
+    app.keys("space space space");
+    let error = |app: &TestDashboard| app.form().field(FieldId::Tool).unwrap().error.clone();
+    assert_eq!(
+        (app.form().field(FieldId::Tool).unwrap().text().as_str(), error(&app)),
+        ("Network scanner (350)", None)
+    );
+    app.feed(PollEvent::MissingScanners(MissingScanner::parse_list("350=nmap").into()));
+    assert!(error(&app).is_some_and(|why| why.starts_with("nmap is not installed")));
+    assert_eq!(app.calls("ctrl-o"), []);
+    app.feed(PollEvent::MissingScanners([].into()));
+    assert_eq!((error(&app), app.calls("ctrl-o").len()), (None, 1));
 }
 
 #[test]

@@ -122,7 +122,9 @@ fn scan_targets(model: &mut Model) {
         let words = format!("all {} marked, {} not shown", all.len(), chosen.hidden.len());
         sets.push((words, all));
     }
-    model.open_form(scans::form::open(sets, workspace));
+    let wordlists = model.data.wordlists.value();
+    let wordlists = wordlists.iter().flat_map(|table| table.items()).map(AsRef::as_ref);
+    model.open_form(scans::form::open(sets, wordlists, workspace));
 }
 
 /// Repeats the chosen scans with their tool, target and parameters, after a prompt.

@@ -20,6 +20,10 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
         PollEvent::Link(link) => handle_link(model, link),
         PollEvent::Budget(budget) => model.connection.budget = budget,
         PollEvent::ClockOffset(seconds) => model.connection.clock_offset = Some(seconds),
+        PollEvent::MissingScanners(missing) => {
+            model.data.missing_scanners = missing;
+            model.check_form();
+        }
         PollEvent::Snapshot(snapshot) => handle_snapshot(model, snapshot, at),
         // They come from the archive.
         PollEvent::Captures { .. } => {}
@@ -32,11 +36,15 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
 }
 
 fn is_of_a_workspace(event: &PollEvent) -> bool {
-    use PollEvent::{Budget, ClockOffset, Link};
+    use PollEvent::{Budget, ClockOffset, Link, MissingScanners};
     use Snapshot::{Reports, Wordlists, Workspaces};
     !matches!(
         event,
-        Link(_) | Budget(_) | ClockOffset(_) | PollEvent::Snapshot(Workspaces(_) | Reports(_) | Wordlists(_))
+        Link(_)
+            | Budget(_)
+            | ClockOffset(_)
+            | MissingScanners(_)
+            | PollEvent::Snapshot(Workspaces(_) | Reports(_) | Wordlists(_))
     )
 }
 

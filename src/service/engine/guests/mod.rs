@@ -12,7 +12,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::contract::Tool;
+use crate::contract::{MissingScanner, Tool};
 
 pub mod process;
 pub mod xml;
@@ -70,6 +70,12 @@ fn is_executable(file: &Path) -> bool {
 /// The guest of a tool, and what the tool does without it.
 pub fn guest_of(tool: Tool) -> Option<(Guest, GuestUse)> {
     GUESTS.iter().find(|(of, ..)| *of == tool).map(|(_, guest, how)| (*guest, *how))
+}
+
+/// The tools that cannot run here, with their guests.
+pub fn missing_scanners() -> Vec<MissingScanner> {
+    let needed = GUESTS.iter().filter(|(_, guest, how)| *how == GuestUse::Required && guest.find().is_none());
+    needed.map(|&(tool, guest, _)| MissingScanner { tool, program: guest.program().into() }).collect()
 }
 
 /// Why a tool cannot run here: its guest is missing.
