@@ -1,18 +1,22 @@
 //! Identifies the service of an open port: by its greeting, else by its responses to harmless messages.
 //!
 //! ```text
-//!   greeting ──► usual message of the port ──► TLS ClientHello ──► PING ──► HTTP GET, other protocols, late greeting
-//!                                                    └──► inside TLS: greeting, HTTP GET        └──► guess by port
+//!   greeting ──► usual message of the port ──► TLS ClientHello ─┬─► PING ──► HTTP GET, other protocols ─┬─► guess by port
+//!                                                    │          └─► late greeting ────────────────────┘
+//!                                                    └──► inside TLS: greeting, HTTP GET
 //! ```
 //!
+//! A port on this machine that stays silent costs about three seconds: each wait is bounded, and the last ones overlap.
 //! PING comes before HTTP, which Redis logs as an attack. Mail servers get nothing before their greeting, which some
 //! delay on purpose. Printers and industrial controllers get nothing at all: they may act on whatever they receive.
 
+use std::pin::pin;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join};
 use futures::{FutureExt, StreamExt, stream};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use super::banner::{Banner, first_line, guess, of_greeting, service_of};
 use super::client::{PortClient, PortResponse, read_some};
@@ -28,7 +32,7 @@ const PASSIVE_PORTS: &[u16] =
 /// Delayed greetings of mail servers take about six seconds.
 const LATE_GREETING: Duration = Duration::from_millis(6500);
 /// Concurrent messages to one port.
-const CONCURRENCY: usize = 4;
+const CONCURRENCY: usize = 6;
 
 /// The service of a port, and its web page if it has one.
 pub struct IdentifiedPort {
@@ -58,28 +62,52 @@ pub async fn identify(mut stream: TcpStream, client: PortClient<'_>) -> Identifi
         return IdentifiedPort::plain(banner);
     }
     let hello = common_hello(client.host);
-    let response = client.exchange(&hello).await;
-    if response == hello {
-        return IdentifiedPort::plain(Banner::of("echo", ""));
-    }
-    if is_server_record(&response) {
-        return inside_tls(PortClient { over_tls: true, ..client }).await;
-    }
-    let mut web = is_http(&response);
-    if !web {
-        if let Some(service) = service_of(&response) {
-            return IdentifiedPort::plain(Banner::of(service, &first_line(&response)));
-        }
-        let response = client.exchange(REDIS.bytes).await;
-        if (REDIS.matches)(&response) {
-            return IdentifiedPort::plain(Banner::of(REDIS.service, &first_line(&response)));
-        }
-        web = is_http(&response);
-    }
-    if web && let Some(found) = web_server(&client).await {
+    let mut exchange = pin!(client.exchange(&hello));
+    let early = timeout(client.timeout / 4, &mut exchange).await.ok();
+    if let Some(response) = &early
+        && let Some(found) = by_hello(&client, &hello, response).await
+    {
         return found;
     }
-    any_protocol(&client, web).await.unwrap_or_else(|| IdentifiedPort::plain(guess(port)))
+    // A silent server gets the next messages while the response may still come.
+    let questions = async {
+        let by_late_response = async {
+            match early {
+                Some(_) => None,
+                None => by_hello(&client, &hello, &exchange.await).await,
+            }
+        };
+        let (found, response) = join(by_late_response, client.exchange(REDIS.bytes)).await;
+        if found.is_some() {
+            return found;
+        }
+        if (REDIS.matches)(&response) {
+            return Some(IdentifiedPort::plain(Banner::of(REDIS.service, &first_line(&response))));
+        }
+        any_protocol(&client).await
+    };
+    let found = first_of(vec![questions.boxed(), late_greeting(&client).boxed()], 2).await;
+    found.unwrap_or_else(|| IdentifiedPort::plain(guess(port)))
+}
+
+/// Identifies the service by its response to a ClientHello.
+async fn by_hello(client: &PortClient<'_>, hello: &[u8], response: &[u8]) -> Option<IdentifiedPort> {
+    if response == hello {
+        return Some(IdentifiedPort::plain(Banner::of("echo", "")));
+    }
+    if is_server_record(response) {
+        return Some(inside_tls(PortClient { over_tls: true, ..*client }).await);
+    }
+    if response.starts_with(b"HTTP/") {
+        return web_server(client).await;
+    }
+    service_of(response).map(|service| IdentifiedPort::plain(Banner::of(service, &first_line(response))))
+}
+
+/// The first result of a number of concurrent attempts.
+async fn first_of<T: Send>(attempts: Vec<BoxFuture<'_, Option<T>>>, concurrency: usize) -> Option<T> {
+    let mut found = stream::iter(attempts).buffer_unordered(concurrency).filter_map(std::future::ready).boxed();
+    found.next().await
 }
 
 fn greeting_time(client: &PortClient, has_usual: bool) -> Duration {
@@ -93,29 +121,21 @@ fn greeting_time(client: &PortClient, has_usual: bool) -> Duration {
     }
 }
 
-fn is_http(response: &[u8]) -> bool {
-    response.starts_with(b"HTTP/")
-}
-
 async fn send(client: &PortClient<'_>, probe: &ServiceProbe) -> Option<Banner> {
     let response = client.exchange(probe.bytes).await;
     (probe.matches)(&response).then(|| Banner::of(probe.service, &first_line(&response)))
 }
 
-/// Sends the messages of all protocols, and waits for a late greeting; the first service that identifies itself.
-async fn any_protocol(client: &PortClient<'_>, is_web: bool) -> Option<IdentifiedPort> {
-    let greeting: BoxFuture<Option<IdentifiedPort>> = async {
-        let bytes = client.connect().await?.read(4 * client.timeout).await;
-        service_of(&bytes).map(|_| IdentifiedPort::plain(of_greeting(client.to.port(), &bytes)))
-    }
-    .boxed();
-    let mut all = vec![greeting];
-    if !is_web {
-        all.push(web_server(client).boxed());
-    }
-    all.extend(PROBES.iter().map(|probe| async { send(client, probe).await.map(IdentifiedPort::plain) }.boxed()));
-    let mut found = stream::iter(all).buffer_unordered(CONCURRENCY).filter_map(std::future::ready).boxed();
-    found.next().await
+/// Waits for a greeting that comes late.
+async fn late_greeting(client: &PortClient<'_>) -> Option<IdentifiedPort> {
+    let bytes = client.connect().await?.read(3 * client.timeout).await;
+    service_of(&bytes).map(|_| IdentifiedPort::plain(of_greeting(client.to.port(), &bytes)))
+}
+
+/// Sends the messages of all protocols; the first service that identifies itself.
+async fn any_protocol(client: &PortClient<'_>) -> Option<IdentifiedPort> {
+    let probes = PROBES.iter().map(|probe| async { send(client, probe).await.map(IdentifiedPort::plain) }.boxed());
+    first_of(std::iter::once(web_server(client).boxed()).chain(probes).collect(), CONCURRENCY).await
 }
 
 async fn web_server(client: &PortClient<'_>) -> Option<IdentifiedPort> {
