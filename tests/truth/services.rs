@@ -68,6 +68,8 @@ pub const NAMED: &[ScriptedService] = &[
     ScriptedService::new("http", b"", |received| http(received, |_| (404, "", "404 page not found"))),
     ScriptedService::new("unknown", b"", silent),
     ScriptedService::new("unknown", b"", close),
+    // A Java debugger: a handshake would start a program that waits for it, so none is sent.
+    ScriptedService::new("unknown", b"", |received| only(received, b"JDWP-Handshake", b"JDWP-Handshake")),
     ScriptedService::new("unknown", b"hello\r\n", |_| Some(b"OK\r\n".to_vec())),
     ScriptedService::new("unknown", b"", |_| Some(b"OK\r\n".to_vec())),
 ];
@@ -124,16 +126,6 @@ pub const OPEN: &[OpenService] = &[
         closed: ScriptedService::new("ftp", b"220 (vsFTPd 3.0.5)\r\n", |received| {
             ftp(received, b"530 Login incorrect.\r\n")
         }),
-    },
-    OpenService {
-        kind: "port.unauthenticated.jdwp",
-        open: ScriptedService::new("jdwp", b"", |received| match received {
-            b"JDWP-Handshake" => Some(received.to_vec()),
-            [0, 0, 0, 11, ..] => Some(b"\0\0\0\x1c\0\0\0\x01\x80\0\0\0\0\0\x09JDWP 21.0".to_vec()),
-            _ => None,
-        }),
-        // A service that repeats the handshake alone.
-        closed: ScriptedService::new("jdwp", b"", |received| only(received, b"JDWP-Handshake", b"JDWP-Handshake")),
     },
     OpenService {
         kind: "port.unauthenticated.docker",

@@ -150,7 +150,6 @@ kinds! {
         MONGODB = "port.unauthenticated.mongodb";
         RSYNC = "port.unauthenticated.rsync";
         FTP = "port.unauthenticated.ftp";
-        JDWP = "port.unauthenticated.jdwp";
         NODE_INSPECTOR = "port.unauthenticated.node_inspector";
         ETCD = "port.unauthenticated.etcd";
         KUBERNETES = "port.unauthenticated.kubernetes";

@@ -44,7 +44,6 @@ pub async fn check(client: PortClient<'_>, port: &IdentifiedPort) -> Option<NewF
         (_, "mongodb") => mongodb(&client).await?,
         (_, "rsync") => rsync(&client).await?,
         (_, "ftp" | "ftps") => ftp(&client).await?,
-        (_, "jdwp") => jdwp(&client).await?,
         _ => return None,
     };
     Some(proof.finding(client.to.port(), &banner.service))
@@ -126,21 +125,6 @@ async fn ftp(client: &PortClient<'_>) -> Option<AccessProof> {
     let granted = response.starts_with(b"230").then(|| String::from_utf8_lossy(&response).into_owned())?;
     connection.exchange(b"QUIT\r\n").await;
     Some(AccessProof::new(kind::FTP, "USER anonymous", granted.lines().next().unwrap_or_default()))
-}
-
-async fn jdwp(client: &PortClient<'_>) -> Option<AccessProof> {
-    let mut connection = client.connect().await?;
-    let response = connection.exchange(b"JDWP-Handshake").await;
-    if response != b"JDWP-Handshake" {
-        return None;
-    }
-    // The command Version (set 1, command 1); the reply repeats its id, with the reply flag and without an error.
-    let reply = connection.exchange(&[0, 0, 0, 11, 0, 0, 0, 1, 0, 1, 1]).await;
-    if reply.get(4..11) != Some(&[0, 0, 0, 1, 0x80, 0, 0]) {
-        return None;
-    }
-    let text = String::from_utf8_lossy(reply.get(15..).unwrap_or_default());
-    Some(AccessProof::new(kind::JDWP, "Version", text.lines().next().unwrap_or_default()))
 }
 
 /// A read over HTTP that needs authentication where it is enabled.
