@@ -9,6 +9,7 @@ mod findings;
 mod loggers;
 mod reports;
 mod scans;
+mod tool_params;
 mod workspaces;
 
 /// A schema of the document.
