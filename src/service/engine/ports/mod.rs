@@ -20,6 +20,7 @@ use super::pace::HostLane;
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::service::scope_check::is_this_host;
+use crate::text::plural;
 
 mod banner;
 mod client;
@@ -141,10 +142,13 @@ impl PortTally {
     }
 
     async fn flush(&mut self, run: &ScanRun<'_>) {
-        for (ports, what) in [(&mut self.not_open, "are not open"), (&mut self.beyond, "are open and not listed")] {
+        for (ports, state) in [(&mut self.not_open, "not open"), (&mut self.beyond, "open and not listed")] {
             let batch = std::mem::take(ports);
             let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else { continue };
-            let description = format!("{} TCP ports between {first} and {last} {what}", batch.len());
+            let description = match batch.len() {
+                1 => format!("TCP port {first} is {state}"),
+                count => format!("{count} TCP ports between {first} and {last} are {state}"),
+            };
             let metadata = json!({"first": first, "last": last, "ports": batch.len()});
             let test = TestDone::new(format!("port.{first}-{last}"), description, metadata, Vec::new());
             run.tested(TestDone { weight: u32::try_from(batch.len()).unwrap_or(u32::MAX), ..test }).await;
@@ -153,7 +157,7 @@ impl PortTally {
 
     fn summary(&self, total: usize) -> String {
         let open = self.open + self.open_beyond;
-        let mut text = format!("{open} of {total} ports open, {} closed", self.closed);
+        let mut text = format!("{open} of {} open, {} closed", plural(total, "port"), self.closed);
         if self.filtered > 0 {
             text.push_str(&format!(", {} filtered", self.filtered));
         }
