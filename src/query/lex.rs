@@ -97,7 +97,7 @@ pub type Placed = (LexToken, Range<usize>);
 /// Cuts a text into tokens.
 ///
 /// # Errors
-/// If a value is missing or `-` stands alone.
+/// If a value is missing or `-` is alone.
 pub fn lex(text: &str) -> Result<Vec<Placed>, ParseError> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();

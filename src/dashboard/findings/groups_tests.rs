@@ -153,6 +153,6 @@ fn moving_in_detail_skips_headers() {
     assert_eq!(
         (cursor(&app).as_str(), app.model.navigation.focus.in_detail),
         ("10", true),
-        "no member stands below it"
+        "no row of the group is below it"
     );
 }

@@ -47,7 +47,7 @@ impl FormKind {
     }
 }
 
-/// A form as it stands.
+/// A form with its current values.
 #[derive(Clone, Debug)]
 pub struct Form {
     pub tag: FormTag,

@@ -18,7 +18,7 @@ impl Model {
         self.overlay.modals.push(Modal::Text(TextBox { title: title.into(), body: body.into(), scroll: 0 }));
     }
 
-    /// Says that an action has no effect in the focused pane.
+    /// Notifies that an action has no effect in the focused pane.
     pub(crate) fn notify_no_effect(&mut self, action: Action) {
         self.notify(Tone::Plain, format!("`{}` has no effect here", action.command()));
     }

@@ -287,7 +287,7 @@ impl Scheduler {
     }
 }
 
-/// The pause that the service asks for.
+/// The pause that the service requests.
 fn requested_pause(error: &Error, wall: Timestamp) -> Duration {
     match error.kind {
         ErrorKind::RateLimited { retry_after } => retry_after.unwrap_or_default(),

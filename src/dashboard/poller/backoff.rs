@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const SHORTEST: Duration = Duration::from_secs(1);
-/// Longest pause between two attempts, also where the service asks for a longer one: its clock can be wrong.
+/// Longest pause between two attempts, even if the service requests a longer one: its clock can be wrong.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Notes a failure, and returns the pause before the next attempt: at least what the service asked for.
+    /// Notes a failure, and returns the pause before the next attempt: at least what the service requested.
     pub fn fail(&mut self, slot: FetchSlot, requested: Duration, now: Instant) -> Duration {
         let pause = self.pauses.entry(slot).or_insert(Pause { failures: 0, until: None });
         let full = SHORTEST.saturating_mul(2u32.saturating_pow(pause.failures)).min(LONGEST);

@@ -55,7 +55,7 @@ impl FindingTextFiles {
 pub(crate) struct RowCollector {
     files: Option<FindingTextFiles>,
     cached: Option<Arc<Table<ListedFinding>>>,
-    /// The scan that was asked for, and its target: for services that do not report them.
+    /// The requested scan and its target: for services that do not report them.
     scan: Option<(ScanId, TargetId)>,
     pub rows: Vec<Arc<ListedFinding>>,
     without_id: usize,

@@ -96,7 +96,7 @@ impl LinkState {
 
     /// Takes the success of a request sent at `sent`. Returns the news for the screen, if any.
     pub fn succeed(&mut self, sent: Instant, wall: Timestamp) -> Option<plan::Link> {
-        // A response to an earlier request does not end a pause that the service asked for.
+        // A response to an earlier request does not end a pause that the service requested.
         let is_old =
             self.halted_at.is_some_and(|halted| sent <= halted) || self.paused_at.is_some_and(|paused| sent < paused);
         if is_old {

@@ -30,7 +30,7 @@ pub struct TerminalAnswers {
 }
 
 impl TerminalAnswers {
-    /// Asks the terminal of this process. The glyphs are printed on the current line, which is empty afterwards.
+    /// Queries the terminal of this process. The glyphs are printed on the current line, which is empty afterwards.
     pub fn query(glyphs: &[&str], limit: Duration) -> Self {
         let mut question = BACKGROUND.to_vec();
         for glyph in glyphs {

@@ -21,7 +21,7 @@ const COLUMNS: [TableColumn; 5] = [
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
     let new = key(cx, Context::Targets, Action::Item(ItemAction::New));
     let columns = COLUMNS.map(|column| match column.title {
-        // A column that says the same in all rows says nothing.
+        // A column that is equal in all rows is hidden.
         "TYPE" => column.omitted(cx.facts.is_one_type),
         "DESCRIPTION" => column.omitted(cx.facts.has_no_description),
         _ => column,

@@ -108,7 +108,7 @@ mod tests {
                 '\\' if !quoted => word.extend(chars.next()),
                 ' ' if !quoted => words.push(std::mem::take(&mut word)),
                 c => {
-                    assert!(quoted || c.is_ascii_alphanumeric() || c == '-', "{c:?} stands bare in {command}");
+                    assert!(quoted || c.is_ascii_alphanumeric() || c == '-', "{c:?} is unquoted in {command}");
                     word.push(c);
                 }
             }

@@ -98,13 +98,13 @@ fn url(sent: &CaptureRecord) -> String {
 }
 
 fn uri(text: &str) -> String {
-    let stands = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=".contains(&byte);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=".contains(&byte);
     let mut uri = String::with_capacity(text.len());
     for (at, byte) in text.bytes().enumerate() {
         let escape = || text.as_bytes().get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
         match byte {
             b'%' if escape() => uri.push('%'),
-            byte if stands(byte) => uri.push(char::from(byte)),
+            byte if is_plain(byte) => uri.push(char::from(byte)),
             byte => uri.push_str(&format!("%{byte:02X}")),
         }
     }

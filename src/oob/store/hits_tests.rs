@@ -73,7 +73,7 @@ async fn repeated_archiving_counts_request_once() {
     let one = all.iter().find(|count| count.token == Token::of(1)).unwrap();
     let date = |id| calls("Acme", id, 1).capture.request_date;
     assert_eq!((one.hits.first, one.hits.last), (date(3), date(6)));
-    // Each hears how it stands, of itself and of the other.
+    // Each reads the current counts of both payloads.
     assert_eq!(ann.new_counts().await.unwrap().len(), 3);
     let news = bob.news().await.unwrap();
     assert!(news.counts.contains(one) && !news.behind, "{news:?}");

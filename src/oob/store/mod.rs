@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every batch is one synced transaction, and a big one several. A capture that is there already is left as it is; of
-//! two versions of a payload the later stands. Opening and recalling never count or read all captures: years of them
+//! two versions of a payload the later one is used. Opening and recalling never count or read all captures: years of them
 //! open at once.
 
 mod archived;

@@ -100,7 +100,7 @@ fn query<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
             Span::styled(request[at..at + added.len()].to_owned(), theme.warn()),
             Span::styled(request[at + added.len()..].to_owned(), theme.text()),
         ]),
-        // The text stands elsewhere, or is encoded.
+        // The text is in another part, or is encoded.
         None => Line::from(vec![
             Span::styled(format!("{request}  "), theme.text()),
             Span::styled(format!("+{}", text::clean(added)), theme.warn()),

@@ -102,7 +102,7 @@ fn parse(model: &mut Model) {
     model.overlay.modals.push(Modal::Command(line));
 }
 
-/// tab: the offer that was walked to, or the first, stands in the line.
+/// tab: inserts the selected completion, or the first one.
 fn complete(model: &mut Model) {
     let Some(line) = line(model) else { return };
     if let Some(offer) = line.offers.selected_or_first() {

@@ -43,7 +43,7 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     let facts = cache.facts_of(&model.data);
     let cx = Cx::new(model, cache.theme, facts);
     let notices = notices(&cx, area);
-    // The last one stands beside the key hints; where it would stand over the command line, above it.
+    // The last one is drawn beside the key hints; above the command line when that is open.
     let beside_hints = !matches!(model.overlay.modals.last(), Some(Modal::Command(_)));
     let rows = notices.rows().saturating_sub(u16::from(beside_hints));
     let places = Places {

@@ -12,7 +12,7 @@ pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
     show(model, pane, text, help);
 }
 
-/// Applies a text. An invalid term is left out; if the rest is invalid too, the rows stay.
+/// Applies a text. An invalid term is ignored; if the rest is invalid too, the rows stay.
 fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
     help.error = Query::parse(&text, pane.kind()).err();
     let applied =

@@ -78,7 +78,7 @@ fn blocks(theme: Theme, headers: &[String], rows: &[Vec<String>], width: u16) ->
     wrap(lines, width)
 }
 
-/// A cell of one line stands beside its header, a cell of several lines below it.
+/// A cell of one line is beside its header, a cell of several lines below it.
 fn put_cell(theme: Theme, head: &str, cell: &str, lines: &mut Vec<Line<'static>>) {
     let head = (!head.is_empty()).then(|| Span::styled(head.to_owned(), theme.head()));
     if !cell.contains('\n') {

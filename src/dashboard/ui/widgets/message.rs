@@ -8,7 +8,7 @@
 use crate::dashboard::ui::Theme;
 use ratatui::prelude::{Line, Span, Style};
 
-/// The part of a message in which a line stands.
+/// The part of a message to which a line belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MessagePart {
     /// A body, or text outside of messages.

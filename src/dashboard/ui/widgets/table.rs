@@ -79,7 +79,7 @@ impl TableColumn {
         Self { below: columns, ..self }
     }
 
-    /// Never shown if it says nothing about the rows.
+    /// A column that is never shown if `is_omitted`.
     pub const fn omitted(self, is_omitted: bool) -> Self {
         if is_omitted { Self { from: u16::MAX, ..self } } else { self }
     }
@@ -233,7 +233,7 @@ fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: c
         let columns = text::width(&span.content);
         let short = match shortened_span {
             Some(one) if one == at => text::start_with(&span.content, longest.saturating_sub(over), ellipsis),
-            // This part fits and the following one does not: the ellipsis stands here.
+            // This part fits and the following one does not: the ellipsis goes here.
             _ if columns == room && Some(at) != last => {
                 text::start_with(&format!("{}{ellipsis}", span.content), room, ellipsis).into_owned().into()
             }

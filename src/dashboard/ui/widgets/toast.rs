@@ -29,8 +29,8 @@ pub struct Toasts {
 struct ToastLine(Style, Line<'static>, u16);
 
 impl Toasts {
-    /// Lays out notices, oldest first. Short notices stand side by side. Long ones are wrapped, because the next step stands
-    /// at their end.
+    /// Lays out notices, oldest first. Short notices share a line. Long ones are wrapped, because the next step is at
+    /// their end.
     pub fn of(notices: &[(Style, String)], screen: Rect) -> Self {
         let newest = notices.len().saturating_sub(MOST);
         let mut rows: Vec<Vec<ToastLine>> = Vec::new();

@@ -24,7 +24,7 @@ pub(crate) fn nothing(theme: Theme) -> Vec<Line<'static>> {
     vec![words("no earlier capture of this address or payload: mark two to compare", theme.dim())]
 }
 
-/// The parts of both captures, the earlier capture first. Differing parts stand before equal ones.
+/// The parts of both captures, the earlier capture first. Differing parts come first.
 pub(crate) fn lines(theme: Theme, other: RowAndWhole<'_>, captured: RowAndWhole<'_>) -> Vec<Line<'static>> {
     let when = |(row, _): RowAndWhole<'_>| (row.capture.request_date, row.capture.id);
     let (before, after) = if when(other) <= when(captured) { (other, captured) } else { (captured, other) };
