@@ -11,6 +11,8 @@ use crate::contract::{Shared, Stamp};
 
 /// Code of a row without text.
 const NOTHING: u32 = u32::MAX;
+/// Texts without a row that a column may hold, beside as many as it has rows.
+const SPARE: usize = 1024;
 
 /// The values of one field.
 #[derive(Clone, Debug)]
@@ -101,6 +103,8 @@ pub struct ColumnBuilder {
     code_of: HashMap<Shared, u32>,
     /// Codes by address of shared texts: equal texts of one response are shared.
     held: HashMap<usize, u32>,
+    /// True while the texts that came from another column are not in `code_of` yet.
+    is_inherited: bool,
     codes: Vec<u32>,
     numbers: Vec<f64>,
     flags: u64,
@@ -118,12 +122,60 @@ impl ColumnBuilder {
                 Column::Numbers(Cells::new(rows, f64::NAN))
             }
         };
-        Self { column, code_of: HashMap::new(), held: HashMap::new(), codes: Vec::new(), numbers: Vec::new(), flags: 0 }
+        Self {
+            column,
+            code_of: HashMap::new(),
+            held: HashMap::new(),
+            is_inherited: false,
+            codes: Vec::new(),
+            numbers: Vec::new(),
+            flags: 0,
+        }
+    }
+
+    /// A builder for a list of which many rows are in `before`, the column of an earlier list: they are
+    /// [copied](Self::copy_row).
+    pub fn following(field: Field, rows: usize, before: &Column) -> Self {
+        let mut builder = Self::new(field, rows);
+        if let (Column::TextPool { values, .. }, Column::TextPool { values: texts, .. }) = (&mut builder.column, before)
+            && texts.len() <= 2 * rows + SPARE
+        {
+            values.clone_from(texts);
+            builder.is_inherited = true;
+        }
+        builder
+    }
+
+    /// Adds a row of the column that this one follows.
+    pub fn copy_row(&mut self, before: &Column, row: usize) {
+        match (&mut self.column, before) {
+            (Column::TextPool { cells, .. }, Column::TextPool { cells: old, .. }) if self.is_inherited => {
+                cells.push(old.row(row));
+            }
+            (Column::TextPool { .. }, Column::TextPool { values, cells }) => {
+                let texts = cells.row(row).iter().filter(|&&code| code != NOTHING);
+                texts.for_each(|&code| self.text(values.get(code)));
+                self.end_row();
+            }
+            (Column::Numbers(cells), Column::Numbers(old)) => cells.push(old.row(row)),
+            (Column::Flags(flags), Column::Flags(old)) => flags.push(old[row]),
+            _ => {}
+        }
+    }
+
+    fn learn_inherited(&mut self) {
+        if self.is_inherited
+            && self.code_of.is_empty()
+            && let Column::TextPool { values, .. } = &self.column
+        {
+            self.code_of = values.iter().zip(0..).map(|(text, code)| (text.into(), code)).collect();
+        }
     }
 
     /// Adds a text; empty texts are ignored.
     pub fn text(&mut self, text: &str) {
         if !text.is_empty() {
+            self.learn_inherited();
             let code = self.code_of.get(text).copied().unwrap_or_else(|| self.learn(text.into()));
             self.codes.push(code);
         }
@@ -131,6 +183,7 @@ impl ColumnBuilder {
 
     /// Adds a text that may be shared with other rows.
     pub fn shared(&mut self, text: &Shared) {
+        self.learn_inherited();
         let address = text.as_str().as_ptr() as usize;
         match self.held.get(&address) {
             Some(&code) if !text.is_empty() => self.codes.push(code),
@@ -227,6 +280,19 @@ impl Column {
         (count, others.map(|(at, _)| at).take(most.min(count)).collect())
     }
 
+    /// The values of a row in words.
+    #[cfg(test)]
+    pub(crate) fn written(&self, row: usize) -> Vec<String> {
+        match self {
+            Self::TextPool { values, cells } => {
+                let codes = cells.row(row).iter().filter(|&&code| code != NOTHING);
+                codes.map(|&code| values.get(code).to_owned()).collect()
+            }
+            Self::Numbers(cells) => cells.row(row).iter().filter(|one| !one.is_nan()).map(f64::to_string).collect(),
+            Self::Flags(flags) => vec![flags[row].to_string()],
+        }
+    }
+
     /// Number of rows per text, most frequent first.
     pub fn counts(&self) -> Vec<(&str, usize)> {
         self.ranked(usize::MAX, |_| Some(())).into_iter().map(|(_, text, count)| (text, count)).collect()
@@ -241,7 +307,9 @@ impl Column {
                 *count += 1;
             }
         }
-        let ranked = values.iter().zip(counts).filter_map(|(text, count)| Some((rank(text)?, text, count)));
+        // Texts of an earlier list may have no row in this one.
+        let ranked = values.iter().zip(counts).filter(|(_, count)| *count > 0);
+        let ranked = ranked.filter_map(|(text, count)| Some((rank(text)?, text, count)));
         let mut ranked: Vec<_> = ranked.collect();
         let compare =
             |a: &(R, &str, usize), b: &(R, &str, usize)| (&a.0, Reverse(a.2), a.1).cmp(&(&b.0, Reverse(b.2), b.1));

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A table is built off the UI thread when new data arrives, is shared by reference and never changes: newer data is a
-//! new table. [`Remote`] adds the time of reading and the error of a failed refresh.
+//! new table, which takes over what was computed of the items that are the same ([`Table::following`]). [`Remote`] adds the time of reading and the error of a failed refresh.
 
 #[cfg(test)]
 mod query_tests;
@@ -16,6 +16,7 @@ mod remote;
 pub(crate) mod row;
 mod rows;
 pub mod sort;
+mod succession;
 
 pub use sort::{BY_HITS, BY_NEED, BY_RISK};
 
@@ -79,7 +80,7 @@ pub struct Table<T: Item> {
     revision: u64,
     items: Vec<Arc<T>>,
     /// Distinct lower-case search texts, and the number of the text of each item.
-    texts: TextPool,
+    texts: Arc<TextPool>,
     text_of: Vec<u32>,
     at: HashMap<T::Id, u32>,
     orders: Vec<Vec<u32>>,
@@ -95,19 +96,8 @@ pub struct Table<T: Item> {
 impl<T: Item> Table<T> {
     /// Builds the table in the given order; a second item with the same id is dropped. Shared items remain shared.
     pub fn new<I: Into<Arc<T>>>(items: impl IntoIterator<Item = I>) -> Self {
-        static REVISIONS: AtomicU64 = AtomicU64::new(1);
-        let mut table = Self {
-            revision: REVISIONS.fetch_add(1, Relaxed),
-            items: Vec::new(),
-            texts: TextPool::default(),
-            text_of: Vec::new(),
-            at: HashMap::new(),
-            orders: Vec::new(),
-            targets: HashMap::new(),
-            risks: [0; 5],
-            columns: (0..FIELDS.len()).map(|_| OnceLock::new()).collect(),
-            blank: OnceLock::new(),
-        };
+        let mut table = Self::unfilled();
+        let mut texts = TextPool::default();
         let (mut scratch, mut known) = (String::new(), HashMap::new());
         for item in items {
             let item = item.into();
@@ -118,19 +108,37 @@ impl<T: Item> Table<T> {
             if T::SEARCHED {
                 scratch.clear();
                 item.search_text(&mut scratch);
-                let text = known.entry(scratch.to_lowercase()).or_insert_with_key(|text| table.texts.push(text));
+                let text = known.entry(scratch.to_lowercase()).or_insert_with_key(|text| texts.push(text));
                 table.text_of.push(*text);
             }
             table.items.push(item);
         }
         // Vectors grow by doubling.
-        table.texts.shrink_to_fit();
+        texts.shrink_to_fit();
+        table.texts = Arc::new(texts);
         table.text_of.shrink_to_fit();
         table.items.shrink_to_fit();
         T::SORTS.iter().for_each(|sort| table.sort(sort.compare));
         table.group();
         T::READY.iter().for_each(|&field| _ = table.column(field));
         table
+    }
+
+    /// A table without items, with a revision of its own.
+    fn unfilled() -> Self {
+        static REVISIONS: AtomicU64 = AtomicU64::new(1);
+        Self {
+            revision: REVISIONS.fetch_add(1, Relaxed),
+            items: Vec::new(),
+            texts: Arc::default(),
+            text_of: Vec::new(),
+            at: HashMap::new(),
+            orders: Vec::new(),
+            targets: HashMap::new(),
+            risks: [0; 5],
+            columns: (0..FIELDS.len()).map(|_| OnceLock::new()).collect(),
+            blank: OnceLock::new(),
+        }
     }
 
     /// A number that no other table has: what was computed from a table holds as long as this number is the same.

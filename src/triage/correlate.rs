@@ -5,23 +5,26 @@
 //!                  identity.rs  matching.rs                                               presence.rs  stance.rs, rules.rs
 //! ```
 //!
-//! Runs off the UI thread whenever findings, scan ends, targets or rules change.
+//! Runs off the UI thread whenever findings, scan ends, targets or rules change. Issues of assets that did not change since the
+//! earlier correlation are its issues (`changed_assets.rs`); a property test compares the result with that of a correlation
+//! without an earlier one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::civil::Date;
 
 use super::assessment::assessment;
+use super::changed_assets::changed_assets;
 use super::event::EventId;
 use super::finding_state::ManualFindingState;
 use super::issue::{Assessment, Issue, Occurrence};
 use super::listed::ListedFinding;
-use super::matching::{self, MatchedFinding};
+use super::matching::{self, Assets, MatchedFinding};
 use super::presence::Presences;
 use super::state::TriageState;
 use super::{identity, rules};
-use crate::contract::{Evidence, Finding, FindingId, Scan, Shared, Stamp, Target, TargetId};
+use crate::contract::{Evidence, Finding, FindingId, Scan, ScanId, Shared, Stamp, Target, TargetId};
 use crate::finding::{FindingKey, Presence};
 use crate::query::source::column_of;
 use crate::query::{ColumnBuilder, Field};
@@ -54,6 +57,20 @@ pub struct CorrelationInput {
     pub now: i64,
     /// Fields of long texts that are being searched: their columns are built with the rows.
     pub searched: Vec<Field>,
+    /// The last correlation, if there was one.
+    pub earlier: Option<Arc<EarlierCorrelation>>,
+}
+
+/// What a correlation was made from, and its result without rules.
+#[derive(Debug, Default)]
+pub struct EarlierCorrelation {
+    pub(super) input: CorrelationInput,
+    pub(super) issues: Arc<Table<Issue>>,
+    /// By position, without rules.
+    assessments: Vec<Arc<Assessment>>,
+    rules: Vec<Option<EventId>>,
+    /// The assessment that undecided issues share.
+    nothing: Arc<Assessment>,
 }
 
 impl PartialEq for CorrelationInput {
@@ -82,21 +99,31 @@ pub struct Correlated {
     pub read: Option<Stamp>,
     /// Clock of the state used.
     pub clock: u64,
+    /// What the next correlation reuses.
+    pub earlier: Arc<EarlierCorrelation>,
 }
 
 /// Builds the issues.
 pub fn correlate(input: &CorrelationInput) -> Correlated {
-    let presences = Presences::new(input);
-    let rows = matching::rows(input);
-    let issues = rows.into_iter().map(|row| issue(input, &presences, row));
-    let issues = Table::new(issues.chain(own(input)));
-    input.searched.iter().for_each(|&field| _ = issues.column(field));
-    let nothing = Arc::new(Assessment::default());
+    let earlier = input.earlier.as_deref();
+    let known = earlier.and_then(|earlier| Some(KnownIssues { earlier, changed: changed_assets(earlier, input)? }));
+    let mut issues = issues(input, known.as_ref());
+    let nothing = earlier.map(|earlier| Arc::clone(&earlier.nothing)).unwrap_or_default();
     let share =
         |assessment: Assessment| if assessment == *nothing { Arc::clone(&nothing) } else { Arc::new(assessment) };
-    let mut assessments: Vec<Arc<Assessment>> =
-        issues.items().iter().map(|issue| share(assessment(issue, None, &input.state, input.today))).collect();
-    let rules = rules::deciding(input, &issues, &assessments);
+    let assess = |issue: &Arc<Issue>| match known.as_ref().and_then(|known| known.assessment(issue)) {
+        Some(same) => Arc::clone(same),
+        None => share(assessment(issue, None, &input.state, input.today)),
+    };
+    let without_rules: Vec<Arc<Assessment>> = issues.items().iter().map(assess).collect();
+    let rules = rules::deciding(input, &issues, &without_rules);
+    if earlier
+        .is_some_and(|earlier| Arc::ptr_eq(&earlier.issues, &issues) && !earlier.decides(input, &without_rules, &rules))
+    {
+        issues = Arc::new(issues.renewed());
+    }
+    input.searched.iter().for_each(|&field| _ = issues.column(field));
+    let mut assessments = without_rules.clone();
     for ((assessment, issue), rule) in assessments.iter_mut().zip(issues.items()).zip(&rules) {
         if rule.is_some() {
             *assessment = share(reassess(issue, *rule, &input.state, input.today));
@@ -105,7 +132,109 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
     let assessed = assessed(&issues, &assessments);
     let source = Rows { rows: &assessed, others: input, now: input.now };
     let columns = READY.map(|field| (field, column_of(field, &source))).into();
-    Correlated { issues: Arc::new(issues), assessments, rules, columns, read: input.read, clock: input.state.clock() }
+    let earlier = EarlierCorrelation {
+        input: CorrelationInput { earlier: None, ..input.clone() },
+        issues: Arc::clone(&issues),
+        assessments: without_rules,
+        rules: rules.clone(),
+        nothing,
+    };
+    let (read, clock) = (input.read, input.state.clock());
+    Correlated { issues, assessments, rules, columns, read, clock, earlier: Arc::new(earlier) }
+}
+
+/// The issues of an earlier correlation, of which those of changed assets are made again.
+struct KnownIssues<'a> {
+    earlier: &'a EarlierCorrelation,
+    changed: HashSet<Shared>,
+}
+
+impl KnownIssues<'_> {
+    fn is_current(&self, issue: &Issue) -> bool {
+        issue.own.is_none() && !self.changed.contains(&issue.identity.asset)
+    }
+
+    /// The assessment of an issue that did not change.
+    fn assessment(&self, issue: &Arc<Issue>) -> Option<&Arc<Assessment>> {
+        let at = self.earlier.issues.position(issue.id).filter(|_| self.is_current(issue))?;
+        self.earlier.assessments.get(at)
+    }
+
+    /// The known issue, if it is equal. It must not hold findings that are equal to new ones: both would be in memory.
+    fn reuse(&self, issue: Issue) -> Arc<Issue> {
+        let same = |(a, b): (&Occurrence, &Occurrence)| Arc::ptr_eq(&a.finding, &b.finding);
+        let has_same_findings = |known: &Issue| {
+            (issue.own.is_some() || Arc::ptr_eq(&known.finding, &issue.finding))
+                && known.earlier.iter().zip(&issue.earlier).all(same)
+        };
+        match self.earlier.issues.get(issue.id).filter(|known| has_same_findings(known) && ***known == issue) {
+            Some(known) => Arc::clone(known),
+            None => Arc::new(issue),
+        }
+    }
+
+    /// The positions of the findings of changed assets.
+    fn changed_findings(&self, input: &CorrelationInput) -> Vec<usize> {
+        if self.changed.is_empty() {
+            return Vec::new();
+        }
+        let mut assets = Assets::new(input);
+        let findings = input.findings.items().iter().enumerate();
+        findings.filter(|(_, finding)| self.changed.contains(&assets.of(finding))).map(|(at, _)| at).collect()
+    }
+
+    /// The issues that did not change, with these among them.
+    fn merge(&self, changed: Vec<Arc<Issue>>) -> Vec<Arc<Issue>> {
+        let same = self.earlier.issues.items().iter().filter(|issue| self.is_current(issue));
+        let mut issues = Vec::with_capacity(self.earlier.issues.len() + changed.len());
+        let mut changed = changed.into_iter().peekable();
+        for issue in same {
+            while let Some(next) = changed.next_if(|next| place(next) < place(issue)) {
+                issues.push(next);
+            }
+            issues.push(Arc::clone(issue));
+        }
+        issues.extend(changed);
+        issues
+    }
+}
+
+impl EarlierCorrelation {
+    /// Whether its decisions are these ones.
+    fn decides(&self, input: &CorrelationInput, assessments: &[Arc<Assessment>], rules: &[Option<EventId>]) -> bool {
+        let same = |(a, b): (&Arc<Assessment>, &Arc<Assessment>)| Arc::ptr_eq(a, b) || a == b;
+        self.assessments.iter().zip(assessments).all(same)
+            && self.rules == rules
+            && self.input.state.rules() == input.state.rules()
+    }
+}
+
+/// All issues, ordered by the first scan that found them.
+fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Table<Issue>> {
+    let positions = known.map_or_else(|| (0..input.findings.len()).collect(), |known| known.changed_findings(input));
+    let reuse = |issue: Issue| match known {
+        Some(known) => known.reuse(issue),
+        None => Arc::new(issue),
+    };
+    let mut issues: Vec<Arc<Issue>> = Vec::new();
+    if !positions.is_empty() {
+        let presences = Presences::new(input);
+        let rows = matching::rows(input, &positions);
+        issues.extend(rows.into_iter().map(|row| reuse(issue(input, &presences, row))));
+        issues.sort_by_cached_key(|issue| place(issue));
+    }
+    let Some(known) = known else {
+        return Arc::new(Table::new(issues.into_iter().chain(own(input).map(Arc::new))));
+    };
+    let mut issues = known.merge(issues);
+    issues.extend(own(input).map(reuse));
+    Table::following(&known.earlier.issues, issues, &input.searched)
+}
+
+/// The first scan that found an issue, and the finding of that scan.
+fn place(issue: &Issue) -> (Option<Stamp>, Option<ScanId>, FindingId) {
+    let (at, first) = issue.earlier.last().map_or((issue.last_seen, &issue.finding), |one| (one.at, &one.finding));
+    (at, first.task_id, first.id)
 }
 
 /// Pairs each issue with its assessment.

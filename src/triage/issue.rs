@@ -31,7 +31,7 @@ pub struct Occurrence {
 }
 
 /// A finding across scans. It dereferences to its latest occurrence. There may be 100,000 issues, so rare data is boxed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Issue {
     /// Stable id.
     pub id: IssueId,

@@ -32,30 +32,47 @@ pub(super) struct MatchedFinding {
     pub earlier_decision: Option<FindingKey>,
 }
 
-/// Groups all occurrences.
-pub(super) fn rows(input: &CorrelationInput) -> Vec<MatchedFinding> {
-    let identities = identities(input);
+/// Groups the occurrences at these positions: all, or all of some assets.
+pub(super) fn rows(input: &CorrelationInput, positions: &[usize]) -> Vec<MatchedFinding> {
+    let identities = identities(input, positions);
     let mut matching = Matching::new(input, &identities);
-    for (scan, findings) in by_scan(input) {
+    for (scan, findings) in by_scan(input, positions) {
         matching.take_scan(scan, &findings);
     }
     matching.finish()
 }
 
-fn identities(input: &CorrelationInput) -> Vec<Arc<Identity>> {
+/// The identities of the findings at these positions; the others are blank.
+fn identities(input: &CorrelationInput, positions: &[usize]) -> Vec<Arc<Identity>> {
     let mut identifier = Identifier::new(&input.alias);
-    let mut assets: HashMap<TargetId, Shared> = HashMap::new();
-    let findings = input.findings.items().iter();
-    findings
-        .map(|finding| {
-            let asset = match finding.target_id {
-                Some(id) => assets.entry(id).or_insert_with(|| asset(input, finding)).clone(),
-                None => asset(input, finding),
-            };
-            let asset = if asset.is_empty() { identity::unknown_asset(finding.id) } else { asset };
-            Arc::new(identifier.identify(finding, &asset))
-        })
-        .collect()
+    let mut assets = Assets::new(input);
+    let mut identities = vec![Arc::default(); input.findings.len()];
+    for &at in positions {
+        let finding = &input.findings.items()[at];
+        identities[at] = Arc::new(identifier.identify(finding, &assets.of(finding)));
+    }
+    identities
+}
+
+/// The assets of findings; what repeats is worked out once.
+pub(super) struct Assets<'a> {
+    input: &'a CorrelationInput,
+    by_target: HashMap<TargetId, Shared>,
+}
+
+impl<'a> Assets<'a> {
+    pub fn new(input: &'a CorrelationInput) -> Self {
+        Self { input, by_target: HashMap::new() }
+    }
+
+    /// The asset of a finding. Without a target, its id is the asset.
+    pub fn of(&mut self, finding: &ListedFinding) -> Shared {
+        let asset = match finding.target_id {
+            Some(id) => self.by_target.entry(id).or_insert_with(|| asset(self.input, finding)).clone(),
+            None => asset(self.input, finding),
+        };
+        if asset.is_empty() { identity::unknown_asset(finding.id) } else { asset }
+    }
 }
 
 fn asset(input: &CorrelationInput, finding: &ListedFinding) -> Shared {
@@ -63,11 +80,11 @@ fn asset(input: &CorrelationInput, finding: &ListedFinding) -> Shared {
     target.or(finding.target_name.as_ref()).map(|name| identity::asset(name)).unwrap_or_default()
 }
 
-/// Positions of findings by scan, oldest scan first; findings without a scan come first.
-fn by_scan(input: &CorrelationInput) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize>> {
+/// These positions by scan, oldest scan first; findings without a scan come first.
+fn by_scan(input: &CorrelationInput, positions: &[usize]) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize>> {
     let mut scans: HashMap<Option<ScanId>, Vec<usize>> = HashMap::new();
-    for (at, finding) in input.findings.items().iter().enumerate() {
-        scans.entry(finding.task_id).or_default().push(at);
+    for &at in positions {
+        scans.entry(input.findings.items()[at].task_id).or_default().push(at);
     }
     let ordered = scans.into_iter().map(|(scan, mut findings)| {
         findings.sort_by_key(|&at| input.findings.items()[at].id);
@@ -103,8 +120,8 @@ impl<'a> Matching<'a> {
             identities,
             rows: Vec::new(),
             by_key: HashMap::new(),
-            by_f2: HashMap::with_capacity(identities.len()),
-            by_f1: HashMap::with_capacity(identities.len()),
+            by_f2: HashMap::new(),
+            by_f1: HashMap::new(),
             twins: HashSet::new(),
             by_id: HashMap::new(),
             known: HashMap::new(),

@@ -15,6 +15,9 @@ pub mod assessment;
 mod assessment_tests;
 pub mod bundle;
 pub mod change_detection;
+mod changed_assets;
+#[cfg(test)]
+mod changed_assets_tests;
 pub mod compare;
 pub mod correlate;
 #[cfg(test)]
@@ -61,8 +64,9 @@ pub use settings::{OWN_ADDRESSES, StoredSettings};
 pub use store::{OpenedDecisions, Store, StoreError};
 
 pub use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict};
-pub use correlate::{Correlated, CorrelationInput, correlate, reassess};
+pub use correlate::{Correlated, CorrelationInput, EarlierCorrelation, correlate, reassess};
 pub use event::{Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
 pub use issue::{Assessment, Issue, IssueId};
+pub use presence::is_read_after_end;
 pub use row::AssessedFinding;
 pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};

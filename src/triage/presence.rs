@@ -180,6 +180,10 @@ fn ended_by(scan: &Scan, day: Date) -> bool {
 /// known findings; `read`: time of the fetch by the service's clock.
 pub fn is_read(scan: &Scan, count: i64, read: Option<Stamp>) -> bool {
     let reported: Option<i64> = scan.result_summary.by_risk().into_iter().sum();
-    reported.is_some_and(|reported| count >= reported)
-        || read.is_some_and(|read| scan.end_time.is_none_or(|end| read > end))
+    reported.is_some_and(|reported| count >= reported) || is_read_after_end(scan, read)
+}
+
+/// True if the findings were fetched after the end of an ended scan.
+pub fn is_read_after_end(scan: &Scan, read: Option<Stamp>) -> bool {
+    read.is_some_and(|read| scan.end_time.is_none_or(|end| read > end))
 }

@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use imbl::OrdMap;
+use imbl::ordmap::DiffItem;
 
 use super::event::{Baseline, Change, Event, EventId, Subject};
 pub use super::finding_state::{FindingState, ManualFindingState, RuleState};
@@ -103,6 +104,19 @@ impl TriageState {
     /// All findings with events, by the key of their decisions.
     pub fn identities(&self) -> impl Iterator<Item = (&FindingKey, &Arc<FindingState>)> {
         self.finding_states.iter()
+    }
+
+    /// The states of findings that differ from those of an earlier fold, in both.
+    pub(super) fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a FindingState> {
+        before
+            .finding_states
+            .diff(&self.finding_states)
+            .flat_map(|change| match change {
+                DiffItem::Add(_, state) | DiffItem::Remove(_, state) => [Some(state), None],
+                DiffItem::Update { old, new } => [Some(old.1), Some(new.1)],
+            })
+            .flatten()
+            .map(Arc::as_ref)
     }
 
     /// All events of a finding, oldest first, including undone ones (see [`is_undone`](Self::is_undone)).

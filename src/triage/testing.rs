@@ -137,6 +137,7 @@ impl TriageFixture {
             read: Stamp::parse("2026-11-21 23:00:00"),
             now: Stamp::parse("2026-11-21 23:00:00").unwrap().as_second(),
             searched: Vec::new(),
+            earlier: None,
         }
     }
 

@@ -142,6 +142,7 @@ impl FindingRows {
             now: self.now,
             alias: session.config.alias.as_str().into(),
             searched: Vec::new(),
+            earlier: None,
         };
         let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
         let retests = retest_results(&self.names.settings, &workspace, (&correlated.issues, &scans), read);

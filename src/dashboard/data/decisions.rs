@@ -10,8 +10,8 @@ use crate::contract::{Scan, Shared, Stamp, Target};
 use crate::dashboard::base::Generation;
 use crate::table::Table;
 use crate::triage::{
-    Assessment, DecisionDefaults, Draft, Event, EventId, EventWriter, FindingKey, IssueId, ListedFinding, ReopenCause,
-    TriageState,
+    Assessment, DecisionDefaults, Draft, EarlierCorrelation, Event, EventId, EventWriter, FindingKey, IssueId,
+    ListedFinding, ReopenCause, TriageState, is_read_after_end,
 };
 use jiff::civil::Date;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -45,8 +45,10 @@ pub struct Triage {
     pub(crate) revision: u64,
     /// The inputs of the rows that were made last or are being made.
     pub(crate) basis: Option<Basis>,
-    /// The digest of the last scans.
-    pub(crate) digest: Option<(Same<Table<Scan>>, u64)>,
+    /// The digest of the last scans, and the time of reading that it includes.
+    pub(crate) digest: Option<(Same<Table<Scan>>, Option<Stamp>, u64)>,
+    /// What the next rows reuse.
+    pub(crate) earlier: Option<Arc<EarlierCorrelation>>,
     /// When the findings of the rows were fetched, by the service's clock.
     pub(crate) read: Option<Stamp>,
     pub(crate) arranging: bool,
@@ -92,8 +94,8 @@ pub(crate) struct Basis {
     pub(crate) generation: Generation,
     pub(crate) findings: Same<Table<ListedFinding>>,
     pub(crate) targets: Option<Same<Table<Target>>>,
-    pub(crate) read: Option<Stamp>,
-    /// A digest of ids, status and results of the scans. Progress is excluded, because it changes every second.
+    /// A digest of ids, status and results of the scans, and of which ended before the findings were read. Progress is
+    /// excluded, because it changes every second.
     pub(crate) scans: u64,
     pub(crate) wide_revision: u64,
     pub(crate) today: Date,
@@ -109,11 +111,11 @@ impl<T> PartialEq for Same<T> {
     }
 }
 
-pub(crate) fn digest(scans: &Table<Scan>) -> u64 {
+fn digest(scans: &Table<Scan>, read: Option<Stamp>) -> u64 {
     let mut hasher = DefaultHasher::new();
     for scan in scans.items() {
         (scan.id, scan.status_name.as_str(), scan.start_time, scan.end_time).hash(&mut hasher);
-        scan.has_ended().then(|| scan.result_summary.by_risk()).hash(&mut hasher);
+        scan.has_ended().then(|| (scan.result_summary.by_risk(), is_read_after_end(scan, read))).hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -130,10 +132,10 @@ impl Triage {
     }
 
     /// The digest of these scans, cached because every message needs it.
-    pub(crate) fn digest_of(&mut self, scans: &Arc<Table<Scan>>) -> u64 {
+    pub(crate) fn digest_of(&mut self, scans: &Arc<Table<Scan>>, read: Option<Stamp>) -> u64 {
         match &self.digest {
-            Some((of, digest)) if Arc::ptr_eq(&of.0, scans) => *digest,
-            _ => self.digest.insert((Same(Arc::clone(scans)), digest(scans))).1,
+            Some((of, at, digest)) if Arc::ptr_eq(&of.0, scans) && *at == read => *digest,
+            _ => self.digest.insert((Same(Arc::clone(scans)), read, digest(scans, read))).2,
         }
     }
 }

@@ -30,8 +30,7 @@ impl Model {
             generation: self.connection.generation,
             findings: Same(Arc::clone(&findings)),
             targets: self.data.targets.value().cloned().map(Same),
-            read,
-            scans: self.findings.triage.digest_of(&scans),
+            scans: self.findings.triage.digest_of(&scans, read),
             wide_revision: self.findings.triage.wide_revision,
             today: self.today(),
         };
@@ -49,6 +48,7 @@ impl Model {
             read,
             now: self.now.wall.as_second(),
             searched: self.searched_texts(),
+            earlier: self.findings.triage.earlier.clone(),
         };
         self.findings.triage.basis = Some(basis);
         self.findings.triage.arranging = true;
@@ -75,6 +75,9 @@ impl Model {
         let assessments = std::mem::replace(&mut self.findings.triage.assessments, correlated.assessments);
         self.findings.triage.rules = correlated.rules;
         self.findings.triage.read = correlated.read;
+        self.findings.triage.earlier = Some(correlated.earlier);
+        // The board depends on the time of reading too.
+        self.findings.board_revision += 1;
         self.add_columns(correlated.columns);
         let wide_revision = self.findings.triage.basis.as_ref().map_or(0, |basis| basis.wide_revision);
         let made_before = std::mem::replace(&mut self.findings.triage.correlated, wide_revision);

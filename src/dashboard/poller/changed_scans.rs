@@ -1,13 +1,19 @@
 //! The scans whose findings have to be fetched again.
 //!
 //! A scan has *moved* when its risk counts changed or it ended. If a service reports no counts for running scans, the number
-//! of finished tests is used instead. Findings are fetched for moved scans only.
+//! of finished tests is used instead. Findings are fetched for moved scans only, and for a running scan the less often the
+//! more it has.
 
 use crate::contract::{Scan, ScanId, TargetId};
 use crate::table::Table;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// The least time between two fetches of the findings of a running scan, for each of its findings.
+const GAP_PER_FINDING: Duration = Duration::from_millis(2);
+/// The longest such time.
+const LONGEST_GAP: Duration = Duration::from_secs(60);
 
 /// The values of a scan that show whether it moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +29,17 @@ impl Mark {
         let counts = scan.result_summary.by_risk();
         let tests = counts.contains(&None).then_some(scan.num_finished_tests);
         Self { counts, tests, ended: scan.has_ended(), target: scan.target_id }
+    }
+
+    /// The time between two fetches of its findings, for a pace of `gap`. An ended scan has one too: a failing request must
+    /// not be repeated without pause.
+    fn gap(&self, gap: Duration) -> Duration {
+        if self.ended {
+            return Duration::from_secs(1);
+        }
+        let findings: i64 = self.counts.iter().flatten().sum();
+        let findings = u32::try_from(findings.max(0)).unwrap_or(u32::MAX);
+        gap.max(GAP_PER_FINDING.saturating_mul(findings).min(LONGEST_GAP))
     }
 
     /// Whether the scan has no findings yet.
@@ -120,11 +137,10 @@ impl ChangedScans {
         self.waiting.iter().map(|id| self.due_at(*id, gap).unwrap_or(now)).min()
     }
 
-    /// The time at which a scan is due, or `None` for at once. A running scan is due after a gap.
+    /// The time at which a scan is due, or `None` for at once.
     fn due_at(&self, id: ScanId, gap: Duration) -> Option<Instant> {
-        let ended = self.marks.as_ref().and_then(|marks| marks.get(&id)).is_some_and(|mark| mark.ended);
-        // Ended scans have a gap too: a failing request must not be repeated without pause.
-        self.read.get(&id).map(|read| *read + if ended { Duration::from_secs(1) } else { gap })
+        let mark = self.marks.as_ref().and_then(|marks| marks.get(&id));
+        self.read.get(&id).map(|read| *read + mark.map_or(gap, |mark| mark.gap(gap)))
     }
 }
 
@@ -174,6 +190,25 @@ mod tests {
         moved
             .learn(&Table::new([scan(1, ScanStatus::Finished, Some(2), 9), scan(2, ScanStatus::Finished, Some(3), 9)]));
         assert_eq!(due(&mut moved, now + GAP / 2), [1], "an ended scan does not wait for the gap");
+    }
+
+    #[test]
+    fn running_scan_with_many_findings_is_fetched_less_often() {
+        let (mut moved, now) = (ChangedScans::default(), Instant::now());
+        let found = |moved: &mut ChangedScans, status: ScanStatus, high| {
+            moved.learn(&Table::new([scan(1, status, Some(high), 1)]));
+        };
+        found(&mut moved, ScanStatus::Running, 9_999);
+        found(&mut moved, ScanStatus::Running, 10_000);
+        assert_eq!(due(&mut moved, now), [1]);
+        found(&mut moved, ScanStatus::Running, 10_001);
+        assert_eq!(moved.next(now, GAP), Some(now + GAP_PER_FINDING * 10_001));
+        found(&mut moved, ScanStatus::Running, 1_000_000);
+        assert_eq!(moved.next(now, GAP), Some(now + LONGEST_GAP));
+        found(&mut moved, ScanStatus::Running, 10);
+        assert_eq!(moved.next(now, GAP), Some(now + GAP));
+        found(&mut moved, ScanStatus::Finished, 1_000_000);
+        assert_eq!(due(&mut moved, now + Duration::from_secs(1)), [1], "an ended scan is read at once");
     }
 
     #[test]

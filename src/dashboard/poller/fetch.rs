@@ -178,8 +178,16 @@ where
         let mut items: Vec<Arc<T>> = items.into_iter().map(Into::into).collect();
         items.sort_by_key(|item| item.id());
         match cached {
-            Some(cached) if cached.items() == items => cached,
-            _ => Arc::new(Table::new(items)),
+            Some(cached) => {
+                // Equal items remain the same allocation, so that what was computed of them holds.
+                for item in &mut items {
+                    if let Some(same) = cached.get(item.id()).filter(|same| Arc::ptr_eq(same, item) || *same == item) {
+                        *item = Arc::clone(same);
+                    }
+                }
+                Table::following(&cached, items, &[])
+            }
+            None => Arc::new(Table::new(items)),
         }
     };
     if small {
