@@ -27,6 +27,8 @@ pub fn run(args: &ManArgs, mut command: Command) -> anyhow::Result<ExitCode> {
     let directory = args.directory.display();
     let unwritable = || format!("manual pages not written to {directory}");
     std::fs::create_dir_all(&args.directory).with_context(unwritable)?;
+    // `help` has no page.
+    command = command.disable_help_subcommand(true);
     // The full names of the subcommands.
     command.build();
     let pages = write(&command, &args.directory).with_context(unwritable)?;
@@ -36,10 +38,19 @@ pub fn run(args: &ManArgs, mut command: Command) -> anyhow::Result<ExitCode> {
 
 /// Writes the page of a command and those of its subcommands. Returns their number.
 fn write(command: &Command, directory: &Path) -> std::io::Result<usize> {
-    Man::new(command.clone()).generate_to(directory)?;
+    let man = Man::new(command.clone()).source(concat!("scandeck ", env!("CARGO_PKG_VERSION")));
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    std::fs::write(directory.join(man.get_filename()), with_example(&String::from_utf8_lossy(&page)))?;
     let mut pages = 1;
-    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
+    for subcommand in command.get_subcommands() {
         pages += write(subcommand, directory)?;
     }
     Ok(pages)
+}
+
+/// The page with its example as a section of that name, whose lines are not filled.
+fn with_example(page: &str) -> String {
+    let page = page.replacen(".SH EXTRA\nExample:\n", ".SH EXAMPLE\n.nf\n", 1);
+    page.replacen(".SH VERSION\n", ".fi\n.SH VERSION\n", 1)
 }

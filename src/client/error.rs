@@ -180,7 +180,7 @@ impl Error {
             }
             ErrorKind::Connect => "check the base URL, and that the service runs",
             ErrorKind::Timeout => "service or network is slow; try again, or check the base URL",
-            ErrorKind::Tls => "check the base URL; add a private CA to the system's trust store",
+            ErrorKind::Tls => "check that the port uses TLS; add a private CA to the system's trust store",
             ErrorKind::Unauthorized => match &self.key_source {
                 Some(source) => return format!("check the API key from {source}"),
                 None => "check the API key: SCANDECK_API_KEY, api_key_command or the key file",

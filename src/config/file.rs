@@ -135,7 +135,7 @@ impl ConfigFile {
         };
         let mut file: Self = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(&text, span.start));
-            let why = error.message().lines().next().unwrap_or_default().to_owned();
+            let why = error.message().lines().next().unwrap_or_default().replace("expected a map", "expected a table");
             ConfigError::new(format!("{}:{line}: {why}", path.display()), "correct or remove this line")
         })?;
         file.path = path.display().to_string();

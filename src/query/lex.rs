@@ -211,7 +211,7 @@ impl<'a> Lexer<'a> {
             if value.text.is_empty() && !value.quoted {
                 let missing = ParseError::new(value.at, "value is missing");
                 return Err(if several {
-                    missing.with_hint("* matches any value, \"\" an empty one")
+                    missing.with_hint("`*` matches any value, `\"\"` no value")
                 } else {
                     missing
                 });

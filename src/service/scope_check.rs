@@ -44,6 +44,11 @@ const METADATA: &[IpAddr] = &[
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
 ];
 
+/// Whether this is the address of a metadata service.
+pub fn is_metadata(pattern: &Pattern) -> bool {
+    METADATA.iter().any(|ip| *pattern == Pattern::Net(IpNet::from(*ip)))
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct ScopeCheckSettings {
     /// The scope file, which may be missing.

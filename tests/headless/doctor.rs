@@ -14,7 +14,7 @@ async fn doctor_reports_service_version_limit_and_workspace() {
     let fixture = CliFixture::new().await;
     let all = fixture.json(&["doctor"]).await;
     let all = all.as_array().unwrap();
-    assert!(check(all, "connection", "service")["value"].as_str().unwrap().contains(" answers in "));
+    assert!(check(all, "connection", "service")["value"].as_str().unwrap().contains(" responds in "));
     assert_eq!(check(all, "connection", "service version")["value"], env!("CARGO_PKG_VERSION"));
     assert_eq!(check(all, "connection", "key")["value"], "from SCANDECK_API_KEY");
     for area in ["versions", "terminal", "configuration", "connection", "local service", "stored data"] {
@@ -33,7 +33,7 @@ async fn doctor_without_service_names_the_next_step_and_creates_nothing() {
     let home = tempfile::tempdir().unwrap();
     let ended = run(&mut command(home.path(), &["doctor"])).await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.out.contains("none configured, and none runs here"), "{}", ended.out);
+    assert!(ended.out.contains("none configured, and no local service is running"), "{}", ended.out);
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
 }
 

@@ -79,7 +79,9 @@ async fn every_command_has_a_manual_page() {
         let page = fs::read_to_string(home.path().join(format!("share/man1/{name}.1")));
         let page = page.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(page.contains(".TH") && page.contains(".SH SYNOPSIS"), "{name}: {page}");
-        commands.extend(command.get_subcommands().filter(|command| command.get_name() != "help"));
+        assert!(page.contains(".SH EXAMPLE\n.nf\n  scandeck") && !page.contains(".SH EXTRA"), "{name}: {page}");
+        assert!(!page.contains("\\-help(1)"), "{name} names a page that does not exist");
+        commands.extend(command.get_subcommands());
         pages += 1;
     }
     assert_eq!(fs::read_dir(home.path().join("share/man1")).unwrap().count(), pages);

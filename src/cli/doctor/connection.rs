@@ -9,7 +9,7 @@ use crate::cli::error::hint;
 use crate::cli::headless::session::{ServiceArgs, load_config, local};
 use crate::cli::{key_table, with_causes};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, Lane, RawRequest, RequestBody};
-use crate::config::{Config, Connection, Environment, KeySource};
+use crate::config::{Config, Connection, Environment};
 use crate::contract::workspace::is_same_name;
 use crate::text::plural;
 
@@ -21,29 +21,36 @@ const CLOCK_LIMIT: i64 = 60;
 /// Checks the configuration, and the service that it names.
 pub async fn check(args: &ServiceArgs, environment: &Environment) -> Vec<Diagnosis> {
     let file = args.config.clone().unwrap_or_else(|| environment.config_file());
-    let shown = match file.exists() {
-        true => file.display().to_string(),
-        false => format!("{} does not exist, which is allowed", file.display()),
-    };
-    let found = Diagnosis::ok(CONFIGURATION, "file", shown);
+    let of = |value: String| Diagnosis::ok(CONFIGURATION, "file", value);
     let config = match load_config(args) {
         Ok((_, config)) => config,
-        Err(error) => return vec![failed(found, &error)],
+        Err(error) => return vec![failed(of(String::new()), &error)],
     };
-    let mut all = vec![found, profile(&config), keys(&config)];
+    let found = match file.exists() {
+        true => of(file.display().to_string()),
+        false => of(format!("none ({}); defaults apply", file.display())),
+    };
+    let mut all = vec![found, profile(args, &config), keys(&config)];
     all.extend(service(args, environment, &config).await);
     all
 }
 
-fn profile(config: &Config) -> Diagnosis {
-    let profile = config.profile.as_deref().unwrap_or("none");
+fn profile(args: &ServiceArgs, config: &Config) -> Diagnosis {
+    // A local profile is not the owner of a base URL; its name is then that of the service.
+    let is_local = matches!(config.connection, Connection::Local) && config.name != "local";
+    let of_config = config.profile.as_deref().or(is_local.then_some(config.name.as_str()));
+    let profile = args.profile.as_deref().or(of_config).unwrap_or("none");
     let mode = if config.read_only { ", read-only" } else { "" };
     Diagnosis::ok(CONFIGURATION, "profile", format!("{profile}{mode}; decisions as {}", config.user))
 }
 
 fn keys(config: &Config) -> Diagnosis {
     let changed = config.keys.all.len();
-    let check = Diagnosis::ok(CONFIGURATION, "keys", format!("changed actions: {changed}"));
+    let value = match changed {
+        0 => "defaults".to_owned(),
+        changed => format!("{} changed", plural(changed, "action")),
+    };
+    let check = Diagnosis::ok(CONFIGURATION, "keys", value);
     match key_table::effective(&config.keys) {
         Ok(_) => check,
         Err(error) => failed(Diagnosis { value: String::new(), ..check }, &error.into()),
@@ -55,7 +62,8 @@ async fn service(args: &ServiceArgs, environment: &Environment, config: &Config)
     let settings = match &config.connection {
         Connection::Remote { base, key } => match key.read().await {
             Ok(secret) => ClientSettings::new(base.clone(), secret).with_key_source(&key.to_string()),
-            Err(error) => return vec![failed(key_check(key), &error.into())],
+            // The error names the source of the key.
+            Err(error) => return vec![failed(Diagnosis::ok(CONNECTION, "key", ""), &error.into())],
         },
         Connection::Local | Connection::Prompt => match local(environment, false).await {
             Ok(Some(settings)) => settings,
@@ -63,8 +71,8 @@ async fn service(args: &ServiceArgs, environment: &Environment, config: &Config)
                 return vec![check("local service, not running".to_owned()).warning("`scandeck` starts it")];
             }
             Ok(None) => {
-                let remedy = "set --base-url or a profile, or run `scandeck` and choose";
-                return vec![check("none configured, and none runs here".to_owned()).warning(remedy)];
+                let remedy = "set --base-url or a profile, or run `scandeck` to choose a service";
+                return vec![check("none configured, and no local service is running".to_owned()).warning(remedy)];
             }
             Err(error) => return vec![failed(check("local service".to_owned()), &error)],
         },
@@ -76,10 +84,6 @@ async fn service(args: &ServiceArgs, environment: &Environment, config: &Config)
         Err(error) => all.push(failed(check("not usable".to_owned()), &error.into())),
     }
     all
-}
-
-fn key_check(source: &KeySource) -> Diagnosis {
-    Diagnosis::ok(CONNECTION, "key", format!("from {source}"))
 }
 
 /// Calls the service: two small reads and its OpenAPI document.
@@ -95,7 +99,7 @@ async fn answers(client: &Client, workspace: Option<&str>) -> Vec<Diagnosis> {
         Err(error) => return vec![refused(client.base(), &error)],
     };
     let count = plural(workspaces.len(), "workspace");
-    let mut all = vec![Diagnosis { value: format!("{} answers in {took} ms, {count}", check.value), ..check }];
+    let mut all = vec![Diagnosis { value: format!("{} responds in {took} ms, {count}", check.value), ..check }];
     if let Some(name) = workspace {
         let is_found = workspaces.iter().any(|one| name.parse() == Ok(one.id) || is_same_name(&one.name, name));
         let check = Diagnosis::ok(CONNECTION, "workspace", name);
@@ -129,6 +133,7 @@ fn clock(offset: Option<i64>) -> Diagnosis {
             of(format!("the service is {} s {direction} this machine", offset.abs()))
                 .warning("synchronise the clocks (NTP); ages follow the clock of the service")
         }
+        Some(0) => of("same as on this machine".to_owned()),
         Some(offset) => of(format!("differs by {} s", offset.abs())),
     }
 }

@@ -33,7 +33,7 @@ pub async fn check() -> Vec<Diagnosis> {
         all.push(synchronized(answers.synchronized));
         all.push(signs(theme.glyphs, &glyphs, &answers.widths));
     } else {
-        let remedy = "run it in the terminal of the dashboard, without redirection, to check the terminal itself";
+        let remedy = "run `scandeck doctor` in the terminal of the dashboard, without redirection";
         all.push(Diagnosis::ok(AREA, "output", "not a terminal").warning(remedy));
     }
     all.push(colours(variable));
@@ -61,7 +61,7 @@ fn size(size: Size) -> Diagnosis {
         return check.failed(format!("enlarge the window: the dashboard needs {}", shown(LEAST)));
     }
     match size.columns < 80 || size.rows < 23 {
-        true => check.warning("enlarge the window: below 80 columns and 24 rows, columns are left out"),
+        true => check.warning("enlarge the window: below 80 columns and 24 rows, some content is hidden"),
         false => check,
     }
 }
@@ -104,7 +104,7 @@ fn background(theme: Theme, reported: Option<[u8; 3]>) -> Diagnosis {
 
 fn synchronized(supported: Option<bool>) -> Diagnosis {
     let of = |value: &str| Diagnosis::ok(AREA, "synchronized output", value);
-    let remedy = "nothing breaks, but frames may flicker; a newer terminal or tmux 3.7 draws each frame at once";
+    let remedy = "update the terminal, or tmux to 3.7 or newer; until then, frames may flicker";
     match supported {
         Some(true) => of("supported"),
         Some(false) => of("not supported").warning(remedy),

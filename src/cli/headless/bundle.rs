@@ -17,8 +17,12 @@ use crate::text;
 use crate::triage::{Bundle, Manifest, Setting};
 
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Example:
-  scandeck bundle --workspace \"Acme external\" -o acme.bundle")]
+#[command(
+    after_help = "Example:
+  scandeck bundle --workspace \"Acme external\" -o acme.bundle",
+    override_usage = "scandeck bundle --workspace <NAME|ID> --output <FILE>",
+    mut_arg("workspace", |arg| arg.help("Workspace, by name or id"))
+)]
 pub struct BundleArgs {
     /// The file; an existing one is overwritten
     #[arg(short, long, value_name = "FILE")]

@@ -86,7 +86,7 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
         return Err(CliError::usage(format!("{reason} is not a reason for {verdict}"), hint).into());
     }
     if args.ids.is_empty() && args.query.is_none() {
-        return Err(CliError::usage("no findings named", "name findings by id, or use --query").into());
+        return Err(CliError::usage("no finding given", "pass ids or fingerprints, or use --query").into());
     }
     let rows = FindingRows::load(session).await?;
     let selected = select(&rows, &args)?;

@@ -1,5 +1,7 @@
 //! `scandeck scans diff`: compares the findings of two scans.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::print::cells;
@@ -51,7 +53,23 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
         compare::compare(&issues, before, after).into_iter().filter(is_listed).filter_map(row).collect();
     compared.sort_by_key(|(row, one)| std::cmp::Reverse(risk(row, one)));
     let values: Vec<Value> = compared.iter().map(|(row, one)| object(row, one)).collect();
-    session.out.list(&values, || table(&compared))
+    session.out.list(&values, || table(&compared))?;
+    if !session.out.json {
+        note!("{}", counted(&compared));
+    }
+    Ok(())
+}
+
+/// The number of findings of each outcome, such as `1 new, 43 not retested`.
+fn counted(compared: &[(&ExportRow, ComparedFinding)]) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, one) in compared {
+        *counts.entry(RetestStatus::Is(one.outcome).label().to_string()).or_default() += 1;
+    }
+    if counts.is_empty() {
+        return "no differences".to_owned();
+    }
+    counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
 }
 
 fn object(row: &ExportRow, one: &ComparedFinding) -> Value {

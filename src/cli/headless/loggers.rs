@@ -48,7 +48,7 @@ enum LoggersCommand {
         /// Id or label
         #[arg(value_name = "ID|LABEL")]
         logger: String,
-        /// Only captures after this one
+        /// Only captures after the one with this id
         #[arg(long, value_name = "ID")]
         since: Option<CaptureId>,
     },

@@ -22,8 +22,12 @@ use crate::text;
 use crate::text::plural;
 
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Example:
-  scandeck purge --workspace Acme --yes-delete Acme")]
+#[command(
+    after_help = "Example:
+  scandeck purge --workspace Acme --yes-delete Acme",
+    override_usage = "scandeck purge [OPTIONS] --workspace <NAME|ID>",
+    mut_arg("workspace", |arg| arg.help("Workspace, by name or id"))
+)]
 pub struct PurgeArgs {
     /// Name of the workspace again, for scripts; without it, a prompt asks for the name
     #[arg(long, value_name = "NAME")]

@@ -29,7 +29,7 @@ pub struct ServiceArgs {
     /// Profile of the configuration file
     #[arg(long, value_name = "NAME", global = true)]
     pub profile: Option<String>,
-    /// Only this workspace, by name or id [default: all]
+    /// Workspace, by name or id [default: all; for new items, the current one]
     #[arg(long, value_name = "NAME|ID", global = true)]
     pub workspace: Option<String>,
     /// Allow plain http to other machines; sends the key in clear text

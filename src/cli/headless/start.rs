@@ -19,7 +19,7 @@ use crate::text::{clean_for_print, plural};
 #[command(after_help = "Example:
   scandeck scans start --tool 170 --target shop.acme.test --params '{\"scan_type\": \"light\"}'")]
 pub struct StartArgs {
-    /// Tool id: 70 ports, 170 website, 350 network (nmap), 450 TLS, or another one of the service
+    /// Tool id: 70 ports, 170 website, 350 network (nmap), 450 TLS, …; `scandeck tools` lists all
     #[arg(long, value_name = "ID", value_parser = id)]
     tool: i64,
     /// Target by name or id; the service adds a new name

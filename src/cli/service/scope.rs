@@ -17,6 +17,7 @@ use crate::cli::{read_input, stdio};
 use crate::contract::Stamp;
 use crate::login::login;
 use crate::service::scope::{LineError, Pattern, ReplacedEntry, ScanScope, ScopeEntry, ScopeFile, parse_list};
+use crate::service::scope_check::is_metadata;
 use crate::service::{DataDir, RunningScans};
 use crate::text;
 use crate::text::plural;
@@ -95,6 +96,7 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
             let file = file(dir.clone());
             let replaced = file.add(entries(&targets, terms.until, &terms.note))?;
             report_added("allowed", &file, &targets, &replaced);
+            warn_of_metadata(&targets);
             warn_of_denials(&file, &targets)?;
             audit(&dir, "scope add", &listed(&targets));
         }
@@ -111,6 +113,7 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
             let file = file(dir.clone());
             let replaced = file.add(entries(&targets, terms.until, &terms.note))?;
             report_added("allowed", &file, &targets, &replaced);
+            warn_of_metadata(&targets);
             warn_of_denials(&file, &targets)?;
             audit(&dir, "scope import", &listed(&targets));
         }
@@ -162,6 +165,13 @@ fn report_added(verb: &str, file: &ScopeFile, targets: &[Pattern], replaced: &[R
     }
     let subject = if let [target] = targets { target.to_string() } else { plural(targets.len(), "target") };
     note!("{subject} {verb} in {}", file.path().display());
+}
+
+/// Warns of addresses that give credentials to whoever reaches them.
+fn warn_of_metadata(targets: &[Pattern]) {
+    for target in targets.iter().filter(|target| is_metadata(target)) {
+        note!("{target} is the metadata address of a cloud provider; its responses can contain credentials");
+    }
 }
 
 /// Warns of new allowances that have no effect, because a denial covers them.

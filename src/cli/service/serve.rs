@@ -45,7 +45,7 @@ pub struct ServeArgs {
     /// Format of the log on standard error
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
-    /// Bytes of the audit log (DIR/audit.jsonl) at which a new file begins; five older files are kept
+    /// Size at which the audit log (DIR/audit.jsonl) is rotated; five older files are kept
     #[arg(long, value_name = "BYTES", default_value_t = 10_485_760, value_parser = |text: &str| at_least(65_536_u64, text))]
     audit_bytes: u64,
     /// Public base of the logger URLs, for a proxy or tunnel

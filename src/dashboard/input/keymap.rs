@@ -42,18 +42,22 @@ pub struct HelpSection {
 pub enum KeymapError {
     #[error("key table is not valid TOML: {0}")]
     Toml(String),
-    #[error("key table: unknown section [{0}]")]
+    #[error("unknown context [keys.{0}]")]
     Place(String),
-    #[error("[{place}]: unknown action {action:?}")]
+    #[error("[keys.{place}]: unknown action {action:?}")]
     Action { place: &'static str, action: String },
-    #[error("[{place}] {action}: invalid key {key:?}")]
+    #[error("[keys.{place}] {action}: invalid key {key:?}")]
     Key { place: &'static str, action: &'static str, key: String },
-    #[error("[{place}] {action}: {key:?} has several keys, and this context takes one at a time")]
+    #[error("[keys.{place}] {action}: {key:?} has several keys, and this context takes one at a time")]
     Single { place: &'static str, action: &'static str, key: String },
-    #[error("[{place}] {action}: {key:?} is a character that is typed in this context")]
+    #[error("[keys.{place}] {action}: {key:?} is a character that is typed in this context")]
     Typed { place: &'static str, action: &'static str, key: String },
-    #[error("[{place}]: key {key} is assigned to both {first} and {second}")]
+    #[error("[keys.{place}]: key {key} is assigned to both {first} and {second}")]
     Twice { place: &'static str, key: String, first: &'static str, second: &'static str },
+    #[error("[keys.{place}]: {keys:?} of {second} and {others:?} of {first}: one begins with the other")]
+    Overlap { place: &'static str, keys: String, others: String, first: &'static str, second: &'static str },
+    #[error("[keys.{place}] {action}: ctrl-c always cancels and cannot be assigned")]
+    Reserved { place: &'static str, action: &'static str },
 }
 
 /// The key map.
@@ -130,9 +134,14 @@ impl Keymap {
     /// When another action of the context has these keys, or one of both sequences begins with the other.
     pub(super) fn bind(&mut self, context: Context, action: Action, keys: KeySequence) -> Result<(), KeymapError> {
         for other in self.entries(context).filter(|other| other.action != action) {
-            if other.keys.iter().any(|others| others.starts_with(keys.keys()) || keys.starts_with(others.keys())) {
-                let (first, second) = (other.action.name(), action.name());
-                return Err(KeymapError::Twice { place: context.name(), key: keys.to_string(), first, second });
+            let overlaps = |others: &&KeySequence| others.starts_with(keys.keys()) || keys.starts_with(others.keys());
+            if let Some(others) = other.keys.iter().find(overlaps) {
+                let (place, first, second) = (context.name(), other.action.name(), action.name());
+                if *others == keys {
+                    return Err(KeymapError::Twice { place, key: keys.to_string(), first, second });
+                }
+                let (keys, others) = (keys.setting(), others.setting());
+                return Err(KeymapError::Overlap { place, keys, others, first, second });
             }
         }
         self.by_key.insert((context, keys.clone()), action);

@@ -6,7 +6,8 @@
 //! ```
 
 use crate::config::file::KeySetting;
-use crate::dashboard::input::{Action, Context, Entry, KeySequence, Keymap, KeymapError};
+use crate::dashboard::input::action::TerminalAction;
+use crate::dashboard::input::{Action, Context, Entry, KeyChord, KeySequence, Keymap, KeymapError};
 
 /// An invalid line of `[keys]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,13 +26,17 @@ impl RebindError {
                 format!("contexts: {}", Context::ALL.map(Context::name).join(", "))
             }
             KeymapError::Action { .. } => "`scandeck keys` lists the actions".to_owned(),
-            KeymapError::Twice { second, .. } => format!("choose another key, or unbind one action: {second} = []"),
+            KeymapError::Twice { second, .. } | KeymapError::Overlap { second, .. } => {
+                format!("choose another key, or unbind one action: {second} = []")
+            }
+            KeymapError::Reserved { .. } => "choose another key".to_owned(),
             KeymapError::Single { .. } => "use one key; sequences are for panes and lists".to_owned(),
             KeymapError::Typed { .. } => {
                 "use a named key or one with ctrl-, because characters are typed here".to_owned()
             }
             KeymapError::Key { .. } | KeymapError::Toml(_) => {
-                "a key is a character, a name such as space, enter, f1, or one of them after ctrl- or alt-".to_owned()
+                "use a character, a name such as space or f1, or one after ctrl- or alt-; at most four keys with spaces"
+                    .to_owned()
             }
         }
     }
@@ -74,6 +79,9 @@ fn parse(context: Context, action: Action, key: &str) -> Result<KeySequence, Key
     let (place, name) = (context.name(), action.name());
     let sequence =
         KeySequence::parse(key).ok_or_else(|| KeymapError::Key { place, action: name, key: key.to_owned() })?;
+    if sequence.keys().contains(&KeyChord::ctrl('c')) && action != Action::Terminal(TerminalAction::Cancel) {
+        return Err(KeymapError::Reserved { place, action: name });
+    }
     if sequence.keys().len() > 1 && !context.takes_sequences() {
         return Err(KeymapError::Single { place, action: name, key: key.to_owned() });
     }
@@ -88,7 +96,7 @@ fn parse(context: Context, action: Action, key: &str) -> Result<KeySequence, Key
 mod tests {
     use super::*;
     use crate::dashboard::input::keymap::KeyStep;
-    use crate::dashboard::input::{AppAction, ItemAction, KeyChord, ListAction, VerdictAction, ViewAction};
+    use crate::dashboard::input::{AppAction, ItemAction, ListAction, VerdictAction, ViewAction};
 
     fn setting(line: usize, context: &str, action: &str, keys: &[&str]) -> KeySetting {
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
@@ -153,12 +161,17 @@ mod tests {
     fn invalid_setting_is_refused_with_line_and_remedy() {
         for (settings, line, words) in [
             (vec![setting(4, "findings", "retest", &["c"])], 4, "c is assigned to both confirm and retest"),
-            (vec![setting(2, "findings", "retest", &["Z"]), setting(3, "findings", "report", &["Z p"])], 3, "Z"),
+            (
+                vec![setting(2, "findings", "retest", &["Z"]), setting(3, "findings", "report", &["Z p"])],
+                3,
+                "\"Z p\" of report and \"Z\" of retest",
+            ),
             (vec![setting(5, "findings", "retest", &["hyper-x"])], 5, "invalid key \"hyper-x\""),
-            (vec![setting(6, "moon", "retest", &["s"])], 6, "[moon]"),
+            (vec![setting(6, "moon", "retest", &["s"])], 6, "unknown context [keys.moon]"),
             (vec![setting(7, "findings", "fly", &["s"])], 7, "unknown action \"fly\""),
             (vec![setting(8, "prompts", "yes", &["y y"])], 8, "y y"),
             (vec![setting(9, "line", "accept", &["x"])], 9, "x"),
+            (vec![setting(10, "findings", "retest", &["ctrl-c"])], 10, "retest: ctrl-c always cancels"),
         ] {
             let error = Keymap::builtin().rebound(&settings).unwrap_err();
             assert!(error.line == line && error.to_string().contains(words), "{error}");

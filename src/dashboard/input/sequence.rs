@@ -21,6 +21,12 @@ impl KeySequence {
         &self.0
     }
 
+    /// Keys as written in the configuration, with blanks between them.
+    pub fn setting(&self) -> String {
+        let keys: Vec<String> = self.0.iter().map(KeyChord::to_string).collect();
+        keys.join(" ")
+    }
+
     /// Whether it begins with these keys, or is these keys.
     pub fn starts_with(&self, keys: &[KeyChord]) -> bool {
         self.0.starts_with(keys)

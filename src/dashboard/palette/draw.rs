@@ -90,6 +90,7 @@ fn info_line(cx: &Cx<'_>, line: &CommandLine, width: u16) -> Line<'static> {
         // Under its place, as long as it fits there.
         let typed = line.input.text();
         let place = text::width(&text::clean(&typed[..fault.at.start.min(typed.len())])) + 1;
+        let words = text::start_with(&words, usize::from(width).saturating_sub(2), theme.glyphs.ellipsis);
         let indent = place.min(usize::from(width).saturating_sub(text::width(&words) + 2));
         let arrow = if indent == place { theme.glyphs.more_below } else { " " };
         return Line::from(vec![
@@ -103,10 +104,10 @@ fn info_line(cx: &Cx<'_>, line: &CommandLine, width: u16) -> Line<'static> {
         Some(why) => (why, theme.warn()),
         None => (&command.words, theme.dim()),
     };
-    Line::from(vec![
-        Span::styled(format!(" {}", command.usage), theme.key()),
-        Span::styled(format!("  {words}"), style),
-    ])
+    let usage = format!(" {}", command.usage);
+    let room = usize::from(width).saturating_sub(text::width(&usage) + 2);
+    let words = text::start_with(words, room, theme.glyphs.ellipsis);
+    Line::from(vec![Span::styled(usage, theme.key()), Span::styled(format!("  {words}"), style)])
 }
 
 fn draw_input(theme: Theme, buf: &mut Buffer, area: Rect, line: &CommandLine) {

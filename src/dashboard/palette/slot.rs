@@ -186,12 +186,12 @@ pub(crate) fn words(text: &str, from: usize) -> Vec<Range<usize>> {
 pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: usize) -> Result<Args, Fault> {
     let mut args = Args::default();
     let parts = parts(slots, text, from);
-    for (slot, part) in &parts {
-        let place = trimmed(text, part.clone());
-        let slot = &slots[*slot];
+    for (index, part) in &parts {
+        let (index, place) = (*index, trimmed(text, part.clone()));
+        let slot = &slots[index];
         match place.is_empty() {
             true if slot.optional && slot.lead.is_empty() => {}
-            true => return Err(missing(text, slot)),
+            true => return Err(missing(text, slots, index)),
             false => {
                 let value = read_one(model, &args, slot.shape, text, place.clone())?;
                 args.values.push((place, value));
@@ -203,16 +203,22 @@ pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: 
     }
     let given = |nth: &usize| parts.iter().any(|(slot, _)| slot == nth);
     match (0..slots.len()).find(|nth| !slots[*nth].optional && !given(nth)) {
-        Some(nth) => Err(missing(text, &slots[nth])),
+        Some(nth) => Err(missing(text, slots, nth)),
         None => Ok(args),
     }
 }
 
-fn missing(text: &str, slot: &ArgumentSlot) -> Fault {
+fn missing(text: &str, slots: &[ArgumentSlot], nth: usize) -> Fault {
+    let slot = &slots[nth];
+    let again = if slots[..nth].iter().any(|other| other.shape.to_string() == slot.shape.to_string()) {
+        "another "
+    } else {
+        ""
+    };
     let place = if slot.lead.is_empty() { String::new() } else { format!(" after `{}`", slot.lead) };
     let what = match slot.shape {
         ArgumentShape::Tags => "a tag is missing: +TAG adds, -TAG removes".to_owned(),
-        shape => format!("{shape} is missing{place}"),
+        shape => format!("{again}{shape} is missing{place}"),
     };
     Fault::new(text.len()..text.len(), what)
 }

@@ -46,12 +46,23 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
             .with_help("receives a notice when the report is ready; optional"),
     ];
     let mut defaults = ReportFilters::default();
-    fields.extend(FILTERS.map(|(id, label, filter)| {
-        FormField::toggle(id, label, *filter(&mut defaults)).with_help("include in the report")
-    }));
+    fields
+        .extend(FILTERS.map(|(id, label, filter)| {
+            FormField::toggle(id, label, *filter(&mut defaults)).with_help(filter_help(id))
+        }));
     let mut form = Form::new(FormTag::NewReport, &KIND, "New report", "Create", fields);
     form.subject.sets = sets;
     form
+}
+
+fn filter_help(id: FieldId) -> &'static str {
+    match id {
+        FieldId::NotVerified => "no: only findings verified at the service",
+        FieldId::Accepted | FieldId::Fixed | FieldId::Ignored | FieldId::FalsePositives => {
+            "by status at the service, not by decision"
+        }
+        _ => "include in the report",
+    }
 }
 
 fn source(form: &Form) -> ReportSource {

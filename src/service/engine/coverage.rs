@@ -359,9 +359,11 @@ impl ScanCoverage {
             evidence: kinds::table(kinds::COVERAGE_HEADERS, causes.iter().map(row).collect()),
             confirmed: true,
             vuln_description: format!(
-                "{} Cause: {}. {count} of {planned} tests are incomplete.",
+                "{} Cause: {}. {count} of {} {} incomplete.",
                 texts.vuln_description,
-                named.join(", ")
+                named.join(", "),
+                plural(planned as usize, "test"),
+                if count == 1 { "is" } else { "are" },
             ),
             recommendation: remedies.join(" "),
             references: if references.is_empty() { texts.references.clone() } else { references },
@@ -381,9 +383,7 @@ impl ScanCoverage {
         let causes: Vec<String> = self.causes().into_iter().map(cause).collect();
         if !causes.is_empty() {
             let (share, causes) = (self.share(), causes.join(", "));
-            return Some(format!(
-                "{share} are incomplete: {causes}. Earlier findings of these tests are not retested."
-            ));
+            return Some(format!("{share} incomplete: {causes}. Earlier findings of these tests are not retested."));
         }
         let ScanCoverage { requests, refused, .. } = self;
         let is_most = *refused > 0 && refused.saturating_mul(2) > *requests;
@@ -471,7 +471,7 @@ mod tests {
         let summary = scan.summary().unwrap();
         assert!(summary.starts_with("2 of 15 tests incomplete (HTTP 5xx, no complete"), "{summary}");
         let note = scan.note().unwrap();
-        assert!(note.starts_with("2 of 15 tests are incomplete: HTTP 5xx (2 requests), no complete"), "{note}");
+        assert!(note.starts_with("2 of 15 tests incomplete: HTTP 5xx (2 requests), no complete"), "{note}");
         assert_eq!((ScanCoverage::default().summary(), ScanCoverage::default().note()), (None, None));
     }
 

@@ -5,12 +5,12 @@ use crate::contract::Tool;
 
 /// The tools, with what each of them does.
 const FUNCTIONS: &[(Tool, &str)] = &[
-    (Tool::SUBDOMAINS, "finds names below a domain by a wordlist"),
+    (Tool::SUBDOMAINS, "finds subdomains of a domain with a wordlist"),
     (Tool::PORTS, "finds open TCP ports, their services, and services without authentication"),
-    (Tool::FUZZER, "finds paths of a site by a wordlist"),
-    (Tool::VIRTUAL_HOSTS, "finds sites that an address serves by name, by a wordlist"),
+    (Tool::FUZZER, "finds paths of a site with a wordlist"),
+    (Tool::VIRTUAL_HOSTS, "finds virtual hosts of an address with a wordlist"),
     (Tool::WEBSITE, "checks headers, cookies, scripts, forms and exposed files of a site"),
-    (Tool::PING, "tests whether a host is up, by TCP connections"),
+    (Tool::PING, "tests with TCP connections whether a host is up"),
     (Tool::RECON, "finds the technologies of a site, with their versions"),
     (Tool::NETWORK, "finds ports, services and versions, and runs safe scripts"),
     (Tool::TLS, "checks protocol versions, cipher suites and certificates"),
@@ -52,8 +52,12 @@ pub fn unknown_tool_message(id: i64) -> String {
         _ => label(one.tool),
     };
     let available: Vec<String> = offered().map(with_guest).collect();
-    let why = if ATTACKS.contains(&Tool(id)) { "attacks, and this service only reads" } else { "is not available" };
-    format!("tool_id {} {why}; tools are {}", label(Tool(id)), available.join(", "))
+    let why = if ATTACKS.contains(&Tool(id)) {
+        "exploits targets, which this service does not do"
+    } else {
+        "is not available"
+    };
+    format!("tool_id {} {why}; available tools: {}", label(Tool(id)), available.join(", "))
 }
 
 #[cfg(test)]
@@ -63,9 +67,13 @@ mod tests {
     #[test]
     fn unknown_tool_message_names_the_offered_tools() {
         let message = unknown_tool_message(30);
-        assert!(message.starts_with("tool_id 30 (Whois Lookup) is not available; tools are 20 (Subdomain Finder), 70"));
         assert!(
-            unknown_tool_message(490).starts_with("tool_id 490 (Sniper) attacks, and this service only reads; tools")
+            message
+                .starts_with("tool_id 30 (Whois Lookup) is not available; available tools: 20 (Subdomain Finder), 70")
+        );
+        assert!(
+            unknown_tool_message(490)
+                .starts_with("tool_id 490 (Sniper) exploits targets, which this service does not do; available tools")
         );
         assert!(unknown_tool_message(9).starts_with("tool_id 9 is not available"));
     }

@@ -59,11 +59,7 @@ pub(crate) fn unknown(text: &str) -> Fault {
     let typed = &text[start..end];
     let fault = Fault::new(
         start..end,
-        if typed.is_empty() {
-            "command is missing".to_owned()
-        } else {
-            "unknown command; tab lists commands".to_owned()
-        },
+        if typed.is_empty() { "command is missing".to_owned() } else { format!("unknown command `{typed}`") },
     );
     let first = typed.split_whitespace().next().unwrap_or_default();
     match crate::query::error::nearest(first, all().iter().map(|command| command.name.as_ref())) {

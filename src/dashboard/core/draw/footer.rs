@@ -232,7 +232,8 @@ fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Hint> {
 /// The keys of a prompt, which depend on the kind of prompt.
 fn prompt_hints(cx: &Cx<'_>, prompt: &Prompt) -> Vec<Hint> {
     if matches!(prompt.answer, PromptAnswer::Type { .. }) {
-        return own_hints(cx, Context::Line);
+        let hint = |action, does: &str| hint(cx, Context::Line, Action::Edit(action), does);
+        return vec![hint(EditAction::Accept, "confirm"), hint(EditAction::Close, "cancel")];
     }
     let wider = key(cx, Context::Prompt, Action::Edit(EditAction::IncludeHidden));
     let mut hints = own_hints(cx, Context::Prompt);

@@ -34,7 +34,7 @@ pub(crate) fn handle_key(
             model.overlay.modals.pop();
             match model.reviewing() {
                 Some(_) if picks => review::pick(model),
-                _ => model.notify(Tone::Plain, "cancelled"),
+                _ => model.overlay.notices.notify_until_key(model.now.mono, "cancelled"),
             }
         }
         PromptReply::Wider => {

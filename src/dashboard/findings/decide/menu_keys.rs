@@ -49,7 +49,7 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
     let choice = match action {
         Some(Action::Edit(EditAction::Close)) => {
             model.overlay.modals.pop();
-            return model.notify(Tone::Plain, "cancelled");
+            return model.overlay.notices.notify_until_key(model.now.mono, "cancelled");
         }
         Some(Action::Move(MoveAction::Down)) => return walk_scope(model, 1),
         Some(Action::Move(MoveAction::Up)) => return walk_scope(model, -1),
@@ -93,7 +93,7 @@ fn handle_entry(
     match action {
         Some(Action::Edit(EditAction::Close)) if alone => {
             model.overlay.modals.pop();
-            model.notify(Tone::Plain, "cancelled");
+            model.overlay.notices.notify_until_key(model.now.mono, "cancelled");
         }
         Some(Action::Edit(EditAction::Close)) => menu.entry = None,
         Some(Action::Edit(EditAction::Accept) | Action::Form(FormAction::Send)) => take(model, effects),

@@ -21,8 +21,8 @@ use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::list::{Group, GroupPlace, List};
 use crate::dashboard::model::Stored;
 use crate::dashboard::ui::{
-    Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, draw_header_row, draw_line, draw_lines,
-    draw_rows, draw_sides, format, indented, key, parts_within, plain, take_top, widths, words, wrap,
+    Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line, draw_header_row, draw_line,
+    draw_lines, draw_rows, draw_sides, format, indented, key, parts_within, plain, take_top, widths, words, wrap,
 };
 use crate::query::ClauseEffect;
 use crate::table::{Item, Remote};
@@ -322,6 +322,8 @@ fn draw_scope(
     let room = usize::from(area.width).saturating_sub(right.width() + 1);
     let order = || parts_within(&pane.order, cx.theme.glyphs.separator, room);
     let left = scope.unwrap_or_else(|| words(order().to_owned(), cx.theme.dim()));
+    let left =
+        if query_help::typed(cx, pane).is_some() { left } else { cut_line(left, room, cx.theme.glyphs.ellipsis) };
     draw_sides(buf, area, &left, &right);
 }
 

@@ -61,6 +61,25 @@ pub fn draw_sides(buf: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_
     set_line(buf, area.x, area.y, left, room);
 }
 
+/// The line; one that is too wide ends in an ellipsis.
+pub fn cut_line<'a>(line: Line<'a>, room: usize, ellipsis: char) -> Line<'a> {
+    if width_of(&line) <= room {
+        return line;
+    }
+    let (mut left, mut cut) = (room, Line::default());
+    for span in line.spans {
+        let width = text::width(&span.content);
+        if width >= left {
+            let start = text::start_with(&span.content, left, ellipsis).into_owned();
+            cut.push_span(Span::styled(start, span.style));
+            break;
+        }
+        left -= width;
+        cut.push_span(span);
+    }
+    cut
+}
+
 /// Styles a whole area over what is drawn.
 pub fn restyle(buf: &mut Buffer, area: Rect, style: Style) {
     buf.set_style(area.intersection(buf.area), style);

@@ -292,7 +292,7 @@ mod tests {
             (Tool::PORTS, json!({"protocol_type":"udp"}), "value: protocol_type must be tcp"),
             (Tool::NETWORK, json!({"protocol_type":"sctp"}), "value: protocol_type must be tcp or udp"),
             (Tool::NETWORK, json!({"scanning_engines":["openvas"]}), "value: scanning_engines: use"),
-            (Tool(30), json!({}), "value: tool_id 30 (Whois Lookup) is not available; tools are 20"),
+            (Tool(30), json!({}), "value: tool_id 30 (Whois Lookup) is not available; available tools: 20"),
         ] {
             let message = match check_params(tool, &given).expect_err(&given.to_string()) {
                 ParamsError::Type(text) => format!("type: {text}"),

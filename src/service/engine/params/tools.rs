@@ -58,7 +58,7 @@ pub fn check_fuzzer(params: &Map<String, Value>) -> Result<Map<String, Value>, P
     let mut checked = check_words(params)?;
     let extensions = texts(params, "extensions", "extensions")?.unwrap_or_default();
     if extensions.len() > MAX_EXTENSIONS || !extensions.iter().all(|text| is_extension(text)) {
-        let message = format!("extensions must be at most {MAX_EXTENSIONS} endings of names, such as .php or .bak");
+        let message = format!("extensions must be at most {MAX_EXTENSIONS} file extensions, such as .php or .bak");
         return Err(ParamsError::Value(message));
     }
     let dotted = |text: String| if text.starts_with(['.', '~']) { text } else { format!(".{text}") };

@@ -92,8 +92,8 @@ fn parse_top(value: &Value) -> Result<PortSelection, ParamsError> {
     match TOP_CHOICES.iter().find(|choice| choice.to_string() == text) {
         Some(top) => Ok(PortSelection::Top(*top)),
         None => {
-            let choices = TOP_CHOICES.map(|choice| choice.to_string());
-            Err(ParamsError::Value(format!("port_top must be one of {}", choices.join(", "))))
+            let [first, second, third, last] = TOP_CHOICES;
+            Err(ParamsError::Value(format!("port_top must be {first}, {second}, {third} or {last}")))
         }
     }
 }

@@ -91,7 +91,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
             run.tested(TestDone::new("web.path", format!("Paths below {folder}"), metadata, findings)).await;
         }
     }
-    let mut coverage = ScanCoverage::default();
+    let mut coverage = ScanCoverage::new(1);
     coverage.add("web.path", client.not_judged(&first, PROBES).await);
     let mut summary = format!(
         "{} in {}, {} found",

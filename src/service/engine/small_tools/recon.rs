@@ -71,7 +71,7 @@ async fn scan(
     let port = first.url.port_or_known_default().unwrap_or_default();
     let mut summary = format!("{} read, {}", plural(crawled.pages.len(), "page"), counted(findings.len()));
     run.tested(TestDone::new(kind.id(), "Technologies", json!({"findings": findings.len()}), findings)).await;
-    let mut coverage = ScanCoverage::default();
+    let mut coverage = ScanCoverage::new(1);
     coverage.add(kind.id(), client.not_judged(&first, PAGES).await);
     report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
     Ok(summary)

@@ -77,7 +77,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let hosts: BTreeSet<&str> = found.iter().filter_map(|one| one["hostname"].as_str()).collect();
     let mut summary = format!("{} tried, {} found", plural(names.len(), "name"), plural(hosts.len(), "subdomain"));
     if failed > 0 {
-        summary.push_str(&format!("; no response of the name server for {}", plural(failed, "name")));
+        summary.push_str(&format!("; no response from the name server for {}", plural(failed, "name")));
     }
     Ok(summary)
 }

@@ -71,7 +71,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         let metadata = json!({"names": names.len(), "findings": findings.len()});
         run.tested(TestDone::new("web.virtual_host", format!("Names of {domain}"), metadata, findings)).await;
     }
-    let mut coverage = ScanCoverage::default();
+    let mut coverage = ScanCoverage::new(1);
     coverage.add("web.virtual_host", client.not_judged(&first, PROBES).await);
     let mut summary = format!("{} tried, {} found", plural(names.len(), "name"), plural(found.len(), "virtual host"));
     run.output_findings(json!({"virtual_hosts": Value::Array(found)})).await;

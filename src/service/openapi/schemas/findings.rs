@@ -45,7 +45,7 @@ fn finding() -> Schema {
             "recommendation": text("The remedy."),
             "references": texts("URLs for further reading."),
             "port": with(count("Port; 0 if there is none."), json!({"maximum": 65_535})),
-            "protocol": text("`tcp`, or empty."),
+            "protocol": text("`tcp`, `udp`, or empty."),
             "service": text("The protocol of the service on the port, such as `https`."),
             "target_id": id("Id of the target."),
             "target_name": text("The name of the target."),

@@ -161,12 +161,16 @@ fn scan_output() -> Schema {
             "description": "`finding_list`: the findings so far, as `GET /findings` sends them.",
         },
         "ports": {"type": "array", "items": {"type": "object"}, "description": ports},
+        "subdomains": {
+            "type": "array", "items": {"type": "object"},
+            "description": "`subdomain_list`: names and addresses, as `hostname` and `ip_address`.",
+        },
     });
     Schema {
         name: "ScanOutput",
         schema: response(json!({
-            "output_type": text("`finding_list`, `port_scanner`, or empty before the first output."),
-            "output_data": {"type": "object", "properties": fields, "description": "`findings` or `ports`, depending on `output_type`."},
+            "output_type": text("`finding_list`, `port_scanner`, `subdomain_list`, or empty before the first output."),
+            "output_data": {"type": "object", "properties": fields, "description": "`findings`, `ports` or `subdomains`, depending on `output_type`; some tools add fields."},
         })),
         example: json!({"output_type": "finding_list", "output_data": {"findings": []}}),
     }

@@ -24,7 +24,7 @@ pub fn schemas() -> Vec<Schema> {
 
 /// The parameters fit the schema of their tool. Another tool ignores them, so `anyOf` forbids nothing that is accepted.
 fn tool_params() -> Schema {
-    let description = "Parameters of the tool. Fields of other tools are ignored; `authentication` is refused with 400 by tools that send no HTTP requests.";
+    let description = "Parameters of the tool. Fields of other tools are ignored; `authentication` is refused with 400 by all tools but the website scanner.";
     let tools = ["Website", "PortScan", "NetworkScan", "Tls", "Recon", "Fuzzer", "VirtualHosts", "Subdomains", "Ping"];
     let tools = tools.map(|tool| reference(&format!("{tool}Params")));
     Schema {
@@ -153,7 +153,7 @@ fn recon() -> Schema {
 }
 
 fn fuzzer() -> Schema {
-    let extensions = texts("Endings that are added to each word, such as `.php`; the word alone is always requested.");
+    let extensions = texts("File extensions that are added to each word, such as `.php`; the word alone is always requested.");
     let depth = "Depth of found folders that are searched too; 0 by default.";
     let fields = json!({
         "scan_type": light(),
@@ -191,7 +191,7 @@ fn subdomains() -> Schema {
 }
 
 fn ping() -> Schema {
-    let port = "The TCP port, before that of the target; common ports by default.";
+    let port = "The TCP port; overrides that of the target. Default: common ports.";
     let fields = json!({
         "port": optional_integer(1, Some(65_535), port),
         "count": optional_integer(1, Some(20), "The number of connections; 4 by default."),

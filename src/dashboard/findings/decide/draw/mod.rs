@@ -97,6 +97,9 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let room = usize::from(width).saturating_sub(NAME + 4);
     let off = draft.untag.iter().map(|tag| format!("-{tag}"));
     let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
+    let accept = Action::Verdict(VerdictAction::AcceptRisk);
+    let of_accept = cx.model.keyboard.keymap.key_of(Context::Decide, accept);
+    let until = of_accept.map_or_else(|| "if accepted: 90 days".to_owned(), |key| format!("{key}: 90 days"));
     let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
         let (value, style) = match value {
             Some(value) => (text::start(&text::clean(&value), room).into_owned(), cx.theme.strong()),
@@ -119,7 +122,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
         line(DecideAction::Severity, "severity", chosen(draft.severity, |risk| risk.as_str().to_owned()), "unchanged"),
         line(DecideAction::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
         line(DecideAction::DuplicateOf, "duplicate of", None, ""),
-        line(DecideAction::Until, "expiry date", chosen(draft.until, |day| day.to_string()), "in 90 days if accepted"),
+        line(DecideAction::Until, "expiry date", chosen(draft.until, |day| day.to_string()), &until),
     ];
     let offers: Vec<_> = menu.ids.iter().filter_map(|&id| cx.model.earlier_decision(id)?.shown()).collect();
     if let Some((_, first)) = offers.first() {
