@@ -190,7 +190,7 @@ mod tests {
             (json!({"scan_type":"custom"}), "requires port_top"),
             (json!({"scan_type":"light","port_top":"10"}), "requires scan_type custom"),
             (json!({"port_top":"10","port_list":[1]}), "use only one of"),
-            (json!({"port_top":"11"}), "one of 10, 100, 1000, 5000"),
+            (json!({"port_top":"11"}), "must be 10, 100, 1000 or 5000"),
             (json!({"port_range":{"start_port":9}}), "requires start_port and end_port"),
             (json!({"port_range":{"start_port":9,"end_port":8}}), "greater"),
             (json!({"port_range":[1,2]}), "not a list"),
