@@ -132,6 +132,7 @@ fn label(tool: Tool) -> String {
         Tool::NETWORK => "Network scanner",
         Tool::RECON => "Website recon",
         Tool::FIREWALL => "WAF detector",
+        Tool::FUZZER => "URL fuzzer",
         Tool::VIRTUAL_HOSTS => "Virtual hosts finder",
         Tool::SUBDOMAINS => "Subdomain finder",
         Tool::PING => "Ping",

@@ -153,7 +153,8 @@ fn recon() -> Schema {
 }
 
 fn fuzzer() -> Schema {
-    let extensions = texts("File extensions that are added to each word, such as `.php`; the word alone is always requested.");
+    let extensions =
+        texts("File extensions that are added to each word, such as `.php`; the word alone is always requested.");
     let depth = "Depth of found folders that are searched too; 0 by default.";
     let fields = json!({
         "scan_type": light(),
