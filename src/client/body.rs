@@ -93,6 +93,11 @@ impl Body {
         Some(file)
     }
 
+    /// The number of bytes, in memory or in the file.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
     /// The same bytes in memory.
     pub fn into_memory(mut self) -> ClientResult<Self> {
         let mut body = Self::new(self.limit, &self.memory);

@@ -54,6 +54,8 @@ pub enum ErrorKind {
     TooLarge,
     /// The response is not JSON of the expected shape.
     Decode,
+    /// The user cancelled the request.
+    Cancelled,
     /// Not sent: the rate budget is spent.
     BudgetSpent {
         /// When the budget is renewed.
@@ -99,6 +101,11 @@ impl Error {
     /// The error of a command that needs a service while none is configured.
     pub fn not_configured() -> Self {
         Self::new(ErrorKind::NotConfigured, "no service is configured, and none runs here")
+    }
+
+    /// A request in flight that the user cancelled. The service may have carried it out.
+    pub(super) fn cancelled() -> Self {
+        Self::new(ErrorKind::Cancelled, "request cancelled").sent()
     }
 
     pub(super) fn with_status(mut self, status: u16) -> Self {
@@ -185,7 +192,11 @@ impl Error {
                 Some(source) => return format!("check the API key from {source}"),
                 None => "check the API key: SCANDECK_API_KEY, api_key_command or the key file",
             },
-            ErrorKind::Forbidden | ErrorKind::NotFound | ErrorKind::Conflict | ErrorKind::Invalid => "",
+            ErrorKind::Forbidden
+            | ErrorKind::NotFound
+            | ErrorKind::Conflict
+            | ErrorKind::Invalid
+            | ErrorKind::Cancelled => "",
             ErrorKind::NotAcceptable => "choose another format",
             ErrorKind::RateLimited { retry_after: Some(wait) } => return format!("wait {} s", wait.as_secs().max(1)),
             ErrorKind::RateLimited { retry_after: None } => "wait a minute",

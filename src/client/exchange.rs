@@ -17,6 +17,7 @@ use serde_json::error::Category;
 use url::Url;
 
 use super::body::Body;
+use super::calls::RunningCall;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
 use super::{Client, ClientResult, Error, ErrorKind, budget, decoded};
@@ -180,7 +181,27 @@ impl Client {
         self.send(request).await.map(|_| ())
     }
 
+    /// Sends the request, unless the user cancels it, and records it.
     async fn exchange(&self, request: &ApiRequest, reading: Reading<'_>) -> ClientResult<HttpAnswer> {
+        let call = self.calls.begin(request);
+        let result = tokio::select! {
+            biased;
+            () = call.cancelled() => Err(Error::cancelled().of_change(request.is_change())),
+            result = self.attempts(request, reading, &call) => result,
+        };
+        match &result {
+            Ok(answer) => call.succeed(answer.status.as_u16(), answer.length()),
+            Err(error) => call.fail(error),
+        }
+        result
+    }
+
+    async fn attempts(
+        &self,
+        request: &ApiRequest,
+        reading: Reading<'_>,
+        call: &RunningCall<'_>,
+    ) -> ClientResult<HttpAnswer> {
         let began = Instant::now();
         let total = self.settings.total_timeout * request.size.timeout_factor();
         let mut delays = ExponentialBuilder::new()
@@ -196,7 +217,10 @@ impl Client {
                 Err(error) => error,
             };
             match retry_in(&error, request, delays.next()) {
-                Some(delay) if began.elapsed() + delay < total => tokio::time::sleep(delay).await,
+                Some(delay) if began.elapsed() + delay < total => {
+                    tokio::time::sleep(delay).await;
+                    call.retry();
+                }
                 _ => return Err(error.of_change(request.is_change())),
             }
         }
@@ -290,6 +314,12 @@ impl Client {
 }
 
 impl HttpAnswer {
+    /// The number of bytes that were read, or that the caller will read if the service announced it.
+    fn length(&self) -> u64 {
+        let unread = self.unread.as_ref().and_then(Response::content_length);
+        unread.unwrap_or(self.body.length() as u64)
+    }
+
     /// The file name of `Content-Disposition`, as sent.
     pub fn file_name(&self) -> Option<String> {
         let value = self.headers.get(CONTENT_DISPOSITION)?.to_str().ok()?;

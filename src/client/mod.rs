@@ -15,6 +15,7 @@
 mod base_url;
 mod body;
 mod budget;
+pub mod calls;
 mod decoded;
 mod error;
 mod exchange;
@@ -43,6 +44,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 pub use base_url::{BaseUrl, BaseUrlError};
 pub use budget::{Lane, RateBudget};
+use calls::CallLog;
+pub use calls::{ApiCall, CallChanges, CallEnd, CallId, SentBody};
 pub(crate) use error::NOT_THIS_API_HINT;
 pub use error::{Error, ErrorKind};
 pub use exchange::Collector;
@@ -112,6 +115,7 @@ pub struct Client {
     settings: Arc<ClientSettings>,
     announced: Arc<Mutex<Announced>>,
     observed: Arc<Observed>,
+    calls: Arc<CallLog>,
     memory: Arc<AtomicUsize>,
 }
 
@@ -160,6 +164,7 @@ impl Client {
             settings: Arc::new(settings),
             announced: Arc::default(),
             observed: Arc::default(),
+            calls: Arc::default(),
             memory: Arc::default(),
         })
     }
@@ -207,6 +212,21 @@ impl Client {
     /// The same connection, which counts its calls and unreadable items from zero.
     pub fn observing(&self) -> Self {
         Self { observed: Arc::default(), ..self.clone() }
+    }
+
+    /// The calls of this client and its clones, oldest first: the last 1,000 that ended, then those in flight.
+    pub fn recorded_calls(&self) -> Vec<ApiCall> {
+        self.calls.calls()
+    }
+
+    /// Wakes when a call begins or ends, and at once for earlier ones.
+    pub fn call_changes(&self) -> CallChanges {
+        self.calls.changes()
+    }
+
+    /// Cancels a call in flight; whether there was one.
+    pub fn cancel(&self, id: CallId) -> bool {
+        self.calls.cancel(id)
     }
 
     /// The number of calls that were sent since [`observing`](Self::observing).

@@ -21,6 +21,7 @@ pub mod model;
 #[cfg(test)]
 mod testing;
 
+pub mod activity;
 pub mod base;
 pub mod captures;
 pub mod core;

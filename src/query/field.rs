@@ -2,7 +2,9 @@
 //!
 //! The parser, the completion, the error hints and `docs/query.md` use this table.
 
-use super::QueryKind::{self, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces};
+use super::QueryKind::{
+    self, Activity, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces,
+};
 use crate::finding::{Presence, Reason, Verdict};
 
 /// The kind of the values of a field, which determines how clauses compare them.
@@ -92,8 +94,8 @@ fn scanner() -> Vec<[&'static str; 2]> {
 }
 
 const ALL: &[QueryKind] = &QueryKind::ALL;
-/// Lists whose rows have an id at the service.
-const NUMBERED: &[QueryKind] = &[Findings, Scans, Targets, Captures, Loggers, Reports, Wordlists, Workspaces];
+/// Lists whose rows have an id.
+const NUMBERED: &[QueryKind] = &[Findings, Scans, Targets, Captures, Loggers, Reports, Wordlists, Workspaces, Activity];
 const WITH_TEXT: &[QueryKind] = &[Findings, Targets, Wordlists, Workspaces];
 
 /// Declares [`Field`] and its table from one list.
@@ -124,7 +126,7 @@ macro_rules! fields {
 fields! {
     Text "text" &[], Search, ALL, "text searched by words without a field", r#"text:"sql inj""#;
     Is "is" &[], Flags, ALL, "the flags listed below", "is:new";
-    Id "id" &[], Number, NUMBERED, "id at the service; of a finding, the ids of all occurrences", "id:118";
+    Id "id" &[], Number, NUMBERED, "id at the service; of a finding, the ids of all occurrences; of a call, its number", "id:118";
     Name "name" &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces], "name or label", "name:\"private key\"";
     Risk "risk" &["risk_level"], Risk, &[Findings, Targets, Scans], "risk as scanned; of targets and scans, the worst found", "risk>=high";
     Severity "severity" &["sev"], Risk, &[Findings], "severity override, else the risk", "severity:medium,high";
@@ -159,7 +161,7 @@ fields! {
     Percentile "epss_percentile" &["percentile"], Number, &[Findings], "EPSS percentile, 0 to 1", "epss_percentile>=0.95";
     Cvss "cvss" &["cvssv2"], Number, &[Findings], "CVSS 2 score", "cvss>7";
     CvssV3 "cvssv3" &["cvss3"], Number, &[Findings], "CVSS 3 score", "cvssv3>=9";
-    Status "status" &["status_name"], Word, &[Findings, Scans, Reports], "status at the service", "status:running";
+    Status "status" &["status_name"], Word, &[Findings, Scans, Reports, Activity], "status at the service; of calls, the HTTP status", "status:running";
     Test "test" &["test_description"], Prose, &[Findings], "name of the test", "test:cookie";
     Description "description" &["desc", "vuln_description"], Prose, WITH_TEXT, "description", "description:staging";
     RiskDescription "risk_description" &[], Prose, &[Findings], "why it matters", "risk_description:session";
@@ -172,10 +174,10 @@ fields! {
     Progress "progress" &[], Number, &[Scans], "percent done", "progress>50";
     Started "started" &["start", "start_time", "age"], Time, &[Scans], "when it started", "started<1d";
     Ended "ended" &["end", "end_time"], Time, &[Scans], "when it ended", "ended>=2026-10-01";
-    Duration "duration" &[], Span, &[Scans], "how long it ran", "duration>10m";
+    Duration "duration" &[], Span, &[Scans, Activity], "how long it ran", "duration>10m";
     Tests "tests" &["num_tests"], Number, &[Scans], "number of tests", "tests>100";
     TestsDone "tests_done" &["num_finished_tests"], Number, &[Scans], "number of tests done", "tests_done:0";
-    Message "message" &["status_message"], Prose, &[Scans], "status message of the service", "message:refused";
+    Message "message" &["status_message", "error"], Prose, &[Scans, Activity], "status message of the service; of calls, the error", "message:refused";
     Params "params" &["tool_params"], Prose, &[Scans], "parameters, as JSON text without secrets", "params:deep";
     Critical "critical" &[], Number, &[Scans], "critical findings", "critical>0";
     High "high" &[], Number, &[Scans], "high findings", "high>=3";
@@ -184,15 +186,15 @@ fields! {
     Info "info" &[], Number, &[Scans], "informational findings", "info>0";
     Type "type" &["kind"], Word, &[Targets], "`hostname`, `ip_address` or `url`", "type:url";
     From "from" &["ip_address", "ip"], Word, &[Captures], "address of the sender", "from:203.0.113.*";
-    Method "method" &["request_method"], Word, &[Captures], "HTTP method", "method:post";
+    Method "method" &["request_method"], Word, &[Captures, Activity], "HTTP method", "method:post";
     Query "query" &["url_params"], Prose, &[Captures], "query string", "query:k7f2";
     Agent "agent" &["user_agent"], Prose, &[Captures], "user agent", "agent:curl";
     Os "os" &[], Word, &[Captures], "guessed operating system of the sender", "os:linux";
     Header "header" &["headers", "http_headers"], Prose, &[Captures], "header lines", "header:\"x-forwarded-for\"";
     BodyType "body_type" &["request_body_type"], Word, &[Captures], "content type of the body", "body_type:*json*";
     Body "body" &["request_body"], Prose, &[Captures], "body, decoded", "body:passwd";
-    Time "time" &["request_date", "age"], Time, &[Captures], "when it arrived", "time<1h";
-    Path "path" &[], Prose, &[Captures], "path of the request, where the service records it", "path:latest";
+    Time "time" &["request_date", "age"], Time, &[Captures, Activity], "when it arrived; of calls, when it was sent", "time<1h";
+    Path "path" &[], Prose, &[Captures, Activity], "path of the request, where the service records it; of calls, with the query", "path:latest";
     HttpVersion "http_version" &[], Word, &[Captures], "HTTP version, where the service records it", "http_version:*2*";
     Logger "logger" &[], Prose, &[Captures, Payloads], "label of the logger", "logger:blind-ssrf";
     Payload "payload" &["token"], Word, &[Captures, Payloads], "token; of captures, every token in the request", "payload:k7f2*";
@@ -213,6 +215,8 @@ fields! {
     Words "words" &["num_words"], Number, &[Wordlists], "number of words", "words>1000";
     ScanCount "scans" &["scan_count"], Number, &[Workspaces], "number of scans", "scans:0";
     TargetCount "targets" &["target_count"], Number, &[Workspaces], "number of targets", "targets>10";
+    Bytes "bytes" &["size"], Number, &[Activity], "bytes of the response", "bytes>1000000";
+    Retries "retries" &[], Number, &[Activity], "attempts after the first", "retries>0";
     Decision "decision" &[], Flags, &[], "flags that follow from decisions; queried with is:", "";
 }
 

@@ -1,6 +1,8 @@
 //! The flags of `is:` as a table.
 
-use super::QueryKind::{self, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces};
+use super::QueryKind::{
+    self, Activity, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces,
+};
 
 /// One row of the table.
 #[derive(Debug)]
@@ -84,9 +86,9 @@ flags! {
     Manual "own" &["mine"], &[Findings, Captures], "manual finding; of captures, sent from one of your addresses";
     Reusable "offered" &[], &[Findings], "an earlier decision on another port can be reused";
     Nothing "nothing" &[], &[Findings], "test of the service that found nothing";
-    Active "active" &["running"], &[Scans, Targets], "waiting or running; for targets, with an active scan";
+    Active "active" &["running"], &[Scans, Targets, Activity], "waiting or running; for targets, with an active scan; of calls, in flight";
     Ended "ended" &["done"], &[Scans], "finished, failed or stopped";
-    Failed "failed" &[], &[Scans, Reports], "ended before it was complete";
+    Failed "failed" &[], &[Scans, Reports, Activity], "ended before it was complete; of calls, with an error";
     Stopped "stopped" &[], &[Scans], "stopped by a user";
     Vpn "vpn" &[], &[Scans], "runs through a VPN";
     Unscanned "unscanned" &[], &[Targets], "never scanned";

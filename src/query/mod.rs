@@ -65,6 +65,7 @@ named_enum! {
         Reports "reports",
         Wordlists "word lists",
         Workspaces "workspaces",
+        Activity "calls",
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use scandeck::client::{BaseUrl, Client, ClientSettings, Download, Error, ErrorKind, Lane, ScanQuery, replay};
+use scandeck::client::{BaseUrl, CallId, Client, ClientSettings, Download, Error, ErrorKind, Lane, ScanQuery, replay};
 use scandeck::contract::{
     Capture, LoggerId, NewScan, NewWorkspace, ReportId, ScanId, TargetId, WordlistId, WorkspaceId,
 };
@@ -434,4 +434,35 @@ async fn capture_replayed_sends_one_request_without_key_or_redirect() {
     drop(server);
     let unreachable = Replay::new(&capture, "http://127.0.0.1:1/").unwrap();
     assert_eq!(replay(&unreachable).await.unwrap_err().kind, ErrorKind::Connect);
+}
+
+#[tokio::test]
+async fn calls_are_recorded_with_status_size_and_retries_but_without_the_key() {
+    let (_server, client) = service(ResponseTemplate::new(200).set_body_json(json!([]))).await;
+    client.without_retries().observing().list_workspaces().await.unwrap();
+    let (_failing, other) = service(json_error(503, "down")).await;
+    other.list_workspaces().await.unwrap_err();
+    let (calls, failed) = (client.recorded_calls(), other.recorded_calls());
+    let end = calls[0].end.as_ref().unwrap();
+    assert_eq!((calls[0].path.as_str(), end.status, end.bytes, &end.error), ("/workspaces", Some(200), 2, &None));
+    let end = failed[0].end.as_ref().unwrap();
+    assert_eq!((failed.len(), failed[0].retries, end.status), (1, 2, Some(503)));
+    assert_eq!(end.error.as_ref().unwrap().as_str(), "down (see the manual)");
+    assert!(!format!("{calls:?} {failed:?}").contains(KEY), "the API key leaked");
+}
+
+#[tokio::test]
+async fn cancelled_call_ends_with_unknown_outcome() {
+    let slow = ResponseTemplate::new(201).set_delay(Duration::from_secs(3600));
+    let (_server, client) = service(slow).await;
+    let mut changes = client.call_changes();
+    changes.borrow_and_update();
+    let sender = client.clone();
+    let call = tokio::spawn(async move { sender.create_workspace(&NewWorkspace::default()).await });
+    changes.changed().await.unwrap();
+    assert!(client.recorded_calls()[0].end.is_none());
+    assert!(client.cancel(CallId(1)) && !client.cancel(CallId(2)));
+    let error = call.await.unwrap().unwrap_err();
+    assert_eq!((&error.kind, error.is_outcome_unknown()), (&ErrorKind::Cancelled, true));
+    assert!(client.recorded_calls()[0].has_failed() && !client.cancel(CallId(1)));
 }

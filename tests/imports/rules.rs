@@ -318,12 +318,12 @@ pub const RULES: &[Rule] = &[
     rule(
         "dashboard-shell",
         "`core` and the features do no I/O: time, keys and responses arrive as messages, and effects leave as data.",
-        "Return an `Effect`; only the error of a call may be imported from the client.",
+        "Return an `Effect`; only the error and the record of a call may be imported from the client.",
         names(
             PURE_DASHBOARD.0,
             PURE_DASHBOARD.1,
             &["crate::client", "crate::dashboard::runtime", "crate::dashboard::poller"],
-            &["crate::client::Problem", "crate::client::problem"],
+            &["crate::client::Problem", "crate::client::problem", "crate::client::calls"],
         ),
     ),
     rule(

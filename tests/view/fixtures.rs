@@ -5,14 +5,17 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
+use scandeck::client::calls::{ApiCall, CallEnd, SentBody};
 use scandeck::contract::{
     Capture, Evidence, Finding, Logger, LoggerId, Owasp, Report, ReportFormat, ReportStatus, ResultSummary, Risk, Scan,
     ScanId, ScanOutput, ScanStatus, Stamp, Target, TargetType, Test, Wordlist, Workspace,
 };
 use scandeck::dashboard::base::plan::Snapshot;
-use scandeck::dashboard::base::{CaptureRow, Effect, Link, Now, PartData, PollEvent, Session, Size, Update};
+use scandeck::dashboard::base::{
+    CaptureRow, Effect, Link, Now, PartData, PollBudget, PollEvent, Session, Size, Update,
+};
 use scandeck::dashboard::core::{Msg, update};
-use scandeck::dashboard::data::OobNews;
+use scandeck::dashboard::data::{OobNews, RecordedCalls};
 use scandeck::dashboard::model::Model;
 use scandeck::oob::ArchivedCapture;
 use scandeck::table::Table;
@@ -95,6 +98,7 @@ pub fn populated(columns: u16, rows: u16) -> Model {
     }
     learn(&mut model, 50_000, Snapshot::Reports(Arc::new(Table::new(reports()))));
     learn(&mut model, 50_000, Snapshot::Wordlists(Arc::new(Table::new(wordlists()))));
+    receive_calls(&mut model, 50_000, calls());
     let mut after = model.now.mono.as_millis() as u64;
     after += 20_000;
     send(&mut model, after, Msg::Wake);
@@ -322,6 +326,41 @@ pub fn reports() -> Vec<Report> {
         report(3, "acme-external-by-target.html", ReportFormat::Html, ReportStatus::Waiting, None),
         report(2, "acme-external.json", ReportFormat::Json, ReportStatus::Finished, Some(ago(3_000))),
         report(1, "release-gate.csv", ReportFormat::Csv, ReportStatus::Failed, Some(ago(90_000))),
+    ]
+}
+
+/// The runtime reports calls to the activity view.
+pub fn receive_calls(model: &mut Model, mono: u64, calls: Vec<ApiCall>) {
+    let table = Arc::new(Table::new(calls));
+    let budget = Some(PollBudget { limit: 250, remaining: 231, reset: None });
+    let recorded = RecordedCalls { table, budget, memory: Some(84_100_000) };
+    send(model, mono, Msg::Calls(Box::new(recorded)));
+}
+
+pub fn calls() -> Vec<ApiCall> {
+    let call = |id: i64, method: &str, path: &str, end: Option<(u64, Option<u16>, u64, &str)>| ApiCall {
+        id: id.into(),
+        started: Some(ago(9 - id)),
+        method: method.into(),
+        path: path.into(),
+        end: end.map(|(milliseconds, status, bytes, error)| CallEnd {
+            milliseconds,
+            status,
+            bytes,
+            error: Some(error).filter(|error| !error.is_empty()).map(Into::into),
+        }),
+        ..ApiCall::default()
+    };
+    let text = r#"{"tool_id":170,"target_id":7,"tool_params":{"scan_type":"deep"}}"#;
+    let body = SentBody { content_type: "application/json", text: Some(text.into()) };
+    let refused = "the target is outside of the scope file (add it with `scandeck serve scope add`)";
+    vec![
+        call(1, "GET", "/workspaces", Some((12, Some(200), 512, ""))),
+        call(2, "GET", "/findings?workspace_id=1&limit=1000&page=1", Some((1_432, Some(200), 1_912_000, ""))),
+        ApiCall { body: Some(body), ..call(3, "POST", "/scans", Some((31, Some(403), 0, refused))) },
+        ApiCall { retries: 2, ..call(4, "GET", "/scans/118/output", Some((30_004, None, 0, "no response in time"))) },
+        call(5, "GET", "/scans?workspace_id=1&limit=1000&page=1", None),
+        call(6, "GET", "/http_loggers", None),
     ]
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use scandeck::client::calls::{ApiCall, CallEnd};
 use scandeck::contract::{Capture, Evidence, Finding, Requests, ScanId, ScanOutput};
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Pane, PartData, PollEvent};
@@ -148,6 +149,13 @@ fn populated(columns: u16, rows: u16, text: &str) -> Model {
     learn(&mut model, 80_000, Snapshot::Loggers(table(fixtures::loggers(), text)));
     learn(&mut model, 80_000, Snapshot::Reports(table(fixtures::reports(), text)));
     learn(&mut model, 80_000, Snapshot::Wordlists(table(fixtures::wordlists(), text)));
+    let hostile = |call: ApiCall| ApiCall {
+        method: text.into(),
+        path: text.into(),
+        end: call.end.map(|end| CallEnd { error: Some(text.into()), ..end }),
+        ..call
+    };
+    fixtures::receive_calls(&mut model, 80_000, fixtures::calls().into_iter().map(hostile).collect());
     let requests = Requests { requests: fixtures::captures(1) };
     let requests: Requests = serde_json::from_value(poisoned(serde_json::to_value(requests).unwrap(), text)).unwrap();
     let fresh = |mut capture: Capture| {

@@ -52,6 +52,7 @@ fn panes_and_loggers_match_snapshots_at_every_size() {
     hold("loggers", &FEW, at(Pane::Loggers));
     hold("reports", &FEW, at(Pane::Reports));
     hold("wordlists", &FEW, at(Pane::Wordlists));
+    hold("activity", &SIZES, at(Pane::Activity));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Effects: requests of `update` to the outside, as data. The runtime executes them and answers with a message.
 
+use crate::client::calls::CallId;
 use crate::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared, Stamp,
     TargetId, WordlistId, WorkspaceId,
@@ -25,6 +26,8 @@ pub enum Effect {
     Quit,
     /// Call the service; answered by `Msg::Called`.
     Call(Ticket, Box<Call>),
+    /// Cancel a call in flight.
+    CancelCall(CallId),
     /// Put text on the clipboard; answered by `Msg::Copied`. `what` names it for the notice.
     Copy {
         /// For the notice, such as `URL of logger probe`.

@@ -8,9 +8,9 @@ use crate::query::QueryKind;
 macro_rules! panes {
     ($(
         $(#[$doc:meta])*
-        $pane:ident($number:expr, $list:ident, $kind:ident, $is_full_view:literal, $parent:expr, $tabs:expr);
+        $pane:ident($number:expr, $list:expr, $kind:ident, $is_full_view:literal, $parent:expr, $tabs:expr);
     )+) => {
-        /// The panes and full views, in the order of their keys 1 to 7. Captures and Loggers share key 5.
+        /// The panes and full views, in the order of their keys 1 to 8. Captures and Loggers share key 5.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Pane { $($(#[$doc])* $pane,)+ }
 
@@ -24,7 +24,7 @@ macro_rules! panes {
             title: stringify!($pane),
             number: $number,
             context: Context::$pane,
-            list_kind: ListKind::$list,
+            list_kind: $list,
             kind: QueryKind::$kind,
             is_full_view: $is_full_view,
             parent: $parent,
@@ -39,7 +39,8 @@ struct PaneSpec {
     /// Captures and Loggers share key 5; the board and the book have keys of their own.
     number: Option<u8>,
     context: Context,
-    list_kind: ListKind,
+    /// None for what this program records itself.
+    list_kind: Option<ListKind>,
     kind: QueryKind,
     is_full_view: bool,
     parent: Option<Pane>,
@@ -54,18 +55,20 @@ const CAPTURE_TABS: &[Tab] = &[Tab::Request, Tab::Headers, Tab::Body, Tab::Compa
 
 // Number of the key, list of the service, kind of query, full view, parent, tabs of the detail.
 panes! {
-    Workspaces(Some(1), Workspaces, Workspaces, false, None, ONE_TAB);
-    Targets(Some(2), Targets, Targets, false, Some(Pane::Workspaces), ONE_TAB);
-    Findings(Some(3), Findings, Findings, false, Some(Pane::Targets), FINDING_TABS);
-    Scans(Some(4), Scans, Scans, false, Some(Pane::Targets), SCAN_TABS);
-    Captures(Some(5), Captures, Captures, false, Some(Pane::Loggers), CAPTURE_TABS);
-    Loggers(Some(5), Loggers, Loggers, false, None, ONE_TAB);
-    Reports(Some(6), Reports, Reports, true, Some(Pane::Findings), ONE_TAB);
-    Wordlists(Some(7), Wordlists, Wordlists, true, Some(Pane::Findings), ONE_TAB);
+    Workspaces(Some(1), Some(ListKind::Workspaces), Workspaces, false, None, ONE_TAB);
+    Targets(Some(2), Some(ListKind::Targets), Targets, false, Some(Pane::Workspaces), ONE_TAB);
+    Findings(Some(3), Some(ListKind::Findings), Findings, false, Some(Pane::Targets), FINDING_TABS);
+    Scans(Some(4), Some(ListKind::Scans), Scans, false, Some(Pane::Targets), SCAN_TABS);
+    Captures(Some(5), Some(ListKind::Captures), Captures, false, Some(Pane::Loggers), CAPTURE_TABS);
+    Loggers(Some(5), Some(ListKind::Loggers), Loggers, false, None, ONE_TAB);
+    Reports(Some(6), Some(ListKind::Reports), Reports, true, Some(Pane::Findings), ONE_TAB);
+    Wordlists(Some(7), Some(ListKind::Wordlists), Wordlists, true, Some(Pane::Findings), ONE_TAB);
     /// A retest, or two scans compared.
-    Board(None, Findings, Findings, true, Some(Pane::Findings), FINDING_TABS);
+    Board(None, Some(ListKind::Findings), Findings, true, Some(Pane::Findings), FINDING_TABS);
     /// The payload book, stored on this machine; the loggers report the hits of its payloads.
-    Payloads(None, Loggers, Payloads, true, Some(Pane::Captures), ONE_TAB);
+    Payloads(None, Some(ListKind::Loggers), Payloads, true, Some(Pane::Captures), ONE_TAB);
+    /// The calls of this dashboard.
+    Activity(Some(8), None, Activity, true, Some(Pane::Findings), ONE_TAB);
 }
 
 /// The focus: a pane, and in it the list or the detail of the selected row.
@@ -97,8 +100,8 @@ impl Pane {
         self.spec().context
     }
 
-    /// The list of the service it shows.
-    pub fn list_kind(self) -> ListKind {
+    /// The list of the service it shows, or that its rows depend on most.
+    pub fn list_kind(self) -> Option<ListKind> {
         self.spec().list_kind
     }
 
@@ -109,7 +112,7 @@ impl Pane {
 
     /// The pane that shows a list of the service.
     pub fn of_list(list: ListKind) -> Self {
-        Self::ALL.into_iter().find(|pane| pane.list_kind() == list).unwrap_or(Self::Findings)
+        Self::ALL.into_iter().find(|pane| pane.list_kind() == Some(list)).unwrap_or(Self::Findings)
     }
 
     /// Whether it is never shown beside other panes.

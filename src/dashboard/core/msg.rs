@@ -5,7 +5,7 @@ use crate::dashboard::base::{
     CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, SearchedTexts, Session, Size, Ticket,
     Update,
 };
-use crate::dashboard::data::{OobNews, ReadFinding, TriageNews};
+use crate::dashboard::data::{OobNews, ReadFinding, RecordedCalls, TriageNews};
 use crate::oob::{CaptureRecord, PayloadRequest};
 use crate::triage::Correlated;
 use crossterm::event::KeyEvent;
@@ -56,6 +56,8 @@ pub enum Msg {
     CapturesRead { purpose: CaptureUse, captures: Vec<CaptureRecord>, problem: Option<Problem> },
     /// A list as an earlier dashboard read it.
     Cached(CachedList),
+    /// Calls of the API began or ended, while the activity view is open.
+    Calls(Box<RecordedCalls>),
     /// News from the store of decisions.
     Triage(TriageNews),
     /// News from the archive of captures and payloads.

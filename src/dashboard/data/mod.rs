@@ -13,6 +13,7 @@ pub mod signals;
 pub mod tabs;
 
 pub mod board;
+pub mod calls;
 pub mod payloads;
 pub mod revisions;
 pub mod scan_progress;
@@ -26,6 +27,7 @@ pub mod decisions;
 
 pub use archive::{Archive, ArchiveBacklog, Oob, OobNews, Recalled, StoredArchive};
 pub use board::{BY_NOW, Board, BoardRow};
+pub use calls::RecordedCalls;
 pub use decisions::{StoredDecisions, Triage, TriageNews};
 pub use guard::{GUARDED, Guards};
 pub use last_visit::{LastVisit, VisitChanges};

@@ -22,6 +22,7 @@ pub enum Segment {
     Reports,
     Wordlists,
     Payloads,
+    Calls,
     /// Saved queries, and the time of the last visit.
     Settings,
 }

@@ -1,5 +1,6 @@
 //! The lists of the service with their freshness.
 
+use crate::client::calls::ApiCall;
 use crate::contract::{
     Logger, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace,
 };
@@ -27,6 +28,8 @@ pub struct Data {
     pub payloads: Remote<Arc<Table<Payload>>>,
     /// The rows of the board.
     pub board: Remote<Arc<Table<BoardRow>>>,
+    /// The calls of the API, as of when the activity view was last open.
+    pub calls: Remote<Arc<Table<ApiCall>>>,
     /// The captures of all loggers, oldest first: a ring buffer.
     pub captures: Stream,
     /// Items that could not be decoded, each with its position in the response.

@@ -47,6 +47,7 @@ actions! {
         Captures "captures" "" "go to Captures, or to the loggers while there are none";
         Reports "reports" "" "go to Reports";
         Wordlists "wordlists" "" "go to Wordlists";
+        Activity "activity" "" "go to Activity: the calls of the API";
         PreviousTab "previous_tab" "" "previous tab of the detail; in the findings, previous saved query";
         NextTab "next_tab" "" "next tab of the detail; in the findings, next saved query";
         OtherDown "other_down" "" "scroll the detail down; from the detail, move down the list";
@@ -164,6 +165,7 @@ actions! {
         Compare "compare" "compare" "compare with an earlier scan or capture, or two marked rows";
         ScanAgain "scan_again" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
+        CancelCall "cancel_call" "cancel" "cancel this request or the marked ones in flight";
         Report "report" "report" "create a report on this row or the marked rows";
         Download "download" "download" "download into the current directory; nothing is overwritten";
         Replay "replay" "replay" "replay this request to a URL that you enter";
@@ -357,7 +359,7 @@ impl ItemAction {
             | Self::Report
             | Self::Replay
             | Self::Clear => true,
-            Self::Compare | Self::Download | Self::Pause => false,
+            Self::Compare | Self::Download | Self::Pause | Self::CancelCall => false,
         }
     }
 }

@@ -296,6 +296,7 @@ mod tests {
             Context::Payloads,
             Context::Reports,
             Context::Wordlists,
+            Context::Activity,
         ];
         for pane in panes {
             for under in [Context::Lists, Context::Text, Context::Everywhere] {

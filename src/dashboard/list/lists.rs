@@ -1,5 +1,6 @@
 //! The state of each pane's list.
 
+use crate::client::calls::ApiCall;
 use crate::contract::{Logger, Report, Scan, Target, Wordlist, Workspace};
 use crate::dashboard::data::{BoardRow, Revisions};
 use crate::dashboard::list::{FindingGroups, List, StreamList};
@@ -19,6 +20,7 @@ pub struct Lists {
     pub wordlists: List<Wordlist>,
     pub payloads: List<Payload>,
     pub board: List<BoardRow>,
+    pub calls: List<ApiCall>,
     /// The inputs of the rows and of other derived data.
     pub(crate) shown_revisions: Revisions,
 }

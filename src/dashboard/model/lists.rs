@@ -4,6 +4,7 @@
 //! stream, whose query runs in chunks.
 
 use crate::client::Problem;
+use crate::client::calls::ApiCall;
 use crate::contract::{Logger, Report, Scan, Target, TargetId, Wordlist, Workspace};
 use crate::dashboard::base::{ListKind, Pane, RowRef, Scope};
 use crate::dashboard::data::{BoardRow, Data};
@@ -77,6 +78,7 @@ macro_rules! registry {
             Wordlists: Wordlist => wordlists,
             Board: BoardRow => board,
             Payloads: Payload => payloads,
+            Activity: ApiCall => calls,
         }
     };
 }
@@ -122,6 +124,7 @@ impl PaneItem for Workspace {}
 impl PaneItem for Logger {}
 impl PaneItem for Report {}
 impl PaneItem for Wordlist {}
+impl PaneItem for ApiCall {}
 
 impl PaneItem for Target {
     fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {

@@ -238,6 +238,8 @@ pub struct CallsState {
     pub(crate) refused_formats: BTreeMap<String, String>,
     /// The last ticket given out.
     pub(crate) tickets: Ticket,
+    /// Memory of this process in bytes, as of the last recorded call.
+    pub(crate) memory: Option<u64>,
 }
 
 impl Model {

@@ -55,6 +55,7 @@ impl Model {
         self.data.wordlists = data.wordlists;
         self.data.payloads = data.payloads;
         self.data.missing_scanners = data.missing_scanners;
+        self.data.calls = data.calls;
         self.captures.oob.hosts = Default::default();
         self.findings.triage.assessments.clear();
         self.findings.triage.again = Default::default();
@@ -67,6 +68,7 @@ impl Model {
         self.lists.workspaces = lists.workspaces;
         self.lists.reports = lists.reports;
         self.lists.wordlists = lists.wordlists;
+        self.lists.calls = lists.calls;
         self.lists.finding_groups.by = lists.finding_groups.by;
         self.lists.workspaces.selected = Some(workspace);
         self.load_tabs();

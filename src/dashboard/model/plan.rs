@@ -1,6 +1,7 @@
 //! The poll plan, and the time when the screen changes without a key.
 
 use crate::client::Problem;
+use crate::client::calls::ApiCall;
 use crate::contract::Stamp;
 use crate::dashboard::base::batch::MOMENT;
 use crate::dashboard::base::{Layout, Link, ListKind, Pane, PollPlan};
@@ -29,11 +30,21 @@ impl Model {
         panes
     }
 
+    /// Whether calls in flight are on the screen, whose duration is shown in seconds.
+    fn shows_running_calls(&self) -> bool {
+        self.shows_activity() && self.items::<ApiCall>().iter().any(|call| call.end.is_none())
+    }
+
+    /// Whether the activity view is on the screen. Calls are reported only while it is.
+    pub fn shows_activity(&self) -> bool {
+        self.on_screen().contains(&Pane::Activity)
+    }
+
     /// The lists on the screen, with those that their rows depend on.
     pub fn visible(&self) -> Vec<ListKind> {
         let mut lists = Vec::new();
         for pane in self.on_screen() {
-            lists.push(pane.list_kind());
+            lists.extend(pane.list_kind());
             match pane {
                 Pane::Captures => lists.push(ListKind::Loggers),
                 Pane::Targets => lists.extend([ListKind::Scans, ListKind::Findings]),
@@ -106,7 +117,7 @@ impl Model {
             self.captures.signals.next(),
             self.outcomes_end(),
             self.calls.batches.iter().map(|batch| batch.began + MOMENT).find(|shown| *shown > now),
-            counts.then_some(next_second),
+            (counts || self.shows_running_calls()).then_some(next_second),
             ages,
         ];
         times.into_iter().flatten().min()

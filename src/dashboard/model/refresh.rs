@@ -66,6 +66,7 @@ impl Model {
             (Segment::Reports, revision(&data.reports)),
             (Segment::Wordlists, revision(&data.wordlists)),
             (Segment::Payloads, revision(&data.payloads)),
+            (Segment::Calls, revision(&data.calls)),
             (Segment::Settings, self.settings.revision),
         ] {
             revisions.set(segment, revision);
@@ -115,6 +116,7 @@ fn inputs(pane: Pane) -> &'static [Segment] {
         Pane::Reports => &[Segment::Reports],
         Pane::Wordlists => &[Segment::Wordlists],
         Pane::Payloads => &[Segment::Payloads],
+        Pane::Activity => &[Segment::Calls],
         Pane::Board | Pane::Captures => &[],
     }
 }

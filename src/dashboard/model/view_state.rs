@@ -56,7 +56,9 @@ impl Model {
         };
         for pane in panes() {
             let (sort, order) = self.lists.order_of(pane);
-            let selected = self.lists.selected_id(pane).filter(|_| pane != Pane::Captures);
+            // Captures follow their end, and calls are numbered from one after a restart.
+            let has_selection = !matches!(pane, Pane::Captures | Pane::Activity);
+            let selected = self.lists.selected_id(pane).filter(|_| has_selection);
             let mut cursor = self.cursor(pane);
             let filter = cursor.filter().0.clone();
             let toggled = cursor.groups().toggled().map(|id| id.0).collect();

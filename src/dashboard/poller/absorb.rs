@@ -23,11 +23,7 @@ impl Scheduler {
         self.pace = PollPace::of(budget.limit, self.here);
         self.call_budget.set_limit(budget.limit, self.here);
         self.scarce = budget.share_left().is_some_and(|share| share < 0.3);
-        let announced = budget.limit.zip(budget.remaining).map(|(limit, remaining)| PollBudget {
-            limit,
-            remaining,
-            reset: budget.reset.and_then(|at| Duration::try_from(at.duration_since(wall)).ok()),
-        });
+        let announced = announced_budget(budget, wall);
         if coarse(announced) != coarse(self.budget) {
             self.budget = announced;
             self.outbox.push(PollEvent::Budget(announced));
@@ -303,6 +299,15 @@ fn failure_scope_in(slot: FetchSlot, error: &Error) -> FailureScope {
         (FetchSlot::Part, ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. }) => FailureScope::One,
         _ => failure_scope(error),
     }
+}
+
+/// The budget as the service announced it.
+pub(crate) fn announced_budget(budget: client::RateBudget, wall: Timestamp) -> Option<PollBudget> {
+    budget.limit.zip(budget.remaining).map(|(limit, remaining)| PollBudget {
+        limit,
+        remaining,
+        reset: budget.reset.and_then(|at| Duration::try_from(at.duration_since(wall)).ok()),
+    })
 }
 
 /// A budget in steps of 5 %: not every call has to reach the screen.

@@ -25,6 +25,7 @@ mod scheduler;
 #[cfg(test)]
 mod scheduler_tests;
 
+pub(crate) use absorb::announced_budget;
 pub(crate) use backoff::Backoff;
 pub(crate) use changed_scans::ChangedScans;
 pub(crate) use counts::ScanCounts;

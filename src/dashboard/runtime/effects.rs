@@ -31,6 +31,12 @@ impl EventLoop {
         match effect {
             Effect::Quit => self.left = Some(None),
             Effect::Call(ticket, call) => self.call(ticket, *call),
+            Effect::CancelCall(id) => {
+                // A call that ended meanwhile is reported as such.
+                if let Some(client) = self.backend.as_ref().and_then(|backend| backend.client.as_ref()) {
+                    client.cancel(id);
+                }
+            }
             Effect::Copy { what, text } => self.copy(what, text),
             Effect::Save { name, content } => {
                 self.write(async move { Msg::Saved(blocking(move || calls::save(&name, &content)).await) });

@@ -7,7 +7,7 @@
 //!
 //! There is no tick, so an idle screen costs nothing. Nothing in the loop waits for the network.
 
-use crate::client::Client;
+use crate::client::{CallChanges, Client};
 use crate::config::KeySource;
 use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Size, Tone, Update};
 use crate::dashboard::core::{Msg, draw as view, update};
@@ -15,7 +15,8 @@ use crate::dashboard::model::Model;
 use crate::dashboard::poller::{CHANNEL, FindingTextFiles, Poller};
 use crate::dashboard::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardSettings,
-    DashboardStart, DecisionsHandle, DeferredDrop, Keyboard, ProcessSignal, SignalStream, Terminal, bundled, signal,
+    DashboardStart, DecisionsHandle, DeferredDrop, Keyboard, ProcessSignal, SignalStream, Terminal, activity, bundled,
+    signal,
 };
 use crate::dashboard::ui::{Theme, ViewCache};
 use crossterm::event::{Event, KeyEventKind};
@@ -36,6 +37,8 @@ use tokio_util::task::AbortOnDropHandle;
 const FRAME: Duration = Duration::from_millis(16);
 /// The longest time by which a signal that was typed in the editor arrives after its end.
 const LATE: Duration = Duration::from_millis(500);
+/// Least time between two reports of calls to the activity view.
+const CALLS: Duration = Duration::from_millis(100);
 /// Events handled before a frame is drawn.
 const DRAIN: usize = 512;
 /// Limit for calls in progress when the dashboard ends.
@@ -48,6 +51,7 @@ enum Inbound {
     Signal(ProcessSignal),
     Update(Update),
     Answer(TaskReport),
+    Calls,
     Wake,
     FrameDue,
     Shutdown,
@@ -69,6 +73,8 @@ pub(crate) struct Backend {
     pub service_dir: Option<PathBuf>,
     pub decisions: DecisionsHandle,
     pub archive: ArchiveHandle,
+    /// Awaited only while the activity view is open.
+    calls: Option<CallChanges>,
     cache: Option<Cache>,
     keep_alive: Option<Box<dyn Any + Send>>,
     _poller: AbortOnDropHandle<()>,
@@ -102,6 +108,8 @@ pub(crate) struct EventLoop {
     pub answered: Option<Instant>,
     pub typed: bool,
     pub woken: Option<Instant>,
+    /// When calls were reported last.
+    pub calls_read: Instant,
     pub left: Option<Option<i32>>,
     pub spent: DeferredDrop,
 }
@@ -142,6 +150,7 @@ impl EventLoop {
             answered: None,
             typed: false,
             woken: None,
+            calls_read: Instant::now(),
             left: None,
             spent: DeferredDrop::default(),
         };
@@ -213,6 +222,16 @@ impl EventLoop {
                 None => std::future::pending().await,
             }
         };
+        let (shows_calls, calls_due) = (self.model.shows_activity(), self.calls_read + CALLS);
+        let calls = async {
+            match self.backend.as_mut().and_then(|backend| backend.calls.as_mut()).filter(|_| shows_calls) {
+                Some(changes) => {
+                    sleep_until(calls_due).await;
+                    changes.changed().await.is_ok()
+                }
+                None => std::future::pending().await,
+            }
+        };
         // In this order: the end of the dashboard, input, answers, and last the news of the service.
         tokio::select! {
             biased;
@@ -221,6 +240,7 @@ impl EventLoop {
             event = terminal => Inbound::Terminal(event),
             Some(answer) = self.answers.1.recv() => Inbound::Answer(answer),
             Some(update) = self.updates.1.recv(), if !behind => Inbound::Update(update),
+            true = calls => Inbound::Calls,
             () = sleep_until(frame), if is_dirty => Inbound::FrameDue,
             () = sleep_until(wake.unwrap_or(frame)), if wake.is_some() => Inbound::Wake,
         }
@@ -256,6 +276,12 @@ impl EventLoop {
             Inbound::Answer(TaskReport::Connected(connected)) => {
                 let session = self.take_service(*connected);
                 self.queue.push_back(Msg::Connected(Ok(session)));
+            }
+            Inbound::Calls => {
+                self.calls_read = Instant::now();
+                if let Some(client) = self.backend.as_ref().and_then(|backend| backend.client.as_ref()) {
+                    self.queue.push_back(Msg::Calls(Box::new(activity::recorded(client))));
+                }
             }
             Inbound::Wake => {
                 self.woken = Some(Instant::now());
@@ -350,6 +376,7 @@ impl EventLoop {
             ConnectionSource::Bundle(bundle) => (None, tokio::spawn(bundled::serve(*bundle, plans, updates, answers))),
         };
         self.backend = Some(Backend {
+            calls: client.as_ref().map(Client::call_changes),
             client,
             key: connected.key,
             service_dir: connected.service_dir,

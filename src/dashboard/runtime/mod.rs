@@ -11,6 +11,7 @@
 //! [`run`] shows the dashboard until it ends. The service comes from the caller at the start, or from a [`Connector`] after
 //! the question of the first start.
 
+pub mod activity;
 pub mod archive;
 pub mod bundled;
 pub mod cache;

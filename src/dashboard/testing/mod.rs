@@ -10,6 +10,7 @@ pub(crate) use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 pub(crate) use jiff::Timestamp;
 
 pub(crate) use crate::client::Problem;
+pub(crate) use crate::client::calls::{ApiCall, CallEnd, CallId, SentBody};
 pub(crate) use crate::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, ScanStatus, Stamp,
     Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
@@ -20,7 +21,7 @@ pub(crate) use crate::dashboard::base::{
 };
 use crate::dashboard::core::Msg;
 pub(crate) use crate::dashboard::core::update::update;
-use crate::dashboard::data::{OobNews, TriageNews};
+use crate::dashboard::data::{OobNews, RecordedCalls, TriageNews};
 pub(crate) use crate::dashboard::model::Modal;
 use crate::dashboard::model::Model;
 pub(crate) use crate::oob::{ArchivedCapture, Hits, Token};
@@ -94,8 +95,23 @@ impl TestDashboard {
             ..Wordlist::default()
         };
         app.feed(Snapshot::Wordlists(table([words(1, true), words(2, false)])));
+        let call = |id: i64, path: &str, end| ApiCall {
+            id: CallId(id),
+            started: Some(stamp()),
+            method: "GET".into(),
+            path: path.into(),
+            end,
+            ..ApiCall::default()
+        };
+        let ended = CallEnd { milliseconds: 12, status: Some(200), bytes: 512, error: None };
+        app.record([call(1, "/scans?page=1", Some(ended)), call(2, "/findings", None)]);
         app.counted(&[]);
         app
+    }
+
+    /// The runtime reports calls to the activity view.
+    pub fn record(&mut self, calls: impl IntoIterator<Item = ApiCall>) {
+        self.send(Msg::Calls(Box::new(RecordedCalls { table: table(calls), budget: None, memory: None })));
     }
 
     pub fn send(&mut self, msg: Msg) -> Vec<Effect> {

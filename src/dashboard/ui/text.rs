@@ -96,7 +96,7 @@ pub(crate) fn draw_detail<'a>(
 
 /// Draws the places of the items of the list that cannot be read in the last lines. Returns the remaining area.
 fn draw_unreadable(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: Pane) -> Rect {
-    let Some(items) = cx.model.data.unreadable.get(&pane.list_kind()) else { return area };
+    let Some(items) = pane.list_kind().and_then(|list| cx.model.data.unreadable.get(&list)) else { return area };
     let most = usize::from(area.height / HEAD_SHARE);
     let shown = if items.len() <= most { items.len() } else { most.saturating_sub(1) };
     let lines = items.iter().take(shown).map(|item| format!("not readable: {}", text::clean(item)));

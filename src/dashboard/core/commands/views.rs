@@ -38,6 +38,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     view!("loggers", Loggers, "go to the loggers; QUERY filters the list", "loggers label:probe"),
     numbered_view!("reports", Reports, "reports format:html"),
     numbered_view!("wordlists", Wordlists, "wordlists words>100"),
+    numbered_view!("activity", Activity, "activity is:failed"),
     Command::new(
         "workspace",
         &[ArgumentSlot::needed(ArgumentShape::Workspace)],

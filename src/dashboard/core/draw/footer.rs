@@ -1,5 +1,6 @@
 //! The last line: what the keys do here. It is made from the key table, never written down again.
 
+use crate::client::calls::ApiCall;
 use crate::contract::{Scan, Wordlist};
 use crate::dashboard::base::{Pane, Tab};
 use crate::dashboard::forms::FieldValue;
@@ -138,6 +139,9 @@ fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
         (Pane::Wordlists, Action::Item(ItemAction::Delete)) if marked(cx) == 0 => {
             model.selected_item::<Wordlist>().is_some_and(|list| list.predefined)
         }
+        (Pane::Activity, Action::Item(ItemAction::CancelCall)) if marked(cx) == 0 => {
+            model.selected_item::<ApiCall>().is_none_or(|call| call.end.is_some())
+        }
         (Pane::Findings, Action::Item(ItemAction::Delete)) => {
             let (marks, issues) = (&model.lists.findings.marks, model.data.findings.value());
             let marked = || marks.iter().filter_map(|id| issues?.get(*id));
@@ -260,6 +264,7 @@ pub(crate) fn draw_tabs(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
         cx.model.navigation.fifth,
         Pane::Reports,
         Pane::Wordlists,
+        Pane::Activity,
     ] {
         let count = cx.model.data.count(pane).map(|count| format!(" {}", format::count(count as i64)));
         let count = count.unwrap_or_default();

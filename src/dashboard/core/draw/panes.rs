@@ -53,7 +53,7 @@ fn view(list: DrawList, detail: DetailOf) -> PaneView {
 fn view_of(pane: Pane) -> PaneView {
     use crate::dashboard::captures::{draw as captures, loggers::draw as loggers};
     use crate::dashboard::findings::{draw as findings, retest::draw as board};
-    use crate::dashboard::{payloads, reports, scans, targets, wordlists, workspaces};
+    use crate::dashboard::{activity, payloads, reports, scans, targets, wordlists, workspaces};
     match pane {
         Pane::Workspaces => view(workspaces::draw::draw_list, |_, _| None),
         Pane::Targets => view(targets::draw::draw_list, targets::draw::detail),
@@ -67,6 +67,7 @@ fn view_of(pane: Pane) -> PaneView {
         Pane::Wordlists => view(wordlists::draw::draw_list, wordlists::draw::detail),
         Pane::Board => view(board::draw_list, board::detail),
         Pane::Payloads => view(payloads::draw::draw_list, payloads::draw::detail),
+        Pane::Activity => view(activity::draw::draw_list, activity::draw::detail),
     }
 }
 

@@ -3,7 +3,9 @@
 //! Copied text is sanitised by [`crate::text`], so that it cannot act on the shell or terminal that it is pasted into.
 
 use crate::client::Problem;
+use crate::client::calls::{ApiCall, CallId};
 use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::dashboard::activity::keys as activity;
 use crate::dashboard::base::{CaptureUse, Effect, FindingUse, Pane, Tone};
 use crate::dashboard::data::ReadFinding;
 use crate::dashboard::input::action::CopyAction;
@@ -138,7 +140,9 @@ fn copy(what: impl Into<String>, text: &str) -> Effect {
 fn obvious(model: &Model) -> Option<(String, String)> {
     let pane = model.navigation.focus.pane;
     match pane {
-        Pane::Loggers | Pane::Captures | Pane::Payloads => url(model).map(|url| ("URL".to_owned(), url)),
+        Pane::Loggers | Pane::Captures | Pane::Payloads | Pane::Activity => {
+            url(model).map(|url| ("URL".to_owned(), url))
+        }
         Pane::Targets => {
             let name = model.target_name(model.lists.targets.selected?)?;
             Some(("name".to_owned(), name.to_string()))
@@ -155,6 +159,7 @@ fn url(model: &Model) -> Option<String> {
             Some(logger.handler_url.to_string())
         }
         Pane::Payloads => model.payload_at_hand().map(|payload| payload.url.to_string()),
+        Pane::Activity => model.selected_item::<ApiCall>().map(|call| activity::url(model, call)),
         Pane::Captures => match model.lists.captures.current(&model.data.captures) {
             Some(captured) => Some(model.record_of(captured).request_url().url),
             // Without captures, the URL to send requests to is useful.
@@ -187,7 +192,10 @@ fn noun(pane: Pane) -> String {
 }
 
 /// The API call that reads the selected row, with the key from the environment.
-fn curl(model: &Model) -> Option<String> {
+fn curl(model: &mut Model) -> Option<String> {
+    if model.navigation.focus.pane == Pane::Activity {
+        return activity::curl(model);
+    }
     let url = format!("{}{}", model.session.base_url.trim_end_matches('/'), api_path(model)?);
     let url = quoted(&url);
     Some(format!("curl -H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\" {url}"))
@@ -257,6 +265,7 @@ fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
         Pane::Reports => serde_json::to_value(data.reports.value()?.get(ReportId(id))?),
         Pane::Wordlists => serde_json::to_value(data.wordlists.value()?.get(WordlistId(id))?),
         Pane::Payloads => serde_json::to_value(model.captures.oob.book.get(model.payload_at_hand()?.token)?),
+        Pane::Activity => serde_json::to_value(data.calls.value()?.get(CallId(id))?),
         Pane::Captures => return None,
     };
     value.ok()
@@ -282,7 +291,7 @@ fn command(model: &mut Model) -> String {
 /// The headless command that lists the shown rows, and its query.
 fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
     let pane = model.navigation.focus.pane;
-    if matches!(pane, Pane::Captures | Pane::Board) {
+    if matches!(pane, Pane::Captures | Pane::Board | Pane::Activity) {
         return None;
     }
     let command = |verb: &str| vec![noun(pane), verb.to_owned()];

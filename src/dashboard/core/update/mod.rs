@@ -82,6 +82,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::ServiceStarted(result) => actions::handle_service_started(model, result),
         Msg::Correlated(generation, correlated) => model.handle_correlated(generation, *correlated),
         Msg::TextsRead(read) => model.handle_texts_read(&read),
+        Msg::Calls(recorded) => crate::dashboard::activity::keys::handle_calls(model, *recorded),
         Msg::Triage(news) => model.handle_triage(news),
         Msg::Oob(news) => model.handle_oob(news, &mut effects),
         Msg::PayloadNumbers(payload_request, numbers) => {

@@ -24,6 +24,7 @@ pub(crate) fn handle_view(model: &mut Model, action: ViewAction, effects: &mut V
         ViewAction::Captures => go(model, Pane::Captures),
         ViewAction::Reports => go(model, Pane::Reports),
         ViewAction::Wordlists => go(model, Pane::Wordlists),
+        ViewAction::Activity => go(model, Pane::Activity),
         ViewAction::PreviousTab => walk_tabs(model, -1),
         ViewAction::NextTab => walk_tabs(model, 1),
         ViewAction::OtherDown => other(model, 1),
@@ -161,7 +162,13 @@ pub(crate) fn go_in(model: &mut Model) {
             set_scope(model, Scope { logger, ..model.navigation.scope.clone() });
         }
         Pane::Payloads => crate::dashboard::payloads::keys::to_captures(model),
-        Pane::Findings | Pane::Scans | Pane::Captures | Pane::Reports | Pane::Wordlists | Pane::Board => {
+        Pane::Findings
+        | Pane::Scans
+        | Pane::Captures
+        | Pane::Reports
+        | Pane::Wordlists
+        | Pane::Board
+        | Pane::Activity => {
             model.navigation.focus.in_detail = true;
         }
     }

@@ -29,6 +29,7 @@ pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut V
         ItemAction::Compare => compare(model, effects),
         ItemAction::ScanAgain => scan_again(model),
         ItemAction::Stop => deletions::prompt_stop(model),
+        ItemAction::CancelCall => crate::dashboard::activity::keys::cancel(model, effects),
         ItemAction::Report => report(model),
         ItemAction::Download => download(model, effects),
         ItemAction::Replay => replay(model),
@@ -43,7 +44,13 @@ fn compare(model: &mut Model, effects: &mut Vec<Effect>) {
         Pane::Captures => captures::compare(model),
         Pane::Scans => retest::compare_scans(model),
         Pane::Findings | Pane::Board => retest::show_difference(model, effects),
-        Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists | Pane::Payloads => {
+        Pane::Workspaces
+        | Pane::Targets
+        | Pane::Loggers
+        | Pane::Reports
+        | Pane::Wordlists
+        | Pane::Payloads
+        | Pane::Activity => {
             model.notify_no_effect(Action::Item(ItemAction::Compare));
         }
     }

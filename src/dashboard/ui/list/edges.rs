@@ -57,7 +57,7 @@ pub(super) fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Spa
         let note = format!("{number} not archived {separator} {}", text::clean(backlog.problem.brief()));
         parts.push(Span::styled(note, cx.theme.warn()));
     }
-    if let Some(items) = cx.model.data.unreadable.get(&pane.pane.list_kind()) {
+    if let Some(items) = pane.pane.list_kind().and_then(|list| cx.model.data.unreadable.get(&list)) {
         parts.push(Span::styled(format!("{} not readable", format::plural(items.len(), "item")), cx.theme.warn()));
     }
     parts

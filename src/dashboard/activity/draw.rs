@@ -1,0 +1,153 @@
+//! The calls of the API: those in flight, then the last ones, and the detail of one.
+
+use crate::client::calls::ApiCall;
+use crate::contract::Stamp;
+use crate::dashboard::base::{Link, RowRef};
+use crate::dashboard::input::{Action, Context, CopyAction, ItemAction};
+use crate::dashboard::ui::{
+    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key,
+    pane_of, plain, words,
+};
+use crate::text;
+use ratatui::prelude::{Buffer, Line, Style};
+use std::time::Duration;
+
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::fixed("SENT", 8),
+    TableColumn::fixed("STATUS", 6),
+    TableColumn::fixed("METHOD", 6),
+    TableColumn::flex("PATH", 16, 3),
+    TableColumn::fixed("TOOK", 7).right(),
+    TableColumn::fixed("SIZE", 8).right().expendable(1),
+    TableColumn::fixed("RETRIES", 7).right().expendable(2),
+    TableColumn::flex("ERROR", 16, 2).from(120),
+];
+
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+    let remote = &cx.model.data.calls;
+    let pane = ListPane {
+        columns: COLUMNS,
+        note: words(note(cx), cx.theme.dim()),
+        invitation: match cx.model.session.bundled {
+            true => "no requests: the bundle replaces the service".to_owned(),
+            false => "no requests to the service yet".to_owned(),
+        },
+        // Without a service there are no calls, and none are loading.
+        state: if remote.value().is_some() { ListState::of(remote) } else { ListState::Loaded },
+        ..pane_of::<ApiCall>(cx)
+    };
+    draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, _| cells(cx, call))
+}
+
+/// `2 in flight · 231 of 250 left · memory 84.1 MB`.
+fn note(cx: &Cx<'_>) -> String {
+    let model = cx.model;
+    let running = model.items::<ApiCall>().iter().filter(|call| call.end.is_none()).count();
+    let mut parts = vec![format!("{} in flight", format::thousands(running as u64))];
+    if let Link::Retrying { next, .. } = &model.connection.link {
+        let wait = (next.as_second() - model.now.wall.as_second()).max(0);
+        parts.push(format!("next attempt in {wait}s"));
+    }
+    parts.extend(model.connection.budget.map(|budget| format!("{} of {} left", budget.remaining, budget.limit)));
+    parts.extend(model.calls.memory.map(|bytes| format!("memory {}", format::bytes(bytes as usize))));
+    parts.join(&format!(" {} ", cx.theme.glyphs.separator))
+}
+
+fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall) -> Vec<Line<'a>> {
+    let (status, style) = status(cx, call);
+    let dash = || words(cx.theme.glyphs.dash, cx.theme.dim());
+    let end = call.end.as_ref();
+    vec![
+        words(format::clock(cx.theme, call.started), cx.theme.dim()),
+        words(status, style),
+        cell(&call.method),
+        cell(&call.path),
+        words(took(cx, call), cx.theme.text()),
+        match end.map_or(0, |end| end.bytes) {
+            0 => dash(),
+            bytes => words(format::bytes(bytes as usize), cx.theme.text()),
+        },
+        match call.retries {
+            0 => dash(),
+            retries => words(retries.to_string(), cx.theme.warn()),
+        },
+        end.and_then(|end| end.error.as_ref()).map_or_else(Line::default, |error| cell(error)),
+    ]
+}
+
+/// The HTTP status; `sent` in flight, `failed` without a response, `unused` if the response was no longer needed.
+fn status(cx: &Cx<'_>, call: &ApiCall) -> (String, Style) {
+    let theme = cx.theme;
+    match &call.end {
+        None => ("sent".to_owned(), theme.active()),
+        Some(end) => {
+            let style = if end.error.is_some() { theme.bad() } else { theme.good() };
+            match end.status {
+                Some(status) => (status.to_string(), style),
+                None if end.error.is_none() => ("unused".to_owned(), theme.dim()),
+                None => ("failed".to_owned(), style),
+            }
+        }
+    }
+}
+
+/// How long the call took, or takes by now.
+fn took(cx: &Cx<'_>, call: &ApiCall) -> String {
+    match call.duration() {
+        Some(took) => milliseconds(took),
+        None => {
+            let since = |started: Stamp| cx.model.now.wall.as_second() - started.as_second();
+            format::duration(call.started.map_or(0, since))
+        }
+    }
+}
+
+/// `12 ms`, `1.4 s`, `2m`.
+fn milliseconds(took: Duration) -> String {
+    match took.as_millis() {
+        ms @ ..1_000 => format!("{ms} ms"),
+        1_000..100_000 => format!("{:.1} s", took.as_secs_f64()),
+        _ => format::duration(i64::try_from(took.as_secs()).unwrap_or(i64::MAX)),
+    }
+}
+
+pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let call = cx.model.selected_item::<ApiCall>()?;
+    let theme = cx.theme;
+    let clean = |outside: &str| text::clean(outside).into_owned();
+    let (status, style) = status(cx, call);
+    let mut head = vec![
+        words(format!("{} {}", clean(&call.method), clean(&call.path)), theme.strong()),
+        words(status, style),
+        Line::default(),
+        fact(theme, "Sent", format::stamp(theme, call.started)),
+        fact(theme, "Took", took(cx, call)),
+        fact(theme, "Retries", call.retries.to_string()),
+    ];
+    if let Some(end) = &call.end {
+        head.push(fact(theme, "Size", format::bytes(end.bytes as usize)));
+    }
+    let curl = key(cx, Context::Copy, Action::Copy(CopyAction::Curl));
+    let cancel = key(cx, Context::Activity, Action::Item(ItemAction::CancelCall));
+    let call = call.clone();
+    let text = DetailText::new(vec![call.clone()], move |theme, _, _| {
+        let mut lines = Vec::new();
+        if let Some(error) = call.end.as_ref().and_then(|end| end.error.as_ref()) {
+            lines.extend(plain(&text::clean_text(error), theme.bad()));
+            lines.push(Line::default());
+        }
+        if let Some(body) = &call.body {
+            lines.push(words(format!("Body, {}", body.content_type), theme.dim()));
+            let shown = body.text.as_deref().unwrap_or("too long to be recorded");
+            lines.extend(plain(&text::clean_text(shown), theme.text()));
+            lines.push(Line::default());
+        }
+        let keys = match call.end {
+            Some(_) => format!("{curl} copies it as curl, without the key"),
+            None => format!("{cancel} cancels it, {curl} copies it as curl, without the key"),
+        };
+        lines.push(words(keys, theme.dim()));
+        lines
+    });
+    Some(DetailPane { id: RowRef::Item(cx.model.selected_item::<ApiCall>()?.id.0), head, tabs: Vec::new(), text })
+}

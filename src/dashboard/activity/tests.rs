@@ -1,0 +1,109 @@
+//! Scripts of the activity view: rows, cancel, copies.
+
+use crate::contract::scan::HIDDEN;
+use crate::dashboard::testing::*;
+
+fn call(id: i64, end: Option<CallEnd>) -> ApiCall {
+    ApiCall {
+        id: CallId(id),
+        started: Some(stamp()),
+        method: "GET".into(),
+        path: "/scans/7".into(),
+        end,
+        ..ApiCall::default()
+    }
+}
+
+fn failed() -> Option<CallEnd> {
+    Some(CallEnd { milliseconds: 30_000, status: None, bytes: 0, error: Some("no response in time".into()) })
+}
+
+fn copied(effects: &[Effect]) -> String {
+    let text = |effect: &Effect| match effect {
+        Effect::Copy { text, .. } => Some(text.clone()),
+        _ => None,
+    };
+    effects.iter().find_map(text).unwrap_or_default()
+}
+
+#[test]
+fn calls_are_listed_newest_first_after_those_in_flight_and_can_be_filtered() {
+    let mut app = TestDashboard::new();
+    app.record([call(1, Some(CallEnd::default())), call(2, None), call(3, failed())]);
+    app.keys("8");
+    assert_eq!(app.shown(Pane::Activity), [2, 3, 1]);
+    for (query, rows) in
+        [("is:running", vec![2]), ("is:failed", vec![3]), ("duration>10s", vec![3]), ("error:response", vec![3])]
+    {
+        app.keys(&format!("/ '{query}' enter"));
+        assert_eq!(app.shown(Pane::Activity), rows, "{query}");
+        app.keys("backspace");
+    }
+    app.keys(": 'activity is:failed' enter");
+    assert_eq!(app.shown(Pane::Activity), [3]);
+}
+
+#[test]
+fn calls_are_awaited_only_while_the_view_is_open() {
+    let mut app = TestDashboard::blank(200, 60);
+    app.record([call(1, None)]);
+    let wait = |app: &TestDashboard| app.model.wake_at().map(|at| at - app.at);
+    let second = Some(Duration::from_secs(1));
+    assert!(!app.model.shows_activity() && wait(&app) > second);
+    app.keys("8");
+    assert!(app.model.shows_activity() && wait(&app) <= second, "the duration of the call in flight counts up");
+    app.record([call(1, failed())]);
+    assert!(wait(&app) > second);
+}
+
+#[test]
+fn selection_follows_the_newest_call_until_it_leaves_the_first_row() {
+    let mut app = TestDashboard::new();
+    let ended = |ids: std::ops::RangeInclusive<i64>| ids.map(|id| call(id, failed()));
+    app.keys("8");
+    app.record(ended(1..=3));
+    app.record(ended(1..=4));
+    assert_eq!(app.selected(Pane::Activity), Some(4));
+    app.keys("j");
+    app.record(ended(1..=5));
+    assert_eq!(app.selected(Pane::Activity), Some(3));
+    app.keys("home enter");
+    app.record(ended(1..=6));
+    assert_eq!(app.selected(Pane::Activity), Some(5), "an open detail remains");
+}
+
+#[test]
+fn cancel_sends_calls_in_flight_only() {
+    let mut app = TestDashboard::new();
+    app.record([call(1, failed()), call(2, None), call(3, None)]);
+    assert_eq!(app.keys("8 D"), [Effect::CancelCall(CallId(3))]);
+    assert!(app.notices().contains("cancelling GET /scans/7"), "{}", app.notices());
+    assert_eq!(app.keys("* D").len(), 2);
+    let mut app = TestDashboard::new();
+    app.record([call(1, failed())]);
+    assert_eq!(app.keys("8 D"), []);
+    assert!(app.notices().contains("not in flight"), "{}", app.notices());
+}
+
+#[test]
+fn copied_curl_command_has_body_but_no_key() {
+    let mut app = TestDashboard::new();
+    let body = |text: Option<&str>| ApiCall {
+        method: "POST".into(),
+        body: Some(SentBody { content_type: "application/json", text: text.map(Into::into) }),
+        ..call(1, failed())
+    };
+    app.record([body(Some(&format!(r#"{{"name":"it's","password":"{HIDDEN}"}}"#)))]);
+    let curl = copied(&app.keys("8 y c"));
+    let expected = format!(
+        "curl -X 'POST' -H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\" \
+         -H 'content-type: application/json' --data-raw '{{\"name\":\"it'\\''s\",\"password\":\"{HIDDEN}\"}}' \
+         'http://127.0.0.1:8765/api/v2/scans/7'"
+    );
+    assert_eq!(curl, expected);
+    assert!(app.notices().contains("secrets of the body"), "{}", app.notices());
+    app.record([body(None)]);
+    assert!(!copied(&app.keys("y c")).contains("--data"));
+    assert!(app.notices().contains("body too long"), "{}", app.notices());
+    assert_eq!(copied(&app.keys("y u")), "http://127.0.0.1:8765/api/v2/scans/7");
+}
