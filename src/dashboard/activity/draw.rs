@@ -2,7 +2,7 @@
 
 use crate::client::calls::ApiCall;
 use crate::contract::Stamp;
-use crate::dashboard::base::{Link, RowRef};
+use crate::dashboard::base::{Link, RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key,
@@ -23,7 +23,7 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("ERROR", 16, 2).from(120),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let remote = &cx.model.data.calls;
     let pane = ListPane {
         columns: COLUMNS,

@@ -14,9 +14,11 @@ pub mod effect;
 pub mod form_tag;
 pub mod notices;
 pub mod pane;
+pub mod pane_sizes;
 pub mod plan;
 pub mod row;
 pub mod screen;
+pub mod screen_map;
 pub mod session;
 pub mod signal;
 pub mod tab;
@@ -32,12 +34,14 @@ pub use effect::{
 pub use form_tag::{FormTag, ManualFindingOrigin};
 pub use notices::{Notices, Tone};
 pub use pane::{Focus, Pane, Scope};
+pub use pane_sizes::{Divider, PaneSizes};
 pub use plan::{
     ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent, PollPlan, ScanPart,
     Snapshot, Update,
 };
 pub use row::{GroupId, RowRef};
-pub use screen::{Layout, Measures, Size};
+pub use screen::{Layout, Measures, Size, SlotPart};
+pub use screen_map::{Axis, CellArea, PlacedDivider, PlacedPane, ScreenMap, ShownRows};
 pub use session::Session;
 pub use signal::Signal;
 pub use tab::{Tab, TextMode};

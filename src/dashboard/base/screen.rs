@@ -1,6 +1,6 @@
 //! The screen's size, and which of the four layouts that makes.
 
-use crate::dashboard::base::RowRef;
+use crate::dashboard::base::{RowRef, ScreenMap};
 
 /// Size of the terminal in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +39,18 @@ impl Layout {
     }
 }
 
+/// The part of a pane that an area shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotPart {
+    List,
+    Detail,
+    /// A summary in one line.
+    Line,
+}
+
 /// The measures of the last frame; the runtime puts them into the model after drawing. Paging and the clamping of
 /// scrolled text use them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// Rows of the focused list that were visible.
     pub list_rows: u16,
@@ -55,4 +64,5 @@ pub struct Measures {
     pub detail_lines: u32,
     /// Columns the shown detail has beyond its width when not wrapped.
     pub detail_overhang: u16,
+    pub map: ScreenMap,
 }

@@ -54,6 +54,11 @@ actions! {
         OtherUp "other_up" "" "scroll the detail up; from the detail, move up the list";
         Zoom "zoom" "zoom" "maximize or restore the focused pane";
         PreviousView "previous_view" "" "previous view";
+        Taller "taller" "" "make the focused pane taller";
+        Lower "lower" "" "make the focused pane lower";
+        Wider "wider" "" "make the focused pane wider";
+        Narrower "narrower" "" "make the focused pane narrower";
+        ResetSizes "reset_sizes" "" "reset the sizes of the panes";
     }
     /// The dashboard as a whole, and the first keys of sequences.
     AppAction(App) {

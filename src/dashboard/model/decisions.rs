@@ -205,6 +205,7 @@ impl Model {
                     (wide_revision, Some(wide_revision));
                 self.findings.triage.problem = problem;
                 self.settings.last_visit.opened = true;
+                self.restore_pane_sizes();
                 self.load_tabs();
             }
             TriageNews::Events(events) => return self.take_events(&events),

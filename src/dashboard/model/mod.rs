@@ -26,6 +26,7 @@ pub mod modal;
 pub mod navigation;
 pub mod outcomes;
 pub mod overlays;
+pub mod pane_sizes;
 pub mod payloads;
 pub mod plan;
 pub mod refresh;
@@ -52,8 +53,8 @@ pub(crate) use seen::SEEN_AFTER;
 use crate::client::Problem;
 use crate::contract::LoggerId;
 use crate::dashboard::base::{
-    Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, Measures, Notices, Now, PollBudget, Scope, Session,
-    Size, Ticket,
+    Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, Measures, Notices, Now, PaneSizes, PollBudget, Scope,
+    Session, Size, Ticket,
 };
 use crate::dashboard::data::{
     AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures, ShownTexts, Tabs, Tally,
@@ -223,6 +224,8 @@ pub struct Screen {
     pub measures: Measures,
     /// Something changed since the last frame.
     pub dirty: bool,
+    /// The dividers between panes that the user moved.
+    pub sizes: PaneSizes,
 }
 
 /// Batches of calls to the service.
@@ -273,7 +276,7 @@ impl Model {
                 cancelled: None,
             },
             overlay: Overlay::default(),
-            screen: Screen { size, measures: Measures::default(), dirty: true },
+            screen: Screen { size, measures: Measures::default(), dirty: true, sizes: PaneSizes::default() },
             calls: CallsState::default(),
         }
     }
@@ -286,9 +289,9 @@ impl Model {
 
     /// Takes the measures of a frame.
     pub fn drawn(&mut self, now: Duration, measures: Measures) {
-        self.screen.measures = measures;
         if let Some(guard) = self.findings.guards.of(self.navigation.focus.pane) {
             guard.drawn(now, measures.row);
         }
+        self.screen.measures = measures;
     }
 }

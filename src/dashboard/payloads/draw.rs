@@ -1,6 +1,6 @@
 //! The payload book: the place and the hits of each payload.
 
-use crate::dashboard::base::RowRef;
+use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction, ViewAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key,
@@ -20,7 +20,7 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("NOTE", 12, 2).from(120),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let remote = &cx.model.data.payloads;
     let new = key(cx, Context::Everywhere, Action::Payload(PayloadAction::Plant));
     let pane = ListPane {

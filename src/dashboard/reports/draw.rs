@@ -1,7 +1,7 @@
 //! The list and the detail of reports.
 
 use crate::contract::{Report, ReportStatus};
-use crate::dashboard::base::RowRef;
+use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
@@ -19,7 +19,7 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("EXPIRES", 7).right().expendable(1),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let new = key(cx, Context::Reports, Action::Item(ItemAction::New));
     let report = key(cx, Context::Findings, Action::Item(ItemAction::Report));
     let pane = ListPane {

@@ -2,7 +2,7 @@
 
 use crate::client::Problem;
 use crate::contract::{ResourceType, Scan, ScanStatus, Test, Tool};
-use crate::dashboard::base::{Pane, RowRef, Tab};
+use crate::dashboard::base::{Pane, RowRef, ShownRows, Tab};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, bar, draw_table, fact, format, key,
@@ -26,7 +26,7 @@ const COLUMNS: [TableColumn; 8] = [
 /// Columns of the percentage after a bar, with the blank before it.
 const PERCENT: u16 = 5;
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let start = key(cx, Context::Targets, Action::Item(ItemAction::Scan));
     let new = key(cx, Context::Scans, Action::Item(ItemAction::New));
     let columns = COLUMNS.map(|column| match column.title {

@@ -1,7 +1,7 @@
 //! Targets: the findings on each, and the age of its last scan.
 
 use crate::contract::{ScanStatus, Target};
-use crate::dashboard::base::RowRef;
+use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
@@ -18,7 +18,7 @@ const COLUMNS: [TableColumn; 5] = [
     TableColumn::flex("DESCRIPTION", 18, 3).expendable(1),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let new = key(cx, Context::Targets, Action::Item(ItemAction::New));
     let columns = COLUMNS.map(|column| match column.title {
         // A column that is equal in all rows is hidden.

@@ -20,6 +20,7 @@ pub(crate) use crate::dashboard::base::{
     Call, CallAnswer, CaptureRow, Effect, Measures, Now, Pane, PollEvent, Session, Size, Ticket, Update,
 };
 use crate::dashboard::core::Msg;
+use crate::dashboard::core::draw::frames::TestFrames;
 pub(crate) use crate::dashboard::core::update::update;
 use crate::dashboard::data::{OobNews, RecordedCalls, TriageNews};
 pub(crate) use crate::dashboard::model::Modal;
@@ -32,6 +33,7 @@ use crate::triage::ListedFinding;
 pub(crate) struct TestDashboard {
     pub model: Model,
     pub at: Duration,
+    frames: TestFrames,
 }
 
 pub(crate) fn stamp() -> Stamp {
@@ -43,7 +45,7 @@ impl TestDashboard {
     pub fn blank(columns: u16, rows: u16) -> Self {
         let session =
             Session { name: "local".into(), base_url: "http://127.0.0.1:8765/api/v2".into(), ..Session::default() };
-        Self { model: Model::new(session, Size { columns, rows }), at: Duration::ZERO }
+        Self { model: Model::new(session, Size { columns, rows }), at: Duration::ZERO, frames: TestFrames::default() }
     }
 
     /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 wordlists.
@@ -156,9 +158,16 @@ impl TestDashboard {
         }
         // The runtime draws a frame when no message is queued.
         let row = self.model.selected_row(self.model.navigation.focus.pane);
-        let measures = Measures { row, ..self.model.screen.measures };
+        let measures = Measures { row, ..self.model.screen.measures.clone() };
         self.model.drawn(self.at, measures);
         effects
+    }
+
+    /// Draws a frame, for tests of what depends on places on the screen. Returns its lines.
+    pub fn frame(&mut self) -> Vec<String> {
+        let (lines, measures) = self.frames.frame(&self.model);
+        self.model.drawn(self.at, measures);
+        lines
     }
 
     pub fn feed(&mut self, event: impl Into<PollEvent>) {

@@ -49,7 +49,7 @@ impl ViewCache {
 
     /// The measures of the last frame, for the model.
     pub fn measures(&self) -> Measures {
-        self.measures
+        self.measures.clone()
     }
 
     /// The counts of these tables, computed again when one of the tables was replaced.

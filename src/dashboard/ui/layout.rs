@@ -12,7 +12,7 @@
 //!
 //! Reports and wordlists are full views: in the wide layout they replace findings, scans and captures.
 
-use crate::dashboard::base::{Focus, Layout, Pane, Size};
+use crate::dashboard::base::{Axis, CellArea, Divider, Focus, Layout, Pane, PaneSizes, PlacedDivider, Size, SlotPart};
 use ratatui::layout::Rect;
 
 /// Smaller screens show only a line with the required size.
@@ -32,19 +32,19 @@ const SINCE_FROM: u16 = 12;
 /// Least and greatest height of the workspaces in the wide layout, with the frame.
 const WORKSPACES: (u16, u16) = (4, 8);
 
+/// Least width of a pane that the user made narrower, with the frame.
+const NARROWEST: u16 = 24;
+/// The same for the middle of the wide layout and for a detail.
+const NARROWEST_MAIN: u16 = 40;
+/// Least height of a pane that the user made lower, with the frame: one row and its scope.
+const LOWEST: u16 = 4;
+/// The same for the findings and for a detail.
+const LOWEST_MAIN: u16 = 8;
+
 /// Lines of a frame.
 const FRAME: u16 = 2;
 /// Least height of the lower lists in the wide layout, with the frame.
 const LOWER: u16 = 8;
-
-/// The part of a pane that an area shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlotPart {
-    List,
-    Detail,
-    /// A summary in one line.
-    Line,
-}
 
 /// An area with the pane that it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +69,12 @@ pub struct Areas {
     /// The key hints.
     pub footer: Rect,
     pub slots: Vec<Slot>,
+    pub dividers: Vec<PlacedDivider>,
 }
 
 /// The contents of places that can show more than one thing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'a> {
     /// The pane of key 5: captures or loggers.
     pub fifth: Pane,
     /// The pane whose selected row the detail shows.
@@ -84,42 +85,77 @@ pub struct Places {
     pub notices: u16,
     /// Rows of the workspaces, the scans, and the pane of key 5: their panes take no more than they need.
     pub rows: [usize; 3],
+    /// The dividers that the user moved.
+    pub sizes: &'a PaneSizes,
 }
 
-pub fn areas(size: Size, focus: Focus, places: Places) -> Areas {
+/// Divides areas at dividers, and keeps the places of the dividers.
+struct Divisions<'a> {
+    sizes: &'a PaneSizes,
+    placed: Vec<PlacedDivider>,
+    /// Whether panes have frames.
+    is_framed: bool,
+}
+
+impl Divisions<'_> {
+    /// Divides an area at a divider: after `automatic` cells, or where the user moved the divider.
+    fn divide(&mut self, area: Rect, divider: Divider, axis: Axis, automatic: u16, least: [u16; 2]) -> (Rect, Rect) {
+        let whole = CellArea::from(area);
+        let automatic = automatic.min(whole.length(axis));
+        let mut placed =
+            PlacedDivider { divider, axis, area: whole, before: automatic, least, is_double: self.is_framed };
+        if let Some(cells) = self.sizes.cells(divider, whole.length(axis)) {
+            placed.before = placed.clamp(i32::from(cells));
+        }
+        self.placed.push(placed);
+        match axis {
+            Axis::Columns => take_left(area, placed.before),
+            Axis::Rows => take_top(area, placed.before),
+        }
+    }
+}
+
+pub fn areas(size: Size, focus: Focus, places: Places<'_>) -> Areas {
     let whole = Rect::new(0, 0, size.columns, size.rows);
     let (header, rest) = take_top(whole, 1);
     let (rest, footer) = take_bottom(rest, 1);
     let (rest, notices) = take_bottom(rest, places.notices);
     let (since, rest) = take_top(rest, u16::from(places.since && size.rows >= SINCE_FROM));
-    let mut areas = Areas { header, since, tabs: Rect::ZERO, notices, footer, slots: Vec::new() };
     let layout = Layout::of(size);
-    match layout {
-        _ if focus.zoomed || layout == Layout::Stacked => {
-            let (pane, part) =
-                if focus.in_detail { (places.detail, SlotPart::Detail) } else { (focus.pane, SlotPart::List) };
-            let framed = layout != Layout::Stacked && layout != Layout::Portrait;
-            areas.slots.push(Slot { pane, part, area: rest, framed });
-        }
-        Layout::Wide => areas.slots = wide(rest, focus, places),
+    let mut areas = Areas { header, since, tabs: Rect::ZERO, notices, footer, slots: Vec::new(), dividers: Vec::new() };
+    if focus.zoomed || layout == Layout::Stacked {
+        let (pane, part) =
+            if focus.in_detail { (places.detail, SlotPart::Detail) } else { (focus.pane, SlotPart::List) };
+        let framed = layout != Layout::Stacked && layout != Layout::Portrait;
+        areas.slots.push(Slot { pane, part, area: rest, framed });
+        return areas;
+    }
+    let is_framed = layout != Layout::Portrait;
+    let mut divisions = Divisions { sizes: places.sizes, placed: Vec::new(), is_framed };
+    areas.slots = match layout {
+        Layout::Wide => wide(rest, focus, places, &mut divisions),
         Layout::Beside => {
             let (tabs, body) = take_top(rest, 1);
             areas.tabs = tabs;
-            areas.slots = beside(body, focus, places);
+            beside(body, focus, places, &mut divisions)
         }
-        Layout::Portrait | Layout::Stacked => areas.slots = portrait(rest, focus, places),
-    }
+        Layout::Portrait | Layout::Stacked => portrait(rest, focus, places, &mut divisions),
+    };
+    areas.dividers = divisions.placed;
     areas
 }
 
-fn wide(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
+fn wide(body: Rect, focus: Focus, places: Places<'_>, divisions: &mut Divisions<'_>) -> Vec<Slot> {
     let list = |pane, area| Slot { pane, part: SlotPart::List, area, framed: true };
     let detail = |area| Slot { pane: places.detail, part: SlotPart::Detail, area, framed: true };
     let left_width = (body.width / 5).clamp(LEFT.0, LEFT.1);
-    let (left, rest) = take_left(body, left_width);
+    let least = [NARROWEST, 2 * NARROWEST_MAIN];
+    let (left, rest) = divisions.divide(body, Divider::WideLeft, Axis::Columns, left_width, least);
     let most = (body.height / 6).clamp(WORKSPACES.0, WORKSPACES.1);
-    let (workspaces, targets) = take_top(left, needed(places.rows[0], FRAME, WORKSPACES.0, most));
-    let (middle, right) = take_left(rest, percent(rest.width, 58));
+    let workspaces = needed(places.rows[0], FRAME, WORKSPACES.0, most);
+    let (workspaces, targets) = divisions.divide(left, Divider::Workspaces, Axis::Rows, workspaces, [LOWEST, LOWEST]);
+    let least = [NARROWEST_MAIN, NARROWEST_MAIN];
+    let (middle, right) = divisions.divide(rest, Divider::WideRight, Axis::Columns, percent(rest.width, 58), least);
     let mut slots = vec![list(Pane::Workspaces, workspaces), list(Pane::Targets, targets)];
     if focus.pane.is_full_view() {
         slots.extend([list(focus.pane, middle), detail(right)]);
@@ -127,8 +163,13 @@ fn wide(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
     }
     // The lists below take at most this part, and leave rows that they do not need to the lists above.
     let (scans, captures) = (percent(middle.height, 42), percent(right.height, 32));
-    let (findings, scans) = take_bottom(middle, needed(places.rows[1], FRAME + 1, LOWER.min(scans), scans));
-    let (upper, lower) = take_bottom(right, needed(places.rows[2], FRAME + 2, LOWER.min(captures), captures));
+    let scans = needed(places.rows[1], FRAME + 1, LOWER.min(scans), scans);
+    let captures = needed(places.rows[2], FRAME + 2, LOWER.min(captures), captures);
+    let least = [LOWEST_MAIN, LOWEST];
+    let (findings, scans) =
+        divisions.divide(middle, Divider::Scans, Axis::Rows, middle.height.saturating_sub(scans), least);
+    let (upper, lower) =
+        divisions.divide(right, Divider::Captures, Axis::Rows, right.height.saturating_sub(captures), least);
     slots.extend([list(Pane::Findings, findings), list(Pane::Scans, scans), detail(upper), list(places.fifth, lower)]);
     slots
 }
@@ -138,19 +179,21 @@ fn needed(rows: usize, around: u16, least: u16, most: u16) -> u16 {
     u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(around).clamp(least.min(most), most)
 }
 
-fn beside(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
-    let (left, right) = take_left(body, percent(body.width, 55));
+fn beside(body: Rect, focus: Focus, places: Places<'_>, divisions: &mut Divisions<'_>) -> Vec<Slot> {
+    let least = [NARROWEST_MAIN, NARROWEST_MAIN];
+    let (left, right) = divisions.divide(body, Divider::Beside, Axis::Columns, percent(body.width, 55), least);
     vec![
         Slot { pane: focus.pane, part: SlotPart::List, area: left, framed: true },
         Slot { pane: places.detail, part: SlotPart::Detail, area: right, framed: true },
     ]
 }
 
-fn portrait(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
+fn portrait(body: Rect, focus: Focus, places: Places<'_>, divisions: &mut Divisions<'_>) -> Vec<Slot> {
     let others: Vec<Pane> =
         [Pane::Findings, Pane::Scans, places.fifth].into_iter().filter(|&pane| pane != focus.pane).collect();
     let (body, lines) = take_bottom(body, others.len().min(2) as u16);
-    let (list, detail) = take_top(body, percent(body.height, 42));
+    let least = [LOWEST_MAIN, LOWEST_MAIN];
+    let (list, detail) = divisions.divide(body, Divider::Portrait, Axis::Rows, percent(body.height, 42), least);
     let mut slots = vec![
         Slot { pane: focus.pane, part: SlotPart::List, area: list, framed: false },
         Slot { pane: places.detail, part: SlotPart::Detail, area: detail, framed: false },
@@ -165,6 +208,12 @@ fn portrait(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
 
 fn percent(length: u16, percent: u32) -> u16 {
     (u32::from(length) * percent / 100) as u16
+}
+
+impl From<Rect> for CellArea {
+    fn from(area: Rect) -> Self {
+        Self { x: area.x, y: area.y, width: area.width, height: area.height }
+    }
 }
 
 /// A pop-up of at most this size in the middle of a screen.
@@ -220,7 +269,14 @@ mod tests {
         let areas = areas(
             Size { columns, rows },
             focus,
-            Places { fifth: Pane::Captures, detail: pane, since: false, notices: 0, rows: [9; 3] },
+            Places {
+                fifth: Pane::Captures,
+                detail: pane,
+                since: false,
+                notices: 0,
+                rows: [9; 3],
+                sizes: &PaneSizes::default(),
+            },
         );
         areas.slots.iter().map(|slot| (slot.pane, slot.part)).collect()
     }
@@ -243,8 +299,8 @@ mod tests {
     fn short_lists_leave_their_rows_to_the_lists_above() {
         let height = |pane: Pane, scans: usize| {
             let focus = Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
-            let (fifth, detail) = (Pane::Captures, Pane::Findings);
-            let places = Places { fifth, detail, since: false, notices: 0, rows: [3, scans, 5] };
+            let (fifth, detail, sizes) = (Pane::Captures, Pane::Findings, PaneSizes::default());
+            let places = Places { fifth, detail, since: false, notices: 0, rows: [3, scans, 5], sizes: &sizes };
             let areas = areas(Size { columns: 200, rows: 60 }, focus, places);
             areas.slots.iter().find(|slot| slot.pane == pane).map(|slot| slot.area.height).unwrap()
         };
@@ -252,15 +308,29 @@ mod tests {
         assert_eq!((height(Pane::Findings, 90), height(Pane::Scans, 90)), (34, 24));
     }
 
+    const DIVIDERS: [Divider; 7] = [
+        Divider::WideLeft,
+        Divider::WideRight,
+        Divider::Workspaces,
+        Divider::Scans,
+        Divider::Captures,
+        Divider::Beside,
+        Divider::Portrait,
+    ];
+
     proptest! {
         #[test]
         fn areas_of_any_size_are_disjoint_and_on_screen(
             columns in 1u16..=500, rows in 1u16..=200, pane in 0usize..8, in_detail: bool, zoomed: bool,
-            since: bool, notices in 0u16..4, listed in 0usize..300,
+            since: bool, notices in 0u16..4, listed in 0usize..300, moved in proptest::option::of(proptest::array::uniform7(0u16..=100)),
         ) {
+            let mut sizes = PaneSizes::default();
+            for (divider, percent) in DIVIDERS.into_iter().zip(moved.into_iter().flatten()) {
+                sizes.set(divider, percent, 100);
+            }
             let size = Size { columns, rows };
             let focus = Focus { pane: Pane::ALL[pane], in_detail, zoomed };
-            let found = areas(size, focus, Places { fifth: Pane::Loggers, detail: focus.pane, since, notices, rows: [listed; 3] });
+            let found = areas(size, focus, Places { fifth: Pane::Loggers, detail: focus.pane, since, notices, rows: [listed; 3], sizes: &sizes });
             let mut all = vec![found.header, found.since, found.tabs, found.notices, found.footer];
             all.extend(found.slots.iter().map(|slot| slot.area));
             let whole = Rect::new(0, 0, columns, rows);
@@ -269,6 +339,12 @@ mod tests {
             prop_assert_eq!(cells, whole.area());
             for (i, one) in all.iter().enumerate() {
                 prop_assert!(all[i + 1..].iter().all(|other| one.intersection(*other).is_empty()));
+            }
+            if moved.is_some() {
+                for slot in found.slots.iter().filter(|slot| found.slots.len() > 1 && slot.part != SlotPart::Line) {
+                    let (width, height) = if slot.framed { (NARROWEST, LOWEST) } else { (1, LOWEST_MAIN) };
+                    prop_assert!(slot.area.width >= width && slot.area.height >= height, "{slot:?}");
+                }
             }
             for pop in [popup(whole, 60, 12), sheet(whole, 9), command_sheet(whole, 40)] {
                 prop_assert!(pop.is_empty() || whole.intersection(pop) == pop);

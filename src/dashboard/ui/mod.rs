@@ -30,8 +30,8 @@ pub(crate) use facts::target_of;
 pub(crate) use format::risk_counts;
 pub(crate) use labels::{ago, chips, fact, key, numbered};
 pub use layout::{
-    COMMAND_NAME, LEAST, Places, Slot, SlotPart, TABS_FROM, command_sheet, indented, popup, sheet, take_bottom,
-    take_left, take_top,
+    COMMAND_NAME, LEAST, Places, Slot, TABS_FROM, command_sheet, indented, popup, sheet, take_bottom, take_left,
+    take_top,
 };
 pub(crate) use list::{
     GridRow, ListPane, ListState, draw_grouped, draw_list_pane, draw_table, pane_of, problem_lines, stale_reason,

@@ -90,8 +90,8 @@ pub(crate) fn draw_detail<'a>(
     area = take_top(area, u16::from(area.height > 6)).1;
     area = draw_search_line(cx, buf, area);
     let first = draw_text(cx, buf, indented(area), slot.pane, tab, detail, cache);
-    let measured = cache.measures;
-    draw_position(cx, buf, edge, tab, first, measured.detail_rows, measured.detail_lines);
+    let (rows, lines) = (cache.measures.detail_rows, cache.measures.detail_lines);
+    draw_position(cx, buf, edge, tab, first, rows, lines);
 }
 
 /// Draws the places of the items of the list that cannot be read in the last lines. Returns the remaining area.

@@ -1,7 +1,7 @@
 //! Wordlists: the words that guessing tools try.
 
 use crate::contract::Wordlist;
-use crate::dashboard::base::RowRef;
+use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction, ListAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
@@ -17,7 +17,7 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("DESCRIPTION", 16, 3).expendable(2),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let pane = ListPane {
         columns: COLUMNS,
         invitation: "no wordlists: `scandeck wordlists import FILE` adds one to the local service".to_owned(),

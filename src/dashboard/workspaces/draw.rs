@@ -1,6 +1,7 @@
 //! The list of workspaces, with the current one marked.
 
 use crate::contract::Workspace;
+use crate::dashboard::base::ShownRows;
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{Cx, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, format, key, pane_of, words};
 use crate::text;
@@ -14,7 +15,7 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("DESCRIPTION", 20, 3).expendable(2),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let new = key(cx, Context::Workspaces, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,

@@ -3,7 +3,7 @@
 pub mod cells;
 pub mod detail;
 
-use crate::dashboard::base::{CaptureRow, Pane};
+use crate::dashboard::base::{CaptureRow, Pane, ShownRows};
 use crate::dashboard::captures::HTTP_ONLY;
 use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::ui::{Cx, ListPane, ListState, Slot, TableRow, ViewCache, draw_list_pane, format, key, words};
@@ -11,7 +11,7 @@ use crate::oob::{Reachability, request};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
     let is_of_one_logger = cx.model.navigation.scope.logger.is_some();
     let columns = cells::COLUMNS.map(|column| match column.title {

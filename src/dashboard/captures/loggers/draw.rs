@@ -1,7 +1,7 @@
 //! Loggers: their URLs, numbers of captures and remaining lifetimes.
 
 use crate::contract::Logger;
-use crate::dashboard::base::RowRef;
+use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
@@ -19,7 +19,7 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("URL", 16, 3).expendable(2),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let new = key(cx, Context::Loggers, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,

@@ -9,6 +9,8 @@
 //! ```
 
 pub mod footer;
+#[cfg(test)]
+pub(crate) mod frames;
 pub mod header;
 pub mod modals;
 pub mod panes;
@@ -59,11 +61,13 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
                 _ => model.lists.captures.len(),
             },
         ],
+        sizes: &model.screen.sizes,
     };
     let areas = crate::dashboard::ui::layout::areas(size, model.navigation.focus, places);
     header::draw_header(&cx, buf, areas.header);
     crate::dashboard::settings::draw::last_visit::draw_last_visit(&cx, buf, areas.since);
     footer::draw_tabs(&cx, buf, areas.tabs);
+    cache.measures.map.dividers = areas.dividers;
     for slot in &areas.slots {
         panes::draw_slot(&cx, buf, slot, cache);
     }

@@ -3,19 +3,21 @@
 //! The `draw` of a feature has the columns of its list, the cells of a row, and its detail. How a list or a detail is
 //! framed, scrolled and filtered is in `ui/list` and `ui/text`, once for all.
 
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, PlacedPane, ShownRows, SlotPart};
 pub(crate) use crate::dashboard::ui::labels::numbered;
-use crate::dashboard::ui::{Cx, DetailPane, Slot, SlotPart, ViewCache, draw_sides};
+use crate::dashboard::ui::{Cx, DetailPane, Slot, ViewCache, draw_sides};
 use ratatui::prelude::{Buffer, Line, Span};
 
 /// Draws a slot. What it measured goes into the cache.
 pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) {
+    let mut placed = PlacedPane { pane: slot.pane, part: slot.part, area: slot.area.into(), rows: None };
     match slot.part {
         SlotPart::List => {
             let rows = (view_of(slot.pane).list)(cx, buf, slot, cache);
+            placed.rows = Some(rows).filter(|rows| rows.area.height > 0);
             if slot.pane == cx.model.navigation.focus.pane {
-                cache.measures.list_rows = rows;
-                cache.measures.row = cx.model.selected_row(slot.pane).filter(|_| rows > 0);
+                cache.measures.list_rows = rows.area.height;
+                cache.measures.row = cx.model.selected_row(slot.pane).filter(|_| placed.rows.is_some());
             }
         }
         SlotPart::Detail => {
@@ -29,10 +31,11 @@ pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         }
         SlotPart::Line => draw_summary(cx, buf, slot),
     }
+    cache.measures.map.panes.push(placed);
 }
 
-/// Draws a list; how many rows were visible.
-type DrawList = fn(&Cx<'_>, &mut Buffer, &Slot, &mut ViewCache) -> u16;
+/// Draws a list; where its rows are.
+type DrawList = fn(&Cx<'_>, &mut Buffer, &Slot, &mut ViewCache) -> ShownRows;
 /// The detail of the selected row.
 type DetailOf = for<'a> fn(&Cx<'a>, &mut ViewCache) -> Option<DetailPane<'a>>;
 /// A pane in one line, in layouts that have no more room for it.

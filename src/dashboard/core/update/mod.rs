@@ -24,6 +24,8 @@ mod lists_tests;
 #[cfg(test)]
 mod outcomes_tests;
 #[cfg(test)]
+mod pane_sizes_tests;
+#[cfg(test)]
 mod properties_tests;
 #[cfg(test)]
 mod queries_tests;

@@ -1,13 +1,17 @@
 //! Keys that move between panes, views and tabs.
 
 use crate::contract::WorkspaceId;
-use crate::dashboard::base::{Effect, Pane, Scope, Tone};
+use crate::dashboard::base::{Axis, Effect, Pane, Scope, Tone};
 use crate::dashboard::core::update::{prompts, steps};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ListAction, ViewAction};
 use crate::dashboard::model::navigation::{go, set_scope};
 use crate::dashboard::model::{Help, Modal, Model};
 use crate::text::plural;
+
+/// Rows and columns by which a key resizes a pane.
+const ROWS: i32 = 2;
+const COLUMNS: i32 = 4;
 
 /// Handles an action on views and panes.
 pub(crate) fn handle_view(model: &mut Model, action: ViewAction, effects: &mut Vec<Effect>) {
@@ -31,6 +35,11 @@ pub(crate) fn handle_view(model: &mut Model, action: ViewAction, effects: &mut V
         ViewAction::OtherUp => other(model, -1),
         ViewAction::Zoom => model.navigation.focus.zoomed = !model.navigation.focus.zoomed,
         ViewAction::PreviousView => previous_view(model),
+        ViewAction::Taller => model.resize_pane(Axis::Rows, ROWS, effects),
+        ViewAction::Lower => model.resize_pane(Axis::Rows, -ROWS, effects),
+        ViewAction::Wider => model.resize_pane(Axis::Columns, COLUMNS, effects),
+        ViewAction::Narrower => model.resize_pane(Axis::Columns, -COLUMNS, effects),
+        ViewAction::ResetSizes => model.reset_pane_sizes(effects),
     }
 }
 

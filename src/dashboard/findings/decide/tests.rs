@@ -264,12 +264,12 @@ fn hold(app: &mut TestDashboard, key: &str) -> usize {
     let mut events = 0;
     for press in 0..400 {
         app.at += Duration::from_millis(5);
-        let measures = app.model.screen.measures;
+        let measures = app.model.screen.measures.clone();
         let effects = update(&mut app.model, now(app.at), Msg::Key(event));
         events += recorded(&effects).len();
         if press % 3 == 0 {
             let row = app.model.selected_row(Pane::Findings);
-            app.model.drawn(app.at, Measures { row, ..measures });
+            app.model.drawn(app.at, Measures { row, ..measures.clone() });
         }
     }
     events

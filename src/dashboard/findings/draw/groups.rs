@@ -7,6 +7,7 @@
 //!     ▲ HIGH +   /db.sql                   api            9m –
 //! ```
 
+use crate::dashboard::base::ShownRows;
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::{FindingGroupBy, Group};
 use crate::dashboard::ui::{
@@ -31,7 +32,13 @@ fn columns(by: FindingGroupBy) -> [TableColumn; 7] {
 }
 
 /// Draws the findings in groups.
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache, by: FindingGroupBy) -> u16 {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+    by: FindingGroupBy,
+) -> ShownRows {
     let (remote, list, groups) = (&cx.model.data.findings, &cx.model.lists.findings, &cx.model.lists.finding_groups);
     let total = remote.value().map_or(0, |table| table.len());
     let columns = columns(by);

@@ -5,7 +5,7 @@ pub mod groups;
 
 pub mod detail;
 
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::data::Saved;
 use crate::dashboard::input::{Action, Context, ItemAction, ViewAction};
 use crate::dashboard::ui::{
@@ -38,7 +38,7 @@ const LAST_SEEN: u16 = 130;
 /// Columns of the decision: the longest word is `accepted·svc`.
 const DECISION: u16 = 12;
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     if let (Some(by), Some(_)) = (cx.model.lists.finding_groups.by, cx.model.data.findings.value()) {
         return groups::draw_list(cx, buf, slot, cache, by);
     }

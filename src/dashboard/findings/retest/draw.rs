@@ -1,6 +1,6 @@
 //! The retest board: findings of a retest, or of two scans, with BEFORE and NOW.
 
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::data::{Board, BoardRow};
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::Group;
@@ -19,7 +19,7 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("NOW", 12),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let (remote, list) = (&cx.model.data.board, &cx.model.lists.board);
     let pane = ListPane {
         columns: COLUMNS,

@@ -16,7 +16,7 @@ pub(crate) use edges::{retry_in, stale_reason};
 
 use crate::client::Problem;
 use crate::contract::Stamp;
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::list::{Group, GroupPlace, List};
 use crate::dashboard::model::Stored;
@@ -81,7 +81,7 @@ pub(crate) struct ListPane<'a> {
 }
 
 /// Draws a list into its slot. `first` returns the first visible row for a height, `row` the cells of a row for the
-/// widths of the columns. Returns the number of visible rows.
+/// widths of the columns. Returns the places of the visible rows.
 pub(crate) fn draw_list_pane<'a>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
@@ -89,7 +89,7 @@ pub(crate) fn draw_list_pane<'a>(
     pane: &ListPane<'a>,
     first: impl FnOnce(usize) -> usize,
     row: impl Fn(usize, &[u16]) -> Option<TableRow<'a>>,
-) -> u16 {
+) -> ShownRows {
     let mut area = if slot.framed { draw_edges(cx, buf, slot.area, pane) } else { slot.area };
     // Lists without room for tabs name the current tab in the scope line.
     if let Some((tabs, _)) = pane.tabs.as_ref().filter(|_| shows_tabs(slot)) {
@@ -106,7 +106,7 @@ pub(crate) fn draw_list_pane<'a>(
     if pane.shown == 0 {
         draw_nothing(cx, buf, area, pane);
         query_help::draw_help(cx, buf, area, pane, 0);
-        return 0;
+        return ShownRows::default();
     }
     let room = widths(pane.columns, area.width.saturating_sub(GUTTER));
     if pane.has_header && area.height > 2 {
@@ -118,7 +118,7 @@ pub(crate) fn draw_list_pane<'a>(
     let rows = (first..pane.shown).take(usize::from(area.height)).filter_map(|at| row(at, &room));
     draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);
     query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first));
-    area.height
+    ShownRows { area: area.into(), first }
 }
 
 /// As `draw_list_pane`, for a list of a table: `cells` returns the cells of an item.
@@ -129,7 +129,7 @@ pub(crate) fn draw_table<'a, T: Stored + 'static>(
     cache: &mut ViewCache,
     pane: ListPane<'a>,
     cells: impl Fn(&'a T, &[u16]) -> Vec<Line<'a>>,
-) -> u16 {
+) -> ShownRows {
     let style = cx.freshness(T::remote(&cx.model.data));
     let row = |row: GridRow<'a, T>, room: &[u16]| match row {
         GridRow::Item { item, .. } => (cells(item, room), style),
@@ -157,7 +157,7 @@ pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
     cache: &mut ViewCache,
     pane: ListPane<'a>,
     cells: impl Fn(GridRow<'a, T>, &[u16]) -> (Vec<Line<'a>>, Style),
-) -> u16 {
+) -> ShownRows {
     let list = T::list(&cx.model.lists);
     let Some(table) = T::remote(&cx.model.data).value() else {
         return draw_list_pane(cx, buf, slot, &pane, |_| 0, |_, _| None);

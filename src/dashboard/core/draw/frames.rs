@@ -1,0 +1,22 @@
+//! Frames for tests of keys and of the mouse that depend on places on the screen.
+
+use super::{ViewCache, draw_into};
+use crate::dashboard::base::{Measures, Size};
+use crate::dashboard::model::Model;
+use ratatui::prelude::{Buffer, Rect};
+
+/// Frames, each drawn with the memory of the last one.
+#[derive(Default)]
+pub(crate) struct TestFrames(ViewCache);
+
+impl TestFrames {
+    /// The lines of a frame, and what it measured.
+    pub fn frame(&mut self, model: &Model) -> (Vec<String>, Measures) {
+        let Size { columns, rows } = model.screen.size;
+        let area = Rect::new(0, 0, columns, rows);
+        let mut buffer = Buffer::empty(area);
+        draw_into(model, &mut buffer, area, &mut self.0);
+        let line = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect();
+        ((0..rows).map(line).collect(), self.0.measures())
+    }
+}
