@@ -92,6 +92,16 @@ pub struct Config {
     pub signal_command: Vec<String>,
     /// Changed keys of the dashboard.
     pub keys: KeySettings,
+    /// Whether the dashboard uses the mouse.
+    pub mouse: bool,
+}
+
+/// The settings that the demo takes, which has its own service.
+#[derive(Clone, Debug, Default)]
+pub struct DemoSettings {
+    pub signal_command: Vec<String>,
+    pub keys: KeySettings,
+    pub mouse: bool,
 }
 
 /// Changed keys, and their file for messages. They are checked by the dashboard, which knows contexts and actions.
@@ -162,16 +172,21 @@ impl Config {
             keep_days: file.captures.keep_days,
             signal_command: file.signals.command(),
             keys: KeySettings { file: file.path, all: file.key_settings },
+            mouse: file.mouse,
         })
     }
 
-    /// The notification command and the keys: the only settings for the demo, which has its own service.
+    /// The settings for the demo.
     ///
     /// # Errors
     /// When the file is unreadable or has unknown keys.
-    pub fn of_demo(environment: &Environment) -> Result<(Vec<String>, KeySettings), ConfigError> {
+    pub fn of_demo(environment: &Environment) -> Result<DemoSettings, ConfigError> {
         let file = file::ConfigFile::read(&environment.config_file(), false)?;
-        Ok((file.signals.command(), KeySettings { file: file.path, all: file.key_settings }))
+        Ok(DemoSettings {
+            signal_command: file.signals.command(),
+            keys: KeySettings { file: file.path, all: file.key_settings },
+            mouse: file.mouse,
+        })
     }
 
     /// The changed keys of a file, or of the default one.

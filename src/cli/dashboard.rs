@@ -50,6 +50,7 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
     let settings = DashboardSettings {
         notify_command: config.signal_command.clone(),
         keymap: key_table::effective(&config.keys)?,
+        mouse: config.mouse,
     };
     let opening = match &args.from_bundle {
         Some(name) => DashboardStart::On(Box::new(from_bundle::open(&config, &environment, name)?)),

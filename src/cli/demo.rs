@@ -39,8 +39,12 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     }
     let environment = Environment::of_process();
     runtime::log::begin(&environment.state_dir());
-    let (notify_command, keys) = Config::of_demo(&environment)?;
-    let settings = DashboardSettings { notify_command, keymap: key_table::effective(&keys)? };
+    let settings = Config::of_demo(&environment)?;
+    let settings = DashboardSettings {
+        notify_command: settings.signal_command,
+        keymap: key_table::effective(&settings.keys)?,
+        mouse: settings.mouse,
+    };
     writeln!(stdout(), "scandeck demo: starting a temporary service on loopback")?;
     let opening = DashboardStart::On(Box::new(dashboard::on_demo(DemoEnvironment::start(Tempo::Watched).await?)));
     // The demo has a service from the start, so the first-start question never appears.

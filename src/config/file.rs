@@ -30,6 +30,8 @@ pub struct ConfigFile {
     pub user: Option<String>,
     /// Source addresses of the analyst's own requests.
     pub own_addresses: Vec<Network>,
+    /// Whether the dashboard uses the mouse.
+    pub mouse: bool,
     pub captures: Captures,
     pub signals: SignalSettings,
     /// Keys by context and action; each value with its place in the file.

@@ -91,6 +91,7 @@ fn defaults() -> BTreeMap<&'static str, String> {
         ("default_profile", or(config.profile, "none")),
         ("user", config.user),
         ("own_addresses", list(config.own_addresses.iter().map(ToString::to_string).collect())),
+        ("mouse", config.mouse.to_string()),
         ("keep_days", or(config.keep_days.map(|days| days.to_string()), "forever")),
         ("command", list(config.signal_command)),
         ("base_url", or(profile.base_url, "none")),

@@ -94,6 +94,41 @@ async fn dashboard_suspended_by_ctrl_z_continues_after_fg() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn mouse_is_released_while_suspended_and_at_the_end() {
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let config = home.path().join("config/scandeck");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "mouse = true\n").unwrap();
+    let mut command = CommandBuilder::new("sh");
+    command.args(["-i", "-m"]);
+    let variables: [(&str, &str); 3] =
+        [("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key), ("PS1", "ready> ")];
+    let mut session = Session::start_command(home.path(), command, &variables);
+    session.until("ready>").await;
+    session.keys(&format!("{}\n", env!("CARGO_BIN_EXE_scandeck")));
+    session.until("● live").await;
+    assert!(session.has_mouse());
+    session.keys("\x1a");
+    session.until("Stopped").await;
+    assert!(!session.has_mouse());
+    session.keys("fg\n");
+    session.until("● live").await;
+    assert!(session.has_mouse());
+    session.keys(":mouse\r");
+    session.until("mouse off").await;
+    assert!(!session.has_mouse());
+    session.keys(":mouse\r");
+    session.until("mouse on; with shift").await;
+    assert!(session.has_mouse());
+    session.keys("q");
+    session.until("continues").await;
+    assert!(!session.has_mouse());
+    session.keys("exit\n");
+    session.ended().await;
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn form_field_edited_in_editor_is_sent() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let mut session = in_editor(&service, home.path(), "printf 'Made in the editor\\n' > \"$1\"").await;

@@ -144,6 +144,12 @@ impl Session {
         self.ended().await
     }
 
+    /// Whether the terminal reports presses, drags and the wheel of the mouse.
+    pub fn has_mouse(&self) -> bool {
+        let parser = self.screen.lock().unwrap();
+        parser.screen().mouse_protocol_mode() == vt100::MouseProtocolMode::ButtonMotion
+    }
+
     /// Whether the alternate screen is shown.
     pub fn is_full_screen(&self) -> bool {
         self.screen.lock().unwrap().screen().alternate_screen()
@@ -167,6 +173,7 @@ impl Session {
             (screen.alternate_screen(), "alternate screen"),
             (screen.hide_cursor(), "cursor"),
             (screen.bracketed_paste(), "bracketed paste"),
+            (screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None, "mouse"),
             (modes(&*self.master) != self.modes, "terminal modes"),
         ];
         differences.into_iter().find(|(differs, _)| *differs).map(|(_, name)| name)

@@ -17,7 +17,7 @@ const CHILD: &str = "SCANDECK_TEST_PANIC";
 async fn panic_restores_terminal_before_message() {
     if std::env::var_os(CHILD).is_some() {
         let connect = Arc::new(|_| panic!("struck by a test"));
-        let settings = DashboardSettings { notify_command: Vec::new(), keymap: Keymap::builtin() };
+        let settings = DashboardSettings { notify_command: Vec::new(), keymap: Keymap::builtin(), mouse: true };
         let _ = runtime::run(DashboardStart::Prompt(None), connect, settings, CancellationToken::new()).await;
         return;
     }

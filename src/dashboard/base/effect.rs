@@ -103,6 +103,8 @@ pub enum Effect {
         /// The new tokens.
         grown: PayloadBook,
     },
+    /// Let the terminal report the mouse, or not.
+    Mouse(bool),
     /// Send `Msg::NextChunk` after the keys that are queued.
     NextChunk,
     /// Store one of several settings of a kind, without changing the others that another dashboard stored.

@@ -89,7 +89,7 @@ impl PlacedDivider {
     }
 
     /// The first cell after it.
-    fn at(&self) -> u16 {
+    pub fn at(&self) -> u16 {
         self.area.start(self.axis).saturating_add(self.before)
     }
 }
@@ -104,6 +104,15 @@ pub struct ScreenMap {
 impl ScreenMap {
     pub fn pane_at(&self, x: u16, y: u16) -> Option<&PlacedPane> {
         self.panes.iter().find(|pane| pane.area.contains(x, y))
+    }
+
+    /// The divider that is drawn in a cell.
+    pub fn divider_at(&self, x: u16, y: u16) -> Option<&PlacedDivider> {
+        self.dividers.iter().find(|placed| {
+            let place = if placed.axis == Axis::Columns { x } else { y };
+            let first = placed.at().saturating_sub(u16::from(placed.is_double));
+            placed.area.contains(x, y) && (first..=placed.at()).contains(&place)
+        })
     }
 
     /// The divider next to an area in a direction, and whether the area is before it. The divider after the area comes

@@ -8,13 +8,15 @@ use crate::dashboard::base::{
 use crate::dashboard::data::{OobNews, ReadFinding, RecordedCalls, TriageNews};
 use crate::oob::{CaptureRecord, PayloadRequest};
 use crate::triage::Correlated;
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 pub enum Msg {
     /// A key was pressed (or repeated; releases are not sent).
     Key(KeyEvent),
+    /// A button of the mouse was pressed, moved or released, or the wheel turned.
+    Mouse(MouseEvent),
     /// Text was pasted.
     Paste(String),
     /// The terminal has this size now.

@@ -27,5 +27,5 @@ pub use crate::dashboard::input::key::KeyChord;
 pub use crate::dashboard::input::keymap::{Entry, HelpSection, KeyHint, KeyStep, Keymap, KeymapError};
 pub use crate::dashboard::input::rebind::RebindError;
 pub use crate::dashboard::input::sequence::KeySequence;
-/// The terminal's own keys, for what types text.
-pub use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+/// The events of the terminal: keys, for what types text, and the mouse.
+pub use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};

@@ -23,6 +23,7 @@ pub mod last_visit;
 pub mod lists;
 pub mod loggers;
 pub mod modal;
+pub mod mouse;
 pub mod navigation;
 pub mod outcomes;
 pub mod overlays;
@@ -45,6 +46,7 @@ pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
 pub use modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue};
 pub use modal::rules_box::{RuleEdit, RulesBox};
 pub use modal::{Help, Line, LinePurpose, Modal, QueryHelp, Setup, TextBox};
+pub use mouse::{ListScroll, Mouse};
 pub use outcomes::UnknownOutcome;
 pub use review::facts::{Alike, Before, LOOKED_AT, NOTHING, ReviewEvidence, ReviewFacts};
 pub use review::{Card, Cards, Decided, Review, ReviewOutcome, TABS};
@@ -226,6 +228,7 @@ pub struct Screen {
     pub dirty: bool,
     /// The dividers between panes that the user moved.
     pub sizes: PaneSizes,
+    pub mouse: Mouse,
 }
 
 /// Batches of calls to the service.
@@ -276,7 +279,13 @@ impl Model {
                 cancelled: None,
             },
             overlay: Overlay::default(),
-            screen: Screen { size, measures: Measures::default(), dirty: true, sizes: PaneSizes::default() },
+            screen: Screen {
+                size,
+                measures: Measures::default(),
+                dirty: true,
+                sizes: PaneSizes::default(),
+                mouse: Mouse::default(),
+            },
             calls: CallsState::default(),
         }
     }

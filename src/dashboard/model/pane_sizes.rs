@@ -24,7 +24,7 @@ impl Model {
             return self.notify(Tone::Plain, format!("no pane {where_to}; nothing to resize"));
         };
         let before = i32::from(self.cells_before(map.dividers[at])) + if is_before { by } else { -by };
-        match self.move_divider(at, before) {
+        match self.move_divider(map.dividers[at], before) {
             true => self.remember_pane_sizes(effects),
             false => self.notify(Tone::Plain, "a pane has its least size; nothing to resize"),
         }
@@ -43,8 +43,7 @@ impl Model {
     }
 
     /// Moves a divider of the last frame behind so many cells. False if the divider is there.
-    pub(crate) fn move_divider(&mut self, at: usize, before: i32) -> bool {
-        let Some(&placed) = self.screen.measures.map.dividers.get(at) else { return false };
+    pub(crate) fn move_divider(&mut self, placed: PlacedDivider, before: i32) -> bool {
         let is_moved = placed.clamp(before) != self.cells_before(placed);
         if is_moved {
             self.screen.sizes.set(placed.divider, placed.clamp(before), placed.area.length(placed.axis));

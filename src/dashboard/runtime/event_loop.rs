@@ -161,6 +161,8 @@ impl EventLoop {
             }
         }
         this.model.keyboard.keymap = settings.keymap;
+        this.model.screen.mouse.is_on = settings.mouse;
+        this.terminal.report_mouse(settings.mouse)?;
         Ok(this)
     }
 
@@ -297,6 +299,7 @@ impl EventLoop {
         self.typed = true;
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.queue.push_back(Msg::Key(key)),
+            Event::Mouse(event) => self.queue.push_back(Msg::Mouse(event)),
             Event::Paste(text) => self.queue.push_back(Msg::Paste(text)),
             Event::Resize(columns, rows) => self.queue.push_back(Msg::Resize(Size { columns, rows })),
             _ => {}

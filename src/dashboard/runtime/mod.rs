@@ -157,6 +157,8 @@ pub struct DashboardSettings {
     /// Program and arguments of the notification command; may be empty.
     pub notify_command: Vec<String>,
     pub keymap: Arc<Keymap>,
+    /// Whether the mouse is on at the start.
+    pub mouse: bool,
 }
 
 /// Shows the dashboard until it ends: by its keys, a signal, the end of its terminal, or `shutdown`. The terminal is

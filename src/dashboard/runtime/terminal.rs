@@ -1,7 +1,7 @@
 //! The terminal guard: it takes over the terminal and restores it, whatever ends the dashboard.
 //!
 //! ```text
-//!   enter ─► raw mode, alternate screen, bracketed paste ─► draw … ─► restore
+//!   enter ─► raw mode, alternate screen, paste, mouse ─► draw … ─► restore
 //!                                                            drop ──────┤
 //!                                                            panic ─────┤   (the hook restores before the message)
 //!                                                            suspend ───┘ ─► resume
@@ -13,7 +13,7 @@ use crate::dashboard::base::Size;
 use crate::dashboard::runtime::terminal_answers::{BACKGROUND, answer_to, background_of};
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
-use crossterm::style::{ResetColor, force_color_output};
+use crossterm::style::{Print, ResetColor, force_color_output};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
     enable_raw_mode, size,
@@ -32,6 +32,13 @@ use std::{io, panic};
 /// Whether the dashboard has the terminal.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
+/// Whether the terminal reports the mouse while the dashboard has it.
+static REPORTS_MOUSE: AtomicBool = AtomicBool::new(false);
+
+/// Presses, drags and the wheel with SGR coordinates. `EnableMouseCapture` of crossterm also requests every motion, which
+/// would wake the event loop for nothing.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
 pub struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<ActiveOutput>>,
@@ -91,6 +98,17 @@ impl Terminal {
         Write::flush(backend)
     }
 
+    /// Turns the reports of the mouse on or off. They are off while another program has the terminal.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn report_mouse(&mut self, is_on: bool) -> io::Result<()> {
+        if REPORTS_MOUSE.swap(is_on, Ordering::SeqCst) == is_on {
+            return Ok(());
+        }
+        self.write(if is_on { MOUSE_ON } else { MOUSE_OFF }.as_bytes())
+    }
+
     /// The size of the terminal; 80×24 if it is unknown.
     pub fn size() -> Size {
         let (columns, rows) = size().unwrap_or((80, 24));
@@ -141,15 +159,24 @@ impl Write for ActiveOutput {
 fn take() -> io::Result<()> {
     enable_raw_mode()?;
     IS_ACTIVE.store(true, Ordering::SeqCst);
-    execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste).inspect_err(|_| restore())
+    let mouse = if REPORTS_MOUSE.load(Ordering::SeqCst) { MOUSE_ON } else { "" };
+    execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Print(mouse)).inspect_err(|_| restore())
 }
 
 /// Restores the terminal. Errors mean that it is gone, so there is nothing to restore.
 fn restore() {
     if IS_ACTIVE.swap(false, Ordering::SeqCst) {
+        let mouse = if REPORTS_MOUSE.load(Ordering::SeqCst) { MOUSE_OFF } else { "" };
         // The synchronized update is ended first: a panic while drawing leaves it open, and the message would be hidden.
-        let _ =
-            execute!(stdout(), EndSynchronizedUpdate, DisableBracketedPaste, ResetColor, LeaveAlternateScreen, Show);
+        let _ = execute!(
+            stdout(),
+            EndSynchronizedUpdate,
+            Print(mouse),
+            DisableBracketedPaste,
+            ResetColor,
+            LeaveAlternateScreen,
+            Show
+        );
         let _ = disable_raw_mode();
     }
 }

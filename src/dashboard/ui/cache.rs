@@ -5,7 +5,7 @@ use crate::contract::{Scan, Target};
 use crate::dashboard::base::{CaptureKey, GroupId, Measures, Pane, RowRef, Tab, TextMode};
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
-use crate::dashboard::model::ReviewFacts;
+use crate::dashboard::model::{ListScroll, ReviewFacts};
 use crate::dashboard::ui::{PaneFacts, Theme, window};
 use crate::table::{Item, Table};
 use crate::triage::{Issue, ListedFinding};
@@ -99,11 +99,28 @@ pub(crate) struct Anchor {
     id: Option<RowRef>,
     row: usize,
     view: u64,
+    /// The number of the last request to scroll.
+    scrolled: u64,
 }
 
 impl Anchor {
-    /// The first of `height` rows to draw. `view` is a hash of the filter, order and scope of the list.
-    pub fn resolve<T: Item>(&mut self, view: u64, list: &List<T>, table: &Table<T>, height: usize) -> usize {
+    /// The number of the last request to scroll that was drawn.
+    pub fn scrolled(&self) -> u64 {
+        self.scrolled
+    }
+
+    /// The first of `height` rows to draw, after a request to scroll. `view` is a hash of the filter, order and scope of the list.
+    pub fn resolve<T: Item>(
+        &mut self,
+        view: u64,
+        scroll: Option<ListScroll>,
+        list: &List<T>,
+        table: &Table<T>,
+        height: usize,
+    ) -> usize {
+        if let Some(scroll) = scroll {
+            (self.id, self.row, self.scrolled) = (None, scroll.first, scroll.number);
+        }
         let row_at = |at: usize| list.row_at(table, at).map(|row| row.map(Into::into));
         let held = match self.id {
             _ if std::mem::replace(&mut self.view, view) != view => list.at.saturating_sub(height / 2),
@@ -119,16 +136,29 @@ impl Anchor {
 /// The first visible capture of the stream (the newest capture of a group header). Rows of the stream move with each new
 /// capture, so the row is always found by its capture, or by the nearest one when that capture was dropped.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StreamAnchor(Option<CaptureKey>);
+pub(crate) struct StreamAnchor {
+    id: Option<CaptureKey>,
+    scrolled: u64,
+}
 
 impl StreamAnchor {
-    /// The first of `height` rows to draw.
-    pub fn resolve(&mut self, list: &StreamList, stream: &Stream, height: usize) -> usize {
-        let held = self.0.map_or(0, |id| list.place_near(stream, id));
+    /// The number of the last request to scroll that was drawn.
+    pub fn scrolled(&self) -> u64 {
+        self.scrolled
+    }
+
+    /// The first of `height` rows to draw, after a request to scroll.
+    pub fn resolve(&mut self, scroll: Option<ListScroll>, list: &StreamList, stream: &Stream, height: usize) -> usize {
+        let held = match (scroll, self.id) {
+            (Some(scroll), _) => scroll.first,
+            (None, Some(id)) => list.place_near(stream, id),
+            (None, None) => 0,
+        };
+        self.scrolled = scroll.map_or(self.scrolled, |scroll| scroll.number);
         let first = window(held, list.at, list.len(), height);
         // Until the filter has read all captures, the anchored one can still appear.
         if list.pending() == 0 {
-            self.0 = list.id_at(stream, first);
+            self.id = list.id_at(stream, first);
         }
         first
     }

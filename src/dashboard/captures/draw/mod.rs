@@ -50,7 +50,9 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             selected: at == list.at,
         })
     };
-    draw_list_pane(cx, buf, slot, &pane, |height| cache.capture_anchor.resolve(list, stream, height), row)
+    let anchor = &mut cache.capture_anchor;
+    let scroll = cx.model.scroll_of(Pane::Captures, anchor.scrolled());
+    draw_list_pane(cx, buf, slot, &pane, |height| anchor.resolve(scroll, list, stream, height), row)
 }
 
 /// Captures are not current when the loggers are not, or when the captures of one cannot be read.

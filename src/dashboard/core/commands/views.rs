@@ -28,6 +28,8 @@ macro_rules! numbered_view {
     };
 }
 
+const SWITCH: &[&str] = &["on", "off"];
+
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[
     numbered_view!("findings", Findings, "findings risk>=high"),
@@ -67,6 +69,17 @@ pub(crate) static COMMANDS: &[Command] = &[
         "open the finding with this id or name",
         "finding private key",
         |model, args, _| open(model, Pane::Findings, args.finding().map(|id| id.0)),
+    ),
+    Command::new(
+        "mouse",
+        &[ArgumentSlot::optional(ArgumentShape::Choice(SWITCH, "on|off"))],
+        "turn the mouse on or off",
+        "mouse on",
+        |model, args, effects| {
+            let is_on = args.choice().map_or(!model.screen.mouse.is_on, |word| word == "on");
+            model.switch_mouse(is_on, effects);
+            Ok(())
+        },
     ),
 ];
 

@@ -109,7 +109,7 @@ pub(crate) fn close(model: &mut Model) {
 }
 
 /// down and up while typing: the list below moves, or the help.
-fn walk(model: &mut Model, by: isize) {
+pub(crate) fn walk(model: &mut Model, by: isize) {
     let keys: usize = model.keyboard.keymap.help().iter().map(|section| section.lines.len() + 2).sum();
     let lines = keys + 2 * crate::dashboard::core::commands::table::all().len();
     let most = last_first_line(model, lines);

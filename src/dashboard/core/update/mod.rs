@@ -7,7 +7,7 @@
 //!                               every path ends in `settle`
 //! ```
 //!
-//! This file only routes. `keys` finds the action of a key, the other files hold one area each.
+//! This file only routes. `keys` finds the action of a key, `mouse` that of a press, the other files hold one area each.
 
 #[cfg(test)]
 mod actions_tests;
@@ -21,6 +21,8 @@ mod forms_tests;
 mod keys_tests;
 #[cfg(test)]
 mod lists_tests;
+#[cfg(test)]
+mod mouse_tests;
 #[cfg(test)]
 mod outcomes_tests;
 #[cfg(test)]
@@ -44,6 +46,7 @@ pub mod groups;
 pub mod keys;
 pub mod lines;
 pub mod links;
+pub mod mouse;
 pub mod navigation;
 pub mod objects;
 pub mod poll_updates;
@@ -63,11 +66,12 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
     model.screen.dirty = true;
     let mut effects = Vec::new();
-    let by_hand = matches!(msg, Msg::Key(_) | Msg::Paste(_));
+    let by_hand = matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_));
     let rows = crate::dashboard::findings::decide::keys::rows(model);
     let workspace = model.workspace().map(|workspace| workspace.name.clone());
     match msg {
         Msg::Key(event) => keys::handle_key(model, event, &mut effects),
+        Msg::Mouse(event) => mouse::handle_mouse(model, event, &mut effects),
         Msg::Paste(text) => keys::handle_paste(model, &text),
         Msg::Resize(size) => model.screen.size = size,
         Msg::Update(update) => poll_updates::handle_update(model, update),

@@ -179,7 +179,8 @@ pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
     };
     let view = view_of(cx, list);
     let anchor = cache.anchors.entry(pane.pane).or_default();
-    draw_list_pane(cx, buf, slot, &pane, |height| anchor.resolve(view, list, table, height), row)
+    let scroll = cx.model.scroll_of(pane.pane, anchor.scrolled());
+    draw_list_pane(cx, buf, slot, &pane, |height| anchor.resolve(view, scroll, list, table, height), row)
 }
 
 /// A hash of the filter, the order, the scope and the grouping of a list.
