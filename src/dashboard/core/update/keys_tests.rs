@@ -101,8 +101,8 @@ fn j_scrolls_detail_and_upper_case_j_selects_next_row() {
 #[test]
 fn unbound_key_shows_notice_and_changes_nothing() {
     let mut app = TestDashboard::new();
-    app.keys("8");
-    assert!(app.notices().contains("8 does nothing here"), "{}", app.notices());
+    app.keys("9");
+    assert!(app.notices().contains("9 does nothing here"), "{}", app.notices());
     app.keys("Q");
     assert!(app.notices().contains("Q does nothing here"), "{}", app.notices());
     app.keys("g x");
