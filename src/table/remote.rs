@@ -53,6 +53,14 @@ impl<T> Remote<T> {
         *self = Self::Fresh { value, at };
     }
 
+    /// Records that the value, if there is one, was read again and is the same.
+    pub fn confirm(&mut self, at: Stamp) {
+        *self = match std::mem::take(self) {
+            Self::Fresh { value, .. } | Self::Stale { value, .. } => Self::Fresh { value, at },
+            other @ (Self::Unknown | Self::Failed(_)) => other,
+        };
+    }
+
     /// Stores a cached value unless a value exists; returns true if it was stored.
     pub fn recall(&mut self, value: T, at: Stamp) -> bool {
         let problem = match self {

@@ -35,6 +35,10 @@ impl Model {
             today: self.today(),
         };
         if self.findings.triage.basis.as_ref() == Some(&basis) {
+            // An equal response makes the rows of a failed read current again.
+            if let Remote::Fresh { at, .. } = self.data.occurrences {
+                self.data.findings.confirm(at);
+            }
             return;
         }
         let input = CorrelationInput {

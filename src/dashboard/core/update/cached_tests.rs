@@ -98,6 +98,17 @@ fn failed_list_shows_cache_with_error() {
 }
 
 #[test]
+fn findings_after_failed_read_are_current_again_with_equal_response() {
+    let mut app = TestDashboard::new();
+    let Remote::Fresh { value, .. } = app.model.data.occurrences.clone() else { panic!() };
+    let problem = Arc::new(Problem::local("rate limit reached"));
+    app.feed(PollEvent::Failed(crate::dashboard::base::ListKind::Findings, problem));
+    assert!(matches!(app.model.data.findings, Remote::Stale { .. }));
+    app.feed(Snapshot::Findings(value));
+    assert!(matches!(app.model.data.findings, Remote::Fresh { .. }), "{:?}", app.model.visible_problem());
+}
+
+#[test]
 fn cached_lists_of_previous_workspace_are_dropped() {
     let mut app = TestDashboard::blank(200, 60);
     app.load_cached_workspaces(Some(1));
