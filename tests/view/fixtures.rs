@@ -59,7 +59,7 @@ pub fn receive_captures(model: &mut Model, mono: u64, logger: i64, captures: Vec
     send(model, mono, Msg::Oob(OobNews::Captures { generation: model.connection.generation, new }));
 }
 
-/// Presses keys, 300 ms apart: `"4 j enter"`.
+/// Presses keys, 300 ms apart, so that the detail follows: `"4 j enter"`.
 pub fn press(model: &mut Model, keys: &str) {
     let mut mono = model.now.mono.as_millis() as u64;
     for key in keys.split_whitespace() {
@@ -72,6 +72,9 @@ pub fn press(model: &mut Model, keys: &str) {
         };
         mono += 300;
         send(model, mono, Msg::Key(KeyEvent::new(code, modifiers)));
+        if let Some(at) = model.screen.detail.follows_at() {
+            send(model, at.as_millis() as u64, Msg::Wake);
+        }
     }
 }
 

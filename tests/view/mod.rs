@@ -1,5 +1,6 @@
 //! The view held against models: what each size shows, that no size and no text breaks it.
 
+mod bytes;
 mod capture;
 mod decided;
 pub mod fixtures;

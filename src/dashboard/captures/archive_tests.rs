@@ -2,7 +2,7 @@
 
 use crate::client::Problem;
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
-use crate::dashboard::base::{ArchivedCaptures, CaptureRow, CaptureUse, Effect, Pane, Snapshot};
+use crate::dashboard::base::{ArchivedCaptures, CaptureRow, CaptureUse, Effect, Now, Pane, Snapshot};
 use crate::dashboard::core::{Msg, update};
 use crate::dashboard::data::{Archive, ArchiveBacklog, OobNews, Recalled, StoredArchive, WholeCapture};
 use crate::dashboard::list::CHUNK;
@@ -11,6 +11,7 @@ use crate::dashboard::testing::{TestDashboard, capture, capture_row, events, sta
 use crate::oob::{BodyStore, CaptureRecord, Mention, MentionPlace, Payload, Token};
 use base64::Engine;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn calls(id: i64, token: u64, from: &str) -> CaptureRow {
     let url_params = format!("t={}", Token::of(token)).into();
@@ -187,7 +188,7 @@ fn ending_logger_is_reported_once() {
     };
     app.feed(Snapshot::Loggers(table([logger(2, 900)])));
     assert!(app.notices().contains("logger probe: 2 days left"), "{}", app.notices());
-    app.at += std::time::Duration::from_secs(60);
+    app.at += Duration::from_secs(60);
     app.feed(Snapshot::Loggers(table([logger(1, 899)])));
     assert!(!app.notices().contains("left"), "{}", app.notices());
     app.feed(Snapshot::Loggers(table([logger(0, 899)])));
@@ -371,8 +372,10 @@ fn shown_body_is_read_and_newest_selection_wins() {
     receive(&mut app, stored((10..20).map(long).collect()));
     let now = app.model.now;
     let model = &mut app.model;
+    let follows = Now { mono: now.mono + Duration::from_millis(30), ..now };
     let select = |model: &mut Model, key: &str| {
-        let effects = events(key).into_iter().flat_map(|event| update(model, now, Msg::Key(event)));
+        let step = events(key).into_iter().map(|event| (now, Msg::Key(event)));
+        let effects = step.chain([(follows, Msg::Wake)]).flat_map(|(now, msg)| update(model, now, msg));
         let shown = |effect| match effect {
             Effect::ReadCaptures(CaptureUse::Show, captures) => Some(captures),
             _ => None,

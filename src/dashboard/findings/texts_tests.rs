@@ -50,9 +50,11 @@ fn shown_texts_are_read_and_newest_selection_wins() {
     let mut app = app(&["first words", "second words", "third words"]);
     let now = app.model.now;
     let model = &mut app.model;
+    let follows = Now { mono: now.mono + Duration::from_millis(30), ..now };
     let select = |model: &mut Model, key: &str| {
+        let step = events(key).into_iter().map(|event| (now, Msg::Key(event)));
         let effects: Vec<Effect> =
-            events(key).into_iter().flat_map(|event| update(model, now, Msg::Key(event))).collect();
+            step.chain([(follows, Msg::Wake)]).flat_map(|(now, msg)| update(model, now, msg)).collect();
         let shown = |effect| match effect {
             Effect::ReadFindings(FindingUse::Show, findings) => Some(findings),
             _ => None,

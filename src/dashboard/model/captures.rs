@@ -38,6 +38,9 @@ impl Model {
 
     /// Requests the bodies that the detail shows, if they are in files.
     pub(crate) fn read_shown_captures(&mut self, effects: &mut Vec<Effect>) {
+        if self.screen.detail.is_behind() {
+            return;
+        }
         let compared = || self.compared_capture().filter(|_| self.detail.tab(Pane::Captures) == Tab::Compare);
         let captures = self.selected_capture().into_iter().chain(compared());
         let unread = captures.filter(|captured| captured.unread_body().is_some());

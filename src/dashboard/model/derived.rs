@@ -55,7 +55,7 @@ impl Model {
 
     /// The part of a scan that the open detail needs read, if any.
     pub fn scan_part(&self) -> Option<(ScanId, ScanPart)> {
-        match self.shown_detail()? {
+        match self.shown_detail().filter(|_| !self.screen.detail.is_behind())? {
             (Pane::Scans, DetailSubject::Row(RowRef::Item(id)), tab) => Some((ScanId(id), tab.scan_part()?)),
             _ => None,
         }

@@ -17,6 +17,7 @@ pub mod captures;
 pub mod chosen;
 pub mod decisions;
 pub mod derived;
+pub mod detail_delay;
 pub mod forms;
 pub mod history;
 pub mod last_visit;
@@ -41,6 +42,7 @@ pub mod tabs;
 pub mod texts;
 pub mod view_state;
 
+pub use detail_delay::DetailDelay;
 pub(crate) use lists::{PaneItem, Stored};
 pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
 pub use modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue};
@@ -226,6 +228,8 @@ pub struct Screen {
     pub measures: Measures,
     /// Something changed since the last frame.
     pub dirty: bool,
+    /// Whether the detail already shows the selected row.
+    pub detail: DetailDelay,
     /// The dividers between panes that the user moved.
     pub sizes: PaneSizes,
     pub mouse: Mouse,
@@ -283,6 +287,7 @@ impl Model {
                 size,
                 measures: Measures::default(),
                 dirty: true,
+                detail: DetailDelay::default(),
                 sizes: PaneSizes::default(),
                 mouse: Mouse::default(),
             },

@@ -100,9 +100,13 @@ impl Model {
         }
     }
 
-    /// The next time, on the monotonic clock, when the screen changes without a message: a notice expires, a scan becomes
-    /// stalled, a counter changes.
+    /// The next time, on the monotonic clock, when the screen changes without a message.
     pub fn wake_at(&self) -> Option<Duration> {
+        self.next_wake().map(|(at, _)| at)
+    }
+
+    /// As [`wake_at`](Self::wake_at), with the reason, which the log names.
+    pub fn next_wake(&self) -> Option<(Duration, &'static str)> {
         let now = self.now.mono;
         let next_second = Duration::from_secs(now.as_secs() + 1);
         let retries = matches!(self.connection.link, Link::Retrying { .. })
@@ -111,15 +115,19 @@ impl Model {
         // Ages are shown in minutes after the first one, so an update every ten seconds is enough.
         let ages = (!self.on_screen().is_empty()).then_some(now + Duration::from_secs(10));
         let times = [
-            self.overlay.notices.next_expiry(),
-            self.scans.progress.next_stall(now),
-            self.seen_at(),
-            self.captures.signals.next(),
-            self.outcomes_end(),
-            self.calls.batches.iter().map(|batch| batch.began + MOMENT).find(|shown| *shown > now),
-            (counts || self.shows_running_calls()).then_some(next_second),
-            ages,
+            (self.screen.detail.follows_at(), "the detail follows"),
+            (self.overlay.notices.next_expiry(), "a notice expires"),
+            (self.scans.progress.next_stall(now), "a scan stalls"),
+            (self.seen_at(), "the detail was seen"),
+            (self.captures.signals.next(), "a signal is due"),
+            (self.outcomes_end(), "an outcome remains unknown"),
+            (
+                self.calls.batches.iter().map(|batch| batch.began + MOMENT).find(|shown| *shown > now),
+                "a call takes long",
+            ),
+            ((counts || self.shows_running_calls()).then_some(next_second), "seconds are counted"),
+            (ages, "ages are shown"),
         ];
-        times.into_iter().flatten().min()
+        times.into_iter().filter_map(|(at, reason)| Some((at?, reason))).min()
     }
 }

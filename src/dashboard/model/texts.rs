@@ -62,6 +62,9 @@ impl Model {
 
     /// Requests the texts that the screen shows.
     pub(crate) fn read_shown_findings(&mut self, effects: &mut Vec<Effect>) {
+        if self.screen.detail.is_behind() {
+            return;
+        }
         let unread: Vec<_> =
             self.shown_findings().into_iter().filter(|finding| finding.held_texts().is_none()).collect();
         if self.findings.shown.request(&unread) && !unread.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   shutdown · signal · key · answer · update · timer
-//!      └─► update ─► effects ─► plan to the poller ─► draw (at most 60 times a second)
+//!      └─► update ─► effects ─► plan to the poller ─► draw (after a pause)
 //! ```
 //!
 //! There is no tick, so an idle screen costs nothing. Nothing in the loop waits for the network.
@@ -33,8 +33,12 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Least time between two frames after keys, and between two frames after other events.
+/// Least time between two frames after events other than keys.
 const FRAME: Duration = Duration::from_millis(16);
+/// Frames after keys are so many times as far apart as a frame costs, so that a held key never fills a processor.
+const COST_FACTOR: u32 = 12;
+/// Least and most time between two frames after keys.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(48));
 /// The longest time by which a signal that was typed in the editor arrives after its end.
 const LATE: Duration = Duration::from_millis(500);
 /// Least time between two reports of calls to the activity view.
@@ -107,6 +111,8 @@ pub(crate) struct EventLoop {
     /// The time of the last frame that followed a key, and whether the next frame does.
     pub answered: Option<Instant>,
     pub typed: bool,
+    /// The pause after a frame that followed a key.
+    pub pause: Duration,
     pub woken: Option<Instant>,
     /// When calls were reported last.
     pub calls_read: Instant,
@@ -149,6 +155,7 @@ impl EventLoop {
             drawn: None,
             answered: None,
             typed: false,
+            pause: FRAME,
             woken: None,
             calls_read: Instant::now(),
             left: None,
@@ -189,20 +196,21 @@ impl EventLoop {
             return Ok(());
         }
         self.model.screen.dirty = false;
+        let begun = Instant::now();
         let (model, cache) = (&self.model, &mut self.cache);
         self.terminal.draw(|frame| view::draw(model, frame, cache))?;
         self.model.drawn(self.started.elapsed(), self.cache.measures());
         self.drawn = Some(Instant::now());
         if std::mem::take(&mut self.typed) {
             self.answered = self.drawn;
+            self.pause = (begun.elapsed() * COST_FACTOR).clamp(PAUSES.0, PAUSES.1);
         }
         Ok(())
     }
 
     /// The time of the next frame, if it is not due yet. A key does not wait for a frame that followed another event.
     fn frame_due(&self) -> Option<Instant> {
-        let last = if self.typed { self.answered } else { self.drawn };
-        let due = last? + FRAME;
+        let due = if self.typed { self.answered? + self.pause } else { self.drawn? + FRAME };
         (due > Instant::now()).then_some(due)
     }
 
@@ -287,6 +295,7 @@ impl EventLoop {
             }
             Inbound::Wake => {
                 self.woken = Some(Instant::now());
+                tracing::trace!(reason = self.model.next_wake().map(|(_, reason)| reason), "woken");
                 self.queue.push_back(Msg::Wake);
             }
             Inbound::FrameDue => {}

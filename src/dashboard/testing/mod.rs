@@ -201,6 +201,12 @@ impl TestDashboard {
         for event in events(script) {
             self.at += Duration::from_millis(300);
             effects.extend(self.send(Msg::Key(event)));
+            // The detail follows before the next key.
+            if let Some(at) = self.model.screen.detail.follows_at() {
+                let pressed = std::mem::replace(&mut self.at, at);
+                effects.extend(self.send(Msg::Wake));
+                self.at = pressed;
+            }
         }
         effects
     }

@@ -9,6 +9,8 @@ use crate::dashboard::model::{ListScroll, ReviewFacts};
 use crate::dashboard::ui::{PaneFacts, Theme, window};
 use crate::table::{Item, Table};
 use crate::triage::{Issue, ListedFinding};
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -29,6 +31,8 @@ pub struct ViewCache {
     pub(crate) evidence_count: Memo<ById<ListedFinding>, usize>,
     /// The facts of the group whose header is selected: by table, filtered rows and number of events.
     pub(crate) group: Memo<GroupKey, Arc<ReviewFacts>>,
+    /// The detail that was drawn last, until it follows the selection.
+    pub(crate) detail: LastDetail,
     pub(crate) measures: Measures,
 }
 
@@ -50,6 +54,20 @@ impl ViewCache {
     /// The measures of the last frame, for the model.
     pub fn measures(&self) -> Measures {
         self.measures.clone()
+    }
+
+    /// Draws the last detail again. Returns false if that was of another pane or area.
+    pub(crate) fn draw_last_detail(&mut self, buf: &mut Buffer, pane: Pane, area: Rect) -> bool {
+        let LastDetail { place, cells, measures } = &self.detail;
+        if *place != Some((pane, area)) {
+            return false;
+        }
+        area.positions().zip(cells).for_each(|(position, cell)| buf[position] = cell.clone());
+        self.measures.detail_top = measures.detail_top;
+        self.measures.detail_rows = measures.detail_rows;
+        self.measures.detail_lines = measures.detail_lines;
+        self.measures.detail_overhang = measures.detail_overhang;
+        true
     }
 
     /// The counts of these tables, computed again when one of the tables was replaced.
@@ -175,6 +193,24 @@ pub(crate) struct TextKey {
     pub sources: Vec<ById<dyn Any + Send + Sync>>,
     /// A hash of the inputs that have no address.
     pub version: u64,
+}
+
+/// The cells of the detail that was drawn last.
+#[derive(Debug, Default)]
+pub(crate) struct LastDetail {
+    place: Option<(Pane, Rect)>,
+    cells: Vec<Cell>,
+    measures: Measures,
+}
+
+impl LastDetail {
+    /// Keeps what was drawn for a pane in its area.
+    pub fn keep(&mut self, pane: Pane, area: Rect, buf: &Buffer, measures: &Measures) {
+        self.place = Some((pane, area));
+        self.cells.clear();
+        self.cells.extend(area.positions().map(|position| buf[position].clone()));
+        self.measures = measures.clone();
+    }
 }
 
 /// The wrapped lines of the detail that was drawn last.

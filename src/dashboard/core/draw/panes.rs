@@ -20,18 +20,25 @@ pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
                 cache.measures.row = cx.model.selected_row(slot.pane).filter(|_| placed.rows.is_some());
             }
         }
-        SlotPart::Detail => {
-            match cx.model.reviewing() {
-                Some(review) => crate::dashboard::findings::review::draw::draw(cx, buf, slot.area, review, cache),
-                None => crate::dashboard::ui::text::draw_detail(cx, buf, slot, cache, detail_of),
-            }
-            if cx.model.navigation.focus.in_detail {
-                cache.measures.row = cx.model.selected_row(slot.pane);
-            }
-        }
+        SlotPart::Detail => draw_detail(cx, buf, slot, cache),
         SlotPart::Line => draw_summary(cx, buf, slot),
     }
     cache.measures.map.panes.push(placed);
+}
+
+/// Draws the detail of the selected row; until it follows the selection, the one that was drawn last.
+fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) {
+    if cx.model.screen.detail.is_behind() && cache.draw_last_detail(buf, slot.pane, slot.area) {
+        return;
+    }
+    match cx.model.reviewing() {
+        Some(review) => crate::dashboard::findings::review::draw::draw(cx, buf, slot.area, review, cache),
+        None => crate::dashboard::ui::text::draw_detail(cx, buf, slot, cache, detail_of),
+    }
+    if cx.model.navigation.focus.in_detail {
+        cache.measures.row = cx.model.selected_row(slot.pane);
+    }
+    cache.detail.keep(slot.pane, slot.area, buf, &cache.measures);
 }
 
 /// Draws a list; where its rows are.

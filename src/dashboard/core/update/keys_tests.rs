@@ -9,6 +9,32 @@ use crate::dashboard::text::DetailSubject;
 use std::sync::Arc;
 
 #[test]
+fn detail_follows_the_last_step_and_keys_act_on_the_selection() {
+    let mut app = TestDashboard::new();
+    app.keys("3 g g");
+    let names = |app: &mut TestDashboard| {
+        let screen = app.frame();
+        ["Private key", "Git repository", "Git ignored"]
+            .map(|name| screen.iter().map(|line| line.matches(name).count()).sum::<usize>() > 1)
+    };
+    assert_eq!(names(&mut app), [true, false, false], "beside the list");
+    for _ in 0..2 {
+        app.at += Duration::from_millis(5);
+        app.send(Msg::Key(event("j")));
+        assert_eq!(names(&mut app), [true, false, false]);
+    }
+    assert_eq!(app.model.next_wake().unwrap(), (app.at + Duration::from_millis(30), "the detail follows"));
+    assert_eq!(app.selected(Pane::Findings), Some(3));
+    app.at = app.model.wake_at().unwrap();
+    app.send(Msg::Wake);
+    assert_eq!(names(&mut app), [false, false, true]);
+    // Any other key shows the selected row at once.
+    app.send(Msg::Key(event("k")));
+    app.send(Msg::Key(event("enter")));
+    assert_eq!(names(&mut app), [false, true, false]);
+}
+
+#[test]
 fn numbers_and_tab_focus_panes_and_z_zooms() {
     let mut app = TestDashboard::new();
     for (key, pane) in [

@@ -106,7 +106,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.refresh();
     crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);
     commands::settle(model);
-    settle(model);
+    settle(model, by_hand);
     // A scan may be stalled by now.
     model.refresh();
     model.tend_signals(&mut effects);
@@ -133,7 +133,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
 
 /// The end of every message: removes expired notices, resets the scroll position of another detail, and marks shown rows
 /// as seen.
-fn settle(model: &mut Model) {
+fn settle(model: &mut Model, by_hand: bool) {
     let now = model.now.mono;
     model.overlay.notices.expire(now);
     let shown = model.shown_detail();
@@ -141,6 +141,8 @@ fn settle(model: &mut Model) {
         model.navigation.focus.in_detail = false;
     }
     model.detail.belong_to(shown);
+    let beside = shown.filter(|_| !model.navigation.focus.in_detail);
+    model.screen.detail.settle(now, by_hand, beside);
     crate::dashboard::findings::review::settle(model);
     let covered = model.overlay.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
     match shown.filter(|_| !covered) {

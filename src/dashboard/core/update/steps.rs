@@ -12,6 +12,7 @@ pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {
     if model.navigation.focus.in_detail {
         return scroll(model, action.rows(isize::from(model.screen.measures.detail_rows.max(2) as i16)) as i64);
     }
+    model.screen.detail.step();
     match action {
         MoveAction::Top => select(model, 0),
         MoveAction::Bottom => select(model, usize::MAX),
@@ -154,6 +155,8 @@ fn mark(model: &mut Model) {
     let on = !cursor.is_marked(at);
     cursor.mark(at, on);
     cursor.select(at + 1);
+    drop(cursor);
+    model.screen.detail.step();
 }
 
 /// `v` starts a range; the second `v` marks its rows.

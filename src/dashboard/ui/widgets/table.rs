@@ -14,6 +14,8 @@ use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 
 /// Columns left of the first cell, for the selection bar and the mark.
 pub const GUTTER: u16 = 2;
+/// In rows of at least so many columns the selection bar covers the name only.
+const WIDE: u16 = 120;
 
 /// A column. Its width is fixed, or a share of the remaining width between `least` and `most`.
 #[derive(Clone, Copy, Debug)]
@@ -180,10 +182,22 @@ pub fn draw_rows<'a>(
         draw_cells(buf, line, theme, columns, widths, &row);
         buf.set_style(line, row.style);
         if row.selected {
-            buf.set_style(line, theme.selection(focused));
+            buf.set_style(selection_bar(line, columns, widths, &row), theme.selection(focused));
             buf.set_stringn(line.x, line.y, theme.glyphs.selected, line.width as usize, theme.key());
         }
     }
+}
+
+/// The cells of the selected row that are restyled: in wide rows the name only, because a step restyles two rows.
+fn selection_bar(line: Rect, columns: &[TableColumn], widths: &[u16], row: &TableRow<'_>) -> Rect {
+    let is_name = |&at: &usize| columns[at].is_flexible() && widths[at] > 0 && width_of(&row.cells[at]) > 0;
+    let Some(at) = (0..row.cells.len().min(widths.len())).find(is_name).filter(|_| line.width >= WIDE) else {
+        return line;
+    };
+    let before: u16 = widths[..at].iter().filter(|&&width| width > 0).map(|width| width + 1).sum();
+    let room = widths[at] + spill(&columns[at], &widths[at + 1..], &row.cells[at + 1..]);
+    let width = room.min(width_of(&row.cells[at]) as u16);
+    Rect { x: line.x + GUTTER + before, width, ..line }.intersection(line)
 }
 
 fn draw_cells(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[TableColumn], widths: &[u16], row: &TableRow<'_>) {
@@ -313,6 +327,26 @@ mod tests {
         draw_rows(&mut buf, area, Theme::default(), &columns, &[5, 5, 5], true, [row].into_iter());
         let text: String = (0..40).map(|x| buf[(x, 0)].symbol()).collect();
         assert_eq!(text.trim_end(), "▌ connection  end");
+    }
+
+    #[test]
+    fn selection_bar_covers_narrow_rows_and_names_in_wide_ones() {
+        let columns = [TableColumn::fixed("RISK", 4), TableColumn::flex("FINDING", 10, 1)];
+        let bar = |width| {
+            let area = Rect::new(0, 0, width, 1);
+            let mut buf = Buffer::empty(area);
+            let row = TableRow {
+                cells: ["high", "Open port"].map(Line::raw).to_vec(),
+                selected: true,
+                ..TableRow::default()
+            };
+            let room = widths(&columns, width - GUTTER);
+            draw_rows(&mut buf, area, Theme::default(), &columns, &room, true, [row].into_iter());
+            let is_reversed = |x: &u16| buf[(*x, 0)].modifier.contains(ratatui::style::Modifier::REVERSED);
+            (0..width).filter(is_reversed).map(|x| buf[(x, 0)].symbol().to_owned()).collect::<String>()
+        };
+        assert_eq!(bar(WIDE), "Open port");
+        assert_eq!(bar(WIDE - 1).chars().count(), usize::from(WIDE - 1));
     }
 
     #[test]
