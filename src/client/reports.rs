@@ -1,11 +1,10 @@
 //! Reports: list, create, look up, delete, download (`api-v2.md §4`).
 
-use reqwest::{Response, StatusCode};
-use tokio::io::{AsyncWrite, AsyncWriteExt};
-
 use std::collections::BTreeSet;
 
+use reqwest::{Response, StatusCode};
 use serde_json::Value;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::body::too_large;
 use super::exchange::without_id;

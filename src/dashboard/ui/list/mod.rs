@@ -30,6 +30,9 @@ use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+/// Between the parts of a scope line.
+const GAP: &str = "  ";
+
 /// The state of the rows of a list.
 pub(crate) enum ListState<'a> {
     Loading,
@@ -309,12 +312,13 @@ fn draw_scope(
         let fits = |others: usize| whole == 0 || whole + others <= room;
         let place_width = text::width(&place(pane));
         let note = if fits(pane.note.width() + place_width) { pane.note.clone() } else { Line::default() };
+        let note = cut_line(note, room.saturating_sub(place_width + GAP.len()), cx.theme.glyphs.ellipsis);
         let place = if fits(place_width) { place(pane) } else { String::new() };
         let warnings = warnings(cx, pane, room.saturating_sub(note.width() + text::width(&place)));
         for part in warnings.into_iter().map(Line::from).chain([note]) {
             if part.width() > 0 {
                 right.extend(part.spans);
-                right.push_span(Span::raw("  "));
+                right.push_span(Span::raw(GAP));
             }
         }
         right.push_span(Span::styled(place.trim().to_owned(), cx.theme.dim()));
