@@ -39,6 +39,8 @@ pub mod export;
 #[cfg(feature = "dashboard")]
 pub mod finding;
 #[cfg(feature = "dashboard")]
+pub mod mask;
+#[cfg(feature = "dashboard")]
 pub mod oob;
 #[cfg(feature = "dashboard")]
 pub mod query;

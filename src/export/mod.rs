@@ -29,6 +29,7 @@ pub use row::ExportRow;
 
 use crate::contract::{ReportFormat, Stamp};
 use crate::finding::named_enum;
+use crate::mask::Mask;
 use crate::report::RenderError;
 use crate::text;
 
@@ -72,6 +73,8 @@ pub struct Export<'a> {
     pub made: Stamp,
     /// The query that selected the rows; empty for all.
     pub query: &'a str,
+    /// Hides names in the file.
+    pub mask: Option<&'a Mask>,
 }
 
 /// The reason why an export failed.
@@ -92,19 +95,21 @@ pub enum ExportError {
 /// # Errors
 /// When a writer fails, which no finding can cause.
 pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
-    match format {
+    let written = match format {
         ExportFormat::Csv => csv::write(export),
         ExportFormat::Markdown => Ok(markdown::write(export).into_bytes()),
         ExportFormat::Jsonl => lines(export),
         ExportFormat::DefectDojo => pretty(&defectdojo::document(export)?),
         ExportFormat::Sarif => pretty(&sarif::document(export)?),
         ExportFormat::Vex => pretty(&vex::document(export)?),
-        ExportFormat::Html => report::write(export, &ReportFormat::Html),
-        ExportFormat::Json => report::write(export, &ReportFormat::Json),
-        ExportFormat::Pdf => report::write(export, &ReportFormat::Pdf),
-        ExportFormat::Docx => report::write(export, &ReportFormat::Docx),
-        ExportFormat::Xlsx => report::write(export, &ReportFormat::Xlsx),
-    }
+        // Reports mask their data: their files are packed, or contain fonts.
+        ExportFormat::Html => return report::write(export, &ReportFormat::Html),
+        ExportFormat::Json => return report::write(export, &ReportFormat::Json),
+        ExportFormat::Pdf => return report::write(export, &ReportFormat::Pdf),
+        ExportFormat::Docx => return report::write(export, &ReportFormat::Docx),
+        ExportFormat::Xlsx => return report::write(export, &ReportFormat::Xlsx),
+    }?;
+    Ok(export.mask.map_or_else(|| written.clone(), |mask| mask.bytes(&written).into_owned()))
 }
 
 fn lines(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {

@@ -4,6 +4,7 @@ use std::io;
 
 use super::{Export, ExportError, ExportRow};
 use crate::contract::{GroupBy, ReportFilters, ReportFormat, Tool};
+use crate::mask::Mask;
 use crate::report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing, render,
 };
@@ -33,7 +34,16 @@ pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, Expo
         targets: Vec::new(),
         scans: Vec::new(),
     };
+    let data = masked(data, export.mask)?;
     Ok(render(&Document::new(&data)?, format)?)
+}
+
+/// The data with stand-ins for the names in it.
+fn masked(data: ReportData, mask: Option<&Mask>) -> Result<ReportData, ExportError> {
+    let Some(mask) = mask else { return Ok(data) };
+    let mut value = serde_json::to_value(&data)?;
+    mask.json(&mut value);
+    Ok(serde_json::from_value(value)?)
 }
 
 fn finding(row: &ExportRow) -> io::Result<ReportFinding> {

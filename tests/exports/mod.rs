@@ -11,6 +11,7 @@ use jsonschema::{Retrieve, Uri, Validator};
 use proptest::prelude::*;
 use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Stamp, TargetId};
 use scandeck::export::{Export, ExportFormat, ExportRow, write};
+use scandeck::mask::{KnownNames, Mask, MaskedKind};
 use scandeck::triage::{
     Assessment, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Issue, Outcome, Presence, Reason,
     ReopenCause, RetestResult, RetestStatus, Subject, TriageState, Verdict,
@@ -157,7 +158,7 @@ fn rows() -> Vec<ExportRow> {
 
 fn bytes(format: ExportFormat, rows: &[ExportRow]) -> Vec<u8> {
     let generated = stamp("2026-11-21 12:00:00");
-    write(format, &Export { rows, title: "Acme <external>", made: generated, query: "risk>=low" }).unwrap()
+    write(format, &Export { rows, title: "Acme <external>", made: generated, query: "risk>=low", mask: None }).unwrap()
 }
 
 fn text(format: ExportFormat) -> String {
@@ -374,5 +375,23 @@ proptest! {
             let value = serde_json::from_slice(&bytes(*format, std::slice::from_ref(&row))).unwrap();
             assert_valid(validator, &value);
         });
+    }
+}
+
+#[test]
+fn masked_exports_contain_no_names() {
+    let mut names = KnownNames::default();
+    rows().iter().for_each(|row| names.add_host(&row.target));
+    names.add("Acme", MaskedKind::Workspace);
+    let mask = Mask::default().with_names(names);
+    let (rows, made) = (rows(), stamp("2026-11-21 12:00:00"));
+    for format in ExportFormat::ALL {
+        let export = |mask| Export { rows: &rows, title: "Acme <external>", made, query: "", mask };
+        let read = |mask| readable(format.as_str(), &write(format, &export(mask)).unwrap()).to_lowercase();
+        let (plain, masked) = (read(None), read(Some(&mask)));
+        assert!(plain.contains("shop.test") && masked.contains("host-1"), "{format:?}");
+        for name in ["shop.test", "10.0.0.1", "acme", "ada@box"] {
+            assert!(!masked.contains(name), "{name} in {format:?}: {masked}");
+        }
     }
 }

@@ -286,7 +286,7 @@ pub const RULES: &[Rule] = &[
         "Both front ends use the domain modules, so these import neither a front end nor the client.",
         "Move the shared type down, or take its values as arguments.",
         names(
-            &["triage", "oob", "query", "export", "text", "text_files", "sqlite"],
+            &["triage", "oob", "query", "export", "mask", "text", "text_files", "sqlite"],
             NONE,
             &["crate::dashboard", "crate::client", "crate::config"],
             NONE,

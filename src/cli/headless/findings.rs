@@ -140,7 +140,8 @@ async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<(
         1 => workspaces.into_iter().collect(),
         _ => session.config.name.clone(),
     };
-    let export = Export { rows: &rows, title: &title, made: Stamp(Timestamp::now()), query: &query.to_string() };
+    let export =
+        Export { rows: &rows, title: &title, made: Stamp(Timestamp::now()), query: &query.to_string(), mask: None };
     let bytes = export::write(args.format, &export)?;
     args.to.write(session.out, &bytes, &plural(rows.len(), "finding"))
 }

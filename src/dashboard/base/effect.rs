@@ -7,6 +7,7 @@ use crate::contract::{
 };
 use crate::dashboard::base::{CaptureRow, Generation, Signal};
 use crate::export::{ExportFormat, ExportRow};
+use crate::mask::Mask;
 use crate::oob::{CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out};
 use crate::query::Field;
 use crate::table::Table;
@@ -50,6 +51,8 @@ pub enum Effect {
         name: String,
         /// The request.
         sent: Box<CaptureRecord>,
+        /// Hides names in it.
+        mask: Option<Mask>,
     },
     /// Write findings with their decisions into a file, as `Save` does; made off the UI thread.
     Export(Box<Exported>),
@@ -192,6 +195,8 @@ pub struct Exported {
     pub made: Stamp,
     /// The findings, in order.
     pub rows: Vec<ExportRow>,
+    /// Hides names in the file.
+    pub mask: Option<Mask>,
 }
 
 /// Captured requests to be written.
@@ -203,6 +208,8 @@ pub struct ExportedCaptures {
     pub format: out::CaptureFormat,
     /// The captures, in order.
     pub sent: Vec<CaptureRecord>,
+    /// Hides names in the file.
+    pub mask: Option<Mask>,
 }
 
 /// The same findings into the same file.

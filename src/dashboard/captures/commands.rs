@@ -39,7 +39,7 @@ fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(
         model.marked_captures().into_iter().map(|captured| model.record_of(captured)).collect();
     let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
     let name = args.text().unwrap_or_else(|| file_name(&format!("captures-{workspace}.{format}")));
-    let exported = ExportedCaptures { name, format, sent: marked };
+    let exported = ExportedCaptures { name, format, sent: marked, mask: None };
     let gathering = match args.query() {
         Some(query) => {
             CaptureExport::new(Query::parse(&query, QueryKind::Captures).map_err(|error| error.to_string())?, None)

@@ -148,7 +148,7 @@ fn binary_body_is_saved_for_curl_command() {
     let mut app = TestDashboard::new();
     app.receive(1, vec![Capture { request_body_base64: "AP8b".into(), path: None, ..capture(9) }]);
     let effects = app.keys("5 G y c");
-    let [Effect::SaveBody { name, sent }] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Effect::SaveBody { name, sent, .. }] = effects.as_slice() else { panic!("{effects:?}") };
     assert!(name.starts_with("capture-1-9-") && name.ends_with(".bin"), "{name}");
     assert!(app.notices().contains("path not reported"), "{}", app.notices());
     let problem = Err(Problem::local("the disk is full"));

@@ -8,6 +8,7 @@ use crate::export::{ExportFormat, ExportRow};
 use crate::text::file_name;
 use crate::triage::retest::retest_results;
 use crate::triage::{FindingKey, Issue, IssueId, RetestResult};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ pub(crate) fn write(
     effects: &mut Vec<Effect>,
 ) -> Result<(), String> {
     let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
-    let name = file_name(&format!("report-{workspace}.{}", format.ending()));
+    let name = file_name(&format!("report-{}.{}", shown(model, &workspace), format.ending()));
     send(model, ids, (format, String::new(), Some(name)), effects)
 }
 
@@ -56,10 +57,15 @@ fn send(
     if rows.is_empty() {
         return Err("no findings to export".to_owned());
     }
-    let name = name.unwrap_or_else(|| file_name(&format!("findings-{workspace}.{}", format.ending())));
+    let name = name.unwrap_or_else(|| file_name(&format!("findings-{}.{}", shown(model, &workspace), format.ending())));
     let made = Stamp(model.now.wall);
-    effects.push(Effect::Export(Box::new(Exported { name, format, title: workspace, query, made, rows })));
+    effects.push(Effect::Export(Box::new(Exported { name, format, title: workspace, query, made, rows, mask: None })));
     Ok(())
+}
+
+/// A name as the screen shows it, for the name of a file.
+fn shown<'a>(model: &Model, name: &'a str) -> Cow<'a, str> {
+    model.mask().map_or(Cow::Borrowed(name), |mask| mask.text(name))
 }
 
 /// Ids in the order of the list, and the query that selects them.

@@ -23,6 +23,7 @@ pub mod history;
 pub mod last_visit;
 pub mod lists;
 pub mod loggers;
+pub mod mask;
 pub mod modal;
 pub mod mouse;
 pub mod navigation;
@@ -44,6 +45,7 @@ pub mod view_state;
 
 pub use detail_delay::DetailDelay;
 pub(crate) use lists::{PaneItem, Stored};
+pub use mask::MaskState;
 pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
 pub use modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue};
 pub use modal::rules_box::{RuleEdit, RulesBox};
@@ -233,6 +235,7 @@ pub struct Screen {
     /// The dividers between panes that the user moved.
     pub sizes: PaneSizes,
     pub mouse: Mouse,
+    pub mask: MaskState,
 }
 
 /// Batches of calls to the service.
@@ -290,6 +293,7 @@ impl Model {
                 detail: DetailDelay::default(),
                 sizes: PaneSizes::default(),
                 mouse: Mouse::default(),
+                mask: MaskState::default(),
             },
             calls: CallsState::default(),
         }

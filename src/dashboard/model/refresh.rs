@@ -9,6 +9,7 @@
 
 use crate::dashboard::base::{Pane, Scope, Tone};
 use crate::dashboard::data::{Revisions, Segment};
+use crate::dashboard::model::mask::MASKED_SEGMENTS;
 use crate::dashboard::model::{Model, navigation};
 use crate::table::{Item, Remote, Table};
 use std::sync::Arc;
@@ -30,6 +31,9 @@ impl Model {
         }
         if changed(&[Segment::Loggers]) {
             self.find_next_expiry();
+        }
+        if changed(MASKED_SEGMENTS) {
+            self.learn_names();
         }
         for pane in Pane::ALL {
             if changed(inputs(pane)) {

@@ -16,6 +16,7 @@ use crate::export::Export;
 use crate::oob::{CaptureRecord, request};
 use crate::triage::settings::setting;
 use crate::triage::{self, ListedFinding};
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,8 +42,9 @@ impl EventLoop {
             Effect::Save { name, content } => {
                 self.write(async move { Msg::Saved(blocking(move || calls::save(&name, &content)).await) });
             }
-            Effect::SaveBody { name, sent } => self.write(async move {
+            Effect::SaveBody { name, sent, mask } => self.write(async move {
                 let body = request::body(&sent.capture).into_owned();
+                let body = mask.map_or_else(|| body.clone(), |mask| mask.bytes(&body).into_owned());
                 let saved = blocking(move || calls::save_once(&name, &body)).await;
                 Msg::BodySaved { sent, saved }
             }),
@@ -333,15 +335,17 @@ fn begin(
 }
 
 fn export(exported: &Exported) -> Result<PathBuf, Problem> {
-    let Exported { name, format, title, query, made, rows } = exported;
-    let content = crate::export::write(*format, &Export { rows, title, made: *made, query });
+    let Exported { name, format, title, query, made, rows, mask } = exported;
+    let content = crate::export::write(*format, &Export { rows, title, made: *made, query, mask: mask.as_ref() });
     calls::save(name, &content.map_err(|error| Problem::local(error.to_string()))?)
 }
 
 fn export_captures(exported: &ExportedCaptures) -> Result<PathBuf, Problem> {
     let read: io::Result<Vec<CaptureRecord>> = exported.sent.iter().map(CaptureRecord::whole).collect();
     let sent = read.map_err(|error| Problem::local(format!("body of a capture not read: {error}")))?;
-    calls::save(&exported.name, exported.format.written(&sent).as_bytes())
+    let written = exported.format.written(&sent);
+    let written = exported.mask.as_ref().map_or(Cow::Borrowed(&*written), |mask| mask.text(&written));
+    calls::save(&exported.name, written.as_bytes())
 }
 
 /// The captures with their bodies, and why bodies could not be read.

@@ -7,6 +7,7 @@ use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::{ListScroll, ReviewFacts};
 use crate::dashboard::ui::{PaneFacts, Theme, window};
+use crate::mask::Mask;
 use crate::table::{Item, Table};
 use crate::triage::{Issue, ListedFinding};
 use ratatui::buffer::{Buffer, Cell};
@@ -193,6 +194,7 @@ pub(crate) struct TextKey {
     pub sources: Vec<ById<dyn Any + Send + Sync>>,
     /// A hash of the inputs that have no address.
     pub version: u64,
+    pub mask: Option<Mask>,
 }
 
 /// The cells of the detail that was drawn last.

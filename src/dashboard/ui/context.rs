@@ -58,6 +58,11 @@ impl<'a> Cx<'a> {
     /// The name of a target in lists: without scheme and without the domain that all targets share.
     pub fn short_target_name(&self, id: TargetId) -> Cow<'a, str> {
         match self.facts.short_name(id) {
+            // A part of a host name cannot be recognised later.
+            Some(_) if self.model.mask().is_some() => {
+                let (name, mask) = (self.target_name(id), self.model.mask());
+                mask.map_or(Cow::Borrowed(""), |mask| Cow::Owned(mask.host(&name)))
+            }
             Some(name) => Cow::Owned(name.to_owned()),
             None => self.target_name(id),
         }

@@ -17,6 +17,7 @@ pub mod format;
 pub mod labels;
 pub mod layout;
 pub mod list;
+pub mod mask;
 pub mod prompt;
 pub mod text;
 pub mod theme;
@@ -36,6 +37,7 @@ pub use layout::{
 pub(crate) use list::{
     GridRow, ListPane, ListState, draw_grouped, draw_list_pane, draw_table, pane_of, problem_lines, stale_reason,
 };
+pub(crate) use mask::{mask_frame, masked_lines};
 pub(crate) use text::{DetailPane, DetailText};
 pub use theme::{Scheme, Theme, UNICODE};
 pub use widgets::bar::bar;

@@ -18,7 +18,7 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
         lines.extend(plain(&text::clean_text(line), theme.text()));
     }
     lines.push(Line::default());
-    let mut lines = wrap(lines, width.saturating_sub(4));
+    let mut lines = wrap(cx.shown_lines(lines), width.saturating_sub(4));
     let answers = answer_lines(cx, prompt, width.saturating_sub(4));
     let rows = (lines.len() + answers.len() + 2) as u16;
     let spot = popup(area, width, rows);

@@ -86,7 +86,7 @@ pub(crate) fn draw_detail<'a>(
         let nothing = words("nothing selected", cx.theme.dim());
         return draw_line(buf, indented(area), &nothing);
     };
-    area = draw_head(buf, area, &detail.head);
+    area = draw_head(buf, area, &cx.shown_lines(detail.head.clone()));
     area = take_top(area, u16::from(area.height > 6)).1;
     area = draw_search_line(cx, buf, area);
     let first = draw_text(cx, buf, indented(area), slot.pane, tab, detail, cache);
@@ -220,9 +220,10 @@ fn wrapped_text(
     let mode = cx.model.detail.mode(tab);
     let DetailText { made_from, version, make } = detail.text;
     let sources = made_from.into_iter().map(ById).collect();
-    let key = TextKey { pane, tab, id: detail.id, mode, width, sources, version };
+    let mask = cx.model.mask().cloned();
+    let key = TextKey { pane, tab, id: detail.id, mode, width, sources, version, mask };
     cache.text.get(key, || {
-        let made = make(cx.theme, width, mode);
+        let made = cx.shown_lines(make(cx.theme, width, mode));
         let lines = match mode {
             TextMode::Wrapped | TextMode::Decoded | TextMode::Raw => wrap(made, width),
             TextMode::Long | TextMode::Hex => made,

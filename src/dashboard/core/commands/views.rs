@@ -81,6 +81,17 @@ pub(crate) static COMMANDS: &[Command] = &[
             Ok(())
         },
     ),
+    Command::new(
+        "mask",
+        &[ArgumentSlot::optional(ArgumentShape::Choice(SWITCH, "on|off"))],
+        "mask hosts, addresses, names and tokens on the screen, in copies and files",
+        "mask on",
+        |model, args, _| {
+            let is_on = args.choice().map_or(model.mask().is_none(), |word| word == "on");
+            model.switch_mask(is_on);
+            Ok(())
+        },
+    ),
 ];
 
 /// Goes to a list and filters it; without a query only goes there.

@@ -36,7 +36,7 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
         return crate::dashboard::findings::review::draw::place(cx, review);
     }
     let workspace = cx.model.navigation.scope.workspace.and_then(|id| cx.model.data.workspaces.value()?.get(id));
-    let named = workspace.map(|workspace| text::clean(&workspace.name).into_owned());
+    let named = workspace.map(|workspace| cx.shown(&text::clean(&workspace.name)).into_owned());
     let mut pane = cx.model.navigation.focus.pane.title().to_lowercase();
     if let (Pane::Findings, Some(by)) = (cx.model.navigation.focus.pane, cx.model.lists.finding_groups.by) {
         pane.push_str(&format!(" by {}", by.word()));
@@ -60,6 +60,7 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
 fn mode(cx: &Cx<'_>) -> Vec<Vec<Span<'static>>> {
     let triage = &cx.model.findings.triage;
     let marks = [
+        cx.model.mask().map(|_| Span::styled("MASKED", cx.theme.warn())),
         cx.model.session.read_only.then(|| Span::styled("READ ONLY", cx.theme.warn())),
         triage.has_no_store().then(|| Span::styled("NO DECISIONS", cx.theme.bad())),
         cx.model.captures.next_expiry.map(|ending| Span::styled(format!("logger: {ending}"), cx.theme.warn())),

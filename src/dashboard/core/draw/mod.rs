@@ -18,7 +18,7 @@ pub mod panes;
 use crate::dashboard::base::batch::MOMENT;
 use crate::dashboard::base::{Batch, Measures, Pane, Size, Tone};
 use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::ui::{Cx, LEAST, Places, Toasts, draw_line, take_bottom};
+use crate::dashboard::ui::{Cx, LEAST, Places, Toasts, draw_line, mask_frame, take_bottom};
 use crate::text;
 use ratatui::Frame;
 use ratatui::prelude::{Buffer, Line, Rect};
@@ -75,6 +75,9 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     footer::draw_footer(&cx, buf, Rect { width: areas.footer.width - notice_width, ..areas.footer });
     modals::draw_modals(&cx, buf, take_bottom(area, rows).0);
     notices.draw(buf, area);
+    if let Some(mask) = model.mask() {
+        mask_frame(mask, buf, area);
+    }
 }
 
 /// Notices and the progress of running work, lower right. They cover nothing: panes give up rows for them.
@@ -91,7 +94,7 @@ fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
                 Tone::Good => theme.good().patch(theme.chosen()),
                 Tone::Bad => theme.bad().patch(theme.chosen()),
             };
-            (style, text::clean(&notice.text).into_owned())
+            (style, cx.shown(&text::clean(&notice.text)).into_owned())
         })
         .collect();
     notices.extend(

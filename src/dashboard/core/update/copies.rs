@@ -211,7 +211,7 @@ fn copy_captured(model: &mut Model, sent: CaptureRecord, effects: &mut Vec<Effec
         model.notify(Tone::Plain, "path not reported by the service; copied with the logger's path");
     }
     effects.push(match out::body_file(&sent) {
-        Some(name) => Effect::SaveBody { name, sent: Box::new(sent) },
+        Some(name) => Effect::SaveBody { name, sent: Box::new(sent), mask: None },
         None => copy("curl", &out::curl(&sent, None)),
     });
 }

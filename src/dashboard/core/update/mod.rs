@@ -22,6 +22,8 @@ mod keys_tests;
 #[cfg(test)]
 mod lists_tests;
 #[cfg(test)]
+mod mask_tests;
+#[cfg(test)]
 mod mouse_tests;
 #[cfg(test)]
 mod outcomes_tests;
@@ -128,6 +130,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
             effects.push(Effect::Quit);
         }
     }
+    model.mask_effects(&mut effects);
     effects
 }
 

@@ -149,7 +149,7 @@ fn finding_from_captures_describes_payload_in_every_export() {
         let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
         let made = made.unwrap_or_else(|| panic!("{format}: {}", app.notices()));
         let format = ExportFormat::named(format).unwrap();
-        let export = Export { rows: &made.rows, title: &made.title, made: made.made, query: &made.query };
+        let export = Export { rows: &made.rows, title: &made.title, made: made.made, query: &made.query, mask: None };
         let written = String::from_utf8(write(format, &export).unwrap()).unwrap();
         assert!(written.contains("SSRF through q") && written.contains("t1.acme.test"), "{format:?}: {written}");
         assert!(written.contains("203.0.113.9") || written.contains("/l/abc/x"), "{format:?} has no proof: {written}");

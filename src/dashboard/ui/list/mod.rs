@@ -118,7 +118,7 @@ pub(crate) fn draw_list_pane<'a>(
         area = rest;
     }
     let first = first(usize::from(area.height));
-    let rows = (first..pane.shown).take(usize::from(area.height)).filter_map(|at| row(at, &room));
+    let rows = (first..pane.shown).take(usize::from(area.height)).filter_map(|at| Some(cx.shown_row(row(at, &room)?)));
     draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);
     query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first));
     ShownRows { area: area.into(), first }

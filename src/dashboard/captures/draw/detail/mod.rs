@@ -16,7 +16,7 @@ pub mod steps;
 use crate::contract::Capture;
 use crate::dashboard::base::{CaptureRow, Pane, RowRef, Tab};
 use crate::dashboard::data::WholeCapture;
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, ViewCache, format, words, wrap_hanging};
+use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, ViewCache, format, masked_lines, words, wrap_hanging};
 use crate::oob::request::headers;
 use crate::oob::{Mention, Payload};
 use crate::text;
@@ -37,8 +37,11 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let whole = cx.model.whole_capture(captured);
     let mut made_from: Vec<Arc<dyn Any + Send + Sync>> = vec![capture.clone()];
     made_from.extend(read(whole).map(|whole| whole.clone() as _));
+    let mask = cx.model.mask();
     let text = match cx.model.detail.tab(Pane::Captures) {
-        Tab::Headers => DetailText::new(made_from, |theme, width, _| hung(header_lines(theme, captured), 1, width)),
+        Tab::Headers => DetailText::new(made_from, move |theme, width, _| {
+            hung(masked_lines(mask, header_lines(theme, captured)), 1, width)
+        }),
         Tab::Body => DetailText::new(made_from, move |theme, width, shown| match whole {
             WholeCapture::Read(whole) => body::lines(theme, whole, width, shown),
             unread => vec![unread_line(theme, unread)],
@@ -60,7 +63,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
                     }
                     (None, _) => compare::nothing(theme),
                 };
-                hung(lines, compare::NAME_SPANS, width)
+                hung(masked_lines(mask, lines), compare::NAME_SPANS, width)
             })
             .with_version(version)
         }
@@ -75,7 +78,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
             );
             let version = BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs);
             let whole = read(whole).unwrap_or(capture);
-            let make = move |_, width, _| hung(request::lines(&cx, captured, whole), 1, width);
+            let make = move |_, width, _| hung(cx.shown_lines(request::lines(&cx, captured, whole)), 1, width);
             DetailText::new(made_from, make).with_version(version)
         }
     };

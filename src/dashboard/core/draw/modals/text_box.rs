@@ -7,6 +7,7 @@ use ratatui::prelude::{Buffer, Rect};
 
 pub(crate) fn draw_text_box(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &TextBox) {
     let body = text::clean_text(&shown.body);
+    let body = cx.shown(&body);
     let spot = popup(area, area.width, area.height.saturating_sub(2));
     let title = text::clean(&shown.title);
     // Whole lines before the scrolled one are skipped unwrapped: a list of a million words is drawn at once.

@@ -4,17 +4,20 @@ use crate::contract::entities::decode_entities;
 use crate::contract::{Evidence, EvidenceView};
 use crate::dashboard::findings::draw::detail::indent;
 use crate::dashboard::ui::{Theme, grid_lines, is_message, message_lines, tree_lines, words};
+use crate::mask::Mask;
 use crate::text;
 use ratatui::text::Line;
 
-/// The whole evidence. Cells of tables are HTML-encoded by the service.
-pub(crate) fn lines(theme: Theme, given: &Evidence, width: u16) -> Vec<Line<'static>> {
+/// The whole evidence. Cells of tables are HTML-encoded by the service, and masked before they are wrapped.
+pub(crate) fn lines(theme: Theme, given: &Evidence, width: u16, mask: Option<&Mask>) -> Vec<Line<'static>> {
     match given.view() {
         EvidenceView::Nothing => vec![words("No evidence.", theme.dim())],
         EvidenceView::Text(words) => message_lines(theme, &text::clean_text(&words)),
         EvidenceView::Table { headers, rows } => {
             let clean = |cells: Vec<String>| -> Vec<String> {
-                cells.iter().map(|cell| text::clean_text(&decode_entities(cell)).into_owned()).collect()
+                let clean = |cell: &String| text::clean_text(&decode_entities(cell)).into_owned();
+                let masked = |cell: String| mask.map_or_else(|| cell.clone(), |mask| mask.text(&cell).into_owned());
+                cells.iter().map(|cell| masked(clean(cell))).collect()
             };
             table_lines(theme, &clean(headers), &rows.into_iter().map(clean).collect::<Vec<_>>(), width)
         }

@@ -40,8 +40,9 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: IssueId, cache: &mut ViewC
     let text = match tab {
         Tab::Evidence => {
             let texts = cx.model.findings.shown.of(issue);
+            let mask = cx.model.mask();
             let lines = move |theme, width, _| {
-                with_texts(theme, texts, |read| evidence::lines(theme, &read.vuln_evidence, width))
+                with_texts(theme, texts, |read| evidence::lines(theme, &read.vuln_evidence, width, mask))
             };
             DetailText::new(vec![finding], lines).with_version(cx.model.findings.shown.revision)
         }

@@ -69,7 +69,7 @@ fn excerpt(cx: &Cx<'_>, given: &Evidence, width: u16, lines: &mut Vec<Line<'stat
         return;
     }
     heading(cx.theme, if rows > 1 { format!("Evidence   {rows} rows") } else { "Evidence".to_owned() }, lines);
-    let evidence = evidence::lines(cx.theme, given, width.saturating_sub(2));
+    let evidence = evidence::lines(cx.theme, given, width.saturating_sub(2), cx.model.mask());
     let more = evidence.len().saturating_sub(EXCERPT);
     lines.extend(evidence.into_iter().take(EXCERPT).map(indent));
     if more > 0 {

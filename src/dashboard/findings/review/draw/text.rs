@@ -240,7 +240,9 @@ pub(crate) fn evidence(cx: &Cx<'_>, facts: &ReviewFacts, width: u16) -> Vec<Line
         heading(cx.theme, alike, &mut lines);
         let example = cx.model.findings.shown.of(&kind.example);
         let width = width.saturating_sub(2);
-        let evidence = with_texts(cx.theme, example, |read| evidence_of::lines(cx.theme, &read.vuln_evidence, width));
+        let evidence = with_texts(cx.theme, example, |read| {
+            evidence_of::lines(cx.theme, &read.vuln_evidence, width, cx.model.mask())
+        });
         lines.extend(evidence.into_iter().map(indent));
     }
     lines

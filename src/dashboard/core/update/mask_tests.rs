@@ -1,0 +1,86 @@
+//! The privacy mask: the screen, copies, files and notifications while it is on.
+
+use crate::dashboard::base::Signal;
+use crate::dashboard::testing::*;
+
+const NAMES: [&str; 6] = ["acme", "probe", "127.0.0.1", "ann@test", "t1.", "/abc"];
+
+fn seen(dashboard: &mut TestDashboard) -> Vec<&'static str> {
+    let screen = dashboard.frame().join("\n").to_lowercase();
+    NAMES.into_iter().filter(|name| screen.contains(name)).collect()
+}
+
+#[test]
+fn masked_screen_shows_no_names_in_any_pane() {
+    for (columns, rows) in [(200, 60), (80, 24), (40, 12)] {
+        let mut dashboard = TestDashboard::new();
+        dashboard.model.screen.size = Size { columns, rows };
+        dashboard.keys("2");
+        assert!(seen(&mut dashboard).contains(&"acme"), "{columns}");
+        dashboard.keys(": 'mask on' enter");
+        for pane in [
+            "1", "2", "3", "4", "5", "6", "8", "5 h", "g p", "3 enter", "3 b t", "2 D", "3 c", "1 n", "5 enter", "3 B",
+            "3 e", "3 t", "4 n", "3 R", "?",
+        ] {
+            dashboard.keys(pane);
+            assert!(
+                seen(&mut dashboard).is_empty(),
+                "{pane}: {:?}\n{}",
+                seen(&mut dashboard),
+                dashboard.frame().join("\n")
+            );
+            dashboard.keys("esc esc");
+        }
+        dashboard.keys(": 'target t'");
+        assert!(seen(&mut dashboard).is_empty(), "completions");
+        dashboard.keys("esc");
+        assert!(dashboard.frame()[0].contains("MASKED"));
+        dashboard.keys(": 'mask off' enter 2");
+        assert!(seen(&mut dashboard).contains(&"acme") && !dashboard.frame()[0].contains("MASKED"));
+    }
+}
+
+#[test]
+fn masked_copies_and_files_have_stand_ins() {
+    let mut dashboard = TestDashboard::new();
+    dashboard.keys(": 'mask' enter 2");
+    let [Effect::Copy { what, text }] = &dashboard.keys("y j")[..] else { panic!("no copy") };
+    assert!(what.starts_with("masked ") && text.contains("host-") && !text.contains("acme"), "{text}");
+    let [Effect::Save { content, .. }] = &dashboard.keys("y f")[..] else { panic!("no file") };
+    assert!(!String::from_utf8_lossy(content).contains("acme"));
+    let [Effect::Export(exported)] = &dashboard.keys("3 : 'export csv' enter")[1..] else { panic!("no export") };
+    assert!(exported.mask.is_some() && exported.name == "findings-workspace-1.csv", "{}", exported.name);
+    dashboard.keys(": 'mask' enter");
+    let [Effect::Copy { text, .. }] = &dashboard.keys("2 y j")[..] else { panic!("no copy") };
+    assert!(text.contains("acme"));
+}
+
+#[test]
+fn masked_notifications_have_stand_ins() {
+    let mut dashboard = TestDashboard::new();
+    dashboard.keys(": 'mask' enter");
+    let facts = vec![("from", "203.0.113.9".to_owned())];
+    let mut effects =
+        vec![Effect::Signal(Box::new(Signal { title: "hit at probe".into(), body: "t1.acme.test".into(), facts }))];
+    dashboard.model.mask_effects(&mut effects);
+    let [Effect::Signal(signal)] = &effects[..] else { panic!("no signal") };
+    assert!(signal.title.starts_with("hit at logger-") && signal.body.starts_with("host-"), "{signal:?}");
+    assert!(signal.facts[0].1.starts_with("ip-"));
+}
+
+#[test]
+fn editor_stays_closed_while_the_mask_is_on() {
+    let mut dashboard = TestDashboard::new();
+    dashboard.keys(": 'mask' enter 2 n");
+    assert_eq!(dashboard.keys("ctrl-x"), []);
+    assert!(dashboard.notices().contains(":mask off"), "{}", dashboard.notices());
+}
+
+#[test]
+fn names_that_arrive_later_are_masked() {
+    let mut dashboard = TestDashboard::new();
+    dashboard.keys(": 'mask' enter 2");
+    dashboard.feed(Snapshot::Targets(table([target(1, "new.customer.example")])));
+    let screen = dashboard.frame().join("\n");
+    assert!(!screen.contains("customer") && screen.contains("host-"), "{screen}");
+}

@@ -1,0 +1,110 @@
+//! The privacy mask: whether it is on, the names that it knows, and the effects that it changes.
+//!
+//! ```text
+//!   data ─► KnownNames ─► Mask ─┬─► draw       every text of the screen
+//!                               └─► effects    copies, files, notifications; files of a task get the mask along
+//! ```
+
+use crate::dashboard::base::{Effect, Signal, Tone};
+use crate::dashboard::data::Segment;
+use crate::dashboard::model::Model;
+use crate::mask::{KnownNames, Mask, MaskedKind};
+use crate::text::clean;
+use std::collections::HashSet;
+
+/// The segments whose names are masked.
+pub(crate) const MASKED_SEGMENTS: &[Segment] = &[
+    Segment::Workspaces,
+    Segment::Targets,
+    Segment::Loggers,
+    Segment::Payloads,
+    Segment::Findings,
+    Segment::Decisions,
+];
+
+/// State of the privacy mask. The stand-ins remain when it is off.
+#[derive(Debug, Default)]
+pub struct MaskState {
+    is_on: bool,
+    mask: Mask,
+}
+
+impl Model {
+    /// The mask, while it is on.
+    pub fn mask(&self) -> Option<&Mask> {
+        self.screen.mask.is_on.then_some(&self.screen.mask.mask)
+    }
+
+    /// Turns the mask on or off.
+    pub(crate) fn switch_mask(&mut self, is_on: bool) {
+        self.screen.mask.is_on = is_on;
+        self.learn_names();
+        let state = if is_on { "names masked on the screen, in copies and files" } else { "mask off; names are shown" };
+        self.notify(Tone::Plain, state);
+    }
+
+    /// Reads the names of the data again, while the mask is on.
+    pub(crate) fn learn_names(&mut self) {
+        if !self.screen.mask.is_on {
+            return;
+        }
+        let mut known = KnownNames::default();
+        let data = &self.data;
+        known.add_host(&self.session.base_url);
+        for workspace in data.workspaces.value().iter().flat_map(|table| table.items()) {
+            known.add(&clean(&workspace.name), MaskedKind::Workspace);
+        }
+        for target in data.targets.value().iter().flat_map(|table| table.items()) {
+            known.add_host(&target.name);
+        }
+        for logger in data.loggers.value().iter().flat_map(|table| table.items()) {
+            known.add(&clean(&logger.label), MaskedKind::Logger);
+            known.add_host(&logger.handler_url);
+            // The last part of its path is the secret of a logger.
+            let secret = logger.handler_url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            known.add(secret, MaskedKind::Token);
+        }
+        for payload in data.payloads.value().iter().flat_map(|table| table.items()) {
+            known.add(&payload.token.to_string(), MaskedKind::Token);
+        }
+        let issues = data.findings.value().into_iter().flat_map(|table| table.items());
+        let named: HashSet<&str> = issues.filter_map(|issue| issue.target_name.as_deref()).collect();
+        named.into_iter().for_each(|name| known.add_host(name));
+        let assessments = self.findings.triage.assessments.iter();
+        let mut users: HashSet<&str> = assessments.filter_map(|assessment| assessment.who.as_deref()).collect();
+        users.extend(self.findings.triage.writer.as_ref().map(|writer| &*writer.who));
+        users.into_iter().for_each(|user| known.add(user, MaskedKind::User));
+        self.screen.mask.mask = self.screen.mask.mask.with_names(known);
+    }
+
+    /// Masks everything that leaves the dashboard by these effects.
+    pub(crate) fn mask_effects(&mut self, effects: &mut Vec<Effect>) {
+        let Some(mask) = self.mask().cloned() else { return };
+        for effect in effects.iter_mut() {
+            match effect {
+                Effect::Copy { what, text } => {
+                    *text = mask.text(text).into_owned();
+                    *what = format!("masked {what}");
+                }
+                Effect::Save { content, .. } => *content = mask.bytes(content).into(),
+                Effect::SaveBody { mask: own, .. } => *own = Some(mask.clone()),
+                Effect::Export(exported) => exported.mask = Some(mask.clone()),
+                Effect::ExportCaptures(exported) => exported.mask = Some(mask.clone()),
+                Effect::Signal(signal) => mask_signal(&mask, signal),
+                _ => {}
+            }
+        }
+        let before = effects.len();
+        effects.retain(|effect| !matches!(effect, Effect::Edit(_)));
+        if effects.len() < before {
+            self.notify(Tone::Plain, "the mask is on, $EDITOR would show names; :mask off first");
+        }
+    }
+}
+
+fn mask_signal(mask: &Mask, signal: &mut Signal) {
+    let facts = signal.facts.iter_mut().map(|(_, value)| value);
+    for text in facts.chain([&mut signal.title, &mut signal.body]) {
+        *text = mask.text(text).into_owned();
+    }
+}
