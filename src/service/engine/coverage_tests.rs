@@ -4,12 +4,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rcgen::{CertificateParams, KeyPair};
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
+use tokio_rustls::TlsAcceptor;
 
 use super::ScanOutcome;
 use super::hostile_tests::{ok, redirect, request, server, web, website};
-use super::testing::ScanResult;
+use super::testing::{ScanResult, TestScan};
+use crate::contract::Tool;
 
 fn answer(status: &str, headers: &str) -> String {
     format!(
@@ -238,6 +244,50 @@ async fn answer_that_is_cut_is_requested_once_more() {
     let result = website(port, one_at_a_time).run().await;
     result.check();
     assert_eq!(not_judged(&result), [""; 0], "{}\n{}", message(&result), result.raw.join("\n"));
+}
+
+/// A TLS server that sends this and closes the connection without the message that TLS requires.
+async fn abrupt_tls(answer: &'static str) -> u16 {
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    server(move |stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else { return };
+            request(&mut stream).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+            let _ = stream.flush().await;
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn tls_connection_without_close_notify_ends_a_body_without_length_only() {
+    for (answer, is_read) in [
+        ("HTTP/1.0 200 OK\r\ncontent-type: text/html\r\n\r\n<p>hello</p>", true),
+        ("HTTP/1.0 200 OK\r\ncontent-type: text/html\r\ncontent-length: 900\r\n\r\n<p>hello</p>", false),
+    ] {
+        let target = format!("https://127.0.0.1:{}/", abrupt_tls(answer).await);
+        let params = json!({"scan_type": "custom", "attack_active": [], "discovery": ["robots"]});
+        let result = TestScan::new(Tool::WEBSITE, &target, params).run().await;
+        let is_finished = matches!(result.outcome, ScanOutcome::Finished(_));
+        assert_eq!(
+            is_finished && not_judged(&result).is_empty(),
+            is_read,
+            "{:?}\n{}",
+            result.outcome,
+            result.raw.join("\n")
+        );
+    }
 }
 
 #[tokio::test]

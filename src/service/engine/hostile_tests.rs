@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
@@ -46,7 +46,7 @@ where
     .await
 }
 
-pub(super) async fn request(stream: &mut TcpStream) -> String {
+pub(super) async fn request(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = vec![0; 8192];
     let mut length = 0;
     while !bytes[..length].windows(4).any(|part| part == b"\r\n\r\n") {

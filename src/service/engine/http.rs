@@ -9,13 +9,14 @@
 //! uses no proxies of the environment, and accepts all certificates (the TLS scanner checks them).
 
 use std::collections::HashMap;
+use std::error::Error as _;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use reqwest::{Client, Method, redirect};
 use thiserror::Error;
 use tokio::sync::Mutex;
@@ -33,6 +34,8 @@ use crate::service::scope_check::is_this_host;
 const MAX_BODY: usize = 512 * 1024;
 /// Bytes of a body that are read of a path that may exist.
 const PROBE_BODY: usize = 64 * 1024;
+/// No encoding of the body.
+const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 /// Consecutive failed requests after which the scan stops sending.
 const MAX_FAILURES: u32 = 8;
 /// Bytes that one scan may fetch, for each request that it may send.
@@ -186,8 +189,13 @@ impl<'a> Web<'a> {
     ) -> Result<HttpPage, WebError> {
         let is_slow = self.is_slow.load(Ordering::Relaxed);
         let mut answer = self.attempt(&method, url, &headers, (is_slow, max_body)).await;
-        if matches!(answer, Err(WebError::Broken(_) | WebError::Timeout)) && !is_slow {
-            answer = self.attempt(&method, url, &headers, (true, max_body)).await;
+        let is_repeated = match &answer {
+            Err(WebError::Broken(_)) => true,
+            Err(WebError::Timeout) => !is_slow,
+            _ => false,
+        };
+        if is_repeated {
+            answer = self.attempt(&method, url, &without_encoding(&headers), (true, max_body)).await;
         }
         if answer.as_ref().is_ok_and(|page| self.throttle.is_refusal(page)) {
             answer = self.attempt(&method, url, &headers, (true, max_body)).await;
@@ -328,14 +336,17 @@ impl<'a> Web<'a> {
         if self.is_home(url) {
             headers.extend(self.authentication.headers.iter().cloned());
         }
+        let is_plain = headers.get(ACCEPT_ENCODING) == Some(&IDENTITY);
         let request = client.request(method, url.clone()).headers(headers).timeout(limit);
         let mut answer = request.send().await.map_err(web_error)?;
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
         let mut body = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(web_error)? {
-            body.extend_from_slice(&chunk[..chunk.len().min(max_body - body.len())]);
-            if body.len() == max_body {
-                break;
+        while body.len() < max_body {
+            match answer.chunk().await {
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk[..chunk.len().min(max_body - body.len())]),
+                Ok(None) => break,
+                Err(error) if is_plain && has_no_length(&headers) && lacks_close_notify(&error) => break,
+                Err(error) => return Err(web_error(error)),
             }
         }
         Ok(HttpPage { url: url.clone(), status, headers, body })
@@ -366,6 +377,24 @@ pub fn headers<const N: usize>(pairs: [(&'static str, &str); N]) -> HeaderMap {
     pairs.collect()
 }
 
+/// The headers of a second attempt. Of an answer that is not encoded, [`has_no_length`] is known.
+fn without_encoding(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    headers.insert(ACCEPT_ENCODING, IDENTITY);
+    headers
+}
+
+/// Whether the end of the connection is the end of the body.
+fn has_no_length(headers: &HeaderMap) -> bool {
+    !headers.contains_key(CONTENT_LENGTH) && !headers.contains_key(TRANSFER_ENCODING)
+}
+
+/// Whether the server closed a TLS connection without the message that announces it, as many old ones do.
+fn lacks_close_notify(error: &reqwest::Error) -> bool {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    causes.last().is_some_and(|cause| cause.to_string().contains("close_notify"))
+}
+
 fn web_error(error: reqwest::Error) -> WebError {
     if error.is_timeout() {
         return WebError::Timeout;
@@ -380,7 +409,10 @@ fn web_error(error: reqwest::Error) -> WebError {
         is_cut |= inner.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::UnexpectedEof);
     }
     let is_cut = is_cut || cause.to_string().contains("end of file");
-    let cause = cause.to_string();
+    let cause = match cause.to_string() {
+        cause if cause.contains("close_notify") => "the connection ended before the body".to_owned(),
+        cause => cause,
+    };
     match () {
         () if connect => WebError::Connect(cause.split(" (os error").next().unwrap_or_default().to_lowercase()),
         () if decode && !is_cut => WebError::Undecodable(cause),
