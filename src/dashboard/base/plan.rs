@@ -170,6 +170,13 @@ macro_rules! snapshots {
                 }
             }
 
+            /// The number of its table.
+            pub fn revision(&self) -> u64 {
+                match self {
+                    $(Self::$list(table) => table.revision(),)*
+                }
+            }
+
             /// Whether there are no items.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0

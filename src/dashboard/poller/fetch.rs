@@ -136,7 +136,11 @@ async fn whole_list(
             Snapshot::Scans(list_table(client, client.list_all_scans(&query).await?, cached).await?)
         }
         ListKind::Findings => {
-            let cached = cached.and_then(ListedFinding::table_in).cloned();
+            let cached = match (cached.and_then(ListedFinding::table_in), files) {
+                (Some(cached), _) => Some(Arc::clone(cached)),
+                (None, Some(files)) => files.recalled(workspace_id).await,
+                (None, None) => None,
+            };
             let rows = findings::all(client, workspace_id, cached.as_ref(), files).await?;
             Snapshot::Findings(table(rows, cached).await)
         }

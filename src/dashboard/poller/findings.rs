@@ -4,6 +4,8 @@
 //!   response ─► file ─► one Finding ─► row: the known one if it is equal, else a new one with its texts in the store
 //! ```
 //!
+//! The first response of a workspace waits for the rows of its cache, so that equal ones are in memory once.
+//!
 //! Findings of one scan replace those of that scan. All rows together have one limit, because the answers of many scans
 //! add up.
 
@@ -17,29 +19,65 @@ use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::watch;
 
 /// Most bytes of all rows in memory.
 const MOST_BYTES: usize = 288 << 20;
 
-/// Where the texts of findings are stored.
+/// Where the texts of findings are stored, and the rows that were read from the cache.
 #[derive(Clone, Debug)]
 pub struct FindingTextFiles {
     directory: PathBuf,
     store: Arc<Mutex<TextStore>>,
+    recalled: watch::Sender<RecalledFindings>,
+}
+
+/// The findings of the cache of a workspace, as long as they are shown.
+#[derive(Clone, Debug, Default)]
+struct RecalledFindings {
+    workspace: Option<WorkspaceId>,
+    is_reading: bool,
+    table: Weak<Table<ListedFinding>>,
 }
 
 impl FindingTextFiles {
     /// Files in a directory, which is created if need be.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         let directory = directory.into();
-        Self { store: Arc::new(Mutex::new(TextStore::new(&directory))), directory }
+        let recalled = watch::Sender::new(RecalledFindings::default());
+        Self { store: Arc::new(Mutex::new(TextStore::new(&directory))), directory, recalled }
     }
 
     /// The row of a finding; with its texts in memory where they cannot be written.
     pub fn list(&self, finding: Finding, known: Option<&Arc<ListedFinding>>) -> Arc<ListedFinding> {
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         store.list(finding, known)
+    }
+
+    /// The findings of this workspace are being read from the cache.
+    pub fn expect(&self, workspace: WorkspaceId) {
+        let workspace = Some(workspace);
+        self.recalled.send_replace(RecalledFindings { workspace, is_reading: true, table: Weak::new() });
+    }
+
+    /// The findings of this workspace were read from the cache, if there were any.
+    pub fn remember(&self, workspace: WorkspaceId, table: Option<&Arc<Table<ListedFinding>>>) {
+        self.recalled.send_if_modified(|recalled| {
+            let is_expected = recalled.workspace == Some(workspace);
+            if is_expected {
+                recalled.is_reading = false;
+                recalled.table = table.map(Arc::downgrade).unwrap_or_default();
+            }
+            is_expected
+        });
+    }
+
+    /// The findings of a workspace from the cache. Waits while they are being read.
+    pub async fn recalled(&self, workspace: Option<WorkspaceId>) -> Option<Arc<Table<ListedFinding>>> {
+        let mut recalled = self.recalled.subscribe();
+        let of_it = recalled.wait_for(|recalled| recalled.workspace != workspace || !recalled.is_reading).await.ok()?;
+        (of_it.workspace == workspace).then(|| of_it.table.upgrade()).flatten()
     }
 
     /// Writes what is waiting, so that the texts can be read.
@@ -181,10 +219,37 @@ fn merged(
 mod tests {
     use super::*;
     use crate::contract::{Evidence, FindingId};
+    use std::task::{Context, Waker};
 
     fn row(id: i64, scan: i64, bytes: usize) -> Arc<ListedFinding> {
         let vuln_evidence = Evidence::from_value(&"x".repeat(bytes).into());
         Finding { id: FindingId(id), task_id: Some(ScanId(scan)), vuln_evidence, ..Finding::default() }.into()
+    }
+
+    #[tokio::test]
+    async fn first_response_waits_for_the_cache_and_reuses_its_rows() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = FindingTextFiles::new(directory.path());
+        let finding = || Finding { id: FindingId(1), recommendation: "Fix it.".into(), ..Finding::default() };
+        let table = Arc::new(Table::new([files.list(finding(), None)]));
+        files.flush().unwrap();
+        let (first, second) = (WorkspaceId(1), WorkspaceId(2));
+        files.expect(first);
+        let mut waiting = std::pin::pin!(files.recalled(Some(first)));
+        let mut context = Context::from_waker(Waker::noop());
+        files.remember(second, None);
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        assert!(files.recalled(Some(second)).await.is_none());
+        files.remember(first, Some(&table));
+        let cached = waiting.await;
+        assert!(cached.as_ref().is_some_and(|cached| Arc::ptr_eq(cached, &table)));
+        let collected = Some(files.clone());
+        let mut collector =
+            RowCollector { files: collected, cached, scan: None, rows: Vec::new(), without_id: 0, bytes: 0 };
+        collector.take(finding()).unwrap();
+        assert!(Arc::ptr_eq(&collector.rows[0], &table.items()[0]));
+        drop((collector, table));
+        assert!(files.recalled(Some(first)).await.is_none(), "no longer shown");
     }
 
     #[test]

@@ -3,21 +3,24 @@
 //!
 //! ```text
 //!   start ─► workspaces ─► Msg::Cached        plan of another workspace ─► its lists ─► Msg::Cached
-//!   update of the poller ─► waits ten seconds, the newest snapshot of each list wins ─► file
+//!   update of the poller ─► waits ten seconds, the newest snapshot of each list wins ─► file, or its new time
 //! ```
 //!
 //! Files are read and written on blocking threads. The end of the dashboard writes the waiting lists.
 
 use crate::contract::{Stamp, WorkspaceId};
-use crate::dashboard::base::{CACHED_LISTS, CachedList, Generation, Link, ListKind, PollEvent, Snapshot, Update};
+use crate::dashboard::base::{
+    CACHED_LISTS, CachedList, Generation, Link, ListItem, ListKind, PollEvent, Snapshot, Update,
+};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::Data;
 use crate::dashboard::model::Model;
 use crate::dashboard::poller::FindingTextFiles;
 use crate::dashboard::runtime::{CachedLists, ListFile, TaskReport};
 use crate::table::Remote;
+use crate::triage::ListedFinding;
 use jiff::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -27,8 +30,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 /// How long a snapshot waits for a newer one before it is written.
 const REST: Duration = Duration::from_secs(10);
-/// Long lists wait longer: so many times the duration of the last write.
-const REST_FACTOR: u32 = 20;
+/// Long lists wait longer: so many times the duration of the last write, which is 1 % of the time.
+const REST_FACTOR: u32 = 100;
 /// Limit for the remaining writes at the end: short, because they are only a cache.
 const GOODBYE: Duration = Duration::from_secs(3);
 
@@ -44,6 +47,7 @@ pub(crate) struct Cache {
     task: JoinHandle<()>,
     /// The workspace that was recalled last.
     recalled: Option<WorkspaceId>,
+    texts: FindingTextFiles,
 }
 
 impl Cache {
@@ -55,14 +59,8 @@ impl Cache {
     ) -> (Self, oneshot::Receiver<()>) {
         let (requests, waiting) = mpsc::unbounded_channel();
         let (begun, started) = oneshot::channel();
-        let task = CacheTask {
-            files: CachedLists::new(directory).with_texts(files),
-            answers,
-            waiting: BTreeMap::new(),
-            written: BTreeSet::new(),
-            rest: REST,
-        };
-        (Self { requests, task: tokio::spawn(task.run(waiting, begun)), recalled: None }, started)
+        let task = CacheTask::new(directory, files.clone(), answers);
+        (Self { requests, task: tokio::spawn(task.run(waiting, begun)), recalled: None, texts: files }, started)
     }
 
     /// Requests the lists of the current workspace of the model, if it has changed.
@@ -70,6 +68,7 @@ impl Cache {
         if self.recalled != model.navigation.scope.workspace {
             self.recalled = model.navigation.scope.workspace;
             if let Some(id) = self.recalled {
+                self.texts.expect(id);
                 self.send(CacheRequest::Recall(model.connection.generation, id));
             }
         }
@@ -122,15 +121,27 @@ fn fresh(data: &Data, id: WorkspaceId) -> Vec<ListFile> {
 
 struct CacheTask {
     files: CachedLists,
+    texts: FindingTextFiles,
     answers: UnboundedSender<TaskReport>,
     /// Snapshots to be written.
     waiting: BTreeMap<ListFile, (Snapshot, Stamp)>,
-    /// Files that this task wrote.
-    written: BTreeSet<ListFile>,
+    /// The tables in the files, by their revisions, and the times of the files.
+    written: BTreeMap<ListFile, (u64, Stamp)>,
     rest: Duration,
 }
 
 impl CacheTask {
+    fn new(directory: PathBuf, texts: FindingTextFiles, answers: UnboundedSender<TaskReport>) -> Self {
+        Self {
+            files: CachedLists::new(directory).with_texts(texts.clone()),
+            texts,
+            answers,
+            waiting: BTreeMap::new(),
+            written: BTreeMap::new(),
+            rest: REST,
+        }
+    }
+
     async fn run(mut self, mut requests: UnboundedReceiver<CacheRequest>, begun: oneshot::Sender<()>) {
         self.report_workspaces().await;
         // At the end of the dashboard nobody receives it.
@@ -167,7 +178,7 @@ impl CacheTask {
         }
     }
 
-    async fn recall(&self, generation: Generation, id: WorkspaceId) {
+    async fn recall(&mut self, generation: Generation, id: WorkspaceId) {
         let files = self.files.clone();
         self.attempt(spawn_blocking(move || files.work_in(id)).await);
         for list in CACHED_LISTS {
@@ -175,8 +186,13 @@ impl CacheTask {
             let files = self.files.clone();
             let known = match self.waiting.get(&file) {
                 Some(newer) => Some(newer.clone()),
-                None => spawn_blocking(move || files.read(file)).await.ok().flatten(),
+                None => spawn_blocking(move || files.read(file)).await.ok().flatten().inspect(|(snapshot, at)| {
+                    self.written.insert(file, (snapshot.revision(), *at));
+                }),
             };
+            if list == ListKind::Findings {
+                self.texts.remember(id, known.as_ref().and_then(|(snapshot, _)| ListedFinding::table_in(snapshot)));
+            }
             if let Some((snapshot, at)) = known {
                 self.report(CachedList { generation, at, worked_in: None, snapshot });
             }
@@ -191,10 +207,15 @@ impl CacheTask {
     async fn write(&mut self) {
         let begun = Instant::now();
         for (file, (snapshot, at)) in std::mem::take(&mut self.waiting) {
-            let files = self.files.clone();
-            let written = spawn_blocking(move || files.write(file.0, &snapshot, at)).await;
-            if self.attempt(written) {
-                self.written.insert(file);
+            let (files, revision) = (self.files.clone(), snapshot.revision());
+            // An unchanged list only gets a new time, unless another dashboard has written the file.
+            let known = self.written.remove(&file).filter(|&(written, _)| written == revision);
+            let write = move || match known {
+                Some((_, time)) if files.time(file).is_some_and(|now| now == time) => files.confirm(file, at),
+                _ => files.write(file.0, &snapshot, at),
+            };
+            if self.attempt(spawn_blocking(write).await) {
+                self.written.insert(file, (revision, at));
             }
         }
         self.rest = REST.max(begun.elapsed() * REST_FACTOR);
@@ -202,8 +223,8 @@ impl CacheTask {
 
     async fn confirm(&self, lists: Vec<ListFile>, at: Stamp) {
         let (files, written) = (self.files.clone(), self.written.clone());
-        let confirm =
-            move || lists.iter().filter(|list| written.contains(list)).try_for_each(|&list| files.confirm(list, at));
+        let is_written = move |list: &&ListFile| written.contains_key(list);
+        let confirm = move || lists.iter().filter(is_written).try_for_each(|&list| files.confirm(list, at));
         self.attempt(spawn_blocking(confirm).await);
     }
 
@@ -211,5 +232,61 @@ impl CacheTask {
     fn attempt(&self, done: Result<std::io::Result<()>, tokio::task::JoinError>) -> bool {
         let done = done.map_err(std::io::Error::other).flatten();
         done.inspect_err(|error| tracing::warn!(%error, "cache not written")).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Finding, FindingId};
+    use crate::table::Table;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    const FINDINGS: ListFile = (Some(WorkspaceId(1)), ListKind::Findings);
+
+    fn task(directory: &Path) -> (CacheTask, UnboundedReceiver<TaskReport>) {
+        let (answers, reports) = mpsc::unbounded_channel();
+        let texts = FindingTextFiles::new(directory.join("texts"));
+        (CacheTask::new(directory.join("lists"), texts, answers), reports)
+    }
+
+    fn findings(name: &str) -> Snapshot {
+        let finding = Finding { id: FindingId(1), name: name.into(), ..Finding::default() };
+        Snapshot::Findings(Arc::new(Table::new([finding])))
+    }
+
+    #[tokio::test]
+    async fn unchanged_list_only_gets_a_new_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lists/of-1/findings.json");
+        let inode = || std::fs::metadata(&path).unwrap().ino();
+        let at = |second: i64| Stamp(Timestamp::from_second(1_800_000_000 + second).unwrap());
+        let (mut first, _reports) = task(directory.path());
+        let list = findings("Open port");
+        for (second, is_kept) in [(0, false), (1, true)] {
+            let before = is_kept.then(inode);
+            first.waiting.insert(FINDINGS, (list.clone(), at(second)));
+            first.write().await;
+            assert_eq!((first.files.time(FINDINGS), before.is_none_or(|one| one == inode())), (Some(at(second)), true));
+        }
+        // The next run: what it recalled is in the file already.
+        let (mut next, mut reports) = task(directory.path());
+        next.recall(0, WorkspaceId(1)).await;
+        let Some(TaskReport::Msg(msg)) = reports.recv().await else { panic!("nothing recalled") };
+        let Msg::Cached(CachedList { snapshot, .. }) = *msg else { panic!("another message") };
+        let before = inode();
+        next.waiting.insert(FINDINGS, (snapshot, at(2)));
+        next.write().await;
+        assert_eq!((next.files.time(FINDINGS), inode()), (Some(at(2)), before));
+        // The file is now newer than the first run knows.
+        first.waiting.insert(FINDINGS, (list, at(3)));
+        first.write().await;
+        assert!(inode() != before && first.files.time(FINDINGS) == Some(at(3)));
+        let before = inode();
+        first.waiting.insert(FINDINGS, (findings("Banner"), at(4)));
+        first.write().await;
+        assert!(inode() != before);
     }
 }

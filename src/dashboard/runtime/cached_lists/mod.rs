@@ -93,6 +93,11 @@ impl CachedLists {
         .ok()
     }
 
+    /// The time of a list, if there is a file.
+    pub fn time(&self, list: ListFile) -> Option<Stamp> {
+        time_of(&self.file(list)).ok()
+    }
+
     /// Sets the time of a list that has not changed.
     ///
     /// # Errors
