@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 pub use environment::Environment;
 pub use error::ConfigError;
-pub use file::{KeySetting, Profile};
+pub use file::{CommandSetting, KeySetting, Profile};
 pub use key::KeySource;
 pub use state::{FirstStartChoice, ServiceName, StateDir};
 
@@ -104,11 +104,12 @@ pub struct DemoSettings {
     pub mouse: bool,
 }
 
-/// Changed keys, and their file for messages. They are checked by the dashboard, which knows contexts and actions.
+/// Changed keys and commands, and their file for messages. They are checked by the dashboard, which knows contexts and actions.
 #[derive(Clone, Debug, Default)]
 pub struct KeySettings {
     pub file: String,
     pub all: Vec<KeySetting>,
+    pub commands: Vec<CommandSetting>,
 }
 
 impl Config {
@@ -171,7 +172,7 @@ impl Config {
             profile: owner,
             keep_days: file.captures.keep_days,
             signal_command: file.signals.command(),
-            keys: KeySettings { file: file.path, all: file.key_settings },
+            keys: KeySettings { file: file.path, all: file.key_settings, commands: file.command_settings },
             mouse: file.mouse,
         })
     }
@@ -184,7 +185,7 @@ impl Config {
         let file = file::ConfigFile::read(&environment.config_file(), false)?;
         Ok(DemoSettings {
             signal_command: file.signals.command(),
-            keys: KeySettings { file: file.path, all: file.key_settings },
+            keys: KeySettings { file: file.path, all: file.key_settings, commands: file.command_settings },
             mouse: file.mouse,
         })
     }
@@ -196,7 +197,7 @@ impl Config {
     pub fn keys_of(file: Option<&Path>, environment: &Environment) -> Result<KeySettings, ConfigError> {
         let path = file.map_or_else(|| environment.config_file(), Path::to_owned);
         let file = file::ConfigFile::read(&path, file.is_some())?;
-        Ok(KeySettings { file: file.path, all: file.key_settings })
+        Ok(KeySettings { file: file.path, all: file.key_settings, commands: file.command_settings })
     }
 
     /// The name of the service at a base URL: its profile, or else the base URL.

@@ -36,10 +36,14 @@ pub struct ConfigFile {
     pub signals: SignalSettings,
     /// Keys by context and action; each value with its place in the file.
     keys: BTreeMap<String, BTreeMap<String, Spanned<KeyTexts>>>,
+    commands: Vec<Spanned<CommandEntry>>,
     profiles: BTreeMap<String, Profile>,
     /// The settings of `[keys]`, in the order of the file.
     #[serde(skip)]
     pub key_settings: Vec<KeySetting>,
+    /// The entries of `[[commands]]`, in the order of the file.
+    #[serde(skip)]
+    pub command_settings: Vec<CommandSetting>,
     #[serde(skip)]
     pub path: String,
 }
@@ -54,12 +58,68 @@ pub struct KeySetting {
     pub keys: Vec<String>,
 }
 
+/// A `[[commands]]` entry.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CommandEntry {
+    /// For menus, notices and `:run`; default: the command itself.
+    name: String,
+    key: Option<KeyTexts>,
+    /// A context of `[keys]`.
+    pub context: String,
+    /// Program and arguments; started without a shell.
+    command: Option<CommandWords>,
+    pub output: CommandOutput,
+    /// Whether it changes something outside; such commands are off in a read-only session.
+    pub changes: bool,
+}
+
+impl Default for CommandEntry {
+    fn default() -> Self {
+        let (name, context) = (String::new(), "lists".to_owned());
+        Self { name, key: None, context, command: None, output: CommandOutput::Text, changes: true }
+    }
+}
+
+/// The place of the output of a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CommandOutput {
+    /// A text over the panes.
+    #[default]
+    Text,
+    /// A notice at the end.
+    Background,
+}
+
+/// A `[[commands]]` entry with its line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandSetting {
+    pub line: usize,
+    pub name: String,
+    pub keys: Vec<String>,
+    pub context: String,
+    /// Program and arguments.
+    pub words: Vec<String>,
+    pub output: CommandOutput,
+    pub changes: bool,
+}
+
 /// One key, or a list of keys.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "expected a key or a list of keys")]
 enum KeyTexts {
     One(String),
     Several(Vec<String>),
+}
+
+impl KeyTexts {
+    fn all(&self) -> Vec<String> {
+        match self {
+            KeyTexts::One(key) => vec![key.clone()],
+            KeyTexts::Several(keys) => keys.clone(),
+        }
+    }
 }
 
 /// Retention of captured requests.
@@ -142,16 +202,14 @@ impl ConfigFile {
         })?;
         file.path = path.display().to_string();
         file.key_settings = file.key_settings(&text);
+        file.command_settings = file.commands.iter().map(|entry| command_setting(entry, &text)).collect();
         file.check()
     }
 
     fn key_settings(&self, text: &str) -> Vec<KeySetting> {
         let of_context = |(context, actions): (&String, &BTreeMap<String, Spanned<KeyTexts>>)| {
             let setting = |(action, value): (&String, &Spanned<KeyTexts>)| {
-                let keys = match value.get_ref() {
-                    KeyTexts::One(key) => vec![key.clone()],
-                    KeyTexts::Several(keys) => keys.clone(),
-                };
+                let keys = value.get_ref().all();
                 let line = line_of(text, value.span().start);
                 KeySetting { line, context: context.clone(), action: action.clone(), keys }
             };
@@ -200,6 +258,19 @@ impl ConfigFile {
             names => format!("profiles: {}", names.join(", ")),
         };
         Err(ConfigError::new(format!("profile {name:?} not found"), hint))
+    }
+}
+
+fn command_setting(entry: &Spanned<CommandEntry>, text: &str) -> CommandSetting {
+    let CommandEntry { name, key, context, command, output, changes } = entry.get_ref().clone();
+    CommandSetting {
+        line: line_of(text, entry.span().start),
+        name,
+        keys: key.map(|keys| keys.all()).unwrap_or_default(),
+        context,
+        words: command.map(|words| words.split()).unwrap_or_default(),
+        output,
+        changes,
     }
 }
 

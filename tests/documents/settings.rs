@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use scandeck::config::file::{ConfigFile, Profile};
+use scandeck::config::file::{CommandEntry, ConfigFile, Profile};
 use scandeck::config::{Config, Environment, Flags};
 
 use super::read;
 
 /// The tables of the file, as the headings of the page name them.
-const TABLES: [&str; 4] = ["", "[captures]", "[signals]", "[profiles.NAME]"];
+const TABLES: [&str; 5] = ["", "[captures]", "[signals]", "[[commands]]", "[profiles.NAME]"];
 
 #[test]
 fn configuration_page_lists_every_setting_of_the_code() {
@@ -84,7 +84,7 @@ fn defaults() -> BTreeMap<&'static str, String> {
         ..Environment::default()
     };
     let config = Config::load(&Flags::default(), &environment).unwrap();
-    let profile = Profile::default();
+    let (profile, command) = (Profile::default(), CommandEntry::default());
     let or = |value: Option<String>, without: &str| value.unwrap_or_else(|| without.to_owned());
     let list = |values: Vec<String>| or(Some(values.join(", ")).filter(|text| !text.is_empty()), "none");
     BTreeMap::from([
@@ -94,6 +94,11 @@ fn defaults() -> BTreeMap<&'static str, String> {
         ("mouse", config.mouse.to_string()),
         ("keep_days", or(config.keep_days.map(|days| days.to_string()), "forever")),
         ("command", list(config.signal_command)),
+        ("name", "the command".to_owned()),
+        ("key", "none".to_owned()),
+        ("context", command.context),
+        ("output", format!("{:?}", command.output).to_lowercase()),
+        ("changes", command.changes.to_string()),
         ("base_url", or(profile.base_url, "none")),
         ("local", profile.local.to_string()),
         ("api_key_command", list(profile.api_key_command.map(|words| words.split()).unwrap_or_default())),
@@ -109,7 +114,9 @@ fn defaults() -> BTreeMap<&'static str, String> {
 fn settings(table: &str) -> Vec<String> {
     let error = parse(&format!("{}\nno_such_setting = 1\n", table.replace("NAME", "x"))).unwrap_err();
     let mut names: Vec<String> = error.split('`').skip(3).step_by(2).map(str::to_owned).collect();
-    names.retain(|name| !table.is_empty() || !["captures", "signals", "keys", "profiles"].contains(&name.as_str()));
+    names.retain(|name| {
+        !table.is_empty() || !["captures", "signals", "keys", "commands", "profiles"].contains(&name.as_str())
+    });
     names.sort();
     names
 }

@@ -6,6 +6,7 @@ use crate::contract::{
     TargetId, WordlistId, WorkspaceId,
 };
 use crate::dashboard::base::{CaptureRow, Generation, Signal};
+use crate::dashboard::input::CustomAction;
 use crate::export::{ExportFormat, ExportRow};
 use crate::mask::Mask;
 use crate::oob::{CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out};
@@ -82,6 +83,8 @@ pub enum Effect {
     ReadFindings(FindingUse, Vec<Arc<ListedFinding>>),
     /// Read the bodies of captures, off the UI thread, and go on with them; answered by `Msg::CapturesRead`.
     ReadCaptures(CaptureUse, Vec<CaptureRecord>),
+    /// Run a command of the configuration; answered by `Msg::CommandEnded`.
+    Run(Box<CommandRun>),
     /// Draw random numbers for payloads; answered by `Msg::PayloadNumbers`.
     DrawPayloadNumbers(Box<PayloadRequest>),
     /// Alert the user: the bell, a notification, the configured command.
@@ -130,6 +133,16 @@ pub enum Effect {
     },
 }
 
+/// A run of a command of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandRun {
+    pub action: CustomAction,
+    /// Become environment variables: `ID` is `SCANDECK_ID`.
+    pub facts: Vec<(&'static str, String)>,
+    /// JSON for its standard input.
+    pub input: String,
+}
+
 /// The action that the texts of findings are read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingUse {
@@ -141,6 +154,8 @@ pub enum FindingUse {
     Json,
     /// Write them into a file as JSON.
     SaveJson,
+    /// Run a command of the configuration on them.
+    Run(CustomAction),
 }
 
 /// The action that captures are read for.
@@ -160,6 +175,8 @@ pub enum CaptureUse {
     SaveJson,
     /// Open a manual finding with them as evidence.
     ManualFinding,
+    /// Run a command of the configuration on them.
+    Run(CustomAction),
     /// Send one again to this URL.
     Replay(String),
 }

@@ -28,8 +28,8 @@ pub use batch::{AT_ONCE, Batch, Job, JobState};
 pub use cached::{CACHED_LISTS, CachedList};
 pub use capture::{CaptureKey, CaptureRow};
 pub use effect::{
-    Call, CallAnswer, CaptureUse, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, FindingUse,
-    SearchedTexts, Secret, Ticket,
+    Call, CallAnswer, CaptureUse, CommandRun, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures,
+    FindingUse, SearchedTexts, Secret, Ticket,
 };
 pub use form_tag::{FormTag, ManualFindingOrigin};
 pub use notices::{Notices, Tone};

@@ -6,6 +6,7 @@ use crate::dashboard::base::{
     Update,
 };
 use crate::dashboard::data::{OobNews, ReadFinding, RecordedCalls, TriageNews};
+use crate::dashboard::input::CustomAction;
 use crate::oob::{CaptureRecord, PayloadRequest};
 use crate::triage::Correlated;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -68,6 +69,8 @@ pub enum Msg {
     PayloadNumbers(Box<PayloadRequest>, Vec<u64>),
     /// The command of an alert failed.
     SignalFailed(Problem),
+    /// A command of the configuration ended with this output, or failed.
+    CommandEnded { action: CustomAction, result: Result<String, Problem> },
     /// The next chunk of captures is to be queried.
     NextChunk,
     /// The time [`Model::wake_at`](super::Model::wake_at) named has come.

@@ -1,6 +1,6 @@
 //! All actions, with their texts in footer, menus, help and documents.
 
-use crate::dashboard::input::Context;
+use crate::dashboard::input::{Context, CustomAction};
 use crate::oob::PayloadShape;
 use crate::triage::Verdict;
 use strum::EnumTryAs;
@@ -11,7 +11,11 @@ macro_rules! actions {
     ($($(#[$doc:meta])+ $actions:ident($area:ident) { $($variant:ident $name:literal $short:literal $help:literal;)+ })+) => {
         /// The action of a key.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumTryAs)]
-        pub enum Action { $($(#[$doc])+ $area($actions),)+ }
+        pub enum Action {
+            $($(#[$doc])+ $area($actions),)+
+            /// A command of the configuration.
+            Custom(CustomAction),
+        }
 
         $(
             $(#[$doc])+
@@ -21,12 +25,16 @@ macro_rules! actions {
         )+
 
         impl Action {
-            /// All of them.
+            /// All of them, without the commands of the configuration.
             pub const ALL: &[Action] = &[$($(Action::$area($actions::$variant),)+)+];
 
             /// Its name in the key map, its short label and its description.
             fn words(self) -> [&'static str; 3] {
-                match self { $($(Self::$area($actions::$variant) => [$name, $short, $help],)+)+ }
+                match self {
+                    $($(Self::$area($actions::$variant) => [$name, $short, $help],)+)+
+                    // In the help, not in the footer.
+                    Self::Custom(action) => [&action.command().name, "", &action.command().description],
+                }
             }
         }
     };
@@ -326,11 +334,12 @@ impl Action {
         }
     }
 
-    /// Whether it changes the service or creates a payload: off in a read-only session.
+    /// Whether it changes the service, creates a payload, or runs a command that changes something: off in a read-only session.
     pub fn changes(self) -> bool {
         match self {
             Self::Item(action) => action.changes(),
             Self::Payload(action) => action == PayloadAction::Plant,
+            Self::Custom(action) => action.command().changes,
             Self::View(_)
             | Self::App(_)
             | Self::Terminal(_)

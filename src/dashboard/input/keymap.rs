@@ -2,7 +2,7 @@
 
 use crate::dashboard::input::action::Action;
 use crate::dashboard::input::sequence::printed;
-use crate::dashboard::input::{Context, KeyChord, KeySequence};
+use crate::dashboard::input::{Context, CustomAction, KeyChord, KeySequence};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -58,10 +58,12 @@ pub enum KeymapError {
     Overlap { place: &'static str, keys: String, others: String, first: &'static str, second: &'static str },
     #[error("[keys.{place}] {action}: ctrl-c always cancels and cannot be assigned")]
     Reserved { place: &'static str, action: &'static str },
+    #[error("[[commands]] {name:?}: {why}")]
+    Command { name: String, why: &'static str },
 }
 
 /// The key map.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Keymap {
     entries: Vec<Entry>,
     by_key: HashMap<(Context, KeySequence), Action>,
@@ -126,6 +128,17 @@ impl Keymap {
     /// Every entry, in the order of the table.
     pub fn all(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// Adds an action that has no keys yet.
+    pub(super) fn push(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    /// The command of the configuration with this name.
+    pub fn custom(&self, name: &str) -> Option<CustomAction> {
+        let custom = self.entries.iter().filter_map(|entry| entry.action.try_as_custom());
+        custom.into_iter().find(|custom| custom.command().name == name)
     }
 
     /// Adds keys to the entry of an action.

@@ -12,6 +12,7 @@
 
 pub mod action;
 pub mod context;
+pub mod custom;
 pub mod key;
 pub mod keymap;
 pub mod rebind;
@@ -23,6 +24,7 @@ pub use crate::dashboard::input::action::{
     ViewAction,
 };
 pub use crate::dashboard::input::context::Context;
+pub use crate::dashboard::input::custom::{CustomAction, CustomCommand};
 pub use crate::dashboard::input::key::KeyChord;
 pub use crate::dashboard::input::keymap::{Entry, HelpSection, KeyHint, KeyStep, Keymap, KeymapError};
 pub use crate::dashboard::input::rebind::RebindError;

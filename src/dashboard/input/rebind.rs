@@ -5,9 +5,9 @@
 //!   retest = ["s", "space r"]  can exchange their keys; then every key must have one meaning per context
 //! ```
 
-use crate::config::file::KeySetting;
+use crate::config::file::{CommandSetting, KeySetting};
 use crate::dashboard::input::action::TerminalAction;
-use crate::dashboard::input::{Action, Context, Entry, KeyChord, KeySequence, Keymap, KeymapError};
+use crate::dashboard::input::{Action, Context, CustomAction, Entry, KeyChord, KeySequence, Keymap, KeymapError};
 
 /// An invalid line of `[keys]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +29,7 @@ impl RebindError {
             KeymapError::Twice { second, .. } | KeymapError::Overlap { second, .. } => {
                 format!("choose another key, or unbind one action: {second} = []")
             }
+            KeymapError::Command { .. } => "docs/configuration.md describes [[commands]]".to_owned(),
             KeymapError::Reserved { .. } => "choose another key".to_owned(),
             KeymapError::Single { .. } => "use one key; sequences are for panes and lists".to_owned(),
             KeymapError::Typed { .. } => {
@@ -68,6 +69,40 @@ impl Keymap {
                 let error = |error| RebindError { line: setting.line, error };
                 let sequence = parse(context, action, key).map_err(error)?;
                 keymap.bind(context, action, sequence).map_err(error)?;
+            }
+        }
+        Ok(keymap)
+    }
+}
+
+impl Keymap {
+    /// The key map with the commands of the configuration.
+    ///
+    /// # Errors
+    /// When a command has no program, an unknown context, or the name or key of another action.
+    pub fn with_commands(self, settings: &[CommandSetting]) -> Result<Self, RebindError> {
+        let mut keymap = self;
+        for setting in settings {
+            let at = |error| RebindError { line: setting.line, error };
+            let action = CustomAction::new(setting);
+            let name = &*action.command().name;
+            let wrong = |why| at(KeymapError::Command { name: name.to_owned(), why });
+            let context =
+                Context::named(&setting.context).ok_or_else(|| at(KeymapError::Place(setting.context.clone())))?;
+            if setting.words.is_empty() {
+                return Err(wrong("no program in `command`"));
+            }
+            if !context.takes_sequences() {
+                return Err(wrong("commands are for panes, lists and texts"));
+            }
+            if Action::named(name).is_some() || keymap.custom(name).is_some() {
+                return Err(wrong("another action has this name"));
+            }
+            let action = Action::Custom(action);
+            keymap.push(Entry { context, action, keys: Vec::new() });
+            for key in &setting.keys {
+                let sequence = parse(context, action, key).map_err(at)?;
+                keymap.bind(context, action, sequence).map_err(at)?;
             }
         }
         Ok(keymap)
@@ -155,6 +190,41 @@ mod tests {
         assert_eq!(keymap.step(&FINDINGS, &[first], KeyChord::char('x')), KeyStep::Unknown);
         let next: Vec<String> = keymap.continuations(&FINDINGS, &[first]).into_iter().map(|hint| hint.key).collect();
         assert_eq!(next, ["r", "p"]);
+    }
+
+    fn command(line: usize, name: &str, context: &str, key: &str) -> CommandSetting {
+        let (words, keys) = (vec!["tracker".to_owned(), "add".to_owned()], vec![key.to_owned()]);
+        let (name, context) = (name.to_owned(), context.to_owned());
+        CommandSetting { line, name, context, keys, words, ..CommandSetting::default() }
+    }
+
+    #[test]
+    fn command_of_the_configuration_has_a_key_and_a_line_of_the_help() {
+        let keymap = rebound(&[]).with_commands(&[command(1, "ticket", "findings", "Z t")]).unwrap();
+        let (first, second) = (KeyChord::char('Z'), KeyChord::char('t'));
+        let KeyStep::Action(action) = keymap.step(&FINDINGS, &[first], second) else { panic!("no action") };
+        assert_eq!((action.name(), action.changes()), ("ticket", true));
+        let help = keymap.help();
+        let section = help.iter().find(|section| section.context == Context::Findings).unwrap();
+        assert!(section.lines.contains(&(vec!["Zt".to_owned()], "run `tracker add`")), "{:?}", section.lines);
+    }
+
+    #[test]
+    fn invalid_command_is_refused_with_line_and_remedy() {
+        let empty = CommandSetting { words: Vec::new(), ..command(2, "x", "lists", "Z") };
+        for (settings, line, words) in [
+            (vec![command(3, "ticket", "findings", "c")], 3, "c is assigned to both confirm and ticket"),
+            (vec![command(1, "a", "lists", "Z"), command(4, "b", "lists", "Z")], 4, "both a and b"),
+            (vec![command(1, "a", "lists", "Z"), command(5, "a", "lists", "W")], 5, "another action has this name"),
+            (vec![command(6, "zoom", "lists", "Z")], 6, "another action has this name"),
+            (vec![command(7, "a", "prompts", "Z")], 7, "panes, lists and texts"),
+            (vec![command(8, "a", "moon", "Z")], 8, "moon"),
+            (vec![empty], 2, "no program"),
+        ] {
+            let error = rebound(&[]).with_commands(&settings).unwrap_err();
+            assert!(error.line == line && error.to_string().contains(words), "{error}");
+            assert!(!error.hint().is_empty());
+        }
     }
 
     #[test]

@@ -90,6 +90,10 @@ impl Model {
                 Effect::SaveBody { mask: own, .. } => *own = Some(mask.clone()),
                 Effect::Export(exported) => exported.mask = Some(mask.clone()),
                 Effect::ExportCaptures(exported) => exported.mask = Some(mask.clone()),
+                Effect::Run(run) => {
+                    run.facts.iter_mut().for_each(|(_, value)| *value = mask.text(value).into_owned());
+                    run.input = mask.text(&run.input).into_owned();
+                }
                 Effect::Signal(signal) => mask_signal(&mask, signal),
                 _ => {}
             }

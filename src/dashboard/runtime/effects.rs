@@ -10,7 +10,7 @@ use crate::dashboard::runtime::event_loop::EventLoop;
 use crate::dashboard::runtime::signals::stop_until_continued;
 use crate::dashboard::runtime::{
     CopyMethod, DecisionRequest, Keyboard, ProcessSignal, SignalStream, TaskReport, Terminal, archive, calls,
-    clipboard, editor, signal,
+    clipboard, custom, editor, signal,
 };
 use crate::export::Export;
 use crate::oob::{CaptureRecord, request};
@@ -107,6 +107,10 @@ impl EventLoop {
             }),
             // Sent as an answer and not queued, because the queue is handled before the next key.
             Effect::NextChunk => _ = self.answers.0.send(TaskReport::Msg(Box::new(Msg::NextChunk))),
+            Effect::Run(run) => self.spawn(async move {
+                let result = custom::run(&run).await;
+                Msg::CommandEnded { action: run.action, result }
+            }),
             Effect::Signal(alert) => self.signal(*alert),
             Effect::DrawPayloadNumbers(payload_request) => {
                 // Payloads are recorded before their file is written, so the file must be possible first.

@@ -18,6 +18,7 @@ pub mod cache;
 pub mod cached_lists;
 pub mod calls;
 pub mod clipboard;
+pub mod custom;
 pub mod deferred_drop;
 pub mod editor;
 pub mod effects;

@@ -1,6 +1,7 @@
 //! Commands about the list with the focus: its order, its marks, its saved queries.
 
 use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::core::update::custom;
 use crate::dashboard::input::action::{Action, ListAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
@@ -31,6 +32,13 @@ pub(crate) static COMMANDS: &[Command] = &[
         "unmark the rows that match the query; without a query, all rows",
         "unmark risk:info",
         |model, args, _| mark(model, args, false),
+    ),
+    Command::new(
+        "run",
+        &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
+        "run this command of the configuration on the row or the marked rows",
+        "run ticket",
+        run_custom,
     ),
     Command::new(
         "tab",
@@ -82,6 +90,18 @@ fn sort(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     model.set_order(model.navigation.focus.pane, &order).map_err(|error| error.to_string())?;
     model.notify(Tone::Plain, format!("sorted by {order}"));
     Ok(())
+}
+
+fn run_custom(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let name = args.text().unwrap_or_default();
+    let action = model.keyboard.keymap.custom(&name).ok_or_else(|| format!("no [[commands]] entry `{name}`"))?;
+    match model.off(Action::Custom(action)) {
+        Some(why) => Err(format!("{name} is {why}")),
+        None => {
+            custom::handle_custom(model, action, effects);
+            Ok(())
+        }
+    }
 }
 
 fn open_tab(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {

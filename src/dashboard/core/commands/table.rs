@@ -29,6 +29,7 @@ pub(crate) fn is_typed(keymap: &Keymap, action: Action) -> bool {
         Action::Terminal(action) => action == TerminalAction::Cancel,
         Action::Text(action) => !matches!(action, TextAction::Shown | TextAction::MarkThis | TextAction::Search),
         Action::List(action) => action == ListAction::Range,
+        Action::Custom(_) => true,
         Action::Payload(_)
         | Action::Go(_)
         | Action::Copy(_)

@@ -2,7 +2,7 @@
 
 use crate::client::Problem;
 use crate::dashboard::base::{Effect, Pane, Tab, Tone};
-use crate::dashboard::core::update::{copies, groups, keys, links, navigation, objects, steps};
+use crate::dashboard::core::update::{copies, custom, groups, keys, links, navigation, objects, steps};
 use crate::dashboard::findings::decide::keys as decide;
 use crate::dashboard::findings::review;
 use crate::dashboard::input::{
@@ -61,6 +61,7 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
         Action::Item(action) => objects::handle_item(model, action, effects),
         Action::Verdict(action) => decide::handle_verdict(model, action, effects),
         Action::Decide(action) => decide::handle_decide(model, action, effects),
+        Action::Custom(action) => custom::handle_custom(model, action, effects),
         Action::Review(ReviewAction::Open) => review::handle_review(model, ReviewAction::Open, effects),
         // Actions of a review card, of forms and lines, and of the first-start question.
         Action::Review(

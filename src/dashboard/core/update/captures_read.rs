@@ -2,7 +2,7 @@
 
 use crate::client::Problem;
 use crate::dashboard::base::{CaptureUse, Effect, Tone};
-use crate::dashboard::core::update::copies;
+use crate::dashboard::core::update::{copies, custom};
 use crate::dashboard::model::Model;
 use crate::dashboard::{captures, findings};
 use crate::oob::CaptureRecord;
@@ -25,6 +25,7 @@ pub(crate) fn handle_captures_read(
                 model.notify(Tone::Bad, why);
             }
         }
+        (CaptureUse::Run(action), None) => custom::run_on_captures(model, action, &captures, effects),
         (purpose @ (CaptureUse::Curl | CaptureUse::Raw | CaptureUse::Json | CaptureUse::SaveJson), None) => {
             copies::copy_captures(model, &purpose, &captures, effects);
         }

@@ -103,18 +103,23 @@ pub(crate) fn copy_captures(
     }
 }
 
-fn chosen_findings(model: &mut Model) -> Vec<Arc<ListedFinding>> {
+pub(super) fn chosen_findings(model: &mut Model) -> Vec<Arc<ListedFinding>> {
     let ids = model.chosen(model.navigation.focus.pane).ids;
     let table = model.data.findings.value();
     let issue = |&id: &i64| table?.get(IssueId(id));
     ids.iter().filter_map(issue).map(|issue| Arc::clone(&issue.finding)).collect()
 }
 
+/// Findings with their texts as JSON.
+pub(super) fn finding_values(read: &[ReadFinding]) -> Vec<serde_json::Value> {
+    let value = |(finding, texts): &ReadFinding| serde_json::to_value(finding.with_texts(texts.as_ref().ok()?)).ok();
+    read.iter().filter_map(value).collect()
+}
+
 /// Copies or saves findings with their texts.
 pub(crate) fn copy_findings(model: &mut Model, purpose: FindingUse, read: &[ReadFinding], effects: &mut Vec<Effect>) {
-    let value = |(finding, texts): &ReadFinding| serde_json::to_value(finding.with_texts(texts.as_ref().ok()?)).ok();
     let first = read.first().map_or(0, |(finding, _)| finding.id.0);
-    match json_of(&noun(Pane::Findings), first, read.iter().filter_map(value).collect()) {
+    match json_of(&noun(Pane::Findings), first, finding_values(read)) {
         Some((what, json)) if purpose == FindingUse::SaveJson => effects.push(save(&what, json)),
         Some((what, json)) => effects.push(copy(format!("JSON of {what}"), &json)),
         None => model.notify(Tone::Plain, NOTHING),
@@ -187,7 +192,7 @@ fn api_path(model: &Model) -> Option<String> {
 }
 
 /// The noun of a pane in the API and in headless commands.
-fn noun(pane: Pane) -> String {
+pub(super) fn noun(pane: Pane) -> String {
     pane.kind().as_str().replace(' ', "")
 }
 
@@ -254,7 +259,8 @@ fn json_of(nouns: &str, first: i64, values: Vec<serde_json::Value>) -> Option<(S
     Some((what, text::escaped_json(&json).into_owned()))
 }
 
-fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
+/// The JSON of a row.
+pub(super) fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
     let data = &model.data;
     let value = match pane {
         Pane::Workspaces => serde_json::to_value(data.workspaces.value()?.get(WorkspaceId(id))?),

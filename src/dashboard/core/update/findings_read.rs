@@ -1,7 +1,7 @@
 //! Findings whose long texts were read: the action that needed them goes on.
 
 use crate::dashboard::base::{Effect, FindingUse};
-use crate::dashboard::core::update::copies;
+use crate::dashboard::core::update::{copies, custom};
 use crate::dashboard::data::ReadFinding;
 use crate::dashboard::findings::retest::keys::show_difference_of;
 use crate::dashboard::model::Model;
@@ -18,5 +18,6 @@ pub(crate) fn handle_findings_read(
         (_, Some(problem)) => model.notify_problem("texts of the finding not read", &problem),
         (FindingUse::Difference, None) => show_difference_of(model, &read),
         (FindingUse::Json | FindingUse::SaveJson, None) => copies::copy_findings(model, purpose, &read, effects),
+        (FindingUse::Run(action), None) => custom::run_on_findings(model, action, &read, effects),
     }
 }

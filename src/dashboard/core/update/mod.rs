@@ -16,6 +16,8 @@ mod cached_tests;
 #[cfg(test)]
 mod calls_tests;
 #[cfg(test)]
+mod custom_tests;
+#[cfg(test)]
 mod forms_tests;
 #[cfg(test)]
 mod keys_tests;
@@ -39,6 +41,7 @@ pub mod answers;
 pub mod cached;
 pub mod captures_read;
 pub mod copies;
+pub mod custom;
 pub mod deletions;
 pub mod filters;
 pub mod findings_read;
@@ -97,6 +100,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
             crate::dashboard::payloads::keys::handle_drawn(model, &payload_request, &numbers, &mut effects)
         }
         Msg::SignalFailed(problem) => model.notify_problem("signal command", &problem),
+        Msg::CommandEnded { action, result } => custom::handle_ended(model, action, result),
         Msg::NextChunk => model.run_chunk(&mut effects),
         Msg::FindingsRead(purpose, read) => findings_read::handle_findings_read(model, purpose, read, &mut effects),
         Msg::CapturesRead { purpose, captures, problem } => {

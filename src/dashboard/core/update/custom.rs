@@ -1,0 +1,118 @@
+//! Commands of the configuration: the facts that a command gets, and its end.
+//!
+//! ```text
+//!   key ─► texts and bodies in memory? ─► facts, JSON ─► Effect::Run ─► Msg::CommandEnded ─► text or notice
+//!                └ otherwise read them, then ─┘
+//! ```
+
+use crate::client::Problem;
+use crate::config::file::CommandOutput;
+use crate::dashboard::base::{CaptureUse, CommandRun, Effect, FindingUse, Pane, Tone};
+use crate::dashboard::core::update::copies;
+use crate::dashboard::data::ReadFinding;
+use crate::dashboard::input::CustomAction;
+use crate::dashboard::model::{Modal, Model, TextBox};
+use crate::oob::{CaptureRecord, out};
+use crate::text::{self, clean, plural};
+use serde_json::{Value, json};
+
+/// Runs a command on the selected row, or on the marked rows.
+pub(crate) fn handle_custom(model: &mut Model, action: CustomAction, effects: &mut Vec<Effect>) {
+    if let Some(why) = model.header_wait_notice() {
+        return model.notify(Tone::Plain, why);
+    }
+    let pane = model.navigation.focus.pane;
+    match pane {
+        Pane::Captures => {
+            let chosen = model.chosen_captures();
+            if !model.must_read(CaptureUse::Run(action), &chosen, effects) {
+                run_on_captures(model, action, &chosen, effects);
+            }
+        }
+        Pane::Findings | Pane::Board => {
+            let chosen = copies::chosen_findings(model);
+            if !model.must_read_findings(FindingUse::Run(action), &chosen, effects) {
+                run_on_rows(model, action, effects);
+            }
+        }
+        _ => run_on_rows(model, action, effects),
+    }
+}
+
+fn run_on_rows(model: &mut Model, action: CustomAction, effects: &mut Vec<Effect>) {
+    let pane = model.navigation.focus.pane;
+    let ids = model.chosen(pane).ids;
+    let items = ids.iter().filter_map(|&id| copies::value(model, pane, id)).collect();
+    run(model, action, items, effects);
+}
+
+/// Runs a command on findings whose texts were read.
+pub(crate) fn run_on_findings(
+    model: &mut Model,
+    action: CustomAction,
+    read: &[ReadFinding],
+    effects: &mut Vec<Effect>,
+) {
+    run(model, action, copies::finding_values(read), effects);
+}
+
+/// Runs a command on captures whose bodies were read.
+pub(crate) fn run_on_captures(
+    model: &mut Model,
+    action: CustomAction,
+    chosen: &[CaptureRecord],
+    effects: &mut Vec<Effect>,
+) {
+    run(model, action, chosen.iter().map(out::value).collect(), effects);
+}
+
+fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut Vec<Effect>) {
+    let pane = model.navigation.focus.pane;
+    let of_first = |fields: [&str; 2]| -> String {
+        let found = fields.iter().find_map(|field| items.first()?.get(field));
+        match found {
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+            None => String::new(),
+        }
+    };
+    let ids: Vec<String> = items.iter().filter_map(|item| Some(item.get("id")?.to_string())).collect();
+    let target = model.target_at_hand().and_then(|id| model.target_name(id)).map(ToString::to_string);
+    let facts = [
+        ("LIST", copies::noun(pane)),
+        ("ID", of_first(["id", "token"])),
+        ("IDS", ids.join(" ")),
+        ("NAME", of_first(["name", "label"])),
+        ("TARGET", target.unwrap_or_default()),
+        ("WORKSPACE", model.workspace_name().to_string()),
+        ("SERVICE", model.session.name.clone()),
+    ];
+    let named = facts.iter().filter(|(name, _)| !matches!(*name, "ID" | "IDS" | "NAME"));
+    let mut input: serde_json::Map<String, Value> =
+        named.map(|(name, value)| (name.to_lowercase(), json!(value))).collect();
+    input.insert("items".to_owned(), Value::Array(items));
+    let input = format!("{}\n", text::escaped_json(&Value::Object(input).to_string()));
+    let facts = facts.into_iter().map(|(name, value)| (name, clean(&value).into_owned())).collect();
+    if action.command().output == CommandOutput::Text {
+        model.notify(Tone::Plain, format!("{} is running", action.command().name));
+    }
+    effects.push(Effect::Run(Box::new(CommandRun { action, facts, input })));
+}
+
+/// A command ended with its output, or failed.
+pub(crate) fn handle_ended(model: &mut Model, action: CustomAction, result: Result<String, Problem>) {
+    let command = action.command();
+    match result {
+        Err(problem) => model.notify_problem(&format!("{} failed", command.name), &problem),
+        Ok(output) if command.output == CommandOutput::Background || output.trim().is_empty() => {
+            let lines = output.lines().filter(|line| !line.trim().is_empty()).count();
+            let printed = if lines > 0 { format!(", {} printed", plural(lines, "line")) } else { String::new() };
+            model.notify(Tone::Good, format!("{} done{printed}", command.name));
+        }
+        // Below an open form or prompt, which keeps the keys.
+        Ok(body) => {
+            let shown = TextBox { title: command.name.clone(), body, scroll: 0 };
+            model.overlay.modals.insert(0, Modal::Text(shown));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Commands of the configuration: their facts, their output, and when they are off.
+
+use crate::config::file::{CommandOutput, CommandSetting};
+use crate::dashboard::base::CommandRun;
+use crate::dashboard::core::Msg;
+use crate::dashboard::input::Keymap;
+use crate::dashboard::testing::*;
+
+fn dashboard(output: CommandOutput, changes: bool) -> TestDashboard {
+    let setting = CommandSetting {
+        line: 1,
+        name: "ticket".into(),
+        keys: vec!["Z".into()],
+        context: "lists".into(),
+        words: vec!["tracker".into()],
+        output,
+        changes,
+    };
+    let mut dashboard = TestDashboard::new();
+    let keymap = Keymap::clone(&Keymap::builtin()).with_commands(&[setting]).unwrap();
+    dashboard.model.keyboard.keymap = Arc::new(keymap);
+    dashboard
+}
+
+fn run(effects: Vec<Effect>) -> CommandRun {
+    let run = effects.into_iter().find_map(|effect| match effect {
+        Effect::Run(run) => Some(*run),
+        _ => None,
+    });
+    run.expect("a run")
+}
+
+fn fact<'a>(run: &'a CommandRun, name: &str) -> &'a str {
+    &run.facts.iter().find(|(other, _)| *other == name).unwrap().1
+}
+
+#[test]
+fn command_gets_facts_and_json_of_the_selected_or_marked_rows() {
+    let mut dashboard = dashboard(CommandOutput::Text, true);
+    let one = run(dashboard.keys("2 Z"));
+    assert_eq!([fact(&one, "LIST"), fact(&one, "ID"), fact(&one, "NAME")], ["targets", "1", "t1.acme.test"]);
+    assert_eq!([fact(&one, "WORKSPACE"), fact(&one, "TARGET")], ["Acme", "t1.acme.test"]);
+    let many = run(dashboard.keys("3 space space Z"));
+    let input: serde_json::Value = serde_json::from_str(&many.input).unwrap();
+    assert_eq!(input["items"].as_array().unwrap().len(), 2);
+    assert_eq!((fact(&many, "IDS"), &input["list"]), ("1 2", &"findings".into()));
+    let capture = run(dashboard.keys("5 Z"));
+    assert!(capture.input.contains("\"items\":[{") && fact(&capture, "LIST") == "captures", "{}", capture.input);
+    assert_eq!(run(dashboard.keys("2 : 'run ticket' enter")).action, one.action);
+    dashboard.keys(": 'run other' enter");
+    assert!(dashboard.notices().contains("no [[commands]] entry `other`"), "{}", dashboard.notices());
+}
+
+#[test]
+fn output_is_a_text_or_a_notice() {
+    let mut dashboard = dashboard(CommandOutput::Text, true);
+    let action = run(dashboard.keys("2 Z")).action;
+    dashboard.send(Msg::CommandEnded { action, result: Ok("TICKET-7\n".into()) });
+    assert!(dashboard.frame().iter().any(|line| line.contains("TICKET-7")));
+    dashboard.keys("esc n");
+    dashboard.send(Msg::CommandEnded { action, result: Ok("TICKET-8\n".into()) });
+    assert!(matches!(dashboard.model.overlay.modals.last(), Some(Modal::Form(_))), "the form keeps the keys");
+    dashboard.send(Msg::CommandEnded { action, result: Err(Problem::local("tracker ended with 3")) });
+    assert!(dashboard.notices().contains("ticket failed: tracker ended with 3"), "{}", dashboard.notices());
+
+    let mut dashboard = self::dashboard(CommandOutput::Background, true);
+    let action = run(dashboard.keys("2 Z")).action;
+    dashboard.send(Msg::CommandEnded { action, result: Ok("a\nb\n".into()) });
+    assert!(dashboard.notices().contains("ticket done, 2 lines printed") && dashboard.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn command_that_changes_something_is_off_in_a_read_only_session() {
+    for (changes, runs) in [(true, false), (false, true)] {
+        let mut dashboard = dashboard(CommandOutput::Text, changes);
+        dashboard.model.session.read_only = true;
+        for keys in ["2 Z", ": 'run ticket' enter"] {
+            let effects = dashboard.keys(keys);
+            assert_eq!(effects.iter().any(|effect| matches!(effect, Effect::Run(_))), runs, "{keys}");
+            assert_eq!(dashboard.notices().contains("off in a read-only session"), !runs, "{keys}");
+        }
+    }
+}
+
+#[test]
+fn facts_are_masked_while_the_mask_is_on() {
+    let mut dashboard = dashboard(CommandOutput::Text, true);
+    dashboard.keys(": 'mask' enter");
+    let run = run(dashboard.keys("2 Z"));
+    assert!(fact(&run, "NAME").starts_with("host-") && fact(&run, "WORKSPACE").starts_with("workspace-"));
+    assert!(!run.input.contains("acme"), "{}", run.input);
+}
