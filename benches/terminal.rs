@@ -1,8 +1,10 @@
-//! Latency and memory end to end: the binary in a pseudo-terminal at 200×60, on a service with 100,000 findings over
-//! HTTP, then with 100,000 captures and 1,000 more a second, and with 100 MB of captures in one response. Prints a
-//! table of figures and has no limits.
+//! Latency and memory end to end: the binary in a pseudo-terminal at 200×60.
 //!
-//! `cargo bench --bench terminal` (two minutes)
+//! First a service with 100,000 distinct findings of 1.3 kB, of which four scans move, as a table beside csvlens when that
+//! is installed. Then 100,000 findings in 34 classes with 100,000 captures and 1,000 more a second, and 100 MB of captures
+//! in one response. Prints figures and has no limits.
+//!
+//! `cargo bench --bench terminal` (four minutes); `SCANDECK_BENCH_FINDINGS=2000` for fewer findings and captures.
 
 #![allow(clippy::unwrap_used, dead_code)]
 
@@ -10,24 +12,30 @@
 mod busy_logger;
 #[path = "../tests/triage/generated.rs"]
 mod generated;
+#[path = "terminal/moving.rs"]
+mod moving;
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use generated::Generated;
 use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
 use scandeck::oob::Store;
 
-const FINDINGS: usize = 100_000;
-/// Captures before the stream begins, and captures per second of the stream.
-const CAPTURES: i64 = 100_000;
+/// Findings, and captures before the stream begins.
+static FINDINGS: LazyLock<usize> = LazyLock::new(|| {
+    std::env::var("SCANDECK_BENCH_FINDINGS").map_or(100_000, |number| number.parse::<usize>().unwrap().max(1_000))
+});
+/// Captures per second of the stream.
 const PER_SECOND: i64 = 1_000;
-/// Captures in one response, one in [`BIG`] with a body: 100 MB, of which the dashboard loads the newest.
-const IN_ONE_RESPONSE: i64 = 102_000;
+/// One in so many captures of the large response has a body: 100 MB, of which the dashboard loads the newest.
 const BIG: i64 = 68;
+/// The query that is typed.
+const QUERY: &str = "risk>=high target:host1* cwe:105";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Output of the terminal.
@@ -36,6 +44,8 @@ struct TerminalOutput {
     screen: Option<vt100::Parser>,
     bytes: u64,
     last: Option<Instant>,
+    /// When each output was read.
+    times: Vec<Instant>,
     /// The expected text, and the time at which it appeared.
     expected: Option<(String, Option<Instant>)>,
 }
@@ -62,7 +72,7 @@ impl Terminal {
     /// Starts the dashboard; `text` is expected first.
     fn start(base: &str, home: &Path, text: &str) -> Self {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_scandeck"));
-        for name in ["TMUX", "NO_COLOR", "SCANDECK_PROFILE"] {
+        for name in ["TMUX", "NO_COLOR", "SCANDECK_PROFILE", "XDG_CACHE_HOME", "XDG_DATA_HOME"] {
             command.env_remove(name);
         }
         for (name, value) in [("SCANDECK_BASE_URL", base), ("SCANDECK_API_KEY", "k"), ("TERM", "xterm-256color")] {
@@ -94,6 +104,7 @@ impl Terminal {
                 output.screen.as_mut().unwrap().process(&bytes[..read]);
                 output.bytes += read as u64;
                 output.last = Some(at);
+                output.times.push(at);
                 output.check_expected(Some(at));
                 shared.1.notify_all();
             }
@@ -129,8 +140,8 @@ impl Terminal {
 
     /// Time from a key to the next output, if there is any within half a second.
     ///
-    /// Keys are 40 ms apart, which is faster than typing. Without the pause, two keys would fall into one frame (there
-    /// are at most 60 a second), and the wait for the next frame would be measured.
+    /// Keys are 40 ms apart, which is faster than typing. Without the pause, two keys could fall into one frame, and the wait
+    /// for the next frame would be measured.
     fn key_latency(&mut self, key: &str) -> Option<Duration> {
         std::thread::sleep(Duration::from_millis(40));
         let before = self.output.0.lock().unwrap().bytes;
@@ -147,8 +158,7 @@ impl Terminal {
     }
 
     fn query_latencies(&mut self) -> Vec<Duration> {
-        let typed = "risk>=high target:host1* cwe:105";
-        typed.chars().filter_map(|letter| self.key_latency(&letter.to_string())).collect()
+        QUERY.chars().filter_map(|letter| self.key_latency(&letter.to_string())).collect()
     }
 
     fn shows(&self, text: &str) -> bool {
@@ -190,15 +200,77 @@ impl Terminal {
         Duration::from_millis((fields[10] + fields[11]) * 10)
     }
 
-    /// Voluntary context switches of all threads.
-    fn wakeups(&self) -> u64 {
+    /// Voluntary context switches of each thread.
+    fn wakeups(&self) -> BTreeMap<std::ffi::OsString, u64> {
         let tasks = format!("/proc/{}/task", self.child.process_id().unwrap());
         let of = |task: std::fs::DirEntry| {
             let status = std::fs::read_to_string(task.path().join("status")).ok()?;
             let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches"))?.to_owned();
-            line.split_whitespace().nth(1)?.parse::<u64>().ok()
+            Some((task.file_name(), line.split_whitespace().nth(1)?.parse::<u64>().ok()?))
         };
-        std::fs::read_dir(tasks).unwrap().flatten().filter_map(of).sum()
+        std::fs::read_dir(tasks).unwrap().flatten().filter_map(of).collect()
+    }
+
+    /// What an idle screen costs in so many seconds.
+    fn idle(&self, seconds: u64) -> String {
+        let (before, bytes, cpu, started_at) = (self.wakeups(), self.bytes(), self.cpu(), Instant::now());
+        std::thread::sleep(Duration::from_secs(seconds));
+        let (after, elapsed) = (self.wakeups(), started_at.elapsed().as_secs_f64());
+        // A thread that ended has no number any more.
+        let since =
+            |(thread, number): (&std::ffi::OsString, &u64)| number - before.get(thread).unwrap_or(&0).min(number);
+        let wakeups: u64 = after.iter().map(since).sum();
+        format!(
+            "{:.1} %, {:.1} wake-ups/s, {:.0} B/s",
+            (self.cpu() - cpu).as_secs_f64() / elapsed * 100.0,
+            wakeups as f64 / elapsed,
+            (self.bytes() - bytes) as f64 / elapsed
+        )
+    }
+
+    /// Latency and bytes of steps down. The bytes are those before the detail follows.
+    fn steps(&mut self, count: usize) -> String {
+        let (mut times, mut bytes) = (Vec::new(), Vec::new());
+        for _ in 0..count {
+            // The detail of the last step has followed, and its texts were read.
+            std::thread::sleep(Duration::from_millis(110));
+            let before = self.bytes();
+            times.extend(self.key_latency("j"));
+            std::thread::sleep(Duration::from_millis(8));
+            bytes.push(self.bytes() - before);
+        }
+        times.sort();
+        bytes.sort();
+        format!(
+            "{}, {} B",
+            times.get(times.len() / 2).map_or("none".to_owned(), |time| ms(*time)),
+            bytes[bytes.len() / 2]
+        )
+    }
+
+    /// Processor and latency of a key that is held for two seconds at 200 a second.
+    fn held(&mut self) -> String {
+        let (cpu, started_at) = (self.cpu(), Instant::now());
+        let mut pressed = Vec::new();
+        for at in 0..400 {
+            std::thread::sleep(Duration::from_millis(5 * at).saturating_sub(started_at.elapsed()));
+            pressed.push(Instant::now());
+            self.keys("j");
+        }
+        let share = (self.cpu() - cpu).as_secs_f64() / started_at.elapsed().as_secs_f64() * 100.0;
+        self.wait_until_idle();
+        let output = self.output.0.lock().unwrap();
+        let shown = |key: Instant| output.times.get(output.times.partition_point(|&at| at < key)).map(|&at| at - key);
+        let mut times: Vec<Duration> = pressed.into_iter().filter_map(shown).collect();
+        times.sort();
+        format!("{share:.0} %, p50 {}", times.get(times.len() / 2).map_or("none".to_owned(), |time| ms(*time)))
+    }
+
+    /// Time from these keys, all at once, until this text is on the screen.
+    fn burst(&mut self, keys: &str, text: &str) -> Duration {
+        let pressed = self.started.elapsed();
+        self.keys(keys);
+        self.until(text).saturating_sub(pressed)
     }
 
     fn end(mut self) {
@@ -222,6 +294,9 @@ fn ms(time: Duration) -> String {
 /// Median and 95th percentile.
 fn quantiles(mut times: Vec<Duration>) -> String {
     times.sort();
+    if times.is_empty() {
+        return "none".to_owned();
+    }
     let at = |share: f64| ms(times[((times.len() - 1) as f64 * share) as usize]);
     format!("p50 {}, p95 {} of {}", at(0.5), at(0.95), times.len())
 }
@@ -232,27 +307,18 @@ fn main() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let generated = runtime.block_on(Generated::with(FINDINGS));
+    print_table(&runtime);
+    let generated = runtime.block_on(Generated::with(*FINDINGS));
     let home = tempfile::tempdir().unwrap();
 
     print_figure("baseline: echo of a key by `cat`", echo_latency(home.path()));
     let terminal = Terminal::start(&generated.base, home.path(), "Findings");
     print_figure("first start: first frame", ms(terminal.until("Findings")));
-    print_figure("first start: 100,000 findings listed", ms(terminal.until("of 100")));
+    print_figure("first start: 100,000 findings listed", ms(terminal.until(&listed())));
     terminal.wait_until_idle();
     print_figure("memory with 100,000 findings (resident)", terminal.memory_summary());
     let mut terminal = measure_keys(terminal);
-    let (wakeups, bytes, started_at) = (terminal.wakeups(), terminal.bytes(), Instant::now());
-    std::thread::sleep(Duration::from_secs(10));
-    let idle = started_at.elapsed().as_secs_f64();
-    print_figure(
-        "idle with a live connection",
-        format!(
-            "{:.1} wake-ups/s, {:.0} bytes/s",
-            (terminal.wakeups() - wakeups) as f64 / idle,
-            (terminal.bytes() - bytes) as f64 / idle
-        ),
-    );
+    print_figure("idle with a live connection", terminal.idle(10));
     terminal.keys("\x1b");
     terminal.end();
 
@@ -260,15 +326,102 @@ fn main() {
     std::thread::sleep(Duration::from_secs(5));
     let terminal = Terminal::start(&generated.base, home.path(), "Findings");
     print_figure("second start, from the cache: first frame", ms(terminal.until("Findings")));
-    print_figure("second start, from the cache: 100,000 findings listed", ms(terminal.until("of 100")));
+    print_figure("second start, from the cache: 100,000 findings listed", ms(terminal.until(&listed())));
     terminal.wait_until_idle();
     measure_during_stream(terminal, &generated);
 
     let home = tempfile::tempdir().unwrap();
-    generated.busy_logger.generate(IN_ONE_RESPONSE, BIG);
-    measure_large_response(Terminal::start(&generated.base, home.path(), "of 100"));
+    generated.busy_logger.generate(in_one_response(), BIG);
+    measure_large_response(Terminal::start(&generated.base, home.path(), &listed()));
     let archived = runtime.block_on(archived_captures(home.path()));
-    print_figure("100 MB of captures: archived", format!("{archived} of {IN_ONE_RESPONSE}"));
+    print_figure("100 MB of captures: archived", format!("{archived} of {}", in_one_response()));
+}
+
+/// Captures of the large response.
+fn in_one_response() -> i64 {
+    *FINDINGS as i64 / 50 * 51
+}
+
+/// What the list shows when it has all findings: `1 of 100 000`.
+fn listed() -> String {
+    format!(" of {}", *FINDINGS / 1_000)
+}
+
+/// The figures of large data, beside those of csvlens.
+fn print_table(runtime: &tokio::runtime::Runtime) {
+    let home = tempfile::tempdir().unwrap();
+    let base = runtime.block_on(moving::Moving::serve(*FINDINGS));
+    let (ours, csvlens) = (measure_large(&base, home.path()), measure_csvlens(home.path()));
+    println!("| {} findings | scandeck | csvlens | goal |\n|---|---|---|---|", *FINDINGS);
+    for (name, value, goal) in ours {
+        let beside = csvlens.iter().find(|(figure, _)| *figure == name).map_or("", |(_, value)| value.as_str());
+        println!("| {name} | {value} | {beside} | {goal} |");
+    }
+}
+
+const FIRST: &str = "first paint";
+const STEP: &str = "one row down, list zoomed";
+const SCROLLED: &str = "a scrolled row, zoomed";
+const HELD: &str = "key held at 200/s";
+const PEAK: &str = "peak memory";
+
+fn measure_large(base: &str, home: &Path) -> Vec<(&'static str, String, &'static str)> {
+    let mut figures = Vec::new();
+    let mut terminal = Terminal::start(base, home, "Findings");
+    figures.push((FIRST, ms(terminal.until("Findings")), "<= 10 ms"));
+    figures.push(("all listed", ms(terminal.until(&listed())), ""));
+    terminal.wait_until_idle();
+    terminal.keys("3");
+    terminal.keys("gg");
+    figures.push(("one row down, five panes", terminal.steps(30), "<= 0.6 x csvlens, <= 500 B"));
+    terminal.keys("zgg");
+    figures.push((STEP, terminal.steps(30), "<= 0.6 x csvlens, <= 250 B"));
+    terminal.keys("j".repeat(100).as_str());
+    terminal.wait_until_idle();
+    figures.push((SCROLLED, terminal.steps(100), "<= 0.6 x csvlens, <= 600 B"));
+    figures.push((HELD, terminal.held(), "<= 10 %, p50 <= 8 ms"));
+    terminal.keys("z/\x15");
+    terminal.wait_until_idle();
+    figures.push(("filter, typed", quantiles(terminal.query_latencies()), "<= 2.5 ms"));
+    terminal.keys("\x15");
+    terminal.wait_until_idle();
+    figures.push(("filter, burst", ms(terminal.burst(QUERY, QUERY)), "<= 2.5 ms"));
+    terminal.keys("\x15\x1b");
+    terminal.wait_until_idle();
+    figures.push(("four scans move, no key", terminal.idle(20), "<= 1 %, <= 4 wake-ups/s"));
+    figures.push((PEAK, terminal.memory_summary(), "<= 100 MB"));
+    terminal.end();
+    let terminal = Terminal::start(base, home, "Findings");
+    figures.push(("first paint, from the cache", ms(terminal.until("Findings")), "<= 10 ms"));
+    terminal.until(&listed());
+    std::thread::sleep(Duration::from_secs(10));
+    figures.push(("peak memory, from the cache", terminal.memory_summary(), "<= 100 MB"));
+    terminal.end();
+    figures
+}
+
+/// The same with csvlens, when it is installed.
+fn measure_csvlens(home: &Path) -> Vec<(&'static str, String)> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let Some(program) = std::env::split_paths(&path).map(|folder| folder.join("csvlens")).find(|file| file.is_file())
+    else {
+        return Vec::new();
+    };
+    let file = home.join("findings.csv");
+    moving::write_csv(*FINDINGS, &file);
+    let mut command = CommandBuilder::new(program);
+    command.arg(&file);
+    command.env("TERM", "xterm-256color");
+    command.cwd(home);
+    let mut terminal = Terminal::run(command, "Weakness");
+    let mut figures = vec![(FIRST, ms(terminal.until("Weakness")))];
+    terminal.wait_until_idle();
+    figures.push((STEP, terminal.steps(30)));
+    figures.push((SCROLLED, terminal.steps(100)));
+    figures.push((HELD, terminal.held()));
+    figures.push((PEAK, terminal.memory_summary()));
+    terminal.end();
+    figures
 }
 
 async fn archived_captures(home: &Path) -> usize {
@@ -279,8 +432,8 @@ async fn archived_captures(home: &Path) -> usize {
 
 /// Latencies while captures arrive.
 fn measure_during_stream(mut terminal: Terminal, generated: &Generated) {
-    generated.busy_logger.generate(CAPTURES, 0);
-    terminal.until(&format!("n={CAPTURES}"));
+    generated.busy_logger.generate(*FINDINGS as i64, 0);
+    terminal.until(&format!("n={}", *FINDINGS));
     terminal.wait_until_idle();
     print_figure("memory with 100,000 findings and 100,000 captures", terminal.memory_summary());
     print_figure("with 100,000 captures: cursor down", quantiles(terminal.cursor_latencies()));
@@ -290,7 +443,7 @@ fn measure_during_stream(mut terminal: Terminal, generated: &Generated) {
         let started_at = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(20));
-            busy_logger.generate(CAPTURES + started_at.elapsed().as_millis() as i64 * PER_SECOND / 1000, 0);
+            busy_logger.generate(*FINDINGS as i64 + started_at.elapsed().as_millis() as i64 * PER_SECOND / 1000, 0);
         }
     });
     let (started_at, cpu) = (Instant::now(), terminal.cpu());
@@ -310,15 +463,17 @@ fn measure_during_stream(mut terminal: Terminal, generated: &Generated) {
 
 /// Latencies while 100 MB of captures are read, and the duration of the reading.
 fn measure_large_response(mut terminal: Terminal) {
-    print_figure("100 MB of captures: 100,000 findings listed", ms(terminal.until("of 100")));
+    print_figure("100 MB of captures: 100,000 findings listed", ms(terminal.until(&listed())));
     let mut times = Vec::new();
-    let newest = format!("n={IN_ONE_RESPONSE}");
+    let newest = format!("n={}", in_one_response());
     while !terminal.shows(&newest) {
         times.extend(terminal.key_latency("j"));
     }
     print_figure("100 MB of captures: archived and shown", ms(terminal.until(&newest)));
-    // The pane reports that older captures are not loaded.
-    terminal.until("not loaded");
+    // The pane reports that older captures are not loaded; fewer ones fit.
+    if *FINDINGS >= 100_000 {
+        terminal.until("not loaded");
+    }
     let longest = times.iter().max().copied().unwrap_or_default();
     print_figure(
         "100 MB of captures: cursor down while reading",
