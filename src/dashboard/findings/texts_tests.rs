@@ -88,6 +88,18 @@ fn shown_texts_are_read_and_newest_selection_wins() {
 }
 
 #[test]
+fn texts_are_read_when_their_detail_is_shown() {
+    let mut app = app(&["first words", "second words"]);
+    app.keys("z");
+    let now = app.model.now;
+    let mut reads = |key: &str| {
+        let mut effects = events(key).into_iter().flat_map(|event| update(&mut app.model, now, Msg::Key(event)));
+        effects.any(|effect| matches!(effect, Effect::ReadFindings(FindingUse::Show, _)))
+    };
+    assert_eq!(["j", "enter"].map(&mut reads), [false, true]);
+}
+
+#[test]
 fn review_compares_evidence_in_files() {
     let answer = "HTTP/1.1 200 OK\nDate: Mon, 02 Nov 2026 10:00:00 GMT";
     let app = {

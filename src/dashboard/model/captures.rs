@@ -38,7 +38,7 @@ impl Model {
 
     /// Requests the bodies that the detail shows, if they are in files.
     pub(crate) fn read_shown_captures(&mut self, effects: &mut Vec<Effect>) {
-        if self.screen.detail.is_behind() {
+        if !self.shows_current_detail() {
             return;
         }
         let compared = || self.compared_capture().filter(|_| self.detail.tab(Pane::Captures) == Tab::Compare);

@@ -37,6 +37,11 @@ impl Model {
         Some((pane, subject, tab))
     }
 
+    /// Whether the detail of the selected row is on the screen: not while a list is zoomed, or walked.
+    pub(crate) fn shows_current_detail(&self) -> bool {
+        (self.shown_detail().is_some() || self.reviewing().is_some()) && !self.screen.detail.is_behind()
+    }
+
     /// The id of a pane's selected item; in a review that of the card.
     pub fn selected_id(&self, pane: Pane) -> Option<i64> {
         match (pane, self.reviewing()) {

@@ -62,7 +62,7 @@ impl Model {
 
     /// Requests the texts that the screen shows.
     pub(crate) fn read_shown_findings(&mut self, effects: &mut Vec<Effect>) {
-        if self.screen.detail.is_behind() {
+        if !self.shows_current_detail() {
             return;
         }
         let unread: Vec<_> =
