@@ -195,7 +195,7 @@ mod tests {
     fn command(line: usize, name: &str, context: &str, key: &str) -> CommandSetting {
         let (words, keys) = (vec!["tracker".to_owned(), "add".to_owned()], vec![key.to_owned()]);
         let (name, context) = (name.to_owned(), context.to_owned());
-        CommandSetting { line, name, context, keys, words, ..CommandSetting::default() }
+        CommandSetting { line, name, context, keys, words, changes: true, ..CommandSetting::default() }
     }
 
     #[test]
