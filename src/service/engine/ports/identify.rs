@@ -6,9 +6,10 @@
 //!                                                    └──► inside TLS: greeting, HTTP GET
 //! ```
 //!
-//! A port on this machine that stays silent costs about three seconds: each wait is bounded, and the last ones overlap.
-//! PING comes before HTTP, which Redis logs as an attack. Mail servers get nothing before their greeting, which some
-//! delay on purpose. Printers and industrial controllers get nothing at all: they may act on whatever they receive.
+//! A service that closes two connections at once gets no message, because none would reach it. A port on this machine
+//! that stays silent costs about three seconds: each wait is bounded, and the last ones overlap. PING comes before HTTP,
+//! which Redis logs as an attack. Mail servers get nothing before their greeting, which some delay on purpose. Printers
+//! and industrial controllers get nothing at all: they may act on whatever they receive.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use futures::future::{BoxFuture, join};
 use futures::{FutureExt, StreamExt, stream};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::banner::{Banner, first_line, guess, of_greeting, service_of};
 use super::client::{PortClient, PortResponse, read_some};
@@ -51,10 +52,16 @@ impl IdentifiedPort {
 pub async fn identify(mut stream: TcpStream, client: PortClient<'_>) -> IdentifiedPort {
     let port = client.to.port();
     let usual = usual(port);
-    let greeting = read_some(&mut stream, greeting_time(&client, usual.is_some())).await;
+    let patience = greeting_time(&client, usual.is_some());
+    let start = Instant::now();
+    let greeting = read_some(&mut stream, patience).await;
+    let is_closed = start.elapsed() < patience / 3;
     drop(stream);
     if !greeting.is_empty() || PASSIVE_PORTS.contains(&port) || GREETING_PORTS.contains(&port) {
         return IdentifiedPort::plain(of_greeting(port, &greeting));
+    }
+    if is_closed && closes_at_once(&client, patience / 3).await {
+        return IdentifiedPort::plain(guess(port));
     }
     if let Some(probe) = usual
         && let Some(banner) = send(&client, probe).await
@@ -119,6 +126,13 @@ fn greeting_time(client: &PortClient, has_usual: bool) -> Duration {
         (_, false, true) | (_, true, false) => Duration::from_millis(500),
         (_, false, false) => Duration::from_millis(1500),
     }
+}
+
+/// Whether the service closes another connection too before it has received anything, so that no message reaches it.
+async fn closes_at_once(client: &PortClient<'_>, patience: Duration) -> bool {
+    let Some(mut connection) = client.connect().await else { return false };
+    let start = Instant::now();
+    connection.read(patience).await.is_empty() && start.elapsed() < patience
 }
 
 async fn send(client: &PortClient<'_>, probe: &ServiceProbe) -> Option<Banner> {

@@ -257,6 +257,9 @@ fn entry(port: u16, banner: &Banner) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use tokio::io::AsyncWriteExt;
     use tokio::net::TcpListener;
 
@@ -290,6 +293,24 @@ mod tests {
         assert!(result.of("port.open")[0].evidence.as_json().contains("SSH-2.0-Practice_1.0"));
         assert_eq!(result.outcome, ScanOutcome::Finished("1 of 3 ports open, 1 closed".into()));
         assert_eq!(result.output.unwrap().output_data["ports"][0]["number"], ssh);
+    }
+
+    #[tokio::test]
+    async fn service_that_closes_connections_at_once_gets_no_messages() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let accepted = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&accepted);
+        tokio::spawn(async move {
+            while listener.accept().await.is_ok() {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let result = TestScan::new(Tool::PORTS, "127.0.0.1", json!({"port_list": [port]})).run().await;
+        result.check();
+        assert_eq!(result.findings().map(|one| one.port).collect::<Vec<_>>(), [port]);
+        // The probe, its repetition at a high port, and one connection of the identification.
+        assert!(accepted.load(Ordering::Relaxed) <= 3, "{accepted:?}");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
