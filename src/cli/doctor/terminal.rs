@@ -87,16 +87,15 @@ fn colours(variable: impl Fn(&str) -> Option<String>) -> Diagnosis {
 
 fn background(theme: Theme, reported: Option<[u8; 3]>) -> Diagnosis {
     let scheme = match theme.on_background(reported).scheme {
-        Scheme::Dark => "dark",
-        Scheme::Light => "light",
         Scheme::Mono => "monochrome",
+        other => other.name(),
     };
     let of = |source: &str| Diagnosis::ok(AREA, "theme", format!("{scheme}, {source}"));
     match (theme.scheme, reported) {
         (Scheme::Mono, _) => of("from NO_COLOR or TERM"),
         (_, Some(_)) => of("from the background that the terminal reports"),
         (Scheme::Light, None) => of("from COLORFGBG"),
-        (Scheme::Dark, None) => {
+        (_, None) => {
             of("the terminal does not report its background").warning("on a light background, set COLORFGBG='0;15'")
         }
     }

@@ -17,6 +17,7 @@ pub mod pane;
 pub mod pane_sizes;
 pub mod plan;
 pub mod row;
+pub mod scheme;
 pub mod screen;
 pub mod screen_map;
 pub mod session;
@@ -40,6 +41,7 @@ pub use plan::{
     Snapshot, Update,
 };
 pub use row::{GroupId, RowRef};
+pub use scheme::Scheme;
 pub use screen::{Layout, Measures, Size, SlotPart};
 pub use screen_map::{Axis, CellArea, PlacedDivider, PlacedPane, ScreenMap, ShownRows};
 pub use session::Session;

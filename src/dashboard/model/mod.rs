@@ -59,8 +59,8 @@ pub(crate) use seen::SEEN_AFTER;
 use crate::client::Problem;
 use crate::contract::LoggerId;
 use crate::dashboard::base::{
-    Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, Measures, Notices, Now, PaneSizes, PollBudget, Scope,
-    Session, Size, Ticket,
+    Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, Measures, Notices, Now, PaneSizes, PollBudget,
+    Scheme, Scope, Session, Size, Ticket,
 };
 use crate::dashboard::data::{
     AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures, ShownTexts, Tabs, Tally,
@@ -236,6 +236,8 @@ pub struct Screen {
     pub sizes: PaneSizes,
     pub mouse: Mouse,
     pub mask: MaskState,
+    /// The chosen colour scheme; none follows the terminal.
+    pub scheme: Option<Scheme>,
 }
 
 /// Batches of calls to the service.
@@ -294,6 +296,7 @@ impl Model {
                 sizes: PaneSizes::default(),
                 mouse: Mouse::default(),
                 mask: MaskState::default(),
+                scheme: None,
             },
             calls: CallsState::default(),
         }

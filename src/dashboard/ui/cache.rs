@@ -6,7 +6,7 @@ use crate::dashboard::base::{CaptureKey, GroupId, Measures, Pane, RowRef, Tab, T
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::{ListScroll, ReviewFacts};
-use crate::dashboard::ui::{PaneFacts, Theme, window};
+use crate::dashboard::ui::{PaneFacts, Scheme, Theme, window};
 use crate::mask::Mask;
 use crate::table::{Item, Table};
 use crate::triage::{Issue, ListedFinding};
@@ -195,6 +195,7 @@ pub(crate) struct TextKey {
     /// A hash of the inputs that have no address.
     pub version: u64,
     pub mask: Option<Mask>,
+    pub scheme: Scheme,
 }
 
 /// The cells of the detail that was drawn last.

@@ -6,20 +6,9 @@
 //! ASCII set for terminals that cannot draw some of them.
 
 use crate::contract::Risk;
+pub use crate::dashboard::base::Scheme;
 use crate::triage::Presence;
 use ratatui::style::{Color, Modifier, Style};
-
-/// The background for which the colours are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Scheme {
-    /// Light text on a dark background.
-    #[default]
-    Dark,
-    /// Dark text on a light background.
-    Light,
-    /// No colours at all.
-    Mono,
-}
 
 /// Colours of the 256 with enough contrast where the named ones have too little.
 const DARK_CYAN: Color = Color::Indexed(23);
@@ -149,10 +138,15 @@ impl Theme {
         }
     }
 
-    fn colour(self, dark: Color, light: Color) -> Style {
+    /// The colour of a meaning: on a dark and on a light background, and by its number among the 256 in the schemes with
+    /// high contrast, for deuteranopia and for tritanopia.
+    fn colour(self, dark: Color, light: Color, others: [u8; 3]) -> Style {
         match self.scheme {
             Scheme::Dark => Style::new().fg(dark),
             Scheme::Light => Style::new().fg(light),
+            Scheme::HighContrast => Style::new().fg(Color::Indexed(others[0])),
+            Scheme::Deuteranopia => Style::new().fg(Color::Indexed(others[1])),
+            Scheme::Tritanopia => Style::new().fg(Color::Indexed(others[2])),
             Scheme::Mono => Style::new(),
         }
     }
@@ -168,7 +162,10 @@ impl Theme {
 
     /// Secondary, stale or unavailable.
     pub fn dim(self) -> Style {
-        Style::new().add_modifier(Modifier::DIM)
+        match self.scheme {
+            Scheme::HighContrast => Style::new(),
+            _ => Style::new().add_modifier(Modifier::DIM),
+        }
     }
 
     /// Emphasised names and titles.
@@ -183,10 +180,12 @@ impl Theme {
 
     pub fn risk(self, risk: Risk) -> Style {
         match risk {
-            Risk::Critical => self.colour(Color::LightMagenta, Color::Magenta).add_modifier(Modifier::BOLD),
-            Risk::High => self.colour(Color::LightRed, Color::Red).patch(self.mono(Modifier::BOLD)),
-            Risk::Medium => self.colour(Color::Yellow, Color::Blue),
-            Risk::Low => self.colour(Color::Cyan, DARK_CYAN),
+            Risk::Critical => {
+                self.colour(Color::LightMagenta, Color::Magenta, [219, 227, 203]).add_modifier(Modifier::BOLD)
+            }
+            Risk::High => self.colour(Color::LightRed, Color::Red, [217, 214, 218]).patch(self.mono(Modifier::BOLD)),
+            Risk::Medium => self.colour(Color::Yellow, Color::Blue, [228, 180, 188]),
+            Risk::Low => self.colour(Color::Cyan, DARK_CYAN, [159, 75, 44]),
             Risk::Info => self.dim(),
         }
     }
@@ -206,30 +205,34 @@ impl Theme {
 
     /// Failed, rejected or absent.
     pub fn bad(self) -> Style {
-        self.colour(Color::LightRed, Color::Red).add_modifier(Modifier::BOLD)
+        self.colour(Color::LightRed, Color::Red, [217, 214, 203]).add_modifier(Modifier::BOLD)
     }
 
     /// Stalled, stale or nearly used up.
     pub fn warn(self) -> Style {
-        self.colour(Color::Yellow, Color::Magenta).patch(self.mono(Modifier::BOLD))
+        self.colour(Color::Yellow, Color::Magenta, [228, 227, 218]).patch(self.mono(Modifier::BOLD))
     }
 
     /// Live or done.
     pub fn good(self) -> Style {
-        self.colour(Color::Green, DARK_GREEN)
+        self.colour(Color::Green, DARK_GREEN, [157, 117, 43])
     }
 
     /// In progress.
     pub fn active(self) -> Style {
-        self.colour(PALE_BLUE, Color::Blue)
+        self.colour(PALE_BLUE, Color::Blue, [159, 75, 51])
     }
 
     pub fn key(self) -> Style {
-        self.colour(Color::LightCyan, Color::Blue).add_modifier(Modifier::BOLD)
+        self.colour(Color::LightCyan, Color::Blue, [159, 117, 51]).add_modifier(Modifier::BOLD)
     }
 
     pub fn border(self, focused: bool) -> Style {
-        if focused { self.colour(Color::LightCyan, Color::Blue).patch(self.mono(Modifier::BOLD)) } else { self.dim() }
+        if focused {
+            self.colour(Color::LightCyan, Color::Blue, [159, 117, 51]).patch(self.mono(Modifier::BOLD))
+        } else {
+            self.dim()
+        }
     }
 
     pub fn title(self, focused: bool) -> Style {
@@ -251,7 +254,7 @@ impl Theme {
     pub fn found(self) -> Style {
         match self.scheme {
             Scheme::Mono => Style::new().add_modifier(Modifier::UNDERLINED | Modifier::BOLD),
-            Scheme::Dark | Scheme::Light => Style::new().fg(Color::Black).bg(Color::Yellow),
+            _ => Style::new().fg(Color::Black).bg(Color::Yellow),
         }
     }
 }
@@ -294,7 +297,7 @@ mod tests {
 
     #[test]
     fn risks_in_every_scheme_differ_in_style_and_glyph() {
-        for scheme in [Scheme::Dark, Scheme::Light] {
+        for scheme in Scheme::ALL.into_iter().filter(|scheme| *scheme != Scheme::Mono) {
             let styles: HashSet<Style> = Risk::DOWN.iter().map(|&risk| Theme::new(scheme).risk(risk)).collect();
             assert_eq!(styles.len(), 5, "{scheme:?}");
         }
@@ -338,7 +341,10 @@ mod tests {
 
     #[test]
     fn text_has_contrast_of_4_5_in_every_theme() {
-        for (scheme, background) in [(Scheme::Dark, [0; 3]), (Scheme::Light, [255; 3])] {
+        for scheme in Scheme::ALL {
+            let background = if scheme == Scheme::Light { [255; 3] } else { [0; 3] };
+            // WCAG 2.1 asks for 7 where contrast is enhanced.
+            let least = if scheme == Scheme::HighContrast { 7.0 } else { 4.5 };
             let theme = Theme::new(scheme);
             let named = [
                 theme.text(),
@@ -355,7 +361,7 @@ mod tests {
                 let Some(colour) = style.fg else { continue };
                 let (one, other) = (luminance(rgb(colour)), luminance(background));
                 let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
-                assert!(contrast >= 4.5, "{scheme:?} {colour:?}: {contrast:.2}");
+                assert!(contrast >= least, "{scheme:?} {colour:?}: {contrast:.2}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Commands that show something: the views with a query, and single workspaces, targets, scans, findings.
 
-use crate::dashboard::base::{Effect, Pane, Scope};
+use crate::dashboard::base::{Effect, Pane, Scheme, Scope};
 use crate::dashboard::core::update::links;
 use crate::dashboard::input::action::{Action, ViewAction};
 use crate::dashboard::model::{Model, navigation};
@@ -78,6 +78,16 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, args, effects| {
             let is_on = args.choice().map_or(!model.screen.mouse.is_on, |word| word == "on");
             model.switch_mouse(is_on, effects);
+            Ok(())
+        },
+    ),
+    Command::new(
+        "theme",
+        &[ArgumentSlot::needed(ArgumentShape::Choice(&Scheme::NAMES, "NAME"))],
+        "use these colours until scandeck quits; walking the names previews them",
+        "theme deuteranopia",
+        |model, args, _| {
+            model.screen.scheme = args.choice().and_then(Scheme::named);
             Ok(())
         },
     ),

@@ -43,7 +43,8 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
         return draw_line(buf, area, &Line::raw(need));
     }
     let facts = cache.facts_of(&model.data);
-    let cx = Cx::new(model, cache.theme, facts);
+    let theme = model.scheme().map_or(cache.theme, |scheme| Theme { scheme, ..cache.theme });
+    let cx = Cx::new(model, theme, facts);
     let notices = notices(&cx, area);
     // The last one is drawn beside the key hints; above the command line when that is open.
     let beside_hints = !matches!(model.overlay.modals.last(), Some(Modal::Command(_)));

@@ -428,3 +428,18 @@ fn sequence_of_the_configuration_runs_after_its_last_key() {
     app.keys("Z ctrl-c j");
     assert!(app.model.keyboard.typed.is_empty(), "ctrl-c ends the sequence");
 }
+
+#[test]
+fn theme_is_previewed_while_its_name_is_completed() {
+    use crate::dashboard::base::Scheme;
+    let mut app = TestDashboard::new();
+    assert_eq!(app.model.scheme(), None);
+    app.keys(": 'theme light'");
+    assert_eq!((app.model.scheme(), app.model.screen.scheme), (Some(Scheme::Light), None));
+    app.keys("esc");
+    assert_eq!(app.model.scheme(), None, "a preview ends with its line");
+    app.keys(": 'theme ' down down");
+    assert_eq!(app.model.scheme(), Some(Scheme::Light), "the selected completion");
+    app.keys("enter");
+    assert_eq!(app.model.screen.scheme, Some(Scheme::Light));
+}
