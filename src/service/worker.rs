@@ -175,7 +175,8 @@ async fn attempt(app: App, runner: Arc<dyn Runner>, claim: Claim, token: Cancell
     let written = match ended {
         Ok(End::Outcome(status, message)) => app.store.finish(&running, &status, &message, app.now()).await,
         Ok(End::Panicked) => app.store.release(&running).await,
-        Ok(End::Shutdown | End::Superseded) => Ok(()),
+        Ok(End::Shutdown) => app.store.requeue(&running).await,
+        Ok(End::Superseded) => Ok(()),
         Err(error) => Err(error),
     };
     if let Err(error) = written {

@@ -91,25 +91,32 @@ fn scan_interrupted_twice_is_aborted() {
     });
     run_and_kill(dir.path(), &runner, async move |service| {
         let ended = service.until_status(scan, "aborted").await;
-        assert!(ended["status_message"].as_str().unwrap().contains("stopped twice"), "{ended}");
+        assert!(ended["status_message"].as_str().unwrap().contains("interrupted twice"), "{ended}");
         assert!(ended["end_time"].is_string());
     });
 }
 
 #[tokio::test]
-async fn clean_stop_requeues_scan_with_its_credentials() {
+async fn clean_stops_requeue_scan_with_its_credentials() {
     let dir = tempfile::tempdir().unwrap();
     let runner = ScriptedRunner::default();
+    runner.set_events(typical_events());
     let service = TestService::with_parts(settings(dir.path()), None, runner.clone()).await;
     let params = json!({"authentication": {"cookies": "session=x1secret"}});
     let body = json!({"tool_id": 170, "target_name": "http://127.0.0.1/", "tool_params": params});
     let scan = service.post("/scans", body).await.created();
     runner.job(0).await;
     service.stop().await;
+    for stops in 1..4 {
+        let service = TestService::with_parts(settings(dir.path()), None, runner.clone()).await;
+        runner.job(stops).await;
+        service.stop().await;
+    }
     runner.finish_scans(1);
     let service = TestService::with_parts(settings(dir.path()), None, runner.clone()).await;
-    service.until_status(scan, "finished").await;
-    assert!(runner.job(1).await.params.to_string().contains("x1secret"));
+    let ended = service.until_status(scan, "finished").await;
+    assert_eq!(ended["num_finished_tests"], 7, "only the results of the last attempt");
+    assert!(runner.job(4).await.params.to_string().contains("x1secret"));
     service.stop().await;
     let mut database = Vec::new();
     for file in std::fs::read_dir(dir.path()).unwrap() {

@@ -1,4 +1,4 @@
-//! `scandeck stop`: stops the local service; its scans continue at the next start.
+//! `scandeck stop`: stops the local service; its running scans start again at the next start.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //!   queued ──claim──► attempt 1 ──────────────► ended (row and secrets deleted)
-//!     ▲                  │ lost: panic, expired lease, service stopped once
-//!     └──────────────────┘          third attempt lost, or service stopped twice ──► aborted
+//!     ▲                  │ lost: panic, expired lease, service interrupted once
+//!     └──────────────────┘          third attempt lost, or service interrupted twice ──► aborted
 //! ```
+//!
+//! A clean stop of the service is no interruption: it returns its scans to the queue, and they do not lose an attempt.
 //!
 //! Every write of a worker carries its [`Attempt`] and has no effect when a newer attempt exists: a suspended worker
 //! must not overwrite the results of the next attempt.
@@ -150,6 +152,17 @@ impl Store {
         self.execute(update).await.map(|_| ())
     }
 
+    /// Returns the scan of a service that stops to the queue; the attempt does not count.
+    pub async fn requeue(&self, attempt: &Attempt) -> StoreResult<()> {
+        let update = sqlx::query(
+            "UPDATE jobs SET owner = NULL, attempt = attempt - 1 WHERE scan_id = ? AND attempt = ? AND owner = ?",
+        )
+        .bind(attempt.scan.0)
+        .bind(attempt.number)
+        .bind(&attempt.owner);
+        self.execute(update).await.map(|_| ())
+    }
+
     /// Requests a stop. The request is stored: if the service stops before the scan does, the next start ends the scan.
     pub async fn request_stop(&self, id: ScanId, now: Timestamp) -> StoreResult<StopRequest> {
         let mut change = self.change().await?;
@@ -224,7 +237,7 @@ impl Store {
         for (scan, stopped) in over {
             let (status, message) = match stopped {
                 true => (ScanStatus::Stopped, "stopped by the user"),
-                false => (ScanStatus::Aborted, "the service stopped twice during this scan"),
+                false => (ScanStatus::Aborted, "the service was interrupted twice during this scan"),
             };
             end(&mut change, ScanId(scan), &status, message, now).await?;
         }
@@ -255,7 +268,11 @@ async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp)
         .bind(scan)
         .execute(&mut **change)
         .await?;
-    if attempt.number > 1 {
+    let has_begun: bool = sqlx::query_scalar("SELECT started_at IS NOT NULL FROM scans WHERE id = ?")
+        .bind(scan)
+        .fetch_one(&mut **change)
+        .await?;
+    if has_begun {
         for sql in [
             "DELETE FROM tests WHERE scan_id = ?",
             "DELETE FROM raw_lines WHERE scan_id = ?",
@@ -267,7 +284,10 @@ async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp)
             "UPDATE scans SET planned = 0, finished = 0, risk0 = 0, risk1 = 0, risk2 = 0, risk3 = 0, risk4 = 0,
                 output_type = '', output_data = '{}', info = json_array(?) WHERE id = ?",
         )
-        .bind(format!("restarted after an interruption: attempt {} of {ATTEMPTS}", attempt.number))
+        .bind(match attempt.number {
+            1 => "started again, because the service was stopped".to_owned(),
+            number => format!("started again after an interruption, attempt {number}"),
+        })
         .bind(scan)
         .execute(&mut **change)
         .await?;

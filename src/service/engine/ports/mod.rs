@@ -66,6 +66,8 @@ struct PortTally {
     open: usize,
     closed: usize,
     filtered: usize,
+    /// Sockets of this service or scan.
+    excluded: usize,
     /// Ports of the next test that are not open.
     not_open: Vec<u16>,
     /// Open ports of the next test that are beyond the limit.
@@ -133,6 +135,7 @@ impl PortTally {
             }
             Probe::Own => {
                 run.raw(format!("{port}/tcp is a socket of this service or scan: excluded")).await;
+                self.excluded += 1;
                 self.not_open.push(port);
             }
         }
@@ -158,8 +161,10 @@ impl PortTally {
     fn summary(&self, total: usize) -> String {
         let open = self.open + self.open_beyond;
         let mut text = format!("{open} of {} open, {} closed", plural(total, "port"), self.closed);
-        if self.filtered > 0 {
-            text.push_str(&format!(", {} filtered", self.filtered));
+        for (count, state) in [(self.filtered, "filtered"), (self.excluded, "excluded")] {
+            if count > 0 {
+                text.push_str(&format!(", {count} {state}"));
+            }
         }
         text
     }
@@ -291,7 +296,7 @@ mod tests {
         let found: Vec<_> = result.findings().map(|one| (one.port, one.service.as_str(), one.confirmed)).collect();
         assert_eq!(found, [(ssh, "ssh", true)]);
         assert!(result.of("port.open")[0].evidence.as_json().contains("SSH-2.0-Practice_1.0"));
-        assert_eq!(result.outcome, ScanOutcome::Finished("1 of 3 ports open, 1 closed".into()));
+        assert_eq!(result.outcome, ScanOutcome::Finished("1 of 3 ports open, 1 closed, 1 excluded".into()));
         assert_eq!(result.output.unwrap().output_data["ports"][0]["number"], ssh);
     }
 

@@ -83,8 +83,18 @@ pub fn environment(page: &HttpPage) -> Option<String> {
     let names: Vec<&str> =
         SETTING.as_ref()?.captures_iter(&text).filter_map(|one| Some(one.get(1)?.as_str())).collect();
     let typical = ["SECRET", "PASSWORD", "PASSWD", "TOKEN", "KEY", "DB_", "DATABASE", "APP_", "AWS_", "MAIL_", "REDIS"];
-    let is_environment = names.len() >= 2 && names.iter().any(|name| typical.iter().any(|word| name.contains(word)));
-    is_environment.then(|| format!("{} settings: {}", names.len(), names[..names.len().min(8)].join(", ")))
+    match names.as_slice() {
+        // A line of another file may look like one setting.
+        [name] => {
+            let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')).count();
+            let is_secret = ["SECRET", "PASSWORD", "PASSWD", "TOKEN", "_KEY"].iter().any(|word| name.contains(word));
+            (lines == 1 && is_secret).then(|| format!("1 setting: {name}"))
+        }
+        names => {
+            let is_environment = names.iter().any(|name| typical.iter().any(|word| name.contains(word)));
+            is_environment.then(|| format!("{} settings: {}", names.len(), names[..names.len().min(8)].join(", ")))
+        }
+    }
 }
 
 /// Passwords, their hashes, or access keys.
@@ -183,6 +193,7 @@ mod tests {
             (svn, b"SQLite format 3\0..."),
             (mercurial, b"revlogv1\nstore\nfncache\n"),
             (environment, b"APP_ENV=prod\nDB_PASSWORD=hunter2\n"),
+            (environment, b"# database\nDB_PASSWORD=hunter2\n"),
             (credentials, b"ana:$apr1$x$y\n"),
             (credentials, b"[default]\naws_access_key_id = A\naws_secret_access_key = hunter2"),
             (credentials, b"//registry.test/:_authToken=hunter2"),
@@ -198,6 +209,13 @@ mod tests {
         for (recognizer, body) in cases {
             let proof = recognizer(&page(body)).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(body)));
             assert!(!proof.contains("hunter2"), "{proof}");
+        }
+    }
+
+    #[test]
+    fn one_setting_is_an_environment_only_alone_and_with_a_secret() {
+        for text in ["DEBUG=1\n", "Log of today\nDB_PASSWORD=hunter2\n"] {
+            assert_eq!(environment(&page(text.as_bytes())), None, "{text}");
         }
     }
 
