@@ -1,9 +1,9 @@
 //! Findings in groups: headers with a summary, and the findings of unfolded groups.
 //!
 //! ```text
-//!     RISK   Δ CLASS                       COUNT      TARGETS NEW
-//!   ▸ ◆ CRIT + Readable private key            3            2   3
-//!   ▾ ▲ HIGH   Database dump readable          4            4   0
+//!     RISK   Δ CLASS                       COUNT      TARGETS STATUS
+//!   ▸ ◆ CRIT + Readable private key            3            2   3 new
+//!   ▾ ▲ HIGH   Database dump readable          4            4 –
 //!     ▲ HIGH +   /db.sql                   api            9m –
 //! ```
 
@@ -27,7 +27,7 @@ fn columns(by: FindingGroupBy) -> [TableColumn; 7] {
         TableColumn::flex(by.head(), 12, 7),
         TableColumn::flex("COUNT", 10, 1).at_most(28),
         TableColumn::fixed(others, 7),
-        TableColumn::fixed("NEW", 9).expendable(1),
+        TableColumn::fixed("STATUS", 9).expendable(1),
     ]
 }
 
@@ -91,9 +91,10 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group) -> Vec<Line<'a>> {
         name,
         words(format!("{:>5}", format::thousands(group.rows.len() as u64)), text),
         words(format!("{:>7}", summary.others), text),
-        match summary.undecided {
-            0 => common_decision(cx, group),
-            _ => words(format!("{:>3}", summary.new), text),
+        match (summary.undecided, summary.new) {
+            (0, _) => common_decision(cx, group),
+            (_, 0) => words(cx.theme.glyphs.dash, cx.theme.dim()),
+            (_, new) => words(format!("{:>3} new", format::count(new.into())), text),
         },
     ]
 }

@@ -48,9 +48,17 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     let paused = if marked { None } else { model.findings.review.take().or_else(|| saved(model).map(Box::new)) };
     if let Some(review) = paused {
         let notice = format!("paused review of {} resumed", plural(review.len(), "card"));
+        let elsewhere = count_elsewhere(model, &review);
         model.findings.review = Some(review);
         open(model);
-        return model.notify(Tone::Plain, notice);
+        return match elsewhere {
+            0 => model.notify(Tone::Plain, notice),
+            _ => {
+                let key = model.key_label(Context::Findings, Action::Review(ReviewAction::Open));
+                let elsewhere = plural(elsewhere, "shown finding");
+                model.notify(Tone::Bad, format!("{notice} · not included: {elsewhere} (mark, then {key})"))
+            }
+        };
     }
     let cards = cards(model, marked);
     if cards.cards.is_empty() {
@@ -60,6 +68,13 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     model.findings.review = Some(Box::new(Review::new(cards)));
     save(model, effects);
     open(model);
+}
+
+/// The number of shown findings that are on no card.
+fn count_elsewhere(model: &Model, review: &Review) -> usize {
+    let Some(table) = model.data.findings.value() else { return 0 };
+    let on_cards: HashSet<i64> = review.cards.cards.iter().flat_map(|card| card.ids.iter().copied()).collect();
+    model.lists.findings.shown(table).filter(|id| !on_cards.contains(&id.0)).count()
 }
 
 /// The saved review of this workspace, if it has not ended.

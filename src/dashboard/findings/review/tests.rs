@@ -218,6 +218,17 @@ fn review_belongs_to_its_workspace() {
 }
 
 #[test]
+fn resumed_review_names_shown_findings_that_it_does_not_have() {
+    let mut app = reviewing();
+    app.keys("esc");
+    let later = of_class(99, 1, "later", "Later", Risk::High);
+    app.feed(Snapshot::Findings(table(sample_findings().into_iter().chain([later]))));
+    app.keys("B");
+    let notice = "paused review of 3 cards resumed · not included: 1 shown finding (mark, then B)";
+    assert!(app.notices().contains(notice), "{}", app.notices());
+}
+
+#[test]
 fn decided_card_accepts_new_verdict() {
     let mut app = reviewing();
     app.keys("J f K c");
