@@ -68,7 +68,7 @@ enum CliCommand {
     #[cfg(feature = "service")]
     #[command(flatten)]
     Service(service::ServiceCommand),
-    /// Keys of the dashboard; with a subcommand, named API keys of the local service: add, list, revoke
+    /// Print the keyboard keys, or manage API keys of the local service: add, list, revoke
     Keys(keys::KeysArgs),
     #[cfg(feature = "dashboard")]
     #[command(flatten)]

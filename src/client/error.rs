@@ -84,6 +84,9 @@ pub struct Error {
     pub key_source: Option<Arc<str>>,
 }
 
+/// The message of a request that the user cancelled.
+pub const CANCELLED: &str = "request cancelled";
+
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl AsRef<str>) -> Self {
         Self {
@@ -105,7 +108,7 @@ impl Error {
 
     /// A request in flight that the user cancelled. The service may have carried it out.
     pub(super) fn cancelled() -> Self {
-        Self::new(ErrorKind::Cancelled, "request cancelled").sent()
+        Self::new(ErrorKind::Cancelled, CANCELLED).sent()
     }
 
     pub(super) fn with_status(mut self, status: u16) -> Self {

@@ -197,7 +197,9 @@ impl ConfigFile {
         };
         let mut file: Self = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(&text, span.start));
-            let why = error.message().lines().next().unwrap_or_default().replace("expected a map", "expected a table");
+            let why = error.message().lines().next().unwrap_or_default();
+            let why = why.replace("expected a map", "expected a table");
+            let why = why.replace("expected u16", "expected a whole number up to 65535");
             ConfigError::new(format!("{}:{line}: {why}", path.display()), "correct or remove this line")
         })?;
         file.path = path.display().to_string();

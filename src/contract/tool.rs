@@ -18,7 +18,7 @@ const NAMES: &[(i64, &str, &str)] = &[
     (90, "URL Fuzzer", "URL fuzzer"),
     (160, "Virtual Hosts Finder", "Virt. hosts"),
     (170, "Website Scanner", "Website"),
-    (240, "ICMP Ping", "Ping"),
+    (240, "Ping", "Ping"),
     (260, "SharePoint Scanner", "SharePoint"),
     (270, "WordPress Scanner", "WordPress"),
     (280, "Drupal Scanner", "Drupal"),

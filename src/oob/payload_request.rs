@@ -61,7 +61,7 @@ impl PayloadRequest {
             offset: stamped.offset,
             who: stamped.who.clone(),
             number: many.then_some(at as i64 + 1),
-            batch: self.into.as_deref().map(file_name).unwrap_or_default().into(),
+            batch: self.into.as_deref().filter(|name| !name.is_empty()).map(file_name).unwrap_or_default().into(),
             target: self.target.clone(),
             finding: self.finding,
             finding_name: self.finding_name.clone(),

@@ -36,19 +36,24 @@ pub fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
 
-/// The nearest name: a prefix match, or at most two edits away.
+/// The nearest name: a prefix match, or at most two edits away; of at most three letters, one.
 pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     if typed.len() > LONGEST {
         return None;
     }
+    let most = if typed.len() > 3 { 2 } else { 1 };
     let far = |name: &str| match name.starts_with(&typed) {
         true => 0,
         // `newer` for `new`.
         false if name.len() >= 3 && typed.starts_with(name) => 1,
         false => strsim::levenshtein(&typed, name),
     };
-    names.map(|name| (far(name), name)).filter(|(far, name)| *far <= 2.min(name.len() / 2)).min().map(|(_, name)| name)
+    names
+        .map(|name| (far(name), name))
+        .filter(|(far, name)| *far <= most.min(name.len() / 2))
+        .min()
+        .map(|(_, name)| name)
 }
 
 #[cfg(test)]
@@ -60,6 +65,7 @@ mod tests {
         let names = || ["verdict", "risk", "port", "reason"].into_iter();
         assert_eq!(nearest("verdcit", names()), Some("verdict"));
         assert_eq!(nearest("Ris", names()), Some("risk"));
+        assert_eq!(nearest("foo", ["tool"].into_iter()), None);
         assert_eq!(nearest("https", names()), None);
         assert_eq!(nearest("newer", ["new", "known"].into_iter()), Some("new"));
     }

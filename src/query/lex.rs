@@ -210,7 +210,8 @@ impl<'a> Lexer<'a> {
             };
             if value.text.is_empty() && !value.quoted {
                 let missing = ParseError::new(value.at, "value is missing");
-                return Err(if several {
+                let is_ordered = matches!(compare, Compare::Less | Compare::AtMost | Compare::More | Compare::AtLeast);
+                return Err(if several && !is_ordered {
                     missing.with_hint("`*` matches any value, `\"\"` no value")
                 } else {
                     missing

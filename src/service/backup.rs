@@ -57,10 +57,14 @@ pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::R
 /// When a service runs, a database exists, or the backup is incomplete or of a newer version.
 pub async fn restore_dir(from: &Path, dir: &DataDir, replace: bool) -> anyhow::Result<Option<PathBuf>> {
     let Some(_lock) = dir.lock().await? else {
-        bail!("a service runs on {}; stop it with `scandeck stop{}`", dir.path().display(), dir.command_suffix());
+        bail!(
+            "a service is running with data directory {}; stop it with `scandeck stop{}`",
+            dir.path().display(),
+            dir.command_suffix()
+        );
     };
     let (backup, database) = (from.join(DATABASE), dir.database());
-    ensure!(backup.is_file(), "{} is no backup: it contains no {DATABASE}", from.display());
+    ensure!(backup.is_file(), "{} is not a backup: it contains no {DATABASE}", from.display());
     let (found, known) = (schema_version(&backup)?, Store::schema());
     ensure!(is_database(&backup)? && found > 0, "{} is not a scandeck database", backup.display());
     ensure!(

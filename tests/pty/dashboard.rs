@@ -118,7 +118,7 @@ async fn mouse_is_released_while_suspended_and_at_the_end() {
     session.until("mouse off").await;
     assert!(!session.has_mouse());
     session.keys(":mouse\r");
-    session.until("mouse on; with shift").await;
+    session.until("mouse on; hold shift").await;
     assert!(session.has_mouse());
     session.keys("q");
     session.until("continues").await;

@@ -44,7 +44,7 @@ async fn backup_of_running_service_restores_its_data_and_keys() {
     assert_eq!(named.send().await.unwrap().status(), 200);
     let error = restore_dir(&backup, &open(&to), true).await.unwrap_err().to_string();
     let stop = format!("`scandeck stop --data-dir {}`", to.canonicalize().unwrap().display());
-    assert!(error.contains("a service runs") && error.contains(&stop), "{error}");
+    assert!(error.contains("a service is running") && error.contains(&stop), "{error}");
     restored.stop().await;
 
     let error = restore_dir(&backup, &open(&to), false).await.unwrap_err().to_string();
@@ -87,5 +87,5 @@ async fn backup_without_keys_or_damaged_backup_is_recognised() {
         assert!(!to.join("scandeck.db").exists());
     }
     let error = restore_dir(temp.path(), &open(&to), false).await.unwrap_err().to_string();
-    assert!(error.contains("is no backup"), "{error}");
+    assert!(error.contains("is not a backup"), "{error}");
 }

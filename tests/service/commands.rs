@@ -107,7 +107,7 @@ async fn scope_of_a_missing_directory_is_an_error() {
     let none = temp.path().join("none");
     for args in [&["list"][..], &["remove", "b.test"]] {
         let error = scope::run(parse(&none, args).unwrap()).await.unwrap_err().to_string();
-        assert!(error.contains("none does not exist; use --data-dir"), "{error}");
+        assert!(error.contains("none does not exist: start a service"), "{error}");
     }
     assert!(!none.exists());
 }
@@ -130,7 +130,7 @@ async fn keys_of_a_missing_directory_are_an_error() {
     let none = temp.path().join("none");
     for args in [&["list"][..], &["revoke", "ci"]] {
         let error = keys::run(parse(&none, args).unwrap()).await.unwrap_err().to_string();
-        assert!(error.contains("none does not exist; use --data-dir"), "{error}");
+        assert!(error.contains("none does not exist: start a service"), "{error}");
     }
     let error = keys::run(parse(temp.path(), &["revoke", "ci"]).unwrap()).await.unwrap_err().to_string();
     assert!(error.contains("key `ci` not found"), "{error}");

@@ -41,7 +41,7 @@ fn profile(args: &ServiceArgs, config: &Config) -> Diagnosis {
     let of_config = config.profile.as_deref().or(is_local.then_some(config.name.as_str()));
     let profile = args.profile.as_deref().or(of_config).unwrap_or("none");
     let mode = if config.read_only { ", read-only" } else { "" };
-    Diagnosis::ok(CONFIGURATION, "profile", format!("{profile}{mode}; decisions as {}", config.user))
+    Diagnosis::ok(CONFIGURATION, "profile", format!("{profile}{mode}; decisions are recorded as {}", config.user))
 }
 
 fn keys(config: &Config) -> Diagnosis {

@@ -113,7 +113,7 @@ fn synchronized(supported: Option<bool>) -> Diagnosis {
 
 /// The glyphs of the screen and the columns that the terminal gives them.
 fn signs(set: &Glyphs, glyphs: &[&str], widths: &[u16]) -> Diagnosis {
-    let of = |value: String| Diagnosis::ok(AREA, "signs", value);
+    let of = |value: String| Diagnosis::ok(AREA, "glyphs", value);
     if glyphs.is_empty() {
         debug_assert!(!std::ptr::eq(set, &UNICODE));
         return of("ASCII, because the locale is not UTF-8".to_owned())
@@ -127,7 +127,7 @@ fn signs(set: &Glyphs, glyphs: &[&str], widths: &[u16]) -> Diagnosis {
     match wide.is_empty() {
         true => of("Unicode, each one column wide".to_owned()),
         false => of(format!("Unicode, but not one column wide: {}", wide.join(" "))).warning(
-            "set ambiguous characters to narrow in the terminal, or start scandeck with LC_ALL=C for ASCII signs",
+            "set ambiguous characters to narrow in the terminal, or start scandeck with LC_ALL=C for ASCII glyphs",
         ),
     }
 }

@@ -12,7 +12,7 @@ use super::rows::FindingRows;
 use super::save::Destination;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
-use crate::contract::{FindingId, Stamp};
+use crate::contract::{FindingId, Stamp, Tool};
 use crate::export;
 use crate::export::{Export, ExportFormat, ExportRow};
 use crate::query::{Query, QueryKind};
@@ -87,9 +87,11 @@ const LABELS: &[(&str, &str)] = &[
     ("cvss", "CVSS"),
     ("cvssv3", "CVSS v3"),
     ("cwe", "CWE"),
+    ("decided_through", "Verdict source"),
     ("epss_percentile", "EPSS percentile"),
     ("epss_score", "EPSS"),
     ("in_cisa_catalog", "Known exploited (KEV)"),
+    ("occurrences", "Finding ids"),
     ("owasp", "OWASP"),
     ("own", "Manual"),
     ("recommendation", "Fix"),
@@ -102,7 +104,7 @@ const LABELS: &[(&str, &str)] = &[
     ("verified", "Verified at the service"),
     ("vuln_description", "Description"),
     ("vuln_evidence", "Evidence"),
-    ("vuln_id", "Kind"),
+    ("vuln_id", "Class"),
     ("workspace_name", "Workspace"),
 ];
 
@@ -149,7 +151,17 @@ async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<(
 async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
     let rows = FindingRows::load(session).await?;
     match rows.all.iter().find(|row| is_named(row, id)) {
-        Some(row) => session.out.labelled(&export::json::row(row), LABELS),
+        Some(row) => {
+            let mut value = serde_json::json!(export::json::row(row));
+            if !session.out.json {
+                value["risk_level"] = serde_json::json!(row.risk().to_string());
+                let tool = value["tool_id"].as_i64().map(Tool);
+                if let Some(name) = tool.and_then(Tool::name) {
+                    value["tool_id"] = serde_json::json!(format!("{name} ({})", value["tool_id"]));
+                }
+            }
+            session.out.labelled(&value, LABELS)
+        }
         None => match id.parse::<FindingId>() {
             // A finding may exist although no list contains it.
             Ok(id) => session.out.labelled(&session.client()?.get_finding(id).await?, LABELS),

@@ -142,7 +142,7 @@ async fn find(session: &HeadlessSession, name: &str) -> anyhow::Result<Workspace
 }
 
 fn table(all: &[Logger]) -> PrintTable {
-    PrintTable::of(["ID", "LABEL", "REQUESTS", "LEFT", "DAYS", "URL"], all, |one| {
+    PrintTable::of(["ID", "LABEL", "RECEIVED", "LEFT", "DAYS LEFT", "URL"], all, |one| {
         cells![one.id, one.label, one.num_requests, one.requests_left, one.active_days, one.handler_url]
     })
 }

@@ -209,7 +209,7 @@ async fn list(session: &HeadlessSession, query: Option<&Query>, hit: bool) -> an
 }
 
 fn table(payloads: &[Arc<Payload>], others: &PayloadHits<'_>) -> PrintTable {
-    let header = ["TOKEN", "CREATED", "LOGGER", "PLANTED", "TECHNIQUE", "NOTE", "HITS", "DELAY", "LAST"];
+    let header = ["TOKEN", "CREATED", "LOGGER", "PLACEMENT", "TECHNIQUE", "NOTE", "HITS", "DELAY", "LAST"];
     PrintTable::of(header, payloads, |one| {
         let hits = others.hits.get(&one.token).copied().unwrap_or_default();
         let after = hits.delay(one, others.clock_offset()).map(|delay| delay.to_string()).unwrap_or_default();

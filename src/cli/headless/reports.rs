@@ -172,11 +172,13 @@ fn filters(changes: &[String]) -> anyhow::Result<Option<ReportFilters>> {
 
 async fn download(session: &HeadlessSession, id: ReportId, wait: bool) -> anyhow::Result<ReportFile> {
     let mut delays = poll_delays(Duration::from_millis(200), Duration::from_secs(5));
-    let failed = |message| Err(CliError::new(message, "check its filters, and create it again").into());
+    let failed = |message, hint| Err(CliError::new(message, hint).into());
     loop {
         match session.client()?.download_report(id).await? {
             Download::Ready(file) => return Ok(file),
-            Download::NoData => return failed("the report contains no data"),
+            Download::NoData => {
+                return failed("the report is empty", "its scans or targets have no findings that pass its filters");
+            }
             Download::Pending if !wait => {
                 return Err(CliError::new("the report is not ready", "wait for it with --wait").into());
             }
@@ -184,7 +186,7 @@ async fn download(session: &HeadlessSession, id: ReportId, wait: bool) -> anyhow
         }
         // On some services a failed report remains pending.
         if session.client()?.get_report(id).await?.status == ReportStatus::Failed {
-            return failed("the report failed");
+            return failed("the report failed", "check its filters, and create it again");
         }
         pause(&mut delays).await;
     }

@@ -50,7 +50,12 @@ impl DataDirArg {
     /// # Errors
     /// When the path does not exist, is unreadable, or is not a directory.
     pub fn required(&self) -> anyhow::Result<DataDir> {
-        self.existing()?.with_context(|| format!("{} does not exist; use --data-dir", self.path().display()))
+        self.existing()?.with_context(|| {
+            format!(
+                "{} does not exist: start a service, or name another directory with --data-dir",
+                self.path().display()
+            )
+        })
     }
 
     fn unusable(&self) -> String {

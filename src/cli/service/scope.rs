@@ -170,7 +170,7 @@ fn report_added(verb: &str, file: &ScopeFile, targets: &[Pattern], replaced: &[R
 /// Warns of addresses that give credentials to whoever reaches them.
 fn warn_of_metadata(targets: &[Pattern]) {
     for target in targets.iter().filter(|target| is_metadata(target)) {
-        note!("{target} is the metadata address of a cloud provider; its responses can contain credentials");
+        note!("warning: {target} is the metadata address of a cloud provider; its responses can contain credentials");
     }
 }
 

@@ -12,7 +12,10 @@ use crate::service::{Activity, DataDir, Holder, ServiceInfo, activity};
 /// When the directory or the database is unreadable.
 pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
     let not_running = || {
-        note!("no local service is running on {}; `scandeck serve` starts one", directory.path().display());
+        note!(
+            "no local service is running with data directory {}; `scandeck serve` starts one",
+            directory.path().display()
+        );
         Ok(ExitCode::FAILURE)
     };
     let Some(dir) = directory.existing()? else { return not_running() };

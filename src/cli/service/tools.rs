@@ -54,9 +54,9 @@ fn lines(one: &OfferedTool) -> String {
 }
 
 fn scanner(guest: Guest, how: GuestUse) -> String {
-    let verb = if how == GuestUse::Required { "needs" } else { "also uses" };
+    let verb = if how == GuestUse::Required { "needs" } else { "can use" };
     match guest.find() {
-        Some(path) => format!("{verb} {}: {}", guest.program(), path.display()),
+        Some(path) => format!("uses {}: {}", guest.program(), path.display()),
         None => format!("{verb} {}: not installed; {}", guest.program(), guest.remedy()),
     }
 }

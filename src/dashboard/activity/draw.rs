@@ -1,5 +1,6 @@
 //! The calls of the API: those in flight, then the last ones, and the detail of one.
 
+use crate::client::CANCELLED;
 use crate::client::calls::ApiCall;
 use crate::contract::Stamp;
 use crate::dashboard::base::{Link, RowRef, ShownRows};
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("SENT", 8),
-    TableColumn::fixed("STATUS", 6),
+    TableColumn::fixed("STATUS", 9),
     TableColumn::fixed("METHOD", 6),
     TableColumn::flex("PATH", 16, 3),
     TableColumn::fixed("TOOK", 7).right(),
@@ -39,7 +40,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, _| cells(cx, call))
 }
 
-/// `2 in flight · 231 of 250 left · memory 84.1 MB`.
+/// `2 in flight · 231 of 250 requests left · memory 84.1 MB`.
 fn note(cx: &Cx<'_>) -> String {
     let model = cx.model;
     let running = model.items::<ApiCall>().iter().filter(|call| call.end.is_none()).count();
@@ -48,7 +49,9 @@ fn note(cx: &Cx<'_>) -> String {
         let wait = (next.as_second() - model.now.wall.as_second()).max(0);
         parts.push(format!("next attempt in {wait}s"));
     }
-    parts.extend(model.connection.budget.map(|budget| format!("{} of {} left", budget.remaining, budget.limit)));
+    parts.extend(
+        model.connection.budget.map(|budget| format!("{} of {} requests left", budget.remaining, budget.limit)),
+    );
     parts.extend(model.calls.memory.map(|bytes| format!("memory {}", format::bytes(bytes as usize))));
     parts.join(&format!(" {} ", cx.theme.glyphs.separator))
 }
@@ -63,10 +66,7 @@ fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall) -> Vec<Line<'a>> {
         cell(&call.method),
         cell(&call.path),
         words(took(cx, call), cx.theme.text()),
-        match end.map_or(0, |end| end.bytes) {
-            0 => dash(),
-            bytes => words(format::bytes(bytes as usize), cx.theme.text()),
-        },
+        size(call).map_or_else(dash, |size| words(size, cx.theme.text())),
         match call.retries {
             0 => dash(),
             retries => words(retries.to_string(), cx.theme.warn()),
@@ -75,20 +75,27 @@ fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall) -> Vec<Line<'a>> {
     ]
 }
 
-/// The HTTP status; `sent` in flight, `failed` without a response, `unused` if the response was no longer needed.
+/// The HTTP status; `failed` without a response, `unused` if the response was no longer needed.
 fn status(cx: &Cx<'_>, call: &ApiCall) -> (String, Style) {
     let theme = cx.theme;
     match &call.end {
-        None => ("sent".to_owned(), theme.active()),
+        None => ("in flight".to_owned(), theme.active()),
         Some(end) => {
             let style = if end.error.is_some() { theme.bad() } else { theme.good() };
             match end.status {
                 Some(status) => (status.to_string(), style),
                 None if end.error.is_none() => ("unused".to_owned(), theme.dim()),
+                None if end.error.as_deref() == Some(CANCELLED) => ("cancelled".to_owned(), theme.dim()),
                 None => ("failed".to_owned(), style),
             }
         }
     }
+}
+
+/// The size of the response that was read.
+fn size(call: &ApiCall) -> Option<String> {
+    let bytes = call.end.as_ref().map_or(0, |end| end.bytes);
+    (bytes > 0).then(|| format::bytes(bytes as usize))
 }
 
 /// How long the call took, or takes by now.
@@ -102,11 +109,12 @@ fn took(cx: &Cx<'_>, call: &ApiCall) -> String {
     }
 }
 
-/// `12 ms`, `1.4 s`, `2m`.
+/// `12ms`, `1.4s`, `2m`.
 fn milliseconds(took: Duration) -> String {
     match took.as_millis() {
-        ms @ ..1_000 => format!("{ms} ms"),
-        1_000..100_000 => format!("{:.1} s", took.as_secs_f64()),
+        0 => "<1ms".to_owned(),
+        ms @ ..1_000 => format!("{ms}ms"),
+        1_000..100_000 => format!("{:.1}s", took.as_secs_f64()),
         _ => format::duration(i64::try_from(took.as_secs()).unwrap_or(i64::MAX)),
     }
 }
@@ -116,17 +124,15 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let theme = cx.theme;
     let clean = |outside: &str| text::clean(outside).into_owned();
     let (status, style) = status(cx, call);
-    let mut head = vec![
+    let head = vec![
         words(format!("{} {}", clean(&call.method), clean(&call.path)), theme.strong()),
         words(status, style),
         Line::default(),
         fact(theme, "Sent", format::stamp(theme, call.started)),
-        fact(theme, "Took", took(cx, call)),
+        fact(theme, if call.end.is_some() { "Took" } else { "Running for" }, took(cx, call)),
         fact(theme, "Retries", call.retries.to_string()),
+        fact(theme, "Size", size(call).unwrap_or_else(|| theme.glyphs.dash.to_owned())),
     ];
-    if let Some(end) = &call.end {
-        head.push(fact(theme, "Size", format::bytes(end.bytes as usize)));
-    }
     let curl = key(cx, Context::Copy, Action::Copy(CopyAction::Curl));
     let cancel = key(cx, Context::Activity, Action::Item(ItemAction::CancelCall));
     let call = call.clone();
@@ -142,11 +148,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
             lines.extend(plain(&text::clean_text(shown), theme.text()));
             lines.push(Line::default());
         }
-        let keys = match call.end {
-            Some(_) => format!("{curl} copies it as curl, without the key"),
-            None => format!("{cancel} cancels it, {curl} copies it as curl, without the key"),
-        };
-        lines.push(words(keys, theme.dim()));
+        if call.end.is_none() {
+            lines.push(words(format!("{cancel} cancels this request"), theme.dim()));
+        }
+        lines.push(words(format!("{curl} copies this request as curl, with the key as a variable"), theme.dim()));
         lines
     });
     Some(DetailPane { id: RowRef::Item(cx.model.selected_item::<ApiCall>()?.id.0), head, tabs: Vec::new(), text })

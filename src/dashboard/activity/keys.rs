@@ -31,6 +31,9 @@ pub(crate) fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
     let running: Vec<_> = model.items_of::<ApiCall>(&chosen.ids).filter(|call| call.end.is_none()).collect();
     let cancelled: Vec<Effect> = running.iter().map(|call| Effect::CancelCall(call.id)).collect();
     let notice = match running.as_slice() {
+        [] if !chosen.hidden.is_empty() => {
+            "marked requests are hidden by the filter; :unmark removes the marks".to_owned()
+        }
         [] if chosen.ids.is_empty() => "nothing selected".to_owned(),
         [] => "not in flight: nothing to cancel".to_owned(),
         [call] => format!("cancelling {} {}", call.method, call.path),

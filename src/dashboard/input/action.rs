@@ -55,7 +55,7 @@ actions! {
         Captures "captures" "" "go to Captures, or to the loggers while there are none";
         Reports "reports" "" "go to Reports";
         Wordlists "wordlists" "" "go to Wordlists";
-        Activity "activity" "" "go to Activity: the calls of the API";
+        Activity "activity" "" "go to Activity: the API requests";
         PreviousTab "previous_tab" "" "previous tab of the detail; in the findings, previous saved query";
         NextTab "next_tab" "" "next tab of the detail; in the findings, next saved query";
         OtherDown "other_down" "" "scroll the detail down; from the detail, move down the list";
@@ -63,7 +63,7 @@ actions! {
         Zoom "zoom" "zoom" "maximize or restore the focused pane";
         PreviousView "previous_view" "" "previous view";
         Taller "taller" "" "make the focused pane taller";
-        Lower "lower" "" "make the focused pane lower";
+        Lower "lower" "" "make the focused pane shorter";
         Wider "wider" "" "make the focused pane wider";
         Narrower "narrower" "" "make the focused pane narrower";
         ResetSizes "reset_sizes" "" "reset the sizes of the panes";
@@ -101,9 +101,9 @@ actions! {
     CopyAction(Copy) {
         Obvious "copy_obvious" "id or URL" "copy id, name or URL of this row";
         Url "copy_url" "URL" "copy the URL";
-        Curl "copy_curl" "curl" "copy the API call as curl, with the key from $SCANDECK_API_KEY";
+        Curl "copy_curl" "curl" "copy the API request as curl, with the key from $SCANDECK_API_KEY";
         Json "copy_json" "JSON" "copy JSON";
-        Command "copy_command" "command" "copy the command that opens this view";
+        Command "copy_command" "command" "copy the command that prints this list";
         File "copy_file" "to a file" "write JSON to a file in the current directory";
         Shapes "copy_payload" "payload …" "copy the payload in a shape";
         Raw "copy_raw" "raw HTTP" "copy the raw HTTP of a capture";
@@ -127,7 +127,7 @@ actions! {
         Cwe "group_cwe" "CWE" "group by CWE";
         Owasp "group_owasp" "OWASP" "group by OWASP category";
         Port "group_port" "port" "group by port";
-        Now "group_now" "current status" "group the retest board by current status";
+        Now "group_now" "retest board" "open the retest board, grouped by current status";
         Payload "group_payload" "payload" "group by payload, with the hits of each";
         Source "group_source" "source" "group by source address";
         Logger "group_logger" "logger" "group by logger";
@@ -172,7 +172,7 @@ actions! {
     ItemAction(Item) {
         New "new" "new" "create an item; in captures and findings, a manual finding";
         Edit "edit" "edit" "edit this item";
-        Delete "delete" "delete" "delete, after a confirmation";
+        Delete "delete" "delete" "delete, after a confirmation; of findings only manual ones";
         Scan "scan" "scan" "scan this target, or every marked one";
         Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
         Compare "compare" "compare" "compare with an earlier scan or capture, or two marked rows";
@@ -287,6 +287,8 @@ impl Action {
             Self::Payload(PayloadAction::EditPlace) => "edit placement".to_owned(),
             Self::Group(GroupAction::Now) => "group status".to_owned(),
             Self::Item(ItemAction::ScanAgain) => "repeat scan".to_owned(),
+            Self::Item(ItemAction::CancelCall) => "cancel request".to_owned(),
+            Self::View(ViewAction::Lower) => "shorter".to_owned(),
             Self::Decide(DecideAction::ReuseEarlier) => "reuse".to_owned(),
             Self::Decide(DecideAction::Again) => "repeat decision".to_owned(),
             Self::Decide(DecideAction::SwitchRule) => "toggle rule".to_owned(),

@@ -23,7 +23,7 @@ impl RebindError {
     pub fn hint(&self) -> String {
         match &self.error {
             KeymapError::Place(_) => {
-                format!("contexts: {}", Context::ALL.map(Context::name).join(", "))
+                format!("rename the table to one of: {}", Context::ALL.map(Context::name).join(", "))
             }
             KeymapError::Action { .. } => "`scandeck keys` lists the actions".to_owned(),
             KeymapError::Twice { second, .. } | KeymapError::Overlap { second, .. } => {
@@ -31,12 +31,18 @@ impl RebindError {
             }
             KeymapError::Command { .. } => "docs/configuration.md describes [[commands]]".to_owned(),
             KeymapError::Reserved { .. } => "choose another key".to_owned(),
+            KeymapError::Single { place, action, key }
+                if Context::named(place).is_some_and(|context| context.opened_by().is_some()) =>
+            {
+                let last = key.split(' ').next_back().unwrap_or(key);
+                format!("write only the last key: {action} = \"{last}\"")
+            }
             KeymapError::Single { .. } => "use one key; sequences are for panes and lists".to_owned(),
             KeymapError::Typed { .. } => {
                 "use a named key or one with ctrl-, because characters are typed here".to_owned()
             }
             KeymapError::Key { .. } | KeymapError::Toml(_) => {
-                "use a character, a name such as space or f1, or one after ctrl- or alt-; at most four keys with spaces"
+                "use a key such as x, space or ctrl-s, or a sequence of at most four keys with spaces between, such as \"g g\""
                     .to_owned()
             }
         }

@@ -39,7 +39,7 @@ impl Model {
     pub(crate) fn switch_mouse(&mut self, is_on: bool, effects: &mut Vec<Effect>) {
         (self.screen.mouse.is_on, self.screen.mouse.held) = (is_on, None);
         effects.push(Effect::Mouse(is_on));
-        let state = if is_on { "mouse on; with shift the terminal selects text" } else { "mouse off" };
+        let state = if is_on { "mouse on; hold shift to select text" } else { "mouse off" };
         self.notify(Tone::Plain, state);
     }
 

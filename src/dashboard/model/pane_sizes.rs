@@ -26,7 +26,7 @@ impl Model {
         let before = i32::from(self.cells_before(map.dividers[at])) + if is_before { by } else { -by };
         match self.move_divider(map.dividers[at], before) {
             true => self.remember_pane_sizes(effects),
-            false => self.notify(Tone::Plain, "a pane has its least size; nothing to resize"),
+            false => self.notify(Tone::Plain, "a pane has its minimum size; nothing to resize"),
         }
     }
 
@@ -38,7 +38,7 @@ impl Model {
         }
         match is_reset {
             true => self.remember_pane_sizes(effects),
-            false => self.notify(Tone::Plain, "the panes have their automatic sizes"),
+            false => self.notify(Tone::Plain, "pane sizes are already reset"),
         }
     }
 

@@ -108,12 +108,14 @@ impl Command {
 }
 
 /// Command names of earlier versions, which lines may still begin with, and their present names.
-pub const FORMER: [(&str, &str); 14] = [
+pub const FORMER: [(&str, &str); 16] = [
+    ("cancel call", "cancel request"),
     ("copy obvious", "copy id"),
     ("decide again", "repeat decision"),
     ("edit place", "edit placement"),
     ("group now", "group status"),
     ("in", "open"),
+    ("lower", "shorter"),
     ("mark this", "mark item"),
     ("out", "parent"),
     ("own", "manual finding"),
@@ -158,6 +160,12 @@ impl Model {
         if places.iter().all(|place| *place == Context::Lists) {
             let back = self.key_label(Context::Everywhere, Action::View(ViewAction::Back));
             return Some(format!("only in a list; {back} goes back"));
+        }
+        if let [place] = places.as_slice()
+            && let Some(view @ Action::View(_)) = Action::named(place.name())
+        {
+            let key = self.key_label(Context::Everywhere, view);
+            return Some(format!("only in {}; {key} opens it", place.title()));
         }
         let names: Vec<&str> = places.iter().map(|place| place.title()).collect();
         Some(format!("only in: {}", names.join(", ")))

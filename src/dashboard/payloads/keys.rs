@@ -2,7 +2,7 @@
 
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::dashboard::base::{CaptureRow, Effect, FormTag, Pane, Scope, Tone};
-use crate::dashboard::input::{Action, Context, KeyChord, PayloadAction};
+use crate::dashboard::input::{Action, Context, ItemAction, KeyChord, PayloadAction, ViewAction};
 use crate::dashboard::model::{Modal, Model, navigation};
 use crate::dashboard::palette::BulkPayloads;
 use crate::dashboard::payloads::form;
@@ -116,7 +116,11 @@ fn current_logger(model: &Model) -> Result<&Logger, String> {
     }
     let live = loggers.items().iter().filter(|logger| over(logger).is_none()).max_by_key(|logger| logger.id);
     live.map(|logger| &**logger).ok_or_else(|| match loggers.is_empty() {
-        true => "payload not created: no loggers; create one first".to_owned(),
+        true => {
+            let show = model.key_label(Context::Everywhere, Action::View(ViewAction::Captures));
+            let new = model.key_label(Context::Loggers, Action::Item(ItemAction::New));
+            format!("payload not created: no loggers; {show} then {new} creates one")
+        }
         false => "payload not created: every logger has ended; create a new one".to_owned(),
     })
 }

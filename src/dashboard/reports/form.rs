@@ -124,7 +124,7 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     form.summary = summary(form);
     let mut problems = Vec::new();
     if let Some(why) = chosen_format(form).filter(|_| !local).and_then(|format| refusal(form, format)) {
-        problems.push((FieldId::Format, format!("refused by the service: {why}")));
+        problems.push((FieldId::Format, format!("not available at the service: {why}")));
     }
     if is_empty {
         problems.push((FieldId::Resources, format!("no {} to report on", source(form))));
@@ -147,7 +147,7 @@ fn chosen_format(form: &Form) -> Option<&'static ReportFormat> {
 /// Names the refused formats in the choice.
 fn name_refused_formats(form: &mut Form, local: bool) {
     let named = ReportFormat::KNOWN.iter().map(|format| match refusal(form, format).filter(|_| !local) {
-        Some(_) => format!("{format}, refused"),
+        Some(_) => format!("{format}, not available"),
         None => format.to_string(),
     });
     let named: Vec<String> = named.collect();

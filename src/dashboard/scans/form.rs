@@ -76,14 +76,9 @@ pub(crate) fn open<'a>(
     let fields = vec![
         FormField::choice(FieldId::Targets, "Targets", options, 0),
         FormField::line(FieldId::TargetName, "Target", "").with_help("host name, IP address or URL"),
-        FormField::choice(FieldId::Tool, "Tool", tools.chain(["other, by id".to_owned()]), 0),
+        FormField::choice(FieldId::Tool, "Tool", tools.chain(["other tool, by id".to_owned()]), 0),
         FormField::line(FieldId::ToolId, "Tool id", "").with_help("an integer, such as 30"),
-        FormField::choice(
-            FieldId::Params,
-            "Parameters",
-            ["as fields", "as JSON", "none: defaults of the tool"],
-            AS_FIELDS,
-        ),
+        FormField::choice(FieldId::Params, "Parameters", ["as fields", "as JSON", "defaults of the tool"], AS_FIELDS),
         FormField::choice(FieldId::ScanType, "Scan type", SCAN_TYPES, 0),
         FormField::choice(FieldId::Ports, "Ports", PORTS, 0),
         FormField::choice(FieldId::PortTop, "How many", TOPS, 1),
@@ -93,21 +88,23 @@ pub(crate) fn open<'a>(
         FormField::choice(FieldId::StartTls, "STARTTLS", START_TLS, 0),
         FormField::choice(FieldId::Protocol, "Protocol", PROTOCOLS, 0)
             .with_help("udp needs a service that runs as root"),
-        FormField::toggle(FieldId::CheckAlive, "Check alive", false).with_help("no scan without a response"),
+        FormField::toggle(FieldId::CheckAlive, "Check alive", false).with_help("yes: skip hosts that do not respond"),
         FormField::choice(FieldId::ScanWords, "Wordlist", lists, 0),
         FormField::line(FieldId::Domain, "Domain", "").with_help("such as acme.test; required for an IP address"),
         FormField::line(FieldId::Extensions, "Extensions", "").with_help("such as .php, .bak; optional"),
         FormField::choice(FieldId::RecursionDepth, "Folder depth", DEPTHS, 0),
-        FormField::line(FieldId::PingPort, "TCP port", "").with_help("1 to 65535; empty: of the target, else 8 ports"),
+        FormField::line(FieldId::PingPort, "TCP port", "")
+            .with_help("1 to 65535; empty: port of the target, else 8 ports"),
         FormField::line(FieldId::PingCount, "Connections", "").with_help("1 to 20; empty: 4"),
         FormField::line(FieldId::RequestsPerSecond, "Requests/s", "")
             .with_help("maximum; empty: default of the service"),
         FormField::lines(FieldId::ParamsJson, "tool_params", "{}").with_help("a JSON object"),
         FormField::choice(FieldId::RedirectLevel, "Redirects", redirects, same_domain.unwrap_or(0)),
         FormField::line(FieldId::MaxScanTime, "Time limit", "").with_help("1 to 1440 minutes; empty: 1440"),
-        FormField::toggle(FieldId::OriginalUrl, "Original URL", false).with_help("scan it even if it redirects"),
+        FormField::toggle(FieldId::OriginalUrl, "Original URL", false)
+            .with_help("yes: scan this URL even if it redirects"),
         FormField::choice(FieldId::Vpn, "VPN", ["workspace default", "none", "profile"], 0)
-            .with_help("only at a service with VPN"),
+            .with_help("needs a service with VPN"),
         FormField::line(FieldId::VpnUuid, "VPN profile", "").with_help("UUID"),
         FormField::line(FieldId::CallbackUrl, "Callback URL", "").with_help("URL that receives the report; optional"),
         FormField::choice(
@@ -158,6 +155,22 @@ fn mark_missing<'a>(form: &mut Form, missing: &'a [MissingScanner]) -> Option<&'
 /// The chosen targets; none when a name is typed.
 fn targets(form: &Form) -> &[(TargetId, Shared)] {
     form.subject.target_sets.get(form.choice(FieldId::Targets)).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn target_names(form: &Form) -> Vec<String> {
+    match names_target(form) {
+        true => vec![form.text(FieldId::TargetName)],
+        false => targets(form).iter().map(|(_, name)| name.to_string()).collect(),
+    }
+}
+
+/// Whether a target is an IP address, or a URL with one.
+fn is_address(target: &str) -> bool {
+    let host = target.split_once("://").map_or(target, |(_, rest)| rest).split('/').next().unwrap_or_default();
+    let name = host.split(':').next().unwrap_or_default();
+    // The last label of a host name is never a number.
+    let last = name.rsplit('.').next().unwrap_or_default();
+    host.matches(':').count() > 1 || (!last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn names_target(form: &Form) -> bool {
@@ -234,7 +247,11 @@ fn check(form: &mut Form, missing: &[MissingScanner]) -> Vec<FieldProblem> {
     }
     if let Some(program) = lacking {
         let place = if form.is_shown(FieldId::ToolId) { FieldId::ToolId } else { FieldId::Tool };
-        add(place, &format!("{program} is not installed at the service; install its package there"));
+        add(place, &format!("{program} is missing: install it on the machine of the service"));
+    }
+    let is_without_domain = form.is_shown(FieldId::Domain) && form.filled(FieldId::Domain).is_none();
+    if is_without_domain && target_names(form).iter().any(|name| is_address(name)) {
+        add(FieldId::Domain, "domain is required: the target is an IP address");
     }
     let is_allowed = |minutes: &String| minutes.parse().is_ok_and(|minutes| SCAN_MINUTES.contains(&minutes));
     if !form.filled(FieldId::MaxScanTime).is_none_or(|minutes| is_allowed(&minutes)) {
@@ -536,6 +553,8 @@ mod tests {
         let domain = [(FieldId::Domain, "acme.test")];
         assert_eq!(params(Tool::VIRTUAL_HOSTS, &domain, 1), json!({"wordlist_id":4,"domain":"acme.test"}));
         assert_eq!(params(Tool::SUBDOMAINS, &[], 0), json!(null));
+        let addresses = ["127.0.0.1", "http://127.0.0.1:8080/x", "::1", "acme.test", "https://acme.test/"];
+        assert_eq!(addresses.map(is_address), [true, true, true, false, false]);
         let ping = [(FieldId::PingPort, "8080"), (FieldId::PingCount, "2")];
         assert_eq!(params(Tool::PING, &ping, 0), json!({"port":8080,"count":2}));
     }
@@ -547,7 +566,7 @@ mod tests {
         assert_eq!(check(&mut form, &missing), [], "the other tools can be started");
         choose(&mut form, FieldId::Tool, 3);
         assert_eq!(check(&mut form, &[]), [], "a service that names no missing scanner");
-        let why = "nmap is not installed at the service; install its package there";
+        let why = "nmap is missing: install it on the machine of the service";
         assert_eq!(check(&mut form, &missing), [(FieldId::Tool, why.to_owned())]);
         assert_eq!(form.field(FieldId::Tool).unwrap().text(), "Network scanner (350), needs nmap");
         choose(&mut form, FieldId::Tool, TOOLS.len() as isize);

@@ -70,7 +70,7 @@ async fn edit(State(app): State<App>, Id(id): Id<WorkspaceId>, fields: Fields) -
 
 async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<StatusCode> {
     if app.store.current_workspace().await? == id {
-        return Err(ApiError::conflict(format!("workspace {id} is the current workspace"))
+        return Err(ApiError::conflict(format!("workspace {id} is the current workspace of the service"))
             .with_details("restart the service with `--current-workspace ID` of another workspace"));
     }
     app.worker.stop_workspace(&app, id).await?;

@@ -69,7 +69,7 @@ impl Pattern {
     /// When the network is too wide, or the names below the suffix belong to many owners.
     pub fn check_allowance(&self) -> Result<(), PatternError> {
         let why = match self {
-            Pattern::Net(net) if is_too_wide(net) => "is refused: a network can be at most /8 (IPv4) or /32 (IPv6)",
+            Pattern::Net(net) if is_too_wide(net) => "is refused: it is wider than /8 (IPv4) or /32 (IPv6)",
             Pattern::Below(name) if is_shared(name) => {
                 "is refused: names below this suffix belong to many owners; name each domain in scope"
             }
@@ -206,9 +206,9 @@ mod tests {
             ("*.xn--p1ai", "many owners"),
             ("*.ck", "many owners"),
             ("a.*.test", "use a name"),
-            ("0.0.0.0/0", "at most /8"),
-            ("8.0.0.0/7", "at most /8"),
-            ("::/0", "at most /8"),
+            ("0.0.0.0/0", "wider than /8"),
+            ("8.0.0.0/7", "wider than /8"),
+            ("::/0", "wider than /8"),
             ("2001::/31", "/32 (IPv6)"),
             ("10.0.4.5-10", "address ranges are not supported; use a network"),
             ("10.0.4.5-10.0.4.9", "address ranges"),

@@ -76,7 +76,7 @@ impl Opening for OpenedDecisions {
     fn summary(left: &RescuedDecisions) -> String {
         let (events, settings, seen) = (left.events.len(), left.settings.len(), left.seen.len());
         let (decisions, settings) = (plural(events, "decision"), plural(settings, "setting"));
-        format!("{decisions}, {settings} and {}", plural(seen, "seen finding"))
+        format!("{decisions}, {settings} and {}", plural(seen, "seen mark"))
     }
 
     async fn import(&mut self, left: RescuedDecisions) -> Result<(), StoreError> {

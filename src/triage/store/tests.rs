@@ -263,7 +263,7 @@ async fn failed_rescue_leaves_broken_file_in_place() {
     assert_eq!(fs::read(temp.path().join("decisions.db")).unwrap(), bytes, "as it was");
     let opened = open(temp.path()).await;
     assert!(
-        opened.events.len() > 1500 && opened.notes[0].contains("2 settings and 3 seen findings"),
+        opened.events.len() > 1500 && opened.notes[0].contains("2 settings and 3 seen marks"),
         "{:?}",
         opened.notes
     );

@@ -16,7 +16,7 @@ pub(crate) const COLUMNS: [TableColumn; 8] = [
     TableColumn::fixed("DELAY", 6).right(),
     TableColumn::flex("FROM", 13, 1).at_most(39),
     TableColumn::fixed("METHOD", 6),
-    TableColumn::flex("QUERY", 12, 3).sentence(),
+    TableColumn::flex("REQUEST", 12, 3).sentence(),
     TableColumn::flex("LOGGER", 8, 1).at_most(24).from(100),
     TableColumn::fixed("BODY", 8).right().from(100),
 ];

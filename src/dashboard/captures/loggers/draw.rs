@@ -13,9 +13,9 @@ use ratatui::prelude::{Buffer, Line};
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("LOGGER", 8, 2).at_most(40),
-    TableColumn::fixed("REQUESTS", 8).right(),
+    TableColumn::fixed("RECEIVED", 8).right(),
     TableColumn::fixed("LEFT", 4).right().expendable(1),
-    TableColumn::fixed("DAYS", 4).right(),
+    TableColumn::fixed("DAYS LEFT", 9).right(),
     TableColumn::flex("URL", 16, 3).expendable(2),
 ];
 

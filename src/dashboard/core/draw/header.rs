@@ -85,7 +85,7 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
             spans.push(Span::styled(words, style));
         }
     };
-    show(tally.failed, glyphs.failed, if tally.failed == 1 { "scan failed" } else { "scans failed" }, theme.bad());
+    show(tally.failed, glyphs.failed, if tally.failed == 1 { "new failure" } else { "new failures" }, theme.bad());
     show(tally.stalled, glyphs.stalled, "stalled", theme.warn());
     show(tally.running, glyphs.running, "running", theme.active());
     show(tally.waiting, glyphs.waiting, "waiting", theme.dim());
@@ -139,7 +139,7 @@ fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
     if let Some(budget) = cx.model.connection.budget
         && budget.remaining * 100 < budget.limit.saturating_mul(LOW_BUDGET)
     {
-        let left = format!("{} of {} calls left  ", format::count(budget.remaining.into()), budget.limit);
+        let left = format!("{} of {} requests left  ", format::count(budget.remaining.into()), budget.limit);
         spans.insert(0, Span::styled(left, theme.warn()));
     }
     spans

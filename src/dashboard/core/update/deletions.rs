@@ -184,10 +184,14 @@ fn scans(model: &Model, ids: &[i64]) -> Matter {
     let is_deleted = |id: ScanId| ended.iter().any(|scan| scan.id == id);
     let is_lost = |issue: &&Arc<Issue>| issue.own.is_none() && issue.scans().all(is_deleted);
     let findings = model.items::<Issue>().iter().filter(is_lost).count();
+    let is_found = |issue: &Arc<Issue>| issue.scans().any(is_deleted);
     let mut lines = Vec::new();
     if !ended.is_empty() {
         lines.push(match findings {
-            0 => "Also deletes the output. Other scans have the same findings.".to_owned(),
+            0 if model.items::<Issue>().iter().any(is_found) => {
+                "Also deletes the output. Other scans have the same findings.".to_owned()
+            }
+            0 => "Also deletes the output. No findings are affected.".to_owned(),
             some => format!("Also deletes the output, and {} that no other scan has.", plural(some, "finding")),
         });
     }

@@ -97,7 +97,9 @@ impl Model {
             CallAnswer::Text(_) => {}
             CallAnswer::Saved(path) => self.notify(Tone::Good, format!("saved to {}", path.display())),
             CallAnswer::NotReady => self.notify(Tone::Plain, format!("{} is not ready yet", job.about)),
-            CallAnswer::NoData => self.notify(Tone::Bad, format!("{}: no data on the service", job.about)),
+            CallAnswer::NoData => {
+                self.notify(Tone::Bad, format!("{} is empty: no findings pass its filters", job.about))
+            }
             CallAnswer::Report(id) => {
                 let keys = self.report_keys();
                 self.notify(Tone::Good, format!("report {id} requested; {keys}"));
@@ -124,7 +126,7 @@ impl Model {
     pub(crate) fn report_keys(&self) -> String {
         let show = self.key_label(Context::Everywhere, Action::View(ViewAction::Reports));
         let download = self.key_label(Context::Reports, Action::Item(ItemAction::Download));
-        format!("{show} shows it, {download} downloads it")
+        format!("{show} then {download} downloads the report")
     }
 
     /// The form of this tag that waits for its answer.

@@ -183,7 +183,7 @@ fn open_scan_form_refuses_tool_whose_scanner_is_missing() {
         ("Network scanner (350)", None)
     );
     app.feed(PollEvent::MissingScanners(MissingScanner::parse_list("350=nmap").into()));
-    assert!(error(&app).is_some_and(|why| why.starts_with("nmap is not installed")));
+    assert!(error(&app).is_some_and(|why| why.starts_with("nmap is missing")));
     assert_eq!(app.calls("ctrl-o"), []);
     app.feed(PollEvent::MissingScanners([].into()));
     assert_eq!((error(&app), app.calls("ctrl-o").len()), (None, 1));
@@ -266,7 +266,7 @@ fn format_that_the_service_refused_is_named_in_the_next_form() {
     app.keys("esc 3 R");
     let format = app.form().field(FieldId::Format).unwrap();
     assert!(
-        matches!(&format.value, FieldValue::Choice { options, at } if options[*at].ends_with("refused")),
+        matches!(&format.value, FieldValue::Choice { options, at } if options[*at].ends_with("not available")),
         "{format:?}"
     );
     assert!(app.calls("ctrl-o").is_empty());
@@ -275,9 +275,10 @@ fn format_that_the_service_refused_is_named_in_the_next_form() {
 #[test]
 fn formats_that_the_document_does_not_list_are_refused_in_the_form() {
     let refused = |app: &TestDashboard| match &app.form().field(FieldId::Format).unwrap().value {
-        FieldValue::Choice { options, .. } => {
-            options.iter().filter_map(|option| option.strip_suffix(", refused").map(str::to_owned)).collect::<Vec<_>>()
-        }
+        FieldValue::Choice { options, .. } => options
+            .iter()
+            .filter_map(|option| option.strip_suffix(", not available").map(str::to_owned))
+            .collect::<Vec<_>>(),
         other => panic!("{other:?}"),
     };
     let mut app = TestDashboard::new();

@@ -70,13 +70,13 @@ fn panes_keep_a_least_size_and_reset_restores_the_automatic_one() {
     let automatic = area(&mut app);
     app.keys(&"ctrl-w > ".repeat(40));
     assert_eq!(area(&mut app).width, 80, "the detail keeps 40 columns");
-    assert!(app.notices().contains("least size"), "{}", app.notices());
+    assert!(app.notices().contains("minimum size"), "{}", app.notices());
     app.keys(&"ctrl-w < ".repeat(40));
     assert_eq!(area(&mut app).width, 40);
     app.keys("ctrl-w =");
     assert_eq!(area(&mut app), automatic);
     app.keys("ctrl-w =");
-    assert!(app.notices().contains("automatic sizes"), "{}", app.notices());
+    assert!(app.notices().contains("already reset"), "{}", app.notices());
 }
 
 #[test]

@@ -116,7 +116,8 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
     if let (true, Some(requested), false) = (first, &model.session.workspace, table.is_empty())
         && !table.items().iter().any(|workspace| workspace.is_called(requested))
     {
-        let words = format!("workspace {requested} not found; showing another one");
+        let shown = next.and_then(|id| table.get(id)).map_or("another one", |workspace| &workspace.name);
+        let words = format!("workspace {requested} not found; showing {shown}");
         model.notify(Tone::Bad, words);
     }
     model.data.workspaces.succeed(table, at);

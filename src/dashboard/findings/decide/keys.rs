@@ -321,8 +321,17 @@ impl Model {
     }
 }
 
+/// What a draft without a verdict leaves as it is.
+fn standing_details(draft: &Draft) -> String {
+    match (draft.tag.as_slice(), draft.untag.as_slice()) {
+        ([], []) => "set".to_owned(),
+        (added, []) => format!("tagged {}", added.join(" ")),
+        (_, _) => "without these tags".to_owned(),
+    }
+}
+
 fn standing_already(draft: &Draft, count: usize) -> String {
-    let what = draft.verdict.map_or_else(|| "set".to_owned(), Verdict::phrase);
+    let what = draft.verdict.map_or_else(|| standing_details(draft), Verdict::phrase);
     match count {
         1 => format!("already {what}"),
         _ => format!("all {count} findings are already {what}"),

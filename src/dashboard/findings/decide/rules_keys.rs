@@ -14,8 +14,7 @@ pub(crate) fn open(model: &mut Model) {
     if model.rules().is_empty() {
         let more = model.key_label(Context::Findings, Action::Decide(DecideAction::More));
         let down = model.key_label(Context::Decide, Action::Move(MoveAction::Down));
-        return model
-            .notify(Tone::Plain, format!("no rules: press {more}, choose a class with {down}, then a verdict"));
+        return model.notify(Tone::Plain, format!("no rules: in findings {more}, {down} to a class, then a verdict"));
     }
     model.overlay.modals.push(Modal::Rules(Box::default()));
 }

@@ -10,9 +10,10 @@ use ratatui::widgets::{Clear, Widget};
 
 pub(crate) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, name: &str, mut hints: Vec<KeyHint>) {
     let theme = cx.theme;
-    // Only the retest board has a status.
-    let is_board = cx.model.navigation.focus.pane == Pane::Board;
-    hints.retain(|hint| is_board || hint.action != Action::Group(GroupAction::Now));
+    // Without a retest, no board opens.
+    let model = cx.model;
+    let is_retested = model.navigation.focus.pane == Pane::Board || model.retest_of(&model.workspace_name()).is_some();
+    hints.retain(|hint| is_retested || hint.action != Action::Group(GroupAction::Now));
     let widest = hints.iter().map(|hint| text::width(&hint.key) + 1 + text::width(hint.label)).max().unwrap_or(0) + 3;
     let per_line = (usize::from(area.width.saturating_sub(2)) / widest.max(1)).max(1);
     let rows = hints.len().div_ceil(per_line) as u16 + 1;

@@ -58,6 +58,7 @@ impl Banner {
     /// Name and detail for people.
     pub fn summary(&self) -> String {
         match (self.source, &self.detail[..]) {
+            ("port number", _) if self.name == "unknown" => "unknown, no recognised response".to_owned(),
             ("port number", _) => format!("{}, guessed by the port number", self.name),
             (_, "") => self.name.clone(),
             (_, detail) => format!("{}, {detail}", self.name),

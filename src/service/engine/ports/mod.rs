@@ -83,7 +83,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let params = run.job.params.as_object().cloned().unwrap_or_default();
     let ports = PortSelection::parse(&params).map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?.ports();
     run.planned(u32::try_from(ports.len()).unwrap_or(u32::MAX)).await;
-    run.raw(format!("{host} is {ip}; {} ports", ports.len())).await;
+    run.raw(format!("scanning {host} ({ip}), {} ports", ports.len())).await;
 
     let hostnames: Vec<&str> = if run.address.ip().is_some() { Vec::new() } else { vec![&host] };
     run.list_ports(json!({"ip_address": ip.to_string(), "hostnames": hostnames}));
@@ -117,7 +117,7 @@ impl PortTally {
             }
             Probe::Open(open) => {
                 let OpenPort { banner, unauthenticated } = *open;
-                run.raw(format!("{port}/tcp open {}: {}", banner.summary(), banner.text)).await;
+                run.raw(format!("{port}/tcp open {}: {}", banner.summary(), banner.text).trim_end_matches(": ")).await;
                 let (uid, description) = (format!("port.{port}"), format!("TCP port {port} is open"));
                 let metadata = json!({"port": port, "state": "open", "service": banner.name});
                 let findings = std::iter::once(finding(port, &banner)).chain(unauthenticated).collect();
@@ -150,7 +150,7 @@ impl PortTally {
             let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else { continue };
             let description = match batch.len() {
                 1 => format!("TCP port {first} is {state}"),
-                count => format!("{count} TCP ports between {first} and {last} are {state}"),
+                count => format!("{count} scanned TCP ports from {first} to {last} are {state}"),
             };
             let metadata = json!({"first": first, "last": last, "ports": batch.len()});
             let test = TestDone::new(format!("port.{first}-{last}"), description, metadata, Vec::new());

@@ -35,7 +35,11 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let domain = match params["domain"].as_str() {
         Some(domain) => domain.to_owned(),
         None if run.address.ip().is_none() => run.address.host(),
-        None => return Err(ScanOutcome::FailedToStart("tool_params.domain is required for an address".to_owned())),
+        None => {
+            return Err(ScanOutcome::FailedToStart(
+                "the target is an address: set tool_params.domain, such as acme.test".to_owned(),
+            ));
+        }
     };
     let words = words_of(params, include_str!("../../../../assets/wordlists/common-subdomains.txt"));
     // The target may be one of the names itself.

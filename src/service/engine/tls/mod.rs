@@ -307,10 +307,12 @@ impl Server<'_> {
             _ => {}
         }
         let names: Vec<&str> = result.suites.iter().map(|one| one.cipher.as_str()).collect();
-        let (word, names) = (result.answer.word(), names.join(" "));
-        self.run
-            .raw(format!("{} {} {word} {} {names}", self.address, version.name(), result.answer.cipher).trim_end())
-            .await;
+        let (word, cipher) = (result.answer.word(), &result.answer.cipher);
+        let mut line = format!("{} {} {word} {cipher}", self.address, version.name());
+        if names.len() > 1 {
+            line.push_str(&format!("; all suites: {}", names.join(" ")));
+        }
+        self.run.raw(line.trim_end()).await;
         result
     }
 

@@ -97,11 +97,12 @@ fn practice_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static
     let Some(practice) = &cx.model.session.practice else { return Vec::new() };
     let (control, fetch) = (text::clean(&practice.control), text::clean(&practice.fetch));
     let control = format!("switches weaknesses on and off: {control}, in a browser or with curl");
-    let fetch = format!("GET {fetch}?url=… requests a logger URL of the demo; the page lists eight modes");
+    let fetch =
+        format!("GET {fetch}?url=URL makes the target request a logger URL of the demo; the page lists eight modes");
     let script = format!(". {}", quoted(&practice.script_file));
     let entries = [
         ("Control address of the demo's practice target", control),
-        ("Request address of the demo's practice target", fetch),
+        ("SSRF test page of the demo's practice target", fetch),
         ("Environment of the demo for scripts: address, key, decisions and payloads", script),
     ];
     let mut lines = Vec::new();

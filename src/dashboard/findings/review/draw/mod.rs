@@ -3,7 +3,7 @@
 //! ```text
 //!  REVIEW 12 of 34   11 decided: 4c 5f 2a   288 findings left          the header
 //!  · INFO    Content-Security-Policy missing     57 findings, 57 targets
-//!  2 new · 55 unchanged   CWE-693  A05:2021   proven: yes   EPSS –   KEV no
+//!  2 new · 55 unchanged   CWE-693  A05:2021   proven yes   EPSS –   KEV no
 //!  ▌Overview▐  Evidence  Where 57  Refs 2  History 3
 //!  …                                                                    texts, or the findings to exclude
 //! ```
@@ -129,7 +129,7 @@ fn counted(cx: &Cx<'_>, card: &Card, review: &Review) -> String {
     }
 }
 
-/// `2 new · 55 unchanged   CWE-693  A05:2021   proven: yes   EPSS 0.4%   KEV no`
+/// `2 new · 55 unchanged   CWE-693  A05:2021   proven yes   EPSS 0.4%   KEV no`
 fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
     let present = Presence::ALL.iter().zip(facts.presence).filter(|(_, count)| *count > 0);
     let present: Vec<String> = present.map(|(presence, count)| format!("{count} {}", presence.label())).collect();
@@ -143,7 +143,7 @@ fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
     let epss = facts.issues.iter().filter_map(|issue| issue.epss_score()).reduce(f64::max);
     let epss = epss.map_or(String::new(), |score| format!("   EPSS {:.1}%", score * 100.0));
     let proven =
-        format!("proven: {}{epss}   KEV {}", some(|issue| issue.confirmed), some(|issue| issue.in_cisa_catalog));
+        format!("proven {}{epss}   KEV {}", some(|issue| issue.confirmed), some(|issue| issue.in_cisa_catalog));
     let mut parts = vec![present.join(&format!(" {} ", cx.theme.glyphs.separator)), kinds.join("  "), proven];
     parts.retain(|part| !part.is_empty());
     words(parts.join("   "), cx.theme.text())

@@ -104,6 +104,7 @@ fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, l
     }
     let mut counts = match (differ, most.count) {
         (0, 1) => String::new(),
+        (0, 2) => "both identical".to_owned(),
         (0, all) => format!("all {all} identical"),
         (differ, 1) => format!("all {} findings differ", differ + 1),
         (differ, alike) => format!("{alike} identical, {differ} {}", if differ == 1 { "differs" } else { "differ" }),
