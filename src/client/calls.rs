@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use url::form_urlencoded;
 
 use super::Error;
+use super::error::CANCELLED;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
 use crate::contract::scan::HIDDEN;
@@ -213,6 +214,11 @@ impl ApiCall {
     /// Whether it failed.
     pub fn has_failed(&self) -> bool {
         self.end.as_ref().is_some_and(|end| end.error.is_some())
+    }
+
+    /// Whether the user cancelled it.
+    pub fn is_cancelled(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| end.error.as_deref() == Some(CANCELLED))
     }
 
     /// How long it took; none while it is in flight.

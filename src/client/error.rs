@@ -85,7 +85,7 @@ pub struct Error {
 }
 
 /// The message of a request that the user cancelled.
-pub const CANCELLED: &str = "request cancelled";
+pub(super) const CANCELLED: &str = "request cancelled";
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl AsRef<str>) -> Self {

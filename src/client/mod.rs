@@ -47,7 +47,7 @@ pub use budget::{Lane, RateBudget};
 use calls::CallLog;
 pub use calls::{ApiCall, CallChanges, CallEnd, CallId, SentBody};
 pub(crate) use error::NOT_THIS_API_HINT;
-pub use error::{CANCELLED, Error, ErrorKind};
+pub use error::{Error, ErrorKind};
 pub use exchange::Collector;
 pub use findings::FindingQuery;
 use observed::Observed;

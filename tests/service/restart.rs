@@ -145,7 +145,7 @@ async fn credentials_of_a_scan_are_in_no_file() {
     assert!(dir.path().join("scandeck.db-wal").exists(), "the log is searched too");
     assert_eq!(occurrences(dir.path(), "x1secret"), 0, "while the scan runs");
     assert!(occurrences(dir.path(), "sealed") > 0);
-    assert!(runner.jobs()[0].params.to_string().contains("x1secret"), "the engine receives the credentials");
+    assert!(runner.job(0).await.params.to_string().contains("x1secret"), "the engine receives the credentials");
     runner.finish_scans(1);
     service.until_status(scan, "finished").await;
     assert_eq!(occurrences(dir.path(), "x1secret"), 0, "after the end of the scan");

@@ -1,6 +1,5 @@
 //! The calls of the API: those in flight, then the last ones, and the detail of one.
 
-use crate::client::CANCELLED;
 use crate::client::calls::ApiCall;
 use crate::contract::Stamp;
 use crate::dashboard::base::{Link, RowRef, ShownRows};
@@ -85,7 +84,7 @@ fn status(cx: &Cx<'_>, call: &ApiCall) -> (String, Style) {
             match end.status {
                 Some(status) => (status.to_string(), style),
                 None if end.error.is_none() => ("unused".to_owned(), theme.dim()),
-                None if end.error.as_deref() == Some(CANCELLED) => ("cancelled".to_owned(), theme.dim()),
+                None if call.is_cancelled() => ("cancelled".to_owned(), theme.dim()),
                 None => ("failed".to_owned(), style),
             }
         }
