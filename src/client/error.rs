@@ -190,7 +190,9 @@ impl Error {
             }
             ErrorKind::Connect => "check the base URL, and that the service runs",
             ErrorKind::Timeout => "service or network is slow; try again, or check the base URL",
-            ErrorKind::Tls => "check that the port uses TLS; add a private CA to the system's trust store",
+            ErrorKind::Tls => {
+                "check that the port uses TLS; trust a private CA by SSL_CERT_FILE or in the system's store"
+            }
             ErrorKind::Unauthorized => match &self.key_source {
                 Some(source) => return format!("check the API key from {source}"),
                 None => "check the API key: SCANDECK_API_KEY, api_key_command or the key file",
@@ -256,6 +258,7 @@ impl From<reqwest::Error> for Error {
             _ => "the connection was lost",
         };
         let cause = chain.rsplit(": ").next().unwrap_or(&chain);
+        let cause = if kind == ErrorKind::Tls { certificate_problem(cause) } else { cause };
         let message = format!("{lead}: {}", cause.split(" (os error").next().unwrap_or(cause));
         Self { is_refused, ..Self::new(kind, message) }
     }
@@ -278,6 +281,15 @@ fn is_refused(error: &(dyn StdError + 'static)) -> bool {
 fn is_tls_error(chain: &str) -> bool {
     let chain = chain.to_ascii_lowercase();
     ["certificate", "tls", "handshake", "corrupt message", "no ca certificates"].iter().any(|word| chain.contains(word))
+}
+
+/// A sentence for the certificate errors of private services, which rustls prints as Rust values.
+fn certificate_problem(cause: &str) -> &str {
+    match cause {
+        _ if cause.contains("UnknownIssuer") => "the certificate is from an unknown authority",
+        _ if cause.contains("CaUsedAsEndEntity") => "the server uses the certificate of an authority (CA) as its own",
+        _ => cause,
+    }
 }
 
 /// reqwest reports every failure of a body as a decoding error, including broken connections.
@@ -328,6 +340,13 @@ mod tests {
         let rejected = |kind| Error::new(kind, "invalid key").with_key_source(Some("/home/ann/key".into())).hint();
         assert_eq!(rejected(ErrorKind::Unauthorized), "check the API key from /home/ann/key");
         assert!(!rejected(ErrorKind::Forbidden).contains("/home/ann/key"));
+    }
+
+    #[test]
+    fn certificate_errors_of_private_services_are_sentences() {
+        let problem = certificate_problem("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))");
+        assert_eq!(problem, "the server uses the certificate of an authority (CA) as its own");
+        assert_eq!(certificate_problem("certificate expired"), "certificate expired");
     }
 
     #[test]
