@@ -185,12 +185,15 @@ async fn create_objects(client: &Client, practice: &Practice, tempo: Tempo) -> R
         client.create_scan(&new).await
     };
     let website = json!({"scan_type": "light", "requests_per_second": tempo.requests_per_second()});
-    let every_port = json!({"scan_type": "custom", "port_range": {"start_port": 1, "end_port": 65535}});
+    // Other programs on this machine are not part of the demo.
+    let addresses =
+        [practice.http, practice.https].into_iter().chain(practice.ports.iter().map(|(_, address)| *address));
+    let ports = json!({"port_list": addresses.map(|address| address.port()).collect::<Vec<_>>()});
     scan(Tool::WEBSITE, shop, website.clone()).await?;
     scan(Tool::WEBSITE, portal, website).await?;
-    scan(Tool::PORTS, host, every_port).await?;
+    scan(Tool::PORTS, host, ports.clone()).await?;
     scan(Tool::TLS, portal, json!({"scan_type": "light"})).await?;
-    scan(Tool::PORTS, name, json!({"scan_type": "light"})).await?;
+    scan(Tool::PORTS, name, ports).await?;
     Ok((workspace, logger))
 }
 
