@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::AssertSqlSafe;
 use tokio_util::sync::CancellationToken;
@@ -17,12 +17,12 @@ use tokio_util::task::TaskTracker;
 use super::{DatabaseError, Store, StoreResult};
 use crate::contract::TargetId;
 
-/// Rows of one transaction.
-const ROWS: i64 = 500;
-/// Captures of one transaction; their bodies have up to 1 MiB.
-const CAPTURES: i64 = 50;
-/// Parts of reports of one transaction; each has half a megabyte.
-const PARTS: i64 = 8;
+/// Rows of the first transaction.
+const FIRST_ROWS: i64 = 8;
+/// Most rows of a transaction.
+const MOST_ROWS: i64 = 500;
+/// How long a transaction should take, because captures wait for it.
+const BATCH_TIME: Duration = Duration::from_millis(3);
 /// How long the end of the service waits for deletions; then they end after their batch.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -82,45 +82,60 @@ impl Store {
         for table in ["findings", "tests", "raw_lines"] {
             let rows = format!(
                 "SELECT id FROM {table} WHERE scan_id IN ({scans})
-                 AND scan_id NOT IN (SELECT scan_id FROM jobs) LIMIT {ROWS}"
+                 AND scan_id NOT IN (SELECT scan_id FROM jobs)"
             );
-            self.delete_in_batches(&format!("DELETE FROM {table} WHERE id IN ({rows})"), &[parameter], ROWS).await?;
+            self.delete_in_batches(&format!("DELETE FROM {table} WHERE id IN ({rows} LIMIT ?)"), &[parameter]).await?;
         }
         Ok(())
     }
 
     /// Deletes the captures of the loggers that a query with one parameter selects.
     pub(super) async fn delete_captures(&self, loggers: &'static str, parameter: i64) -> StoreResult<()> {
-        let rows = format!("SELECT id FROM captures WHERE logger_id IN ({loggers}) LIMIT {CAPTURES}");
-        self.delete_in_batches(&format!("DELETE FROM captures WHERE id IN ({rows})"), &[parameter], CAPTURES).await
+        let rows = format!("SELECT id FROM captures WHERE logger_id IN ({loggers})");
+        self.delete_in_batches(&format!("DELETE FROM captures WHERE id IN ({rows} LIMIT ?)"), &[parameter]).await
     }
 
     /// Deletes the captures of a logger up to an id.
     pub(super) async fn delete_captures_until(&self, logger: i64, last: i64) -> StoreResult<()> {
-        let rows = format!("SELECT id FROM captures WHERE logger_id = ? AND id <= ? LIMIT {CAPTURES}");
-        self.delete_in_batches(&format!("DELETE FROM captures WHERE id IN ({rows})"), &[logger, last], CAPTURES).await
+        let rows = "SELECT id FROM captures WHERE logger_id = ? AND id <= ?";
+        self.delete_in_batches(&format!("DELETE FROM captures WHERE id IN ({rows} LIMIT ?)"), &[logger, last]).await
     }
 
     /// Deletes the parts of reports that a query selects.
     pub(super) async fn delete_parts(&self, rows: &'static str, parameters: &[i64]) -> StoreResult<()> {
-        let delete = format!("DELETE FROM report_parts WHERE rowid IN ({rows} LIMIT {PARTS})");
-        self.delete_in_batches(&delete, parameters, PARTS).await
+        let delete = format!("DELETE FROM report_parts WHERE rowid IN ({rows} LIMIT ?)");
+        self.delete_in_batches(&delete, parameters).await
     }
 
-    async fn delete_in_batches(&self, sql: &str, parameters: &[i64], batch: i64) -> StoreResult<()> {
+    /// Runs a statement, whose last parameter is the number of rows, until there are no more.
+    async fn delete_in_batches(&self, sql: &str, parameters: &[i64]) -> StoreResult<()> {
+        let mut rows = FIRST_ROWS;
         loop {
             // All parts of the statement are constants of this module and its callers.
             let statement = sqlx::query(AssertSqlSafe(sql.to_owned()));
             let statement = parameters.iter().fold(statement, |statement, parameter| statement.bind(*parameter));
-            let deleted = self.execute(statement).await?;
-            if i64::try_from(deleted).unwrap_or(i64::MAX) < batch {
+            let mut change = self.change().await?;
+            // Without the wait for other writes.
+            let start = Instant::now();
+            let deleted = statement.bind(rows).execute(&mut *change).await?.rows_affected();
+            if deleted > 0 {
+                change.commit().await?;
+            }
+            if i64::try_from(deleted).unwrap_or(i64::MAX) < rows {
                 return Ok(());
             }
+            rows = next_rows(rows, start.elapsed());
             if self.deletions.end.is_cancelled() {
                 return Err(DatabaseError::PoolClosed);
             }
         }
     }
+}
+
+/// The rows of the next transaction, from the time of the last one: at most twice as many.
+fn next_rows(rows: i64, took: Duration) -> i64 {
+    let fitting = rows as f64 * BATCH_TIME.as_secs_f64() / took.as_secs_f64().max(1e-6);
+    (fitting as i64).min(rows * 2).clamp(1, MOST_ROWS)
 }
 
 #[cfg(test)]
@@ -154,13 +169,21 @@ mod tests {
         sqlx::query_scalar("SELECT count(*) FROM raw_lines").fetch_one(store.read()).await.unwrap()
     }
 
+    #[test]
+    fn rows_of_a_batch_follow_its_time() {
+        assert_eq!(next_rows(8, Duration::from_micros(100)), 16);
+        assert_eq!(next_rows(100, Duration::from_millis(30)), 10);
+        assert_eq!(next_rows(400, Duration::ZERO), MOST_ROWS);
+        assert_eq!(next_rows(1, Duration::from_secs(9)), 1, "a capture with a large body");
+    }
+
     #[tokio::test]
     async fn results_are_deleted_in_batches() {
         let temp = tempfile::tempdir().unwrap();
         let store = store_with_scans(&temp.path().join("scandeck.db")).await;
         let before = store.version();
         store.delete_results("SELECT id FROM scans WHERE target_id = ?", 1).await.unwrap();
-        assert_eq!(store.version() - before, 4, "one commit per batch");
+        assert!(store.version() - before > 4, "at most {MOST_ROWS} rows, and {FIRST_ROWS} in the first batch");
         assert_eq!(raw_lines(&store).await, 10, "an active scan keeps its results");
     }
 
