@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Most bytes of output, and of error output.
 const MOST_OUTPUT: u64 = 1 << 20;
 
-/// Kills the process group when dropped.
+/// Kills the process group when dropped, unless the program has ended: the id could be that of another group by then.
 struct ProcessGroup(Option<Pid>);
 
 impl Drop for ProcessGroup {
@@ -45,7 +45,7 @@ async fn run_within(run: &CommandRun, limit: Duration) -> Result<String, Problem
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
     let mut child = command.spawn().map_err(|error| failed(format!("{program} cannot be started: {error}")))?;
     // Declared after `child`, so that the group is killed before the child is reaped.
-    let _group = ProcessGroup(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
+    let mut group = ProcessGroup(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let write = async {
         if let Some(mut stdin) = stdin {
@@ -57,6 +57,7 @@ async fn run_within(run: &CommandRun, limit: Duration) -> Result<String, Problem
     let work = async {
         let ((), output, errors) = tokio::try_join!(write, read(stdout), read(stderr))?;
         let status = child.wait().await.map_err(|error| format!("{program} was lost: {error}"))?;
+        group.0 = None;
         match status.success() {
             true => Ok(output + &errors),
             false => {
