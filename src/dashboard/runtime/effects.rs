@@ -43,8 +43,10 @@ impl EventLoop {
                 self.write(async move { Msg::Saved(blocking(move || calls::save(&name, &content)).await) });
             }
             Effect::SaveBody { name, sent, mask } => self.write(async move {
-                let body = request::body(&sent.capture).into_owned();
-                let body = mask.map_or_else(|| body.clone(), |mask| mask.bytes(&body).into_owned());
+                let mut body = request::body(&sent.capture).into_owned();
+                if let Some(mask) = mask {
+                    body = mask.bytes(&body).into_owned();
+                }
                 let saved = blocking(move || calls::save_once(&name, &body)).await;
                 Msg::BodySaved { sent, saved }
             }),
