@@ -1,4 +1,4 @@
-//! A table that follows another one: texts, columns and orders of items that are the same are taken over.
+//! A table that follows another one: texts, columns and orders of equal items are reused.
 //!
 //! ```text
 //!   items ─► same item in the table before? ─► its text, its cells, its place among the others
@@ -32,7 +32,7 @@ struct Origins {
 
 impl<T: Item> Table<T> {
     /// The table of these items, like [`new`](Self::new). If they are those of the table before, it is that table. Long
-    /// texts are taken over for the fields that are still searched.
+    /// texts are reused for the fields that are still searched.
     pub fn following(before: &Arc<Self>, items: Vec<Arc<T>>, searched: &[Field]) -> Arc<Self> {
         let same = |(a, b): (&Arc<T>, &Arc<T>)| Arc::ptr_eq(a, b);
         if items.len() == before.len() && items.iter().zip(&before.items).all(same) {
