@@ -37,6 +37,8 @@ const BIG: i64 = 68;
 /// The query that is typed.
 const QUERY: &str = "risk>=high target:host1* cwe:105";
 const PATIENCE: Duration = Duration::from_secs(120);
+/// The question for the background colour (OSC 11), and the answer.
+const BACKGROUND: (&[u8], &[u8]) = (b"\x1b]11;?", b"\x1b]11;rgb:0000/0000/0000\x1b\\");
 
 /// Output of the terminal.
 #[derive(Default)]
@@ -62,7 +64,7 @@ impl TerminalOutput {
 
 struct Terminal {
     output: Arc<(Mutex<TerminalOutput>, Condvar)>,
-    writer: Box<dyn Write + Send>,
+    writer: Arc<Mutex<Box<dyn Write + Send>>>,
     child: Box<dyn Child + Send + Sync>,
     _master: Box<dyn portable_pty::MasterPty + Send>,
     started: Instant,
@@ -96,10 +98,15 @@ impl Terminal {
         let output = TerminalOutput { screen, expected: Some((text.to_owned(), None)), ..TerminalOutput::default() };
         let output = Arc::new((Mutex::new(output), Condvar::new()));
         let (mut reader, shared) = (pty.master.try_clone_reader().unwrap(), Arc::clone(&output));
+        let writer = Arc::new(Mutex::new(pty.master.take_writer().unwrap()));
+        let answers = Arc::clone(&writer);
         std::thread::spawn(move || {
             let mut bytes = [0; 65_536];
             while let Ok(read @ 1..) = reader.read(&mut bytes) {
                 let at = Instant::now();
+                if bytes[..read].windows(BACKGROUND.0.len()).any(|window| window == BACKGROUND.0) {
+                    answers.lock().unwrap().write_all(BACKGROUND.1).unwrap();
+                }
                 let mut output = shared.0.lock().unwrap();
                 output.screen.as_mut().unwrap().process(&bytes[..read]);
                 output.bytes += read as u64;
@@ -109,13 +116,11 @@ impl Terminal {
                 shared.1.notify_all();
             }
         });
-        let writer = pty.master.take_writer().unwrap();
         Self { output, writer, child, _master: pty.master, started }
     }
 
     fn keys(&mut self, keys: &str) {
-        self.writer.write_all(keys.as_bytes()).unwrap();
-        self.writer.flush().unwrap();
+        self.writer.lock().unwrap().write_all(keys.as_bytes()).unwrap();
     }
 
     /// Time from the start to the read that brought this text to the screen.

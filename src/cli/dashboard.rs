@@ -51,6 +51,7 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
         notify_command: config.signal_command.clone(),
         keymap: key_table::effective(&config.keys)?,
         mouse: config.mouse,
+        background_file: Some(environment.state_dir().background_file()),
     };
     let opening = match &args.from_bundle {
         Some(name) => DashboardStart::On(Box::new(from_bundle::open(&config, &environment, name)?)),

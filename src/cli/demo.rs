@@ -44,6 +44,7 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
         notify_command: settings.signal_command,
         keymap: key_table::effective(&settings.keys)?,
         mouse: settings.mouse,
+        background_file: Some(environment.state_dir().background_file()),
     };
     writeln!(stdout(), "scandeck demo: starting a temporary service on loopback")?;
     let opening = DashboardStart::On(Box::new(dashboard::on_demo(DemoEnvironment::start(Tempo::Watched).await?)));

@@ -3,6 +3,7 @@
 //! ```text
 //!   connection.toml   choice of the first start          key        API key typed there (0600)
 //!   dashboard.log     errors                             service/   data directory of the local service
+//!   background        of the terminal, light or dark
 //!   of/local, of/profile-NAME, of/at-URL                 data about one service: decisions, captures, cache
 //! ```
 
@@ -65,6 +66,11 @@ impl StateDir {
     /// The log of the dashboard.
     pub fn log_file(&self) -> PathBuf {
         self.0.join("dashboard.log")
+    }
+
+    /// The background that the terminal reported last.
+    pub fn background_file(&self) -> PathBuf {
+        self.0.join("background")
     }
 
     /// The local service's data directory.

@@ -47,6 +47,24 @@ async fn dashboard_resized_to_any_size_restores_terminal_on_quit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn colours_follow_late_answer_of_terminal_and_next_start_begins_with_them() {
+    let (bright_cyan, blue) = (14, 4);
+    let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    let mut session = on(&service, home.path());
+    session.until("live").await;
+    session.until_coloured(bright_cyan).await;
+    session.keys("\x1b]11;rgb:ffff/ffff/");
+    session.keys("ffff\x1b\\");
+    session.until_coloured(blue).await;
+    session.keys("q");
+    // The keys of the answer opened nothing that would take `q`.
+    assert_eq!(session.ended().await, 0);
+    let session = on(&service, home.path());
+    session.until_coloured(blue).await;
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn dashboard_ended_by_signal_restores_terminal() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let signals = [

@@ -155,6 +155,18 @@ impl Session {
         self.screen.lock().unwrap().screen().alternate_screen()
     }
 
+    /// Waits until a cell has this colour of the 256.
+    pub async fn until_coloured(&self, colour: u8) {
+        let is_on_screen = |_: &str| {
+            let parser = self.screen.lock().unwrap();
+            let mut cells = (0..40).flat_map(|row| (0..120).map(move |column| (row, column)));
+            cells.any(|(row, column)| {
+                parser.screen().cell(row, column).is_some_and(|cell| cell.fgcolor() == vt100::Color::Idx(colour))
+            })
+        };
+        self.until_true(&format!("colour {colour}"), is_on_screen).await;
+    }
+
     /// Waits until the terminal is as it was before the program. The program can end before the reader has seen its last
     /// bytes, so the screen is not checked only once.
     pub async fn restored(&self) {

@@ -17,7 +17,8 @@ const CHILD: &str = "SCANDECK_TEST_PANIC";
 async fn panic_restores_terminal_before_message() {
     if std::env::var_os(CHILD).is_some() {
         let connect = Arc::new(|_| panic!("struck by a test"));
-        let settings = DashboardSettings { notify_command: Vec::new(), keymap: Keymap::builtin(), mouse: true };
+        let (keymap, notify_command) = (Keymap::builtin(), Vec::new());
+        let settings = DashboardSettings { notify_command, keymap, mouse: true, background_file: None };
         let _ = runtime::run(DashboardStart::Prompt(None), connect, settings, CancellationToken::new()).await;
         return;
     }

@@ -297,7 +297,7 @@ impl EventLoop {
             self.left = Some(Some(1));
             return;
         }
-        self.keyboard.get_or_insert_with(Keyboard::open);
+        self.keyboard.get_or_insert_with(|| Keyboard::open(self.started));
         self.queue.push_back(Msg::Resize(Terminal::size()));
         self.redraw();
     }

@@ -15,10 +15,10 @@ use crate::dashboard::model::Model;
 use crate::dashboard::poller::{CHANNEL, FindingTextFiles, Poller};
 use crate::dashboard::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardSettings,
-    DashboardStart, DecisionsHandle, DeferredDrop, Keyboard, ProcessSignal, SignalStream, Terminal, activity, bundled,
-    signal,
+    DashboardStart, DecisionsHandle, DeferredDrop, Keyboard, LastBackground, ProcessSignal, SignalStream, Terminal,
+    TerminalInput, activity, bundled, signal,
 };
-use crate::dashboard::ui::{Theme, ViewCache};
+use crate::dashboard::ui::ViewCache;
 use crossterm::event::{Event, KeyEventKind};
 use jiff::Timestamp;
 use std::any::Any;
@@ -51,7 +51,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 const FILES: Duration = Duration::from_secs(30);
 
 enum Inbound {
-    Terminal(Option<io::Result<Event>>),
+    Terminal(Option<io::Result<TerminalInput>>),
     Signal(ProcessSignal),
     Update(Update),
     Answer(TaskReport),
@@ -88,6 +88,7 @@ pub(crate) struct Backend {
 pub(crate) struct EventLoop {
     pub model: Model,
     pub cache: ViewCache,
+    background: LastBackground,
     pub terminal: Terminal,
     /// None while another program has the terminal.
     pub keyboard: Option<Keyboard>,
@@ -131,12 +132,15 @@ impl EventLoop {
         let signals = SignalStream::listen()?;
         let mut terminal = Terminal::enter()?;
         let variable = |name: &str| std::env::var(name).ok();
-        let theme = Theme::from_env(variable).on_background(terminal.background());
+        let background = LastBackground::read(settings.background_file);
+        terminal.ask_for_background()?;
+        let started = Instant::now();
         let mut this = Self {
             model: Model::new(Session::default(), Terminal::size()),
-            cache: ViewCache::new(theme),
+            cache: ViewCache::new(background.theme(variable)),
+            background,
             terminal,
-            keyboard: Some(Keyboard::open()),
+            keyboard: Some(Keyboard::open(started)),
             signals,
             editor_ended: None,
             shutdown,
@@ -151,7 +155,7 @@ impl EventLoop {
             copy_method: CopyMethod::of(variable),
             notify_method: signal::NotifyMethod::of(variable),
             notify_command: settings.notify_command.into(),
-            started: Instant::now(),
+            started,
             drawn: None,
             answered: None,
             typed: false,
@@ -262,7 +266,8 @@ impl EventLoop {
 
     async fn take(&mut self, inbound: Inbound) {
         match inbound {
-            Inbound::Terminal(Some(Ok(event))) => self.take_event(event),
+            Inbound::Terminal(Some(Ok(TerminalInput::Event(event)))) => self.take_event(event),
+            Inbound::Terminal(Some(Ok(TerminalInput::Background(colour)))) => self.take_background(colour),
             // The end or an error of the input: the terminal is gone.
             Inbound::Terminal(_) => self.left = Some(Some(1)),
             // The key that ended the editor, which the kernel reports separately.
@@ -312,6 +317,15 @@ impl EventLoop {
             Event::Paste(text) => self.queue.push_back(Msg::Paste(text)),
             Event::Resize(columns, rows) => self.queue.push_back(Msg::Resize(Size { columns, rows })),
             _ => {}
+        }
+    }
+
+    /// Draws again if the terminal has another background than expected.
+    fn take_background(&mut self, colour: [u8; 3]) {
+        let theme = self.cache.theme.on_background(Some(colour));
+        self.model.screen.dirty |= self.cache.set_theme(theme);
+        if let Some(write) = self.background.update(colour) {
+            self.files.spawn_blocking(write);
         }
     }
 

@@ -4,14 +4,15 @@
 //! for further events. A channel can. On a closed terminal crossterm reads without end: on a worker of the runtime that
 //! would hold up all tasks, also the one that handles SIGHUP.
 
+use crate::dashboard::runtime::terminal_answers::background_of;
 use crossterm::event::{Event, EventStream, KeyCode, KeyModifiers};
 use futures::StreamExt;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Events that wait in the channel; further ones wait in the terminal.
@@ -20,72 +21,145 @@ const WAITING: usize = 1024;
 /// Limit for the last read. On a closed terminal it does not end.
 const LAST_READ: Duration = Duration::from_millis(250);
 
-/// The answer of the terminal to the question for its background, if it arrives too late: crossterm reads it as keys,
-/// which would be commands.
-struct LateAnswer {
-    /// Until when it may begin.
-    until: Instant,
-    /// The number of its keys that may still follow.
-    keys_left: usize,
+/// How long a key that may begin the answer waits for the next one.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long the end of the reader waits for the answer, which the next program would read as keys.
+const ANSWER: Duration = Duration::from_millis(100);
+
+/// What the terminal sends.
+#[derive(Debug, PartialEq)]
+pub(crate) enum TerminalInput {
+    Event(Event),
+    /// The colour of the background, in answer to the question for it.
+    Background([u8; 3]),
 }
 
-impl LateAnswer {
+/// The answer of the terminal to the question for its background. crossterm reads it as keys, which would be commands, so
+/// keys that may belong to it are held until it is certain.
+struct BackgroundAnswer {
+    /// Until when it may begin.
+    until: Instant,
+    text: String,
+    /// The events of the text.
+    held: Vec<Event>,
+}
+
+impl BackgroundAnswer {
     /// After this time nothing is an answer.
     const PATIENCE: Duration = Duration::from_secs(5);
-    /// More keys than the longest answer has.
-    const LONGEST: usize = 40;
+    /// More bytes than the longest answer has.
+    const LONGEST: usize = 48;
+    /// No keys that somebody types.
+    const CERTAIN: &str = "\x1b]11;rgb";
 
-    fn expected() -> Self {
-        Self { until: Instant::now() + Self::PATIENCE, keys_left: 0 }
+    fn to_question_at(asked: Instant) -> Self {
+        Self { until: asked + Self::PATIENCE, text: String::new(), held: Vec::new() }
     }
 
-    /// Whether the event belongs to the answer: `ESC ]` is read as alt-], its end as alt-\ or ctrl-g.
-    fn takes(&mut self, event: &Event) -> bool {
-        let Event::Key(key) = event else { return false };
-        let is = |letter, modifier| key.code == KeyCode::Char(letter) && key.modifiers.contains(modifier);
-        if self.keys_left == 0 {
-            let begins = is(']', KeyModifiers::ALT) && Instant::now() < self.until;
-            self.keys_left = if begins { Self::LONGEST } else { 0 };
-            return begins;
+    /// Whether events wait for the next one.
+    fn is_uncertain(&self) -> bool {
+        !self.held.is_empty() && !self.text.starts_with(Self::CERTAIN)
+    }
+
+    /// Returns what the event makes certain.
+    fn take(&mut self, event: Event) -> Vec<TerminalInput> {
+        let mut certain = Vec::new();
+        if !self.held.is_empty() {
+            match bytes_of(&event).filter(|bytes| self.continues_with(bytes)) {
+                Some(bytes) => return self.hold(event, &bytes),
+                None => certain = self.release(),
+            }
         }
-        let ends = is('\\', KeyModifiers::ALT) || is('g', KeyModifiers::CONTROL);
-        self.keys_left = if ends { 0 } else { self.keys_left - 1 };
-        true
+        match bytes_of(&event).filter(|bytes| Instant::now() < self.until && self.continues_with(bytes)) {
+            Some(bytes) => certain.extend(self.hold(event, &bytes)),
+            None => certain.push(TerminalInput::Event(event)),
+        }
+        certain
+    }
+
+    /// Ends the text: the events are keys, unless it is certain that they belong to the answer.
+    fn release(&mut self) -> Vec<TerminalInput> {
+        let is_answer = self.text.starts_with(Self::CERTAIN);
+        self.text.clear();
+        self.held.drain(..).filter(|_| !is_answer).map(TerminalInput::Event).collect()
+    }
+
+    fn hold(&mut self, event: Event, bytes: &str) -> Vec<TerminalInput> {
+        self.text.push_str(bytes);
+        self.held.push(event);
+        if !self.text.ends_with(['\x07', '\\']) {
+            return Vec::new();
+        }
+        // There is one answer.
+        self.until = Instant::now();
+        let background = background_of(self.text.as_bytes());
+        self.release();
+        background.map(TerminalInput::Background).into_iter().collect()
+    }
+
+    /// Whether the text and these bytes are the begin of an answer, or all of it.
+    fn continues_with(&self, bytes: &str) -> bool {
+        let text = [&self.text, bytes].concat();
+        let Some(rest) = text.strip_prefix(Self::CERTAIN) else { return Self::CERTAIN.starts_with(&text) };
+        let Some(colour) = rest.strip_prefix('a').unwrap_or(rest).strip_prefix(':') else {
+            return matches!(rest, "" | "a");
+        };
+        let end = colour.trim_start_matches(|letter: char| letter.is_ascii_hexdigit() || letter == '/');
+        text.len() <= Self::LONGEST && matches!(end, "" | "\x07" | "\x1b" | "\x1b\\")
+    }
+}
+
+/// The bytes that crossterm reads as this key, as far as they occur in the answer. It reads ESC and a letter as alt with
+/// the letter, and ESC alone when the letter comes later.
+fn bytes_of(event: &Event) -> Option<String> {
+    let Event::Key(key) = event else { return None };
+    match key.code {
+        KeyCode::Esc => Some("\x1b".to_owned()),
+        KeyCode::Char('g') if key.modifiers == KeyModifiers::CONTROL => Some("\x07".to_owned()),
+        KeyCode::Char(letter) if key.modifiers == KeyModifiers::ALT => Some(format!("\x1b{letter}")),
+        KeyCode::Char(letter) if (key.modifiers - KeyModifiers::SHIFT).is_empty() => Some(letter.to_string()),
+        _ => None,
     }
 }
 
 /// The reader of terminal events.
 pub(crate) struct Keyboard {
-    events: mpsc::Receiver<io::Result<Event>>,
+    events: mpsc::Receiver<io::Result<TerminalInput>>,
     /// Ends the thread when it is dropped.
     stop: DropGuard,
     thread: JoinHandle<()>,
+    /// When the terminal was asked for its background, and whether it has answered.
+    asked: Instant,
+    answered: CancellationToken,
 }
 
 impl Keyboard {
-    /// Starts to read.
-    pub fn open() -> Self {
+    /// Starts to read. The terminal was asked for its background at this time.
+    pub fn open(asked: Instant) -> Self {
         let (to, events) = mpsc::channel(WAITING);
-        let stop = CancellationToken::new();
-        let stopped = stop.clone();
+        let (stop, answered) = (CancellationToken::new(), CancellationToken::new());
+        let (stopped, answer) = (stop.clone(), answered.clone());
         let thread = tokio::task::spawn_blocking(move || {
-            Handle::current().block_on(stopped.run_until_cancelled(read(to)));
+            Handle::current().block_on(stopped.run_until_cancelled(read(to, asked, answer)));
         });
-        Self { events, stop: stop.drop_guard(), thread }
+        Self { events, stop: stop.drop_guard(), thread, asked, answered }
     }
 
-    /// The next event, or `None` when the terminal is gone.
-    pub async fn next(&mut self) -> Option<io::Result<Event>> {
+    /// The next input, or `None` when the terminal is gone.
+    pub async fn next(&mut self) -> Option<io::Result<TerminalInput>> {
         self.events.recv().await
     }
 
-    /// The next event, if it has arrived.
-    pub fn at_hand(&mut self) -> Option<io::Result<Event>> {
+    /// The next input, if it has arrived.
+    pub fn at_hand(&mut self) -> Option<io::Result<TerminalInput>> {
         self.events.try_recv().ok()
     }
 
     /// Stops reading. After this, another program receives the keys.
     pub async fn close(self) {
+        // A terminal that does not answer is no error.
+        let _ = timeout_at(self.asked + ANSWER, self.answered.cancelled()).await;
         drop(self.stop);
         match timeout(LAST_READ, self.thread).await {
             // It fails only if the thread panicked, which the panic hook has reported.
@@ -95,16 +169,30 @@ impl Keyboard {
     }
 }
 
-async fn read(to: mpsc::Sender<io::Result<Event>>) {
+async fn read(to: mpsc::Sender<io::Result<TerminalInput>>, asked: Instant, answered: CancellationToken) {
     let mut stream = EventStream::new();
-    let mut answer = LateAnswer::expected();
-    while let Some(event) = stream.next().await {
-        if event.as_ref().is_ok_and(|event| answer.takes(event)) {
-            continue;
-        }
-        let broken = event.is_err();
-        if to.send(event).await.is_err() || broken {
-            return;
+    let mut answer = BackgroundAnswer::to_question_at(asked);
+    loop {
+        let next = match answer.is_uncertain() {
+            true => timeout(PAUSE, stream.next()).await,
+            false => Ok(stream.next().await),
+        };
+        let certain = match next {
+            Ok(Some(Ok(event))) => answer.take(event),
+            Ok(Some(Err(error))) => {
+                let _ = to.send(Err(error)).await;
+                return;
+            }
+            Ok(None) => return,
+            Err(_) => answer.release(),
+        };
+        for input in certain {
+            if matches!(input, TerminalInput::Background(_)) {
+                answered.cancel();
+            }
+            if to.send(Ok(input)).await.is_err() {
+                return;
+            }
         }
     }
 }
@@ -114,14 +202,70 @@ mod tests {
     use super::*;
     use crossterm::event::KeyEvent;
 
+    fn key(letter: char) -> Event {
+        Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE))
+    }
+
+    fn alt(letter: char) -> Event {
+        Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::ALT))
+    }
+
+    fn escape() -> Event {
+        Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))
+    }
+
+    fn keys(text: &str) -> impl Iterator<Item = Event> {
+        text.chars().map(key)
+    }
+
+    fn taken(answer: &mut BackgroundAnswer, events: impl IntoIterator<Item = Event>) -> Vec<TerminalInput> {
+        events.into_iter().flat_map(|event| answer.take(event)).collect()
+    }
+
+    fn expected() -> BackgroundAnswer {
+        BackgroundAnswer::to_question_at(Instant::now())
+    }
+
     #[test]
-    fn late_answer_of_the_terminal_is_not_read_as_keys() {
-        let key = |letter, modifiers| Event::Key(KeyEvent::new(KeyCode::Char(letter), modifiers));
-        let mut answer = LateAnswer::expected();
-        assert!(!answer.takes(&key('j', KeyModifiers::NONE)));
-        assert!(answer.takes(&key(']', KeyModifiers::ALT)));
-        assert!("11;rgb:ffff/ffff/ffff".chars().all(|letter| answer.takes(&key(letter, KeyModifiers::NONE))));
-        assert!(answer.takes(&key('\\', KeyModifiers::ALT)));
-        assert!(!answer.takes(&key('j', KeyModifiers::NONE)));
+    fn answer_is_not_read_as_keys_whole_or_split() {
+        let colour = || keys("11;rgb:ffff/FFFF/8080");
+        let bell = Event::Key(KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL));
+        let starts = [vec![alt(']')], vec![escape(), key(']')]];
+        let ends = [vec![alt('\\')], vec![escape(), key('\\')], vec![bell]];
+        for (start, end) in starts.iter().flat_map(|start| ends.iter().map(move |end| (start, end))) {
+            let events =
+                [key('j')].into_iter().chain(start.clone()).chain(colour()).chain(end.clone()).chain([key('k')]);
+            let expected_inputs = [
+                TerminalInput::Event(key('j')),
+                TerminalInput::Background([255, 255, 128]),
+                TerminalInput::Event(key('k')),
+            ];
+            assert_eq!(taken(&mut expected(), events), expected_inputs, "{start:?} {end:?}");
+        }
+    }
+
+    #[test]
+    fn keys_like_the_begin_of_the_answer_are_keys() {
+        let mut answer = expected();
+        let typed = [escape(), key(']'), key('1'), key('x')];
+        assert_eq!(taken(&mut answer, typed.clone()), typed.map(TerminalInput::Event));
+        assert!(answer.take(escape()).is_empty() && answer.is_uncertain());
+        assert_eq!(answer.release(), [TerminalInput::Event(escape())]);
+        assert_eq!(taken(&mut answer, [escape(), escape()]), [TerminalInput::Event(escape())]);
+    }
+
+    #[test]
+    fn cut_answer_ends_with_the_first_other_key() {
+        let mut answer = expected();
+        assert!(taken(&mut answer, [alt(']')].into_iter().chain(keys("11;rgb:ff"))).is_empty());
+        assert!(!answer.is_uncertain());
+        assert_eq!(answer.take(key('j')), [TerminalInput::Event(key('j'))]);
+    }
+
+    #[test]
+    fn keys_wait_for_no_second_answer() {
+        let mut answer = expected();
+        taken(&mut answer, [alt(']')].into_iter().chain(keys("11;rgb:0/0/0")).chain([alt('\\')]));
+        assert_eq!(answer.take(escape()), [TerminalInput::Event(escape())]);
     }
 }

@@ -13,6 +13,7 @@
 
 pub mod activity;
 pub mod archive;
+pub mod background;
 pub mod bundled;
 pub mod cache;
 pub mod cached_lists;
@@ -38,13 +39,14 @@ pub mod triage;
 pub(crate) use archive::archiver::CaptureArchiver;
 pub(crate) use archive::recall::Recalling;
 pub(crate) use archive::{ArchiveHandle, ArchiveRequest};
+pub(crate) use background::LastBackground;
 pub(crate) use cache::Cache;
 pub use cached_lists::{CachedLists, CachedWorkspace, ListFile};
 pub use clipboard::CopyMethod;
 pub(crate) use deferred_drop::DeferredDrop;
 pub(crate) use event_loop::TaskReport;
 pub use files::NewFile;
-pub(crate) use keyboard::Keyboard;
+pub(crate) use keyboard::{Keyboard, TerminalInput};
 pub use signals::{ProcessSignal, SignalStream};
 pub use terminal::Terminal;
 pub use terminal_answers::TerminalAnswers;
@@ -160,6 +162,8 @@ pub struct DashboardSettings {
     pub keymap: Arc<Keymap>,
     /// Whether the mouse is on at the start.
     pub mouse: bool,
+    /// The file of the last reported background, which selects the colours until the terminal has answered.
+    pub background_file: Option<PathBuf>,
 }
 
 /// Shows the dashboard until it ends: by its keys, a signal, the end of its terminal, or `shutdown`. The terminal is

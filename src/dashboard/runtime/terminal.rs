@@ -10,7 +10,7 @@
 //! Signals end the event loop, which drops the guard. Restoring twice does nothing the second time.
 
 use crate::dashboard::base::Size;
-use crate::dashboard::runtime::terminal_answers::{BACKGROUND, answer_to, background_of};
+use crate::dashboard::runtime::terminal_answers::BACKGROUND;
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::style::{Print, ResetColor, force_color_output};
@@ -26,7 +26,6 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{BufWriter, Stdout, Write, stdin, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use std::{io, panic};
 
 /// Whether the dashboard has the terminal.
@@ -63,9 +62,12 @@ impl Terminal {
         inner.map(|inner| Self { inner, modes }).inspect_err(|_| restore())
     }
 
-    /// The background colour, as the terminal reports it (OSC 11) within 100 ms.
-    pub fn background(&mut self) -> Option<[u8; 3]> {
-        background_of(&answer_to(BACKGROUND, PATIENCE, |question| self.write(question)))
+    /// Asks for the background colour (OSC 11). The keyboard receives the answer.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn ask_for_background(&mut self) -> io::Result<()> {
+        self.write(BACKGROUND)
     }
 
     /// Draws a frame, atomically in terminals that support synchronized output.
@@ -132,9 +134,6 @@ impl Terminal {
         self.clear()
     }
 }
-
-/// Limit for the answer about the background.
-const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Drop for Terminal {
     fn drop(&mut self) {

@@ -52,6 +52,16 @@ impl ViewCache {
         Self { theme, ..Self::default() }
     }
 
+    /// Returns whether the theme was another one.
+    pub fn set_theme(&mut self, theme: Theme) -> bool {
+        let differs = self.theme.scheme != theme.scheme;
+        self.theme = theme;
+        if differs {
+            self.detail = LastDetail::default();
+        }
+        differs
+    }
+
     /// The measures of the last frame, for the model.
     pub fn measures(&self) -> Measures {
         self.measures.clone()

@@ -8,7 +8,7 @@
 //! modification time is the time at which the service sent the list. A damaged file counts as missing. These functions
 //! block, so they must not run on the UI thread.
 
-mod file;
+pub(crate) mod file;
 #[cfg(test)]
 mod tests;
 
