@@ -1,4 +1,4 @@
-//! Clock and rate budget of the service, from the headers of its responses.
+//! Clock and rate budget of the service, from the headers of its responses, and the pause after a 429.
 //!
 //! ```text
 //!   Date                              ─► offset of the service's clock

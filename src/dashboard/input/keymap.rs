@@ -1,4 +1,5 @@
-//! The key map: read from TOML, looked up by layers, printed as footer, help and Markdown.
+//! The key map: read from TOML, refused where two actions share a key, looked up by layers, printed as footer, help and
+//! Markdown.
 
 use crate::dashboard::input::action::Action;
 use crate::dashboard::input::sequence::printed;

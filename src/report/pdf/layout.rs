@@ -1,4 +1,4 @@
-//! Places blocks on pages from top to bottom.
+//! Places blocks on pages from top to bottom. Which blocks a report has, from cover to appendix, is in `report/flow.rs`.
 //!
 //! ```text
 //!   blocks ─► PageLayout, measuring ─► the page of each heading, the number of pages

@@ -6,6 +6,8 @@
 //!   elsewhere          10            5        100 a second; a private address more while it responds (probe_pace)
 //! ```
 //!
+//! Slowing down when a target answers 429 or `Retry-After` is in `throttle`.
+//!
 //! All scans of a remote host share its [`HostLane`], so the limits hold per host. On this machine each scan has its own
 //! lane.
 

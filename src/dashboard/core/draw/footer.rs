@@ -1,4 +1,5 @@
-//! The last line: what the keys do here. It is made from the key table, never written down again.
+//! The last line: what the keys do here. It is made from the key table, never written down again. `ui::hint_line` leaves
+//! out what has no room.
 
 use crate::client::calls::ApiCall;
 use crate::contract::{Scan, Wordlist};

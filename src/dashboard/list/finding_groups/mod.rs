@@ -3,6 +3,8 @@
 //! ```text
 //!   rows of the list (filter, scope, order) ─► GroupKeys: the group of each row ─► Groups ─► GroupSummary per group
 //! ```
+//!
+//! `Groups`, the rows and the size of each group, is in `list/groups.rs`, for captures too.
 
 pub mod keys;
 

@@ -5,7 +5,7 @@
 //!   SSL 3.0 … TLS 1.3: hand-written ClientHellos   ─► versions, suites, groups, chains    (hello, suites)
 //!   TLS 1.3:           handshakes by rustls         ─► certificates                        (modern)
 //!   mail, databases:   the command that starts TLS  ─► then the same                       (starttls)
-//!                                                  └─► names, validity, chain, keys        (certificate)
+//!                                                  └─► names, expiry, chain, keys          (certificate)
 //!   sslscan, if installed ─► its XML ─► compared with the answers above                    (sslscan)
 //! ```
 //!
