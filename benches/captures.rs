@@ -48,7 +48,7 @@ fn capture_row(id: i64, body: &Shared) -> CaptureRow {
         request_body_base64: body.clone(),
         ..Capture::default()
     };
-    CaptureRow::new(&ArchivedCapture { capture: Arc::new(capture), ..ArchivedCapture::default() }, Arc::default())
+    CaptureRow::new(&ArchivedCapture { capture: Arc::new(capture), ..ArchivedCapture::default() }, Vec::new())
 }
 
 impl CaptureBench {

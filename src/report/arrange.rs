@@ -1,4 +1,5 @@
-//! Arranges the findings of a report: filters, groups and sorts them. Only their order is kept.
+//! Arranges the findings of a report: filters, groups and sorts them. Only their order is kept; the order of the parts of
+//! a report is in `flow.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -3,6 +3,8 @@
 //! ```text
 //!   title · cover · summary · contents · chapter { finding { facts, texts, evidence } } · recommendations · appendix
 //! ```
+//!
+//! The facts of the cover are made in `view/overview.rs`.
 
 use super::RenderError;
 use super::view::{Chapter, Fact, FindingEntry, Proof, ProofLimit, Prose, SummaryRow, View};

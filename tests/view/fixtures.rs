@@ -55,7 +55,7 @@ pub fn receive_captures(model: &mut Model, mono: u64, logger: i64, captures: Vec
         seen_at: ago(2),
         capture: Arc::new(capture),
     };
-    let new = captures.into_iter().map(|capture| CaptureRow::new(&archived(capture), Arc::default())).collect();
+    let new = captures.into_iter().map(|capture| CaptureRow::new(&archived(capture), Vec::new())).collect();
     send(model, mono, Msg::Oob(OobNews::Captures { generation: model.connection.generation, new }));
 }
 

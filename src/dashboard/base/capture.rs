@@ -36,7 +36,9 @@ pub struct CaptureKey {
 
 impl CaptureRow {
     /// A capture as it was archived.
-    pub fn new(archived: &ArchivedCapture, mentions: Arc<[Mention]>) -> Self {
+    pub fn new(archived: &ArchivedCapture, mentions: Vec<Mention>) -> Self {
+        // Few captures mention a payload, and the default of `Arc` allocates nothing.
+        let mentions = if mentions.is_empty() { Arc::default() } else { mentions.into() };
         let capture = Arc::clone(&archived.capture);
         let mut text = String::new();
         capture.search_text(&mut text);

@@ -1,5 +1,5 @@
 //! Changes of the key map by the configuration (`[keys]`), which `config/file.rs` reads. Conflicts are found by
-//! `Keymap::bind`.
+//! `Keymap::bind` in `keymap.rs`.
 //!
 //! ```text
 //!   [keys.findings]            the keys of an action in a context are replaced, all at once, so that two actions

@@ -331,7 +331,7 @@ pub(crate) fn capture_row(logger: i64, capture: Capture) -> CaptureRow {
         seen_at: stamp(),
         capture: Arc::new(capture),
     };
-    CaptureRow::new(&archived, Arc::default())
+    CaptureRow::new(&archived, Vec::new())
 }
 
 pub(crate) fn capture(id: i64) -> Capture {

@@ -352,7 +352,7 @@ impl Task {
     async fn recognised(&self, captures: Vec<ArchivedCapture>) -> Vec<CaptureRow> {
         let (book, bodies) = (self.book.clone(), Arc::clone(&self.bodies));
         let work = move || {
-            let row = |one: &ArchivedCapture| CaptureRow::new(one, mentions(&one.capture, &book).into());
+            let row = |one: &ArchivedCapture| CaptureRow::new(one, mentions(&one.capture, &book));
             store_bodies(captures.iter().map(row).collect(), &bodies)
         };
         // The task fails only with a panic or at the end of the program.

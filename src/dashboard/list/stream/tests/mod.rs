@@ -36,7 +36,7 @@ fn capture_row(capture: Capture) -> CaptureRow {
         seen_at: Stamp(jiff::Timestamp::UNIX_EPOCH),
         capture: Arc::new(capture),
     };
-    CaptureRow::new(&archived, Arc::default())
+    CaptureRow::new(&archived, Vec::new())
 }
 
 fn some(ids: impl IntoIterator<Item = i64>) -> Vec<CaptureRow> {
