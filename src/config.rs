@@ -15,6 +15,7 @@ pub mod error;
 pub mod file;
 pub mod key;
 pub mod state;
+pub mod themes;
 
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,7 @@ pub use error::ConfigError;
 pub use file::{CommandSetting, KeySetting, Profile};
 pub use key::KeySource;
 pub use state::{FirstStartChoice, ServiceName, StateDir};
+pub use themes::ThemeFile;
 
 use crate::client::BaseUrl;
 use crate::oob::Network;
@@ -88,20 +90,37 @@ pub struct Config {
     pub profile: Option<String>,
     /// Days that captured requests are kept; `None` keeps all.
     pub keep_days: Option<u16>,
+    /// The settings that do not depend on the service.
+    pub screen: ScreenSettings,
+}
+
+/// The settings that do not depend on the service: they hold in the demo too, and change while the dashboard runs.
+#[derive(Clone, Debug, Default)]
+pub struct ScreenSettings {
     /// Program and arguments of the notification command; may be empty.
     pub signal_command: Vec<String>,
     /// Changed keys of the dashboard.
     pub keys: KeySettings,
     /// Whether the dashboard uses the mouse.
     pub mouse: bool,
+    /// The named theme with its line. It is checked by the dashboard.
+    pub theme: Option<(usize, String)>,
+    pub themes: Vec<ThemeFile>,
+    /// The other settings, which only a new start uses, with their values.
+    pub fixed: Vec<(&'static str, String)>,
 }
 
-/// The settings that the demo takes, which has its own service.
-#[derive(Clone, Debug, Default)]
-pub struct DemoSettings {
-    pub signal_command: Vec<String>,
-    pub keys: KeySettings,
-    pub mouse: bool,
+impl ScreenSettings {
+    fn new(file: file::ConfigFile, path: &Path) -> Self {
+        Self {
+            signal_command: file.signals.command(),
+            mouse: file.mouse,
+            fixed: file.fixed_settings(),
+            theme: file.theme_setting,
+            themes: themes::beside(path),
+            keys: KeySettings { file: file.path, all: file.key_settings, commands: file.command_settings },
+        }
+    }
 }
 
 /// Changed keys and commands, and their file for messages. They are checked by the dashboard, which knows contexts and actions.
@@ -166,28 +185,22 @@ impl Config {
             workspace: flags.workspace.clone().or(profile.workspace),
             read_only: flags.read_only || profile.read_only,
             insecure_http,
-            own_addresses: file.own_addresses,
-            user: file.user.unwrap_or_else(|| environment.login.clone()),
+            own_addresses: file.own_addresses.clone(),
+            user: file.user.clone().unwrap_or_else(|| environment.login.clone()),
             alias: profile.workspace_alias.unwrap_or_default(),
             profile: owner,
             keep_days: file.captures.keep_days,
-            signal_command: file.signals.command(),
-            keys: KeySettings { file: file.path, all: file.key_settings, commands: file.command_settings },
-            mouse: file.mouse,
+            screen: ScreenSettings::new(file, &path),
         })
     }
 
-    /// The settings for the demo.
+    /// The settings of a file, or of the default one, that do not depend on the service.
     ///
     /// # Errors
     /// When the file is unreadable or has unknown keys.
-    pub fn of_demo(environment: &Environment) -> Result<DemoSettings, ConfigError> {
-        let file = file::ConfigFile::read(&environment.config_file(), false)?;
-        Ok(DemoSettings {
-            signal_command: file.signals.command(),
-            keys: KeySettings { file: file.path, all: file.key_settings, commands: file.command_settings },
-            mouse: file.mouse,
-        })
+    pub fn screen_of(file: Option<&Path>, environment: &Environment) -> Result<ScreenSettings, ConfigError> {
+        let path = file.map_or_else(|| environment.config_file(), Path::to_owned);
+        Ok(ScreenSettings::new(file::ConfigFile::read(&path, file.is_some())?, &path))
     }
 
     /// The changed keys of a file, or of the default one.
@@ -195,9 +208,7 @@ impl Config {
     /// # Errors
     /// When the file is unreadable or has unknown keys.
     pub fn keys_of(file: Option<&Path>, environment: &Environment) -> Result<KeySettings, ConfigError> {
-        let path = file.map_or_else(|| environment.config_file(), Path::to_owned);
-        let file = file::ConfigFile::read(&path, file.is_some())?;
-        Ok(KeySettings { file: file.path, all: file.key_settings, commands: file.command_settings })
+        Ok(Self::screen_of(file, environment)?.keys)
     }
 
     /// The name of the service at a base URL: its profile, or else the base URL.

@@ -8,7 +8,7 @@
 //! An error before the screen opens is printed on two lines, cause and remedy, with exit code 1.
 
 use super::error::CliError;
-use super::{from_bundle, headless, key_table};
+use super::{from_bundle, headless, live_settings};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind, Problem};
 use crate::config::{Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, KeySource, ServiceName};
 use crate::dashboard::base::{ConnectionChoice, Session};
@@ -48,9 +48,8 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
     runtime::log::begin(&environment.state_dir());
     let config = Config::load(&args.flags, &environment)?;
     let settings = DashboardSettings {
-        notify_command: config.signal_command.clone(),
-        keymap: key_table::effective(&config.keys)?,
-        mouse: config.mouse,
+        live: live_settings::checked(config.screen.clone()).map_err(CliError::from)?,
+        source: Some(live_settings::source(args.flags.config.clone(), &environment)),
         background_file: Some(environment.state_dir().background_file()),
     };
     let opening = match &args.from_bundle {

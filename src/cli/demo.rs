@@ -10,7 +10,8 @@ use clap::Args;
 use futures::FutureExt;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{dashboard, key_table};
+use super::error::CliError;
+use super::{dashboard, live_settings};
 use crate::client::Problem;
 use crate::config::{Config, Environment};
 use crate::dashboard::runtime;
@@ -39,11 +40,9 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     }
     let environment = Environment::of_process();
     runtime::log::begin(&environment.state_dir());
-    let settings = Config::of_demo(&environment)?;
     let settings = DashboardSettings {
-        notify_command: settings.signal_command,
-        keymap: key_table::effective(&settings.keys)?,
-        mouse: settings.mouse,
+        live: live_settings::checked(Config::screen_of(None, &environment)?).map_err(CliError::from)?,
+        source: Some(live_settings::source(None, &environment)),
         background_file: Some(environment.state_dir().background_file()),
     };
     writeln!(stdout(), "scandeck demo: starting a temporary service on loopback")?;

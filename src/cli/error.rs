@@ -61,6 +61,12 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code.unwrap_or(FAILED))
 }
 
+impl From<CliError> for Problem {
+    fn from(error: CliError) -> Self {
+        Self::local(error.message).with_hint(error.hint)
+    }
+}
+
 impl From<Problem> for CliError {
     fn from(problem: Problem) -> Self {
         let details = problem.details.as_ref().map(|details| format!(" ({details})")).unwrap_or_default();

@@ -26,6 +26,7 @@ pub mod headless;
 #[cfg(feature = "dashboard")]
 pub mod key_table;
 pub mod keys;
+pub mod live_settings;
 pub mod man;
 #[cfg(feature = "service")]
 pub mod service;

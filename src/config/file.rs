@@ -32,12 +32,17 @@ pub struct ConfigFile {
     pub own_addresses: Vec<Network>,
     /// Whether the dashboard uses the mouse.
     pub mouse: bool,
+    /// The theme of the dashboard, with its place in the file.
+    theme: Option<Spanned<String>>,
     pub captures: Captures,
     pub signals: SignalSettings,
     /// Keys by context and action; each value with its place in the file.
     keys: BTreeMap<String, BTreeMap<String, Spanned<KeyTexts>>>,
     commands: Vec<Spanned<CommandEntry>>,
     profiles: BTreeMap<String, Profile>,
+    /// The named theme with its line.
+    #[serde(skip)]
+    pub theme_setting: Option<(usize, String)>,
     /// The settings of `[keys]`, in the order of the file.
     #[serde(skip)]
     pub key_settings: Vec<KeySetting>,
@@ -203,6 +208,8 @@ impl ConfigFile {
             ConfigError::new(format!("{}:{line}: {why}", path.display()), "correct or remove this line")
         })?;
         file.path = path.display().to_string();
+        file.theme_setting =
+            file.theme.as_ref().map(|theme| (line_of(&text, theme.span().start), theme.get_ref().clone()));
         file.key_settings = file.key_settings(&text);
         file.command_settings = file.commands.iter().map(|entry| command_setting(entry, &text)).collect();
         file.check()
@@ -239,6 +246,17 @@ impl ConfigFile {
             not_empty(&profile.api_key_command, format!("api_key_command of profile {name}"))?;
         }
         Ok(self)
+    }
+
+    /// The settings that only a new start uses, with their values.
+    pub fn fixed_settings(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("default_profile", format!("{:?}", self.default_profile)),
+            ("user", format!("{:?}", self.user)),
+            ("own_addresses", format!("{:?}", self.own_addresses)),
+            ("[captures]", format!("{:?}", self.captures)),
+            ("[profiles]", format!("{:?}", self.profiles)),
+        ]
     }
 
     pub fn profile_names(&self) -> impl Iterator<Item = &str> {

@@ -10,6 +10,7 @@ mod demo;
 mod kills;
 mod local;
 mod panic;
+mod reload;
 
 use std::io::{Read, Write};
 use std::path::Path;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use portable_pty::CommandBuilder;
-use scandeck::dashboard::input::Keymap;
+use scandeck::dashboard::base::LiveSettings;
 use scandeck::dashboard::runtime;
 use scandeck::dashboard::runtime::{DashboardSettings, DashboardStart};
 use tokio_util::sync::CancellationToken;
@@ -17,8 +17,8 @@ const CHILD: &str = "SCANDECK_TEST_PANIC";
 async fn panic_restores_terminal_before_message() {
     if std::env::var_os(CHILD).is_some() {
         let connect = Arc::new(|_| panic!("struck by a test"));
-        let (keymap, notify_command) = (Keymap::builtin(), Vec::new());
-        let settings = DashboardSettings { notify_command, keymap, mouse: true, background_file: None };
+        let live = LiveSettings { mouse: true, ..LiveSettings::default() };
+        let settings = DashboardSettings { live, ..DashboardSettings::default() };
         let _ = runtime::run(DashboardStart::Prompt(None), connect, settings, CancellationToken::new()).await;
         return;
     }

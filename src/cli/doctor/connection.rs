@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Diagnosis;
 use crate::cli::error::hint;
 use crate::cli::headless::session::{ServiceArgs, load_config, local};
-use crate::cli::{key_table, with_causes};
+use crate::cli::{key_table, live_settings, with_causes};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, Lane, RawRequest, RequestBody};
 use crate::config::{Config, Connection, Environment};
 use crate::contract::workspace::is_same_name;
@@ -30,7 +30,7 @@ pub async fn check(args: &ServiceArgs, environment: &Environment) -> Vec<Diagnos
         true => of(file.display().to_string()),
         false => of(format!("none ({}); defaults apply", file.display())),
     };
-    let mut all = vec![found, profile(args, &config), keys(&config)];
+    let mut all = vec![found, profile(args, &config), keys(&config), theme(&config)];
     all.extend(service(args, environment, &config).await);
     all
 }
@@ -45,15 +45,23 @@ fn profile(args: &ServiceArgs, config: &Config) -> Diagnosis {
 }
 
 fn keys(config: &Config) -> Diagnosis {
-    let changed = config.keys.all.len();
+    let changed = config.screen.keys.all.len();
     let value = match changed {
         0 => "defaults".to_owned(),
         changed => format!("{} changed", plural(changed, "action")),
     };
     let check = Diagnosis::ok(CONFIGURATION, "keys", value);
-    match key_table::effective(&config.keys) {
+    match key_table::effective(&config.screen.keys) {
         Ok(_) => check,
         Err(error) => failed(Diagnosis { value: String::new(), ..check }, &error.into()),
+    }
+}
+
+fn theme(config: &Config) -> Diagnosis {
+    let check = |value: String| Diagnosis::ok(CONFIGURATION, "theme", value);
+    match live_settings::checked_themes(&config.screen) {
+        Ok((name, own)) => check(format!("{name}; {}", plural(own.len(), "theme file"))),
+        Err(problem) => failed(check(String::new()), &problem.into()),
     }
 }
 

@@ -89,6 +89,8 @@ pub enum Effect {
     DrawPayloadNumbers(Box<PayloadRequest>),
     /// Alert the user: the bell, a notification, the configured command.
     Signal(Box<Signal>),
+    /// Run this program from now on when the user is alerted; none if empty.
+    NotifyBy(Vec<String>),
     /// Store decisions: one batch.
     Record(Vec<Arc<Event>>),
     /// Store a setting of a workspace (by name), or of all workspaces (empty).

@@ -12,7 +12,9 @@ pub mod cached;
 pub mod capture;
 pub mod effect;
 pub mod form_tag;
+pub mod live_settings;
 pub mod notices;
+pub mod own_theme;
 pub mod pane;
 pub mod pane_sizes;
 pub mod plan;
@@ -33,7 +35,9 @@ pub use effect::{
     FindingUse, SearchedTexts, Secret, Ticket,
 };
 pub use form_tag::{FormTag, ManualFindingOrigin};
+pub use live_settings::LiveSettings;
 pub use notices::{Notices, Tone};
+pub use own_theme::{AUTO, ColourRole, OwnColours, OwnTheme};
 pub use pane::{Focus, Pane, Scope};
 pub use pane_sizes::{Divider, PaneSizes};
 pub use plan::{

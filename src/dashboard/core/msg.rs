@@ -2,8 +2,8 @@
 
 use crate::client::Problem;
 use crate::dashboard::base::{
-    CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, SearchedTexts, Session, Size, Ticket,
-    Update,
+    CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings, SearchedTexts, Session, Size,
+    Ticket, Update,
 };
 use crate::dashboard::data::{OobNews, ReadFinding, RecordedCalls, TriageNews};
 use crate::dashboard::input::CustomAction;
@@ -71,6 +71,8 @@ pub enum Msg {
     SignalFailed(Problem),
     /// A command of the configuration ended with this output, or failed.
     CommandEnded { action: CustomAction, result: Result<String, Problem> },
+    /// The settings were read again after a change of their files.
+    SettingsRead(Result<Box<LiveSettings>, Problem>),
     /// The next chunk of captures is to be queried.
     NextChunk,
     /// The time [`Model::wake_at`](super::Model::wake_at) named has come.

@@ -22,6 +22,7 @@ pub mod forms;
 pub mod history;
 pub mod last_visit;
 pub mod lists;
+pub mod live_settings;
 pub mod loggers;
 pub mod mask;
 pub mod modal;
@@ -59,8 +60,8 @@ pub(crate) use seen::SEEN_AFTER;
 use crate::client::Problem;
 use crate::contract::LoggerId;
 use crate::dashboard::base::{
-    Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, Measures, Notices, Now, PaneSizes, PollBudget,
-    Scheme, Scope, Session, Size, Ticket,
+    AUTO, Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, LiveSettings, Measures, Notices, Now,
+    PaneSizes, PollBudget, Scope, Session, Size, Ticket,
 };
 use crate::dashboard::data::{
     AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures, ShownTexts, Tabs, Tally,
@@ -176,9 +177,10 @@ pub struct ScansState {
     pub tally: Tally,
 }
 
-/// Saved queries, and the changes since the last view.
+/// The settings of the configuration, saved queries, and the changes since the last view.
 #[derive(Debug)]
 pub struct SettingsState {
+    pub live: LiveSettings,
     pub tabs: Tabs,
     pub last_visit: LastVisit,
     /// Raised when tabs or the last visit change.
@@ -236,8 +238,8 @@ pub struct Screen {
     pub sizes: PaneSizes,
     pub mouse: Mouse,
     pub mask: MaskState,
-    /// The chosen colour scheme; none follows the terminal.
-    pub scheme: Option<Scheme>,
+    /// The name of the chosen theme.
+    pub theme: String,
 }
 
 /// Batches of calls to the service.
@@ -273,7 +275,12 @@ impl Model {
             findings: FindingsState::default(),
             captures: CapturesState::default(),
             scans: ScansState::default(),
-            settings: SettingsState { tabs, last_visit: LastVisit::default(), revision: 0 },
+            settings: SettingsState {
+                live: LiveSettings::default(),
+                tabs,
+                last_visit: LastVisit::default(),
+                revision: 0,
+            },
             navigation: Navigation {
                 scope: Scope::default(),
                 focus: Focus { pane: Pane::Findings, in_detail: false, zoomed: false },
@@ -296,7 +303,7 @@ impl Model {
                 sizes: PaneSizes::default(),
                 mouse: Mouse::default(),
                 mask: MaskState::default(),
-                scheme: None,
+                theme: AUTO.to_owned(),
             },
             calls: CallsState::default(),
         }

@@ -1,6 +1,6 @@
 //! Notices, texts and prompts over the panes.
 
-use crate::dashboard::base::{Scheme, Tone};
+use crate::dashboard::base::Tone;
 use crate::dashboard::input::{Action, Context};
 use crate::dashboard::model::{CommandLine, Modal, Model, TextBox};
 use crate::dashboard::prompts::Prompt;
@@ -16,18 +16,6 @@ impl Model {
     /// Shows a text over the panes.
     pub(crate) fn show_text(&mut self, title: impl Into<String>, body: impl Into<String>) {
         self.overlay.modals.push(Modal::Text(TextBox { title: title.into(), body: body.into(), scroll: 0 }));
-    }
-
-    /// The chosen colour scheme, or the one that is being completed after `:theme`.
-    pub fn scheme(&self) -> Option<Scheme> {
-        let preview = self.overlay.modals.last().and_then(|modal| match modal {
-            Modal::Command(line) => {
-                let text = line.offers.selected().map_or_else(|| line.input.text(), |offer| line.with(offer));
-                Scheme::named(text.trim_start_matches([' ', ':']).strip_prefix("theme ")?.trim())
-            }
-            _ => None,
-        });
-        preview.or(self.screen.scheme)
     }
 
     /// Notifies that an action has no effect in the focused pane.

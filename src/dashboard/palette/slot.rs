@@ -56,6 +56,8 @@ pub enum ArgumentShape {
     Tags,
     /// One of a few words, with its name in the usage.
     Choice(&'static [&'static str], &'static str),
+    /// A colour theme.
+    Theme,
     /// A day, ids of scans, or `none`.
     Baseline,
 }
@@ -98,7 +100,7 @@ impl fmt::Display for ArgumentShape {
             Self::Query(_) | Self::Here | Self::Findings => f.write_str("QUERY"),
             Self::Text(name) => f.write_str(name),
             Self::Order => f.write_str("FIELDS"),
-            Self::Workspace | Self::Target | Self::Logger | Self::Tab => f.write_str("NAME"),
+            Self::Workspace | Self::Target | Self::Logger | Self::Tab | Self::Theme => f.write_str("NAME"),
             Self::Scan => f.write_str("ID"),
             Self::Payload => f.write_str("TOKEN"),
             Self::PayloadBook => f.write_str("QUERY|COUNT FILE [shape=SHAPE]"),
@@ -256,6 +258,12 @@ fn read_one(
             Some(word) => Ok(ArgumentValue::Choice(word)),
             None => Err(with_nearest(Fault::new(place, format!("use one of {}", words.join(", "))), typed, words)),
         },
+        ArgumentShape::Theme => {
+            let names = model.theme_names();
+            let known = names.iter().find(|name| name.eq_ignore_ascii_case(typed));
+            let unknown = || with_nearest(Fault::new(place, format!("theme `{typed}` not found")), typed, &names);
+            known.map(|name| ArgumentValue::Text((*name).to_owned())).ok_or_else(unknown)
+        }
         ArgumentShape::Workspace => {
             let table = data.workspaces.value();
             named("workspace", table, |item| &item.name, typed, place).map(ArgumentValue::Workspace)

@@ -60,6 +60,7 @@ impl EventLoop {
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
             // The next frame detects a terminal that is gone.
+            Effect::NotifyBy(words) => self.notify_command = words.into(),
             Effect::Mouse(is_on) => _ = self.terminal.report_mouse(is_on),
             Effect::Connect(choice) => self.connect(choice),
             Effect::ReadReportFormats => self.read_report_formats(),

@@ -13,6 +13,7 @@ use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Size, Tone, Upda
 use crate::dashboard::core::{Msg, draw as view, update};
 use crate::dashboard::model::Model;
 use crate::dashboard::poller::{CHANNEL, FindingTextFiles, Poller};
+use crate::dashboard::runtime::settings_watch::watch as watch_settings;
 use crate::dashboard::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardSettings,
     DashboardStart, DecisionsHandle, DeferredDrop, Keyboard, LastBackground, ProcessSignal, SignalStream, Terminal,
@@ -119,6 +120,8 @@ pub(crate) struct EventLoop {
     pub calls_read: Instant,
     pub left: Option<Option<i32>>,
     pub spent: DeferredDrop,
+    /// Reads changed settings.
+    _settings: Option<AbortOnDropHandle<()>>,
 }
 
 impl EventLoop {
@@ -154,7 +157,7 @@ impl EventLoop {
             connect,
             copy_method: CopyMethod::of(variable),
             notify_method: signal::NotifyMethod::of(variable),
-            notify_command: settings.notify_command.into(),
+            notify_command: settings.live.notify_command.clone().into(),
             started,
             drawn: None,
             answered: None,
@@ -164,6 +167,7 @@ impl EventLoop {
             calls_read: Instant::now(),
             left: None,
             spent: DeferredDrop::default(),
+            _settings: None,
         };
         match opening {
             DashboardStart::On(connected) => _ = this.take_service(*connected),
@@ -171,9 +175,11 @@ impl EventLoop {
                 this.model = Model::new(Session::default(), Terminal::size()).with_setup(problem);
             }
         }
-        this.model.keyboard.keymap = settings.keymap;
-        this.model.screen.mouse.is_on = settings.mouse;
-        this.terminal.report_mouse(settings.mouse)?;
+        this.terminal.report_mouse(settings.live.mouse)?;
+        this.model.use_settings(settings.live);
+        if let Some(source) = settings.source {
+            this._settings = Some(AbortOnDropHandle::new(tokio::spawn(watch_settings(source, this.answers.0.clone()))));
+        }
         Ok(this)
     }
 

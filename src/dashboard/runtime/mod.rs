@@ -30,6 +30,7 @@ pub mod keyboard;
 pub mod local;
 pub mod log;
 pub mod process;
+pub mod settings_watch;
 pub mod signal;
 pub mod signals;
 pub mod terminal;
@@ -47,6 +48,7 @@ pub(crate) use deferred_drop::DeferredDrop;
 pub(crate) use event_loop::TaskReport;
 pub use files::NewFile;
 pub(crate) use keyboard::{Keyboard, TerminalInput};
+pub use settings_watch::SettingsSource;
 pub use signals::{ProcessSignal, SignalStream};
 pub use terminal::Terminal;
 pub use terminal_answers::TerminalAnswers;
@@ -55,8 +57,7 @@ pub(crate) use triage::{DecisionRequest, DecisionsHandle};
 use crate::client::{Client, Problem};
 use crate::config::KeySource;
 use crate::contract::Stamp;
-use crate::dashboard::base::{ConnectionChoice, Session};
-use crate::dashboard::input::Keymap;
+use crate::dashboard::base::{ConnectionChoice, LiveSettings, Session};
 use crate::triage::Bundle;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
@@ -155,13 +156,11 @@ pub struct DashboardExit {
 }
 
 /// Settings that do not depend on the service.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default)]
 pub struct DashboardSettings {
-    /// Program and arguments of the notification command; may be empty.
-    pub notify_command: Vec<String>,
-    pub keymap: Arc<Keymap>,
-    /// Whether the mouse is on at the start.
-    pub mouse: bool,
+    pub live: LiveSettings,
+    /// Where changed settings are read; none ignores changes.
+    pub source: Option<SettingsSource>,
     /// The file of the last reported background, which selects the colours until the terminal has answered.
     pub background_file: Option<PathBuf>,
 }

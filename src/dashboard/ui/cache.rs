@@ -2,7 +2,7 @@
 //! them can be computed again from the model.
 
 use crate::contract::{Scan, Target};
-use crate::dashboard::base::{CaptureKey, GroupId, Measures, Pane, RowRef, Tab, TextMode};
+use crate::dashboard::base::{CaptureKey, GroupId, Measures, OwnColours, Pane, RowRef, Tab, TextMode};
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::{ListScroll, ReviewFacts};
@@ -205,7 +205,7 @@ pub(crate) struct TextKey {
     /// A hash of the inputs that have no address.
     pub version: u64,
     pub mask: Option<Mask>,
-    pub scheme: Scheme,
+    pub colours: (Scheme, OwnColours),
 }
 
 /// The cells of the detail that was drawn last.

@@ -221,7 +221,8 @@ fn wrapped_text(
     let DetailText { made_from, version, make } = detail.text;
     let sources = made_from.into_iter().map(ById).collect();
     let mask = cx.model.mask().cloned();
-    let key = TextKey { pane, tab, id: detail.id, mode, width, sources, version, mask, scheme: cx.theme.scheme };
+    let colours = (cx.theme.scheme, cx.theme.own);
+    let key = TextKey { pane, tab, id: detail.id, mode, width, sources, version, mask, colours };
     cache.text.get(key, || {
         let made = cx.shown_lines(make(cx.theme, width, mode));
         let lines = match mode {

@@ -7,6 +7,8 @@
 
 use crate::contract::Risk;
 pub use crate::dashboard::base::Scheme;
+use crate::dashboard::base::own_theme::luminance;
+use crate::dashboard::base::{ColourRole, OwnColours};
 use crate::triage::Presence;
 use ratatui::style::{Color, Modifier, Style};
 
@@ -19,6 +21,10 @@ const PALE_BLUE: Color = Color::Indexed(75);
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
     pub scheme: Scheme,
+    /// The colours that a theme file changes.
+    pub own: OwnColours,
+    /// Whether the terminal shows 16 million colours.
+    pub is_truecolour: bool,
     pub glyphs: &'static Glyphs,
 }
 
@@ -95,13 +101,13 @@ impl Glyphs {
 
 impl Default for Theme {
     fn default() -> Self {
-        Self { scheme: Scheme::Dark, glyphs: &UNICODE }
+        Self::new(Scheme::Dark)
     }
 }
 
 impl Theme {
     pub fn new(scheme: Scheme) -> Self {
-        Self { scheme, glyphs: &UNICODE }
+        Self { scheme, own: OwnColours::default(), is_truecolour: false, glyphs: &UNICODE }
     }
 
     pub fn with_ascii(self) -> Self {
@@ -125,7 +131,8 @@ impl Theme {
             let name = name.to_ascii_lowercase();
             name.contains("utf-8") || name.contains("utf8")
         });
-        let theme = Self::new(scheme);
+        let is_truecolour = matches!(var("COLORTERM").as_deref(), Some("truecolor" | "24bit"));
+        let theme = Self { is_truecolour, ..Self::new(scheme) };
         if utf8 && term != "linux" { theme } else { theme.with_ascii() }
     }
 
@@ -140,7 +147,10 @@ impl Theme {
 
     /// The colour of a meaning: on a dark and on a light background, and by its number among the 256 in the schemes with
     /// high contrast, for deuteranopia and for tritanopia.
-    fn colour(self, dark: Color, light: Color, others: [u8; 3]) -> Style {
+    fn colour(self, role: ColourRole, dark: Color, light: Color, others: [u8; 3]) -> Style {
+        if let Some(colour) = self.own(role) {
+            return Style::new().fg(colour);
+        }
         match self.scheme {
             Scheme::Dark => Style::new().fg(dark),
             Scheme::Light => Style::new().fg(light),
@@ -149,6 +159,20 @@ impl Theme {
             Scheme::Tritanopia => Style::new().fg(Color::Indexed(others[2])),
             Scheme::Mono => Style::new(),
         }
+    }
+
+    /// The colour of a theme file, or the nearest one of the colour cube of 256 colours.
+    fn own(self, role: ColourRole) -> Option<Color> {
+        let [red, green, blue] = self.own.of(role)?;
+        let step = |part: u8| match part {
+            0..48 => 0,
+            48..115 => 1,
+            _ => (part - 35) / 40,
+        };
+        Some(match self.is_truecolour {
+            true => Color::Rgb(red, green, blue),
+            false => Color::Indexed(16 + 36 * step(red) + 6 * step(green) + step(blue)),
+        })
     }
 
     fn mono(self, modifier: Modifier) -> Style {
@@ -162,9 +186,10 @@ impl Theme {
 
     /// Secondary, stale or unavailable.
     pub fn dim(self) -> Style {
-        match self.scheme {
-            Scheme::HighContrast => Style::new(),
-            _ => Style::new().add_modifier(Modifier::DIM),
+        match (self.own(ColourRole::Dim), self.scheme) {
+            (Some(colour), _) => Style::new().fg(colour),
+            (None, Scheme::HighContrast) => Style::new(),
+            (None, _) => Style::new().add_modifier(Modifier::DIM),
         }
     }
 
@@ -180,13 +205,15 @@ impl Theme {
 
     pub fn risk(self, risk: Risk) -> Style {
         match risk {
-            Risk::Critical => {
-                self.colour(Color::LightMagenta, Color::Magenta, [219, 227, 203]).add_modifier(Modifier::BOLD)
-            }
-            Risk::High => self.colour(Color::LightRed, Color::Red, [217, 214, 218]).patch(self.mono(Modifier::BOLD)),
-            Risk::Medium => self.colour(Color::Yellow, Color::Blue, [228, 180, 188]),
-            Risk::Low => self.colour(Color::Cyan, DARK_CYAN, [159, 75, 44]),
-            Risk::Info => self.dim(),
+            Risk::Critical => self
+                .colour(ColourRole::Critical, Color::LightMagenta, Color::Magenta, [219, 227, 203])
+                .add_modifier(Modifier::BOLD),
+            Risk::High => self
+                .colour(ColourRole::High, Color::LightRed, Color::Red, [217, 214, 218])
+                .patch(self.mono(Modifier::BOLD)),
+            Risk::Medium => self.colour(ColourRole::Medium, Color::Yellow, Color::Blue, [228, 180, 188]),
+            Risk::Low => self.colour(ColourRole::Low, Color::Cyan, DARK_CYAN, [159, 75, 44]),
+            Risk::Info => self.own(ColourRole::Info).map_or_else(|| self.dim(), |colour| Style::new().fg(colour)),
         }
     }
 
@@ -205,31 +232,32 @@ impl Theme {
 
     /// Failed, rejected or absent.
     pub fn bad(self) -> Style {
-        self.colour(Color::LightRed, Color::Red, [217, 214, 203]).add_modifier(Modifier::BOLD)
+        self.colour(ColourRole::Bad, Color::LightRed, Color::Red, [217, 214, 203]).add_modifier(Modifier::BOLD)
     }
 
     /// Stalled, stale or nearly used up.
     pub fn warn(self) -> Style {
-        self.colour(Color::Yellow, Color::Magenta, [228, 227, 218]).patch(self.mono(Modifier::BOLD))
+        self.colour(ColourRole::Warn, Color::Yellow, Color::Magenta, [228, 227, 218]).patch(self.mono(Modifier::BOLD))
     }
 
     /// Live or done.
     pub fn good(self) -> Style {
-        self.colour(Color::Green, DARK_GREEN, [157, 117, 43])
+        self.colour(ColourRole::Good, Color::Green, DARK_GREEN, [157, 117, 43])
     }
 
     /// In progress.
     pub fn active(self) -> Style {
-        self.colour(PALE_BLUE, Color::Blue, [159, 75, 51])
+        self.colour(ColourRole::Active, PALE_BLUE, Color::Blue, [159, 75, 51])
     }
 
     pub fn key(self) -> Style {
-        self.colour(Color::LightCyan, Color::Blue, [159, 117, 51]).add_modifier(Modifier::BOLD)
+        self.colour(ColourRole::Key, Color::LightCyan, Color::Blue, [159, 117, 51]).add_modifier(Modifier::BOLD)
     }
 
     pub fn border(self, focused: bool) -> Style {
         if focused {
-            self.colour(Color::LightCyan, Color::Blue, [159, 117, 51]).patch(self.mono(Modifier::BOLD))
+            self.colour(ColourRole::Border, Color::LightCyan, Color::Blue, [159, 117, 51])
+                .patch(self.mono(Modifier::BOLD))
         } else {
             self.dim()
         }
@@ -254,22 +282,13 @@ impl Theme {
     pub fn found(self) -> Style {
         match self.scheme {
             Scheme::Mono => Style::new().add_modifier(Modifier::UNDERLINED | Modifier::BOLD),
-            _ => Style::new().fg(Color::Black).bg(Color::Yellow),
+            _ => Style::new().fg(Color::Black).bg(self.own(ColourRole::Match).unwrap_or(Color::Yellow)),
         }
     }
 }
 
 /// Above this luminance, black text has more contrast than white text.
 const LIGHT: f64 = 0.179;
-
-/// The relative luminance of a colour (WCAG 2.1).
-fn luminance(colour: [u8; 3]) -> f64 {
-    let [red, green, blue] = colour.map(|part| match f64::from(part) / 255.0 {
-        part if part <= 0.040_45 => part / 12.92,
-        part => ((part + 0.055) / 1.055).powf(2.4),
-    });
-    0.2126 * red + 0.7152 * green + 0.0722 * blue
-}
 
 /// `COLORFGBG` is `fg;bg` or `fg;default;bg`: 7 and 15 are light backgrounds.
 fn is_light(pair: &str) -> bool {
@@ -279,6 +298,9 @@ fn is_light(pair: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ThemeFile;
+    use crate::dashboard::base::OwnTheme;
+    use crate::dashboard::base::own_theme::contrast;
     use std::collections::HashSet;
 
     fn themed(vars: &[(&str, &str)]) -> (Scheme, bool) {
@@ -359,11 +381,24 @@ mod tests {
             ];
             for style in named.into_iter().chain(Risk::DOWN.map(|risk| theme.risk(risk))) {
                 let Some(colour) = style.fg else { continue };
-                let (one, other) = (luminance(rgb(colour)), luminance(background));
-                let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+                let contrast = contrast(rgb(colour), background);
                 assert!(contrast >= least, "{scheme:?} {colour:?}: {contrast:.2}");
             }
         }
+    }
+
+    #[test]
+    fn own_colours_replace_those_of_the_scheme() {
+        let text = "high = \"#8b0010\"\ndim = \"#808080\"\nmatch = \"#ffffff\"".to_owned();
+        let file = ThemeFile { name: "dusk".to_owned(), text, ..ThemeFile::default() };
+        let own = OwnTheme::parse(&file).unwrap().colours;
+        let theme = Theme { own, is_truecolour: true, ..Theme::new(Scheme::Light) };
+        assert_eq!(theme.risk(Risk::High), Style::new().fg(Color::Rgb(0x8b, 0, 0x10)));
+        assert_eq!(theme.risk(Risk::Low), Theme::new(Scheme::Light).risk(Risk::Low));
+        assert_eq!(theme.risk(Risk::Info), theme.dim(), "info is dim unless the theme has a colour for it");
+        let cube = Theme { is_truecolour: false, ..theme };
+        assert_eq!(cube.risk(Risk::High).fg, Some(Color::Indexed(88)));
+        assert_eq!((cube.dim().fg, cube.found().bg), (Some(Color::Indexed(102)), Some(Color::Indexed(231))));
     }
 
     #[test]

@@ -72,6 +72,7 @@ fn of_shape(model: &mut Model, shape: ArgumentShape, typed: &str, place: Range<u
     let (workspaces, targets, loggers) = (data.workspaces.value(), data.targets.value(), data.loggers.value());
     let names: Vec<String> = match shape {
         ArgumentShape::Choice(words, _) => words.iter().map(|word| (*word).to_owned()).collect(),
+        ArgumentShape::Theme => model.theme_names().into_iter().map(str::to_owned).collect(),
         ArgumentShape::Workspace => {
             workspaces.iter().flat_map(|all| all.items()).map(|item| item.name.to_string()).collect()
         }

@@ -1,6 +1,6 @@
 //! Commands that show something: the views with a query, and single workspaces, targets, scans, findings.
 
-use crate::dashboard::base::{Effect, Pane, Scheme, Scope};
+use crate::dashboard::base::{AUTO, Effect, Pane, Scope};
 use crate::dashboard::core::update::links;
 use crate::dashboard::input::action::{Action, ViewAction};
 use crate::dashboard::model::{Model, navigation};
@@ -83,11 +83,12 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
     Command::new(
         "theme",
-        &[ArgumentSlot::needed(ArgumentShape::Choice(&Scheme::NAMES, "NAME"))],
+        &[ArgumentSlot::needed(ArgumentShape::Theme)],
         "use these colours until scandeck quits; walking the names previews them",
         "theme deuteranopia",
         |model, args, _| {
-            model.screen.scheme = args.choice().and_then(Scheme::named);
+            model.screen.theme = args.text().unwrap_or_else(|| AUTO.to_owned());
+            model.warn_of_contrast();
             Ok(())
         },
     ),

@@ -43,7 +43,7 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
         return draw_line(buf, area, &Line::raw(need));
     }
     let facts = cache.facts_of(&model.data);
-    let theme = model.scheme().map_or(cache.theme, |scheme| Theme { scheme, ..cache.theme });
+    let theme = model.scheme().map_or(cache.theme, |(scheme, own)| Theme { scheme, own, ..cache.theme });
     let cx = Cx::new(model, theme, facts);
     let notices = notices(&cx, area);
     // The last one is drawn beside the key hints; above the command line when that is open.

@@ -433,13 +433,16 @@ fn sequence_of_the_configuration_runs_after_its_last_key() {
 fn theme_is_previewed_while_its_name_is_completed() {
     use crate::dashboard::base::Scheme;
     let mut app = TestDashboard::new();
-    assert_eq!(app.model.scheme(), None);
+    let scheme = |app: &TestDashboard| app.model.scheme().map(|(scheme, _)| scheme);
+    assert_eq!(scheme(&app), None);
     app.keys(": 'theme light'");
-    assert_eq!((app.model.scheme(), app.model.screen.scheme), (Some(Scheme::Light), None));
+    assert_eq!((scheme(&app), app.model.screen.theme.as_str()), (Some(Scheme::Light), "auto"));
     app.keys("esc");
-    assert_eq!(app.model.scheme(), None, "a preview ends with its line");
-    app.keys(": 'theme ' down down");
-    assert_eq!(app.model.scheme(), Some(Scheme::Light), "the selected completion");
+    assert_eq!(scheme(&app), None, "a preview ends with its line");
+    app.keys(": 'theme ' down down down");
+    assert_eq!(scheme(&app), Some(Scheme::Light), "the selected completion");
     app.keys("enter");
-    assert_eq!(app.model.screen.scheme, Some(Scheme::Light));
+    assert_eq!(app.model.screen.theme, "light");
+    app.keys(": 'theme auto'");
+    assert_eq!(scheme(&app), None);
 }

@@ -51,6 +51,7 @@ pub mod groups;
 pub mod keys;
 pub mod lines;
 pub mod links;
+pub mod live_settings;
 pub mod mouse;
 pub mod navigation;
 pub mod objects;
@@ -101,6 +102,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         }
         Msg::SignalFailed(problem) => model.notify_problem("signal command", &problem),
         Msg::CommandEnded { action, result } => custom::handle_ended(model, action, result),
+        Msg::SettingsRead(result) => live_settings::handle_settings_read(model, result, &mut effects),
         Msg::NextChunk => model.run_chunk(&mut effects),
         Msg::FindingsRead(purpose, read) => findings_read::handle_findings_read(model, purpose, read, &mut effects),
         Msg::CapturesRead { purpose, captures, problem } => {

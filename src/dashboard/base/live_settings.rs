@@ -1,0 +1,28 @@
+//! The settings of the configuration that change while the dashboard runs.
+
+use super::OwnTheme;
+use crate::dashboard::input::Keymap;
+use std::sync::Arc;
+
+/// The checked settings that do not depend on the service.
+#[derive(Clone, Debug)]
+pub struct LiveSettings {
+    /// Program and arguments of the notification command; may be empty.
+    pub notify_command: Vec<String>,
+    pub keymap: Arc<Keymap>,
+    /// Whether the mouse is on.
+    pub mouse: bool,
+    /// The name of the theme.
+    pub theme: String,
+    /// The themes of the user, by name.
+    pub themes: Vec<OwnTheme>,
+    /// The settings that only a new start uses, with their values.
+    pub fixed: Vec<(&'static str, String)>,
+}
+
+impl Default for LiveSettings {
+    fn default() -> Self {
+        let (notify_command, keymap, theme) = (Vec::new(), Keymap::builtin(), super::AUTO.to_owned());
+        Self { notify_command, keymap, mouse: false, theme, themes: Vec::new(), fixed: Vec::new() }
+    }
+}

@@ -1,0 +1,99 @@
+//! Settings of the configuration that changed while the dashboard runs.
+
+use crate::client::Problem;
+use crate::dashboard::base::{Effect, LiveSettings, Tone};
+use crate::dashboard::model::Model;
+
+/// Uses the changed settings. After an error, the old ones remain.
+pub(crate) fn handle_settings_read(
+    model: &mut Model,
+    result: Result<Box<LiveSettings>, Problem>,
+    effects: &mut Vec<Effect>,
+) {
+    let new = match result {
+        Ok(new) => *new,
+        Err(problem) => return model.notify_problem("settings unchanged", &problem),
+    };
+    let old = &model.settings.live;
+    let differing = new.fixed.iter().filter(|setting| !old.fixed.contains(setting)).map(|(name, _)| *name);
+    let restart = differing.collect::<Vec<_>>().join(", ");
+    let was_on = model.screen.mouse.is_on;
+    // A fixed setting is not in use yet, so the next change still names it.
+    let fixed = old.fixed.clone();
+    if old.notify_command != new.notify_command {
+        effects.push(Effect::NotifyBy(new.notify_command.clone()));
+    }
+    model.use_settings(LiveSettings { fixed, ..new });
+    if model.screen.mouse.is_on != was_on {
+        effects.push(Effect::Mouse(!was_on));
+    }
+    match restart.as_str() {
+        "" => model.notify(Tone::Good, "configuration reloaded"),
+        names => model.notify(Tone::Good, format!("configuration reloaded · restart scandeck to use {names}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ThemeFile;
+    use crate::config::file::KeySetting;
+    use crate::dashboard::base::{OwnTheme, Scheme};
+    use crate::dashboard::core::Msg;
+    use crate::dashboard::input::Keymap;
+    use crate::dashboard::testing::TestDashboard;
+    use std::sync::Arc;
+
+    fn settings() -> LiveSettings {
+        let text = "base = \"light\"\nhigh = \"#ffff00\"".to_owned();
+        let file = ThemeFile { name: "dusk".to_owned(), path: "themes/dusk.toml".to_owned(), text };
+        let fixed = vec![("user", "ann".to_owned())];
+        LiveSettings { themes: vec![OwnTheme::parse(&file).unwrap()], fixed, ..LiveSettings::default() }
+    }
+
+    fn reload(app: &mut TestDashboard, new: LiveSettings) -> Vec<Effect> {
+        app.send(Msg::SettingsRead(Ok(Box::new(new))))
+    }
+
+    #[test]
+    fn changed_settings_are_used_at_once() {
+        let mut app = TestDashboard::new();
+        app.model.use_settings(settings());
+        let zoom = KeySetting { line: 1, context: "lists".into(), action: "zoom".into(), keys: vec!["Z".into()] };
+        let keymap = Arc::new(Keymap::builtin().rebound(&[zoom]).unwrap());
+        let notify_command = vec!["beep".to_owned()];
+        let effects =
+            reload(&mut app, LiveSettings { keymap, mouse: true, theme: "dusk".into(), notify_command, ..settings() });
+        assert!(effects.contains(&Effect::Mouse(true)), "{effects:?}");
+        assert!(effects.contains(&Effect::NotifyBy(vec!["beep".to_owned()])), "{effects:?}");
+        assert_eq!(app.model.scheme().map(|(scheme, _)| scheme), Some(Scheme::Light));
+        app.keys("Z");
+        assert!(app.model.navigation.focus.zoomed);
+        let notices: Vec<&str> = app.model.overlay.notices.iter().map(|notice| notice.text.as_str()).collect();
+        assert!(notices.contains(&"theme dusk: low contrast of high (1.1:1)"), "{notices:?}");
+        assert!(notices.contains(&"configuration reloaded"), "{notices:?}");
+    }
+
+    #[test]
+    fn unchanged_settings_leave_choices_of_the_session() {
+        let mut app = TestDashboard::new();
+        app.model.use_settings(settings());
+        app.keys(": 'theme tritanopia' enter : 'mouse on' enter");
+        let fixed = vec![("user", "eve".to_owned())];
+        assert!(!reload(&mut app, LiveSettings { fixed, ..settings() }).contains(&Effect::Mouse(false)));
+        assert_eq!((app.model.screen.theme.as_str(), app.model.screen.mouse.is_on), ("tritanopia", true));
+        let notice = app.model.overlay.notices.iter().last().unwrap();
+        assert_eq!(notice.text, "configuration reloaded · restart scandeck to use user");
+    }
+
+    #[test]
+    fn wrong_settings_leave_the_old_ones_and_name_the_place() {
+        let mut app = TestDashboard::new();
+        app.model.use_settings(LiveSettings { theme: "dusk".into(), ..settings() });
+        let problem = Problem::local("config.toml:3: unknown action \"fly\"").with_hint("see `scandeck keys`");
+        app.send(Msg::SettingsRead(Err(problem)));
+        assert_eq!(app.model.settings.live.theme, "dusk");
+        let notice = app.model.overlay.notices.iter().last().unwrap();
+        assert!(notice.text.contains("config.toml:3: unknown action"), "{}", notice.text);
+    }
+}
