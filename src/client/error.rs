@@ -46,6 +46,8 @@ pub enum ErrorKind {
         /// `Retry-After`, capped at one hour.
         retry_after: Option<Duration>,
     },
+    /// 304: the service has nothing newer than the response whose tag was sent.
+    NotModified,
     /// 5xx.
     Server,
     /// The server is not this API: a web page, a redirect, an unknown path.
@@ -201,6 +203,7 @@ impl Error {
             | ErrorKind::NotFound
             | ErrorKind::Conflict
             | ErrorKind::Invalid
+            | ErrorKind::NotModified
             | ErrorKind::Cancelled => "",
             ErrorKind::NotAcceptable => "choose another format",
             ErrorKind::RateLimited { retry_after: Some(wait) } => return format!("wait {} s", wait.as_secs().max(1)),

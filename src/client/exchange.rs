@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use jiff::Timestamp;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH, LOCATION,
+};
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -191,6 +193,9 @@ impl Client {
         };
         match &result {
             Ok(answer) => call.succeed(answer.status.as_u16(), answer.length()),
+            Err(error) if error.kind == ErrorKind::NotModified => {
+                call.succeed(StatusCode::NOT_MODIFIED.as_u16(), 0);
+            }
             Err(error) => call.fail(error),
         }
         result
@@ -252,6 +257,9 @@ impl Client {
             // `body` decompresses, because it knows how much was received.
             builder = builder.header(ACCEPT_ENCODING, "gzip");
         }
+        if let Some(tag) = self.known.of(request) {
+            builder = builder.header(IF_NONE_MATCH, tag);
+        }
         builder = match &request.body {
             RequestBody::Empty => builder,
             RequestBody::Form(fields) => builder.form(fields),
@@ -274,6 +282,11 @@ impl Client {
 
     async fn accept(&self, request: &ApiRequest, response: Response, reading: Reading<'_>) -> ClientResult<HttpAnswer> {
         let status = response.status();
+        let known = self.known.of(request);
+        if let (StatusCode::NOT_MODIFIED, Some(tag)) = (status, known) {
+            self.observed.add_tag(request, Some(tag));
+            return Err(Error::new(ErrorKind::NotModified, "unchanged since the last response").with_status(304));
+        }
         if status.is_redirection() {
             return Err(redirected(&response));
         }
@@ -284,6 +297,7 @@ impl Client {
             return Err(not_this_api(status, "web page instead of JSON: the server is not this API"));
         }
         let headers = response.headers().clone();
+        self.observed.add_tag(request, headers.get(ETAG));
         let limit = request.size.limit();
         let body = match reading {
             Reading::Later => {

@@ -50,6 +50,7 @@ pub(crate) use error::NOT_THIS_API_HINT;
 pub use error::{Error, ErrorKind};
 pub use exchange::Collector;
 pub use findings::FindingQuery;
+pub use observed::EntityTags;
 use observed::Observed;
 pub use problem::Problem;
 pub use raw::{FormPairs, RawRequest, RequestBody};
@@ -115,6 +116,8 @@ pub struct Client {
     settings: Arc<ClientSettings>,
     announced: Arc<Mutex<Announced>>,
     observed: Arc<Observed>,
+    /// The tags of responses that the caller still has.
+    known: Arc<EntityTags>,
     calls: Arc<CallLog>,
     memory: Arc<AtomicUsize>,
 }
@@ -164,6 +167,7 @@ impl Client {
             settings: Arc::new(settings),
             announced: Arc::default(),
             observed: Arc::default(),
+            known: Arc::default(),
             calls: Arc::default(),
             memory: Arc::default(),
         })
@@ -214,6 +218,12 @@ impl Client {
         Self { observed: Arc::default(), ..self.clone() }
     }
 
+    /// The same connection, for a caller that still has the responses with these tags: reads of which the service has nothing
+    /// newer fail with [`ErrorKind::NotModified`].
+    pub fn unless(&self, known: Arc<EntityTags>) -> Self {
+        Self { known, ..self.clone() }
+    }
+
     /// The calls of this client and its clones, oldest first: the last 1,000 that ended, then those in flight.
     pub fn recorded_calls(&self) -> Vec<ApiCall> {
         self.calls.calls()
@@ -237,6 +247,11 @@ impl Client {
     /// The items of lists that could not be decoded since [`observing`](Self::observing), each with its position.
     pub fn unreadable(&self) -> Vec<String> {
         self.observed.unreadable()
+    }
+
+    /// The tags of the responses since [`observing`](Self::observing); none of lists of several pages.
+    pub fn entity_tags(&self) -> EntityTags {
+        self.observed.tags()
     }
 
     /// Notes items of a list that are decoded, but not usable.

@@ -9,7 +9,7 @@ use scandeck::dashboard::poller::{CHANNEL, Poller};
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
-use wiremock::matchers::any;
+use wiremock::matchers::{any, header, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{client, client_of, create_target, start_scan, until};
@@ -131,6 +131,30 @@ async fn poller_after_service_restart_reconnects_and_refreshes() {
         .await;
     drop(poller);
     service.stop().await;
+}
+
+#[tokio::test]
+async fn unchanged_scans_are_requested_with_their_tag_until_a_refresh() {
+    let server = MockServer::start().await;
+    let tagged = |data| ResponseTemplate::new(200).insert_header("etag", "\"7\"").set_body_json(data);
+    Mock::given(header("if-none-match", "\"7\"")).respond_with(ResponseTemplate::new(304)).mount(&server).await;
+    let scans = json!({"data": [{"id": 1, "target_id": 2, "status_name": "running"}]});
+    Mock::given(path("/api/v2/scans")).respond_with(tagged(scans)).mount(&server).await;
+    Mock::given(any()).respond_with(tagged(json!({"data": []}))).mount(&server).await;
+    let mut poller = PollerTask::start(client_of(&server.uri(), "k"));
+    let count = async |path: &str, has_tag: bool| {
+        let is_counted = |request: &&wiremock::Request| {
+            request.url.path().ends_with(path) && request.headers.contains_key("if-none-match") == has_tag
+        };
+        server.received_requests().await.unwrap().iter().filter(is_counted).count()
+    };
+    until(|| count("/scans", true), |&unchanged| unchanged > 1).await;
+    let targets = count("/targets", false).await;
+    poller.plans.send_modify(|plan| _ = plan.refreshes.insert(ListKind::Targets, 1));
+    until(|| count("/targets", false), |&read| read > targets).await;
+    while let Ok(update) = poller.updates.try_recv() {
+        assert!(!matches!(update.event, PollEvent::Failed(..) | PollEvent::PartFailed(..)), "{update:?}");
+    }
 }
 
 #[tokio::test]

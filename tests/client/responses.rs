@@ -1,6 +1,7 @@
 //! Services that speak HTTP, but send errors, redirects, damaged or oversized bodies.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -221,6 +222,48 @@ async fn rejected_key_is_named_by_source_and_can_be_replaced() {
     assert!(clone.list_workspaces().await.unwrap().is_empty(), "clones use the new key too");
     assert!(client.replace_key(&"a\nb".to_owned().into()).is_err());
     assert!(!format!("{client:?} {error:?}").contains("first"));
+}
+
+#[tokio::test]
+async fn unchanged_list_is_not_modified_for_a_caller_that_has_it() {
+    let server = MockServer::start().await;
+    let unchanged = ResponseTemplate::new(304).set_body_string("");
+    Mock::given(header("if-none-match", "W/\"7\"")).respond_with(unchanged).mount(&server).await;
+    let list = ResponseTemplate::new(200).insert_header("etag", "W/\"7\"").set_body_json(json!({"data": []}));
+    Mock::given(any()).respond_with(list).mount(&server).await;
+    let first = client(&server.uri()).observing();
+    first.list_workspaces().await.unwrap();
+    let known = Arc::new(first.entity_tags());
+    assert!(!known.is_empty());
+    first.list_workspaces().await.expect("without `unless`, everything is read");
+    let second = first.observing().unless(Arc::clone(&known));
+    for _ in 0..2 {
+        assert_eq!(second.list_workspaces().await.unwrap_err().kind, ErrorKind::NotModified);
+    }
+    assert_eq!(second.entity_tags(), *known);
+    second.list_reports().await.expect("another list");
+    let ends: Vec<_> = second.recorded_calls().into_iter().filter_map(|call| call.end).collect();
+    assert!(ends.iter().all(|end| end.error.is_none()) && ends.iter().any(|end| end.status == Some(304)));
+}
+
+#[tokio::test]
+async fn list_of_several_pages_has_no_tag() {
+    let server = MockServer::start().await;
+    let page = |ids: std::ops::Range<i64>| {
+        let targets: Vec<_> = ids.map(|id| json!({"id": id, "name": "a.test"})).collect();
+        ResponseTemplate::new(200).insert_header("etag", "\"7\"").set_body_json(json!({"data": targets}))
+    };
+    Mock::given(query_param("page", "1")).respond_with(page(1..1001)).mount(&server).await;
+    Mock::given(query_param("page", "2")).respond_with(page(1001..1003)).mount(&server).await;
+    let client = client(&server.uri()).observing();
+    assert_eq!(client.list_all_targets(&Default::default()).await.unwrap().len(), 1002);
+    assert!(client.entity_tags().is_empty());
+}
+
+#[tokio::test]
+async fn unrequested_304_is_not_this_api() {
+    let (_server, client) = service(ResponseTemplate::new(304)).await;
+    assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::NotThisApi);
 }
 
 #[tokio::test]

@@ -44,8 +44,9 @@ async fn decision_drawn_as_saved_survives_kill_9() {
         let is_saved = |text: &str| {
             text.lines().any(|line| line.contains("web.key") && line.contains(word) && !line.contains('…'))
         };
-        // Just after the first start, the store is still being created.
-        let is_answered = |text: &str| is_saved(text) || text.contains("still loading");
+        // Just after the first start, the store is still being created, or the row has only just appeared.
+        let is_answered =
+            |text: &str| is_saved(text) || ["still loading", "too soon"].iter().any(|why| text.contains(why));
         while !is_saved(&session.text()) {
             session.keys(key);
             session.until_true(word, is_answered).await;

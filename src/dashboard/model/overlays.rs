@@ -1,7 +1,7 @@
 //! Notices, texts and prompts over the panes.
 
 use crate::dashboard::base::Tone;
-use crate::dashboard::input::{Action, Context};
+use crate::dashboard::input::{Action, Context, KeyChord, KeyEvent, KeyStep};
 use crate::dashboard::model::{CommandLine, Modal, Model, TextBox};
 use crate::dashboard::prompts::Prompt;
 use crate::dashboard::text::TextInput;
@@ -16,6 +16,16 @@ impl Model {
     /// Shows a text over the panes.
     pub(crate) fn show_text(&mut self, title: impl Into<String>, body: impl Into<String>) {
         self.overlay.modals.push(Modal::Text(TextBox { title: title.into(), body: body.into(), scroll: 0 }));
+    }
+
+    /// The character that a key types into the open line of a filter or a search.
+    pub(crate) fn line_letter(&self, event: KeyEvent) -> Option<char> {
+        if !matches!(self.overlay.modals.last(), Some(Modal::Line(_))) {
+            return None;
+        }
+        let key = KeyChord::from(event);
+        let step = self.keyboard.keymap.step(&self.contexts(), &[], key);
+        key.typed().filter(|_| matches!(step, KeyStep::Unknown))
     }
 
     /// Notifies that an action has no effect in the focused pane.

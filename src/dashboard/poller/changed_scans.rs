@@ -1,7 +1,7 @@
 //! The scans whose findings have to be fetched again.
 //!
-//! A scan has *moved* when its risk counts changed or it ended. If a service reports no counts for running scans, the number
-//! of finished tests is used instead. Findings are fetched for moved scans only, and for a running scan the less often the
+//! A scan has *moved* when its risk counts changed or it ended. If a service reports no count at all for running scans, the
+//! number of finished tests is used instead. Findings are fetched for moved scans only, and for a running scan the less often the
 //! more it has.
 
 use crate::contract::{Scan, ScanId, TargetId};
@@ -27,7 +27,7 @@ struct Mark {
 impl Mark {
     fn of(scan: &Scan) -> Self {
         let counts = scan.result_summary.by_risk();
-        let tests = counts.contains(&None).then_some(scan.num_finished_tests);
+        let tests = counts.iter().all(Option::is_none).then_some(scan.num_finished_tests);
         Self { counts, tests, ended: scan.has_ended(), target: scan.target_id }
     }
 
@@ -152,14 +152,9 @@ mod tests {
     const GAP: Duration = Duration::from_secs(10);
 
     fn scan(id: i64, status: ScanStatus, high: Option<i64>, tests: i64) -> Scan {
-        let result_summary = ResultSummary {
-            critical: Some(0),
-            high,
-            medium: Some(0),
-            low: Some(0),
-            info: Some(0),
-            ..ResultSummary::default()
-        };
+        let other = high.map(|_| 0);
+        let result_summary =
+            ResultSummary { critical: other, high, medium: other, low: other, info: other, ..ResultSummary::default() };
         let target_id = TargetId(id * 10);
         Scan {
             id: ScanId(id),
@@ -217,6 +212,19 @@ mod tests {
         moved.learn(&Table::new([scan(1, ScanStatus::Running, None, 1)]));
         moved.learn(&Table::new([scan(1, ScanStatus::Running, None, 2)]));
         assert_eq!(due(&mut moved, now), [1]);
+    }
+
+    #[test]
+    fn scan_with_some_counts_is_not_fetched_when_tests_finish() {
+        let (mut moved, now) = (ChangedScans::default(), Instant::now());
+        let partly = |tests| {
+            let mut scan = scan(1, ScanStatus::Running, Some(1), tests);
+            scan.result_summary.critical = None;
+            Table::new([scan])
+        };
+        moved.learn(&partly(1));
+        moved.learn(&partly(2));
+        assert!(due(&mut moved, now).is_empty());
     }
 
     #[test]

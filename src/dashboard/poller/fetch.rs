@@ -25,10 +25,12 @@ pub(crate) enum Fetch {
         workspace: Option<WorkspaceId>,
         cached: Option<Snapshot>,
     },
-    /// The active scans, and the scans of `cached` that are no longer active.
+    /// The active scans, and the scans of `cached` that are no longer active. Without `with_waiting` only the running
+    /// ones; no scan of `cached` waits then.
     ActiveScans {
         workspace: Option<WorkspaceId>,
         cached: Arc<Table<Scan>>,
+        with_waiting: bool,
     },
     /// The findings of some scans, which replace the known ones; the findings of `removed` scans are dropped.
     FindingsOf {
@@ -92,7 +94,7 @@ impl Fetch {
     /// The least number of calls.
     pub fn calls(&self) -> u32 {
         match self {
-            Fetch::ActiveScans { .. } => 2,
+            Fetch::ActiveScans { with_waiting, .. } => 1 + u32::from(*with_waiting),
             Fetch::FindingsOf { scans, .. } => u32::try_from(scans.len()).unwrap_or(u32::MAX),
             _ => 1,
         }
@@ -101,10 +103,15 @@ impl Fetch {
     pub async fn run(self, client: &Client, files: Option<&FindingTextFiles>) -> Result<Fetched, Error> {
         Ok(match self {
             Fetch::List { list, workspace, cached } => {
-                Fetched::List(whole_list(client, list, workspace, cached.as_ref(), files).await?)
+                match (whole_list(client, list, workspace, cached.as_ref(), files).await, cached) {
+                    (Err(error), Some(cached)) if error.kind == ErrorKind::NotModified => Fetched::List(cached),
+                    (read, _) => Fetched::List(read?),
+                }
             }
-            Fetch::ActiveScans { workspace, cached } => {
-                Fetched::List(Snapshot::Scans(active_scans(client, workspace, cached).await?))
+            Fetch::ActiveScans { workspace, cached, with_waiting } => {
+                // In this order, a scan that starts in between is in the second response.
+                let statuses = with_waiting.then_some(ScanStatus::Waiting).into_iter().chain([ScanStatus::Running]);
+                Fetched::List(Snapshot::Scans(active_scans(client, workspace, statuses, cached).await?))
             }
             Fetch::FindingsOf { scans, removed, cached } => {
                 let rows = findings::of_scans(client, &scans, removed, &cached, files).await?;
@@ -204,12 +211,20 @@ where
 async fn active_scans(
     client: &Client,
     workspace_id: Option<WorkspaceId>,
+    statuses: impl Iterator<Item = ScanStatus>,
     cached: Arc<Table<Scan>>,
 ) -> Result<Arc<Table<Scan>>, Error> {
     let mut active: BTreeMap<ScanId, Arc<Scan>> = BTreeMap::new();
-    for status in [ScanStatus::Waiting, ScanStatus::Running] {
-        let query = ScanQuery { workspace_id, status: Some(status), ..ScanQuery::default() };
-        active.extend(client.list_all_scans(&query).await?.into_iter().map(|scan| (scan.id, Arc::new(scan))));
+    for status in statuses {
+        let query = ScanQuery { workspace_id, status: Some(status.clone()), ..ScanQuery::default() };
+        match client.list_all_scans(&query).await {
+            Ok(scans) => active.extend(scans.into_iter().map(|scan| (scan.id, Arc::new(scan)))),
+            Err(error) if error.kind == ErrorKind::NotModified => {
+                let same = cached.items().iter().filter(|scan| scan.status_name == status);
+                active.extend(same.map(|scan| (scan.id, Arc::clone(scan))));
+            }
+            Err(error) => return Err(error),
+        }
     }
     let has_ended = |scan: &&Arc<Scan>| scan.is_active() && !active.contains_key(&scan.id);
     let ended: Vec<ScanId> = cached.items().iter().filter(has_ended).map(|scan| scan.id).collect();

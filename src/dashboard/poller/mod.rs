@@ -34,10 +34,10 @@ pub use findings::FindingTextFiles;
 pub(crate) use link::{FailureScope, LinkState};
 pub(crate) use on_demand::OnDemand;
 pub(crate) use outbox::Outbox;
-pub(crate) use pace::{CallBudget, Demand, PollPace};
+pub(crate) use pace::{Beat, CallBudget, Demand, PollPace};
 pub(crate) use scheduler::{InFlight, ORDER, Scheduler};
 
-use crate::client::{Client, Error, ErrorKind, Lane};
+use crate::client::{Client, EntityTags, Error, ErrorKind, Lane};
 use crate::contract::Stamp;
 use crate::dashboard::base::{PollPlan, Update};
 use futures::FutureExt;
@@ -75,6 +75,7 @@ struct FetchAnswer {
     calls: u32,
     /// Items of the list that could not be decoded.
     unreadable: Vec<String>,
+    tags: EntityTags,
 }
 
 /// The event that ended a wait.
@@ -100,6 +101,13 @@ impl Poller {
         Self { files: Some(files), ..self }
     }
 
+    /// The same on this beat.
+    #[must_use]
+    pub(crate) fn with_beat(mut self, beat: Beat) -> Self {
+        self.scheduler.beat = beat;
+        self
+    }
+
     /// Polls until the dashboard ends.
     pub async fn run(mut self) {
         while self.poll_once().await.is_continue() {}
@@ -109,13 +117,15 @@ impl Poller {
     /// the next request. Breaks at the end of the dashboard.
     pub async fn poll_once(&mut self) -> ControlFlow<()> {
         for fetch in self.scheduler.due(Instant::now()) {
-            let (client, slot, files) = (self.client.observing(), fetch.slot(), self.files.clone());
+            let tags = self.scheduler.tags_for(&fetch).unwrap_or_default();
+            let (client, slot, files) = (self.client.observing().unless(tags), fetch.slot(), self.files.clone());
             let abort = self.in_flight.spawn(async move {
                 // A panic in the task would leave its slot in flight forever, so it becomes a response.
                 let broken = |_| Err(Error::new(ErrorKind::Decode, "response not read: details are in the log"));
                 let result =
                     AssertUnwindSafe(fetch.run(&client, files.as_ref())).catch_unwind().await.unwrap_or_else(broken);
-                FetchAnswer { slot, result, calls: client.calls(), unreadable: client.unreadable() }
+                let (calls, unreadable, tags) = (client.calls(), client.unreadable(), client.entity_tags());
+                FetchAnswer { slot, result, calls, unreadable, tags }
             });
             self.aborts.insert(slot, abort);
         }
@@ -164,7 +174,7 @@ impl Poller {
     }
 
     fn absorb(&mut self, answer: FetchAnswer) {
-        let FetchAnswer { slot, result, calls, unreadable } = answer;
+        let FetchAnswer { slot, result, calls, unreadable, tags } = answer;
         if let Err(error) = &result {
             tracing::debug!(?slot, %error, "a request failed");
         }
@@ -172,6 +182,10 @@ impl Poller {
         self.scheduler.learn_limits(self.client.budget(Lane::Read), self.client.clock_offset(), wall);
         self.scheduler.learn_missing(self.client.missing_scanners());
         self.scheduler.settle(slot, calls, unreadable);
+        let is_read = result.is_ok();
         self.scheduler.absorb(slot, result, Instant::now(), wall);
+        if is_read {
+            self.scheduler.learn_tags(slot, tags);
+        }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::dashboard::base::ListKind;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 /// Limits from this on allow the brisk pace.
 const BRISK_LIMIT: u32 = 1000;
@@ -71,6 +71,32 @@ impl PollPace {
     fn pick(self, brisk: u64, sparing: u64, demand: Demand) -> Duration {
         let seconds = if self == PollPace::Brisk { brisk } else { sparing };
         Duration::from_secs(if demand.scarce { seconds * 2 } else { seconds })
+    }
+}
+
+/// Points in time one second apart. Timers that use the same ones wake the processor together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beat(Instant);
+
+impl Beat {
+    const PERIOD: Duration = Duration::from_secs(1);
+
+    /// The beat whose first point is this one.
+    pub fn since(start: Instant) -> Self {
+        Self(start)
+    }
+
+    /// The last point before a time.
+    pub fn before(self, time: Instant) -> Instant {
+        let passed = time.saturating_duration_since(self.0).as_nanos() % Self::PERIOD.as_nanos();
+        time - Duration::from_nanos_u128(passed)
+    }
+
+    /// Points that are so many seconds apart, from the next one on. Late ones are skipped.
+    pub fn every(self, seconds: u64) -> Interval {
+        let mut beats = interval_at(self.before(Instant::now()) + Self::PERIOD, Self::PERIOD * seconds as u32);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        beats
     }
 }
 

@@ -9,12 +9,13 @@
 //!
 //! The time is an argument, so tests can drive hours of polling in a microsecond.
 
-use crate::client::Problem;
-use crate::contract::{CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan};
+use crate::client::{EntityTags, Problem};
+use crate::contract::{CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanStatus};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
 use crate::dashboard::poller::{
-    Backoff, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace, ScanCounts,
+    Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace,
+    ScanCounts,
 };
 use crate::table::Table;
 use crate::triage::ListedFinding;
@@ -29,6 +30,8 @@ const AT_ONCE: usize = 6;
 const CAPTURES_AT_ONCE: usize = 3;
 /// A refresh replaces requests that have waited longer.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Waiting scans are polled this often as long as none is known.
+const WAITING: Duration = Duration::from_secs(5);
 /// Scans whose findings are fetched by one request.
 const SCANS_A_FETCH: usize = 4;
 /// The lists in the order of their requests when several are due: lists that change often first.
@@ -64,6 +67,8 @@ pub(crate) struct InFlight {
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     pub here: bool,
+    /// When lists are polled.
+    pub beat: Beat,
     pub plan: PollPlan,
     pub link: LinkState,
     pub pace: PollPace,
@@ -75,8 +80,11 @@ pub(crate) struct Scheduler {
     pub missing_scanners: Arc<[MissingScanner]>,
     pub schedules: BTreeMap<ListKind, ListSchedule>,
     pub scans_read_whole: Option<Instant>,
+    waiting_read: Option<Instant>,
     /// The lists as last fetched.
     pub cached: BTreeMap<ListKind, Snapshot>,
+    /// The tags of the last responses, with the revision of the table that was made of them.
+    tags: BTreeMap<FetchSlot, (u64, Arc<EntityTags>)>,
     pub moved: ChangedScans,
     pub counts: ScanCounts,
     pub on_demand: OnDemand,
@@ -95,6 +103,7 @@ impl Scheduler {
     pub fn new(here: bool, now: Instant) -> Self {
         Self {
             here,
+            beat: Beat::since(now),
             plan: PollPlan::default(),
             link: LinkState::new(here),
             pace: PollPace::of(None, here),
@@ -106,7 +115,9 @@ impl Scheduler {
             missing_scanners: Arc::default(),
             schedules: BTreeMap::new(),
             scans_read_whole: None,
+            waiting_read: None,
             cached: BTreeMap::new(),
+            tags: BTreeMap::new(),
             moved: ChangedScans::default(),
             counts: ScanCounts::default(),
             on_demand: OnDemand::default(),
@@ -176,6 +187,7 @@ impl Scheduler {
         self.schedules.retain(|list, _| *list == ListKind::Workspaces);
         self.scans_read_whole = None;
         self.cached.retain(|list, _| *list == ListKind::Workspaces);
+        self.tags.clear();
         self.moved = ChangedScans::default();
         self.counts = ScanCounts::default();
         self.on_demand = OnDemand::default();
@@ -186,6 +198,8 @@ impl Scheduler {
 
     fn request(&mut self, list: ListKind) {
         self.schedule(list).is_requested = true;
+        // Users who refresh a list doubt what they see.
+        self.tags.remove(&FetchSlot::List(list));
         match list {
             ListKind::Captures => {
                 self.on_demand.request_all_captures();
@@ -237,10 +251,16 @@ impl Scheduler {
             Fetch::Captures { logger, .. } => self.on_demand.drop_captures(*logger),
             Fetch::Part { .. } => self.on_demand.part_sent(now),
             Fetch::FindingsOf { .. } => {}
-            Fetch::ActiveScans { .. } => self.note_list_sent(ListKind::Scans, now),
+            Fetch::ActiveScans { with_waiting, .. } => {
+                if *with_waiting {
+                    self.waiting_read = Some(self.beat.before(now));
+                }
+                self.note_list_sent(ListKind::Scans, now);
+            }
             Fetch::List { list, .. } => {
                 if *list == ListKind::Scans {
-                    self.scans_read_whole = Some(now);
+                    let read = Some(self.beat.before(now));
+                    (self.scans_read_whole, self.waiting_read) = (read, read);
                     self.counts.read_all();
                 }
                 self.note_list_sent(*list, now);
@@ -249,8 +269,32 @@ impl Scheduler {
     }
 
     fn note_list_sent(&mut self, list: ListKind, now: Instant) {
+        let last = Some(self.beat.before(now));
         let schedule = self.schedule(list);
-        (schedule.is_requested, schedule.last) = (false, Some(now));
+        (schedule.is_requested, schedule.last) = (false, last);
+    }
+
+    /// The tags of the responses from which the known list of a request was made, if there are any.
+    pub fn tags_for(&self, fetch: &Fetch) -> Option<Arc<EntityTags>> {
+        let known = match fetch {
+            Fetch::List { cached, .. } => cached.as_ref()?.revision(),
+            Fetch::ActiveScans { cached, .. } => cached.revision(),
+            Fetch::FindingsOf { .. } | Fetch::Captures { .. } | Fetch::Part { .. } => return None,
+        };
+        let (revision, tags) = self.tags.get(&fetch.slot())?;
+        (*revision == known).then(|| Arc::clone(tags))
+    }
+
+    /// Takes the tags of a response whose list was taken. A list with unreadable items is read whole each time, so that they
+    /// are reported.
+    pub fn learn_tags(&mut self, slot: FetchSlot, tags: EntityTags) {
+        let FetchSlot::List(list) = slot else { return };
+        self.tags.remove(&slot);
+        if let Some(snapshot) =
+            self.cached.get(&list).filter(|_| !tags.is_empty() && !self.unreadable.contains_key(&slot))
+        {
+            self.tags.insert(slot, (snapshot.revision(), Arc::new(tags)));
+        }
     }
 
     fn next_fetch(&mut self, now: Instant) -> Option<Fetch> {
@@ -315,7 +359,9 @@ impl Scheduler {
             && !self.scans_due_whole(now)
             && let Some(cached) = self.table().cloned()
         {
-            return Fetch::ActiveScans { workspace, cached };
+            let waits = cached.items().iter().any(|scan: &Arc<Scan>| scan.status_name == ScanStatus::Waiting);
+            let with_waiting = waits || self.waiting_read.is_none_or(|last| last + WAITING <= now);
+            return Fetch::ActiveScans { workspace, cached, with_waiting };
         }
         if list == ListKind::Findings {
             if !self.is_requested(list)

@@ -22,6 +22,7 @@ use crate::triage::ListedFinding;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{mpsc, oneshot};
@@ -35,9 +36,13 @@ const REST_FACTOR: u32 = 100;
 /// Limit for the remaining writes at the end: short, because they are only a cache.
 const GOODBYE: Duration = Duration::from_secs(3);
 
+/// Snapshots to be written: the newest of each list.
+type WaitingLists = BTreeMap<ListFile, (Snapshot, Stamp)>;
+
 enum CacheRequest {
     Recall(Generation, WorkspaceId),
-    Keep(Option<WorkspaceId>, Snapshot, Stamp),
+    /// The first list waits.
+    Keep,
     Confirm(Vec<ListFile>, Stamp),
 }
 
@@ -48,6 +53,8 @@ pub(crate) struct Cache {
     /// The workspace that was recalled last.
     recalled: Option<WorkspaceId>,
     texts: FindingTextFiles,
+    /// Shared, so that a newer snapshot need not wake the task.
+    waiting: Arc<Mutex<WaitingLists>>,
 }
 
 impl Cache {
@@ -60,7 +67,9 @@ impl Cache {
         let (requests, waiting) = mpsc::unbounded_channel();
         let (begun, started) = oneshot::channel();
         let task = CacheTask::new(directory, files.clone(), answers);
-        (Self { requests, task: tokio::spawn(task.run(waiting, begun)), recalled: None, texts: files }, started)
+        let lists = Arc::clone(&task.waiting);
+        let task = tokio::spawn(task.run(waiting, begun));
+        (Self { requests, task, recalled: None, texts: files, waiting: lists }, started)
     }
 
     /// Requests the lists of the current workspace of the model, if it has changed.
@@ -83,7 +92,11 @@ impl Cache {
             Some(id) if update.generation == model.connection.generation && CACHED_LISTS.contains(&list) => Some(id),
             _ => return,
         };
-        self.send(CacheRequest::Keep(workspace, snapshot.clone(), update.at));
+        let mut waiting = locked(&self.waiting);
+        if waiting.is_empty() {
+            self.send(CacheRequest::Keep);
+        }
+        waiting.insert((workspace, list), (snapshot.clone(), update.at));
     }
 
     fn send(&self, request: CacheRequest) {
@@ -101,6 +114,11 @@ impl Cache {
             tracing::warn!("ended before the cache was written");
         }
     }
+}
+
+/// The lock protects plain values, which stay usable after a panic of another holder.
+fn locked(waiting: &Mutex<WaitingLists>) -> MutexGuard<'_, WaitingLists> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The lists that are as recent as the service.
@@ -123,8 +141,7 @@ struct CacheTask {
     files: CachedLists,
     texts: FindingTextFiles,
     answers: UnboundedSender<TaskReport>,
-    /// Snapshots to be written.
-    waiting: BTreeMap<ListFile, (Snapshot, Stamp)>,
+    waiting: Arc<Mutex<WaitingLists>>,
     /// The tables in the files, by their revisions, and the times of the files.
     written: BTreeMap<ListFile, (u64, Stamp)>,
     rest: Duration,
@@ -136,7 +153,7 @@ impl CacheTask {
             files: CachedLists::new(directory).with_texts(texts.clone()),
             texts,
             answers,
-            waiting: BTreeMap::new(),
+            waiting: Arc::default(),
             written: BTreeMap::new(),
             rest: REST,
         }
@@ -151,10 +168,7 @@ impl CacheTask {
             tokio::select! {
                 request = requests.recv() => match request {
                     Some(CacheRequest::Recall(generation, id)) => self.recall(generation, id).await,
-                    Some(CacheRequest::Keep(workspace, snapshot, at)) => {
-                        self.waiting.insert((workspace, snapshot.list_kind()), (snapshot, at));
-                        due.get_or_insert_with(|| Instant::now() + self.rest);
-                    }
+                    Some(CacheRequest::Keep) => _ = due.get_or_insert_with(|| Instant::now() + self.rest),
                     Some(CacheRequest::Confirm(lists, at)) => {
                         self.write().await;
                         self.confirm(lists, at).await;
@@ -184,8 +198,9 @@ impl CacheTask {
         for list in CACHED_LISTS {
             let file = (Some(id), list);
             let files = self.files.clone();
-            let known = match self.waiting.get(&file) {
-                Some(newer) => Some(newer.clone()),
+            let newer = locked(&self.waiting).get(&file).cloned();
+            let known = match newer {
+                Some(newer) => Some(newer),
                 None => spawn_blocking(move || files.read(file)).await.ok().flatten().inspect(|(snapshot, at)| {
                     self.written.insert(file, (snapshot.revision(), *at));
                 }),
@@ -206,7 +221,8 @@ impl CacheTask {
 
     async fn write(&mut self) {
         let begun = Instant::now();
-        for (file, (snapshot, at)) in std::mem::take(&mut self.waiting) {
+        let waiting = std::mem::take(&mut *locked(&self.waiting));
+        for (file, (snapshot, at)) in waiting {
             let (files, revision) = (self.files.clone(), snapshot.revision());
             // An unchanged list only gets a new time, unless another dashboard has written the file.
             let known = self.written.remove(&file).filter(|&(written, _)| written == revision);
@@ -242,7 +258,6 @@ mod tests {
     use crate::table::Table;
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
-    use std::sync::Arc;
 
     const FINDINGS: ListFile = (Some(WorkspaceId(1)), ListKind::Findings);
 
@@ -267,7 +282,7 @@ mod tests {
         let list = findings("Open port");
         for (second, is_kept) in [(0, false), (1, true)] {
             let before = is_kept.then(inode);
-            first.waiting.insert(FINDINGS, (list.clone(), at(second)));
+            locked(&first.waiting).insert(FINDINGS, (list.clone(), at(second)));
             first.write().await;
             assert_eq!((first.files.time(FINDINGS), before.is_none_or(|one| one == inode())), (Some(at(second)), true));
         }
@@ -277,15 +292,15 @@ mod tests {
         let Some(TaskReport::Msg(msg)) = reports.recv().await else { panic!("nothing recalled") };
         let Msg::Cached(CachedList { snapshot, .. }) = *msg else { panic!("another message") };
         let before = inode();
-        next.waiting.insert(FINDINGS, (snapshot, at(2)));
+        locked(&next.waiting).insert(FINDINGS, (snapshot, at(2)));
         next.write().await;
         assert_eq!((next.files.time(FINDINGS), inode()), (Some(at(2)), before));
         // The file is now newer than the first run knows.
-        first.waiting.insert(FINDINGS, (list, at(3)));
+        locked(&first.waiting).insert(FINDINGS, (list, at(3)));
         first.write().await;
         assert!(inode() != before && first.files.time(FINDINGS) == Some(at(3)));
         let before = inode();
-        first.waiting.insert(FINDINGS, (findings("Banner"), at(4)));
+        locked(&first.waiting).insert(FINDINGS, (findings("Banner"), at(4)));
         first.write().await;
         assert!(inode() != before);
     }

@@ -12,7 +12,7 @@ use crate::config::KeySource;
 use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Size, Tone, Update};
 use crate::dashboard::core::{Msg, draw as view, update};
 use crate::dashboard::model::Model;
-use crate::dashboard::poller::{CHANNEL, FindingTextFiles, Poller};
+use crate::dashboard::poller::{Beat, CHANNEL, FindingTextFiles, Poller};
 use crate::dashboard::runtime::settings_watch::watch as watch_settings;
 use crate::dashboard::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardSettings,
@@ -20,7 +20,7 @@ use crate::dashboard::runtime::{
     TerminalInput, activity, bundled, signal,
 };
 use crate::dashboard::ui::ViewCache;
-use crossterm::event::{Event, KeyEventKind};
+use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use jiff::Timestamp;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -318,12 +318,24 @@ impl EventLoop {
     fn take_event(&mut self, event: Event) {
         self.typed = true;
         match event {
-            Event::Key(key) if key.kind != KeyEventKind::Release => self.queue.push_back(Msg::Key(key)),
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.take_key(key),
             Event::Mouse(event) => self.queue.push_back(Msg::Mouse(event)),
             Event::Paste(text) => self.queue.push_back(Msg::Paste(text)),
             Event::Resize(columns, rows) => self.queue.push_back(Msg::Resize(Size { columns, rows })),
             _ => {}
         }
+    }
+
+    /// Several characters for a line that have arrived are one text: the query of every one of them need not be shown.
+    fn take_key(&mut self, key: KeyEvent) {
+        let (model, keyboard) = (&self.model, &mut self.keyboard);
+        let mut text: String = model.line_letter(key).into_iter().collect();
+        while !text.is_empty()
+            && let Some(letter) = keyboard.as_mut().and_then(|keyboard| keyboard.take_key(|key| model.line_letter(key)))
+        {
+            text.push(letter);
+        }
+        self.queue.push_back(if text.chars().nth(1).is_some() { Msg::Paste(text) } else { Msg::Key(key) });
     }
 
     /// Draws again if the terminal has another background than expected.
@@ -392,10 +404,11 @@ impl EventLoop {
         let files = FindingTextFiles::new(connected.memory.text_directory());
         let start = |directory| Cache::start(directory, files.clone(), self.answers.0.clone());
         let (cache, begun) = cache_directory.map(start).unzip();
+        let beat = Beat::since(self.started);
         let (plans, updates, answers) = (self.plans.subscribe(), self.updates.0.clone(), self.answers.0.clone());
         let (client, task) = match connected.source {
             ConnectionSource::Service(client) => {
-                let poller = Poller::new(client.clone(), plans, updates).with_texts(files);
+                let poller = Poller::new(client.clone(), plans, updates).with_texts(files).with_beat(beat);
                 // Cached lists are shown first, and with them the workspace to poll.
                 let polling = async move {
                     if let Some(begun) = begun {
@@ -413,8 +426,8 @@ impl EventLoop {
             key: connected.key,
             service_dir: connected.service_dir,
             cache,
-            archive: ArchiveHandle::start(&connected.memory, self.answers.0.clone()),
-            decisions: DecisionsHandle::start(connected.memory, self.answers.0.clone()),
+            archive: ArchiveHandle::start(&connected.memory, beat, self.answers.0.clone()),
+            decisions: DecisionsHandle::start(connected.memory, beat, self.answers.0.clone()),
             keep_alive: connected.keep_alive,
             _poller: AbortOnDropHandle::new(task),
         });

@@ -5,7 +5,7 @@
 //! would hold up all tasks, also the one that handles SIGHUP.
 
 use crate::dashboard::runtime::terminal_answers::background_of;
-use crossterm::event::{Event, EventStream, KeyCode, KeyModifiers};
+use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use futures::StreamExt;
 use std::io;
 use std::time::Duration;
@@ -126,6 +126,8 @@ fn bytes_of(event: &Event) -> Option<String> {
 /// The reader of terminal events.
 pub(crate) struct Keyboard {
     events: mpsc::Receiver<io::Result<TerminalInput>>,
+    /// An input that was looked at.
+    next: Option<io::Result<TerminalInput>>,
     /// Ends the thread when it is dropped.
     stop: DropGuard,
     thread: JoinHandle<()>,
@@ -143,17 +145,29 @@ impl Keyboard {
         let thread = tokio::task::spawn_blocking(move || {
             Handle::current().block_on(stopped.run_until_cancelled(read(to, asked, answer)));
         });
-        Self { events, stop: stop.drop_guard(), thread, asked, answered }
+        Self { events, next: None, stop: stop.drop_guard(), thread, asked, answered }
     }
 
     /// The next input, or `None` when the terminal is gone.
     pub async fn next(&mut self) -> Option<io::Result<TerminalInput>> {
-        self.events.recv().await
+        match self.next.take() {
+            Some(input) => Some(input),
+            None => self.events.recv().await,
+        }
     }
 
     /// The next input, if it has arrived.
     pub fn at_hand(&mut self) -> Option<io::Result<TerminalInput>> {
-        self.events.try_recv().ok()
+        self.next.take().or_else(|| self.events.try_recv().ok())
+    }
+
+    /// What this function makes of the next input, if that has arrived and is a key of which it makes something.
+    pub fn take_key<T>(&mut self, choose: impl FnOnce(KeyEvent) -> Option<T>) -> Option<T> {
+        self.next = self.at_hand();
+        let Some(Ok(TerminalInput::Event(Event::Key(key)))) = &self.next else { return None };
+        let chosen = Some(*key).filter(|key| key.kind == KeyEventKind::Press).and_then(choose)?;
+        self.next = None;
+        Some(chosen)
     }
 
     /// Stops reading. After this, another program receives the keys.
@@ -200,7 +214,6 @@ async fn read(to: mpsc::Sender<io::Result<TerminalInput>>, asked: Instant, answe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crossterm::event::KeyEvent;
 
     fn key(letter: char) -> Event {
         Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE))

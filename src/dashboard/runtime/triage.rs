@@ -14,6 +14,7 @@ use crate::client::Problem;
 use crate::contract::Shared;
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
+use crate::dashboard::poller::Beat;
 use crate::dashboard::runtime::{Memory, TaskReport};
 use crate::triage::{Event, EventWriter, FindingKey, OpenedDecisions, Store, StoreError, TriageState};
 use std::sync::Arc;
@@ -21,10 +22,10 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, timeout};
+use tokio::time::{Interval, sleep, timeout};
 
-/// Interval of the look at the decisions of other programs.
-const OTHERS: Duration = Duration::from_secs(2);
+/// Seconds between two looks at the decisions of other programs.
+const OTHERS: u64 = 2;
 /// Limit for the remaining requests at the end: longer than the wait for the lock of another program.
 const GOODBYE: Duration = Duration::from_secs(8);
 
@@ -47,13 +48,13 @@ pub(crate) struct DecisionsHandle {
 
 impl DecisionsHandle {
     /// Starts the task, which reports to `answers`.
-    pub fn start(memory: Memory, answers: UnboundedSender<TaskReport>) -> Self {
+    pub fn start(memory: Memory, beat: Beat, answers: UnboundedSender<TaskReport>) -> Self {
         let (requests, waiting) = mpsc::unbounded_channel();
         let report = move |news| {
             // The dashboard has ended, so nothing waits for it.
             let _ = answers.send(TaskReport::Msg(Box::new(Msg::Triage(news))));
         };
-        Self { requests, task: tokio::spawn(run(memory, waiting, report)) }
+        Self { requests, task: tokio::spawn(run(memory, beat.every(OTHERS), waiting, report)) }
     }
 
     pub fn send(&self, request: DecisionRequest) {
@@ -72,9 +73,12 @@ impl DecisionsHandle {
     }
 }
 
-async fn run(memory: Memory, mut requests: UnboundedReceiver<DecisionRequest>, report: impl Fn(TriageNews) + Send) {
-    let mut others = interval_at(Instant::now() + OTHERS, OTHERS);
-    others.set_missed_tick_behavior(MissedTickBehavior::Delay);
+async fn run(
+    memory: Memory,
+    mut others: Interval,
+    mut requests: UnboundedReceiver<DecisionRequest>,
+    report: impl Fn(TriageNews) + Send,
+) {
     while let Some((mut store, instance)) = open(&memory, &mut requests, &report).await {
         loop {
             // Requests first: a decision does not wait for the look at other programs.
@@ -210,6 +214,7 @@ mod tests {
     use crate::contract::Stamp;
     use crate::sqlite::execute;
     use crate::triage::{Change, Decision, Identity, Subject, Verdict};
+    use tokio::time::Instant;
 
     struct DecisionsTester {
         decisions: DecisionsHandle,
@@ -220,7 +225,7 @@ mod tests {
         fn open(directory: &std::path::Path, who: &str) -> Self {
             let (sender, answers) = mpsc::unbounded_channel();
             let memory = Memory { directory: directory.to_owned(), cache: None, who: who.to_owned(), keep_days: None };
-            Self { decisions: DecisionsHandle::start(memory, sender), answers }
+            Self { decisions: DecisionsHandle::start(memory, Beat::since(Instant::now()), sender), answers }
         }
 
         async fn next_report(&mut self) -> TriageNews {

@@ -61,6 +61,7 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
 
 /// Text was pasted: it goes into the open text field, and never runs keys.
 pub(crate) fn handle_paste(model: &mut Model, text: &str) {
+    model.overlay.notices.key_pressed();
     let modal = model.overlay.modals.last_mut();
     let in_form = matches!(modal, Some(Modal::Form(_)));
     match modal.and_then(Modal::input) {

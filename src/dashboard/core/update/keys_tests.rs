@@ -430,6 +430,22 @@ fn sequence_of_the_configuration_runs_after_its_last_key() {
 }
 
 #[test]
+fn characters_that_arrive_together_filter_like_single_ones() {
+    use crate::dashboard::input::{KeyCode, KeyEvent, KeyModifiers};
+    let letter = |letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
+    let mut app = TestDashboard::new();
+    assert_eq!(app.model.line_letter(letter('r')), None, "no line is open");
+    app.keys("3 / 'risk>=high'");
+    assert_eq!(app.model.line_letter(letter('r')), Some('r'));
+    assert_eq!(app.model.line_letter(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)), None);
+    let mut other = TestDashboard::new();
+    other.keys("3 /");
+    other.send(Msg::Paste("risk>=high".to_owned()));
+    let shown = |app: &TestDashboard| (app.model.lists.findings.rows.clone(), app.model.lists.findings.filter.clone());
+    assert_eq!(shown(&app), shown(&other));
+}
+
+#[test]
 fn theme_is_previewed_while_its_name_is_completed() {
     use crate::dashboard::base::Scheme;
     let mut app = TestDashboard::new();

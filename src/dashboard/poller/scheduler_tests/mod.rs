@@ -28,6 +28,8 @@ struct Hand {
     workspaces: Vec<Workspace>,
     /// Number of polls of all scans.
     whole: usize,
+    /// Number of polls of active scans that included the waiting ones.
+    with_waiting: usize,
     refusing: Option<(FetchSlot, ErrorKind)>,
     failing: Option<(FetchSlot, Error)>,
     silent: bool,
@@ -44,6 +46,7 @@ impl Hand {
             loggers: Vec::new(),
             workspaces: Vec::new(),
             whole: 0,
+            with_waiting: 0,
             refusing: None,
             failing: None,
             silent: false,
@@ -75,8 +78,12 @@ impl Hand {
                 _ => Snapshot::Workspaces(Arc::new(Table::new(self.workspaces.clone()))),
             },
             Fetch::List { list: ListKind::Scans, .. } => Snapshot::Scans(Arc::new(Table::new(self.scans.clone()))),
-            Fetch::ActiveScans { cached, .. } => {
-                let is_listed = |scan: &&Scan| scan.is_active() || cached.get(scan.id).is_some();
+            Fetch::ActiveScans { cached, with_waiting, .. } => {
+                let is_active = |scan: &Scan| match scan.status_name {
+                    ScanStatus::Waiting => *with_waiting,
+                    _ => scan.is_active(),
+                };
+                let is_listed = |scan: &&Scan| is_active(scan) || cached.get(scan.id).is_some();
                 Snapshot::Scans(Arc::new(Table::new(self.scans.iter().filter(is_listed).cloned())))
             }
             Fetch::FindingsOf { cached, .. } => Snapshot::Findings(Arc::clone(cached)),
@@ -111,6 +118,7 @@ impl Hand {
                 let answer = self.answer(&fetch);
                 self.fetched.push(fetch.slot());
                 self.whole += usize::from(matches!(fetch, Fetch::List { list: ListKind::Scans, .. }));
+                self.with_waiting += usize::from(matches!(fetch, Fetch::ActiveScans { with_waiting: true, .. }));
                 self.scheduler.absorb(fetch.slot(), answer, self.now, Timestamp::UNIX_EPOCH);
             }
         }

@@ -37,6 +37,35 @@ fn active_scans_are_polled_each_second_and_findings_when_scan_moved() {
 }
 
 #[test]
+fn waiting_scans_are_polled_each_second_only_while_one_waits() {
+    let mut hand = Hand::new(true);
+    hand.scans = vec![scan(1, ScanStatus::Running, 0)];
+    hand.settle();
+    hand.pass(Duration::from_secs(10));
+    let quiet = std::mem::take(&mut hand.with_waiting);
+    hand.scans.push(scan(2, ScanStatus::Waiting, 0));
+    hand.pass(Duration::from_secs(5));
+    hand.with_waiting = 0;
+    hand.pass(Duration::from_secs(10));
+    assert_eq!((quiet, hand.with_waiting), (2, 10));
+}
+
+#[test]
+fn lists_are_polled_on_common_beats() {
+    let mut hand = Hand::new(true);
+    hand.scans = vec![scan(1, ScanStatus::Running, 0)];
+    let start = hand.now;
+    hand.now += Duration::from_millis(700);
+    hand.settle();
+    for second in 1..20 {
+        let next = hand.scheduler.next(hand.now).unwrap();
+        assert_eq!(next, start + Duration::from_secs(second));
+        hand.now = next;
+        hand.settle();
+    }
+}
+
+#[test]
 fn hosted_service_receives_quarter_of_its_limit() {
     let mut hand = Hand::new(false);
     let budget = RateBudget { limit: Some(250), remaining: Some(240), reset: None };

@@ -27,6 +27,7 @@ use crate::dashboard::base::{CaptureRow, Generation};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{OobNews, StoredArchive};
 use crate::dashboard::model::Model;
+use crate::dashboard::poller::Beat;
 use crate::dashboard::runtime::{Memory, Recalling, TaskReport};
 use crate::oob::store::chunks;
 use crate::oob::{
@@ -39,10 +40,10 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, sleep_until, timeout};
+use tokio::time::{Instant, Interval, sleep, sleep_until, timeout};
 
 /// Interval of the look at the rows of other programs.
-const OTHERS: Duration = Duration::from_secs(1);
+const OTHERS: u64 = 1;
 /// Pause before the next attempt on a locked archive; SQLite has waited before.
 const AGAIN: Duration = Duration::from_millis(100);
 /// Limit for the remaining requests at the end: longer than the wait for the lock of another program.
@@ -79,7 +80,7 @@ pub(crate) struct ArchiveHandle {
 
 impl ArchiveHandle {
     /// Starts the task, which reports to `answers`.
-    pub fn start(memory: &Memory, answers: UnboundedSender<TaskReport>) -> Self {
+    pub fn start(memory: &Memory, beat: Beat, answers: UnboundedSender<TaskReport>) -> Self {
         let (requests, waiting) = mpsc::unbounded_channel();
         let behind = Arc::<AtomicUsize>::default();
         let mut task = Task {
@@ -99,7 +100,7 @@ impl ArchiveHandle {
         };
         let task = tokio::spawn(async move {
             task.open().await;
-            task.run(waiting).await;
+            task.run(waiting, beat.every(OTHERS)).await;
         });
         Self { requests, task, recalled: None, behind }
     }
@@ -206,8 +207,7 @@ impl Task {
         Ok(())
     }
 
-    async fn run(&mut self, mut requests: UnboundedReceiver<ArchiveRequest>) {
-        let mut others = clock();
+    async fn run(&mut self, mut requests: UnboundedReceiver<ArchiveRequest>, mut others: Interval) {
         loop {
             let (retry_at, is_readable) = (self.backlog.retry_at(), !self.backlog.is_unreadable);
             let recount_at = self.recount_at;
@@ -421,10 +421,4 @@ async fn open(memory: &Memory) -> Result<(Store, StoredArchive), StoreError> {
     }
     let writable = store.is_writable();
     Ok((store, StoredArchive { book, writable, problem, forgotten }))
-}
-
-fn clock() -> Interval {
-    let mut clock = interval_at(Instant::now() + OTHERS, OTHERS);
-    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    clock
 }

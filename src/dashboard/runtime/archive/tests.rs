@@ -19,7 +19,7 @@ impl ArchiveTester {
     pub fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
         let (sender, answers) = mpsc::unbounded_channel();
         let memory = memory(directory, keep_days);
-        let mut archive = ArchiveHandle::start(&memory, sender);
+        let mut archive = ArchiveHandle::start(&memory, Beat::since(Instant::now()), sender);
         archive.recalled = Some((1, "Acme".into()));
         archive.send(ArchiveRequest::Recall(1, "Acme".into()));
         Self { archive, answers, hits: BTreeMap::new(), all: false }
@@ -402,7 +402,7 @@ async fn captures_wait_while_archive_is_locked() {
     let (answers, news) = mpsc::unbounded_channel();
     let (requests, waiting) = mpsc::unbounded_channel();
     let mut task = task(temp.path(), Some(store), answers);
-    let task = tokio::spawn(async move { task.run(waiting).await });
+    let task = tokio::spawn(async move { task.run(waiting, Beat::since(Instant::now()).every(OTHERS)).await });
     let archive = ArchiveHandle { requests, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
     let mut app = ArchiveTester { archive, answers: news, hits: BTreeMap::new(), all: false };
     other.hold().await;
