@@ -32,6 +32,7 @@ pub mod input;
 pub mod list;
 pub mod palette;
 pub mod payloads;
+pub mod plots;
 pub mod poller;
 pub mod prompts;
 pub mod reports;

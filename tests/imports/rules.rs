@@ -61,6 +61,7 @@ pub const FEATURES: &[&str] = &[
     "reports",
     "wordlists",
     "activity",
+    "plots",
     "settings",
 ];
 
@@ -413,6 +414,7 @@ const FEATURES_AND_CORE: &[&str] = &[
     "reports",
     "wordlists",
     "activity",
+    "plots",
     "settings",
     "core",
 ];

@@ -6,6 +6,7 @@ mod decided;
 pub mod fixtures;
 mod hostile;
 mod payloads;
+mod plots;
 mod properties;
 mod snapshots;
 

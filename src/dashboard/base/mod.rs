@@ -18,6 +18,7 @@ pub mod own_theme;
 pub mod pane;
 pub mod pane_sizes;
 pub mod plan;
+pub mod plot;
 pub mod row;
 pub mod scheme;
 pub mod screen;
@@ -44,6 +45,7 @@ pub use plan::{
     ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent, PollPlan, ScanPart,
     Snapshot, Update,
 };
+pub use plot::Plot;
 pub use row::{GroupId, RowRef};
 pub use scheme::Scheme;
 pub use screen::{Layout, Measures, Size, SlotPart};

@@ -108,6 +108,12 @@ actions! {
         Shapes "copy_payload" "payload …" "copy the payload in a shape";
         Raw "copy_raw" "raw HTTP" "copy the raw HTTP of a capture";
     }
+    /// While a plot is open.
+    PlotAction(Plot) {
+        Next "next_plot" "next plot" "next plot";
+        Previous "previous_plot" "" "previous plot";
+        Copy "copy_plot" "copy CSV" "copy the numbers of the plot as CSV";
+    }
     /// `y p`, then the shape of the payload.
     ShapeAction(Shape) {
         Plain "shape_plain" "the URL" "the URL as it is";
@@ -331,7 +337,7 @@ impl Action {
             (Self::List(ListAction::TakeBack), Context::Decide) => "undo the last choice in this menu",
             (Self::Edit(EditAction::Accept), Context::Decide) => "save without a verdict",
             (Self::Edit(EditAction::Close), Context::Form) => "close; the form keeps its draft",
-            (Self::Edit(EditAction::Close), Context::Rules | Context::Alerts) => "close",
+            (Self::Edit(EditAction::Close), Context::Rules | Context::Alerts | Context::Plot) => "close",
             _ => self.describe(),
         }
     }
@@ -348,6 +354,7 @@ impl Action {
             | Self::Go(_)
             | Self::Copy(_)
             | Self::Shape(_)
+            | Self::Plot(_)
             | Self::Group(_)
             | Self::Move(_)
             | Self::List(_)

@@ -78,6 +78,8 @@ contexts! {
     Rules "rules" "Rules";
     /// The list of alert rules.
     Alerts "alerts" "Alerts";
+    /// A plot of stored data.
+    Plot "plots" "Plots";
     /// A prompt that waits for an answer.
     Prompt "prompts" "Prompts";
     /// A line is typed: filter, search, or the filter of the help.
@@ -106,7 +108,8 @@ impl Context {
 
     /// Whether an action can have several keys in a row here. A prompt or a form takes each key at once.
     pub fn takes_sequences(self) -> bool {
-        let takes_each = [Self::Form, Self::Decide, Self::Rules, Self::Alerts, Self::Prompt, Self::Line, Self::Setup];
+        let takes_each =
+            [Self::Form, Self::Decide, Self::Rules, Self::Alerts, Self::Plot, Self::Prompt, Self::Line, Self::Setup];
         self.opened_by().is_none() && !takes_each.contains(&self)
     }
 }

@@ -20,8 +20,8 @@ pub mod sequence;
 
 pub use crate::dashboard::input::action::{
     Action, AppAction, CopyAction, DecideAction, EditAction, FormAction, GoAction, GroupAction, ItemAction, ListAction,
-    MoveAction, PayloadAction, ReviewAction, SetupAction, ShapeAction, TerminalAction, TextAction, VerdictAction,
-    ViewAction,
+    MoveAction, PayloadAction, PlotAction, ReviewAction, SetupAction, ShapeAction, TerminalAction, TextAction,
+    VerdictAction, ViewAction,
 };
 pub use crate::dashboard::input::context::Context;
 pub use crate::dashboard::input::custom::{CustomAction, CustomCommand};

@@ -129,7 +129,15 @@ pub const FORMER: [(&str, &str); 16] = [
 
 /// The contexts in which an action has a key, except those of text fields and prompts.
 pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {
-    let typed = [Context::Form, Context::Decide, Context::Alerts, Context::Prompt, Context::Line, Context::Setup];
+    let typed = [
+        Context::Form,
+        Context::Decide,
+        Context::Alerts,
+        Context::Plot,
+        Context::Prompt,
+        Context::Line,
+        Context::Setup,
+    ];
     let has = |context: &Context| keymap.entries(*context).any(|entry| entry.action == action);
     Context::ALL.into_iter().filter(|context| !typed.contains(context)).filter(has).collect()
 }

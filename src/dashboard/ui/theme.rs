@@ -54,6 +54,8 @@ glyphs! {
     /// Parts of a bar cell from one eighth to full.
     eighths: &'static [&'static str] = &["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"], &["#"];
     empty: &'static str = "░", "-";
+    /// From few to many.
+    shades: [&'static str; 4] = ["░", "▒", "▓", "█"], [".", ":", "+", "#"];
     running: &'static str = "▶", ">";
     waiting: &'static str = "…", ".";
     done: &'static str = "✓", "+";
@@ -94,7 +96,7 @@ impl Glyphs {
         all.extend([self.stopped, self.stalled, self.link, self.more_below, self.more_above, self.separator]);
         all.extend([self.path, self.to, self.dash, self.change, self.back, self.rule, self.tab_open, self.tab_close]);
         all.extend([self.times, self.branch]);
-        all.extend(self.risk.iter().chain(self.eighths).chain(&self.folds).copied());
+        all.extend(self.risk.iter().chain(self.eighths).chain(&self.folds).chain(&self.shades).copied());
         all
     }
 }

@@ -23,7 +23,7 @@ pub fn all() -> &'static [Command] {
 /// The actions that make sense from a line: not those that move a cursor or belong to what is typed.
 pub(crate) fn is_typed(keymap: &Keymap, action: Action) -> bool {
     let moves = match action {
-        Action::Move(_) | Action::Form(_) | Action::Edit(_) => true,
+        Action::Move(_) | Action::Form(_) | Action::Edit(_) | Action::Plot(_) => true,
         Action::View(action) => matches!(action, ViewAction::Back | ViewAction::OtherDown | ViewAction::OtherUp),
         Action::App(action) => action != AppAction::Refresh,
         Action::Terminal(action) => action == TerminalAction::Cancel,

@@ -1,9 +1,9 @@
 //! Commands that show something: the views with a query, and single workspaces, targets, scans, findings.
 
-use crate::dashboard::base::{AUTO, Effect, Pane, Scope};
+use crate::dashboard::base::{AUTO, Effect, Pane, Plot, Scope};
 use crate::dashboard::core::update::links;
 use crate::dashboard::input::action::{Action, ViewAction};
-use crate::dashboard::model::{Model, navigation};
+use crate::dashboard::model::{Modal, Model, navigation};
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::query::QueryKind;
 
@@ -78,6 +78,17 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, args, effects| {
             let is_on = args.choice().map_or(!model.screen.mouse.is_on, |word| word == "on");
             model.switch_mouse(is_on, effects);
+            Ok(())
+        },
+    ),
+    Command::new(
+        "plot",
+        &[ArgumentSlot::optional(ArgumentShape::Choice(&Plot::NAMES, "NAME"))],
+        "plot findings, decisions, captures, or a heat map of classes and targets",
+        "plot heatmap",
+        |model, args, _| {
+            let plot = args.choice().and_then(Plot::named).unwrap_or(Plot::Findings);
+            model.overlay.modals.push(Modal::Plot(plot));
             Ok(())
         },
     ),

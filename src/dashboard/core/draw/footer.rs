@@ -31,7 +31,13 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
         Some(Modal::Prompt(prompt)) => prompt_hints(cx, prompt),
         Some(Modal::Text(_) | Modal::Help(_)) => return (Vec::new(), close()),
         Some(
-            Modal::Form(_) | Modal::Rules(_) | Modal::Alerts(_) | Modal::Setup(_) | Modal::Line(_) | Modal::Command(_),
+            Modal::Form(_)
+            | Modal::Rules(_)
+            | Modal::Alerts(_)
+            | Modal::Plot(_)
+            | Modal::Setup(_)
+            | Modal::Line(_)
+            | Modal::Command(_),
         ) => modal_hints(cx),
         None if cx.model.keyboard.pending.is_some() || !cx.model.keyboard.typed.is_empty() => {
             return (Vec::new(), close());

@@ -52,6 +52,7 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
         Action::Terminal(action) => keys::handle_terminal(model, action, effects),
         Action::Payload(action) => payloads::handle_payload(model, action, effects),
         Action::Go(action) => links::handle_go(model, action),
+        Action::Plot(_) => model.notify_no_effect(action),
         Action::Copy(action) => copies::handle_copy(model, action, effects),
         Action::Shape(action) => payloads::copy_as(model, action.shape(), effects),
         Action::Group(action) => groups::handle_group(model, action),

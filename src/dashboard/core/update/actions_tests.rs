@@ -41,6 +41,7 @@ const PLACES: &[&str] = &[
     "3 t j c g r",
     "3 t j c g r e",
     ": 'alert method:post' enter : 'alert is:bot' enter : 'alerts' enter",
+    ": 'plot' enter",
     "1 n 'Lab'",
     "4 n tab tab",
     "2 D wait",
@@ -270,6 +271,7 @@ fn modal(modal: &Modal) -> String {
             format!("rules {} {edit:?}", rules.list.at)
         }
         Modal::Alerts(list) => format!("alerts {}", list.at),
+        Modal::Plot(plot) => format!("plot {plot:?}"),
         Modal::Text(text) => format!("text {:?} {}", text.title, text.scroll),
         Modal::Line(line) => {
             let search = line.purpose == LinePurpose::Search;

@@ -52,6 +52,10 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
         Some(Modal::Decide(_)) => menu_keys::handle_key(model, event, action, effects),
         Some(Modal::Rules(_)) => rules_keys::handle_key(model, event, action, effects),
         Some(Modal::Alerts(_)) => alerts::handle_key(model, action, effects),
+        Some(Modal::Plot(plot)) => {
+            let plot = *plot;
+            crate::dashboard::plots::keys::handle_key(model, plot, action, effects);
+        }
         Some(Modal::Text(_)) => lines::handle_text_box(model, action),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
         Some(Modal::Setup(_)) => setup::handle_key(model, action, effects),
@@ -90,7 +94,7 @@ fn handle_typed(model: &mut Model) {
         Some(Modal::Rules(_)) => rules_keys::count(model),
         Some(Modal::Command(_)) => commands::handle_typed(model),
         Some(Modal::Line(_) | Modal::Help(_)) => lines::apply(model),
-        Some(Modal::Prompt(_) | Modal::Alerts(_) | Modal::Text(_) | Modal::Setup(_)) | None => {}
+        Some(Modal::Prompt(_) | Modal::Alerts(_) | Modal::Text(_) | Modal::Plot(_) | Modal::Setup(_)) | None => {}
     }
 }
 

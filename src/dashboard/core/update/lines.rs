@@ -102,7 +102,8 @@ pub(crate) fn close(model: &mut Model) {
             | Modal::Rules(_)
             | Modal::Command(_)
             | Modal::Prompt(_)
-            | Modal::Text(_),
+            | Modal::Text(_)
+            | Modal::Plot(_),
         )
         | None => {}
     }

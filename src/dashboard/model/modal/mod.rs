@@ -9,7 +9,7 @@ pub mod decide_menu;
 pub mod rules_box;
 
 use crate::client::Problem;
-use crate::dashboard::base::{Pane, RowRef};
+use crate::dashboard::base::{Pane, Plot, RowRef};
 use crate::dashboard::forms::Form;
 use crate::dashboard::list::PopUpList;
 use crate::dashboard::model::{CommandLine, DecideMenu, RulesBox};
@@ -33,6 +33,8 @@ pub enum Modal {
     Alerts(PopUpList),
     /// A text: a wordlist, or a text that could not be copied.
     Text(TextBox),
+    /// A plot of stored data.
+    Plot(Plot),
     /// The input line of a pane: its filter, or a search.
     Line(Line),
     /// The command line.
@@ -51,7 +53,7 @@ impl Modal {
             Self::Rules(rules) => rules.edit.as_mut().map(|edit| &mut edit.input),
             Self::Line(line) => Some(&mut line.input),
             Self::Command(line) => Some(&mut line.input),
-            Self::Prompt(_) | Self::Alerts(_) | Self::Text(_) | Self::Setup(_) => None,
+            Self::Prompt(_) | Self::Alerts(_) | Self::Text(_) | Self::Plot(_) | Self::Setup(_) => None,
         }
     }
 }

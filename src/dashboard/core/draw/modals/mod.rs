@@ -29,6 +29,7 @@ pub(crate) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
             Modal::Rules(rules) => crate::dashboard::findings::decide::draw::rules::draw_rules(cx, buf, area, rules),
             Modal::Alerts(list) => crate::dashboard::settings::draw::alerts::draw_alerts(cx, buf, area, *list),
             Modal::Text(text) => text_box::draw_text_box(cx, buf, area, text),
+            Modal::Plot(plot) => crate::dashboard::plots::draw::draw_plot(cx, buf, area, *plot),
             Modal::Setup(setup) => setup::draw_setup(cx, buf, area, setup),
             Modal::Command(line) => crate::dashboard::palette::draw::draw_command(cx, buf, area, line),
             Modal::Line(_) => {}

@@ -1,0 +1,201 @@
+//! The plots on the screen: blocks, or `#` in terminals without Unicode.
+
+use crate::contract::{Risk, Stamp, TargetId};
+use crate::dashboard::base::Plot;
+use crate::dashboard::plots::data::{self, HeatMap, PlotCounts};
+use crate::dashboard::ui::{
+    Cx, draw_box, draw_line, draw_lines, draw_sides, format, plain, sheet, take_bottom, words, wrap,
+};
+use crate::text;
+use crate::text::plural;
+use jiff::Timestamp;
+use ratatui::prelude::{Buffer, Line, Rect, Span, Widget};
+use ratatui::symbols::bar;
+use ratatui::widgets::{Bar, BarChart, Sparkline};
+
+/// For terminals without Unicode.
+const ASCII: bar::Set<'static> = bar::Set {
+    full: "#",
+    seven_eighths: "#",
+    three_quarters: "#",
+    five_eighths: "#",
+    half: "#",
+    three_eighths: ".",
+    one_quarter: ".",
+    one_eighth: ".",
+    empty: " ",
+};
+/// Columns of the names beside bars, of a day, and of a cell of the heat map.
+const NAMES: u16 = 15;
+const DAY: u16 = 6;
+const CELL: u16 = 5;
+
+pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, plot: Plot) {
+    let place = words(format!(" {} of {} ", plot as usize + 1, Plot::ALL.len()), cx.theme.dim());
+    let of_target = cx.model.navigation.scope.target.and_then(|target| cx.model.target_name(target));
+    let title = match of_target.filter(|_| matches!(plot, Plot::Findings | Plot::HeatMap)) {
+        Some(target) => format!("{} {} {}", plot.title(), cx.theme.glyphs.separator, text::clean(target)),
+        None => plot.title().to_owned(),
+    };
+    let title = title.replace('×', cx.theme.glyphs.times);
+    let inner = draw_box(buf, sheet(area, area.height.saturating_sub(1)), cx.theme, &cx.shown(&title), place);
+    if inner.is_empty() {
+        return;
+    }
+    let nothing = match plot {
+        Plot::Findings => draw_findings(cx, buf, inner),
+        Plot::Decisions => draw_decisions(cx, buf, inner),
+        Plot::Captures => draw_captures(cx, buf, inner),
+        Plot::HeatMap => draw_heat_map(cx, buf, inner),
+    };
+    if let Some(nothing) = nothing {
+        draw_line(buf, inner, &Line::styled(nothing, cx.theme.dim()));
+    }
+}
+
+fn bars(cx: &Cx<'_>) -> bar::Set<'static> {
+    if cx.theme.glyphs.boxes { bar::NINE_LEVELS } else { ASCII }
+}
+
+/// A row of bars per risk, each with its own scale, because info findings outnumber the others.
+fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static str> {
+    let samples = data::findings_by_risk(cx.model);
+    let (Some((from, _)), Some((to, now))) = (samples.first(), samples.last()) else {
+        return Some("no findings in this workspace");
+    };
+    let (rows, axis) = take_bottom(area, 1);
+    let height = (rows.height / 5).max(1);
+    for (at, risk) in Risk::DOWN.into_iter().enumerate().take(usize::from(rows.height / height)) {
+        let row = Rect { y: rows.y + at as u16 * height, height, ..rows };
+        let values = resampled(&samples, usize::from(row.width.saturating_sub(NAMES)), at);
+        let most = values.iter().copied().max().unwrap_or_default();
+        let style = cx.theme.risk(risk);
+        let label = Line::from(vec![format::risk_span(cx.theme, risk), Span::styled(format!(" {}", now[at]), style)]);
+        draw_lines(buf, Rect { width: NAMES, ..row }, &[label, Line::styled(format!("  most {most}"), cx.theme.dim())]);
+        // The empty row above separates the risks.
+        let gap = u16::from(height > 2);
+        let chart =
+            Rect { x: row.x + NAMES, width: row.width.saturating_sub(NAMES), y: row.y + gap, height: height - gap };
+        Sparkline::default().data(values).bar_set(bars(cx)).style(style).render(chart, buf);
+    }
+    let axis = Rect { x: axis.x + NAMES, width: axis.width.saturating_sub(NAMES), ..axis };
+    draw_axis(cx, buf, axis, from.0, to.0);
+    None
+}
+
+/// The counts of a risk at equal distances of time, one per column.
+fn resampled(samples: &[(Stamp, PlotCounts)], columns: usize, risk: usize) -> Vec<u64> {
+    let second = |at: usize| samples.get(at).map_or(0, |(at, _)| at.0.as_second());
+    let (from, to) = (second(0), second(samples.len().saturating_sub(1)));
+    let value = |column: usize| {
+        let at = from + (to - from) * (column as i64 + 1) / columns as i64;
+        let next = samples.partition_point(|(stamp, _)| stamp.0.as_second() <= at);
+        samples[next.saturating_sub(1)].1[risk]
+    };
+    (0..columns).map(value).collect()
+}
+
+fn draw_axis(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, from: Timestamp, to: Timestamp) {
+    let is_short = to.as_second() - from.as_second() < 3600;
+    let form = if is_short { "%d %b %H:%M:%S UTC" } else { "%d %b %H:%M UTC" };
+    let time = |at: Timestamp| Line::styled(at.strftime(form).to_string(), cx.theme.dim());
+    draw_sides(buf, area, &time(from), &time(to));
+}
+
+fn draw_decisions(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static str> {
+    let days = data::decisions_per_day(cx.model);
+    if days.is_empty() {
+        return Some("no decisions in this workspace");
+    }
+    let shown = days.len().saturating_sub(usize::from((area.width + 1) / (DAY + 1)));
+    let bar = |(day, count): &(jiff::civil::Date, u64)| {
+        let value = if *count == 0 { String::new() } else { count.to_string() };
+        Bar::default().value(*count).text_value(value).label(day.strftime("%d %b").to_string())
+    };
+    let bars_of_days: Vec<Bar<'_>> = days[shown..].iter().map(bar).collect();
+    let style = cx.theme.active();
+    BarChart::vertical(bars_of_days)
+        .bar_width(DAY)
+        .bar_set(bars(cx))
+        .bar_style(style)
+        .value_style(style.patch(cx.theme.chosen()))
+        .label_style(cx.theme.dim())
+        .render(area, buf);
+    None
+}
+
+fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static str> {
+    let minutes = data::captures_per_minute(cx.model, usize::from(area.width));
+    let (Some((from, _)), Some((to, _))) = (minutes.first(), minutes.last()) else {
+        return Some("no captures loaded");
+    };
+    let most = minutes.iter().map(|(_, count)| *count).max().unwrap_or_default();
+    let total: u64 = minutes.iter().map(|(_, count)| count).sum();
+    let (chart, axis) = take_bottom(area, 1);
+    let facts =
+        format!("{} in {}, at most {most} in one", plural(total as usize, "capture"), plural(minutes.len(), "minute"));
+    draw_line(buf, chart, &Line::styled(facts, cx.theme.dim()));
+    let chart = Rect { y: chart.y + 1, height: chart.height.saturating_sub(1), ..chart };
+    // Few minutes are drawn as wide bars.
+    let columns = (usize::from(area.width) / minutes.len()).min(usize::from(DAY));
+    let values: Vec<u64> = minutes.iter().flat_map(|(_, count)| std::iter::repeat_n(*count, columns)).collect();
+    let values_width = values.len();
+    Sparkline::default().data(values).bar_set(bars(cx)).style(cx.theme.active()).render(chart, buf);
+    let axis = Rect { width: (values_width as u16).max(50).min(area.width), ..axis };
+    draw_axis(cx, buf, axis, *from, *to);
+    None
+}
+
+/// Classes below each other, targets by number beside each other, the names of the targets below.
+fn draw_heat_map(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static str> {
+    let HeatMap { targets, classes } = data::heat_map(cx.model);
+    if classes.is_empty() {
+        return Some("no findings in this workspace");
+    }
+    let name = |name: &str| cx.shown(&text::clean(name)).into_owned();
+    let longest = classes.iter().map(|(class, _)| text::width(class) as u16 + 1).max().unwrap_or_default();
+    let names = longest.min(area.width / 3);
+    let columns = targets.len().min(usize::from((area.width - names) / CELL));
+    let short = |id: Option<TargetId>| id.and_then(|id| cx.facts.short_name(id));
+    let numbered = targets[..columns]
+        .iter()
+        .enumerate()
+        .map(|(at, (id, target))| format!("{}={}", at + 1, name(short(*id).unwrap_or(target))));
+    let legend = wrap(plain(&numbered.collect::<Vec<_>>().join("   "), cx.theme.dim()), area.width);
+    let room = usize::from(area.height).saturating_sub(legend.len() + 1);
+    let is_cut = classes.len() > room || columns < targets.len();
+    let (map, below) = take_bottom(area, (legend.len() as u16 + u16::from(is_cut)).min(area.height / 3));
+    let rows = classes.len().min(usize::from(map.height.saturating_sub(1)));
+    let most = classes.iter().flat_map(|(_, cells)| cells).map(|cell| cell.iter().sum()).max().unwrap_or(1);
+    let head = (1..=columns).map(|number| format!("{number:>width$}", width = usize::from(CELL)));
+    let mut lines = vec![Line::styled(" ".repeat(usize::from(names)) + &head.collect::<String>(), cx.theme.head())];
+    for (class, cells) in &classes[..rows] {
+        let class = text::start_with(&name(class), usize::from(names) - 1, cx.theme.glyphs.ellipsis).into_owned();
+        let pad = usize::from(names) - text::width(&class);
+        let mut line = Line::raw(class + &" ".repeat(pad));
+        line.extend(cells[..columns].iter().map(|cell| shade(cx, cell, most)));
+        lines.push(line);
+    }
+    draw_lines(buf, map, &lines);
+    let mut foot = legend;
+    if is_cut {
+        let shown = format!("{rows} of {} classes, {columns} of {} targets", classes.len(), targets.len());
+        foot.insert(0, Line::styled(shown, cx.theme.warn()));
+    }
+    draw_lines(buf, below, &foot);
+    None
+}
+
+/// A cell: darker with more findings, in the colour of the highest risk.
+fn shade(cx: &Cx<'_>, cell: &PlotCounts, most: u64) -> Span<'static> {
+    let count: u64 = cell.iter().sum();
+    let Some(worst) = cell.iter().position(|count| *count > 0) else {
+        return Span::styled(
+            format!("{:>width$}", cx.theme.glyphs.separator, width = usize::from(CELL)),
+            cx.theme.dim(),
+        );
+    };
+    let shades = cx.theme.glyphs.shades;
+    let shade = shades[((count * shades.len() as u64 - 1) / most.max(1)).min(shades.len() as u64 - 1) as usize];
+    Span::styled(format!(" {shade}{:>3}", count.min(999)), cx.theme.risk(Risk::DOWN[worst]))
+}

@@ -1,0 +1,64 @@
+//! Scripts of the plots: steps, copies, empty data.
+
+use crate::dashboard::base::Plot;
+use crate::dashboard::testing::*;
+
+fn copied(effects: &[Effect]) -> String {
+    let text = |effect: &Effect| match effect {
+        Effect::Copy { text, .. } => Some(text.clone()),
+        _ => None,
+    };
+    effects.iter().find_map(text).unwrap_or_default()
+}
+
+fn open(app: &TestDashboard) -> Option<Plot> {
+    app.model.overlay.modals.last().and_then(|modal| modal.clone().try_as_plot())
+}
+
+#[test]
+fn keys_step_through_the_plots_and_close_them() {
+    let mut app = TestDashboard::new();
+    app.keys(": 'plot' enter");
+    assert_eq!(open(&app), Some(Plot::Findings));
+    app.keys("l tab right");
+    assert_eq!(open(&app), Some(Plot::HeatMap));
+    app.keys("l");
+    assert_eq!(open(&app), Some(Plot::Findings), "after the last one comes the first");
+    app.keys("h");
+    assert_eq!(open(&app), Some(Plot::HeatMap));
+    app.keys("esc : 'plot captures' enter");
+    assert_eq!(open(&app), Some(Plot::Captures));
+    app.keys("q");
+    assert_eq!(open(&app), None);
+}
+
+#[test]
+fn y_copies_the_numbers_as_csv() {
+    let mut app = TestDashboard::new();
+    app.keys("3 c f");
+    let mut csv = |plot: &str| copied(&app.keys(&format!(": 'plot {plot}' enter y esc")));
+    let heat_map = csv("heatmap");
+    let mut lines = heat_map.lines();
+    let targets: Vec<&str> = lines.next().unwrap().split(',').collect();
+    assert_eq!((targets.len(), targets[0]), (4, "class"), "three targets have findings");
+    let total: u64 = lines.flat_map(|line| line.split(',').skip(1)).map(|cell| cell.parse::<u64>().unwrap()).sum();
+    assert_eq!(total, 6);
+    assert!(csv("decisions").starts_with("day,decisions\n") && csv("decisions").ends_with(",2\n"));
+    assert!(csv("captures").ends_with(",3\n"), "{}", csv("captures"));
+    assert_eq!(csv("findings").lines().next(), Some("time,critical,high,medium,low,info"));
+}
+
+#[test]
+fn plot_without_data_says_so() {
+    for (plot, words) in [
+        ("findings", "no findings in this workspace"),
+        ("decisions", "no decisions in this workspace"),
+        ("captures", "no captures loaded"),
+        ("heatmap", "no findings in this workspace"),
+    ] {
+        let mut app = TestDashboard::blank(80, 24);
+        app.keys(&format!(": 'plot {plot}' enter"));
+        let shown = app.frame().join("\n");
+        assert!(shown.contains(words), "{plot}\n{shown}");
+    }
+}
