@@ -82,6 +82,8 @@ pub enum Then {
     Quit,
     /// Decides.
     Decide(Box<PendingDecision>),
+    /// Starts a review of these findings instead of the paused one.
+    StartReview(Vec<IssueId>),
     /// Undoes all of these batches.
     UndoAll(Vec<EventId>),
     /// Undoes a batch, or redoes it.

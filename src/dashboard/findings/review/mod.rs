@@ -38,29 +38,67 @@ pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &m
     }
 }
 
-/// `B`: resumes the paused review, also one of an earlier session; else starts one with the shown findings.
+/// `B`: resumes the paused review, also one of an earlier session; else starts one with the shown findings. Marks name the
+/// findings of a new review, which replaces the paused one only after a prompt.
 fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.reviewing().is_some() {
         return model.notify(Tone::Plain, "the review is already open");
     }
     let marked = model.lists.count_marks(Pane::Findings) > 0 || model.lists.findings.range_from.is_some();
-    // Marks name the findings to review. The decisions of the paused review remain.
-    let paused = if marked { None } else { model.findings.review.take().or_else(|| saved(model).map(Box::new)) };
-    if let Some(review) = paused {
-        let notice = format!("paused review of {} resumed", plural(review.len(), "card"));
-        let elsewhere = count_elsewhere(model, &review);
-        model.findings.review = Some(review);
-        open(model);
-        return match elsewhere {
-            0 => model.notify(Tone::Plain, notice),
-            _ => {
-                let key = model.key_label(Context::Findings, Action::Review(ReviewAction::Open));
-                let elsewhere = plural(elsewhere, "shown finding");
-                model.notify(Tone::Bad, format!("{notice} · not included: {elsewhere} (mark, then {key})"))
-            }
-        };
+    let paused = model.findings.review.take().or_else(|| saved(model).map(Box::new));
+    match (paused, marked) {
+        (Some(review), false) => resume(model, review),
+        (Some(review), true) => {
+            let ids = marked_findings(model);
+            model.open_prompt(replace_prompt(model, &review, ids));
+            model.findings.review = Some(review);
+        }
+        (None, true) => {
+            let ids = marked_findings(model);
+            start(model, ids, effects)
+        }
+        (None, false) => {
+            let table = model.data.findings.value().cloned();
+            let shown = table.map(|table| model.lists.findings.shown(&table).collect());
+            start(model, shown.unwrap_or_default(), effects)
+        }
     }
-    let cards = cards(model, marked);
+}
+
+fn marked_findings(model: &mut Model) -> Vec<IssueId> {
+    model.chosen(Pane::Findings).issues().concat()
+}
+
+fn resume(model: &mut Model, review: Box<Review>) {
+    let notice = format!("review resumed, {}", plural(review.len(), "card"));
+    let elsewhere = count_elsewhere(model, &review);
+    model.findings.review = Some(review);
+    open(model);
+    match elsewhere {
+        0 => model.notify(Tone::Plain, notice),
+        _ => {
+            let key = model.key_label(Context::Review, Action::Review(ReviewAction::End));
+            let elsewhere = plural(elsewhere, "shown finding");
+            model.notify(Tone::Bad, format!("{notice} · {elsewhere} not included · {key} to end"))
+        }
+    }
+}
+
+/// The question before a paused review is replaced. Its decisions remain, its cards do not.
+fn replace_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
+    let decided = match review.outcome(&model.findings.triage.state).decided() {
+        0 => "none".to_owned(),
+        decided => decided.to_string(),
+    };
+    let new = format!("The new review has {}.", plural(ids.len(), "marked finding"));
+    Prompt::new("Replace the paused review?", Then::StartReview(ids))
+        .with_line(format!("It has {}, {decided} decided. The decisions remain.", plural(review.len(), "card")))
+        .with_line(new)
+}
+
+/// Starts a review of these findings, which replaces a paused one.
+pub(crate) fn start(model: &mut Model, ids: Vec<IssueId>, effects: &mut Vec<Effect>) {
+    let cards = cards(model, ids);
     if cards.cards.is_empty() {
         return model.notify(Tone::Plain, "no findings to review");
     }
@@ -83,15 +121,10 @@ fn saved(model: &Model) -> Option<Review> {
     Review::restored(model.setting(CARDS, workspace)?, model.setting(PROGRESS, workspace)?)
 }
 
-/// The shown findings as cards, or exactly the marked ones: a card for each group, for each class while there are no
-/// groups.
-fn cards(model: &mut Model, marked: bool) -> Cards {
+/// These findings as cards: a card for each group, for each class while there are no groups.
+fn cards(model: &Model, ids: Vec<IssueId>) -> Cards {
     let begun = model.now.wall.as_second();
     let Some(table) = &model.data.findings.value().cloned() else { return Cards::default() };
-    let ids: Vec<IssueId> = match marked {
-        true => model.chosen(Pane::Findings).issues().concat(),
-        false => model.lists.findings.shown(table).collect(),
-    };
     let by = model.lists.finding_groups.by.unwrap_or(FindingGroupBy::Class);
     let keys = GroupKeys::of(by, table);
     let mut cards: Vec<Card> = Vec::new();

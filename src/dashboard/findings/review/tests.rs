@@ -91,10 +91,23 @@ fn ungrouped_findings_become_cards_of_classes() {
 #[test]
 fn marked_findings_are_reviewed_alone() {
     let mut app = app();
-    app.keys("B esc b b / 'Weak' enter space backspace B");
+    app.keys("b b / 'Weak' enter space backspace B");
     assert_eq!((title(&app).as_str(), review(&app).len()), ("Weak cookie: lang", 1));
     app.keys("c");
     assert_eq!(with(&app, Verdict::Confirmed), [14]);
+}
+
+#[test]
+fn paused_review_is_replaced_by_marked_findings_after_a_prompt() {
+    let mut app = app();
+    app.keys("B esc b b / 'Weak' enter space backspace B");
+    let prompt = app.prompt();
+    assert_eq!(prompt.question, "Replace the paused review?");
+    assert_eq!(prompt.lines[0], "It has 3 cards, none decided. The decisions remain.");
+    app.keys("n");
+    assert_eq!((review(&app).len(), app.model.reviewing().is_some()), (3, false), "still paused");
+    app.keys("B y");
+    assert_eq!((title(&app).as_str(), review(&app).len()), ("Weak cookie: lang", 1));
 }
 
 #[test]
@@ -114,7 +127,7 @@ fn three_equal_decisions_on_class_offer_rule() {
 fn prompt_over_20_findings_names_number_and_space_excludes_findings() {
     let mut app = reviewing();
     app.keys("f");
-    assert!(app.prompt().question.starts_with("25 findings become false positive"), "{}", app.prompt().question);
+    assert!(app.prompt().question.starts_with("Mark 25 findings as false positive: "), "{}", app.prompt().question);
     app.keys("space");
     assert_eq!((review(&app).tab, app.model.overlay.modals.len()), (Tab::Where, 0));
     app.keys("j space space k space");
@@ -214,7 +227,7 @@ fn review_belongs_to_its_workspace() {
     app.feed(Snapshot::Findings(table(sample_findings())));
     app.keys("3 B");
     assert_eq!((review(&app).len(), review(&app).progress.at), (3, 2), "it resumes at the same card");
-    assert!(app.notices().contains("paused review of 3 cards resumed"), "{}", app.notices());
+    assert!(app.notices().contains("review resumed, 3 cards"), "{}", app.notices());
 }
 
 #[test]
@@ -224,7 +237,7 @@ fn resumed_review_names_shown_findings_that_it_does_not_have() {
     let later = of_class(99, 1, "later", "Later", Risk::High);
     app.feed(Snapshot::Findings(table(sample_findings().into_iter().chain([later]))));
     app.keys("B");
-    let notice = "paused review of 3 cards resumed · not included: 1 shown finding (mark, then B)";
+    let notice = "review resumed, 3 cards · 1 shown finding not included · S to end";
     assert!(app.notices().contains(notice), "{}", app.notices());
 }
 
