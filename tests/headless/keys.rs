@@ -43,7 +43,7 @@ async fn conflict_is_an_error_with_line_and_both_actions() {
     let home = home("user = \"ann\"\n\n[keys.findings]\nretest = \"c\"\n");
     let ended = keys(&home, &[]).await;
     ended.refused(1, "config.toml:4: [keys.findings]: key c is assigned to both confirm and retest");
-    assert!(ended.err.contains("retest = []"), "{ended:?}");
+    assert!(ended.err.contains("[keys.findings] confirm = []"), "{ended:?}");
     let doctor = run(&mut command(home.path(), &["doctor"])).await;
     assert!(doctor.code == 1 && doctor.out.contains("config.toml:4"), "{doctor:?}");
 }

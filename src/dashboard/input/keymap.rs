@@ -59,8 +59,8 @@ pub enum KeymapError {
     Overlap { place: &'static str, keys: String, others: String, first: &'static str, second: &'static str },
     #[error("[keys.{place}] {action}: ctrl-c always cancels and cannot be assigned")]
     Reserved { place: &'static str, action: &'static str },
-    #[error("[[commands]] {name:?}: {why}")]
-    Command { name: String, why: &'static str },
+    #[error("[[commands]]{}: {why}", if name.is_empty() { String::new() } else { format!(" {name:?}") })]
+    Command { name: String, why: String, hint: &'static str },
 }
 
 /// The key map.

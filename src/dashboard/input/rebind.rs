@@ -27,10 +27,13 @@ impl RebindError {
                 format!("rename the table to one of: {}", Context::ALL.map(Context::name).join(", "))
             }
             KeymapError::Action { .. } => "`scandeck keys` lists the actions".to_owned(),
-            KeymapError::Twice { second, .. } | KeymapError::Overlap { second, .. } => {
-                format!("choose another key, or unbind one action: {second} = []")
+            KeymapError::Twice { place, first, .. } | KeymapError::Overlap { place, first, .. } => {
+                match Action::named(first) {
+                    Some(_) => format!("choose another key, or unbind {first}: [keys.{place}] {first} = []"),
+                    None => format!("choose another key, or change the key of the command {first:?}"),
+                }
             }
-            KeymapError::Command { .. } => "docs/configuration.md describes [[commands]]".to_owned(),
+            KeymapError::Command { hint, .. } => (*hint).to_owned(),
             KeymapError::Reserved { .. } => "choose another key".to_owned(),
             KeymapError::Single { place, action, key }
                 if Context::named(place).is_some_and(|context| context.opened_by().is_some()) =>
@@ -93,17 +96,22 @@ impl Keymap {
             let at = |error| RebindError { line: setting.line, error };
             let action = CustomAction::new(setting);
             let name = &*action.command().name;
-            let wrong = |why| at(KeymapError::Command { name: name.to_owned(), why });
-            let context =
-                Context::named(&setting.context).ok_or_else(|| at(KeymapError::Place(setting.context.clone())))?;
+            let wrong = |why, hint| at(KeymapError::Command { name: name.to_owned(), why, hint });
             if setting.words.is_empty() {
-                return Err(wrong("no program in `command`"));
+                let why = "`command` is missing or empty".to_owned();
+                return Err(wrong(why, "add command = [\"program\", \"argument\"]"));
             }
+            let of_commands = "use a pane such as findings, or lists, text or everywhere";
+            let context = Context::named(&setting.context)
+                .ok_or_else(|| wrong(format!("unknown context {:?}", setting.context), of_commands))?;
             if !context.takes_sequences() {
-                return Err(wrong("commands are for panes, lists and texts"));
+                return Err(wrong(format!("no commands in the context {:?}", setting.context), of_commands));
             }
-            if Action::named(name).is_some() || keymap.custom(name).is_some() {
-                return Err(wrong("another action has this name"));
+            if Action::named(name).is_some() {
+                return Err(wrong("an action has this name".to_owned(), "choose another name"));
+            }
+            if keymap.custom(name).is_some() {
+                return Err(wrong("another command has this name".to_owned(), "choose another name"));
             }
             let action = Action::Custom(action);
             keymap.push(Entry { context, action, keys: Vec::new() });
@@ -222,15 +230,41 @@ mod tests {
         for (settings, line, words) in [
             (vec![command(3, "ticket", "findings", "c")], 3, "c is assigned to both confirm and ticket"),
             (vec![command(1, "a", "lists", "Z"), command(4, "b", "lists", "Z")], 4, "both a and b"),
-            (vec![command(1, "a", "lists", "Z"), command(5, "a", "lists", "W")], 5, "another action has this name"),
-            (vec![command(6, "zoom", "lists", "Z")], 6, "another action has this name"),
-            (vec![command(7, "a", "prompts", "Z")], 7, "panes, lists and texts"),
-            (vec![command(8, "a", "moon", "Z")], 8, "moon"),
-            (vec![empty], 2, "no program"),
+            (vec![command(1, "a", "lists", "Z"), command(5, "a", "lists", "W")], 5, "another command has this name"),
+            (vec![command(6, "zoom", "lists", "Z")], 6, "\"zoom\": an action has this name"),
+            (vec![command(7, "a", "prompts", "Z")], 7, "no commands in the context \"prompts\""),
+            (vec![command(8, "a", "moon", "Z")], 8, "[[commands]] \"a\": unknown context \"moon\""),
+            (vec![empty], 2, "`command` is missing or empty"),
         ] {
             let error = rebound(&[]).with_commands(&settings).unwrap_err();
             assert!(error.line == line && error.to_string().contains(words), "{error}");
             assert!(!error.hint().is_empty());
+        }
+    }
+
+    /// The remedy of an invalid setting, as printed.
+    fn remedy(error: Result<Keymap, RebindError>) -> String {
+        error.unwrap_err().hint()
+    }
+
+    #[test]
+    fn remedy_of_a_used_key_is_accepted() {
+        let taken = setting(1, "findings", "retest", &["c"]);
+        let hint = "choose another key, or unbind confirm: [keys.findings] confirm = []";
+        assert_eq!(remedy(Keymap::builtin().rebound(std::slice::from_ref(&taken))), hint);
+        assert_eq!(remedy(rebound(&[]).with_commands(&[command(1, "ticket", "findings", "c")])), hint);
+        rebound(&[taken, setting(2, "findings", "confirm", &[])]);
+        let twice = [command(1, "a", "lists", "Z"), command(2, "b", "lists", "Z")];
+        let hint = "choose another key, or change the key of the command \"a\"";
+        assert_eq!(remedy(rebound(&[]).with_commands(&twice)), hint);
+    }
+
+    #[test]
+    fn context_in_the_remedy_of_a_command_is_accepted() {
+        let hint = remedy(rebound(&[]).with_commands(&[command(1, "a", "texts", "Z")]));
+        assert_eq!(hint, "use a pane such as findings, or lists, text or everywhere");
+        for context in ["findings", "lists", "text", "everywhere"] {
+            rebound(&[]).with_commands(&[command(1, "a", context, "Z x")]).unwrap();
         }
     }
 
