@@ -74,8 +74,8 @@ enum CliCommand {
     #[cfg(feature = "dashboard")]
     #[command(flatten)]
     Headless(headless::HeadlessCommand),
-    /// Check terminal, configuration, connection, local service and stored data, each with a remedy; exit code 1 if a
-    /// check failed
+    /// Check terminal, configuration, connection, local service and stored data, with a remedy for each problem; exit
+    /// code 1 if a check fails
     #[cfg(feature = "dashboard")]
     Doctor(doctor::DoctorArgs),
     /// Wordlists: list, show, contents, delete, import

@@ -76,13 +76,17 @@ fn names(word: &str, at: Range<usize>, source: &dyn RowSource) -> Vec<Completion
             ValueKind::Time | ValueKind::Deadline | ValueKind::Span => "<",
             _ => ":",
         };
-        Completion { at: at.clone(), text: format!("{}{operator}", spec.name), note: spec.words.to_owned() }
+        Completion {
+            at: at.clone(),
+            text: format!("{}{operator}", spec.name),
+            note: spec.words_in(source.kind()).to_owned(),
+        }
     };
     let flags = Flag::of(source.kind()).filter(|spec| begins(spec.name));
     let flag = |spec: &super::flag::FlagSpec| Completion {
         at: at.clone(),
         text: format!("is:{}", spec.name),
-        note: spec.words.to_owned(),
+        note: spec.words_in(source.kind()).to_owned(),
     };
     fields.map(field).chain(flags.map(flag)).collect()
 }

@@ -51,6 +51,49 @@ pub struct FieldSpec {
     pub example: &'static str,
 }
 
+impl FieldSpec {
+    /// Description for a list in which the general one would be wrong or vague.
+    pub fn words_in(&self, list: QueryKind) -> &'static str {
+        match (self.field, list) {
+            (Field::Id, Findings) => "ids of all occurrences",
+            (Field::Id, Activity) => "number of the request",
+            (Field::Name, Loggers) => "label",
+            (Field::Risk, Targets | Scans) => "worst risk found",
+            (Field::By, Payloads) => "who created it",
+            (Field::Seen, Payloads) => "time of the last hit",
+            (Field::Target, Captures) => "target of the payload, of the sender, or mentioned in the request",
+            (Field::Port, Captures) => "port of the sender",
+            (Field::Status, Activity) => "HTTP status",
+            (Field::Message, Activity) => "error",
+            (Field::Duration, Activity) => "how long it took",
+            (Field::Time, Activity) => "when it was sent",
+            (Field::Path, Activity) => "path and query",
+            (Field::Payload, Captures) => "every token in the request",
+            (Field::Delay, Payloads) => "time from payload to first hit",
+            (Field::Url, Payloads) => "URL of the payload",
+            _ => self.words,
+        }
+    }
+
+    /// Example for a list whose rows have other values.
+    pub fn example_in(&self, list: QueryKind) -> &'static str {
+        match (self.field, list) {
+            (Field::Name, Targets) => "name:shop*",
+            (Field::Name, Loggers) => "name:blind-ssrf",
+            (Field::Name, Reports) => "name:website",
+            (Field::Name, Wordlists) => "name:parameters",
+            (Field::Name, Workspaces) => "name:acme",
+            (Field::Status, Findings) => "status:open",
+            (Field::Status, Reports) => "status:finished",
+            (Field::Status, Activity) => "status:404",
+            (Field::Message, Activity) => "message:timeout",
+            (Field::Duration, Activity) => "duration>5s",
+            (Field::Path, Activity) => "path:/scans",
+            _ => self.example,
+        }
+    }
+}
+
 impl Field {
     /// The entry in the table.
     pub fn spec(self) -> &'static FieldSpec {
@@ -126,13 +169,13 @@ macro_rules! fields {
 fields! {
     Text "text" &[], Search, ALL, "text searched by words without a field", r#"text:"sql inj""#;
     Is "is" &[], Flags, ALL, "the flags listed below", "is:new";
-    Id "id" &[], Number, NUMBERED, "id at the service; of a finding, the ids of all occurrences; of a call, its number", "id:118";
-    Name "name" &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces], "name or label", "name:\"private key\"";
-    Risk "risk" &["risk_level"], Risk, &[Findings, Targets, Scans], "risk as scanned; of targets and scans, the worst found", "risk>=high";
+    Id "id" &[], Number, NUMBERED, "id at the service", "id:118";
+    Name "name" &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces], "name", "name:\"private key\"";
+    Risk "risk" &["risk_level"], Risk, &[Findings, Targets, Scans], "risk as scanned", "risk>=high";
     Severity "severity" &["sev"], Risk, &[Findings], "severity override, else the risk", "severity:medium,high";
     Verdict "verdict" &[], Choice(verdicts), &[Findings], "verdict; if it is no longer valid, the last one", "verdict:confirmed";
     Reason "reason" &[], Choice(reasons), &[Findings], "reason for the verdict", "reason:not_reproducible";
-    By "by" &["who", "decided_by"], Word, &[Findings, Payloads], "who decided; of payloads, who created it", "by:ann*";
+    By "by" &["who", "decided_by"], Word, &[Findings, Payloads], "who decided", "by:ann*";
     Source "source" &[], Choice(sources), &[Findings], "origin of the verdict", "source:rule";
     Decided "decided" &["decided_at"], Time, &[Findings], "time of the decision", "decided<1w";
     Until "until" &[], Deadline, &[Findings], "expiry date of the decision", "until<7d";
@@ -141,9 +184,9 @@ fields! {
     Duplicate "duplicate_of" &["duplicate"], Word, &[Findings], "fingerprint of the original", "duplicate_of:5f*";
     Presence "presence" &[], Choice(presences), &[Findings], "compared with the previous scan or the baseline", "presence:reappeared";
     First "first" &["first_seen", "age"], Time, &[Findings], "start of the first scan that found it", "age>1w";
-    Seen "seen" &["last_seen"], Time, &[Findings, Payloads], "start of the last scan that found it; of payloads, the last hit", "seen>=2026-10-01";
+    Seen "seen" &["last_seen"], Time, &[Findings, Payloads], "start of the last scan that found it", "seen>=2026-10-01";
     Changed "changed" &[], Time, &[Findings], "when it appeared, changed, reappeared or was decided", "changed<2d";
-    Target "target" &["target_name", "host"], Prose, &[Findings, Scans, Captures, Payloads], "target; of captures: of the payload, sender or mentioned in the request", "target:shop*";
+    Target "target" &["target_name", "host"], Prose, &[Findings, Scans, Captures, Payloads], "target", "target:shop*";
     TargetId "target_id" &[], Number, &[Findings, Scans], "id of the target", "target_id:7";
     Workspace "workspace" &["ws"], Prose, &[Findings, Scans, Targets], "name of the workspace", "workspace:acme";
     Scan "scan" &["task_id", "scan_id"], Number, &[Findings], "ids of the scans that found it", "scan:118";
@@ -154,14 +197,14 @@ fields! {
     Cve "cve" &[], Word, &[Findings], "CVE numbers", "cve:CVE-2024-*";
     Cwe "cwe" &[], Word, &[Findings], "CWE numbers, with or without `CWE-`", "cwe:79";
     Owasp "owasp" &[], Prose, &[Findings], "OWASP Top Ten categories of 2017, 2021 and 2025", "owasp:A05";
-    Port "port" &["remote_port"], Number, &[Findings, Captures], "port; of captures, that of the sender", "port:80,443";
+    Port "port" &["remote_port"], Number, &[Findings, Captures], "port", "port:80,443";
     Protocol "protocol" &["proto"], Word, &[Findings], "protocol", "protocol:tcp";
     Service "service" &[], Word, &[Findings], "service on the port", "service:http*";
     Epss "epss" &["epss_score"], Number, &[Findings], "EPSS score, 0 to 1", "epss>0.5";
     Percentile "epss_percentile" &["percentile"], Number, &[Findings], "EPSS percentile, 0 to 1", "epss_percentile>=0.95";
     Cvss "cvss" &["cvssv2"], Number, &[Findings], "CVSS 2 score", "cvss>7";
     CvssV3 "cvssv3" &["cvss3"], Number, &[Findings], "CVSS 3 score", "cvssv3>=9";
-    Status "status" &["status_name"], Word, &[Findings, Scans, Reports, Activity], "status at the service; of calls, the HTTP status", "status:running";
+    Status "status" &["status_name"], Word, &[Findings, Scans, Reports, Activity], "status at the service", "status:running";
     Test "test" &["test_description"], Prose, &[Findings], "name of the test", "test:cookie";
     Description "description" &["desc", "vuln_description"], Prose, WITH_TEXT, "description", "description:staging";
     RiskDescription "risk_description" &[], Prose, &[Findings], "why it matters", "risk_description:session";
@@ -177,7 +220,7 @@ fields! {
     Duration "duration" &[], Span, &[Scans, Activity], "how long it ran", "duration>10m";
     Tests "tests" &["num_tests"], Number, &[Scans], "number of tests", "tests>100";
     TestsDone "tests_done" &["num_finished_tests"], Number, &[Scans], "number of tests done", "tests_done:0";
-    Message "message" &["status_message", "error"], Prose, &[Scans, Activity], "status message of the service; of calls, the error", "message:refused";
+    Message "message" &["status_message", "error"], Prose, &[Scans, Activity], "status message of the service", "message:refused";
     Params "params" &["tool_params"], Prose, &[Scans], "parameters, as JSON text without secrets", "params:deep";
     Critical "critical" &[], Number, &[Scans], "critical findings", "critical>0";
     High "high" &[], Number, &[Scans], "high findings", "high>=3";
@@ -193,19 +236,19 @@ fields! {
     Header "header" &["headers", "http_headers"], Prose, &[Captures], "header lines", "header:\"x-forwarded-for\"";
     BodyType "body_type" &["request_body_type"], Word, &[Captures], "content type of the body", "body_type:*json*";
     Body "body" &["request_body"], Prose, &[Captures], "body, decoded", "body:passwd";
-    Time "time" &["request_date", "age"], Time, &[Captures, Activity], "when it arrived; of calls, when it was sent", "time<1h";
-    Path "path" &[], Prose, &[Captures, Activity], "path of the request, where the service records it; of calls, with the query", "path:latest";
+    Time "time" &["request_date", "age"], Time, &[Captures, Activity], "when it arrived", "time<1h";
+    Path "path" &[], Prose, &[Captures, Activity], "path of the request, where the service records it", "path:latest";
     HttpVersion "http_version" &[], Word, &[Captures], "HTTP version, where the service records it", "http_version:*2*";
     Logger "logger" &[], Prose, &[Captures, Payloads], "label of the logger", "logger:blind-ssrf";
-    Payload "payload" &["token"], Word, &[Captures, Payloads], "token; of captures, every token in the request", "payload:k7f2*";
+    Payload "payload" &["token"], Word, &[Captures, Payloads], "token", "payload:k7f2*";
     Planted "planted" &["where", "parameter"], Prose, &[Captures, Payloads], "placement of the payload: parameter, header or batch", "planted:q";
     Technique "technique" &[], Prose, &[Captures, Payloads], "technique that the payload tests", "technique:ssrf";
-    Delay "delay" &["after"], Span, &[Captures, Payloads], "time from payload to request; of payloads, to the first hit", "delay>2s";
+    Delay "delay" &["after"], Span, &[Captures, Payloads], "time from payload to request", "delay>2s";
     Hits "hits" &[], Number, &[Payloads], "number of hits", "hits>1";
     Number "number" &["line"], Number, &[Captures, Payloads], "line of the payload in its batch", "number:17";
     Batch "batch" &["file"], Prose, &[Captures, Payloads], "batch of payloads, by file", "batch:urls.txt";
     About "finding" &[], Prose, &[Payloads], "name of the finding it was created for", "finding:redirect";
-    Url "url" &["handler_url"], Prose, &[Loggers, Payloads], "URL that records requests; of payloads, the payload URL", "url:8081";
+    Url "url" &["handler_url"], Prose, &[Loggers, Payloads], "URL that records requests", "url:8081";
     Days "days" &["active_days"], Number, &[Loggers], "days left", "days<3";
     Requests "requests" &["num_requests"], Number, &[Loggers], "requests received", "requests>0";
     Left "left" &["requests_left"], Number, &[Loggers], "requests left", "left<10";
@@ -246,8 +289,8 @@ mod tests {
             for &kind in spec.lists {
                 // The flags differ from list to list.
                 let kind = if spec.field == Field::Is { Findings } else { kind };
-                let read = Query::parse(spec.example, kind);
-                assert!(read.is_ok(), "{}: {read:?}", spec.example);
+                let read = Query::parse(spec.example_in(kind), kind);
+                assert!(read.is_ok(), "{}: {read:?}", spec.example_in(kind));
             }
         }
     }

@@ -19,6 +19,22 @@ pub struct FlagSpec {
     pub words: &'static str,
 }
 
+impl FlagSpec {
+    /// Description for a list in which the general one would be wrong or vague.
+    pub fn words_in(&self, list: QueryKind) -> &'static str {
+        match (self.flag, list) {
+            (Flag::Manual, Captures) => "sent from one of your addresses",
+            (Flag::Active, Targets) => "with an active scan",
+            (Flag::Active, Activity) => "in flight",
+            (Flag::Failed, Activity) => "ended with an error",
+            (Flag::Empty, Workspaces) => "no targets",
+            (Flag::Empty, Wordlists) => "no words",
+            (Flag::Empty, Loggers) => "no requests",
+            _ => self.words,
+        }
+    }
+}
+
 impl Flag {
     /// The entry in the table.
     pub fn spec(self) -> &'static FlagSpec {
@@ -83,12 +99,12 @@ flags! {
     Kev "kev" &["exploited"], &[Findings], "in CISA's catalogue of exploited vulnerabilities";
     Proven "proven" &[], &[Findings], "proven by the scanner (`confirmed` in the API)";
     Verified "verified" &[], &[Findings], "verified by a person at the service";
-    Manual "own" &["mine"], &[Findings, Captures], "manual finding; of captures, sent from one of your addresses";
+    Manual "own" &["mine"], &[Findings, Captures], "manual finding";
     Reusable "offered" &[], &[Findings], "an earlier decision on another port can be reused";
-    Nothing "nothing" &[], &[Findings], "test of the service that found nothing";
-    Active "active" &["running"], &[Scans, Targets, Activity], "waiting or running; for targets, with an active scan; of calls, in flight";
+    Nothing "nothing" &[], &[Findings], "result of a test that found no weakness";
+    Active "active" &["running"], &[Scans, Targets, Activity], "waiting or running";
     Ended "ended" &["done"], &[Scans], "finished, failed or stopped";
-    Failed "failed" &[], &[Scans, Reports, Activity], "ended before it was complete; of calls, with an error";
+    Failed "failed" &[], &[Scans, Reports, Activity], "ended before it was complete";
     Stopped "stopped" &[], &[Scans], "stopped by a user";
     Vpn "vpn" &[], &[Scans], "runs through a VPN";
     Unscanned "unscanned" &[], &[Targets], "never scanned";
@@ -96,7 +112,7 @@ flags! {
     Closed "closed" &[], &[Loggers], "stopped recording: no days or no requests left";
     Ready "ready" &[], &[Reports], "can be downloaded";
     Predefined "predefined" &[], &[Wordlists], "ships with the service";
-    Empty "empty" &[], &[Workspaces, Wordlists, Loggers], "no targets, no words or no requests";
+    Empty "empty" &[], &[Workspaces, Wordlists, Loggers], "empty";
     Known "known" &[], &[Captures], "contains the token of a payload";
     UnknownToken "unknown_token" &["unknown"], &[Captures], "contains a token of no known payload";
     Bot "bot" &["crawler"], &[Captures], "sent by a link preview or crawler, according to its user agent";

@@ -69,6 +69,17 @@ named_enum! {
     }
 }
 
+impl QueryKind {
+    /// The rows of the list in a sentence. `as_str` is a name that users have stored.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Wordlists => "wordlists",
+            Self::Activity => "API requests",
+            other => other.as_str(),
+        }
+    }
+}
+
 /// A parsed query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {

@@ -148,7 +148,7 @@ impl Parser {
         let names = Field::of(self.kind).flat_map(|spec| spec.aliases.iter().copied().chain([spec.name]));
         let elsewhere = QueryKind::ALL.into_iter().any(|kind| Field::named(&name.text, kind).is_some());
         let message = match elsewhere {
-            true => format!("{} have no field `{}`", self.kind, name.text),
+            true => format!("{} have no field `{}`", self.kind.title(), name.text),
             false => format!("unknown field `{}`", name.text),
         };
         let error = ParseError::new(name.at.clone(), message);
@@ -199,7 +199,7 @@ impl Meaning<'_> {
     }
 
     fn refuse(&self, why: &str) -> ParseError {
-        ParseError::new(self.at.clone(), format!("{} {why}", self.name()))
+        ParseError::new(self.at.clone(), format!("`{}` {why}", self.name()))
     }
 
     fn searched(&self) -> Result<Vec<String>, ParseError> {
@@ -219,7 +219,7 @@ impl Meaning<'_> {
 
     fn flags(&self) -> Result<ClauseTest, ParseError> {
         if !matches!(self.compare, Compare::Like | Compare::Equal) {
-            return Err(self.refuse("accepts `:` only").with_hint("put - before it to negate it"));
+            return Err(self.refuse("accepts `:` only").with_hint("-is:FLAG negates"));
         }
         let one = |value: &Word| {
             Flag::named(&value.text, self.kind).ok_or_else(|| {
@@ -298,7 +298,7 @@ impl Meaning<'_> {
         let [value] = self.values else { return Err(self.refuse("accepts one value")) };
         let when = When::parse(&value.text).ok_or_else(|| {
             ParseError::new(value.at.clone(), format!("invalid time `{}`", value.text))
-                .with_hint("use 2d, 12h, 1w, or a date such as 2026-10-01")
+                .with_hint("use 2d, 12h, 1w or 2026-10-01")
         })?;
         if matches!(when, When::Span(_)) && !compare.orders() {
             return Err(self.refuse("needs < or > with a duration").with_hint(format!(

@@ -30,8 +30,7 @@ fn offered(text: &str) -> String {
 fn completion_offers_fields_flags_and_present_values() {
     assert_eq!(
         offered("a -(sta"),
-        "a -(status:|status at the service; of calls, the HTTP status; a -(started<|when it started; \
-         a -(message:|status message of the service; of calls, the error"
+        "a -(status:|status at the service; a -(started<|when it started; a -(message:|status message of the service"
     );
     assert_eq!(offered("ended"), "ended<|when it ended; is:ended|finished, failed or stopped");
     assert_eq!(offered("status:"), "status:finished|3; status:\"timed out\"|1");

@@ -39,7 +39,7 @@ fn generated_parts_match_the_code() {
 fn keys() -> String {
     let mut text = String::new();
     for section in Keymap::builtin().help() {
-        let _ = write!(text, "## {}\n\n| Key | Action |\n|---|---|\n", section.title);
+        let _ = write!(text, "## {} (`{}`)\n\n| Key | Action |\n|---|---|\n", section.title, section.context.name());
         for (keys, action) in section.lines {
             let keys: Vec<String> = keys.iter().map(|key| format!("`{}`", cell(key))).collect();
             let _ = writeln!(text, "| {} | {} |", keys.join(" "), cell(action));
@@ -69,14 +69,14 @@ fn actions() -> String {
 fn query_fields() -> String {
     let mut text = String::new();
     for kind in QueryKind::ALL {
-        let _ = write!(text, "## Fields of {}\n\n", kind.as_str().replace("word lists", "wordlists"));
+        let _ = write!(text, "## Fields of {}\n\n", kind.title());
         text += "| Field | Values | Meaning | Example |\n|---|---|---|---|\n";
         for field in Field::of(kind) {
             text += &field_row(field, kind);
         }
         text += "\n| Flag | Meaning |\n|---|---|\n";
         for flag in Flag::of(kind) {
-            let _ = writeln!(text, "| `is:{}`{} | {} |", flag.name, aliases(flag.aliases), cell(flag.words));
+            let _ = writeln!(text, "| `is:{}`{} | {} |", flag.name, aliases(flag.aliases), cell(flag.words_in(kind)));
         }
         text.push('\n');
     }
@@ -99,10 +99,10 @@ fn field_row(field: &FieldSpec, kind: QueryKind) -> String {
     let example = match (field.values, Flag::of(kind).next()) {
         // Each list has flags of its own.
         (ValueKind::Flags, Some(flag)) => format!("is:{}", flag.name),
-        _ => cell(field.example),
+        _ => cell(field.example_in(kind)),
     };
     let names = aliases(field.aliases);
-    format!("| `{}`{names} | {values} | {} | `{example}` |\n", field.name, cell(field.words))
+    format!("| `{}`{names} | {values} | {} | `{example}` |\n", field.name, cell(field.words_in(kind)))
 }
 
 fn aliases(names: &[&str]) -> String {

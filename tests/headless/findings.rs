@@ -90,6 +90,7 @@ async fn decision_remains_after_a_new_scan() {
     assert_eq!(left.as_array().unwrap().len(), 1);
     cli.run(&["findings", "decide", "99999", "--verdict", "fixed"]).await.refused(1, "not found");
     cli.run(&["findings", "decide", "--verdict", "fixed"]).await.refused(2, "use --query");
+    cli.run(&["findings", "decide", &worst]).await.refused(2, "nothing to decide");
     cli.service.stop().await;
 }
 

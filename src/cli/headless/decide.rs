@@ -28,9 +28,7 @@ pub struct DecideArgs {
           conflicts_with = "ids")]
     query: Option<Query>,
     /// open, in_review, confirmed, false_positive, risk_accepted, not_applicable, fixed, duplicate
-    #[arg(long, value_name = "VERDICT",
-          value_parser = Verdict::from_name,
-          required_unless_present_any = ["note", "severity", "tag", "untag"])]
+    #[arg(long, value_name = "VERDICT", value_parser = Verdict::from_name)]
     verdict: Option<Verdict>,
     /// Reason, such as not_reproducible, or `none` [default: last reason for this class and verdict]
     #[arg(long, value_name = "REASON", value_parser = reason, requires = "verdict")]
@@ -87,6 +85,10 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     }
     if args.ids.is_empty() && args.query.is_none() {
         return Err(CliError::usage("no finding given", "pass ids or fingerprints, or use --query").into());
+    }
+    let decides = args.verdict.is_some() || args.note.is_some() || args.severity.is_some();
+    if !decides && args.tag.is_empty() && args.untag.is_empty() {
+        return Err(CliError::usage("nothing to decide", "set --verdict, --severity, --tag, --untag or --note").into());
     }
     let rows = FindingRows::load(session).await?;
     let selected = select(&rows, &args)?;

@@ -20,7 +20,8 @@ pub struct ServiceArgs {
     /// Base URL of the service, with or without /api/v2 [env: SCANDECK_BASE_URL]
     ///
     /// The API key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the command line. Without a
-    /// configuration, commands use a running local service, or else the captures and bundles on this machine.
+    /// configuration, commands use the local service if it runs. Without a service, only the captures, payloads and
+    /// decisions on this machine can be read.
     #[arg(long, value_name = "URL", global = true)]
     pub base_url: Option<String>,
     /// File with the API key, readable by its owner only

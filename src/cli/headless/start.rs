@@ -57,7 +57,9 @@ pub struct StartArgs {
 /// The query of `--fail-on`. The bare name of a severity would search for that word and match next to nothing.
 fn gate(text: &str) -> Result<Query, String> {
     match Risk::DOWN.into_iter().find(|risk| text.trim().eq_ignore_ascii_case(risk.as_str())) {
-        Some(risk) => Err(format!("`{text}` searches for this word; for the severity, write `risk>={risk}`")),
+        Some(risk) => {
+            Err(format!("`{text}` searches for the word \"{text}\"; to compare the risk, write `risk>={risk}`"))
+        }
         None => super::query(text, QueryKind::Findings),
     }
 }

@@ -178,10 +178,10 @@ actions! {
     ItemAction(Item) {
         New "new" "new" "create an item; in captures and findings, a manual finding";
         Edit "edit" "edit" "edit this item";
-        Delete "delete" "delete" "delete, after a confirmation; of findings only manual ones";
+        Delete "delete" "delete" "delete, after a confirmation";
         Scan "scan" "scan" "scan this target, or every marked one";
         Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
-        Compare "compare" "compare" "compare with an earlier scan or capture, or two marked rows";
+        Compare "compare" "compare" "compare with the previous scan, or compare two marked scans";
         ScanAgain "scan_again" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
         CancelCall "cancel_call" "cancel" "cancel this request or the marked ones in flight";
@@ -333,6 +333,13 @@ impl Action {
             (Self::Item(ItemAction::New), Context::Findings) => "create a manual finding",
             (Self::Item(ItemAction::New), Context::Captures) => "create a manual finding from these captures",
             (Self::Item(ItemAction::Delete), Context::Alerts) => "delete the rule",
+            (Self::Item(ItemAction::Delete), Context::Findings) => "delete a manual finding, after a confirmation",
+            (Self::Item(ItemAction::Compare), Context::Findings | Context::Board) => {
+                "compare the last two scans of this finding"
+            }
+            (Self::Item(ItemAction::Compare), Context::Captures) => {
+                "compare with the previous capture, or compare two marked captures"
+            }
             (Self::List(ListAction::In), Context::Setup) => "choose",
             (Self::List(ListAction::TakeBack), Context::Decide) => "undo the last choice in this menu",
             (Self::Edit(EditAction::Accept), Context::Decide) => "save without a verdict",
@@ -404,6 +411,17 @@ impl MoveAction {
 }
 
 impl VerdictAction {
+    /// One action for each verdict, in the order of the menu.
+    pub const MENU: [Self; 7] = [
+        Self::Confirm,
+        Self::FalsePositive,
+        Self::AcceptRisk,
+        Self::NotApplicable,
+        Self::InReview,
+        Self::Fix,
+        Self::Reopen,
+    ];
+
     /// The verdict of this key, and whether the cursor moves to the next row.
     pub fn verdict(self) -> (Verdict, bool) {
         match self {

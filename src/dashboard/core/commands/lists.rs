@@ -36,7 +36,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "run",
         &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
-        "run this command of the configuration on the row or the marked rows",
+        "run a [[commands]] program on the selected or marked rows",
         "run ticket",
         run_custom,
     ),

@@ -95,7 +95,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "theme",
         &[ArgumentSlot::needed(ArgumentShape::Theme)],
-        "use these colours until scandeck quits; walking the names previews them",
+        "use this theme until scandeck quits; moving through the names previews them",
         "theme deuteranopia",
         |model, args, _| {
             model.screen.theme = args.text().unwrap_or_else(|| AUTO.to_owned());
