@@ -142,6 +142,10 @@ fn unusable(base: &str, error: &Error) -> Problem {
         _ => error.hint(),
     };
     let problem = Problem::from(error);
+    if error.kind == ErrorKind::Unauthorized {
+        // The message of the service is the same fact in other words.
+        return Problem { message: format!("{state} {base}"), hint: Some(hint), ..problem };
+    }
     let hint = Some(hint).filter(|hint| !hint.is_empty());
     Problem { message: format!("{state} {base}: {}", problem.message), hint, ..problem }
 }
@@ -267,7 +271,7 @@ fn exit_summary(left: &DashboardExit) -> String {
     let (scans, loggers) = (counted(left.active_scans, "active scan"), counted(left.loggers, "logger"));
     match session.name.as_str() {
         "local" => {
-            format!("the local service continues with {scans} and {loggers} (`scandeck status`, `scandeck stop`)")
+            format!("the local service continues with {scans} and {loggers}; `scandeck stop` stops it")
         }
         name => format!("{name} continues with {scans} and {loggers}"),
     }

@@ -121,10 +121,15 @@ impl Error {
     /// A rejection with the message of the service.
     pub(super) fn rejected(kind: ErrorKind, status: u16, body: &ErrorBody) -> Self {
         Self {
-            kind,
             status: Some(status),
             message: one_line(&body.message),
-            details: body.details.as_ref().filter(|text| !text.trim().is_empty()).map(|text| one_line(text)),
+            // The details of a rejected key say how to send it. The hint names the key to check.
+            details: body
+                .details
+                .as_ref()
+                .filter(|text| kind != ErrorKind::Unauthorized && !text.trim().is_empty())
+                .map(|text| one_line(text)),
+            kind,
             is_refused: false,
             is_sent: true,
             is_change: false,
@@ -262,7 +267,10 @@ impl From<reqwest::Error> for Error {
         };
         let cause = chain.rsplit(": ").next().unwrap_or(&chain);
         let cause = if kind == ErrorKind::Tls { certificate_problem(cause) } else { cause };
-        let message = format!("{lead}: {}", cause.split(" (os error").next().unwrap_or(cause));
+        let cause = cause.split(" (os error").next().unwrap_or(cause);
+        // Causes of the system begin with a capital letter.
+        let cause = if kind == ErrorKind::Connect { cause.to_lowercase() } else { cause.to_owned() };
+        let message = format!("{lead}: {cause}");
         Self { is_refused, ..Self::new(kind, message) }
     }
 }

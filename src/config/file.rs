@@ -275,7 +275,7 @@ impl ConfigFile {
         let names: Vec<&str> = self.profile_names().collect();
         let hint = match names.as_slice() {
             [] => format!("add [profiles.{name}] to the configuration file"),
-            names => format!("profiles: {}", names.join(", ")),
+            names => format!("use one of these profiles: {}", names.join(", ")),
         };
         Err(ConfigError::new(format!("profile {name:?} not found"), hint))
     }

@@ -110,7 +110,7 @@ impl Bundle {
                 plural(self.scans.len(), "scan"),
                 plural(self.findings.len(), "finding")
             ),
-            false => "no lists of the service: it was not reachable".to_owned(),
+            false => "without targets, scans and findings of the service".to_owned(),
         };
         let counts = [
             (self.events.len(), "decision"),

@@ -78,7 +78,9 @@ async fn hits_are_bundled_and_purged() {
     for _ in 0..2 {
         let imported = alone(&["unbundle", "w.bundle"]).await;
         assert_eq!(imported.code, 0, "{imported:?}");
-        let list = json_of(&alone(&["payloads", "list", "--json"]).await);
+        let listed = alone(&["payloads", "list", "--json"]).await;
+        assert!(listed.err.contains("showing the payload book on this machine"), "{}", listed.err);
+        let list = json_of(&listed);
         assert_eq!((&list[0]["token"], &list[0]["hits"]), (&json!(token), &json!(2)));
     }
     let state = |home: &Path| home.join(".local/state");

@@ -201,7 +201,7 @@ impl<'a> ArchiveReader<'a> {
     /// # Errors
     /// Those of the service, and when the archive cannot be read or written.
     pub async fn all(&mut self) -> anyhow::Result<Vec<CaptureRecord>> {
-        let unarchived = self.archive_if_reachable().await?;
+        let unarchived = self.archive_if_reachable("archived captures").await?;
         self.captures(unarchived).await
     }
 
@@ -219,7 +219,7 @@ impl<'a> ArchiveReader<'a> {
     /// # Errors
     /// Those of the service, and when the archive cannot be read or written.
     pub async fn hits(&mut self) -> anyhow::Result<BTreeMap<Token, Hits>> {
-        let unarchived = self.archive_if_reachable().await?;
+        let unarchived = self.archive_if_reachable("the payload book on this machine").await?;
         let mut ended = self.count_hits().await?;
         if !ended {
             note!("scandeck: searching the archive for payloads, once");
@@ -239,11 +239,12 @@ impl<'a> ArchiveReader<'a> {
         Ok(hits)
     }
 
-    /// Archives new captures, if the service is reachable; returns those that could not be archived.
-    async fn archive_if_reachable(&mut self) -> anyhow::Result<Vec<ArchivedCapture>> {
+    /// Archives new captures, if the service is reachable, else notes that the command shows `stored` data; returns the
+    /// captures that could not be archived.
+    async fn archive_if_reachable(&mut self, stored: &str) -> anyhow::Result<Vec<ArchivedCapture>> {
         if let Err(error) = self.archive_new().await {
             let Some(cause) = bundles::unreachable(&error) else { return Err(error) };
-            note!("scandeck: {cause}; showing archived captures");
+            note!("scandeck: {cause}; showing {stored}");
         }
         let new = std::mem::take(&mut self.pending);
         Ok(if self.store.is_writable() { Vec::new() } else { new })

@@ -50,7 +50,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
                 Err(_) if bundles::unreachable(error).is_none() => return lists.map(|_| ExitCode::SUCCESS),
                 workspace => workspace?,
             };
-            note!("scandeck: bundle without lists of the service: {}", text::clean(&format!("{error:#}")));
+            note!("scandeck: targets, scans and findings not included: {}", text::clean(&format!("{error:#}")));
             workspace
         }
     };

@@ -6,7 +6,7 @@ use crate::dashboard::base::{Link, RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key,
-    pane_of, plain, words,
+    pane_of, plain, retry_in, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Style};
@@ -39,17 +39,17 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, _| cells(cx, call))
 }
 
-/// `2 in flight · 231 of 250 requests left · memory 84.1 MB`.
+/// `2 in flight · 231 of 250 requests/min left · memory 84.1 MB`.
 fn note(cx: &Cx<'_>) -> String {
     let model = cx.model;
     let running = model.items::<ApiCall>().iter().filter(|call| call.end.is_none()).count();
     let mut parts = vec![format!("{} in flight", format::thousands(running as u64))];
     if let Link::Retrying { next, .. } = &model.connection.link {
         let wait = (next.as_second() - model.now.wall.as_second()).max(0);
-        parts.push(format!("next attempt in {wait}s"));
+        parts.push(retry_in(wait));
     }
     parts.extend(
-        model.connection.budget.map(|budget| format!("{} of {} requests left", budget.remaining, budget.limit)),
+        model.connection.budget.map(|budget| format!("{} of {} requests/min left", budget.remaining, budget.limit)),
     );
     parts.extend(model.calls.memory.map(|bytes| format!("memory {}", format::bytes(bytes as usize))));
     parts.join(&format!(" {} ", cx.theme.glyphs.separator))

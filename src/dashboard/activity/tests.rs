@@ -1,6 +1,7 @@
 //! Scripts of the activity view: rows, cancel, copies.
 
 use crate::contract::scan::HIDDEN;
+use crate::dashboard::base::{Link, PollBudget};
 use crate::dashboard::testing::*;
 
 fn call(id: i64, end: Option<CallEnd>) -> ApiCall {
@@ -54,6 +55,18 @@ fn calls_are_awaited_only_while_the_view_is_open() {
     assert!(app.model.shows_activity() && wait(&app) <= second, "the duration of the call in flight counts up");
     app.record([call(1, failed())]);
     assert!(wait(&app) > second);
+}
+
+#[test]
+fn narrow_list_drops_whole_parts_of_its_summary() {
+    let mut app = TestDashboard::blank(80, 24);
+    let problem = Arc::new(Problem::local("connection refused"));
+    app.model.connection.link = Link::Retrying { attempt: 1, next: Stamp(app.model.now.wall), problem };
+    app.model.connection.budget = Some(PollBudget { limit: 3000, remaining: 2991, reset: None });
+    app.model.calls.memory = Some(84_100_000);
+    app.keys("8");
+    let line = app.frame().into_iter().find(|line| line.contains("0 in flight")).unwrap_or_default();
+    assert!(line.contains("retrying · 2991 of 3000 requests/min left") && !line.contains('…'), "{line}");
 }
 
 #[test]

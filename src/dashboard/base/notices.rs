@@ -60,6 +60,11 @@ impl Notices {
         }
     }
 
+    /// Removes a notice that is no longer true.
+    pub fn remove(&mut self, text: &str) {
+        self.all.retain(|notice| notice.text != text);
+    }
+
     /// A key was pressed.
     pub fn key_pressed(&mut self) {
         self.all.retain(|notice| !notice.until_key);

@@ -125,7 +125,7 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
     }
     // The findings of a query are not all on the screen, so a prompt names their number first.
     let words = draft.verdict.map(Verdict::phrase).unwrap_or_default();
-    let question = format!("{} become {words}: {query}", plural(ids.len(), "finding"));
+    let question = format!("Mark {} as {words}: {query}?", plural(ids.len(), "finding"));
     let pending = PendingDecision { draft, ids, next: false };
     model.open_prompt(Prompt::new(question, Then::Decide(Box::new(pending))).with_enter());
     Ok(())
@@ -181,7 +181,7 @@ fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
 fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let baseline = args.baseline().flatten();
     let notice = match &baseline {
-        None => "baseline removed: compared with the previous scan".to_owned(),
+        None => "no baseline: new means since the previous scan".to_owned(),
         Some(Baseline::Day(day)) => format!("baseline set: {day}"),
         Some(Baseline::Scans(scans)) => {
             let ids: Vec<String> = scans.iter().map(ToString::to_string).collect();

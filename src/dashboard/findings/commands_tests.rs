@@ -38,7 +38,7 @@ fn verdict_on_query_prompts_with_number_of_findings() {
     let effects = app.keys(": 'verdict risk_accepted until=2027-01-31 on name:git' enter");
     assert_eq!(
         (recorded(&effects), app.prompt().question.as_str()),
-        (vec![], "2 findings become risk accepted: name:git")
+        (vec![], "Mark 2 findings as risk accepted: name:git?")
     );
     app.at += Duration::from_secs(1);
     let changes = recorded(&app.keys("enter"));

@@ -1,4 +1,4 @@
-//! When the detail follows the selection: 30 ms after the last step through a list, so that walking a list costs a list.
+//! When the detail follows the selection: 30 ms after the last step through a list, so that moving through a list only draws the list.
 //!
 //! ```text
 //!   step ─► the detail shows the row before ─► 30 ms without a step ─► it shows the selected row

@@ -217,10 +217,11 @@ fn missing(text: &str, slots: &[ArgumentSlot], nth: usize) -> Fault {
     } else {
         ""
     };
-    let place = if slot.lead.is_empty() { String::new() } else { format!(" after `{}`", slot.lead) };
     let what = match slot.shape {
         ArgumentShape::Tags => "a tag is missing: +TAG adds, -TAG removes".to_owned(),
-        shape => format!("{again}{shape} is missing{place}"),
+        ArgumentShape::Baseline => "the baseline is missing: a date, scan ids or none".to_owned(),
+        shape if slot.lead.is_empty() => format!("{again}{shape} is missing"),
+        shape => format!("`{} {shape}` is missing", slot.lead),
     };
     Fault::new(text.len()..text.len(), what)
 }

@@ -47,7 +47,11 @@ pub(crate) static COMMANDS: &[Command] = &[
         model.payloads_changed();
         model.notify(
             Tone::Plain,
-            if count == 0 { "no waits".to_owned() } else { format!("{} cancelled", plural(count, "wait")) },
+            if count == 0 {
+                "not waiting for any payload".to_owned()
+            } else {
+                format!("{} cancelled", plural(count, "wait"))
+            },
         );
         Ok(())
     }),

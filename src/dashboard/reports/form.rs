@@ -169,7 +169,7 @@ fn summary(form: &Form) -> Vec<String> {
     let noun = if source(form) == ReportSource::Scans { "scan" } else { "finding" };
     let counted = plural(count(form, set), noun);
     if is_local(form) {
-        return vec![format!("Written at once: {counted} with decisions, notes and severity overrides.")];
+        return vec![format!("Saved immediately: {counted} with decisions, notes and severity overrides.")];
     }
     let mut lines = vec![
         format!("Report of {counted}, created in the background. The list of reports shows when it is ready."),

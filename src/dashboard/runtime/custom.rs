@@ -37,7 +37,7 @@ pub async fn run(run: &CommandRun) -> Result<String, Problem> {
 
 async fn run_within(run: &CommandRun, limit: Duration) -> Result<String, Problem> {
     let Some((program, arguments)) = run.action.command().words.split_first() else { return Ok(String::new()) };
-    let failed = |why: String| Problem::local(why).with_hint("see [[commands]] in config.toml");
+    let failed = |why: String| Problem::local(why).with_hint("check [[commands]] in config.toml");
     let mut command = Command::new(program);
     // The command never gets the API key. Its colours would be shown as escape sequences.
     command.args(arguments).env_remove("SCANDECK_API_KEY").env("NO_COLOR", "1");
@@ -62,7 +62,9 @@ async fn run_within(run: &CommandRun, limit: Duration) -> Result<String, Problem
             true => Ok(output + &errors),
             false => {
                 let why = errors.lines().next().map(|line| format!(": {line}")).unwrap_or_default();
-                Err(format!("{program} ended with {status}{why}"))
+                // A program that was killed has no exit code.
+                let ended = status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
+                Err(format!("{program} ended with {ended}{why}"))
             }
         }
     };
@@ -106,7 +108,7 @@ mod tests {
     #[tokio::test]
     async fn failed_command_is_a_problem_with_its_reason() {
         let failed = run(&command(&["sh", "-c", "echo no such ticket >&2; exit 3"])).await.unwrap_err();
-        assert!(failed.message.contains("exit status: 3: no such ticket") && failed.hint.is_some(), "{failed}");
+        assert!(failed.message.contains("ended with exit code 3: no such ticket") && failed.hint.is_some(), "{failed}");
         assert!(run(&command(&["/nowhere/tool"])).await.unwrap_err().message.contains("cannot be started"));
     }
 

@@ -79,7 +79,7 @@ pub(crate) fn open<'a>(
         FormField::choice(FieldId::Tool, "Tool", tools.chain(["other tool, by id".to_owned()]), 0),
         FormField::line(FieldId::ToolId, "Tool id", "").with_help("an integer, such as 30"),
         FormField::choice(FieldId::Params, "Parameters", ["as fields", "as JSON", "defaults of the tool"], AS_FIELDS),
-        FormField::choice(FieldId::ScanType, "Scan type", SCAN_TYPES, 0),
+        FormField::choice(FieldId::ScanType, "Scan type", SCAN_TYPES, 0).with_help("custom: parameters as JSON"),
         FormField::choice(FieldId::Ports, "Ports", PORTS, 0),
         FormField::choice(FieldId::PortTop, "How many", TOPS, 1),
         FormField::line(FieldId::PortRange, "From-to", "1-65535").with_help("1 to 65535, such as 1-1024"),
@@ -88,13 +88,14 @@ pub(crate) fn open<'a>(
         FormField::choice(FieldId::StartTls, "STARTTLS", START_TLS, 0),
         FormField::choice(FieldId::Protocol, "Protocol", PROTOCOLS, 0)
             .with_help("udp needs a service that runs as root"),
-        FormField::toggle(FieldId::CheckAlive, "Check alive", false).with_help("yes: skip hosts that do not respond"),
+        FormField::toggle(FieldId::CheckAlive, "Check alive", false)
+            .with_help("yes: end the scan if the host does not respond"),
         FormField::choice(FieldId::ScanWords, "Wordlist", lists, 0),
         FormField::line(FieldId::Domain, "Domain", "").with_help("such as acme.test; required for an IP address"),
         FormField::line(FieldId::Extensions, "Extensions", "").with_help("such as .php, .bak; optional"),
         FormField::choice(FieldId::RecursionDepth, "Folder depth", DEPTHS, 0),
         FormField::line(FieldId::PingPort, "TCP port", "")
-            .with_help("1 to 65535; empty: port of the target, else 8 ports"),
+            .with_help("1 to 65535; empty: port of the target, else 8 common ports"),
         FormField::line(FieldId::PingCount, "Connections", "").with_help("1 to 20; empty: 4"),
         FormField::line(FieldId::RequestsPerSecond, "Requests/s", "")
             .with_help("maximum; empty: default of the service"),

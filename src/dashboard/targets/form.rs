@@ -31,9 +31,13 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     let text = field.text();
     field.notes = text.lines().map(|line| note(line.trim(), &refused, &existing, &mut seen)).collect();
     let good = field.notes.iter().filter(|note| can_be_sent(note)).count();
-    let bad = field.notes.iter().filter(|note| matches!(note, LineNote::Bad(_))).count();
-    let exists = |note: &&LineNote| matches!(note, LineNote::Bad(why) if why == EXISTS);
-    let all_exist = bad > 0 && field.notes.iter().filter(exists).count() == bad;
+    let reasons: Vec<String> = field
+        .notes
+        .iter()
+        .filter_map(|note| if let LineNote::Bad(why) = note { Some(why.clone()) } else { None })
+        .collect();
+    let bad = reasons.len();
+    let all_exist = bad > 0 && reasons.iter().all(|why| why == EXISTS);
     let refusals: Vec<String> = field
         .notes
         .iter()
@@ -43,10 +47,10 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     form.button = format!("Add {}", plural(good, "target"));
     form.summary = match bad {
         0 => Vec::new(),
-        1 => vec!["1 line was not added; the note beside it shows why.".to_owned()],
-        _ => vec![format!("{bad} lines were not added; their notes show why.")],
+        // The note beside a line is cut where the screen is narrow.
+        _ => vec![format!("{} skipped: {}", plural(bad, "line"), reasons.first().map_or("", String::as_str))],
     };
-    form.summary.extend(refusals.first().map(|why| format!("{} refused: {why}", plural(refusals.len(), "target"))));
+    form.summary.extend(refusals.first().map(|why| format!("{} not added: {why}", plural(refusals.len(), "target"))));
     match (good, bad) {
         (0, 1..) if all_exist => vec![(FieldId::Names, "no new target yet".to_owned())],
         (0, 0) => vec![(FieldId::Names, "at least one target is required".to_owned())],
@@ -100,9 +104,9 @@ fn kind(line: &str) -> Result<TargetType, String> {
     if lower.starts_with("http://") || lower.starts_with("https://") {
         return match url::Url::parse(line) {
             Ok(url) if !url.username().is_empty() || url.password().is_some() => {
-                Err("a URL without user name and password".to_owned())
+                Err("use a URL without user name and password".to_owned())
             }
-            Ok(url) if url.fragment().is_some() => Err("a URL without a # part".to_owned()),
+            Ok(url) if url.fragment().is_some() => Err("use a URL without a # part".to_owned()),
             Ok(_) => Ok(TargetType::Url),
             Err(error) => Err(format!("not a URL: {error}")),
         };
@@ -111,18 +115,18 @@ fn kind(line: &str) -> Result<TargetType, String> {
         return Ok(TargetType::IpAddress);
     }
     if line.split_once('/').is_some_and(|(host, bits)| host.parse::<IpAddr>().is_ok() && bits.parse::<u8>().is_ok()) {
-        return Err("one address per target, not a network".to_owned());
+        return Err("use one address per target, not a network".to_owned());
     }
     if let Some((host, port)) = line.rsplit_once(':')
         && port.parse::<u16>().is_ok()
         && !host.is_empty()
     {
-        return Err(format!("write http://{line}/ for a port"));
+        return Err(format!("use http://{line}/ for a port"));
     }
     if is_name(&lower) {
         return Ok(TargetType::Hostname);
     }
-    Err("a host name, an IP address or an http(s) URL".to_owned())
+    Err("use a host name, an IP address or an http(s) URL".to_owned())
 }
 
 fn is_name(name: &str) -> bool {
@@ -195,12 +199,11 @@ pub(crate) fn scope_prompt<'a>(refused: impl Iterator<Item = (&'a Job, &'a Probl
     }
     let question = match names.as_slice() {
         [] => return None,
-        [one] => format!("Add {one} to the scope file?"),
-        all => format!("Add all {} to the scope file?", all.len()),
+        all => format!("Add {} to the scope file and the list?", plural(all.len(), "target")),
     };
     let prompt = Prompt::new(question, Then::AddToScope(names));
-    let prompt = prompt.with_line(named).with_line("Only if you may scan them. They are then added as targets.");
-    Some(prompt.with_word(count.to_string(), "the number"))
+    let prompt = prompt.with_line(named).with_line("Scan only systems for which you have permission.");
+    Some(prompt.with_word(count.to_string(), "the number of targets"))
 }
 
 #[cfg(test)]
@@ -219,7 +222,7 @@ mod tests {
             assert_eq!(kind(line).unwrap().as_str(), expected, "{line}");
         }
         for (line, word) in [
-            ("shop.acme.test:8080", "write http://shop.acme.test:8080/"),
+            ("shop.acme.test:8080", "use http://shop.acme.test:8080/"),
             ("10.0.0.0/24", "one address"),
             ("http://a:b@shop.test/", "without user name"),
             ("http://shop.test/#top", "#"),

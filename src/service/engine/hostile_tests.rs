@@ -445,7 +445,7 @@ async fn custom_scan_runs_selected_checks_and_reads_selected_pages() {
     paths.sort_unstable();
     assert_eq!(paths, ["/", "/a", "/hidden", "/robots.txt"]);
     assert!(
-        result.info[0].starts_with("Not available: check `xss` in `attack_passive`, `spider.approach` spa"),
+        result.info[0].starts_with("Not supported, ignored: check `xss` in `attack_passive`, `spider.approach` spa"),
         "{:?}",
         result.info
     );

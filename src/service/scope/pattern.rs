@@ -69,7 +69,7 @@ impl Pattern {
     /// When the network is too wide, or the names below the suffix belong to many owners.
     pub fn check_allowance(&self) -> Result<(), PatternError> {
         let why = match self {
-            Pattern::Net(net) if is_too_wide(net) => "is refused: it is wider than /8 (IPv4) or /32 (IPv6)",
+            Pattern::Net(net) if is_too_wide(net) => "is too wide: the widest networks are /8 (IPv4) and /32 (IPv6)",
             Pattern::Below(name) if is_shared(name) => {
                 "is refused: names below this suffix belong to many owners; name each domain in scope"
             }
@@ -84,7 +84,9 @@ impl Pattern {
     /// When the text is no pattern, or [`Pattern::check_allowance`] refuses it.
     pub fn allowance(text: &str) -> Result<Self, PatternError> {
         let pattern: Self = text.parse()?;
-        pattern.check_allowance().map(|()| pattern)
+        // The error shows the network as typed: 10.0.0.0/4 is stored as 0.0.0.0/4.
+        pattern.check_allowance().map_err(|error| PatternError { given: text.trim().to_owned(), ..error })?;
+        Ok(pattern)
     }
 }
 
@@ -206,9 +208,9 @@ mod tests {
             ("*.xn--p1ai", "many owners"),
             ("*.ck", "many owners"),
             ("a.*.test", "use a name"),
-            ("0.0.0.0/0", "wider than /8"),
-            ("8.0.0.0/7", "wider than /8"),
-            ("::/0", "wider than /8"),
+            ("0.0.0.0/0", "is too wide"),
+            ("10.0.0.0/4", "`10.0.0.0/4` is too wide"),
+            ("::/0", "is too wide"),
             ("2001::/31", "/32 (IPv6)"),
             ("10.0.4.5-10", "address ranges are not supported; use a network"),
             ("10.0.4.5-10.0.4.9", "address ranges"),

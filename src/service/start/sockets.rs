@@ -60,8 +60,8 @@ pub(super) fn check_exposure(settings: &Settings) -> Result<(), StartError> {
         return Ok(());
     }
     Err(StartError::Settings(format!(
-        "other machines can reach {address}, and plain HTTP shows them the API keys: use --tls-cert FILE --tls-key FILE, \
-         --behind-proxy NETWORK for a proxy with TLS, or --insecure-http in a trusted network"
+        "plain HTTP on {address} would expose the API keys: use --tls-cert FILE --tls-key FILE, --behind-proxy NETWORK \
+         for a proxy with TLS, or --insecure-http in a trusted network"
     )))
 }
 

@@ -220,9 +220,10 @@ fn everywhere(cx: &Cx<'_>, action: Action) -> Hint {
 /// The keys of the option that is typed; the menu shows its own letters.
 fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Hint> {
     let hint = |context, action, does: &str| hint(cx, context, action, does);
+    let key = |verdict: VerdictAction| cx.model.keyboard.keymap.key_of(Context::Decide, Action::Verdict(verdict));
     match menu.entry.as_ref().map(|entry| entry.choice) {
         None => vec![
-            Hint::new("letter", "decide"),
+            Hint::new(VerdictAction::MENU.into_iter().filter_map(key).collect::<Vec<_>>().join(" "), "decide"),
             hint(Context::Decide, Action::Edit(EditAction::Accept), "save without verdict"),
             hint(Context::Decide, Action::List(ListAction::TakeBack), "undo choice"),
             hint(Context::Decide, Action::Edit(EditAction::Close), "cancel"),

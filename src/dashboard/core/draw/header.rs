@@ -139,7 +139,7 @@ fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
     if let Some(budget) = cx.model.connection.budget
         && budget.remaining * 100 < budget.limit.saturating_mul(LOW_BUDGET)
     {
-        let left = format!("{} of {} requests left  ", format::count(budget.remaining.into()), budget.limit);
+        let left = format!("{} of {} requests/min left  ", format::count(budget.remaining.into()), budget.limit);
         spans.insert(0, Span::styled(left, theme.warn()));
     }
     spans

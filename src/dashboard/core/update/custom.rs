@@ -94,14 +94,20 @@ fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut
     let input = format!("{}\n", text::escaped_json(&Value::Object(input).to_string()));
     let facts = facts.into_iter().map(|(name, value)| (name, clean(&value).into_owned())).collect();
     if action.command().output == CommandOutput::Text {
-        model.notify(Tone::Plain, format!("{} is running", action.command().name));
+        model.notify(Tone::Plain, running(action));
     }
     effects.push(Effect::Run(Box::new(CommandRun { action, facts, input })));
+}
+
+/// The notice until a command ends.
+fn running(action: CustomAction) -> String {
+    format!("{} is running", action.command().name)
 }
 
 /// A command ended with its output, or failed.
 pub(crate) fn handle_ended(model: &mut Model, action: CustomAction, result: Result<String, Problem>) {
     let command = action.command();
+    model.overlay.notices.remove(&running(action));
     match result {
         Err(problem) => model.notify_problem(&format!("{} failed", command.name), &problem),
         Ok(output) if command.output == CommandOutput::Background || output.trim().is_empty() => {

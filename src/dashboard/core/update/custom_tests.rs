@@ -55,7 +55,9 @@ fn command_gets_facts_and_json_of_the_selected_or_marked_rows() {
 fn output_is_a_text_or_a_notice() {
     let mut dashboard = dashboard(CommandOutput::Text, true);
     let action = run(dashboard.keys("2 Z")).action;
+    assert!(dashboard.notices().contains("ticket is running"), "{}", dashboard.notices());
     dashboard.send(Msg::CommandEnded { action, result: Ok("TICKET-7\n".into()) });
+    assert!(!dashboard.notices().contains("ticket is running"), "{}", dashboard.notices());
     assert!(dashboard.frame().iter().any(|line| line.contains("TICKET-7")));
     dashboard.keys("esc n");
     dashboard.send(Msg::CommandEnded { action, result: Ok("TICKET-8\n".into()) });

@@ -318,6 +318,14 @@ fn letters_typed_in_form_are_text() {
 }
 
 #[test]
+fn invalid_target_line_has_its_whole_reason_below_the_form() {
+    let mut app = TestDashboard::new();
+    app.keys("2 n");
+    app.send(Msg::Paste("foo bar\n10.0.0.0/24".to_owned()));
+    assert_eq!(app.form().summary, ["2 lines skipped: use a host name, an IP address or an http(s) URL"]);
+}
+
+#[test]
 fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() {
     let out_of_scope = |call: &Call| match call {
         Call::CreateTarget(target) => {
@@ -338,7 +346,7 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
         app
     };
     let mut app = refused(true);
-    assert_eq!(app.prompt().question, "Add all 2 to the scope file?");
+    assert_eq!(app.prompt().question, "Add 2 targets to the scope file and the list?");
     assert!(app.prompt().lines[0].contains("a.acme.test, b.acme.test"));
     let effects = app.keys("'2' enter");
     let names = ["a.acme.test", "b.acme.test"].map(str::to_owned).to_vec();
@@ -346,5 +354,9 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
     assert_eq!(calls(app.send(Msg::ScopeExtended(Ok(2)))).len(), 2, "the targets are sent again");
 
     let app = refused(false);
-    assert!(app.form().summary.iter().any(|line| line.starts_with("2 targets refused: ")), "{:?}", app.form().summary);
+    assert!(
+        app.form().summary.iter().any(|line| line.starts_with("2 targets not added: ")),
+        "{:?}",
+        app.form().summary
+    );
 }

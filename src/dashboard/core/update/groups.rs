@@ -1,9 +1,8 @@
 //! `b`, then by what: groups of findings and captures.
 
-use crate::dashboard::base::{Pane, Tone};
+use crate::dashboard::base::Pane;
 use crate::dashboard::data::BY_NOW;
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, GroupAction, ItemAction};
+use crate::dashboard::input::action::GroupAction;
 use crate::dashboard::list::{CaptureGroupBy, FindingGroupBy};
 use crate::dashboard::model::Model;
 
@@ -37,8 +36,6 @@ fn order_by_now(model: &mut Model) {
                 order_board(model, BY_NOW);
                 return model.cursor(Pane::Board).select(0);
             }
-            let retest = model.key_label(Context::Findings, Action::Item(ItemAction::Retest));
-            model.notify(Tone::Plain, format!("no retest in this workspace; {retest} on findings starts one"));
         }
     }
 }

@@ -44,6 +44,14 @@ fn filter_applies_on_each_key_and_matches_target_names() {
 }
 
 #[test]
+fn long_error_of_a_filter_ends_with_an_ellipsis() {
+    let mut app = TestDashboard::blank(80, 24);
+    app.keys("3 / 'changed<in_the_last_days_of_october'");
+    let line = app.frame().into_iter().find(|line| line.contains("invalid time")).unwrap_or_default();
+    assert!(line.trim_end().ends_with('…'), "{line}");
+}
+
+#[test]
 fn esc_in_filter_line_restores_previous_filter() {
     let mut app = TestDashboard::new();
     app.keys("/ 'git' enter / 'x'");

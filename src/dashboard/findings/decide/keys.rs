@@ -126,15 +126,15 @@ pub(crate) fn too_early(model: &mut Model, pane: Pane) -> Option<String> {
 }
 
 fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Prompt {
-    let becomes = |many: bool| match pending.draft.verdict {
-        Some(verdict) => format!("become{} {}", if many { "" } else { "s" }, verdict.phrase()),
-        None if pending.draft.reuses_earlier => format!("reuse{} the earlier decision", if many { "" } else { "s" }),
-        None => format!("{} changed", if many { "are" } else { "is" }),
+    let asks = |findings: String| match pending.draft.verdict {
+        Some(verdict) => format!("Mark {findings} as {}", verdict.phrase()),
+        None if pending.draft.reuses_earlier => format!("Reuse the earlier decision on {findings}"),
+        None => format!("Change {findings}"),
     };
     let kinds = kinds(model, if pending.ids.is_empty() { &hidden } else { &pending.ids });
     let count = pending.ids.len();
     if hidden.is_empty() {
-        let question = format!("{} {}: {kinds}?", plural(count, "finding"), becomes(count != 1));
+        let question = format!("{}: {kinds}?", asks(plural(count, "finding")));
         let prompt = Prompt::new(question, Then::Decide(Box::new(pending))).with_enter();
         return match model.reviewing() {
             Some(_) => {
@@ -146,7 +146,7 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
     }
     let (many, all) = (hidden.len(), [pending.ids.clone(), hidden].concat());
     let wider = Prompt::new("", Then::Decide(Box::new(PendingDecision { ids: all.clone(), ..pending.clone() })));
-    let question = format!("The {} marked and shown {}: {kinds}?", plural(count, "finding"), becomes(count != 1));
+    let question = format!("{}: {kinds}?", asks(format!("the {}", plural(count, "shown finding"))));
     let include = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
     let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending)))
         .with_line(format!("{many} more marked but not shown; {include} includes all {}.", all.len()))

@@ -183,7 +183,7 @@ fn menu_over_20_findings_prompts_as_a_key() {
     let mut app = TestDashboard::new();
     app.feed(Snapshot::Findings(table((1..=21).map(one))));
     app.keys("* t s 'low' enter w");
-    assert!(app.prompt().question.contains("21 findings become not applicable"));
+    assert!(app.prompt().question.contains("Mark 21 findings as not applicable: "));
     let events = recorded(&app.keys("enter"));
     assert_eq!(events.len(), 42);
 }
@@ -197,7 +197,7 @@ fn rules_list_edits_query_verdict_and_state() {
         ruled.filter(|decided| decided.verdict == verdict).count()
     };
     app.keys("g r");
-    assert!(app.notices().contains("no rules:"));
+    assert!(app.notices().contains("no rules · t in findings"));
     let id = app.model.data.findings.value().unwrap().items()[0].id;
     app.model.cursor(Pane::Findings).select_id(id.0);
     app.keys("t j j f");

@@ -194,7 +194,7 @@ fn decision_over_20_findings_prompts_with_their_number() {
     let mut app = many(21);
     app.keys("* f");
     assert_eq!(count(&app), 0);
-    assert!(app.prompt().question.contains("21 findings become false positive"), "{}", app.prompt().question);
+    assert!(app.prompt().question.contains("Mark 21 findings as false positive: "), "{}", app.prompt().question);
     app.keys("f");
     assert_eq!(count(&app), 0, "the key that opened the prompt does not confirm it");
     app.keys("enter");

@@ -309,8 +309,7 @@ impl Model {
             let workspace = self.workspace_name();
             let Some(retest) = self.retest_of(&workspace) else {
                 let retest = self.key_label(Context::Findings, Action::Item(ItemAction::Retest));
-                return self
-                    .notify(Tone::Plain, format!("no retest in this workspace yet; {retest} on findings starts one"));
+                return self.notify(Tone::Plain, format!("no retest yet · {retest} in findings starts one"));
             };
             self.set_board(Board::Retest(retest));
         }

@@ -251,7 +251,7 @@ fn board_is_restored_after_restart() {
     again.feed(Snapshot::Workspaces(table(workspaces)));
     again.keys("1 G enter");
     again.model.open_retest();
-    assert!(again.model.findings.board.is_none() && again.notices().contains("no retest in this workspace yet"));
+    assert!(again.model.findings.board.is_none() && again.notices().contains("no retest yet"));
 }
 
 #[test]

@@ -166,7 +166,7 @@ impl MenuChoice {
                 let none = MenuOffer { words: "none".to_owned(), value: MenuValue::Reason(None) };
                 let fits = |reason: Reason| {
                     let of = Verdict::ALL.into_iter().filter(|verdict| verdict.reasons().contains(&reason));
-                    of.map(|verdict| verdict.word()).collect::<Vec<_>>().join(", ")
+                    of.map(Verdict::phrase).collect::<Vec<_>>().join(", ")
                 };
                 let reason = |reason: Reason| MenuOffer {
                     words: format!("{}  ({})", reason.phrase(), fits(reason)),

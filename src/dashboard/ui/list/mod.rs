@@ -296,7 +296,9 @@ fn draw_scope(
     let mut right = Line::default();
     // The reason why a typed query is invalid needs the room.
     if query_help::typed(cx, pane).is_some_and(|typed| typed.help.error.is_some()) {
-        return draw_sides(buf, indented(area), &scope.unwrap_or_default(), &right);
+        let area = indented(area);
+        let scope = cut_line(scope.unwrap_or_default(), usize::from(area.width), cx.theme.glyphs.ellipsis);
+        return draw_sides(buf, area, &scope, &right);
     }
     let hidden = pane.total - pane.shown.min(pane.total);
     if framed && hidden > 0 && !pane.filter.is_empty() {
@@ -312,6 +314,7 @@ fn draw_scope(
         let fits = |others: usize| whole == 0 || whole + others <= room;
         let place_width = text::width(&place(pane));
         let note = if fits(pane.note.width() + place_width) { pane.note.clone() } else { Line::default() };
+        let note = parts_of_note(note, cx, room.saturating_sub(place_width + GAP.len()));
         let note = cut_line(note, room.saturating_sub(place_width + GAP.len()), cx.theme.glyphs.ellipsis);
         let place = if fits(place_width) { place(pane) } else { String::new() };
         let warnings = warnings(cx, pane, room.saturating_sub(note.width() + text::width(&place)));
@@ -325,11 +328,21 @@ fn draw_scope(
     }
     let area = indented(area);
     let room = usize::from(area.width).saturating_sub(right.width() + 1);
-    let order = || parts_within(&pane.order, cx.theme.glyphs.separator, room);
-    let left = scope.unwrap_or_else(|| words(order().to_owned(), cx.theme.dim()));
+    // An order that is cut tells nothing.
+    let order =
+        || Some(parts_within(&pane.order, cx.theme.glyphs.separator, room)).filter(|it| text::width(it) <= room);
+    let left = scope.unwrap_or_else(|| words(order().unwrap_or_default().to_owned(), cx.theme.dim()));
     let left =
         if query_help::typed(cx, pane).is_some() { left } else { cut_line(left, room, cx.theme.glyphs.ellipsis) };
     draw_sides(buf, area, &left, &right);
+}
+
+/// As many parts of a note as fit. A note of several styles is one part.
+fn parts_of_note<'a>(note: Line<'a>, cx: &Cx<'_>, room: usize) -> Line<'a> {
+    match note.spans.as_slice() {
+        [one] => words(parts_within(&one.content, cx.theme.glyphs.separator, room).to_owned(), one.style),
+        _ => note,
+    }
 }
 
 /// Draws the reason why there are no rows: not loaded, failed, none exist, or all hidden.

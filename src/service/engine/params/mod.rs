@@ -281,7 +281,7 @@ mod tests {
             (
                 Tool::WEBSITE,
                 json!({"scan_type":"custom","attack_active":["web.cors","sqli"]}),
-                "value: attack_active: `sqli` is not offered, because this service only reads; offered are web.",
+                "value: attack_active: unknown check `sqli`; this service only reads, and its active checks are web.",
             ),
             (Tool::PORTS, json!({"authentication":{"cookies":"a=b"}}), "value: authentication cannot be used"),
             (Tool::TLS, json!({"params":{"authentication":1}}), "value: authentication cannot be used"),

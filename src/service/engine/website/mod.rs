@@ -213,7 +213,7 @@ pub fn check_active(custom: &CustomScan) -> Result<(), String> {
     match active.iter().flatten().find(|name| !is_offered(name)) {
         None => Ok(()),
         Some(name) => Err(format!(
-            "attack_active: `{}` is not offered, because this service only reads; offered are {}",
+            "attack_active: unknown check `{}`; this service only reads, and its active checks are {}",
             name.chars().take(40).collect::<String>(),
             offered.iter().map(|check| check.uid).collect::<Vec<_>>().join(", ")
         )),
@@ -233,7 +233,8 @@ fn unavailable(custom: &CustomScan) -> Option<String> {
         missing.push("`spider.approach` spa (links in HTML are followed)".to_owned());
     }
     (!missing.is_empty()).then(|| {
-        format!("Not available: {}. GET /scans/{{id}}/tests of a light scan lists all checks.", missing.join(", "))
+        let missing = missing.join(", ");
+        format!("Not supported, ignored: {missing}. GET /scans/{{id}}/tests of a finished light scan lists all checks.")
     })
 }
 

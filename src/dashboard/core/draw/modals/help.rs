@@ -60,7 +60,7 @@ fn in_a_row(keys: &[String]) -> String {
 
 /// The commands that take arguments.
 fn command_lines(theme: Theme, terms: &[String], width: u16) -> Vec<Line<'static>> {
-    const TITLE: &str = "Commands (every action above also has one)";
+    const TITLE: &str = "Commands (the actions above can be run by name too)";
     let commands = table::all().iter().filter(|command| command.run.is_some());
     let commands = commands.map(|command| (command.usage(), command.words));
     let shown: Vec<_> = commands.filter(|(typed, does)| has_all(terms, &format!("{TITLE} {typed} {does}"))).collect();

@@ -76,20 +76,12 @@ fn letter(cx: &Cx<'_>, action: Action) -> Span<'static> {
 }
 
 fn verdicts(cx: &Cx<'_>) -> Vec<Line<'static>> {
-    let given = [
-        VerdictAction::Confirm,
-        VerdictAction::FalsePositive,
-        VerdictAction::AcceptRisk,
-        VerdictAction::NotApplicable,
-        VerdictAction::InReview,
-        VerdictAction::Fix,
-        VerdictAction::Reopen,
-    ];
     let line = |action: VerdictAction| {
         let (verdict, _) = action.verdict();
-        Line::from(vec![letter(cx, Action::Verdict(action)), Span::raw(verdict.phrase())])
+        let name = if action == VerdictAction::Reopen { "reopen".to_owned() } else { verdict.phrase() };
+        Line::from(vec![letter(cx, Action::Verdict(action)), Span::raw(name)])
     };
-    given.into_iter().map(line).collect()
+    VerdictAction::MENU.into_iter().map(line).collect()
 }
 
 fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
@@ -99,7 +91,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
     let accept = Action::Verdict(VerdictAction::AcceptRisk);
     let of_accept = cx.model.keyboard.keymap.key_of(Context::Decide, accept);
-    let until = of_accept.map_or_else(|| "if accepted: 90 days".to_owned(), |key| format!("{key}: 90 days"));
+    let until = of_accept.map_or_else(|| "if accepted: 90 days".to_owned(), |key| format!("key {key}: 90 days"));
     let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
         let (value, style) = match value {
             Some(value) => (text::start(&text::clean(&value), room).into_owned(), cx.theme.strong()),
@@ -188,6 +180,9 @@ fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
     }
     if let Some(error) = &entry.error {
         lines.push(words(format!("{} {}", theme.glyphs.failed, text::clean(error)), theme.bad()));
+    }
+    if entry.choice == MenuChoice::Until && entry.error.is_none() {
+        lines.push(words("such as 2027-01-31, 30d, 8w, 1y or none", theme.dim()));
     }
     let left = usize::from(area.height).saturating_sub(lines.len());
     for (chosen, offer) in entry.offers.window(left) {
