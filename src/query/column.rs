@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
 use super::field::ValueKind;
 use super::{Field, TextPool};
@@ -100,9 +101,12 @@ impl<T: Copy> Cells<T> {
 #[derive(Clone, Debug)]
 pub struct ColumnBuilder {
     column: Column,
-    code_of: HashMap<Shared, u32>,
-    /// Codes by address of shared texts: equal texts of one response are shared.
-    held: HashMap<usize, u32>,
+    /// Codes by the hash of their text.
+    code_of: HashMap<u64, u32>,
+    hasher: RandomState,
+    /// Codes by address of shared texts: equal texts of one response are shared. While a text is here, no other one has its
+    /// address.
+    held: HashMap<usize, (Shared, u32)>,
     /// True while the texts that came from another column are not in `code_of` yet.
     is_inherited: bool,
     codes: Vec<u32>,
@@ -125,6 +129,7 @@ impl ColumnBuilder {
         Self {
             column,
             code_of: HashMap::new(),
+            hasher: RandomState::new(),
             held: HashMap::new(),
             is_inherited: false,
             codes: Vec::new(),
@@ -168,7 +173,7 @@ impl ColumnBuilder {
             && self.code_of.is_empty()
             && let Column::TextPool { values, .. } = &self.column
         {
-            self.code_of = values.iter().zip(0..).map(|(text, code)| (text.into(), code)).collect();
+            self.code_of = values.iter().zip(0..).map(|(text, code)| (self.hasher.hash_one(text), code)).collect();
         }
     }
 
@@ -176,7 +181,7 @@ impl ColumnBuilder {
     pub fn text(&mut self, text: &str) {
         if !text.is_empty() {
             self.learn_inherited();
-            let code = self.code_of.get(text).copied().unwrap_or_else(|| self.learn(text.into()));
+            let code = self.known(text).unwrap_or_else(|| self.learn(text));
             self.codes.push(code);
         }
     }
@@ -186,21 +191,26 @@ impl ColumnBuilder {
         self.learn_inherited();
         let address = text.as_str().as_ptr() as usize;
         match self.held.get(&address) {
-            Some(&code) if !text.is_empty() => self.codes.push(code),
-            _ if self.code_of.contains_key(text.as_str()) || text.is_empty() => self.text(text),
+            Some((_, code)) if !text.is_empty() => self.codes.push(*code),
+            _ if text.is_empty() || self.known(text).is_some() => self.text(text),
             _ => {
-                let code = self.learn(text.clone());
-                self.held.insert(address, code);
+                let code = self.learn(text);
+                self.held.insert(address, (text.clone(), code));
                 self.codes.push(code);
             }
         }
     }
 
-    fn learn(&mut self, text: Shared) -> u32 {
+    /// The code of a text. Another text with the same hash has none, and then is in the column twice.
+    fn known(&self, text: &str) -> Option<u32> {
+        let Column::TextPool { values, .. } = &self.column else { return None };
+        self.code_of.get(&self.hasher.hash_one(text)).copied().filter(|&code| values.get(code) == text)
+    }
+
+    fn learn(&mut self, text: &str) -> u32 {
         let Column::TextPool { values, .. } = &mut self.column else { return NOTHING };
-        let code = values.len() as u32;
-        values.push(&text);
-        self.code_of.insert(text, code);
+        let code = values.push(text);
+        self.code_of.insert(self.hasher.hash_one(text), code);
         code
     }
 
@@ -257,7 +267,10 @@ impl ColumnBuilder {
     }
 
     /// The finished column.
-    pub fn finish(self) -> Column {
+    pub fn finish(mut self) -> Column {
+        if let Column::TextPool { values, .. } = &mut self.column {
+            values.shrink_to_fit();
+        }
         self.column
     }
 }
