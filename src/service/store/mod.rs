@@ -4,6 +4,7 @@
 //!   routes, worker ──► reading pool (several connections)        ┐
 //!                  └─► writing pool (one connection, fsync) ──►  ├─ scandeck.db
 //!                        └─ every commit increments `version`    ┘
+//!                           (its log: checkpoint)
 //! ```
 //!
 //! With one writing connection, writers wait in a queue instead of failing with "database is locked". A write is
@@ -11,6 +12,7 @@
 //! commit; an unchanged list is answered with 304 without a query.
 
 pub mod captures;
+mod checkpoint;
 mod deletion;
 pub mod deliveries;
 pub mod findings;
@@ -38,6 +40,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::contract::{Shared, Stamp};
 
+use checkpoint::Checkpoints;
 use deletion::Deletions;
 pub use open::OpenedStore;
 
@@ -52,6 +55,7 @@ pub struct Store {
     read: SqlitePool,
     write: SqlitePool,
     version: Arc<AtomicU64>,
+    checkpoints: Checkpoints,
     /// Permits for reads of many rows.
     bulk: Arc<Semaphore>,
     deletions: Deletions,
@@ -67,6 +71,7 @@ const BULK_READS: usize = 2;
 pub struct WriteTransaction {
     connection: PoolConnection<Sqlite>,
     version: Arc<AtomicU64>,
+    checkpoints: Checkpoints,
 }
 
 impl Store {
@@ -86,7 +91,7 @@ impl Store {
         // a transaction, but refuses at once to upgrade a read to a write.
         let mut connection = self.write.acquire().await?;
         sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-        Ok(WriteTransaction { connection, version: Arc::clone(&self.version) })
+        Ok(WriteTransaction { connection, version: Arc::clone(&self.version), checkpoints: self.checkpoints.clone() })
     }
 
     /// Runs one statement in its own transaction; returns the number of changed rows.
@@ -120,6 +125,7 @@ impl Store {
     pub async fn close(&self) {
         self.deletions.end().await;
         self.read.close().await;
+        self.checkpoints.close().await;
         self.write.close().await;
     }
 }
@@ -131,6 +137,7 @@ impl WriteTransaction {
         let commit = tokio::spawn(async move {
             sqlx::query("COMMIT").execute(&mut *self.connection).await?;
             self.version.fetch_add(1, Ordering::AcqRel);
+            self.checkpoints.count();
             Ok(())
         });
         commit.await.unwrap_or_else(|error| Err(DatabaseError::Io(std::io::Error::other(error))))

@@ -16,6 +16,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqlitePoolOptions;
 use tokio::sync::Semaphore;
 
+use super::checkpoint::{Checkpoints, writing_options};
 use super::{BULK_READS, Deletions, Store};
 use crate::service::errors::StartError;
 use crate::sqlite::{back_up, is_on_network, make_private, migrations, private_options, schema_version};
@@ -90,18 +91,18 @@ fn newest(migrations: &Migrator) -> i64 {
 }
 
 async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::Result<Store> {
-    let options = private_options(file);
     let write =
         SqlitePoolOptions::new().max_connections(1).after_release(|connection, _| Box::pin(roll_back(connection)));
-    let write = write.connect_with(options.clone()).await?;
+    let write = write.connect_with(writing_options(file)).await?;
     if migrate {
         migrations.run(&write).await.context("the migration failed and was rolled back")?;
         // The header of the file contains the schema version only after a checkpoint.
         sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&write).await?;
     }
-    let read = SqlitePoolOptions::new().max_connections(4).connect_with(options.read_only(true)).await?;
+    let read = SqlitePoolOptions::new().max_connections(4).connect_with(private_options(file).read_only(true)).await?;
+    let checkpoints = Checkpoints::open(file).await?;
     let bulk = Arc::new(Semaphore::new(BULK_READS));
-    Ok(Store { read, write, version: Arc::default(), bulk, deletions: Deletions::default() })
+    Ok(Store { read, write, version: Arc::default(), checkpoints, bulk, deletions: Deletions::default() })
 }
 
 /// Rolls back a dropped or failed write transaction. Without one the statement fails, which is harmless.

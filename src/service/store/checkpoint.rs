@@ -1,0 +1,82 @@
+//! Moves the write-ahead log into the database file beside the writes.
+//!
+//! SQLite does this in the commit that makes the log long enough, so after large writes one commit in several waits for
+//! tens of milliseconds. Here a connection of its own does it, in SQLite's passive mode, which waits for nobody and lets
+//! nobody wait.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sqlx::SqlitePool;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+
+use crate::sqlite::private_options;
+
+/// Commits between two checkpoints.
+const COMMITS: u64 = 64;
+/// Pages (4 KiB) of the log at which a commit moves it all the same, so that it does not grow without limit: 64 MiB.
+const MOST_PAGES: &str = "16384";
+/// Bytes of the log file that remain after a checkpoint.
+const LOG_BYTES: &str = "67108864";
+
+/// The connection for checkpoints.
+#[derive(Clone, Debug)]
+pub(super) struct Checkpoints {
+    pool: SqlitePool,
+    commits: Arc<AtomicU64>,
+}
+
+/// Options of the writing connection.
+pub(super) fn writing_options(file: &Path) -> SqliteConnectOptions {
+    private_options(file).pragma("wal_autocheckpoint", MOST_PAGES).pragma("journal_size_limit", LOG_BYTES)
+}
+
+impl Checkpoints {
+    pub async fn open(file: &Path) -> sqlx::Result<Self> {
+        let options = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
+        let pool = options.connect_with(private_options(file)).await?;
+        Ok(Self { pool, commits: Arc::default() })
+    }
+
+    /// Counts a commit, and starts a checkpoint when it is due and none is running.
+    pub fn count(&self) {
+        if self.commits.fetch_add(1, Ordering::Relaxed) % COMMITS != COMMITS - 1 {
+            return;
+        }
+        if let Some(mut connection) = self.pool.try_acquire() {
+            tokio::spawn(async move {
+                let checkpoint = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut *connection).await;
+                if let Err(error) = checkpoint {
+                    tracing::warn!(%error, "the log of the database could not be moved into its file");
+                }
+            });
+        }
+    }
+
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Store;
+
+    #[tokio::test]
+    async fn many_commits_reach_the_database_file_before_the_end() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("scandeck.db");
+        let store = Store::open(&file).await.unwrap().store;
+        let size = || std::fs::metadata(&file).unwrap().len();
+        let before = size();
+        let add = "INSERT INTO wordlists (name, contents, description, num_words, predefined) VALUES (?, ?, '', 1, 0)";
+        for number in 0.. {
+            store.execute(sqlx::query(add).bind(format!("{number}")).bind("x".repeat(9_000))).await.unwrap();
+            if size() > before {
+                return;
+            }
+            assert!(number < 1_000, "no checkpoint after {number} commits");
+        }
+    }
+}
