@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 
-use super::resolver::Resolver;
+use super::resolver::{LookupError, Resolver};
 
 const ATTEMPTS: usize = 2;
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -36,7 +36,7 @@ impl DnsClient {
         Self { server }
     }
 
-    async fn addresses(self, name: &str) -> Result<Vec<IpAddr>, String> {
+    async fn addresses(self, name: &str) -> Result<Vec<IpAddr>, LookupError> {
         let (v4, v6) = tokio::join!(self.query(name, A), self.query(name, AAAA));
         match (v4, v6) {
             (Ok(v4), Ok(v6)) => Ok([v4, v6].concat()),
@@ -45,9 +45,9 @@ impl DnsClient {
         }
     }
 
-    async fn query(self, name: &str, kind: u16) -> Result<Vec<IpAddr>, String> {
+    async fn query(self, name: &str, kind: u16) -> Result<Vec<IpAddr>, LookupError> {
         let id = rand::random();
-        let query = query(id, name, kind).ok_or_else(|| format!("{name} is not a DNS name"))?;
+        let query = query(id, name, kind).ok_or_else(|| LookupError::Missing(format!("{name} is not a DNS name")))?;
         let mut why = format!("no response from {} within {} s", self.server, TIMEOUT.as_secs());
         for _ in 0..ATTEMPTS {
             match timeout(TIMEOUT, self.exchange(&query, id, kind)).await {
@@ -56,11 +56,11 @@ impl DnsClient {
                 Err(_) => {}
             }
         }
-        Err(why)
+        Err(LookupError::Unanswered(why))
     }
 
     /// The result of the first response with this id.
-    async fn exchange(self, query: &[u8], id: u16, kind: u16) -> std::io::Result<Result<Vec<IpAddr>, String>> {
+    async fn exchange(self, query: &[u8], id: u16, kind: u16) -> std::io::Result<Result<Vec<IpAddr>, LookupError>> {
         let local: SocketAddr = match self.server {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
             SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
@@ -79,7 +79,7 @@ impl DnsClient {
 }
 
 impl Resolver for DnsClient {
-    fn lookup(&self, name: String) -> BoxFuture<'static, Result<Vec<IpAddr>, String>> {
+    fn lookup(&self, name: String) -> BoxFuture<'static, Result<Vec<IpAddr>, LookupError>> {
         let client = *self;
         async move { client.addresses(&name).await }.boxed()
     }
@@ -103,7 +103,7 @@ fn query(id: u16, name: &str, kind: u16) -> Option<Vec<u8>> {
 }
 
 /// The addresses in a response; none if it has another id or is damaged.
-fn read_response(bytes: &[u8], id: u16, kind: u16) -> Option<Result<Vec<IpAddr>, String>> {
+fn read_response(bytes: &[u8], id: u16, kind: u16) -> Option<Result<Vec<IpAddr>, LookupError>> {
     let number = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
     let is_response = number(0)? == id && bytes.get(2)? & 0x80 != 0;
     if !is_response {
@@ -111,8 +111,10 @@ fn read_response(bytes: &[u8], id: u16, kind: u16) -> Option<Result<Vec<IpAddr>,
     }
     match bytes.get(3)? & 0x0f {
         0 => {}
-        NXDOMAIN => return Some(Err("the name does not exist".to_owned())),
-        code => return Some(Err(format!("the name server answered with error {code}"))),
+        NXDOMAIN => return Some(Err(LookupError::Missing("the name does not exist".to_owned()))),
+        code => {
+            return Some(Err(LookupError::Unanswered(format!("the name server answered with error {code}"))));
+        }
     }
     let mut at = 12;
     for _ in 0..number(4)? {
@@ -191,8 +193,11 @@ mod tests {
         let server = testing::name_server(move |name| (name == "www.acme.test").then_some(ip)).await;
         let client = DnsClient::new(server);
         assert_eq!(client.lookup("www.acme.test".into()).await, Ok(vec![IpAddr::V4(ip)]));
-        assert_eq!(client.lookup("no.acme.test".into()).await, Err("the name does not exist".into()));
-        assert!(client.lookup("a..b".into()).await.unwrap_err().contains("not a DNS name"));
+        assert_eq!(
+            client.lookup("no.acme.test".into()).await,
+            Err(LookupError::Missing("the name does not exist".into()))
+        );
+        assert!(client.lookup("a..b".into()).await.unwrap_err().to_string().contains("not a DNS name"));
     }
 
     #[test]

@@ -12,10 +12,26 @@ use tokio::time::timeout;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Why a name has no addresses, with a message for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LookupError {
+    /// The name does not exist, or has no address.
+    Missing(String),
+    /// No name server gave an answer, so the name may exist.
+    Unanswered(String),
+}
+
+impl std::fmt::Display for LookupError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Self::Missing(why) | Self::Unanswered(why)) = self;
+        f.write_str(why)
+    }
+}
+
 /// Finds the addresses of names.
 pub trait Resolver: Send + Sync + 'static {
-    /// The addresses of a name; the error is a message for the user.
-    fn lookup(&self, name: String) -> BoxFuture<'static, Result<Vec<IpAddr>, String>>;
+    /// The addresses of a name.
+    fn lookup(&self, name: String) -> BoxFuture<'static, Result<Vec<IpAddr>, LookupError>>;
 }
 
 /// The resolver of the system.
@@ -23,14 +39,29 @@ pub trait Resolver: Send + Sync + 'static {
 pub struct SystemResolver;
 
 impl Resolver for SystemResolver {
-    fn lookup(&self, name: String) -> BoxFuture<'static, Result<Vec<IpAddr>, String>> {
+    fn lookup(&self, name: String) -> BoxFuture<'static, Result<Vec<IpAddr>, LookupError>> {
         Box::pin(async move {
             match timeout(TIMEOUT, lookup_host((name.as_str(), 0))).await {
                 Ok(Ok(found)) => Ok(found.map(|address| address.ip()).collect()),
-                Ok(Err(error)) => Err(error.to_string()),
-                Err(_) => Err(format!("no response within {} s", TIMEOUT.as_secs())),
+                Ok(Err(error)) => Err(system_error(error.to_string())),
+                Err(_) => Err(LookupError::Unanswered(format!("no response within {} s", TIMEOUT.as_secs()))),
             }
         })
+    }
+}
+
+/// The error of the system's resolver, which has no code: glibc and macOS say these words for EAI_NONAME and EAI_NODATA.
+fn system_error(why: String) -> LookupError {
+    const MISSING: [&str; 4] = [
+        "Name or service not known",
+        "No address associated",
+        "nodename nor servname provided",
+        "Name does not resolve",
+    ];
+    if MISSING.iter().any(|words| why.contains(words)) {
+        LookupError::Missing(why)
+    } else {
+        LookupError::Unanswered(why)
     }
 }
 

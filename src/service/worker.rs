@@ -229,15 +229,20 @@ async fn run(
         (Some(Cause::Superseded), _) => End::Superseded,
         (Some(Cause::TimeLimit), _) => End::Outcome(
             ScanStatus::TimedOut,
-            format!("max_scan_time ({minutes} min) exceeded; partial results are available"),
+            format!("max_scan_time ({minutes} min) exceeded; {}", so_far(app, &attempt).await?),
         ),
         (Some(Cause::Stop), _) if service_stop.is_cancelled() => End::Shutdown,
         (Some(Cause::Stop), _) => {
-            End::Outcome(ScanStatus::Stopped, "stopped by the user; partial results are available".into())
+            End::Outcome(ScanStatus::Stopped, format!("stopped by the user; {}", so_far(app, &attempt).await?))
         }
         (None, Ok(outcome)) => end_of(outcome),
         (None, Err(_)) => End::Panicked,
     })
+}
+
+/// What a scan that was ended has found so far, in words.
+async fn so_far(app: &App, attempt: &Attempt) -> Result<&'static str, DatabaseError> {
+    Ok(if app.store.has_findings(attempt.scan).await? { "partial results are available" } else { "no findings yet" })
 }
 
 fn end_of(outcome: ScanOutcome) -> End {

@@ -5,7 +5,7 @@ use crate::contract::{ResourceType, Scan, ScanStatus, Test, Tool};
 use crate::dashboard::base::{Pane, RowRef, ShownRows, Tab};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, bar, draw_table, fact, format, key,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, ago, bar, draw_table, fact, format, key,
     pane_of, plain, problem_lines, stale_reason, tree_lines, words,
 };
 use crate::table::Remote;
@@ -85,8 +85,14 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
         status => {
             let failed = status.is_failure();
             let (glyph, style) = if failed { (glyphs.failed, theme.bad()) } else { ("?", theme.warn()) };
-            let why = words(reason(scan), style);
             let ended = words(cx.age(scan.end_time), theme.dim());
+            if scan.result_summary.by_risk().into_iter().flatten().any(|count| count > 0) {
+                // Findings before the failure matter more than its reason, which the detail shows.
+                let (status, tests) =
+                    (words(text::clean(status.as_str()).into_owned(), style), words(tests(scan), theme.dim()));
+                return vec![words(glyph, style), tool, target, status, Line::default(), tests, found, ended];
+            }
+            let why = words(reason(scan), style);
             // The reason extends into the empty columns.
             let none = Line::default;
             vec![words(glyph, style), tool, target, why, none(), none(), none(), ended]
@@ -149,6 +155,9 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
             part_text(cx, parts.map(|parts| &parts.output), |theme, output| tree_lines(theme, &output.output_data))
         }
         Tab::Raw => part_text(cx, parts.map(|parts| &parts.raw), |theme, raw| {
+            if raw.is_empty() {
+                return vec![words("no lines", theme.dim())];
+            }
             raw.iter().flat_map(|line| plain(&text::clean_text(line), theme.text())).collect()
         }),
         _ => DetailText::new(vec![scan.clone()], move |theme, _, _| summary_lines(theme, scan)),
@@ -207,7 +216,7 @@ fn head_lines(cx: &Cx<'_>, scan: &Scan) -> Vec<Line<'static>> {
             None => state.extend(time_left(cx, scan).spans),
         }
     } else if scan.end_time.is_some() {
-        state.push(Span::raw(format!("  {} ago", cx.age(scan.end_time))));
+        state.push(Span::raw(format!("  {}", ago(cx, scan.end_time))));
     }
     let mut found = vec![Span::styled("found  ", theme.dim())];
     found.extend(format::risk_counts(theme, scan.result_summary.by_risk(), "  "));

@@ -35,6 +35,7 @@ pub enum Obstacle {
     Connection,
     Undecodable,
     Budget,
+    NameServer,
 }
 
 impl Obstacle {
@@ -79,6 +80,7 @@ impl Obstacle {
             Self::Connection => "connection failed or cut",
             Self::Undecodable => "body not decodable",
             Self::Budget => "budget of requests or bytes exhausted",
+            Self::NameServer => "no answer from the name server",
         }
     }
 
@@ -101,6 +103,7 @@ impl Obstacle {
                 "Check the health and the log of the server, lower `requests_per_second`, and scan again."
             }
             Self::Budget => "Start a deep scan, which may send more requests.",
+            Self::NameServer => "Check the name server of the service (`scandeck serve --dns-server`), and scan again.",
         }
     }
 
@@ -118,7 +121,12 @@ impl Obstacle {
         match self {
             Self::Unauthorized | Self::Forbidden | Self::RateLimited => coverage::BLOCKED,
             Self::LoginWall => coverage::LOGIN_WALL,
-            Self::ServerError | Self::Timeout | Self::Connection | Self::Undecodable | Self::Budget => coverage::ERRORS,
+            Self::ServerError
+            | Self::Timeout
+            | Self::Connection
+            | Self::Undecodable
+            | Self::Budget
+            | Self::NameServer => coverage::ERRORS,
         }
     }
 }
@@ -148,11 +156,24 @@ struct CoverageCounts {
     missed: BTreeMap<Obstacle, u32>,
 }
 
+impl CoverageCounts {
+    fn not_judged(self, rule: CoverageRule) -> Option<NotJudged> {
+        let Self { requests, missed } = self;
+        let count: u32 = missed.values().sum();
+        let share = 100 * u64::from(count) / u64::from(requests.max(1));
+        (share > u64::from(rule.most_missed)).then_some(NotJudged { requests, missed })
+    }
+}
+
 impl CheckCoverage {
     pub fn record(&self, answer: &Result<HttpPage, WebError>) {
+        self.count(answer.as_ref().map_or_else(Obstacle::of_error, Obstacle::of_page));
+    }
+
+    /// Counts a request, and the obstacle in its answer.
+    pub fn count(&self, obstacle: Option<Obstacle>) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         counts.requests += 1;
-        let obstacle = answer.as_ref().map_or_else(Obstacle::of_error, Obstacle::of_page);
         if let Some(obstacle) = obstacle {
             *counts.missed.entry(obstacle).or_default() += 1;
         }
@@ -160,9 +181,12 @@ impl CheckCoverage {
 
     /// Counts a page that only led to the log-in page.
     pub fn record_login_wall(&self) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.requests += 1;
-        *counts.missed.entry(Obstacle::LoginWall).or_default() += 1;
+        self.count(Some(Obstacle::LoginWall));
+    }
+
+    /// What a check without a web site could not judge.
+    pub fn not_judged(&self, rule: CoverageRule) -> Option<NotJudged> {
+        self.counts().not_judged(rule)
     }
 
     fn counts(&self) -> CoverageCounts {
@@ -263,9 +287,7 @@ impl<'a> CheckedWeb<'a> {
         if missed.keys().any(is_normal) && self.shows(start).await {
             missed.retain(|obstacle, _| !is_normal(obstacle));
         }
-        let count: u32 = missed.values().sum();
-        let share = 100 * u64::from(count) / u64::from(requests.max(1));
-        (share > u64::from(rule.most_missed)).then_some(NotJudged { requests, missed })
+        CoverageCounts { requests, missed }.not_judged(rule)
     }
 
     /// The requests, and how many of them the site refused.

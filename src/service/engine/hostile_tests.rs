@@ -104,6 +104,14 @@ async fn closed_or_foreign_port_is_a_connection_error() {
     connection_error(&website(ssh, json!({})).run().await);
     let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{ssh}/"), json!({})).run().await;
     assert!(connection_error(&result).contains("not with TLS"), "{:?}", result.outcome);
+
+    let silent = server(|mut stream| async move {
+        request(&mut stream).await;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{silent}/"), json!({})).run().await;
+    assert!(connection_error(&result).contains("no TLS response within 3 s"), "{:?}", result.outcome);
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use reqwest::{Client, Method, redirect};
 use thiserror::Error;
 use tokio::sync::Mutex;
@@ -243,7 +243,9 @@ impl<'a> Web<'a> {
             }
             Err(error) => error.to_string(),
         };
-        self.run.raw(format!("{method} {url} -> {line} {} ms", elapsed.as_millis())).await;
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+        let host = host.map(|host| format!(" Host: {host}")).unwrap_or_default();
+        self.run.raw(format!("{method} {url}{host} -> {line} {} ms", elapsed.as_millis())).await;
         answer
     }
 

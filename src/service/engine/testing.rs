@@ -16,7 +16,7 @@ use super::{
     check_params,
 };
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
-use crate::service::resolver::{Resolver, SystemResolver};
+use crate::service::resolver::{LookupError, Resolver, SystemResolver};
 use crate::service::scope_check::{ScopeCheck, ScopeCheckSettings};
 
 /// The events and the outcome of a scan.
@@ -86,7 +86,7 @@ impl ChangingResolver {
 }
 
 impl Resolver for ChangingResolver {
-    fn lookup(&self, _: String) -> BoxFuture<'static, Result<Vec<IpAddr>, String>> {
+    fn lookup(&self, _: String) -> BoxFuture<'static, Result<Vec<IpAddr>, LookupError>> {
         let mut left = self.0.lock().unwrap();
         let next = if left.len() > 1 { left.remove(0) } else { left[0] };
         Box::pin(std::future::ready(Ok(vec![next.parse().unwrap()])))

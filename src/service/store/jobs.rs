@@ -143,6 +143,14 @@ impl Store {
         Ok(())
     }
 
+    /// Whether a scan has found anything.
+    pub async fn has_findings(&self, scan: ScanId) -> StoreResult<bool> {
+        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM findings WHERE scan_id = ?)")
+            .bind(scan.0)
+            .fetch_one(self.read())
+            .await
+    }
+
     /// Returns a lost attempt to the queue.
     pub async fn release(&self, attempt: &Attempt) -> StoreResult<()> {
         let update = sqlx::query("UPDATE jobs SET owner = NULL WHERE scan_id = ? AND attempt = ? AND owner = ?")

@@ -204,12 +204,17 @@ fn scans(model: &Model, ids: &[i64]) -> Matter {
 }
 
 fn stops(model: &Model, ids: &[i64]) -> Matter {
-    let active = model.items_of::<Scan>(ids).filter(|scan| !scan.has_ended());
-    let jobs: Vec<Job> = active.map(|scan| Job::new(model.scan_words(scan.id), Call::StopScan(scan.id))).collect();
+    let active: Vec<_> = model.items_of::<Scan>(ids).filter(|scan| !scan.has_ended()).collect();
+    let has_findings =
+        active.iter().any(|scan| scan.result_summary.by_risk().into_iter().flatten().any(|count| count > 0));
+    let jobs: Vec<Job> =
+        active.iter().map(|scan| Job::new(model.scan_words(scan.id), Call::StopScan(scan.id))).collect();
     let line = if jobs.is_empty() {
         "scan has already ended"
-    } else {
+    } else if has_findings {
         "A stopped scan cannot be resumed. Its findings remain."
+    } else {
+        "A stopped scan cannot be resumed. It has no findings yet."
     };
     Matter { jobs, lines: vec![line.to_owned()], word: None }
 }

@@ -149,6 +149,10 @@ impl NmapScan<'_> {
     async fn progress(&self, progress: &NmapProgress, done: &mut [u32; 3]) {
         // The last phase whose word is in the name: a service scan is not a scan of ports.
         let Some(phase) = PHASES.iter().rposition(|(.., word)| progress.task.contains(word)) else { return };
+        // nmap also runs scripts before it scans ports.
+        if phase > 0 && done[0] == 0 {
+            return;
+        }
         // The scripts run in several tasks, so the end of a task is not the end of the phase.
         let reached = (progress.percent / 100.0 * f64::from(STEPS)) as u32;
         self.phase(phase, reached.min(STEPS - 1), done).await;

@@ -47,6 +47,7 @@ async fn nmap_finds_ports_services_and_scripts() {
     scan.service_ports.add(([127, 0, 0, 1], own).into());
     let result = scan.run().await;
     result.check();
+    assert_eq!(result.tests[0].uid, "network.ports", "scripts that nmap runs before are no progress");
     let found = result.of("port.open");
     assert_eq!(found.iter().map(|one| (one.port, one.service.as_str())).collect::<Vec<_>>(), [(open, "http")]);
     assert!(found[0].confirmed && found[0].evidence.as_json().contains("nginx"), "{:?}", found[0].evidence);

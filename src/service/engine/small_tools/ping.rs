@@ -29,21 +29,30 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.planned(ports.len() as u32).await;
     run.output_findings(json!({})).await;
     let ip = run.resolve(&run.address.host()).await?[0];
-    let mut answers = Vec::new();
-    for port in &ports {
+    let (mut answers, mut sent) = (Vec::new(), 0);
+    for (tried, port) in (1..).zip(&ports) {
         let test = |findings: Vec<NewFinding>, answer: Value| {
             TestDone::new(format!("host.up.{port}"), format!("Response on TCP port {port}"), answer, findings)
         };
-        let rows = if answers.is_empty() { attempts(run, ip, *port, count).await } else { Vec::new() };
+        // Of several ports, one attempt shows which are worth more.
+        let rows = attempts(run, ip, *port, count, ports.len() == 1, &mut sent).await;
         let metadata = json!({"port": port, "answers": rows.len()});
         let findings = if rows.is_empty() { Vec::new() } else { vec![finding(*port, rows.clone())] };
         answers.extend(rows);
         run.tested(test(findings, metadata)).await;
+        if !answers.is_empty() {
+            run.planned(tried).await;
+            break;
+        }
     }
-    run.output_findings(json!({"ip_address": ip.to_string(), "sent": count, "responses": answers.len()})).await;
+    run.output_findings(json!({"ip_address": ip.to_string(), "sent": sent, "responses": answers.len()})).await;
     Ok(match answers.len() {
-        0 => format!("no response from {ip} on {}: down, or it drops packets", plural(ports.len(), "TCP port")),
-        found => format!("{ip} is up: {found} of {count} TCP connections accepted or refused"),
+        0 => format!(
+            "no response from {ip} on {} to {}: down, or it drops packets",
+            plural(ports.len(), "TCP port"),
+            plural(sent, "connection")
+        ),
+        found => format!("{ip} is up: {found} of {} accepted or refused", plural(sent, "TCP connection")),
     })
 }
 
@@ -57,18 +66,31 @@ fn finding(port: u16, rows: Vec<Vec<String>>) -> NewFinding {
     }
 }
 
-/// The answers to this number of connections.
-async fn attempts(run: &ScanRun<'_>, ip: IpAddr, port: u16, count: u64) -> Vec<Vec<String>> {
+/// The answers to this number of connections. Unless the port is the only one, the first without an answer is the last.
+async fn attempts(
+    run: &ScanRun<'_>,
+    ip: IpAddr,
+    port: u16,
+    count: u64,
+    is_only: bool,
+    sent: &mut usize,
+) -> Vec<Vec<String>> {
     let lane = run.lanes.of(ip);
     let mut rows = Vec::new();
     for _ in 0..count {
         lane.probes.wait().await;
+        *sent += 1;
         let start = Instant::now();
         let answer = match timeout(lane.limits.connect_timeout, TcpStream::connect(SocketAddr::new(ip, port))).await {
             Ok(Ok(_)) => "accepted",
             Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => "refused",
-            // A host that drops packets drops further ones too.
-            _ => break,
+            _ => {
+                run.raw(format!("{ip}:{port} no response")).await;
+                if is_only {
+                    continue;
+                }
+                break;
+            }
         };
         let shown = format!("{:.1} ms", start.elapsed().as_secs_f64() * 1000.0);
         run.raw(format!("{ip}:{port} {answer} {shown}")).await;
@@ -98,5 +120,8 @@ mod tests {
             let found = result.of("host.up");
             assert!(found.len() == 1 && found[0].evidence.as_json().contains(response), "{port}");
         }
+        let result = TestScan::new(Tool::PING, "127.0.0.1", json!({})).run().await;
+        result.check();
+        assert_eq!(result.tests.len(), 1, "the first port answers, so no other is tried");
     }
 }

@@ -12,11 +12,13 @@ use std::net::IpAddr;
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use super::words_of;
+use super::{report_coverage, words_of};
+use crate::service::engine::coverage::{CheckCoverage, Obstacle, PROBES, ScanCoverage};
 use crate::service::engine::kinds::{self, domain};
 use crate::service::engine::pace::RequestPace;
 use crate::service::engine::run::ScanRun;
 use crate::service::engine::{NewFinding, ScanOutcome, TestDone};
+use crate::service::resolver::LookupError;
 use crate::text::plural;
 
 /// Number of concurrent queries.
@@ -35,12 +37,12 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let domain = run.address.host();
     let words = words_of(&run.job.params, include_str!("../../../../assets/wordlists/common-subdomains.txt"));
     let names: Vec<String> = words.iter().map(|word| format!("{word}.{domain}")).collect();
-    run.planned(names.len().div_ceil(CHUNK) as u32 + 1).await;
-    let pace = RequestPace::new(Some(QUERIES_PER_SECOND));
+    run.planned(names.len().div_ceil(CHUNK) as u32 + 2).await;
+    let (pace, counts) = (RequestPace::new(Some(QUERIES_PER_SECOND)), CheckCoverage::default());
     let mut wildcard = BTreeSet::new();
     for _ in 0..2 {
         let name = format!("sd{:012x}.{domain}", rand::random::<u64>() >> 16);
-        wildcard.extend(lookup(run, &pace, &name).await.unwrap_or_default());
+        wildcard.extend(lookup(run, &pace, &counts, &name).await);
     }
     if !wildcard.is_empty() {
         let ips = listed(&wildcard);
@@ -50,24 +52,19 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let metadata = json!({"wildcard": !wildcard.is_empty()});
     run.tested(TestDone::new("domain.wildcard", "Wildcard of the domain", metadata, Vec::new())).await;
 
-    let (mut found, mut failed) = (Vec::<Value>::new(), 0);
+    let mut found = Vec::<Value>::new();
     for names in names.chunks(CHUNK) {
-        let pace = &pace;
+        let (pace, counts) = (&pace, &counts);
         let lookups = stream::iter(names.to_vec()).map(|name| async move {
-            let ips = lookup(run, pace, &name).await;
+            let ips = lookup(run, pace, counts, &name).await;
             (name, ips)
         });
         let mut findings = Vec::new();
         for (name, ips) in lookups.buffered(CONCURRENCY).collect::<Vec<_>>().await {
-            match ips {
-                Ok(ips) if !ips.is_empty() && !ips.is_subset(&wildcard) => {
-                    run.raw(format!("{name} {}", listed(&ips))).await;
-                    found.extend(ips.iter().map(|ip| json!({"hostname": name, "ip_address": ip.to_string()})));
-                    findings.push(finding(&name, &ips));
-                }
-                Ok(_) => {}
-                Err(why) if why.contains("response") => failed += 1,
-                Err(_) => {}
+            if !ips.is_subset(&wildcard) {
+                run.raw(format!("{name} {}", listed(&ips))).await;
+                found.extend(ips.iter().map(|ip| json!({"hostname": name, "ip_address": ip.to_string()})));
+                findings.push(finding(&name, &ips));
             }
         }
         let metadata = json!({"names": names.len(), "findings": findings.len()});
@@ -76,15 +73,22 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     }
     let hosts: BTreeSet<&str> = found.iter().filter_map(|one| one["hostname"].as_str()).collect();
     let mut summary = format!("{} tried, {} found", plural(names.len(), "name"), plural(hosts.len(), "subdomain"));
-    if failed > 0 {
-        summary.push_str(&format!("; no response from the name server for {}", plural(failed, "name")));
-    }
+    let mut coverage = ScanCoverage::new(1);
+    coverage.add("domain.subdomain", counts.not_judged(PROBES));
+    report_coverage(run, &coverage, DNS_PORT, "dns", &mut summary).await;
     Ok(summary)
 }
 
-async fn lookup(run: &ScanRun<'_>, pace: &RequestPace, name: &str) -> Result<BTreeSet<IpAddr>, String> {
+/// The addresses of a name; none if it does not exist, or the name server does not say.
+async fn lookup(run: &ScanRun<'_>, pace: &RequestPace, counts: &CheckCoverage, name: &str) -> BTreeSet<IpAddr> {
     pace.wait().await;
-    run.settings.resolver.lookup(name.to_owned()).await.map(|ips| ips.into_iter().collect())
+    let answer = run.settings.resolver.lookup(name.to_owned()).await;
+    let is_unanswered = matches!(answer, Err(LookupError::Unanswered(_)));
+    counts.count(is_unanswered.then_some(Obstacle::NameServer));
+    if let (true, Err(why)) = (is_unanswered, &answer) {
+        run.raw(format!("{name} {why}")).await;
+    }
+    answer.unwrap_or_default().into_iter().collect()
 }
 
 fn listed(ips: &BTreeSet<IpAddr>) -> String {
@@ -135,5 +139,21 @@ mod tests {
             assert_eq!(result.outcome, ScanOutcome::Finished("3 names tried, 1 subdomain found".into()));
             assert_eq!(result.info.len(), usize::from(wildcard));
         }
+    }
+
+    #[tokio::test]
+    async fn without_name_server_the_scan_is_incomplete() {
+        let closed = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+        let mut scan = TestScan::new(Tool::SUBDOMAINS, "shop.localhost", json!({}));
+        scan.resolver = Arc::new(DnsClient::new(closed));
+        scan.job.params["words"] = json!(["www", "mail"]);
+        let result = scan.run().await;
+        result.check();
+        let coverage = result.of("coverage.errors");
+        assert!(coverage.len() == 1 && coverage[0].evidence.as_json().contains("domain.subdomain"), "{coverage:?}");
+        let ScanOutcome::Finished(message) = &result.outcome else { panic!("{:?}", result.outcome) };
+        let expected = "2 names tried, 0 subdomains found; 1 of 1 test incomplete (no answer from the name server)";
+        assert_eq!(message, expected);
+        assert!(result.raw.iter().any(|line| line.starts_with("www.shop.localhost ")), "{:?}", result.raw);
     }
 }

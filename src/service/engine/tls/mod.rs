@@ -62,6 +62,8 @@ pub struct TlsAnswer {
     pub accepted: bool,
     /// Whether the response was a record of TLS.
     pub is_tls: bool,
+    /// Whether the time ended before a complete response.
+    pub is_late: bool,
     /// The name or number of the cipher suite.
     pub cipher: String,
     pub suite: Option<u16>,
@@ -113,7 +115,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         Some(name) => StartTls::of(name),
         None => StartTls::of_port(port),
     };
-    let tests = Version::ALL.len() + certificate::CHECKS.len() + checks::count();
+    // Each version has two tests: its handshakes, and what they mean beside those of the other versions.
+    let tests = 2 * Version::ALL.len() + certificate::CHECKS.len() + checks::count();
     run.planned(tests as u32).await;
     let server = connectable(run, run.address.host(), port, starttls).await?;
 
@@ -263,7 +266,7 @@ impl Server<'_> {
         // Before the timeout: other scans may use the same host.
         let _connection = self.lane.connections.acquire().await;
         self.lane.requests.wait().await;
-        let _ = timeout(self.timeout, exchange).await;
+        answer.is_late = timeout(self.timeout, exchange).await.is_err() && !answer.accepted;
         answer
     }
 
@@ -307,12 +310,16 @@ impl Server<'_> {
             _ => {}
         }
         let names: Vec<&str> = result.suites.iter().map(|one| one.cipher.as_str()).collect();
-        let (word, cipher) = (result.answer.word(), &result.answer.cipher);
-        let mut line = format!("{} {} {word} {cipher}", self.address, version.name());
+        let (answer, name) = (&result.answer, version.name());
+        let word = if answer.is_late { self.late() } else { answer.word().to_owned() };
+        let mut line = format!("{} {name} {word} {}", self.address, answer.cipher);
         if names.len() > 1 {
             line.push_str(&format!("; all suites: {}", names.join(" ")));
         }
         self.run.raw(line.trim_end()).await;
+        let metadata = json!({"version": name, "accepted": answer.accepted, "cipher_suites": names.len()});
+        let uid = format!("tls.handshake.{version:?}").to_ascii_lowercase();
+        self.run.tested(TestDone::new(uid, format!("Handshakes with {name}"), metadata, Vec::new())).await;
         result
     }
 
@@ -333,7 +340,8 @@ impl Server<'_> {
                     break;
                 }
             }
-            if result.answer.alert == Some(PROTOCOL_VERSION) {
+            // Further offers of a version that the server ignores would take as long.
+            if result.answer.alert == Some(PROTOCOL_VERSION) || result.answer.is_late {
                 return;
             }
         }
@@ -378,8 +386,19 @@ impl Server<'_> {
         distinct
     }
 
+    fn late(&self) -> String {
+        format!("no TLS response within {} s", self.timeout.as_secs())
+    }
+
     /// The outcome when no version was accepted.
     fn without_version(&self, answers: &[VersionAnswer]) -> Result<String, ScanOutcome> {
+        if !answers.iter().any(|one| one.answer.is_tls) && answers.iter().any(|one| one.answer.is_late) {
+            return Err(ScanOutcome::ConnectionError(format!(
+                "{} accepts connections, but {}",
+                self.address,
+                self.late()
+            )));
+        }
         if !answers.iter().any(|one| one.answer.is_tls) {
             return Err(ScanOutcome::ConnectionError(format!("{} responds, but not with TLS", self.address)));
         }
