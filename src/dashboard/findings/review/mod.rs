@@ -46,27 +46,24 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     }
     let marked = model.lists.count_marks(Pane::Findings) > 0 || model.lists.findings.range_from.is_some();
     let paused = model.findings.review.take().or_else(|| saved(model).map(Box::new));
-    match (paused, marked) {
-        (Some(review), false) => resume(model, review),
-        (Some(review), true) => {
-            let ids = marked_findings(model);
+    let ids: Vec<IssueId> = match (marked, &model.data.findings.value().cloned()) {
+        (true, _) => model.chosen(Pane::Findings).issues().concat(),
+        (false, Some(table)) => model.lists.findings.shown(table).collect(),
+        (false, None) => Vec::new(),
+    };
+    match paused {
+        // Marks remain while their review is paused.
+        Some(review) if !marked || ids_of(&review) == ids.iter().map(|id| id.0).collect() => resume(model, review),
+        Some(review) => {
             model.open_prompt(replace_prompt(model, &review, ids));
             model.findings.review = Some(review);
         }
-        (None, true) => {
-            let ids = marked_findings(model);
-            start(model, ids, effects)
-        }
-        (None, false) => {
-            let table = model.data.findings.value().cloned();
-            let shown = table.map(|table| model.lists.findings.shown(&table).collect());
-            start(model, shown.unwrap_or_default(), effects)
-        }
+        None => start(model, ids, effects),
     }
 }
 
-fn marked_findings(model: &mut Model) -> Vec<IssueId> {
-    model.chosen(Pane::Findings).issues().concat()
+fn ids_of(review: &Review) -> HashSet<i64> {
+    review.cards.cards.iter().flat_map(|card| card.ids.iter().copied()).collect()
 }
 
 fn resume(model: &mut Model, review: Box<Review>) {
@@ -111,7 +108,7 @@ pub(crate) fn start(model: &mut Model, ids: Vec<IssueId>, effects: &mut Vec<Effe
 /// The number of shown findings that are on no card.
 fn count_elsewhere(model: &Model, review: &Review) -> usize {
     let Some(table) = model.data.findings.value() else { return 0 };
-    let on_cards: HashSet<i64> = review.cards.cards.iter().flat_map(|card| card.ids.iter().copied()).collect();
+    let on_cards = ids_of(review);
     model.lists.findings.shown(table).filter(|id| !on_cards.contains(&id.0)).count()
 }
 

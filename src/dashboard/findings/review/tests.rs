@@ -108,6 +108,8 @@ fn paused_review_is_replaced_by_marked_findings_after_a_prompt() {
     assert_eq!((review(&app).len(), app.model.reviewing().is_some()), (3, false), "still paused");
     app.keys("B y");
     assert_eq!((title(&app).as_str(), review(&app).len()), ("Weak cookie: lang", 1));
+    app.keys("esc B");
+    assert!(app.model.reviewing().is_some(), "the review of the same marks is resumed");
 }
 
 #[test]
