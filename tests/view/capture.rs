@@ -64,7 +64,7 @@ fn planted(columns: u16, rows: u16) -> Model {
         ..Capture::default()
     };
     let capture_row = |capture: Capture| {
-        let found = mentions(&capture, &book).into();
+        let found = mentions(&capture, &book);
         let archived = ArchivedCapture {
             workspace: "Acme external".into(),
             logger: LoggerId(1),
