@@ -1,9 +1,10 @@
 //! The scope check: decides which targets the service may scan.
 //!
 //! ```text
-//!   POST /targets ──► check_name(address) ──────┐
-//!   before each connection (engine/run.rs):     ├─► Ok, or a Refusal with a remedy
-//!     resolve ──► check_ip(host, ip) ───────────┘
+//!   POST /targets ──► check_name(address) ─────────┐
+//!   a scan resolves a host (engine/run.rs):        ├─► Ok, or a Refusal with a remedy
+//!     resolve ──► check_ip(host, ip) ──────────────┘
+//!     ──► its connections go to these addresses only
 //! ```
 //!
 //! Loopback and this host are allowed; `allow_private` allows private and link-local addresses; all other targets need an
