@@ -11,9 +11,11 @@ pub struct ThemeFile {
     /// For messages.
     pub path: String,
     pub text: String,
+    /// Why it cannot be read.
+    pub unreadable: Option<String>,
 }
 
-/// The theme files beside a configuration file, by name. An unreadable one has no text.
+/// The theme files beside a configuration file, by name.
 pub fn beside(config_file: &Path) -> Vec<ThemeFile> {
     let directory = config_file.with_file_name("themes");
     let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -21,8 +23,11 @@ pub fn beside(config_file: &Path) -> Vec<ThemeFile> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .filter_map(|path| {
             let name = path.file_stem()?.to_str()?.to_owned();
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            Some(ThemeFile { name, path: path.display().to_string(), text })
+            let (text, unreadable) = match fs::read_to_string(&path) {
+                Ok(text) => (text, None),
+                Err(error) => (String::new(), Some(error.to_string())),
+            };
+            Some(ThemeFile { name, path: path.display().to_string(), text, unreadable })
         })
         .collect();
     all.sort_by(|one, other| one.name.cmp(&other.name));

@@ -50,13 +50,14 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// The error of the system's resolver, which has no code: glibc and macOS say these words for EAI_NONAME and EAI_NODATA.
+/// The error of the system's resolver, which has no code: glibc, macOS and musl say these words for EAI_NONAME and EAI_NODATA.
 fn system_error(why: String) -> LookupError {
-    const MISSING: [&str; 4] = [
+    const MISSING: [&str; 5] = [
         "Name or service not known",
         "No address associated",
         "nodename nor servname provided",
         "Name does not resolve",
+        "Name has no usable address",
     ];
     if MISSING.iter().any(|words| why.contains(words)) {
         LookupError::Missing(why)

@@ -1,5 +1,7 @@
 //! The poller on the service: it reports changes, and reconnects after an outage.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use scandeck::contract::{ScanStatus, WorkspaceId};
@@ -131,6 +133,35 @@ async fn poller_after_service_restart_reconnects_and_refreshes() {
         .await;
     drop(poller);
     service.stop().await;
+}
+
+#[tokio::test]
+async fn emptied_list_is_confirmed_without_its_tag() {
+    let server = MockServer::start().await;
+    let is_emptied = Arc::new(AtomicBool::new(false));
+    let emptied = Arc::clone(&is_emptied);
+    let targets = move |request: &wiremock::Request| {
+        let two = json!([{"id": 1, "name": "a.test"}, {"id": 2, "name": "b.test"}]);
+        let (tag, data) = if emptied.load(Ordering::Relaxed) { ("\"b\"", json!([])) } else { ("\"a\"", two) };
+        match request.headers.get("if-none-match").is_some_and(|known| known == tag) {
+            true => ResponseTemplate::new(304),
+            false => ResponseTemplate::new(200).insert_header("etag", tag).set_body_json(json!({"data": data})),
+        }
+    };
+    Mock::given(path("/api/v2/targets")).respond_with(targets).mount(&server).await;
+    let nothing = ResponseTemplate::new(200).set_body_json(json!({"data": []}));
+    Mock::given(any()).respond_with(nothing).mount(&server).await;
+    let mut poller = PollerTask::start(client_of(&server.uri(), "k"));
+    let of_targets = |count: usize| {
+        move |update: &Update| {
+            matches!(&update.event, PollEvent::Snapshot(Snapshot::Targets(table)) if table.items().len() == count)
+                .then_some(())
+        }
+    };
+    poller.until("two targets", of_targets(2)).await;
+    is_emptied.store(true, Ordering::Relaxed);
+    poller.plans.send_modify(|plan| _ = plan.refreshes.insert(ListKind::Targets, 1));
+    poller.until("no targets", of_targets(0)).await;
 }
 
 #[tokio::test]

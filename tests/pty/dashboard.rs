@@ -51,7 +51,6 @@ async fn colours_follow_late_answer_of_terminal_and_next_start_begins_with_them(
     let (bright_cyan, blue) = (14, 4);
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let mut session = on(&service, home.path());
-    session.until("live").await;
     session.until_coloured(bright_cyan).await;
     session.keys("\x1b]11;rgb:ffff/ffff/");
     session.keys("ffff\x1b\\");

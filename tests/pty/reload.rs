@@ -4,6 +4,7 @@ use std::fs;
 
 use super::Session;
 
+#[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn changed_files_apply_in_the_running_dashboard() {
     let home = tempfile::tempdir().unwrap();

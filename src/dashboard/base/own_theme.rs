@@ -83,6 +83,9 @@ impl OwnTheme {
             let line = file.text[..byte].matches('\n').count() + 1;
             Problem::local(format!("{}:{line}: {why}", file.path)).with_hint(hint)
         };
+        if let Some(why) = &file.unreadable {
+            return Err(problem(0, why.clone(), "make the file readable UTF-8 text, or remove it".to_owned()));
+        }
         if file.name == AUTO || Scheme::named(&file.name).is_some() {
             return Err(problem(0, format!("{} is a built-in theme", file.name), "rename the file".to_owned()));
         }
@@ -151,7 +154,8 @@ mod tests {
     use super::*;
 
     fn parse(name: &str, text: &str) -> Result<OwnTheme, Problem> {
-        OwnTheme::parse(&ThemeFile { name: name.into(), path: format!("themes/{name}.toml"), text: text.into() })
+        let path = format!("themes/{name}.toml");
+        OwnTheme::parse(&ThemeFile { name: name.into(), path, text: text.into(), unreadable: None })
     }
 
     #[test]

@@ -18,14 +18,15 @@ impl Model {
         self.overlay.modals.push(Modal::Text(TextBox { title: title.into(), body: body.into(), scroll: 0 }));
     }
 
-    /// The character that a key types into the open line of a filter or a search.
+    /// The character that a key types into the open line of a filter or a search. Blanks are keys of their own, because
+    /// pasted text loses those at its ends.
     pub(crate) fn line_letter(&self, event: KeyEvent) -> Option<char> {
         if !matches!(self.overlay.modals.last(), Some(Modal::Line(_))) {
             return None;
         }
         let key = KeyChord::from(event);
         let step = self.keyboard.keymap.step(&self.contexts(), &[], key);
-        key.typed().filter(|_| matches!(step, KeyStep::Unknown))
+        key.typed().filter(|letter| !letter.is_whitespace() && matches!(step, KeyStep::Unknown))
     }
 
     /// Notifies that an action has no effect in the focused pane.

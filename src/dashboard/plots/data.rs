@@ -56,7 +56,7 @@ fn samples(findings: impl Iterator<Item = (Stamp, Option<Stamp>, Risk)>, now: St
     samples
 }
 
-/// The verdicts of each day in this workspace, from the first day with one until today.
+/// The verdicts of each day in this workspace, from the first day with one until today, at most ten years.
 pub fn decisions_per_day(model: &Model) -> Vec<(Date, u64)> {
     let mut days: BTreeMap<Date, u64> = BTreeMap::new();
     for event in model.findings.triage.state.events_of(&model.workspace_name()) {
@@ -66,6 +66,7 @@ pub fn decisions_per_day(model: &Model) -> Vec<(Date, u64)> {
     }
     let Some(first) = days.keys().next().copied() else { return Vec::new() };
     let last = model.today().max(days.keys().next_back().copied().unwrap_or(first));
+    let first = first.max(last.saturating_sub(MOST_DAYS.days()));
     let all = first.series(1.day()).take_while(|day| *day <= last);
     all.map(|day| (day, days.get(&day).copied().unwrap_or_default())).collect()
 }
@@ -90,8 +91,20 @@ pub fn captures_per_minute(model: &Model, most: usize) -> Vec<(Timestamp, u64)> 
 pub struct HeatMap {
     /// With their names.
     pub targets: Vec<(Option<TargetId>, Shared)>,
-    /// Each class with its cells in the order of the targets.
-    pub classes: Vec<(Shared, Vec<PlotCounts>)>,
+    pub classes: Vec<Shared>,
+    /// The cells with findings: class, target, counts.
+    cells: HashMap<(Shared, (Option<TargetId>, Shared)), PlotCounts>,
+}
+
+impl HeatMap {
+    pub fn cell(&self, class: &Shared, target: &(Option<TargetId>, Shared)) -> PlotCounts {
+        self.cells.get(&(class.clone(), target.clone())).copied().unwrap_or_default()
+    }
+
+    /// The findings of the fullest cell.
+    pub fn most(&self) -> u64 {
+        self.cells.values().map(|cell| cell.iter().sum()).max().unwrap_or(1)
+    }
 }
 
 pub fn heat_map(model: &Model) -> HeatMap {
@@ -105,15 +118,7 @@ pub fn heat_map(model: &Model) -> HeatMap {
         by_class.entry(class.clone()).or_default()[risk] += 1;
         by_target.entry(target).or_default()[risk] += 1;
     }
-    let targets = worst_first(by_target);
-    let row = |class: Shared| {
-        let cell = |target: &(Option<TargetId>, Shared)| {
-            cells.get(&(class.clone(), target.clone())).copied().unwrap_or_default()
-        };
-        let row = targets.iter().map(cell).collect();
-        (class, row)
-    };
-    HeatMap { classes: worst_first(by_class).into_iter().map(row).collect(), targets }
+    HeatMap { classes: worst_first(by_class), targets: worst_first(by_target), cells }
 }
 
 /// The names with the most findings of the highest risks first.
@@ -148,8 +153,8 @@ pub fn csv(model: &Model, plot: Plot) -> String {
         Plot::HeatMap => {
             let map = heat_map(model);
             rows[0].extend(map.targets.iter().map(|(_, target)| report::neutral(&text::clean(target))));
-            rows.extend(map.classes.iter().map(|(class, cells)| {
-                let sums: Vec<u64> = cells.iter().map(|cell| cell.iter().sum()).collect();
+            rows.extend(map.classes.iter().map(|class| {
+                let sums: Vec<u64> = map.targets.iter().map(|target| map.cell(class, target).iter().sum()).collect();
                 numbers(report::neutral(&text::clean(class)), &sums)
             }));
         }
@@ -160,6 +165,9 @@ pub fn csv(model: &Model, plot: Plot) -> String {
     };
     rows.iter().map(|row| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n").collect()
 }
+
+/// Ten years, whatever dates imported decisions have.
+const MOST_DAYS: i32 = 3_653;
 
 /// A day of minutes.
 const MOST_MINUTES: usize = 24 * 60;

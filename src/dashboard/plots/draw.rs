@@ -148,12 +148,13 @@ fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static s
 
 /// Classes below each other, targets by number beside each other, the names of the targets below.
 fn draw_heat_map(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static str> {
-    let HeatMap { targets, classes } = data::heat_map(cx.model);
+    let heat_map = data::heat_map(cx.model);
+    let HeatMap { targets, classes, .. } = &heat_map;
     if classes.is_empty() {
         return Some("no findings in this workspace");
     }
     let name = |name: &str| cx.shown(&text::clean(name)).into_owned();
-    let longest = classes.iter().map(|(class, _)| text::width(class) as u16 + 1).max().unwrap_or_default();
+    let longest = classes.iter().map(|class| text::width(class) as u16 + 1).max().unwrap_or_default();
     let names = longest.min(area.width / 3);
     let columns = targets.len().min(usize::from((area.width - names) / CELL));
     let short = |id: Option<TargetId>| id.and_then(|id| cx.facts.short_name(id));
@@ -166,14 +167,15 @@ fn draw_heat_map(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static s
     let is_cut = classes.len() > room || columns < targets.len();
     let (map, below) = take_bottom(area, (legend.len() as u16 + u16::from(is_cut)).min(area.height / 3));
     let rows = classes.len().min(usize::from(map.height.saturating_sub(1)));
-    let most = classes.iter().flat_map(|(_, cells)| cells).map(|cell| cell.iter().sum()).max().unwrap_or(1);
+    let most = heat_map.most();
     let head = (1..=columns).map(|number| format!("{number:>width$}", width = usize::from(CELL)));
     let mut lines = vec![Line::styled(" ".repeat(usize::from(names)) + &head.collect::<String>(), cx.theme.head())];
-    for (class, cells) in &classes[..rows] {
+    for class in &classes[..rows] {
+        let cells = targets[..columns].iter().map(|target| shade(cx, &heat_map.cell(class, target), most));
         let class = text::start_with(&name(class), usize::from(names) - 1, cx.theme.glyphs.ellipsis).into_owned();
         let pad = usize::from(names) - text::width(&class);
         let mut line = Line::raw(class + &" ".repeat(pad));
-        line.extend(cells[..columns].iter().map(|cell| shade(cx, cell, most)));
+        line.extend(cells);
         lines.push(line);
     }
     draw_lines(buf, map, &lines);

@@ -181,8 +181,9 @@ impl Poller {
         let wall = Timestamp::now();
         self.scheduler.learn_limits(self.client.budget(Lane::Read), self.client.clock_offset(), wall);
         self.scheduler.learn_missing(self.client.missing_scanners());
+        // The answer to a cancelled request can arrive late.
+        let is_read = result.is_ok() && !self.scheduler.is_free(slot);
         self.scheduler.settle(slot, calls, unreadable);
-        let is_read = result.is_ok();
         self.scheduler.absorb(slot, result, Instant::now(), wall);
         if is_read {
             self.scheduler.learn_tags(slot, tags);

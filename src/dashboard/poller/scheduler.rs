@@ -198,8 +198,6 @@ impl Scheduler {
 
     fn request(&mut self, list: ListKind) {
         self.schedule(list).is_requested = true;
-        // Users who refresh a list doubt what they see.
-        self.tags.remove(&FetchSlot::List(list));
         match list {
             ListKind::Captures => {
                 self.on_demand.request_all_captures();
@@ -271,7 +269,11 @@ impl Scheduler {
     fn note_list_sent(&mut self, list: ListKind, now: Instant) {
         let last = Some(self.beat.before(now));
         let schedule = self.schedule(list);
-        (schedule.is_requested, schedule.last) = (false, last);
+        schedule.last = last;
+        if std::mem::take(&mut schedule.is_requested) {
+            // The user or the poller doubts what is known.
+            self.tags.remove(&FetchSlot::List(list));
+        }
     }
 
     /// The tags of the responses from which the known list of a request was made, if there are any.
@@ -316,7 +318,7 @@ impl Scheduler {
         Some(self.list_fetch(list, now))
     }
 
-    fn is_free(&self, slot: FetchSlot) -> bool {
+    pub fn is_free(&self, slot: FetchSlot) -> bool {
         !self.in_flight.contains_key(&slot)
     }
 

@@ -41,7 +41,7 @@ type WaitingLists = BTreeMap<ListFile, (Snapshot, Stamp)>;
 
 enum CacheRequest {
     Recall(Generation, WorkspaceId),
-    /// The first list waits.
+    /// A list waits to be written.
     Keep,
     Confirm(Vec<ListFile>, Stamp),
 }

@@ -59,8 +59,8 @@ impl EventLoop {
             Effect::Edit(text) => self.edit(text).await,
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
-            // The next frame detects a terminal that is gone.
             Effect::NotifyBy(words) => self.notify_command = words.into(),
+            // The next frame detects a terminal that is gone.
             Effect::Mouse(is_on) => _ = self.terminal.report_mouse(is_on),
             Effect::Connect(choice) => self.connect(choice),
             Effect::ReadReportFormats => self.read_report_formats(),

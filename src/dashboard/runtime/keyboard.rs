@@ -24,6 +24,9 @@ const LAST_READ: Duration = Duration::from_millis(250);
 /// How long a key that may begin the answer waits for the next one.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How long an answer that has begun waits for its rest.
+const REST: Duration = Duration::from_secs(1);
+
 /// How long the end of the reader waits for the answer, which the next program would read as keys.
 const ANSWER: Duration = Duration::from_millis(100);
 
@@ -57,13 +60,18 @@ impl BackgroundAnswer {
         Self { until: asked + Self::PATIENCE, text: String::new(), held: Vec::new() }
     }
 
-    /// Whether events wait for the next one.
-    fn is_uncertain(&self) -> bool {
-        !self.held.is_empty() && !self.text.starts_with(Self::CERTAIN)
+    /// How long the held events wait for the next one.
+    fn pause(&self) -> Option<Duration> {
+        let pause = if self.text.starts_with(Self::CERTAIN) { REST } else { PAUSE };
+        (!self.held.is_empty()).then_some(pause)
     }
 
     /// Returns what the event makes certain.
     fn take(&mut self, event: Event) -> Vec<TerminalInput> {
+        // A change of size, for example, can come in the middle of an answer.
+        if !matches!(event, Event::Key(_)) {
+            return vec![TerminalInput::Event(event)];
+        }
         let mut certain = Vec::new();
         if !self.held.is_empty() {
             match bytes_of(&event).filter(|bytes| self.continues_with(bytes)) {
@@ -98,7 +106,7 @@ impl BackgroundAnswer {
         background.map(TerminalInput::Background).into_iter().collect()
     }
 
-    /// Whether the text and these bytes are the begin of an answer, or all of it.
+    /// Whether the text and these bytes are the beginning of an answer, or all of it.
     fn continues_with(&self, bytes: &str) -> bool {
         let text = [&self.text, bytes].concat();
         let Some(rest) = text.strip_prefix(Self::CERTAIN) else { return Self::CERTAIN.starts_with(&text) };
@@ -187,9 +195,9 @@ async fn read(to: mpsc::Sender<io::Result<TerminalInput>>, asked: Instant, answe
     let mut stream = EventStream::new();
     let mut answer = BackgroundAnswer::to_question_at(asked);
     loop {
-        let next = match answer.is_uncertain() {
-            true => timeout(PAUSE, stream.next()).await,
-            false => Ok(stream.next().await),
+        let next = match answer.pause() {
+            Some(pause) => timeout(pause, stream.next()).await,
+            None => Ok(stream.next().await),
         };
         let certain = match next {
             Ok(Some(Ok(event))) => answer.take(event),
@@ -258,11 +266,11 @@ mod tests {
     }
 
     #[test]
-    fn keys_like_the_begin_of_the_answer_are_keys() {
+    fn keys_like_the_beginning_of_the_answer_are_keys() {
         let mut answer = expected();
         let typed = [escape(), key(']'), key('1'), key('x')];
         assert_eq!(taken(&mut answer, typed.clone()), typed.map(TerminalInput::Event));
-        assert!(answer.take(escape()).is_empty() && answer.is_uncertain());
+        assert!(answer.take(escape()).is_empty() && answer.pause() == Some(PAUSE));
         assert_eq!(answer.release(), [TerminalInput::Event(escape())]);
         assert_eq!(taken(&mut answer, [escape(), escape()]), [TerminalInput::Event(escape())]);
     }
@@ -271,7 +279,9 @@ mod tests {
     fn cut_answer_ends_with_the_first_other_key() {
         let mut answer = expected();
         assert!(taken(&mut answer, [alt(']')].into_iter().chain(keys("11;rgb:ff"))).is_empty());
-        assert!(!answer.is_uncertain());
+        assert_eq!(answer.pause(), Some(REST));
+        assert_eq!(answer.take(Event::Resize(80, 24)), [TerminalInput::Event(Event::Resize(80, 24))]);
+        assert!(taken(&mut answer, keys("ff")).is_empty(), "a change of size does not end the answer");
         assert_eq!(answer.take(key('j')), [TerminalInput::Event(key('j'))]);
     }
 

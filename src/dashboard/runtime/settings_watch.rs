@@ -52,6 +52,8 @@ mod linux {
     pub(super) struct FileChanges {
         events: AsyncFd<OwnedFd>,
         file: PathBuf,
+        /// The watch on the directory of the themes.
+        themes: Option<i32>,
     }
 
     impl FileChanges {
@@ -60,18 +62,18 @@ mod linux {
         pub fn of(file: &Path) -> Option<Self> {
             let flags = CreateFlags::NONBLOCK | CreateFlags::CLOEXEC;
             let events = init(flags).map_err(Into::into).and_then(AsyncFd::new);
-            let changes = Self { events: events.ok()?, file: file.to_owned() };
+            let mut changes = Self { events: events.ok()?, file: file.to_owned(), themes: None };
             changes.follow().then_some(changes)
         }
 
         /// Watches the directories that exist now: a theme directory may be made later, a link may lead elsewhere. Whether
         /// there is one.
-        fn follow(&self) -> bool {
+        fn follow(&mut self) -> bool {
             let flags = WatchFlags::CLOSE_WRITE | WatchFlags::MOVE | WatchFlags::CREATE | WatchFlags::DELETE;
             let target = fs::canonicalize(&self.file).ok();
-            let themes = Some(self.file.with_file_name("themes"));
+            self.themes = add_watch(&self.events, self.file.with_file_name("themes"), flags).ok();
             let own = self.file.parent().map(Path::to_owned);
-            let directories = [own, target.as_deref().and_then(Path::parent).map(Path::to_owned), themes];
+            let directories = [own, target.as_deref().and_then(Path::parent).map(Path::to_owned)];
             let watched = directories.iter().flatten().filter(|path| add_watch(&self.events, *path, flags).is_ok());
             watched.count() > 0
         }
@@ -99,7 +101,9 @@ mod linux {
             let mut is_ours = false;
             while let Ok(event) = reader.next() {
                 let name = event.file_name().and_then(|name| name.to_str().ok()).map(Path::new);
-                is_ours |= names.contains(&name) || name.and_then(Path::extension).is_some_and(|end| end == "toml");
+                let is_theme =
+                    self.themes == Some(event.wd()) && name.and_then(Path::extension).is_some_and(|end| end == "toml");
+                is_ours |= is_theme || names.contains(&name);
             }
             is_ours
         }

@@ -206,7 +206,7 @@ fn scans(model: &Model, ids: &[i64]) -> Matter {
 fn stops(model: &Model, ids: &[i64]) -> Matter {
     let active: Vec<_> = model.items_of::<Scan>(ids).filter(|scan| !scan.has_ended()).collect();
     let has_findings =
-        active.iter().any(|scan| scan.result_summary.by_risk().into_iter().flatten().any(|count| count > 0));
+        active.iter().any(|scan| scan.result_summary.by_risk().into_iter().any(|count| count != Some(0)));
     let jobs: Vec<Job> =
         active.iter().map(|scan| Job::new(model.scan_words(scan.id), Call::StopScan(scan.id))).collect();
     let line = if jobs.is_empty() {

@@ -437,6 +437,7 @@ fn characters_that_arrive_together_filter_like_single_ones() {
     assert_eq!(app.model.line_letter(letter('r')), None, "no line is open");
     app.keys("3 / 'risk>=high'");
     assert_eq!(app.model.line_letter(letter('r')), Some('r'));
+    assert_eq!(app.model.line_letter(letter(' ')), None, "pasted text loses the blanks at its ends");
     assert_eq!(app.model.line_letter(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)), None);
     let mut other = TestDashboard::new();
     other.keys("3 /");

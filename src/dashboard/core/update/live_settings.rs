@@ -46,7 +46,8 @@ mod tests {
 
     fn settings() -> LiveSettings {
         let text = "base = \"light\"\nhigh = \"#ffff00\"".to_owned();
-        let file = ThemeFile { name: "dusk".to_owned(), path: "themes/dusk.toml".to_owned(), text };
+        let (name, path) = ("dusk".to_owned(), "themes/dusk.toml".to_owned());
+        let file = ThemeFile { name, path, text, unreadable: None };
         let fixed = vec![("user", "ann".to_owned())];
         LiveSettings { themes: vec![OwnTheme::parse(&file).unwrap()], fixed, ..LiveSettings::default() }
     }
