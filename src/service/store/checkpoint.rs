@@ -13,8 +13,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
 use crate::sqlite::private_options;
 
-/// Commits between two checkpoints.
-const COMMITS: u64 = 64;
+/// Commits between two checkpoints. A commit waits while the file takes the pages of a checkpoint, so each is small.
+const COMMITS: u64 = 8;
 /// Pages (4 KiB) of the log at which a commit moves it all the same, so that it does not grow without limit: 64 MiB.
 const MOST_PAGES: &str = "16384";
 /// Bytes of the log file that remain after a checkpoint.
