@@ -26,6 +26,7 @@ pub mod headless;
 #[cfg(feature = "dashboard")]
 pub mod key_table;
 pub mod keys;
+#[cfg(feature = "dashboard")]
 pub mod live_settings;
 pub mod man;
 #[cfg(feature = "service")]

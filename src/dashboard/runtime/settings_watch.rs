@@ -20,16 +20,19 @@ pub struct SettingsSource {
 #[cfg(not(target_os = "linux"))]
 pub(crate) async fn watch(_: SettingsSource, _: UnboundedSender<TaskReport>) {}
 
-/// Sends the settings after each change, until the dashboard ends.
+/// Sends the settings after each change, until the dashboard ends. The changes count from the call on.
 #[cfg(target_os = "linux")]
-pub(crate) async fn watch(source: SettingsSource, answers: UnboundedSender<TaskReport>) {
-    let Some(mut changes) = linux::FileChanges::of(&source.file) else { return };
-    while changes.next().await.is_some() {
-        let read = Arc::clone(&source.read);
-        let Ok(result) = tokio::task::spawn_blocking(move || read()).await else { return };
-        let msg = Msg::SettingsRead(result.map(Box::new));
-        if answers.send(TaskReport::Msg(Box::new(msg))).is_err() {
-            return;
+pub(crate) fn watch(source: SettingsSource, answers: UnboundedSender<TaskReport>) -> impl Future<Output = ()> + Send {
+    let changes = linux::FileChanges::of(&source.file);
+    async move {
+        let Some(mut changes) = changes else { return };
+        while changes.next().await.is_some() {
+            let read = Arc::clone(&source.read);
+            let Ok(result) = tokio::task::spawn_blocking(move || read()).await else { return };
+            let msg = Msg::SettingsRead(result.map(Box::new));
+            if answers.send(TaskReport::Msg(Box::new(msg))).is_err() {
+                return;
+            }
         }
     }
 }
