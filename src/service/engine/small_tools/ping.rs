@@ -34,7 +34,6 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         let test = |findings: Vec<NewFinding>, answer: Value| {
             TestDone::new(format!("host.up.{port}"), format!("Response on TCP port {port}"), answer, findings)
         };
-        // Of several ports, one attempt shows which are worth more.
         let rows = attempts(run, ip, *port, count, ports.len() == 1, &mut sent).await;
         let metadata = json!({"port": port, "answers": rows.len()});
         let findings = if rows.is_empty() { Vec::new() } else { vec![finding(*port, rows.clone())] };
