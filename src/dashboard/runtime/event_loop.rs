@@ -25,6 +25,7 @@ use jiff::Timestamp;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::io;
+#[cfg(feature = "service")]
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,6 +76,7 @@ pub(crate) struct Backend {
     /// The source of the API key.
     pub key: Option<KeySource>,
     /// The data directory of the local service.
+    #[cfg(feature = "service")]
     pub service_dir: Option<PathBuf>,
     pub decisions: DecisionsHandle,
     pub archive: ArchiveHandle,
@@ -424,6 +426,7 @@ impl EventLoop {
             calls: client.as_ref().map(Client::call_changes),
             client,
             key: connected.key,
+            #[cfg(feature = "service")]
             service_dir: connected.service_dir,
             cache,
             archive: ArchiveHandle::start(&connected.memory, beat, self.answers.0.clone()),
