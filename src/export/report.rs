@@ -9,7 +9,7 @@ use crate::report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing, render,
 };
 use crate::triage::compare::occurrences;
-use crate::triage::{Reason, Verdict};
+use crate::triage::{AbsenceProof, Reason, Verdict};
 
 /// Writes the report, with one chapter per target.
 ///
@@ -76,6 +76,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
         at: assessment.at.map(|at| at.to_string()).unwrap_or_default(),
         severity: assessment.severity,
         now: issue.presence.word().to_owned(),
+        absent_in: issue.absent_in.as_deref().map(absence).unwrap_or_default(),
         retest: row.retest.as_ref().map(|retest| ReportRetest {
             before: retest.before.to_string(),
             now: retest.now.word().to_owned(),
@@ -86,6 +87,12 @@ fn decision(row: &ExportRow) -> ReportDecision {
         notes: notes.collect(),
         fingerprint: issue.key().to_string(),
     }
+}
+
+/// `scan #6 of 2026-11-23 13:40:10`.
+fn absence(proof: &AbsenceProof) -> String {
+    let at = proof.at.map(|at| format!(" of {at}")).unwrap_or_default();
+    format!("scan #{}{at}", proof.scan)
 }
 
 fn standing(row: &ExportRow) -> Standing {

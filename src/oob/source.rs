@@ -73,9 +73,14 @@ impl CaptureSource {
         self.from_target().or_else(|| Some(&self.targets.first()?.target))
     }
 
-    /// The target that sent it.
+    /// The target that sent it; the first one if several have the address.
     pub fn from_target(&self) -> Option<&Shared> {
-        self.targets.iter().find(|named| named.place.is_none()).map(|named| &named.target)
+        self.senders().next()
+    }
+
+    /// The targets with the address of the sender.
+    pub fn senders(&self) -> impl Iterator<Item = &Shared> {
+        self.targets.iter().filter(|named| named.place.is_none()).map(|named| &named.target)
     }
 }
 
@@ -140,8 +145,8 @@ impl std::fmt::Display for Network {
 /// Hosts and addresses of the targets of a workspace, built once and looked up for every word of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetHosts {
-    /// Target names by lower-case host.
-    targets: HashMap<String, Shared>,
+    /// Target names by lower-case host. Several targets can have one host, such as web servers on two ports.
+    targets: HashMap<String, Vec<Shared>>,
     /// Lengths of known hosts: most words of a request have another length.
     lengths: Vec<bool>,
 }
@@ -154,24 +159,29 @@ const MOST: usize = 10;
 impl TargetHosts {
     /// Builds the table from target names: hosts, addresses, URLs.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a Shared>) -> Self {
-        let targets: HashMap<String, Shared> =
-            names.into_iter().filter_map(|name| Some((host(name)?, name.clone()))).collect();
+        let mut targets: HashMap<String, Vec<Shared>> = HashMap::new();
+        for (host, name) in names.into_iter().filter_map(|name| Some((host(name)?, name))) {
+            let named = targets.entry(host).or_default();
+            if named.len() < MOST && !named.contains(name) {
+                named.push(name.clone());
+            }
+        }
         let longest = targets.keys().map(String::len).max().unwrap_or(0);
         let mut lengths = vec![false; longest + 1];
         targets.keys().for_each(|host| lengths[host.len()] = true);
         Self { targets, lengths }
     }
 
-    /// The target with this host or address, with or without a port.
-    pub fn target(&self, word: &str) -> Option<&Shared> {
+    /// The targets with this host or address, with or without a port.
+    pub fn targets(&self, word: &str) -> &[Shared] {
         let word = word.trim_matches(['.', '-', ':', '[', ']']);
         let without_port = || Some(word.rsplit_once(':')?.0.trim_matches(['[', ']']));
-        self.of_host(word).or_else(|| self.of_host(without_port()?))
+        self.of_host(word).or_else(|| self.of_host(without_port()?)).unwrap_or_default()
     }
 
-    fn of_host(&self, host: &str) -> Option<&Shared> {
+    fn of_host(&self, host: &str) -> Option<&[Shared]> {
         let may_be = self.lengths.get(host.len()).copied().unwrap_or(false);
-        if may_be { self.targets.get(&host.to_ascii_lowercase()) } else { None }
+        if may_be { self.targets.get(&host.to_ascii_lowercase()).map(Vec::as_slice) } else { None }
     }
 
     /// The targets that sent the request or that it names. The `Host` header is that of the logger and is ignored.
@@ -180,10 +190,10 @@ impl TargetHosts {
         if self.targets.is_empty() {
             return named;
         }
-        named
-            .extend(self.target(&capture.ip_address).map(|target| NamedTarget { place: None, target: target.clone() }));
+        let senders = self.targets(&capture.ip_address).iter();
+        named.extend(senders.map(|target| NamedTarget { place: None, target: target.clone() }));
         let mut search = |place: &dyn Fn() -> MentionPlace, text: &str| {
-            for target in words(text).filter_map(|word| self.target(word)) {
+            for target in words(text).flat_map(|word| self.targets(word)) {
                 let found = NamedTarget { place: Some(place()), target: target.clone() };
                 if named.len() < MOST && !named.contains(&found) {
                     named.push(found);
@@ -288,6 +298,9 @@ mod tests {
         assert_eq!(named, expected);
         assert!(source.own && source.bot.unwrap().name == "Slack");
         assert_eq!(source.from_target().map(Shared::as_str), Some("10.0.4.11"));
+        let ports: Vec<Shared> = ["http://10.0.4.11:8000/", "http://10.0.4.11:8001/"].map(Shared::from).to_vec();
+        let source = CaptureSource::of(&capture, &[], &TargetHosts::of(&ports));
+        assert_eq!(source.senders().collect::<Vec<_>>(), ports.iter().collect::<Vec<_>>(), "neither is a guess");
         assert!(CaptureSource::of(&Capture::default(), &[], &TargetHosts::of(&names)).targets.is_empty());
     }
 }

@@ -225,10 +225,25 @@ impl Meaning<'_> {
             Flag::named(&value.text, self.kind).ok_or_else(|| {
                 let names = || Flag::of(self.kind).map(|spec: &flag::FlagSpec| spec.name);
                 let error = ParseError::new(value.at.clone(), format!("unknown flag `{}`", value.text));
-                choose(error, nearest(&value.text, names()), names().collect())
+                match nearest(&value.text, names()) {
+                    None if let Some(field) = self.field_with_choice(&value.text) => {
+                        error.with_hint(did_you_mean(&field))
+                    }
+                    near => choose(error, near, names().collect()),
+                }
             })
         };
         self.values.iter().map(one).collect::<Result<_, _>>().map(ClauseTest::Flags)
+    }
+
+    /// `verdict:fixed` for `fixed`: another field of the list that has this choice.
+    fn field_with_choice(&self, name: &str) -> Option<String> {
+        Field::of(self.kind).find_map(|spec| {
+            let ValueKind::Choice(known) = spec.values else { return None };
+            let choice =
+                known().into_iter().find(|names| names.iter().any(|known| known.eq_ignore_ascii_case(name)))?;
+            Some(format!("{}:{}", spec.name, choice[0]))
+        })
     }
 
     fn texts(&self) -> Result<ClauseTest, ParseError> {
@@ -316,7 +331,7 @@ fn choose(error: ParseError, near: Option<&str>, names: Vec<&str>) -> ParseError
     match near {
         Some(name) => error.with_hint(did_you_mean(name)),
         None if names.len() <= 8 => error.with_hint(format!("use {}", names.join(", "))),
-        None => error.with_hint(format!("use {}, …", names[..6].join(", "))),
+        None => error.with_hint(format!("use {} or one of {} more", names[..6].join(", "), names.len() - 6)),
     }
 }
 

@@ -46,6 +46,11 @@ fn parse_error_has_position_reason_and_hint() {
         ("risk>=hihg", "6..10 invalid risk `hihg`; use info, low, medium, high or critical"),
         ("verdict:opne", "8..12 unknown verdict `opne`; did you mean `open`?"),
         ("is:regresion", "3..12 unknown flag `regresion`; did you mean `regression`?"),
+        ("is:fixed", "3..8 unknown flag `fixed`; did you mean `verdict:fixed`?"),
+        (
+            "is:qqq",
+            "3..6 unknown flag `qqq`; use undecided, decided, regression, expired, conflict, recheck or one of 16 more",
+        ),
         ("port>80,443", "0..11 `port` accepts one value with < or >"),
         ("name>a", "0..6 `name` is text and has no order; use : or ="),
         ("changed:2d", "0..10 `changed` needs < or > with a duration; for example changed<2d"),

@@ -24,6 +24,9 @@ pub struct ReportDecision {
     pub severity: Option<Risk>,
     /// The presence compared to the previous scan.
     pub now: String,
+    /// The scan that proved its absence, such as `scan #6 of 2026-11-23 13:40:10`; empty if it is not absent.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub absent_in: String,
     /// The result of the last retest.
     pub retest: Option<ReportRetest>,
     /// A manual finding, which the service does not know.

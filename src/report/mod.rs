@@ -330,7 +330,8 @@ mod tests {
             reason: "deferred".into(),
             who: "ada <x@y>".into(),
             severity: Some(Risk::Low),
-            now: "same".into(),
+            now: "gone".into(),
+            absent_in: "scan #6 of 2026-11-20 09:00:00".into(),
             retest: Some(ReportRetest {
                 before: "confirmed".into(),
                 now: "still there".into(),
@@ -350,6 +351,7 @@ mod tests {
             "deferred",
             "ada &lt;x@y&gt;",
             "still found",
+            "absent: not found by scan #6 of 2026-11-20 09:00:00",
             "=see &lt;b&gt;114",
             "critical by the scanner",
         ] {

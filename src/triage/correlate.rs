@@ -259,7 +259,7 @@ impl CorrelationInput {
 }
 
 fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -> Issue {
-    let (presence, retest_gap) = presences.of(&row);
+    let result = presences.of(&row);
     let occurrence = |&at: &usize| {
         let finding = Arc::clone(&input.findings.items()[at]);
         Occurrence { at: input.started(&finding), finding }
@@ -273,8 +273,9 @@ fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -
         identity: row.identity,
         finding: latest.finding,
         earlier,
-        presence,
-        retest_gap,
+        presence: result.presence,
+        retest_gap: result.gap,
+        absent_in: result.absent_in.map(Box::new),
         first_seen,
         last_seen: latest.at,
         earlier_decision: row.earlier_decision.map(Box::new),

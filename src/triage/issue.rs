@@ -30,6 +30,15 @@ pub struct Occurrence {
     pub at: Option<Stamp>,
 }
 
+/// A later scan of the same coverage that did not find an issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AbsenceProof {
+    /// The scan.
+    pub scan: ScanId,
+    /// Start of the scan.
+    pub at: Option<Stamp>,
+}
+
 /// A finding across scans. It dereferences to its latest occurrence. There may be 100,000 issues, so rare data is boxed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Issue {
@@ -45,6 +54,8 @@ pub struct Issue {
     pub presence: Presence,
     /// Why it was not retested, if it was not.
     pub retest_gap: Option<RetestGap>,
+    /// The last scan that proved its absence, if it is absent.
+    pub absent_in: Option<Box<AbsenceProof>>,
     /// Start of the first scan that found it.
     pub first_seen: Option<Stamp>,
     /// Start of the last scan that found it.

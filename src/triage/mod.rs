@@ -56,7 +56,7 @@ pub use compare::{ComparedFinding, Outcome};
 pub use defaults::{DecisionDefault, DecisionDefaults};
 pub use draft::{DecisionScope, Draft, DraftValue};
 pub use event::ManualFinding;
-pub use issue::{Occurrence, ReopenCause, VerdictSource};
+pub use issue::{AbsenceProof, Occurrence, ReopenCause, VerdictSource};
 pub use jsonl::BadLine;
 pub use listed::{FindingTexts, ListedFinding};
 pub use retest::{RETEST_SETTING, Retest, RetestFinding, RetestResult, RetestScan, RetestStatus};

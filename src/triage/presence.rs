@@ -16,6 +16,7 @@ use super::change_detection;
 use super::correlate::CorrelationInput;
 use super::coverage::{self, NotJudgedTests};
 use super::event::Baseline;
+use super::issue::AbsenceProof;
 use super::matching::MatchedFinding;
 use crate::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
 use crate::finding::{Presence, RetestGap};
@@ -41,6 +42,14 @@ pub(super) struct Presences<'a> {
 
 /// When a scan started, and its id.
 type SeriesPlace = (Option<Stamp>, ScanId);
+/// The presence of an issue, with the reason if it was not retested, and the last scan that proved its absence.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PresenceResult {
+    pub presence: Presence,
+    pub gap: Option<RetestGap>,
+    pub absent_in: Option<AbsenceProof>,
+}
+
 /// A scan that found an issue (series and position), and the position of the occurrence.
 type SeriesSighting = ((TargetId, i64), usize, usize);
 
@@ -67,10 +76,11 @@ impl<'a> Presences<'a> {
         Self { input, series, tests, at }
     }
 
-    /// The presence of a row, and why it was not retested.
-    pub fn of(&self, row: &MatchedFinding) -> (Presence, Option<RetestGap>) {
+    /// The presence of a row.
+    pub fn of(&self, row: &MatchedFinding) -> PresenceResult {
         if row.lost {
-            return (Presence::NotRetested, Some(RetestGap::Ambiguous));
+            let (presence, gap) = (Presence::NotRetested, Some(RetestGap::Ambiguous));
+            return PresenceResult { presence, gap, absent_in: None };
         }
         let sighting = |&at: &usize| {
             let scan = self.input.findings.items()[at].task_id?;
@@ -80,20 +90,22 @@ impl<'a> Presences<'a> {
         let mut all: Vec<_> = row.stand_ins.iter().chain(&row.seen).filter_map(sighting).collect();
         all.sort_by_key(|&(series, number, _)| (series, number));
         let by_series: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).filter_map(|seen| self.in_series(seen)).collect();
-        let gap = by_series.iter().find_map(|(.., gap)| *gap);
-        let present =
-            by_series.iter().filter(|(_, presence, _)| !matches!(presence, Presence::Absent | Presence::NotRetested));
-        let presence = match present.max_by_key(|(place, ..)| *place) {
+        let gap = by_series.iter().find_map(|(_, result)| result.gap);
+        let present = by_series
+            .iter()
+            .map(|(place, result)| (place, result.presence))
+            .filter(|(_, presence)| !matches!(presence, Presence::Absent | Presence::NotRetested));
+        let presence = match present.max_by_key(|(place, _)| *place) {
             // Another tool found it before, so it is not new.
-            Some((place, Presence::New, _)) if self.was_seen_before(row, *place, by_series.len()) => {
-                Presence::Unchanged
-            }
-            Some((_, presence, _)) => *presence,
+            Some((place, Presence::New)) if self.was_seen_before(row, *place, by_series.len()) => Presence::Unchanged,
+            Some((_, presence)) => presence,
             None if gap.is_some() => Presence::NotRetested,
             None if by_series.is_empty() => Presence::Unchanged,
             None => Presence::Absent,
         };
-        (presence, gap.filter(|_| presence == Presence::NotRetested))
+        let proofs = by_series.iter().filter_map(|(_, result)| result.absent_in);
+        let absent_in = proofs.max_by_key(|proof| (proof.at, proof.scan)).filter(|_| presence == Presence::Absent);
+        PresenceResult { presence, gap: gap.filter(|_| presence == Presence::NotRetested), absent_in }
     }
 
     fn was_seen_before(&self, row: &MatchedFinding, (start, id): SeriesPlace, series: usize) -> bool {
@@ -107,23 +119,25 @@ impl<'a> Presences<'a> {
 
     /// The presence in one series, with the start of the last scan that found it. `seen`: the scans that found it.
     /// The last scan that did not test for it gives the reason.
-    fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, Presence, Option<RetestGap>)> {
+    fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, PresenceResult)> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;
-        let (mut absent, mut untested) = (false, None);
+        let (mut absent_in, mut untested) = (None, None);
         let vuln_id = &self.input.findings.items()[now].vuln_id;
         for later in (last + 1..series.scans.len()).filter(|&at| series.is_over[at]) {
             match coverage::gap(series.scans[later], series.scans[last], vuln_id, &self.tests) {
-                None => absent = true,
+                None => absent_in = Some(series.scans[later]),
                 gap => untested = gap,
             }
         }
-        let (presence, gap) = match (absent, untested) {
-            (true, _) => (Presence::Absent, None),
-            (false, Some(gap)) => (Presence::NotRetested, Some(gap)),
-            (false, None) => (self.against(series, seen, last, now), None),
+        let absent_in = absent_in.map(|scan| AbsenceProof { scan: scan.id, at: scan.start_time });
+        let (presence, gap) = match (absent_in, untested) {
+            (Some(_), _) => (Presence::Absent, None),
+            (None, Some(gap)) => (Presence::NotRetested, Some(gap)),
+            (None, None) => (self.against(series, seen, last, now), None),
         };
-        Some(((series.scans[last].start_time, series.scans[last].id), presence, gap))
+        let place = (series.scans[last].start_time, series.scans[last].id);
+        Some((place, PresenceResult { presence, gap, absent_in }))
     }
 
     fn against(&self, series: &Series, seen: &[SeriesSighting], last: usize, now: usize) -> Presence {

@@ -84,6 +84,19 @@ fn finding_whose_test_was_blocked_is_not_retested_and_others_are_absent() {
 }
 
 #[test]
+fn absent_finding_names_last_scan_that_proved_its_absence() {
+    let mut fixture = TriageFixture::new();
+    for number in 1..=4 {
+        fixture.scan(number).status_name = if number < 4 { ScanStatus::Finished } else { ScanStatus::Stopped };
+    }
+    fixture.found(1, "tls10", "");
+    let issue = fixture.last().0;
+    assert_eq!((issue.presence, issue.absent_in.as_ref().map(|proof| proof.scan)), (Absent, Some(ScanId(3))));
+    fixture.found(3, "tls10", "");
+    assert_eq!(fixture.last().0.absent_in, None, "a present finding has no proof");
+}
+
+#[test]
 fn scan_at_another_pace_is_compared() {
     let slower = |scan: &mut Scan| {
         if scan.id == ScanId(4) {

@@ -23,8 +23,18 @@ pub struct Notice {
     pub text: String,
     /// When it expires, on the monotonic clock.
     pub until: Duration,
-    /// Whether the next key removes it.
-    until_key: bool,
+    end: NoticeEnd,
+}
+
+/// What removes a notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoticeEnd {
+    /// Its time.
+    Time,
+    /// Its time, or the next key if that is earlier.
+    TimeOrKey,
+    /// The first key after its time.
+    KeyAfterTime,
 }
 
 /// The notices on the screen.
@@ -46,7 +56,7 @@ impl Notices {
             Tone::Good => 4,
             Tone::Bad => 10,
         };
-        self.all.push_back(Notice { tone, text, until: now + Duration::from_secs(seconds), until_key: false });
+        self.all.push_back(Notice { tone, text, until: now + Duration::from_secs(seconds), end: NoticeEnd::Time });
         while self.all.len() > MOST {
             self.all.pop_front();
         }
@@ -56,7 +66,15 @@ impl Notices {
     pub fn notify_until_key(&mut self, now: Duration, text: impl Into<String>) {
         self.notify(now, Tone::Plain, text);
         if let Some(last) = self.all.back_mut() {
-            last.until_key = true;
+            last.end = NoticeEnd::TimeOrKey;
+        }
+    }
+
+    /// Adds a notice about an event that nobody waited for at the screen: it remains until a key after its time.
+    pub fn notify_until_seen(&mut self, now: Duration, tone: Tone, text: impl Into<String>) {
+        self.notify(now, tone, text);
+        if let Some(last) = self.all.back_mut() {
+            last.end = NoticeEnd::KeyAfterTime;
         }
     }
 
@@ -66,18 +84,22 @@ impl Notices {
     }
 
     /// A key was pressed.
-    pub fn key_pressed(&mut self) {
-        self.all.retain(|notice| !notice.until_key);
+    pub fn key_pressed(&mut self, now: Duration) {
+        self.all.retain(|notice| match notice.end {
+            NoticeEnd::Time => true,
+            NoticeEnd::TimeOrKey => false,
+            NoticeEnd::KeyAfterTime => notice.until > now,
+        });
     }
 
     /// Removes expired notices.
     pub fn expire(&mut self, now: Duration) {
-        self.all.retain(|notice| notice.until > now);
+        self.all.retain(|notice| notice.until > now || notice.end == NoticeEnd::KeyAfterTime);
     }
 
     /// When the next notice expires.
     pub fn next_expiry(&self) -> Option<Duration> {
-        self.all.iter().map(|notice| notice.until).min()
+        self.all.iter().filter(|notice| notice.end != NoticeEnd::KeyAfterTime).map(|notice| notice.until).min()
     }
 
     /// Oldest first.
@@ -96,8 +118,19 @@ mod tests {
         notices.notify(Duration::ZERO, Tone::Good, "saved");
         notices.notify_until_key(Duration::ZERO, "nothing to close");
         assert_eq!(notices.iter().count(), 2);
-        notices.key_pressed();
+        notices.key_pressed(Duration::ZERO);
         assert_eq!(notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>(), ["saved"]);
+    }
+
+    #[test]
+    fn notice_until_seen_remains_until_a_key_after_its_time() {
+        let mut notices = Notices::default();
+        notices.notify_until_seen(Duration::ZERO, Tone::Good, "retest ended");
+        notices.key_pressed(Duration::from_secs(1));
+        notices.expire(Duration::from_secs(60));
+        assert_eq!((notices.iter().count(), notices.next_expiry()), (1, None));
+        notices.key_pressed(Duration::from_secs(60));
+        assert_eq!(notices.iter().count(), 0);
     }
 
     #[test]

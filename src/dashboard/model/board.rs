@@ -50,7 +50,8 @@ impl Model {
         let counts: Vec<String> =
             counts.values().map(|(count, label)| format!("{} {label}", plural(*count, "finding"))).collect();
         let board = self.retest_board_keys();
-        self.notify(Tone::Good, format!("retest ended: {} · {board} opens the board", counts.join(", ")));
+        let text = format!("retest ended: {} · {board} opens the board", counts.join(", "));
+        self.overlay.notices.notify_until_seen(self.now.mono, Tone::Good, text);
     }
 
     /// The keys that open the board from the findings.

@@ -85,6 +85,9 @@ impl Model {
         self.add_columns(correlated.columns);
         let wide_revision = self.findings.triage.basis.as_ref().map_or(0, |basis| basis.wide_revision);
         let made_before = std::mem::replace(&mut self.findings.triage.correlated, wide_revision);
+        if let Some(before) = &before {
+            self.retain_absent_after_retest(before);
+        }
         // Decisions from opening the store are not changes.
         if made_before != wide_revision
             && self.findings.triage.opened.is_none_or(|opened| made_before >= opened)

@@ -54,7 +54,7 @@ pub use modal::{Help, Line, LinePurpose, Modal, QueryHelp, Setup, TextBox};
 pub use mouse::{ListScroll, Mouse};
 pub use outcomes::UnknownOutcome;
 pub use review::facts::{Alike, Before, LOOKED_AT, NOTHING, ReviewEvidence, ReviewFacts};
-pub use review::{Card, Cards, Decided, Review, ReviewOutcome, TABS};
+pub use review::{Card, Cards, Decided, Review, ReviewOutcome, ReviewedList, TABS};
 pub(crate) use seen::SEEN_AFTER;
 
 use crate::client::Problem;

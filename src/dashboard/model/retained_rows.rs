@@ -6,7 +6,8 @@
 //!   r, another filter or scope, leaving the pane ─► none is retained
 //! ```
 //!
-//! Changes by scans apply at once: new, reappeared and absent findings.
+//! Changes by scans apply at once: new, reappeared and absent findings. Only a finding under retest is retained when its
+//! scan no longer finds it: a verdict pressed at that moment would decide the row that takes its place.
 
 use crate::contract::{Risk, Shared, Stamp};
 use crate::dashboard::list::{List, RetainedRow};
@@ -37,6 +38,19 @@ impl Model {
         for &id in ids {
             self.lists.findings.retained.entry(id).or_insert(RetainedRow::Anywhere);
         }
+    }
+
+    /// Retains the shown rows that became absent by the retest of this workspace.
+    pub(crate) fn retain_absent_after_retest(&mut self, before: &Table<Issue>) {
+        let (Some(retest), Some(table)) = (self.retest_of(&self.workspace_name()), self.data.findings.value()) else {
+            return;
+        };
+        let became_absent = |id: &IssueId| {
+            let was_present = before.get(*id).is_some_and(|issue| issue.is_present());
+            was_present && table.get(*id).is_some_and(|issue| !issue.is_present())
+        };
+        let ids: Vec<IssueId> = retest.findings.iter().map(|finding| finding.id()).filter(became_absent).collect();
+        self.lists.findings.retain_shown(before, &ids);
     }
 
     /// Retains the shown rows whose decision changed by a rule or by another change of many findings.

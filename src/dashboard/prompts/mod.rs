@@ -32,8 +32,10 @@ pub struct Prompt {
     pub answer: PromptAnswer,
     /// The action on yes.
     pub then: Then,
-    /// The same question with the marked rows that the filter hides, for the key `a`.
+    /// The question for the key `a`: the same one with the marked rows that the filter hides, or another action.
     pub wider: Option<Box<Prompt>>,
+    /// The word of that key, if it is another action.
+    pub wider_word: Option<&'static str>,
     /// When it was opened.
     pub opened: Duration,
     /// The key that opened it, and when it was pressed last.
@@ -82,6 +84,8 @@ pub enum Then {
     Quit,
     /// Decides.
     Decide(Box<PendingDecision>),
+    /// Resumes the paused review.
+    ResumeReview,
     /// Starts a review of these findings instead of the paused one.
     StartReview(Vec<IssueId>),
     /// Undoes all of these batches.
@@ -121,6 +125,7 @@ impl Prompt {
             answer: PromptAnswer::Yes,
             then,
             wider: None,
+            wider_word: None,
             opened: Duration::ZERO,
             opener: None,
         }
@@ -141,6 +146,12 @@ impl Prompt {
     /// Answered by typing a word.
     pub fn with_word(mut self, word: impl Into<String>, what: &'static str) -> Self {
         self.answer = PromptAnswer::Type { word: word.into(), what, input: TextInput::default() };
+        self
+    }
+
+    /// Adds another action, for the key `a`.
+    pub fn with_other(mut self, word: &'static str, other: Self) -> Self {
+        (self.wider, self.wider_word) = (Some(Box::new(other)), Some(word));
         self
     }
 

@@ -163,6 +163,11 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         _ => DetailText::new(vec![scan.clone()], move |theme, _, _| summary_lines(theme, scan)),
     };
     let mut head = head_lines(cx, scan);
+    let listed = parts.filter(|_| tab == Tab::Tests).and_then(|parts| parts.tests.value()).map_or(0, |all| all.len());
+    if (1..scan.num_finished_tests).contains(&(listed as i64)) {
+        let (done, rows) = (format::count(scan.num_finished_tests), format::plural(listed, "row"));
+        head.push(words(format!("{done} tests in {rows}; a row can cover several tests"), cx.theme.dim()));
+    }
     let problem = parts.and_then(|parts| match tab {
         Tab::Tests => stale(&parts.tests),
         Tab::Output => stale(&parts.output),

@@ -32,9 +32,9 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
 fn answer_lines(cx: &Cx<'_>, prompt: &Prompt, width: u16) -> Vec<Line<'static>> {
     let theme = cx.theme;
     let key = |context, action| cx.model.key_label(context, Action::Edit(action));
-    let (yes, all) = match &prompt.answer {
-        PromptAnswer::Yes => (key(Context::Prompt, EditAction::Yes), "yes, with hidden rows"),
-        PromptAnswer::Enter => (key(Context::Line, EditAction::Accept), "yes, with hidden rows"),
+    let yes = match &prompt.answer {
+        PromptAnswer::Yes => key(Context::Prompt, EditAction::Yes),
+        PromptAnswer::Enter => key(Context::Line, EditAction::Accept),
         PromptAnswer::Type { word, what, input } => {
             let word = text::clean(word).into_owned();
             let mut lines = wrap(vec![words(format!("To confirm, type {what}: {word}"), theme.text())], width);
@@ -47,7 +47,8 @@ fn answer_lines(cx: &Cx<'_>, prompt: &Prompt, width: u16) -> Vec<Line<'static>> 
     let hint = |key: String, label: &str| [Span::styled(key, theme.key()), Span::raw(format!(" {label}   "))];
     let mut line = Line::from_iter(hint(yes, "yes"));
     if prompt.wider.is_some() {
-        line.extend(hint(key(Context::Prompt, EditAction::IncludeHidden), all));
+        let word = prompt.wider_word.unwrap_or("yes, with hidden rows");
+        line.extend(hint(key(Context::Prompt, EditAction::IncludeHidden), word));
     }
     line.extend(hint(key(Context::Prompt, EditAction::Close), "cancel"));
     wrap(vec![line], width)

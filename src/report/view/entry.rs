@@ -99,7 +99,11 @@ fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
     if found.risk() != found.finding.risk_level {
         facts.push(fact("Severity", format!("{}; {} by the scanner", found.risk(), found.finding.risk_level)));
     }
-    facts.push(Fact { label: "Change", value: owned(shown(&decided.now)), aside: owned(&decided.tags.join(", ")) });
+    let mut change = owned(shown(&decided.now));
+    if !decided.absent_in.is_empty() {
+        change += &format!(": not found by {}", clean(&decided.absent_in));
+    }
+    facts.push(Fact { label: "Change", value: change, aside: owned(&decided.tags.join(", ")) });
     if let Some(retest) = &decided.retest {
         let at = if retest.at.is_empty() { String::new() } else { format!("; requested on {}", retest.at) };
         let aside = owned(&format!("before: {}{at}", retest.before));

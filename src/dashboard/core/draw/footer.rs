@@ -250,6 +250,9 @@ fn prompt_hints(cx: &Cx<'_>, prompt: &Prompt) -> Vec<Hint> {
     let wider = key(cx, Context::Prompt, Action::Edit(EditAction::IncludeHidden));
     let mut hints = own_hints(cx, Context::Prompt);
     hints.retain(|hint| prompt.wider.is_some() || hint.keys != wider);
+    if let (Some(word), Some(other)) = (prompt.wider_word, hints.iter_mut().find(|hint| hint.keys == wider)) {
+        word.clone_into(&mut other.does);
+    }
     if let (PromptAnswer::Enter, Some(yes)) = (&prompt.answer, hints.first_mut()) {
         yes.keys = cx.model.key_label(Context::Line, Action::Edit(EditAction::Accept));
     }

@@ -19,7 +19,7 @@ const TWICE: std::time::Duration = std::time::Duration::from_secs(1);
 pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, effects: &mut Vec<Effect>) {
     let key = KeyChord::from(event);
     model.keyboard.key = Some(key);
-    model.overlay.notices.key_pressed();
+    model.overlay.notices.key_pressed(model.now.mono);
     // Both the pane that had the keys and the one that has them now.
     model.hold(model.navigation.focus.pane);
     route(model, key, event, effects);
@@ -65,7 +65,7 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
 
 /// Text was pasted: it goes into the open text field, and never runs keys.
 pub(crate) fn handle_paste(model: &mut Model, text: &str) {
-    model.overlay.notices.key_pressed();
+    model.overlay.notices.key_pressed(model.now.mono);
     let modal = model.overlay.modals.last_mut();
     let in_form = matches!(modal, Some(Modal::Form(_)));
     match modal.and_then(Modal::input) {

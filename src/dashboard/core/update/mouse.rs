@@ -51,7 +51,7 @@ pub(crate) fn handle_mouse(model: &mut Model, event: MouseEvent, effects: &mut V
 
 fn press(model: &mut Model, x: u16, y: u16, effects: &mut Vec<Effect>) {
     // As after a key: notices that wait for one are closed, and a sequence ends.
-    model.overlay.notices.key_pressed();
+    model.overlay.notices.key_pressed(model.now.mono);
     model.keyboard.pending = None;
     model.keyboard.typed.clear();
     let map = &model.screen.measures.map;

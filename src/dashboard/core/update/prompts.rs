@@ -60,6 +60,7 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
         Then::AddToScope(names) => effects.push(Effect::AddToScope(names)),
         Then::DeleteAlert(query) => alerts::delete(model, &query, effects),
         Then::Decide(pending) => model.carry_out(*pending, effects),
+        Then::ResumeReview => review::resume_paused(model),
         Then::StartReview(ids) => review::start(model, ids, effects),
         Then::UndoAll(batches) => model.undo_all(batches, effects),
         Then::UndoOrRedo { batch, undo } => model.undo_or_redo(batch, undo, effects),

@@ -370,6 +370,23 @@ fn ended_retest_is_reported_and_its_absent_finding_fixed_with_five_keys() {
 }
 
 #[test]
+fn absent_finding_of_retest_keeps_its_row_until_refresh() {
+    let mut app = app();
+    let twin = |id, scan, target| found(id, scan, target, "Git repository", Risk::High);
+    app.feed(Snapshot::Findings(table([twin(1, 1, 1), twin(2, 4, 2)])));
+    app.keys("3 g g / 'is:present' enter");
+    let retested = app.selected(Pane::Findings);
+    let sent = app.calls("s y");
+    app.answer(&sent, started);
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10), ended(12, 2, 10)])));
+    assert_eq!((app.shown(Pane::Findings).len(), app.selected(Pane::Findings)), (1, retested));
+    let shown = app.model.selected_item::<crate::triage::Issue>().unwrap();
+    assert!(!shown.is_present() && shown.absent_in.is_some(), "{shown:?}");
+    app.keys("r");
+    assert_eq!(app.shown(Pane::Findings).len(), 0);
+}
+
+#[test]
 fn esc_on_board_returns_to_its_opener() {
     let mut app = app();
     app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 1, -600)])));

@@ -12,7 +12,7 @@ use crate::dashboard::base::{Effect, Focus, Pane, Tab, Tone};
 use crate::dashboard::input::{Action, Context, MoveAction, ReviewAction};
 use crate::dashboard::list::{FindingGroupBy, GroupKeys};
 use crate::dashboard::model::review::open::{close, pause};
-use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, TABS};
+use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, ReviewedList, TABS};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
 use crate::triage::{Change, EventId, IssueId, Subject, Verdict};
@@ -39,7 +39,8 @@ pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &m
 }
 
 /// `B`: resumes the paused review, also one of an earlier session; else starts one with the shown findings. Marks name the
-/// findings of a new review, which replaces the paused one only after a prompt.
+/// findings of a new review, which replaces the paused one only after a prompt. With another filter or scope than that of
+/// the paused review, a prompt offers both.
 fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.reviewing().is_some() {
         return model.notify(Tone::Plain, "the review is already open");
@@ -52,10 +53,15 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
         (false, None) => Vec::new(),
     };
     match paused {
+        Some(review) if !marked && review.cards.list.as_ref().is_some_and(|list| *list != listed(model)) => {
+            let prompt = resume_prompt(model, &review, ids);
+            model.findings.review = Some(review);
+            model.open_prompt(prompt);
+        }
         // Marks remain while their review is paused.
         Some(review) if !marked || ids_of(&review) == ids.iter().map(|id| id.0).collect() => resume(model, review),
         Some(review) => {
-            model.open_prompt(replace_prompt(model, &review, ids));
+            model.open_prompt(replace_prompt(model, &review, ids, "marked"));
             model.findings.review = Some(review);
         }
         None => start(model, ids, effects),
@@ -81,13 +87,38 @@ fn resume(model: &mut Model, review: Box<Review>) {
     }
 }
 
+/// Resumes the review in memory, after a prompt.
+pub(crate) fn resume_paused(model: &mut Model) {
+    if let Some(review) = model.findings.review.take() {
+        resume(model, review);
+    }
+}
+
+/// The filter and the scope of the list of findings.
+fn listed(model: &Model) -> ReviewedList {
+    let scope = &model.navigation.scope;
+    ReviewedList { filter: model.lists.findings.filter.clone(), target: scope.target, scan: scope.scan }
+}
+
+/// The question when the list shows other findings than those of the paused review.
+fn resume_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
+    let on_cards = ids_of(review);
+    let elsewhere = ids.iter().filter(|id| !on_cards.contains(&id.0)).count();
+    let (cards, findings) = (plural(review.len(), "card"), plural(on_cards.len(), "finding"));
+    let shown = plural(ids.len(), "finding");
+    let line = format!("It began with another filter. The list shows {shown}, {elsewhere} of them on no card.");
+    Prompt::new(format!("Resume the paused review of {cards} with {findings}?"), Then::ResumeReview)
+        .with_line(line)
+        .with_other("new review", replace_prompt(model, review, ids, "shown"))
+}
+
 /// The question before a paused review is replaced. Its decisions remain, its cards do not.
-fn replace_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
+fn replace_prompt(model: &Model, review: &Review, ids: Vec<IssueId>, chosen: &str) -> Prompt {
     let decided = match review.outcome(&model.findings.triage.state).decided() {
         0 => "none".to_owned(),
         decided => decided.to_string(),
     };
-    let new = format!("The new review has {}.", plural(ids.len(), "marked finding"));
+    let new = format!("The new review has {}.", plural(ids.len(), &format!("{chosen} finding")));
     Prompt::new("Replace the paused review?", Then::StartReview(ids))
         .with_line(format!("It has {}, {decided} decided. The decisions remain.", plural(review.len(), "card")))
         .with_line(new)
@@ -95,7 +126,7 @@ fn replace_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
 
 /// Starts a review of these findings, which replaces a paused one.
 pub(crate) fn start(model: &mut Model, ids: Vec<IssueId>, effects: &mut Vec<Effect>) {
-    let cards = cards(model, ids);
+    let cards = Cards { list: Some(listed(model)), ..cards(model, ids) };
     if cards.cards.is_empty() {
         return model.notify(Tone::Plain, "no findings to review");
     }
@@ -146,7 +177,7 @@ fn cards(model: &Model, ids: Vec<IssueId>) -> Cards {
             };
         }
     }
-    Cards { begun, cards }
+    Cards { begun, list: None, cards }
 }
 
 fn open(model: &mut Model) {

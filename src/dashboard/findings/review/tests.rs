@@ -113,6 +113,25 @@ fn paused_review_is_replaced_by_marked_findings_after_a_prompt() {
 }
 
 #[test]
+fn other_filter_asks_whether_to_resume_paused_review() {
+    let mut app = app();
+    app.keys("B esc / 'Weak' enter B");
+    assert_eq!(app.prompt().question, "Resume the paused review of 3 cards with 28 findings?");
+    let line = "It began with another filter. The list shows 2 findings, 0 of them on no card.";
+    assert_eq!(app.prompt().lines, [line]);
+    assert!(app.model.reviewing().is_none());
+    app.keys("y");
+    assert_eq!((review(&app).len(), app.model.reviewing().is_some()), (3, true));
+    app.keys("esc B a");
+    assert_eq!(app.prompt().question, "Replace the paused review?");
+    assert_eq!(app.prompt().lines[1], "The new review has 2 shown findings.");
+    app.keys("y");
+    assert_eq!(review(&app).len(), 1);
+    app.keys("esc B");
+    assert!(app.model.reviewing().is_some(), "no question with the filter of the review");
+}
+
+#[test]
 fn three_equal_decisions_on_class_offer_rule() {
     let mut app = app();
     app.keys("l j f j f h B");
@@ -191,6 +210,17 @@ fn paused_review_resumes_after_restart() {
     }
     later.keys("3 B");
     assert_eq!((title(&later).as_str(), outcome(&later).verdicts), ("Banner", vec![(Verdict::FalsePositive, 1, 2)]));
+}
+
+#[test]
+fn finding_decided_during_pause_is_not_left() {
+    let mut app = reviewing();
+    assert_eq!(outcome(&app).left, 28);
+    app.keys("esc b b G f B");
+    let now = outcome(&app);
+    assert_eq!((now.decided(), now.elsewhere, now.left), (0, 1, 27));
+    app.keys("S");
+    assert_eq!(outcome(&app).left, 27, "on the summary too");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::contract::{Shared, Stamp};
 use crate::dashboard::data::{ShownText, ShownTexts, Triage};
 use crate::dashboard::list::finding_groups::belongs;
-use crate::dashboard::model::{Card, Review};
+use crate::dashboard::model::{Card, Cards, Review};
 use crate::table::Table;
 use crate::triage::defaults::note_beside;
 use crate::triage::{
@@ -51,6 +51,8 @@ pub struct ReviewFacts {
     pub rule: Option<RulePreview>,
     /// Decisions on the findings, the latest first.
     pub history: Vec<Done>,
+    /// Findings that were decided since the review started, by card.
+    pub elsewhere: BTreeMap<usize, usize>,
     basis: ReviewBasis,
 }
 
@@ -141,7 +143,8 @@ impl ReviewFacts {
     pub fn of(review: &Review, table: &Arc<Table<Issue>>, triage: &Triage, shown: &ShownTexts) -> Self {
         let (at, state) = (review.progress.at, &triage.state);
         let basis = ReviewBasis { at, table: Some(Arc::clone(table)), events: state.len(), texts: shown.revision };
-        let Some(card) = review.card() else { return Self { basis, ..Self::default() } };
+        let elsewhere = decided_since(&review.cards, table, triage);
+        let Some(card) = review.card() else { return Self { elsewhere, basis, ..Self::default() } };
         let issues: Vec<Arc<Issue>> = card.ids.iter().filter_map(|&id| table.get(IssueId(id)).cloned()).collect();
         let evidence = match review.facts.is_of(at, table, shown) {
             true => Arc::clone(&review.facts.evidence),
@@ -150,7 +153,8 @@ impl ReviewFacts {
         let here = review.progress.decided.get(&at).map(Vec::as_slice).unwrap_or_default();
         let made_here = |batch: EventId| here.iter().any(|decided| decided.batch == Some(batch));
         let (absent, more) = (card.ids.len() - issues.len(), more(card, table));
-        let facts = Self { absent, more, evidence, basis, ..Self::without_evidence(issues, triage, made_here) };
+        let facts =
+            Self { absent, more, evidence, elsewhere, basis, ..Self::without_evidence(issues, triage, made_here) };
         let class = facts.repeated_decision().and(facts.issues.first()).map(|issue| issue.class().clone());
         Self { rule: class.map(|class| RulePreview::of(&class, table, triage)), ..facts }
     }
@@ -181,6 +185,16 @@ impl ReviewFacts {
         let is_equal = |other: &&Before| (other.verdict, other.reason) == (last.verdict, last.reason);
         (self.is_one_class() && self.earlier.iter().take_while(is_equal).count() >= EQUAL).then_some(last)
     }
+}
+
+/// The number of findings of each card that a person or a rule decided since the review started.
+fn decided_since(cards: &Cards, table: &Table<Issue>, triage: &Triage) -> BTreeMap<usize, usize> {
+    let is_new = |id: &&i64| {
+        let assessment = table.position(IssueId(**id)).and_then(|at| triage.assessments.get(at));
+        assessment.is_some_and(|it| !it.is_undecided() && it.at.is_some_and(|at| at.as_second() >= cards.begun))
+    };
+    let counts = cards.cards.iter().map(|card| card.ids.iter().filter(is_new).count()).enumerate();
+    counts.filter(|(_, count)| *count > 0).collect()
 }
 
 impl RulePreview {

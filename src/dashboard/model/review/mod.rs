@@ -11,7 +11,7 @@
 pub mod facts;
 pub mod open;
 
-use crate::contract::Shared;
+use crate::contract::{ScanId, Shared, TargetId};
 use crate::dashboard::base::{Focus, RowRef, Tab};
 use crate::dashboard::list::FindingGroupBy;
 use crate::triage::{EventId, IssueId, TriageState, Verdict};
@@ -28,8 +28,19 @@ pub const TABS: [Tab; 5] = [Tab::Overview, Tab::Evidence, Tab::Where, Tab::Refer
 pub struct Cards {
     /// Start time in seconds since 1970, which identifies the review of a progress.
     pub begun: i64,
+    /// The filter and the scope of the list at that time. None in a review of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<ReviewedList>,
     /// In the order in which they were shown.
     pub cards: Vec<Card>,
+}
+
+/// The part of the findings that a review was made of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReviewedList {
+    pub filter: String,
+    pub target: Option<TargetId>,
+    pub scan: Option<ScanId>,
 }
 
 /// One card: a group, or a single finding.
@@ -92,8 +103,10 @@ pub struct ReviewOutcome {
     /// Cards and findings by verdict, in the order of menus.
     pub verdicts: Vec<(Verdict, usize, usize)>,
     pub skipped: usize,
-    /// Findings on cards without a decision.
+    /// Undecided findings on cards without a decision.
     pub left: usize,
+    /// Findings on cards without a decision that were decided since the review started.
+    pub elsewhere: usize,
     /// Findings excluded from the decision on their card.
     pub out: usize,
     /// The batches that are not undone, the newest first.
@@ -158,10 +171,12 @@ impl Review {
     }
 
     pub fn outcome(&self, state: &TriageState) -> ReviewOutcome {
-        let mut outcome = ReviewOutcome {
-            left: self.cards.cards.iter().map(|card| card.ids.len()).sum(),
-            ..ReviewOutcome::default()
-        };
+        let mut outcome = ReviewOutcome::default();
+        for (at, card) in self.cards.cards.iter().enumerate().filter(|(at, _)| self.decided(*at, state).is_none()) {
+            let elsewhere = self.facts.elsewhere.get(&at).copied().unwrap_or(0);
+            outcome.elsewhere += elsewhere;
+            outcome.left += card.ids.len() - elsewhere;
+        }
         let mut verdicts: BTreeMap<Verdict, (usize, usize)> = BTreeMap::new();
         for (&at, all) in &self.progress.decided {
             outcome.batches.extend(all.iter().filter_map(|one| one.batch).filter(|&batch| !state.is_undone(batch)));
@@ -169,7 +184,6 @@ impl Review {
             let (cards, findings) = verdicts.entry(decided.verdict).or_default();
             *cards += 1;
             *findings += decided.count;
-            outcome.left -= self.cards.cards.get(at).map_or(0, |card| card.ids.len());
             outcome.out += self.progress.out.get(&at).map_or(0, BTreeSet::len);
         }
         outcome.verdicts =

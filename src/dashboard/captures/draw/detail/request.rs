@@ -139,8 +139,9 @@ fn sender(cx: &Cx<'_>, capture: &Capture, lines: &mut Vec<Line<'static>>) {
     if source.own {
         from.push_span(Span::styled("   your own address", theme.warn()));
     }
-    if let Some(target) = source.from_target() {
-        from.push_span(Span::styled(format!("   a target of this workspace: {}", clean(target)), theme.good()));
+    let senders: Vec<String> = source.senders().map(|target| clean(target)).collect();
+    if let Some(words) = targets_words(&senders) {
+        from.push_span(Span::styled(words, theme.good()));
     }
     lines.push(from);
     if !capture.user_agent.is_empty() {
@@ -181,7 +182,16 @@ fn sender(cx: &Cx<'_>, capture: &Capture, lines: &mut Vec<Line<'static>>) {
 fn named(source: &CaptureSource, place: &MentionPlace) -> Option<String> {
     let targets = source.targets.iter().filter(|named| named.place.as_ref() == Some(place));
     let names: Vec<String> = targets.map(|named| text::clean(&named.target).into_owned()).collect();
-    (!names.is_empty()).then(|| format!("   a target of this workspace: {}", names.join(", ")))
+    targets_words(&names)
+}
+
+/// `a target of this workspace: …`. Of several targets with one address, none is named as the only one.
+fn targets_words(names: &[String]) -> Option<String> {
+    match names {
+        [] => None,
+        [name] => Some(format!("   a target of this workspace: {name}")),
+        all => Some(format!("   {} of this workspace: {}", format::plural(all.len(), "target"), all.join(", "))),
+    }
 }
 
 /// The other loaded captures from the same address.

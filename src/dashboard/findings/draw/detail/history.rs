@@ -3,7 +3,8 @@
 //! ```text
 //!   Decisions           2026-11-20 14:05  anna   risk accepted until 2027-01-12, deferred
 //!                       2026-11-20 14:02  ben    false positive                          undone
-//!   Scans               #118 Website      2m ago ◆ critical   evidence changed
+//!   Scans               #121 Website      1m ago - not found
+//!                       #118 Website      2m ago ◆ critical   evidence changed
 //!                       #111 Website      3d ago ▲ high
 //! ```
 
@@ -11,7 +12,7 @@ use crate::dashboard::findings::draw::detail::{heading, indent, status};
 use crate::dashboard::ui::{Cx, Theme, format, words};
 use crate::text;
 use crate::triage::compare::{differences, occurrences};
-use crate::triage::{Change, Decision, Event, Issue};
+use crate::triage::{Change, Decision, Event, Issue, Presence};
 use ratatui::prelude::{Line, Span, Style};
 use std::sync::Arc;
 
@@ -70,9 +71,18 @@ fn event_lines(
     lines
 }
 
-/// The scans that reported the finding, the latest first, each with the differences from the previous scan.
+/// The scan that proved its absence and those that reported the finding, the latest first, with the differences from the
+/// previous scan.
 fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     heading(cx.theme, "Scans", lines);
+    if let Some(proof) = &issue.absent_in {
+        let scan = cx.scan_name(proof.scan);
+        lines.push(indent(Line::from(vec![
+            Span::raw(format!("{scan:<18} ")),
+            Span::styled(format!("{:>9}  ", status::ago(cx, proof.at)), cx.theme.dim()),
+            Span::styled(format!("{} not found", cx.theme.presence_sign(Presence::Absent)), cx.theme.good()),
+        ])));
+    }
     let all: Vec<_> = occurrences(issue).collect();
     for (at, finding) in all.iter().enumerate() {
         let scan = finding.task_id.map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));

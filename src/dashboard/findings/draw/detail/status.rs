@@ -87,7 +87,11 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
             let reason = issue.retest_gap.map_or_else(String::new, |gap| format!(": {}", gap.reason()));
             format!("{sign} not retested since {scan}, last seen {last}{reason}")
         }
-        Presence::Absent => format!("{sign} absent: last seen by {scan}, {last}"),
+        Presence::Absent => {
+            let proof = issue.absent_in.as_deref();
+            let proof = proof.map(|by| format!("not found by scan {}, {}; ", cx.scan_name(by.scan), ago(cx, by.at)));
+            format!("{sign} absent: {}last seen by {scan}, {last}", proof.unwrap_or_default())
+        }
     }
 }
 
