@@ -75,7 +75,7 @@ fn cves<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Shared>, D::Error> {
 }
 
 /// OWASP Top Ten categories of a finding.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)] // the names are the contract's
 pub struct Owasp {

@@ -84,6 +84,9 @@ impl Identifier {
 
     /// The locators as an identity carries them.
     fn shown(&mut self, locators: &Shared) -> Shared {
+        if locators.len() <= MAX_PLACE && !locators.contains(SEPARATOR) {
+            return locators.clone();
+        }
         let shown = || locators.replace(SEPARATOR, " ").chars().take(MAX_PLACE).collect::<String>();
         self.shown.entry(locators.clone()).or_insert_with(|| shown().into()).clone()
     }

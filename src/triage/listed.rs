@@ -3,11 +3,13 @@
 //!
 //! ```text
 //!   Finding ─► ListedFinding: short fields, digests of the evidence
+//!                ├─ common: CommonFindingFields, equal in many findings and shared between them
 //!                └─ texts: FindingTexts in memory, or their place in a file
 //! ```
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -29,34 +31,40 @@ pub struct FindingTexts {
     pub vuln_evidence: Evidence,
 }
 
-/// A finding of one scan without its long texts.
+/// A finding of one scan without its long texts. It dereferences to its common fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs)] // the names are the contract's
 pub struct ListedFinding {
     pub id: FindingId,
     pub name: Shared,
+    pub risk_level: Risk,
+    pub port: i64,
+    pub target_id: Option<TargetId>,
+    pub task_id: Option<ScanId>,
+    pub target_name: Option<Shared>,
+    common: Arc<CommonFindingFields>,
+    texts: TextSource,
+}
+
+/// The fields that all findings of one weakness usually have in common.
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct CommonFindingFields {
     pub test_description: Shared,
     pub test_finished: bool,
     pub confirmed: bool,
     pub in_cisa_catalog: bool,
     pub verified: bool,
-    pub risk_level: Risk,
     pub cve: Box<[Shared]>,
     pub status: Shared,
     pub vuln_id: Shared,
     pub owasp: Owasp,
     pub cwe: Shared,
-    pub port: i64,
     pub protocol: Shared,
     pub service: Shared,
-    pub target_id: Option<TargetId>,
-    pub task_id: Option<ScanId>,
-    pub target_name: Option<Shared>,
-    scores: Option<Box<Scores>>,
-    texts: TextSource,
+    scores: Scores,
 }
 
-/// Scores that few findings have.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Scores {
     epss: Option<f64>,
@@ -64,6 +72,20 @@ struct Scores {
     cvss: Option<f64>,
     cvssv3: Option<f64>,
     screenshots: Option<i64>,
+}
+
+impl Hash for Scores {
+    fn hash<H: Hasher>(&self, to: &mut H) {
+        [self.epss, self.percentile, self.cvss, self.cvssv3].map(|score| score.map(f64::to_bits)).hash(to);
+        self.screenshots.hash(to);
+    }
+}
+
+impl Deref for ListedFinding {
+    type Target = CommonFindingFields;
+    fn deref(&self) -> &CommonFindingFields {
+        &self.common
+    }
 }
 
 /// Where the long texts are.
@@ -121,29 +143,42 @@ impl ListedFinding {
             references: finding.references,
             vuln_evidence: finding.vuln_evidence,
         };
-        Self {
-            id: finding.id,
-            name: finding.name,
+        let common = CommonFindingFields {
             test_description: finding.test_description,
             test_finished: finding.test_finished,
             confirmed: finding.confirmed,
             in_cisa_catalog: finding.in_cisa_catalog,
             verified: finding.verified,
-            risk_level: finding.risk_level,
             cve: finding.cve.into(),
             status: finding.status,
             vuln_id: finding.vuln_id,
             owasp: finding.owasp,
             cwe: finding.cwe,
-            port: finding.port,
             protocol: finding.protocol,
             service: finding.service,
+            scores,
+        };
+        Self {
+            id: finding.id,
+            name: finding.name,
+            risk_level: finding.risk_level,
+            port: finding.port,
             target_id: finding.target_id,
             task_id: finding.task_id,
             target_name: finding.target_name,
-            scores: (scores != Scores::default()).then(|| Box::new(scores)),
+            common: Arc::new(common),
             texts: TextSource::Held(Arc::new(texts)),
         }
+    }
+
+    /// The fields that it can share with others.
+    pub fn common(&self) -> &Arc<CommonFindingFields> {
+        &self.common
+    }
+
+    /// The same finding with equal common fields, which others have too.
+    pub(super) fn with_common(self, common: Arc<CommonFindingFields>) -> Self {
+        Self { common, ..self }
     }
 
     /// The texts, if they are in memory.
@@ -177,7 +212,7 @@ impl ListedFinding {
     pub fn with_texts(&self, texts: &FindingTexts) -> Finding {
         let FindingTexts { vuln_description, risk_description, recommendation, references, vuln_evidence } =
             texts.clone();
-        let scores = self.scores();
+        let scores = self.scores;
         Finding {
             id: self.id,
             name: self.name.clone(),
@@ -267,11 +302,11 @@ impl ListedFinding {
         references + self.cve.len()
     }
 
-    /// Bytes that it occupies in memory, approximately; shared texts are not counted.
+    /// Bytes that it occupies in memory, approximately: of its common fields its share; shared texts are not counted.
     pub fn bytes(&self) -> usize {
         size_of::<Self>()
-            + self.scores.as_ref().map_or(0, |_| size_of::<Scores>())
-            + self.cve.len() * size_of::<Shared>()
+            + (size_of::<CommonFindingFields>() + self.cve.len() * size_of::<Shared>())
+                / Arc::strong_count(&self.common)
             + match &self.texts {
                 TextSource::Stored(..) => 0,
                 TextSource::Held(texts) => {
@@ -287,33 +322,29 @@ impl ListedFinding {
             }
     }
 
-    fn scores(&self) -> Scores {
-        self.scores.as_deref().copied().unwrap_or_default()
-    }
-
     /// EPSS score, if reported.
     pub fn epss_score(&self) -> Option<f64> {
-        self.scores().epss
+        self.scores.epss
     }
 
     /// EPSS percentile, if reported.
     pub fn epss_percentile(&self) -> Option<f64> {
-        self.scores().percentile
+        self.scores.percentile
     }
 
     /// CVSS score of version 2, if reported.
     pub fn cvss(&self) -> Option<f64> {
-        self.scores().cvss
+        self.scores.cvss
     }
 
     /// CVSS score of version 3, if reported.
     pub fn cvssv3(&self) -> Option<f64> {
-        self.scores().cvssv3
+        self.scores.cvssv3
     }
 
     /// Number of screenshots, if reported.
     pub fn screenshots(&self) -> Option<i64> {
-        self.scores().screenshots
+        self.scores.screenshots
     }
 }
 

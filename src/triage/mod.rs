@@ -58,7 +58,7 @@ pub use draft::{DecisionScope, Draft, DraftValue};
 pub use event::ManualFinding;
 pub use issue::{AbsenceProof, Occurrence, ReopenCause, VerdictSource};
 pub use jsonl::BadLine;
-pub use listed::{FindingTexts, ListedFinding};
+pub use listed::{CommonFindingFields, FindingTexts, ListedFinding};
 pub use retest::{RETEST_SETTING, Retest, RetestFinding, RetestResult, RetestScan, RetestStatus};
 pub use settings::{OWN_ADDRESSES, StoredSettings};
 pub use store::{OpenedDecisions, Store, StoreError};

@@ -75,17 +75,17 @@ mod tests {
 
     #[test]
     fn class_prefers_vuln_id_then_cve_then_name() {
-        let finding = Finding {
-            vuln_id: " web.hsts ".into(),
-            cve: vec!["cve-2024-1 ".into()],
-            name: "No 7".into(),
-            ..Finding::default()
+        let class_of = |vuln_id: &str, cves: &[&str]| {
+            let finding = Finding {
+                vuln_id: vuln_id.into(),
+                cve: cves.iter().map(|&cve| cve.into()).collect(),
+                name: "No 7".into(),
+                ..Finding::default()
+            };
+            class(&finding.into())
         };
-        let mut finding = ListedFinding::from(finding);
-        assert_eq!(class(&finding), "web.hsts");
-        finding.vuln_id = Shared::default();
-        assert_eq!(class(&finding), "CVE-2024-1");
-        finding.cve = ["cve-2024-1 ".into(), "CVE-2024-2".into()].into();
-        assert_eq!(class(&finding), "No <n>");
+        assert_eq!(class_of(" web.hsts ", &["cve-2024-1 "]), "web.hsts");
+        assert_eq!(class_of("", &["cve-2024-1 "]), "CVE-2024-1");
+        assert_eq!(class_of("", &["cve-2024-1 ", "CVE-2024-2"]), "No <n>");
     }
 }

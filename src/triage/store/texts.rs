@@ -4,7 +4,7 @@
 //!   Finding ─► TextStore ─► StoredTexts: file and place ─► read when shown or searched
 //! ```
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use serde_json::Deserializer;
 
 use crate::contract::{Evidence, Finding, Shared};
 use crate::text_files::{LONGEST, TextFile, TextFiles, TextPlace, damaged, digest};
-use crate::triage::listed::{EvidenceSummary, FindingTexts, ListedFinding};
+use crate::triage::listed::{CommonFindingFields, EvidenceSummary, FindingTexts, ListedFinding};
 
-/// Equal places of evidence among the last so many share their text.
+/// Equal places of evidence, and equal common fields of findings, are shared among the last so many.
 const MOST_KNOWN: usize = 1 << 14;
 
 /// The place of the texts of a finding. Equal ones have equal texts.
@@ -66,12 +66,14 @@ impl StoredTexts {
 pub struct TextStore {
     files: TextFiles,
     places: HashSet<Shared>,
+    /// Common fields by their digest.
+    commons: HashMap<u64, Arc<CommonFindingFields>>,
 }
 
 impl TextStore {
     /// A store with files in this directory, which exists or is created by the first text.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self { files: TextFiles::new(directory), places: HashSet::new() }
+        Self { files: TextFiles::new(directory), places: HashSet::new(), commons: HashMap::new() }
     }
 
     /// The row of a finding, with its texts in a file. If the row that is `known` of it is equal, it is that one. The
@@ -105,7 +107,8 @@ impl TextStore {
         let (prose, place) = (self.files.place(&prose), self.files.place(evidence));
         let stored = StoredTexts { file, prose, evidence: place, digest };
         let summary = self.summary(texts);
-        Ok(Arc::new(listed.clone().stored(stored, summary)))
+        let common = self.common(listed.common());
+        Ok(Arc::new(listed.clone().with_common(common).stored(stored, summary)))
     }
 
     /// Writes what is waiting.
@@ -114,6 +117,19 @@ impl TextStore {
     /// When texts that were listed since the last call could not be written; their findings have to be listed again.
     pub fn flush(&mut self) -> io::Result<()> {
         self.files.flush()
+    }
+
+    /// The known fields that equal these, or these.
+    fn common(&mut self, common: &Arc<CommonFindingFields>) -> Arc<CommonFindingFields> {
+        let digest = digest(common);
+        if let Some(known) = self.commons.get(&digest).filter(|known| *known == common) {
+            return Arc::clone(known);
+        }
+        if self.commons.len() >= MOST_KNOWN {
+            self.commons.clear();
+        }
+        self.commons.insert(digest, Arc::clone(common));
+        Arc::clone(common)
     }
 
     /// The summary of texts. Equal places are one text.
@@ -177,6 +193,19 @@ mod tests {
         assert!(!Arc::ptr_eq(&store.list(renamed, Some(&row)), &row));
         store.flush().unwrap();
         assert_eq!(store.files.written(), written + "\"other\"".len() as u64);
+    }
+
+    #[test]
+    fn findings_share_their_common_fields() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut store = TextStore::new(directory.path());
+        let first = store.list(finding(1, "one"), None);
+        let second = store.list(Finding { name: "Other cookie".into(), ..finding(2, "two") }, None);
+        assert!(Arc::ptr_eq(first.common(), second.common()));
+        let scored = store.list(Finding { epss_score: Some(0.25), ..finding(3, "three") }, None);
+        assert!(!Arc::ptr_eq(first.common(), scored.common()));
+        assert_eq!((second.epss_score(), scored.epss_score()), (Some(0.5), Some(0.25)));
+        assert!(second.bytes() < scored.bytes());
     }
 
     #[test]
