@@ -10,6 +10,7 @@
 //! A table is built off the UI thread when new data arrives, is shared by reference and never changes: newer data is a
 //! new table, which takes over what was computed of the items that are the same ([`Table::following`]). [`Remote`] adds the time of reading and the error of a failed refresh.
 
+mod positions;
 #[cfg(test)]
 mod query_tests;
 mod remote;
@@ -27,6 +28,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
+use positions::Positions;
 pub use remote::Remote;
 pub use row::{NoOtherLists, OtherLists, Row, Rows};
 pub use rows::RecognizedCapture;
@@ -82,7 +84,7 @@ pub struct Table<T: Item> {
     /// Distinct lower-case search texts, and the number of the text of each item.
     texts: Arc<TextPool>,
     text_of: Vec<u32>,
-    at: HashMap<T::Id, u32>,
+    at: Positions,
     orders: Vec<Vec<u32>>,
     targets: HashMap<TargetId, TargetRows>,
     /// Number of rows by risk, from critical to info.
@@ -101,8 +103,7 @@ impl<T: Item> Table<T> {
         let (mut scratch, mut known) = (String::new(), HashMap::new());
         for item in items {
             let item = item.into();
-            let position = table.items.len() as u32;
-            if *table.at.entry(item.id()).or_insert(position) != position {
+            if !table.at.add(&table.items, item.id()) {
                 continue;
             }
             if T::SEARCHED {
@@ -118,6 +119,7 @@ impl<T: Item> Table<T> {
         table.texts = Arc::new(texts);
         table.text_of.shrink_to_fit();
         table.items.shrink_to_fit();
+        table.at.shrink_to_fit(&table.items);
         T::SORTS.iter().for_each(|sort| table.sort(sort.compare));
         table.group();
         T::READY.iter().for_each(|&field| _ = table.column(field));
@@ -132,7 +134,7 @@ impl<T: Item> Table<T> {
             items: Vec::new(),
             texts: Arc::default(),
             text_of: Vec::new(),
-            at: HashMap::new(),
+            at: Positions::default(),
             orders: Vec::new(),
             targets: HashMap::new(),
             risks: [0; 5],
@@ -237,12 +239,12 @@ impl<T: Item> Table<T> {
 
     /// The item with this id.
     pub fn get(&self, id: T::Id) -> Option<&Arc<T>> {
-        self.at.get(&id).map(|&position| &self.items[position as usize])
+        self.position(id).map(|position| &self.items[position])
     }
 
     /// The position of this id.
     pub fn position(&self, id: T::Id) -> Option<usize> {
-        self.at.get(&id).map(|&position| position as usize)
+        self.at.get(&self.items, id)
     }
 }
 

@@ -39,11 +39,10 @@ impl<T: Item> Table<T> {
             return Arc::clone(before);
         }
         let mut table = Self::unfilled();
-        table.at.reserve(items.len());
+        table.at.reserve_exact(items.len());
         table.items.reserve_exact(items.len());
         for item in items {
-            let position = table.items.len() as u32;
-            if *table.at.entry(item.id()).or_insert(position) == position {
+            if table.at.add(&table.items, item.id()) {
                 table.items.push(item);
             }
         }
