@@ -1,8 +1,8 @@
 //! The scans whose findings have to be fetched again.
 //!
 //! A scan has *moved* when its risk counts changed or it ended. If a service reports no count at all for running scans, the
-//! number of finished tests is used instead. Findings are fetched for moved scans only, and for a running scan the less often the
-//! more it has.
+//! number of finished tests is used instead. Findings are fetched for moved scans only; for running scans together, and the less
+//! often the more findings there are.
 
 use crate::contract::{Scan, ScanId, TargetId};
 use crate::table::Table;
@@ -12,6 +12,9 @@ use tokio::time::Instant;
 
 /// The least time between two fetches of the findings of a running scan, for each of its findings.
 const GAP_PER_FINDING: Duration = Duration::from_millis(2);
+/// The same for each finding of the workspace, because the tables of all are made again: a hundred times what that costs, so
+/// that it takes 1 % of the time.
+const GAP_PER_ROW: Duration = Duration::from_micros(500);
 /// The longest such time.
 const LONGEST_GAP: Duration = Duration::from_secs(60);
 
@@ -48,6 +51,12 @@ impl Mark {
     }
 }
 
+/// The time between two fetches for running scans, for a pace of `gap` in a workspace with so many findings.
+pub(crate) fn gap_with_rows(gap: Duration, rows: usize) -> Duration {
+    let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+    gap.max(GAP_PER_ROW.saturating_mul(rows).min(LONGEST_GAP))
+}
+
 /// The scans as last seen, and the scans to be fetched.
 #[derive(Debug, Default)]
 pub(crate) struct ChangedScans {
@@ -55,6 +64,8 @@ pub(crate) struct ChangedScans {
     waiting: BTreeSet<ScanId>,
     removed: BTreeSet<ScanId>,
     read: BTreeMap<ScanId, Instant>,
+    /// When findings of a running scan were fetched last.
+    last_read: Option<Instant>,
 }
 
 impl ChangedScans {
@@ -108,8 +119,11 @@ impl ChangedScans {
         for id in &due {
             self.waiting.remove(id);
             self.read.insert(*id, now);
+            if self.mark(*id).is_some_and(|mark| !mark.ended) {
+                self.last_read = Some(now);
+            }
         }
-        let target = |id: &ScanId| self.marks.as_ref().and_then(|marks| marks.get(id)).map(|mark| mark.target);
+        let target = |id: &ScanId| self.mark(*id).map(|mark| mark.target);
         let due = due.iter().filter_map(|id| Some((*id, target(id)?))).collect();
         (due, std::mem::take(&mut self.removed))
     }
@@ -137,10 +151,16 @@ impl ChangedScans {
         self.waiting.iter().map(|id| self.due_at(*id, gap).unwrap_or(now)).min()
     }
 
-    /// The time at which a scan is due, or `None` for at once.
+    /// The time at which a scan is due, or `None` for at once. Running scans that were read before are due together.
     fn due_at(&self, id: ScanId, gap: Duration) -> Option<Instant> {
-        let mark = self.marks.as_ref().and_then(|marks| marks.get(&id));
-        self.read.get(&id).map(|read| *read + mark.map_or(gap, |mark| mark.gap(gap)))
+        let (read, mark) = (*self.read.get(&id)?, self.mark(id));
+        let due = read + mark.map_or(gap, |mark| mark.gap(gap));
+        let of_all = self.last_read.filter(|_| mark.is_some_and(|mark| !mark.ended)).map(|last| last + gap);
+        Some(of_all.map_or(due, |at| at.max(due)))
+    }
+
+    fn mark(&self, id: ScanId) -> Option<&Mark> {
+        self.marks.as_ref()?.get(&id)
     }
 }
 
@@ -204,6 +224,38 @@ mod tests {
         assert_eq!(moved.next(now, GAP), Some(now + GAP));
         found(&mut moved, ScanStatus::Finished, 1_000_000);
         assert_eq!(due(&mut moved, now + Duration::from_secs(1)), [1], "an ended scan is read at once");
+    }
+
+    #[test]
+    fn running_scans_that_were_read_before_are_fetched_together() {
+        let (mut moved, start) = (ChangedScans::default(), Instant::now());
+        let found = |moved: &mut ChangedScans, counts: [i64; 2], second| {
+            moved.learn(&Table::new([
+                scan(1, ScanStatus::Running, Some(counts[0]), 1),
+                scan(2, second, Some(counts[1]), 1),
+            ]));
+        };
+        found(&mut moved, [1, 1], ScanStatus::Running);
+        found(&mut moved, [2, 1], ScanStatus::Running);
+        assert_eq!(due(&mut moved, start), [1]);
+        found(&mut moved, [2, 2], ScanStatus::Running);
+        assert_eq!(due(&mut moved, start + GAP / 2), [2], "its first findings");
+        found(&mut moved, [3, 3], ScanStatus::Running);
+        assert!(due(&mut moved, start + GAP).is_empty());
+        assert_eq!(due(&mut moved, start + GAP * 3 / 2), [2, 1]);
+        found(&mut moved, [4, 4], ScanStatus::Finished);
+        assert_eq!(
+            due(&mut moved, start + GAP * 3 / 2 + Duration::from_secs(1)),
+            [2],
+            "an ended scan waits for nothing"
+        );
+    }
+
+    #[test]
+    fn findings_of_a_large_workspace_are_fetched_less_often() {
+        assert_eq!(gap_with_rows(GAP, 100), GAP);
+        assert_eq!(gap_with_rows(GAP, 50_000), Duration::from_secs(25));
+        assert_eq!(gap_with_rows(GAP, 1_000_000), LONGEST_GAP);
     }
 
     #[test]

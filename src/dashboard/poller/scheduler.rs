@@ -13,6 +13,7 @@ use crate::client::{EntityTags, Problem};
 use crate::contract::{CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanStatus};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
+use crate::dashboard::poller::changed_scans::gap_with_rows;
 use crate::dashboard::poller::{
     Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace,
     ScanCounts,
@@ -369,8 +370,7 @@ impl Scheduler {
             if !self.is_requested(list)
                 && let Some(cached) = self.table().cloned()
             {
-                let gap = self.pace.scan_detail(self.demand(list));
-                let (scans, removed) = self.moved.take(now, gap, SCANS_A_FETCH);
+                let (scans, removed) = self.moved.take(now, self.findings_gap(), SCANS_A_FETCH);
                 return Fetch::FindingsOf { scans, removed, cached };
             }
             self.moved.forget_waiting();
@@ -393,11 +393,17 @@ impl Scheduler {
             (ListKind::Findings, None) if !self.moved.is_primed() => return far(now),
             (_, None) => now,
             (ListKind::Findings, Some(_)) if self.table::<ListedFinding>().is_some() => {
-                self.moved.next(now, self.pace.scan_detail(demand)).unwrap_or(far(now))
+                self.moved.next(now, self.findings_gap()).unwrap_or(far(now))
             }
             (_, Some(last)) => last + self.pace.interval(list, demand),
         };
         self.backoff.opens_at(FetchSlot::List(list)).map_or(due, |opens| due.max(opens))
+    }
+
+    /// The time between two fetches of findings of running scans.
+    fn findings_gap(&self) -> Duration {
+        let rows = self.table::<ListedFinding>().map_or(0, |findings| findings.len());
+        gap_with_rows(self.pace.scan_detail(self.demand(ListKind::Findings)), rows)
     }
 
     fn demand(&self, list: ListKind) -> Demand {
