@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::key_table;
 use crate::client::Problem;
 use crate::config::{Config, Environment, ScreenSettings};
-use crate::dashboard::base::{AUTO, LiveSettings, OwnTheme, Scheme};
+use crate::dashboard::base::{AUTO, LiveSettings, OwnTheme, theme_names};
 use crate::dashboard::runtime::SettingsSource;
 
 /// Checks keys, commands and themes.
@@ -27,8 +27,7 @@ pub fn checked(settings: ScreenSettings) -> Result<LiveSettings, Problem> {
 pub fn checked_themes(settings: &ScreenSettings) -> Result<(String, Vec<OwnTheme>), Problem> {
     let themes = settings.themes.iter().map(OwnTheme::parse).collect::<Result<Vec<_>, Problem>>()?;
     let Some((line, name)) = &settings.theme else { return Ok((AUTO.to_owned(), themes)) };
-    let names: Vec<&str> =
-        [AUTO].into_iter().chain(Scheme::NAMES).chain(themes.iter().map(|theme| theme.name.as_str())).collect();
+    let names = theme_names(&themes);
     if !names.contains(&name.as_str()) {
         let problem = Problem::local(format!("{}:{line}: theme {name:?} not found", settings.keys.file));
         return Err(problem.with_hint(format!("use one of {}", names.join(", "))));

@@ -1,6 +1,6 @@
 //! The settings of the configuration that change while the dashboard runs.
 
-use super::OwnTheme;
+use super::{AUTO, OwnTheme, Scheme};
 use crate::dashboard::input::Keymap;
 use std::sync::Arc;
 
@@ -22,7 +22,12 @@ pub struct LiveSettings {
 
 impl Default for LiveSettings {
     fn default() -> Self {
-        let (notify_command, keymap, theme) = (Vec::new(), Keymap::builtin(), super::AUTO.to_owned());
+        let (notify_command, keymap, theme) = (Vec::new(), Keymap::builtin(), AUTO.to_owned());
         Self { notify_command, keymap, mouse: false, theme, themes: Vec::new(), fixed: Vec::new() }
     }
+}
+
+/// The names that the setting `theme` and `:theme` take.
+pub fn theme_names(own: &[OwnTheme]) -> Vec<&str> {
+    [AUTO].into_iter().chain(Scheme::NAMES).chain(own.iter().map(|theme| theme.name.as_str())).collect()
 }

@@ -36,7 +36,7 @@ pub use effect::{
     FindingUse, SearchedTexts, Secret, Ticket,
 };
 pub use form_tag::{FormTag, ManualFindingOrigin};
-pub use live_settings::LiveSettings;
+pub use live_settings::{LiveSettings, theme_names};
 pub use notices::{Notices, Tone};
 pub use own_theme::{AUTO, ColourRole, OwnColours, OwnTheme};
 pub use pane::{Focus, Pane, Scope};
@@ -45,7 +45,7 @@ pub use plan::{
     ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent, PollPlan, ScanPart,
     Snapshot, Update,
 };
-pub use plot::Plot;
+pub use plot::{FindingCounts, HeatMap, Plot, PlotCounts, PlotNumbers, PlotTarget};
 pub use row::{GroupId, RowRef};
 pub use scheme::Scheme;
 pub use screen::{Layout, Measures, Size, SlotPart};

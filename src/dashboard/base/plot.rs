@@ -1,4 +1,9 @@
-//! The plots by name.
+//! The plots by name, and their numbers.
+
+use crate::contract::{Shared, Stamp, TargetId};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::collections::HashMap;
 
 /// A plot over stored data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,5 +30,60 @@ impl Plot {
     /// The plot so many steps further; after the last one comes the first.
     pub fn step(self, by: isize) -> Self {
         Self::ALL[(self as usize).wrapping_add_signed(by) % Self::ALL.len()]
+    }
+}
+
+/// Numbers by risk, from critical down to info.
+pub type PlotCounts = [u64; 5];
+
+/// A target with its name; the id is none for findings without a target.
+pub type PlotTarget = (Option<TargetId>, Shared);
+
+/// The numbers of a plot.
+#[derive(Debug)]
+pub enum PlotNumbers {
+    Findings(FindingCounts),
+    Decisions(Vec<(Date, u64)>),
+    Captures(Vec<(Timestamp, u64)>),
+    HeatMap(HeatMap),
+}
+
+/// The present findings over time.
+#[derive(Debug, Default, PartialEq)]
+pub struct FindingCounts {
+    /// At each time at which a scan found new ones.
+    pub samples: Vec<(Stamp, PlotCounts)>,
+    /// After the last of these times.
+    pub after: PlotCounts,
+}
+
+impl FindingCounts {
+    /// The samples with one for now.
+    pub fn until(&self, now: Stamp) -> Vec<(Stamp, PlotCounts)> {
+        let mut samples = self.samples.clone();
+        if samples.last().is_some_and(|(last, _)| *last < now) {
+            samples.push((now, self.after));
+        }
+        samples
+    }
+}
+
+/// Present findings by class and target, those with the highest risks first.
+#[derive(Debug, Default)]
+pub struct HeatMap {
+    pub targets: Vec<PlotTarget>,
+    pub classes: Vec<Shared>,
+    /// The cells with findings: class, target, counts.
+    pub cells: HashMap<(Shared, PlotTarget), PlotCounts>,
+}
+
+impl HeatMap {
+    pub fn cell(&self, class: &Shared, target: &PlotTarget) -> PlotCounts {
+        self.cells.get(&(class.clone(), target.clone())).copied().unwrap_or_default()
+    }
+
+    /// The findings of the fullest cell.
+    pub fn most(&self) -> u64 {
+        self.cells.values().map(|cell| cell.iter().sum()).max().unwrap_or(1)
     }
 }

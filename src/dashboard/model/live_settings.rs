@@ -1,6 +1,6 @@
 //! The settings of the configuration in use, and the theme that results.
 
-use crate::dashboard::base::{AUTO, LiveSettings, OwnColours, Scheme, Tone};
+use crate::dashboard::base::{LiveSettings, OwnColours, Scheme, Tone, theme_names};
 use crate::dashboard::model::{Modal, Model};
 
 impl Model {
@@ -32,8 +32,7 @@ impl Model {
 
     /// The names that `:theme` takes.
     pub fn theme_names(&self) -> Vec<&str> {
-        let own = self.settings.live.themes.iter().map(|theme| theme.name.as_str());
-        [AUTO].into_iter().chain(Scheme::NAMES).chain(own).collect()
+        theme_names(&self.settings.live.themes)
     }
 
     /// The colours of the chosen theme, or of the one that is being completed after `:theme`. None follows the terminal.

@@ -1,7 +1,7 @@
 //! The numbers of the plots, and their CSV.
 
-use crate::contract::{Risk, Shared, Stamp, TargetId};
-use crate::dashboard::base::Plot;
+use crate::contract::{Risk, Stamp};
+use crate::dashboard::base::{FindingCounts, HeatMap, Plot, PlotCounts, PlotNumbers};
 use crate::dashboard::model::Model;
 use crate::report;
 use crate::text;
@@ -11,8 +11,15 @@ use jiff::{Timestamp, ToSpan};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Numbers by risk, from critical down to info.
-pub type PlotCounts = [u64; 5];
+/// The numbers of a plot. They are computed again when a table or the decisions they are computed from change.
+pub fn numbers(model: &Model, plot: Plot) -> PlotNumbers {
+    match plot {
+        Plot::Findings => PlotNumbers::Findings(findings_by_risk(model)),
+        Plot::Decisions => PlotNumbers::Decisions(decisions_per_day(model)),
+        Plot::Captures => PlotNumbers::Captures(captures_per_minute(model)),
+        Plot::HeatMap => PlotNumbers::HeatMap(heat_map(model)),
+    }
+}
 
 /// The findings of the chosen target, or of the workspace.
 fn findings(model: &Model) -> impl Iterator<Item = &Arc<Issue>> {
@@ -25,17 +32,17 @@ fn place(risk: Risk) -> usize {
     Risk::DOWN.iter().position(|other| *other == risk).unwrap_or_default()
 }
 
-/// The present findings at each time at which a scan found new ones, and now. An absent finding counts until its last scan.
-pub fn findings_by_risk(model: &Model) -> Vec<(Stamp, PlotCounts)> {
+/// The present findings at each time at which a scan found new ones. An absent finding counts until its last scan.
+fn findings_by_risk(model: &Model) -> FindingCounts {
     let spans = findings(model).filter_map(|issue| {
         let is_absent = issue.presence == Presence::Absent;
         Some((issue.first_seen?, issue.last_seen.filter(|_| is_absent), issue.risk_level))
     });
-    samples(spans, Stamp(model.now.wall))
+    counts(spans)
 }
 
 /// The counts at each first time, from findings with first time and last time if they are absent.
-fn samples(findings: impl Iterator<Item = (Stamp, Option<Stamp>, Risk)>, now: Stamp) -> Vec<(Stamp, PlotCounts)> {
+fn counts(findings: impl Iterator<Item = (Stamp, Option<Stamp>, Risk)>) -> FindingCounts {
     let mut changes: BTreeMap<Stamp, (PlotCounts, PlotCounts)> = BTreeMap::new();
     for (first, last, risk) in findings {
         changes.entry(first).or_default().0[place(risk)] += 1;
@@ -43,21 +50,17 @@ fn samples(findings: impl Iterator<Item = (Stamp, Option<Stamp>, Risk)>, now: St
             changes.entry(last.max(first)).or_default().1[place(risk)] += 1;
         }
     }
-    let mut counts = PlotCounts::default();
-    let mut samples = Vec::new();
+    let mut counts = FindingCounts::default();
     for (at, (added, removed)) in changes {
-        (0..5).for_each(|risk| counts[risk] += added[risk]);
-        samples.push((at, counts));
-        (0..5).for_each(|risk| counts[risk] -= removed[risk]);
+        (0..5).for_each(|risk| counts.after[risk] += added[risk]);
+        counts.samples.push((at, counts.after));
+        (0..5).for_each(|risk| counts.after[risk] -= removed[risk]);
     }
-    if samples.last().is_some_and(|(last, _)| *last < now) {
-        samples.push((now, counts));
-    }
-    samples
+    counts
 }
 
 /// The verdicts of each day in this workspace, from the first day with one until today, at most ten years.
-pub fn decisions_per_day(model: &Model) -> Vec<(Date, u64)> {
+fn decisions_per_day(model: &Model) -> Vec<(Date, u64)> {
     let mut days: BTreeMap<Date, u64> = BTreeMap::new();
     for event in model.findings.triage.state.events_of(&model.workspace_name()) {
         if matches!(event.change, Change::Decide(_)) {
@@ -71,8 +74,8 @@ pub fn decisions_per_day(model: &Model) -> Vec<(Date, u64)> {
     all.map(|day| (day, days.get(&day).copied().unwrap_or_default())).collect()
 }
 
-/// The captures in memory by minute, without gaps, of at most so many minutes up to the newest capture.
-pub fn captures_per_minute(model: &Model, most: usize) -> Vec<(Timestamp, u64)> {
+/// The captures in memory by minute, without gaps, of at most a day up to the newest capture.
+fn captures_per_minute(model: &Model) -> Vec<(Timestamp, u64)> {
     let minute = |at: Timestamp| at.as_second().div_euclid(60);
     let mut minutes: BTreeMap<i64, u64> = BTreeMap::new();
     for captured in &model.data.captures.rows {
@@ -81,33 +84,12 @@ pub fn captures_per_minute(model: &Model, most: usize) -> Vec<(Timestamp, u64)> 
         }
     }
     let (Some(first), Some(last)) = (minutes.keys().next(), minutes.keys().next_back()) else { return Vec::new() };
-    let first = (*first).max(last - most as i64 + 1);
+    let first = (*first).max(last - MOST_MINUTES + 1);
     let all = (first..=*last).filter_map(|minute| Some((minute, Timestamp::from_second(minute * 60).ok()?)));
     all.map(|(minute, at)| (at, minutes.get(&minute).copied().unwrap_or_default())).collect()
 }
 
-/// Present findings by class and target, those with the highest risks first.
-#[derive(Debug, Default)]
-pub struct HeatMap {
-    /// With their names.
-    pub targets: Vec<(Option<TargetId>, Shared)>,
-    pub classes: Vec<Shared>,
-    /// The cells with findings: class, target, counts.
-    cells: HashMap<(Shared, (Option<TargetId>, Shared)), PlotCounts>,
-}
-
-impl HeatMap {
-    pub fn cell(&self, class: &Shared, target: &(Option<TargetId>, Shared)) -> PlotCounts {
-        self.cells.get(&(class.clone(), target.clone())).copied().unwrap_or_default()
-    }
-
-    /// The findings of the fullest cell.
-    pub fn most(&self) -> u64 {
-        self.cells.values().map(|cell| cell.iter().sum()).max().unwrap_or(1)
-    }
-}
-
-pub fn heat_map(model: &Model) -> HeatMap {
+fn heat_map(model: &Model) -> HeatMap {
     let mut cells: HashMap<_, PlotCounts> = HashMap::new();
     let mut by_class: HashMap<_, PlotCounts> = HashMap::new();
     let mut by_target: HashMap<_, PlotCounts> = HashMap::new();
@@ -130,47 +112,46 @@ fn worst_first<K: Ord>(counts: HashMap<K, PlotCounts>) -> Vec<K> {
 
 /// The numbers of a plot as CSV, with a header.
 pub fn csv(model: &Model, plot: Plot) -> String {
-    let numbers = |first: String, rest: &[u64]| [first].into_iter().chain(rest.iter().map(u64::to_string)).collect();
-    let header = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
-    let mut rows: Vec<Vec<String>> = match plot {
-        Plot::Findings => vec![header(&["time", "critical", "high", "medium", "low", "info"])],
-        Plot::Decisions => vec![header(&["day", "decisions"])],
-        Plot::Captures => vec![header(&["minute", "captures"])],
-        Plot::HeatMap => vec![header(&["class"])],
-    };
-    match plot {
-        Plot::Findings => {
-            rows.extend(findings_by_risk(model).iter().map(|(at, counts)| numbers(utc(at.0), counts)));
+    let row = |first: String, rest: &[u64]| [first].into_iter().chain(rest.iter().map(u64::to_string)).collect();
+    let header = |names: &[&str]| vec![names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>()];
+    let cell = |name: &str| report::neutral(&text::clean(name));
+    let rows: Vec<Vec<String>> = match numbers(model, plot) {
+        PlotNumbers::Findings(counts) => {
+            let mut rows = header(&["time", "critical", "high", "medium", "low", "info"]);
+            rows.extend(counts.until(Stamp(model.now.wall)).iter().map(|(at, counts)| row(utc(at.0), counts)));
+            rows
         }
-        Plot::Decisions => {
-            rows.extend(decisions_per_day(model).iter().map(|(day, count)| numbers(day.to_string(), &[*count])));
+        PlotNumbers::Decisions(days) => {
+            let mut rows = header(&["day", "decisions"]);
+            rows.extend(days.iter().map(|(day, count)| row(day.to_string(), &[*count])));
+            rows
         }
-        Plot::Captures => {
-            rows.extend(
-                captures_per_minute(model, MOST_MINUTES).iter().map(|(at, count)| numbers(utc(*at), &[*count])),
-            );
+        PlotNumbers::Captures(minutes) => {
+            let mut rows = header(&["minute", "captures"]);
+            rows.extend(minutes.iter().map(|(at, count)| row(utc(*at), &[*count])));
+            rows
         }
-        Plot::HeatMap => {
-            let map = heat_map(model);
-            rows[0].extend(map.targets.iter().map(|(_, target)| report::neutral(&text::clean(target))));
+        PlotNumbers::HeatMap(map) => {
+            let mut rows = header(&["class"]);
+            rows[0].extend(map.targets.iter().map(|(_, target)| cell(target)));
             rows.extend(map.classes.iter().map(|class| {
                 let sums: Vec<u64> = map.targets.iter().map(|target| map.cell(class, target).iter().sum()).collect();
-                numbers(report::neutral(&text::clean(class)), &sums)
+                row(cell(class), &sums)
             }));
+            rows
         }
-    }
-    let quoted = |cell: &String| match cell.contains(['"', ',', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.clone(),
     };
-    rows.iter().map(|row| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n").collect()
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail, and all rows have as many cells as the header.
+    rows.iter().for_each(|row| _ = writer.write_record(row));
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
 /// Ten years, whatever dates imported decisions have.
 const MOST_DAYS: i32 = 3_653;
 
 /// A day of minutes.
-const MOST_MINUTES: usize = 24 * 60;
+const MOST_MINUTES: i64 = 24 * 60;
 
 fn utc(at: Timestamp) -> String {
     let whole = at.round(jiff::Unit::Second).unwrap_or(at);
@@ -185,8 +166,10 @@ mod tests {
     fn absent_finding_counts_until_its_last_scan() {
         let at = |second| Stamp(Timestamp::from_second(second).unwrap());
         let findings = [(at(10), None, Risk::High), (at(10), Some(at(20)), Risk::High), (at(20), None, Risk::Low)];
-        let counts = samples(findings.into_iter(), at(30));
-        assert_eq!(counts, [(at(10), [0, 2, 0, 0, 0]), (at(20), [0, 2, 0, 1, 0]), (at(30), [0, 1, 0, 1, 0])]);
-        assert_eq!(samples([].into_iter(), at(30)), []);
+        let counts = counts(findings.into_iter());
+        let expected = [(at(10), [0, 2, 0, 0, 0]), (at(20), [0, 2, 0, 1, 0]), (at(30), [0, 1, 0, 1, 0])];
+        assert_eq!(counts.until(at(30)), expected);
+        assert_eq!(counts.until(at(20)), expected[..2], "no second sample at the same time");
+        assert_eq!(FindingCounts::default().until(at(30)), []);
     }
 }

@@ -1,10 +1,10 @@
 //! The plots on the screen: blocks, or `#` in terminals without Unicode.
 
 use crate::contract::{Risk, Stamp, TargetId};
-use crate::dashboard::base::Plot;
-use crate::dashboard::plots::data::{self, HeatMap, PlotCounts};
+use crate::dashboard::base::{FindingCounts, HeatMap, Plot, PlotCounts, PlotNumbers};
+use crate::dashboard::plots::data;
 use crate::dashboard::ui::{
-    Cx, draw_box, draw_line, draw_lines, draw_sides, format, plain, sheet, take_bottom, words, wrap,
+    Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, plain, sheet, take_bottom, words, wrap,
 };
 use crate::text;
 use crate::text::plural;
@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Widget};
 use ratatui::symbols::bar;
 use ratatui::widgets::{Bar, BarChart, Sparkline};
+use std::sync::Arc;
 
 /// For terminals without Unicode.
 const ASCII: bar::Set<'static> = bar::Set {
@@ -30,7 +31,7 @@ const NAMES: u16 = 15;
 const DAY: u16 = 6;
 const CELL: u16 = 5;
 
-pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, plot: Plot) {
+pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, plot: Plot, cache: &mut ViewCache) {
     let place = words(format!(" {} of {} ", plot as usize + 1, Plot::ALL.len()), cx.theme.dim());
     let of_target = cx.model.navigation.scope.target.and_then(|target| cx.model.target_name(target));
     let title = match of_target.filter(|_| matches!(plot, Plot::Findings | Plot::HeatMap)) {
@@ -42,11 +43,12 @@ pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, plot: Plot) {
     if inner.is_empty() {
         return;
     }
-    let nothing = match plot {
-        Plot::Findings => draw_findings(cx, buf, inner),
-        Plot::Decisions => draw_decisions(cx, buf, inner),
-        Plot::Captures => draw_captures(cx, buf, inner),
-        Plot::HeatMap => draw_heat_map(cx, buf, inner),
+    let numbers = cache.plot.get(PlotKey::of(cx.model, plot), || Arc::new(data::numbers(cx.model, plot)));
+    let nothing = match &*numbers {
+        PlotNumbers::Findings(counts) => draw_findings(cx, buf, inner, counts),
+        PlotNumbers::Decisions(days) => draw_decisions(cx, buf, inner, days),
+        PlotNumbers::Captures(minutes) => draw_captures(cx, buf, inner, minutes),
+        PlotNumbers::HeatMap(map) => draw_heat_map(cx, buf, inner, map),
     };
     if let Some(nothing) = nothing {
         draw_line(buf, inner, &Line::styled(nothing, cx.theme.dim()));
@@ -58,8 +60,8 @@ fn bars(cx: &Cx<'_>) -> bar::Set<'static> {
 }
 
 /// A row of bars per risk, each with its own scale, because info findings outnumber the others.
-fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static str> {
-    let samples = data::findings_by_risk(cx.model);
+fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCounts) -> Option<&'static str> {
+    let samples = counts.until(Stamp(cx.model.now.wall));
     let (Some((from, _)), Some((to, now))) = (samples.first(), samples.last()) else {
         return Some("no findings in this workspace");
     };
@@ -102,8 +104,12 @@ fn draw_axis(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, from: Timestamp, to: Tim
     draw_sides(buf, area, &time(from), &time(to));
 }
 
-fn draw_decisions(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static str> {
-    let days = data::decisions_per_day(cx.model);
+fn draw_decisions(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    days: &[(jiff::civil::Date, u64)],
+) -> Option<&'static str> {
     if days.is_empty() {
         return Some("no decisions in this workspace");
     }
@@ -124,8 +130,8 @@ fn draw_decisions(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static 
     None
 }
 
-fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static str> {
-    let minutes = data::captures_per_minute(cx.model, usize::from(area.width));
+fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, minutes: &[(Timestamp, u64)]) -> Option<&'static str> {
+    let minutes = &minutes[minutes.len().saturating_sub(usize::from(area.width))..];
     let (Some((from, _)), Some((to, _))) = (minutes.first(), minutes.last()) else {
         return Some("no captures loaded");
     };
@@ -147,9 +153,8 @@ fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static s
 }
 
 /// Classes below each other, targets by number beside each other, the names of the targets below.
-fn draw_heat_map(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Option<&'static str> {
-    let heat_map = data::heat_map(cx.model);
-    let HeatMap { targets, classes, .. } = &heat_map;
+fn draw_heat_map(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, heat_map: &HeatMap) -> Option<&'static str> {
+    let HeatMap { targets, classes, .. } = heat_map;
     if classes.is_empty() {
         return Some("no findings in this workspace");
     }
@@ -200,4 +205,32 @@ fn shade(cx: &Cx<'_>, cell: &PlotCounts, most: u64) -> Span<'static> {
     let shades = cx.theme.glyphs.shades;
     let shade = shades[((count * shades.len() as u64 - 1) / most.max(1)).min(shades.len() as u64 - 1) as usize];
     Span::styled(format!(" {shade}{:>3}", count.min(999)), cx.theme.risk(Risk::DOWN[worst]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dashboard::testing::*;
+
+    #[test]
+    fn numbers_are_computed_again_only_when_their_own_data_changes() {
+        let mut app = TestDashboard::new();
+        app.keys("3");
+        let keys = |app: &TestDashboard| Plot::ALL.map(|plot| PlotKey::of(&app.model, plot));
+        let changed = |before: &[PlotKey; 4], app: &TestDashboard| -> Vec<Plot> {
+            let now = keys(app);
+            Plot::ALL.into_iter().filter(|&plot| before[plot as usize] != now[plot as usize]).collect()
+        };
+        let before = keys(&app);
+        app.keys("j k");
+        assert_eq!(changed(&before, &app), []);
+        app.keys("c");
+        assert_eq!(changed(&before, &app), [Plot::Decisions]);
+        let before = keys(&app);
+        app.capture(1, 90..=91);
+        assert_eq!(changed(&before, &app), [Plot::Captures]);
+        let before = keys(&app);
+        app.feed(Snapshot::Findings(table([finding(900, 1, "New", Risk::Low)])));
+        assert_eq!(changed(&before, &app), [Plot::Findings, Plot::HeatMap]);
+    }
 }

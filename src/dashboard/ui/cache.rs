@@ -1,15 +1,18 @@
 //! The values that drawing keeps between frames: scroll anchors, and texts and counts that are expensive to compute. All of
 //! them can be computed again from the model.
 
-use crate::contract::{Scan, Target};
-use crate::dashboard::base::{CaptureKey, GroupId, Measures, OwnColours, Pane, RowRef, Tab, TextMode};
+use crate::contract::{Scan, Shared, Target, TargetId};
+use crate::dashboard::base::{
+    CaptureKey, GroupId, Measures, OwnColours, Pane, Plot, PlotNumbers, RowRef, Tab, TextMode,
+};
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
-use crate::dashboard::model::{ListScroll, ReviewFacts};
+use crate::dashboard::model::{ListScroll, Model, ReviewFacts};
 use crate::dashboard::ui::{PaneFacts, Scheme, Theme, window};
 use crate::mask::Mask;
 use crate::table::{Item, Table};
 use crate::triage::{Issue, ListedFinding};
+use jiff::civil::Date;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -32,6 +35,8 @@ pub struct ViewCache {
     pub(crate) evidence_count: Memo<ById<ListedFinding>, usize>,
     /// The facts of the group whose header is selected: by table, filtered rows and number of events.
     pub(crate) group: Memo<GroupKey, Arc<ReviewFacts>>,
+    /// The numbers of the plot on the screen.
+    pub(crate) plot: Memo<PlotKey, Arc<PlotNumbers>>,
     /// The detail that was drawn last, until it follows the selection.
     pub(crate) detail: LastDetail,
     pub(crate) measures: Measures,
@@ -206,6 +211,33 @@ pub(crate) struct TextKey {
     pub version: u64,
     pub mask: Option<Mask>,
     pub colours: (Scheme, OwnColours),
+}
+
+/// What the numbers of a plot are computed from: of each plot only its own inputs, so that others do not matter.
+#[derive(Debug, PartialEq)]
+pub(crate) struct PlotKey {
+    plot: Plot,
+    target: Option<TargetId>,
+    findings: Option<ById<Table<Issue>>>,
+    targets: Option<ById<Table<Target>>>,
+    /// Workspace, number of events, today.
+    decisions: Option<(Shared, usize, Date)>,
+    captures: Option<u64>,
+}
+
+impl PlotKey {
+    pub fn of(model: &Model, plot: Plot) -> Self {
+        let is_of_findings = matches!(plot, Plot::Findings | Plot::HeatMap);
+        let decisions = || (model.workspace_name(), model.findings.triage.state.len(), model.today());
+        Self {
+            plot,
+            target: model.navigation.scope.target.filter(|_| is_of_findings),
+            findings: model.data.findings.value().filter(|_| is_of_findings).cloned().map(ById),
+            targets: model.data.targets.value().filter(|_| plot == Plot::HeatMap).cloned().map(ById),
+            decisions: (plot == Plot::Decisions).then(decisions),
+            captures: (plot == Plot::Captures).then_some(model.data.captures.revision),
+        }
+    }
 }
 
 /// The cells of the detail that was drawn last.

@@ -74,7 +74,7 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     }
     let notice_width = if beside_hints { notices.columns() } else { 0 };
     footer::draw_footer(&cx, buf, Rect { width: areas.footer.width - notice_width, ..areas.footer });
-    modals::draw_modals(&cx, buf, take_bottom(area, rows).0);
+    modals::draw_modals(&cx, buf, take_bottom(area, rows).0, cache);
     notices.draw(buf, area);
     if let Some(mask) = model.mask() {
         mask_frame(mask, buf, area);

@@ -8,11 +8,11 @@ pub mod text_box;
 
 use crate::dashboard::input::sequence::printed;
 use crate::dashboard::model::Modal;
-use crate::dashboard::ui::Cx;
 use crate::dashboard::ui::widgets::menu::draw_menu;
+use crate::dashboard::ui::{Cx, ViewCache};
 use ratatui::prelude::{Buffer, Rect};
 
-pub(crate) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+pub(crate) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, cache: &mut ViewCache) {
     let keyboard = &cx.model.keyboard;
     if let Some(context) = keyboard.pending {
         draw_menu(cx, buf, area, &keyboard.keymap.title(context), keyboard.keymap.hints(context));
@@ -29,7 +29,7 @@ pub(crate) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
             Modal::Rules(rules) => crate::dashboard::findings::decide::draw::rules::draw_rules(cx, buf, area, rules),
             Modal::Alerts(list) => crate::dashboard::settings::draw::alerts::draw_alerts(cx, buf, area, *list),
             Modal::Text(text) => text_box::draw_text_box(cx, buf, area, text),
-            Modal::Plot(plot) => crate::dashboard::plots::draw::draw_plot(cx, buf, area, *plot),
+            Modal::Plot(plot) => crate::dashboard::plots::draw::draw_plot(cx, buf, area, *plot, cache),
             Modal::Setup(setup) => setup::draw_setup(cx, buf, area, setup),
             Modal::Command(line) => crate::dashboard::palette::draw::draw_command(cx, buf, area, line),
             Modal::Line(_) => {}
