@@ -61,6 +61,8 @@ pub enum Effect {
     ExportCaptures(Box<ExportedCaptures>),
     /// Open a field's text in `$EDITOR`; answered by `Msg::Edited`.
     Edit(String),
+    /// Show a text in `$PAGER`; none is the text of the detail on the screen. Answered by `Msg::Paged`.
+    Page(Option<String>),
     /// Hand the terminal back to the shell until it is resumed.
     Suspend,
     /// Redraw the screen.

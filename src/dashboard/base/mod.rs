@@ -48,7 +48,7 @@ pub use plan::{
 pub use plot::{FindingCounts, HeatMap, Plot, PlotCounts, PlotNumbers, PlotTarget};
 pub use row::{GroupId, RowRef};
 pub use scheme::Scheme;
-pub use screen::{Layout, Measures, Size, SlotPart};
+pub use screen::{JsonFold, Layout, Measures, Size, SlotPart};
 pub use screen_map::{Axis, CellArea, PlacedDivider, PlacedPane, ScreenMap, ShownRows};
 pub use session::Session;
 pub use signal::Signal;

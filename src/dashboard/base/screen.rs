@@ -1,6 +1,7 @@
 //! The screen's size, and which of the four layouts that makes.
 
 use crate::dashboard::base::{RowRef, ScreenMap};
+use std::sync::Arc;
 
 /// Size of the terminal in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,5 +65,17 @@ pub struct Measures {
     pub detail_lines: u32,
     /// Columns the shown detail has beyond its width when not wrapped.
     pub detail_overhang: u16,
+    /// What folds at each line of the shown detail, because keys can arrive before the next frame. Empty unless the detail has
+    /// JSON and the focus: only then it has a cursor.
+    pub folds: Arc<[Option<JsonFold>]>,
     pub map: ScreenMap,
+}
+
+/// An object or array of JSON in the shown detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JsonFold {
+    /// Its first line in the text without folds.
+    pub first: u32,
+    /// Its first line on the screen.
+    pub line: u32,
 }

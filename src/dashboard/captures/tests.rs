@@ -5,6 +5,8 @@ use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
 use crate::dashboard::testing::*;
 use crate::oob::{Payload, PayloadBook, Token, mentions};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
 
 /// A capture from an address, with the token of this number.
@@ -263,4 +265,25 @@ fn resumed_stream_is_reported_instead_of_the_pause() {
     app.keys("=");
     assert!(app.notices().contains("stream resumed"), "{}", app.notices());
     assert!(!app.notices().contains("stream paused"), "{}", app.notices());
+}
+
+#[test]
+fn json_body_folds_at_cursor_and_names_its_path() {
+    let mut app = TestDashboard::new();
+    let body = STANDARD.encode(r#"{"user":{"roles":["a","b"],"name":"x"},"n":1}"#);
+    app.receive(1, vec![Capture { request_body_base64: body.into(), ..capture(900) }]);
+    app.keys("5 G enter > >");
+    app.frame();
+    app.keys("j j j j j");
+    let shows = |app: &mut TestDashboard, words: &str| app.frame().iter().any(|line| line.contains(words));
+    assert!(shows(&mut app, "user.roles[0]   enter folds"), "{}", app.frame().join("\n"));
+    app.keys("enter");
+    assert!(shows(&mut app, "\"roles\": [ … 2 ],") && !shows(&mut app, "\"a\","), "{}", app.frame().join("\n"));
+    assert!(shows(&mut app, "user.roles   enter folds"), "the cursor is on the folded array");
+    app.keys("j");
+    assert!(shows(&mut app, "user.name   enter folds"));
+    app.keys("k enter");
+    assert!(shows(&mut app, "\"a\","), "unfolded");
+    app.keys(",");
+    assert!(!shows(&mut app, "enter folds"), "a raw body has no cursor");
 }

@@ -30,6 +30,8 @@ pub enum Msg {
     Copied(Result<String, CopyFailed>),
     /// The editor was left; the text is the field's new content.
     Edited(Result<String, Problem>),
+    /// The pager was left.
+    Paged(Result<(), Problem>),
     /// A file was written: its full path.
     Saved(Result<std::path::PathBuf, Problem>),
     /// The body of a captured request was written, for the curl command that is to send it.

@@ -164,6 +164,8 @@ actions! {
     }
     /// A detail or any other text.
     TextAction(Text) {
+        Fold "fold" "" "JSON: fold or unfold the object or array at the cursor";
+        Pager "pager" "" "open this text in $PAGER";
         Shown "shown" "" "next display mode: wrapped, unwrapped; bodies decoded, raw, hex";
         MarkThis "mark_this" "" "mark this item";
         TabLeft "tab_left" "" "previous tab; on the first tab, close the detail";

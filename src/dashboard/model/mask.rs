@@ -86,6 +86,7 @@ impl Model {
                     *text = mask.text(text).into_owned();
                     *what = format!("masked {what}");
                 }
+                Effect::Page(Some(text)) => *text = mask.text(text).into_owned(),
                 Effect::Save { content, .. } => *content = mask.bytes(content).into(),
                 Effect::SaveBody { mask: own, .. } => *own = Some(mask.clone()),
                 Effect::Export(exported) => exported.mask = Some(mask.clone()),

@@ -1,13 +1,15 @@
-//! Editing the text of a field in `$VISUAL` or `$EDITOR`, through a private temporary file.
+//! Programs that get the terminal: `$VISUAL` or `$EDITOR` for the text of a field, `$PAGER` for a shown text. Both get it
+//! through a private temporary file.
 
 use crate::client::Problem;
 use std::fs;
+use tempfile::NamedTempFile;
 use tokio::process::Command;
 
-/// The editor and its arguments, split at blanks; no shell is involved.
-fn program(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
-    let named = ["VISUAL", "EDITOR"].iter().find_map(|name| variable(name).filter(|text| !text.trim().is_empty()));
-    named.unwrap_or_else(|| "vi".to_owned()).split_whitespace().map(str::to_owned).collect()
+/// The program of the first variable that is set, and its arguments, split at blanks; no shell is involved.
+fn program(names: &[&str], default: &str, variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let named = names.iter().find_map(|name| variable(name).filter(|text| !text.trim().is_empty()));
+    named.unwrap_or_else(|| default.to_owned()).split_whitespace().map(str::to_owned).collect()
 }
 
 /// Opens `text` in the editor and waits for its end. The terminal must have been restored before.
@@ -15,11 +17,30 @@ fn program(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
 /// # Errors
 /// When the editor cannot be started or fails, or its file cannot be read: the field then keeps its text.
 pub async fn edit(text: &str) -> Result<String, Problem> {
-    let words = program(|name| std::env::var(name).ok());
+    let words = program(&["VISUAL", "EDITOR"], "vi", |name| std::env::var(name).ok());
     edit_with(&words, text).await
 }
 
+/// Shows `text` in the pager and waits for its end. The terminal must have been restored before.
+///
+/// # Errors
+/// When the pager cannot be started or fails.
+pub async fn page(text: &str) -> Result<(), Problem> {
+    let words = program(&["PAGER"], "less", |name| std::env::var(name).ok());
+    run_on_file(&words, text, "PAGER", "").await.map(drop)
+}
+
 async fn edit_with(words: &[String], text: &str) -> Result<String, Problem> {
+    let file = run_on_file(words, text, "EDITOR", "; text unchanged").await?;
+    let edited = fs::read_to_string(file.path())
+        .map_err(|error| Problem::local(format!("the edited text cannot be read: {error}")))?;
+    // Editors add a line end to the last line.
+    Ok(edited.strip_suffix('\n').unwrap_or(&edited).to_owned())
+}
+
+/// Runs the program of a variable on a file with this text. Returns the file after its end. `note` ends the message about
+/// its failure.
+async fn run_on_file(words: &[String], text: &str, variable: &str, note: &str) -> Result<NamedTempFile, Problem> {
     let local = |what: &str, error: &dyn std::fmt::Display| Problem::local(format!("{what}: {error}"));
     let file = tempfile::Builder::new()
         .prefix("scandeck-")
@@ -27,18 +48,16 @@ async fn edit_with(words: &[String], text: &str) -> Result<String, Problem> {
         .tempfile()
         .map_err(|error| local("no temporary file", &error))?;
     fs::write(file.path(), text).map_err(|error| local("no temporary file", &error))?;
-    let Some((editor, arguments)) = words.split_first() else { return Err(Problem::local("EDITOR is empty")) };
-    // The editor is killed when the dashboard ends: it must not write to a terminal that the shell uses again.
-    let mut command = Command::new(editor);
-    let status = command.args(arguments).arg(file.path()).kill_on_drop(true).status().await.map_err(|error| {
-        local(&format!("{editor} cannot be started"), &error).with_hint("set EDITOR to an installed editor")
-    })?;
-    if !status.success() {
-        return Err(Problem::local(format!("{editor} ended with {status}; text unchanged")));
+    let Some((program, arguments)) = words.split_first() else { return Err(Problem::local("no program")) };
+    // The program is killed when the dashboard ends: it must not write to a terminal that the shell uses again.
+    let mut command = Command::new(program);
+    let status = command.args(arguments).arg(file.path()).kill_on_drop(true).status().await;
+    let hint = || format!("set {variable} to an installed program");
+    let status = status.map_err(|error| local(&format!("{program} cannot be started"), &error).with_hint(hint()))?;
+    match status.success() {
+        true => Ok(file),
+        false => Err(Problem::local(format!("{program} ended with {status}{note}"))),
     }
-    let edited = fs::read_to_string(file.path()).map_err(|error| local("the edited text cannot be read", &error))?;
-    // Editors add a line end to the last line.
-    Ok(edited.strip_suffix('\n').unwrap_or(&edited).to_owned())
 }
 
 #[cfg(test)]
@@ -55,8 +74,9 @@ mod tests {
             "EDITOR" => Some("nano -w".to_owned()),
             _ => None,
         };
-        assert_eq!(program(named), ["nano", "-w"]);
-        assert_eq!(program(|_| Some(" ".to_owned())), ["vi"]);
+        assert_eq!(program(&["VISUAL", "EDITOR"], "vi", named), ["nano", "-w"]);
+        assert_eq!(program(&["VISUAL", "EDITOR"], "vi", |_| Some(" ".to_owned())), ["vi"]);
+        assert_eq!(program(&["PAGER"], "less", named), ["less"]);
     }
 
     #[tokio::test]

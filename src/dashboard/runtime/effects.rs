@@ -57,6 +57,7 @@ impl EventLoop {
                 self.write(async move { Msg::Saved(blocking(move || export_captures(&exported)).await) })
             }
             Effect::Edit(text) => self.edit(text).await,
+            Effect::Page(text) => self.page(text).await,
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
             Effect::NotifyBy(words) => self.notify_command = words.into(),
@@ -275,6 +276,19 @@ impl EventLoop {
         self.editor_ended = Some(Instant::now());
         self.resume_terminal();
         self.queue.push_back(Msg::Edited(edited));
+    }
+
+    async fn page(&mut self, text: Option<String>) {
+        let text = text.unwrap_or_else(|| self.cache.shown_text());
+        self.release_terminal().await;
+        let paged = tokio::select! {
+            biased;
+            signal = ended(&mut self.signals) => return self.left = Some(Some(signal)),
+            paged = editor::page(&text) => paged,
+        };
+        self.editor_ended = Some(Instant::now());
+        self.resume_terminal();
+        self.queue.push_back(Msg::Paged(paged));
     }
 
     async fn suspend(&mut self) {

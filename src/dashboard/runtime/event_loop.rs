@@ -14,6 +14,7 @@ use crate::dashboard::core::{Msg, draw as view, update};
 use crate::dashboard::model::Model;
 use crate::dashboard::poller::{Beat, CHANNEL, FindingTextFiles, Poller};
 use crate::dashboard::runtime::settings_watch::watch as watch_settings;
+use crate::dashboard::runtime::terminal::shows_links;
 use crate::dashboard::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardSettings,
     DashboardStart, DecisionsHandle, DeferredDrop, Keyboard, LastBackground, ProcessSignal, SignalStream, Terminal,
@@ -142,7 +143,7 @@ impl EventLoop {
         let started = Instant::now();
         let mut this = Self {
             model: Model::new(Session::default(), Terminal::size()),
-            cache: ViewCache::new(background.theme(variable)),
+            cache: ViewCache { links: shows_links(variable), ..ViewCache::new(background.theme(variable)) },
             background,
             terminal,
             keyboard: Some(Keyboard::open(started)),

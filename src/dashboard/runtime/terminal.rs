@@ -141,6 +141,23 @@ impl Drop for Terminal {
     }
 }
 
+/// Whether the terminal is known to show links (OSC 8), derived from environment variables. Others could print the address.
+pub fn shows_links(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let text = |name| variable(name).unwrap_or_default().to_lowercase();
+    let (term, program, version) = (text("TERM"), text("TERM_PROGRAM"), text("TERM_PROGRAM_VERSION"));
+    if program == "tmux" {
+        let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse::<u32>().unwrap_or(0));
+        return (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (3, 4);
+    }
+    let named = ["alacritty", "contour", "foot", "ghostty", "iterm", "kitty", "vscode", "wezterm"];
+    let is_named = named.iter().any(|name| term.contains(name) || program.contains(name));
+    let is_new_vte = text("VTE_VERSION").parse::<u32>().is_ok_and(|version| version >= 5_000);
+    let is_other = ["WT_SESSION", "KONSOLE_VERSION"].iter().any(|name| variable(name).is_some());
+    let is_plain =
+        matches!(term.as_str(), "" | "dumb" | "linux") || variable("STY").is_some() || variable("TMUX").is_some();
+    !is_plain && (is_named || is_new_vte || is_other)
+}
+
 /// Output to the terminal while the dashboard has it, and to nowhere afterwards. ratatui shows the cursor when it is
 /// dropped, and panics if it can report the failure neither: after a closed window, every write fails.
 struct ActiveOutput(BufWriter<Stdout>);
@@ -189,4 +206,23 @@ fn restore_on_panic() {
             before(info);
         }));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_shown_by_known_terminals_only() {
+        let shows = |variables: &[(&str, &str)]| {
+            shows_links(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        };
+        let term = ("TERM", "xterm-256color");
+        assert!(shows(&[("TERM", "xterm-kitty")]) && shows(&[term, ("TERM_PROGRAM", "WezTerm")]));
+        assert!(shows(&[term, ("VTE_VERSION", "7600")]) && !shows(&[term, ("VTE_VERSION", "4205")]));
+        assert!(!shows(&[term]) && !shows(&[("TERM", "dumb"), ("TERM_PROGRAM", "WezTerm")]) && !shows(&[]));
+        let tmux =
+            |version| shows(&[("TERM", "tmux-256color"), ("TERM_PROGRAM", "tmux"), ("TERM_PROGRAM_VERSION", version)]);
+        assert!(tmux("3.4") && tmux("4.0a") && !tmux("3.3a"));
+    }
 }

@@ -10,10 +10,10 @@
 pub mod input;
 pub mod offers;
 
-use crate::dashboard::base::{Pane, RowRef, Tab, TextMode};
+use crate::dashboard::base::{JsonFold, Pane, RowRef, Tab, TextMode};
 pub use input::TextInput;
 pub use offers::{Ends, Offers, Recall};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A search in the text of the detail. Drawing finds the matches, because it makes the lines. While `follow` is set it
 /// shows match number `at` (modulo the number of matches) and reports its position in `Measures::detail_top`, from which
@@ -45,6 +45,10 @@ pub struct Detail {
     pub of: Option<(Pane, DetailSubject, Tab)>,
     /// First visible line.
     pub scroll: u32,
+    /// The line of the cursor. Only texts with JSON have one.
+    pub cursor: u32,
+    /// The folded objects and arrays of JSON, by their first lines.
+    pub folded: BTreeSet<u32>,
     /// First visible column, of long lines.
     pub sideways: u16,
     /// The open search.
@@ -84,11 +88,22 @@ impl Detail {
         next
     }
 
+    /// Folds or unfolds the object or array at the cursor, whose first line is then the cursor.
+    pub fn fold(&mut self, at: JsonFold) {
+        if !self.folded.remove(&at.first) {
+            self.folded.insert(at.first);
+        }
+        self.cursor = at.line;
+        self.scroll = self.scroll.min(at.line);
+    }
+
     /// Sets the row and tab of the detail; a change scrolls to the top.
     pub fn belong_to(&mut self, of: Option<(Pane, DetailSubject, Tab)>) {
         if self.of != of {
             self.of = of;
             self.scroll = 0;
+            self.cursor = 0;
+            self.folded.clear();
             self.sideways = 0;
             self.search = None;
         }

@@ -3,11 +3,12 @@
 
 use crate::contract::{Scan, Shared, Target, TargetId};
 use crate::dashboard::base::{
-    CaptureKey, GroupId, Measures, OwnColours, Pane, Plot, PlotNumbers, RowRef, Tab, TextMode,
+    CaptureKey, GroupId, JsonFold, Measures, OwnColours, Pane, Plot, PlotNumbers, RowRef, Tab, TextMode,
 };
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::{ListScroll, Model, ReviewFacts};
+use crate::dashboard::ui::json_lines::JsonPlace;
 use crate::dashboard::ui::{PaneFacts, Scheme, Theme, window};
 use crate::mask::Mask;
 use crate::table::{Item, Table};
@@ -17,7 +18,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The cache of the view, with the theme in use.
@@ -40,6 +41,10 @@ pub struct ViewCache {
     /// The detail that was drawn last, until it follows the selection.
     pub(crate) detail: LastDetail,
     pub(crate) measures: Measures,
+    /// Whether the terminal shows links (OSC 8).
+    pub links: bool,
+    /// The place of the text of the detail in this frame, if it was drawn and has whole lines.
+    pub(crate) text_area: Option<Rect>,
 }
 
 /// The tables from which [`PaneFacts`] are counted.
@@ -67,6 +72,12 @@ impl ViewCache {
         differs
     }
 
+    /// The text of the detail that was drawn last: clean, masked, and in lines as on the screen.
+    pub fn shown_text(&self) -> String {
+        let lines = self.text.value().map(|text| Arc::clone(&text.lines)).unwrap_or_default();
+        lines.iter().map(|line| line.to_string() + "\n").collect()
+    }
+
     /// The measures of the last frame, for the model.
     pub fn measures(&self) -> Measures {
         self.measures.clone()
@@ -83,6 +94,7 @@ impl ViewCache {
         self.measures.detail_rows = measures.detail_rows;
         self.measures.detail_lines = measures.detail_lines;
         self.measures.detail_overhang = measures.detail_overhang;
+        self.measures.folds = Arc::clone(&measures.folds);
         true
     }
 
@@ -108,6 +120,11 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: PartialEq, V: Clone> Memo<K, V> {
+    /// The value that was computed last.
+    pub fn value(&self) -> Option<&V> {
+        self.0.as_ref().map(|(_, value)| value)
+    }
+
     pub fn get(&mut self, key: K, compute: impl FnOnce() -> V) -> V {
         match &self.0 {
             Some((known, value)) if *known == key => value.clone(),
@@ -210,6 +227,7 @@ pub(crate) struct TextKey {
     /// A hash of the inputs that have no address.
     pub version: u64,
     pub mask: Option<Mask>,
+    pub folded: BTreeSet<u32>,
     pub colours: (Scheme, OwnColours),
 }
 
@@ -262,6 +280,10 @@ impl LastDetail {
 #[derive(Clone, Debug)]
 pub(crate) struct WrappedText {
     pub lines: Arc<Vec<Line<'static>>>,
+    /// The place of each line in JSON; empty without JSON.
+    pub places: Arc<Vec<Option<JsonPlace>>>,
+    /// What folds at each line.
+    pub folds: Arc<[Option<JsonFold>]>,
     /// Columns of the widest line.
     pub widest: u16,
 }

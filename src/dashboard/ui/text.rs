@@ -7,9 +7,11 @@
 //!               └► otherwise made and wrapped
 //! ```
 
-use crate::dashboard::base::{Pane, RowRef, Tab, TextMode};
+use crate::dashboard::base::{JsonFold, Pane, RowRef, Tab, TextMode};
+use crate::dashboard::input::{Action, Context, TextAction};
 use crate::dashboard::model::{LinePurpose, Modal};
 use crate::dashboard::text::Search;
+use crate::dashboard::ui::json_lines::{self, JsonPlace};
 use crate::dashboard::ui::{
     ById, Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText, draw_frame, draw_line, draw_lines, indented,
     input_spans, row_of, tab_line, take_bottom, take_top, words, wrap,
@@ -19,6 +21,7 @@ use crate::text::plural;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use std::any::Any;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -183,7 +186,18 @@ pub(crate) fn draw_text(
     detail: DetailPane<'_>,
     cache: &mut ViewCache,
 ) -> u32 {
-    let WrappedText { lines, widest } = wrapped_text(cx, area.width, pane, tab, detail, cache);
+    let WrappedText { lines, places, folds, widest } = wrapped_text(cx, area.width, pane, tab, detail, cache);
+    let cursor = cx.model.detail.cursor.min((lines.len() as u32).saturating_sub(1));
+    let has_cursor = !places.is_empty() && cx.has_keys(pane, true);
+    let place = places.get(cursor as usize).and_then(Option::as_ref);
+    if has_cursor {
+        cache.measures.folds = folds;
+    }
+    let area = if has_cursor { draw_path(cx, buf, area, place) } else { area };
+    // A table wraps within its columns, so a URL in it may be cut anywhere.
+    let has_no_table =
+        matches!(tab, Tab::References | Tab::Request | Tab::Headers | Tab::Body | Tab::Output | Tab::Raw);
+    cache.text_area = has_no_table.then_some(area);
     cache.measures.detail_rows = area.height;
     cache.measures.detail_lines = lines.len() as u32;
     cache.measures.detail_overhang = widest.saturating_sub(area.width);
@@ -201,12 +215,38 @@ pub(crate) fn draw_text(
     for (y, line) in lines.iter().skip(first as usize).take(usize::from(area.height)).enumerate() {
         let row = row_of(area, y as u16);
         draw_line(buf, row, &shifted(line, sideways));
+        if has_cursor && cursor == first + y as u32 {
+            buf.set_style(row, cx.theme.chosen());
+        }
         if let Some(search) = search {
             let is_current = current == Some(first + y as u32);
             highlight(cx.theme, buf, row, &search.words.to_lowercase(), is_current);
         }
     }
     first
+}
+
+/// What folds at each line: an object or array, by its first line.
+fn folds(places: &[Option<JsonPlace>]) -> Arc<[Option<JsonFold>]> {
+    let each = || (0u32..).zip(places).filter_map(|(line, place)| Some((line, place.as_ref()?)));
+    let first: HashMap<u32, u32> =
+        each().filter(|(_, place)| place.is_first).map(|(line, place)| (place.fold, line)).collect();
+    let fold = |place: &JsonPlace| Some(JsonFold { first: place.fold, line: *first.get(&place.fold)? });
+    places.iter().map(|place| fold(place.as_ref()?)).collect()
+}
+
+/// Draws the path of the cursor in the last line. Returns the remaining area.
+fn draw_path(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, place: Option<&JsonPlace>) -> Rect {
+    let (rest, line) = take_bottom(area, u16::from(area.height > 3));
+    if let Some(place) = place {
+        let fold = cx.model.key_label(Context::Text, Action::Text(TextAction::Fold));
+        let path = Line::from(vec![
+            Span::styled(place.path.to_string(), cx.theme.key()),
+            Span::styled(format!("   {fold} folds"), cx.theme.dim()),
+        ]);
+        draw_line(buf, line, &path);
+    }
+    rest
 }
 
 fn wrapped_text(
@@ -222,16 +262,39 @@ fn wrapped_text(
     let sources = made_from.into_iter().map(ById).collect();
     let mask = cx.model.mask().cloned();
     let colours = (cx.theme.scheme, cx.theme.own);
-    let key = TextKey { pane, tab, id: detail.id, mode, width, sources, version, mask, colours };
+    let folded = cx.model.detail.folded.clone();
+    let key = TextKey { pane, tab, id: detail.id, mode, width, sources, version, mask, folded, colours };
     cache.text.get(key, || {
         let made = cx.shown_lines(make(cx.theme, width, mode));
-        let lines = match mode {
-            TextMode::Wrapped | TextMode::Decoded | TextMode::Raw => wrap(made, width),
-            TextMode::Long | TextMode::Hex => made,
+        let (lines, places) = match mode {
+            TextMode::Wrapped | TextMode::Decoded => {
+                let (made, places) = json_lines::fold(cx.theme, made, &cx.model.detail.folded);
+                wrap_with(made, places, width)
+            }
+            TextMode::Raw => (wrap(made, width), Vec::new()),
+            TextMode::Long | TextMode::Hex => (made, Vec::new()),
         };
         let widest = lines.iter().map(Line::width).max().unwrap_or(0).min(usize::from(u16::MAX)) as u16;
-        WrappedText { lines: Arc::new(lines), widest }
+        WrappedText { lines: Arc::new(lines), folds: folds(&places), places: Arc::new(places), widest }
     })
+}
+
+/// Wraps lines with their places in JSON, of which there are none or as many as lines.
+fn wrap_with(
+    lines: Vec<Line<'static>>,
+    places: Vec<Option<JsonPlace>>,
+    width: u16,
+) -> (Vec<Line<'static>>, Vec<Option<JsonPlace>>) {
+    if places.is_empty() {
+        return (wrap(lines, width), places);
+    }
+    let each = lines.into_iter().zip(places).flat_map(|(line, place)| {
+        // Only the first of the lines begins an object or array.
+        let further = place.clone().map(|place| JsonPlace { is_first: false, ..place });
+        let places = std::iter::once(place).chain(std::iter::repeat(further));
+        wrap(vec![line], width).into_iter().zip(places)
+    });
+    each.unzip()
 }
 
 /// The line of the current match. The matching lines are found once for a text and a search.

@@ -58,7 +58,7 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
         Action::Group(action) => groups::handle_group(model, action),
         Action::Move(action) => steps::handle_move(model, action),
         Action::List(action) => steps::handle_list(model, action, effects),
-        Action::Text(action) => steps::handle_text(model, action),
+        Action::Text(action) => steps::handle_text(model, action, effects),
         Action::Item(action) => objects::handle_item(model, action, effects),
         Action::Verdict(action) => decide::handle_verdict(model, action, effects),
         Action::Decide(action) => decide::handle_decide(model, action, effects),

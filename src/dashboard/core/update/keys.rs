@@ -56,7 +56,7 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
             let plot = *plot;
             crate::dashboard::plots::keys::handle_key(model, plot, action, effects);
         }
-        Some(Modal::Text(_)) => lines::handle_text_box(model, action),
+        Some(Modal::Text(_)) => lines::handle_text_box(model, action, effects),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
         Some(Modal::Setup(_)) => setup::handle_key(model, action, effects),
         None => handle_pane_key(model, key, action, effects),

@@ -463,3 +463,13 @@ fn theme_is_previewed_while_its_name_is_completed() {
     app.keys(": 'theme auto'");
     assert_eq!(scheme(&app), None);
 }
+
+#[test]
+fn pager_shows_detail_or_open_text() {
+    let mut app = TestDashboard::new();
+    assert_eq!(app.keys("3 enter |"), [Effect::Page(None)]);
+    app.model.show_text("words", "one\u{1b}[31m\ntwo");
+    let [Effect::Page(Some(text))] = &app.keys("|")[..] else { panic!("no pager") };
+    assert!(text.ends_with("\ntwo") && !text.contains('\u{1b}'), "{text:?}");
+    assert!(app.keys("esc esc |").is_empty(), "a list has no text");
+}

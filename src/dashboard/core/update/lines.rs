@@ -5,6 +5,7 @@ use crate::dashboard::core::update::filters;
 use crate::dashboard::input::{Action, AppAction, EditAction, KeyEvent, MoveAction, TextAction, ViewAction};
 use crate::dashboard::model::{Line, LinePurpose, Modal, Model, QueryHelp};
 use crate::dashboard::text::{Search, TextInput};
+use crate::text;
 
 /// Opens the line for the filter of the focused list.
 pub(crate) fn open_filter(model: &mut Model) {
@@ -132,11 +133,11 @@ pub(crate) fn walk(model: &mut Model, by: isize) {
 }
 
 /// A key while a text is read.
-pub(crate) fn handle_text_box(model: &mut Model, action: Option<Action>) {
-    let Some(Modal::Text(text)) = model.overlay.modals.last() else { return };
-    let most = i64::from(last_first_line(model, text.body.lines().count()));
+pub(crate) fn handle_text_box(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
+    let Some(Modal::Text(shown)) = model.overlay.modals.last() else { return };
+    let most = i64::from(last_first_line(model, shown.body.lines().count()));
     let page = page(model) as isize;
-    let Some(Modal::Text(text)) = model.overlay.modals.last_mut() else { return };
+    let Some(Modal::Text(shown)) = model.overlay.modals.last_mut() else { return };
     let by = match action {
         Some(Action::Move(action)) => action.rows(page),
         Some(Action::App(AppAction::GoPrefix)) => MoveAction::Top.rows(page),
@@ -144,11 +145,14 @@ pub(crate) fn handle_text_box(model: &mut Model, action: Option<Action>) {
             model.overlay.modals.pop();
             return;
         }
+        Some(Action::Text(TextAction::Pager)) => {
+            return effects.push(Effect::Page(Some(text::clean_text(&shown.body).into_owned())));
+        }
         // A text is only read.
         Some(_) | None => 0,
     };
-    let to = i64::from(text.scroll).saturating_add(by as i64).clamp(0, most);
-    text.scroll = u32::try_from(to).unwrap_or(0);
+    let to = i64::from(shown.scroll).saturating_add(by as i64).clamp(0, most);
+    shown.scroll = u32::try_from(to).unwrap_or(0);
 }
 
 /// Maximum rows of an overlay, without its frame and its headers.

@@ -85,6 +85,8 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Called { ticket, result } => answers::handle_called(model, ticket, result, &mut effects),
         Msg::Copied(result) => answers::handle_copied(model, result),
         Msg::Edited(result) => answers::handle_edited(model, result),
+        Msg::Paged(Ok(())) => {}
+        Msg::Paged(Err(problem)) => model.notify_problem("pager failed", &problem),
         Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, &mut effects),
         Msg::Connected(result) => answers::handle_connected(model, result),

@@ -42,7 +42,7 @@ pub(crate) fn handle_mouse(model: &mut Model, event: MouseEvent, effects: &mut V
         Some(Modal::Help(_)) => lines::walk(model, step as isize),
         Some(Modal::Text(_)) => {
             let action = if step > 0 { MoveAction::Down } else { MoveAction::Up };
-            (0..STEP).for_each(|_| lines::handle_text_box(model, Some(Action::Move(action))));
+            (0..STEP).for_each(|_| lines::handle_text_box(model, Some(Action::Move(action)), effects));
         }
         Some(_) => {}
         None => wheel(model, x, y, step),

@@ -62,7 +62,7 @@ pub(crate) fn handle_list(model: &mut Model, action: ListAction, effects: &mut V
 }
 
 /// Handles an action of texts. Most of them need a detail.
-pub(crate) fn handle_text(model: &mut Model, action: TextAction) {
+pub(crate) fn handle_text(model: &mut Model, action: TextAction, effects: &mut Vec<Effect>) {
     let is_of_detail = !matches!(action, TextAction::TabLeft | TextAction::TabRight | TextAction::Search);
     if is_of_detail && !model.navigation.focus.in_detail {
         return model.notify_no_effect(Action::Text(action));
@@ -71,6 +71,11 @@ pub(crate) fn handle_text(model: &mut Model, action: TextAction) {
         TextAction::TabLeft => navigation::tab_left(model),
         TextAction::TabRight => navigation::walk_tabs(model, 1),
         TextAction::Search => lines::open_search(model),
+        TextAction::Fold => match model.screen.measures.folds.get(model.detail.cursor as usize).copied().flatten() {
+            Some(fold) => model.detail.fold(fold),
+            None => model.notify(Tone::Plain, "nothing to fold here"),
+        },
+        TextAction::Pager => effects.push(Effect::Page(None)),
         TextAction::Shown => show_next_mode(model),
         TextAction::MarkThis => mark_this(model),
         TextAction::ScrollLeft => sideways(model, -8),
@@ -126,8 +131,18 @@ pub(crate) fn scroll(model: &mut Model, by: i64) {
     let most = i64::from(model.screen.measures.detail_lines) - i64::from(model.screen.measures.detail_rows);
     let following = model.detail.search.as_mut().map(|search| std::mem::replace(&mut search.follow, false));
     let from = if following == Some(true) { model.screen.measures.detail_top } else { model.detail.scroll };
-    let to = i64::from(from).saturating_add(by).clamp(0, most.max(0));
-    model.detail.scroll = u32::try_from(to).unwrap_or(0);
+    let to =
+        |from: u32, most: i64| u32::try_from(i64::from(from).saturating_add(by).clamp(0, most.max(0))).unwrap_or(0);
+    let measures = &model.screen.measures;
+    if measures.folds.is_empty() {
+        model.detail.scroll = to(from, most);
+        return;
+    }
+    // The text follows its cursor.
+    let cursor = if following == Some(true) { from } else { model.detail.cursor };
+    model.detail.cursor = to(cursor, i64::from(measures.detail_lines) - 1);
+    let first = (model.detail.cursor + 1).saturating_sub(u32::from(measures.detail_rows.max(1)));
+    model.detail.scroll = from.clamp(first, model.detail.cursor);
 }
 
 fn sideways(model: &mut Model, by: i32) {
