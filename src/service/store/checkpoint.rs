@@ -39,11 +39,15 @@ impl Checkpoints {
         Ok(Self { pool, commits: Arc::default() })
     }
 
-    /// Counts a commit, and starts a checkpoint when it is due and none is running.
+    /// Counts a commit, and starts a checkpoint when it is due.
     pub fn count(&self) {
-        if self.commits.fetch_add(1, Ordering::Relaxed) % COMMITS != COMMITS - 1 {
-            return;
+        if self.commits.fetch_add(1, Ordering::Relaxed) % COMMITS == COMMITS - 1 {
+            self.start();
         }
+    }
+
+    /// Starts a checkpoint unless one is running.
+    pub fn start(&self) {
         if let Some(mut connection) = self.pool.try_acquire() {
             tokio::spawn(async move {
                 let checkpoint = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut *connection).await;

@@ -14,7 +14,7 @@ use sqlx::AssertSqlSafe;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{DatabaseError, Store, StoreResult};
+use super::{DatabaseError, Durability, Store, StoreResult};
 use crate::contract::TargetId;
 
 /// Rows of the first transaction.
@@ -22,7 +22,9 @@ const FIRST_ROWS: i64 = 8;
 /// Most rows of a transaction.
 const MOST_ROWS: i64 = 500;
 /// How long a transaction should take, because captures wait for it.
-const BATCH_TIME: Duration = Duration::from_millis(3);
+const BATCH_TIME: Duration = Duration::from_millis(1);
+/// The pause after a batch when others write too. Their syncs wait for the disk, which takes each batch twice.
+const PAUSE: Duration = Duration::from_millis(4);
 /// How long the end of the service waits for deletions; then they end after their batch.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -107,26 +109,34 @@ impl Store {
         self.delete_in_batches(&delete, parameters).await
     }
 
-    /// Runs a statement, whose last parameter is the number of rows, until there are no more.
+    /// Runs a statement, whose last parameter is the number of rows, until there are no more. The next write of the
+    /// caller syncs these ones too.
     async fn delete_in_batches(&self, sql: &str, parameters: &[i64]) -> StoreResult<()> {
         let mut rows = FIRST_ROWS;
+        let mut seen = self.version();
         loop {
             // All parts of the statement are constants of this module and its callers.
             let statement = sqlx::query(AssertSqlSafe(sql.to_owned()));
             let statement = parameters.iter().fold(statement, |statement, parameter| statement.bind(*parameter));
-            let mut change = self.change().await?;
+            let mut change = self.change_with(Durability::WithNext).await?;
+            let others_write = self.version() != seen;
             // Without the wait for other writes.
             let start = Instant::now();
             let deleted = statement.bind(rows).execute(&mut *change).await?.rows_affected();
+            let took = start.elapsed();
             if deleted > 0 {
                 change.commit().await?;
             }
             if i64::try_from(deleted).unwrap_or(i64::MAX) < rows {
                 return Ok(());
             }
-            rows = next_rows(rows, start.elapsed());
             if self.deletions.end.is_cancelled() {
                 return Err(DatabaseError::PoolClosed);
+            }
+            rows = next_rows(rows, took);
+            seen = self.version();
+            if others_write {
+                tokio::time::sleep(PAUSE).await;
             }
         }
     }
@@ -172,7 +182,7 @@ mod tests {
     #[test]
     fn rows_of_a_batch_follow_its_time() {
         assert_eq!(next_rows(8, Duration::from_micros(100)), 16);
-        assert_eq!(next_rows(100, Duration::from_millis(30)), 10);
+        assert_eq!(next_rows(100, Duration::from_millis(10)), 10);
         assert_eq!(next_rows(400, Duration::ZERO), MOST_ROWS);
         assert_eq!(next_rows(1, Duration::from_secs(9)), 1, "a capture with a large body");
     }
@@ -183,6 +193,9 @@ mod tests {
         let store = store_with_scans(&temp.path().join("scandeck.db")).await;
         let before = store.version();
         store.delete_results("SELECT id FROM scans WHERE target_id = ?", 1).await.unwrap();
+        let sync: i64 =
+            sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *store.change().await.unwrap()).await.unwrap();
+        assert_eq!(sync, 2, "the next write is synced (FULL)");
         assert!(store.version() - before > 4, "at most {MOST_ROWS} rows, and {FIRST_ROWS} in the first batch");
         assert_eq!(raw_lines(&store).await, 10, "an active scan keeps its results");
     }

@@ -70,8 +70,18 @@ const BULK_READS: usize = 2;
 /// and the connection remains unusable. Here the pool rolls back any open transaction when the connection is returned.
 pub struct WriteTransaction {
     connection: PoolConnection<Sqlite>,
+    durability: Durability,
     version: Arc<AtomicU64>,
     checkpoints: Checkpoints,
+}
+
+/// When a commit is synced to disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durability {
+    /// Before it returns.
+    AtOnce,
+    /// With the next commit that is synced at once.
+    WithNext,
 }
 
 impl Store {
@@ -87,11 +97,21 @@ impl Store {
 
     /// Starts a write transaction after the previous ones have ended.
     pub(super) async fn change(&self) -> StoreResult<WriteTransaction> {
+        self.change_with(Durability::AtOnce).await
+    }
+
+    pub(super) async fn change_with(&self, durability: Durability) -> StoreResult<WriteTransaction> {
+        let mut connection = self.write.acquire().await?;
+        let synchronous = match durability {
+            Durability::AtOnce => "PRAGMA synchronous = FULL",
+            Durability::WithNext => "PRAGMA synchronous = NORMAL",
+        };
+        sqlx::query(synchronous).execute(&mut *connection).await?;
         // IMMEDIATE: `scandeck wordlists import` writes from another process. SQLite waits for the lock at the start of
         // a transaction, but refuses at once to upgrade a read to a write.
-        let mut connection = self.write.acquire().await?;
         sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-        Ok(WriteTransaction { connection, version: Arc::clone(&self.version), checkpoints: self.checkpoints.clone() })
+        let (version, checkpoints) = (Arc::clone(&self.version), self.checkpoints.clone());
+        Ok(WriteTransaction { connection, durability, version, checkpoints })
     }
 
     /// Runs one statement in its own transaction; returns the number of changed rows.
@@ -137,7 +157,11 @@ impl WriteTransaction {
         let commit = tokio::spawn(async move {
             sqlx::query("COMMIT").execute(&mut *self.connection).await?;
             self.version.fetch_add(1, Ordering::AcqRel);
-            self.checkpoints.count();
+            match self.durability {
+                Durability::AtOnce => self.checkpoints.count(),
+                // Many pages, which would take long together with the next ones.
+                Durability::WithNext => self.checkpoints.start(),
+            }
             Ok(())
         });
         commit.await.unwrap_or_else(|error| Err(DatabaseError::Io(std::io::Error::other(error))))
