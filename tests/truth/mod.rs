@@ -219,3 +219,13 @@ async fn port_scan_names_services_and_reports_those_without_authentication() {
         assert!(!text.contains("http/") && !text.contains("host:") && !text.contains("post "), "{text}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn port_scan_names_services_inside_tls() {
+    let mut services = Vec::new();
+    for &service in services::INSIDE_TLS {
+        services.push((service.start().await.port, service.name.to_owned()));
+    }
+    let ports: Vec<u16> = services.iter().map(|(port, _)| *port).collect();
+    assert_eq!(scan_ports(&ports).await.names, services.into_iter().collect());
+}

@@ -13,6 +13,9 @@ use tokio_rustls::TlsAcceptor;
 /// empty response waits for more.
 pub type Reply = fn(&[u8]) -> Option<Vec<u8>>;
 
+/// The pause of a slow service before each connection.
+const SLOW: Duration = Duration::from_millis(250);
+
 /// A service of the table.
 #[derive(Clone, Copy)]
 pub struct ScriptedService {
@@ -21,6 +24,8 @@ pub struct ScriptedService {
     /// The pause before the greeting.
     pub pause: Duration,
     pub is_tls: bool,
+    /// Whether it has one connection at a time, and is slow.
+    pub is_one_by_one: bool,
     pub reply: Reply,
 }
 
@@ -33,7 +38,7 @@ pub struct RunningService {
 
 impl ScriptedService {
     pub const fn new(name: &'static str, greeting: &'static [u8], reply: Reply) -> Self {
-        Self { name, greeting, pause: Duration::ZERO, is_tls: false, reply }
+        Self { name, greeting, pause: Duration::ZERO, is_tls: false, is_one_by_one: false, reply }
     }
 
     pub const fn late(self, pause: Duration) -> Self {
@@ -42,6 +47,11 @@ impl ScriptedService {
 
     pub const fn over_tls(self) -> Self {
         Self { is_tls: true, ..self }
+    }
+
+    /// TLS with one connection at a time, as in small devices.
+    pub const fn one_by_one(self) -> Self {
+        Self { is_tls: true, is_one_by_one: true, ..self }
     }
 
     /// Listens on a free port of this machine.
@@ -53,7 +63,7 @@ impl ScriptedService {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (log, acceptor) = (Arc::clone(&log), acceptor.clone());
-                tokio::spawn(async move {
+                let serve = async move {
                     match acceptor {
                         None => self.serve(stream, &log).await,
                         Some(acceptor) => {
@@ -62,7 +72,13 @@ impl ScriptedService {
                             }
                         }
                     }
-                });
+                };
+                if self.is_one_by_one {
+                    tokio::time::sleep(SLOW).await;
+                    serve.await;
+                } else {
+                    tokio::spawn(serve);
+                }
             }
         });
         RunningService { port, received }

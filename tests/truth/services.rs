@@ -38,9 +38,7 @@ pub const NAMED: &[ScriptedService] = &[
     ScriptedService::new("vnc", b"RFB 003.008\n", silent),
     ScriptedService::new("telnet", b"\xff\xfd\x18\xff\xfd\x20", silent),
     ScriptedService::new("postgresql", b"", |received| only(received, b"\0\0\0\x08\x04\xd2\x16\x2f", b"N")),
-    ScriptedService::new("ldap", b"", |received| {
-        only(received, b"\x30\x0c\x02\x01\x01\x60", b"\x30\x0c\x02\x01\x01\x61\x07\x0a\x01\x31\x04\0\x04\0")
-    }),
+    ScriptedService::new("ldap", b"", ldap),
     ScriptedService::new("rdp", b"", |received| {
         only(received, b"\x03\0\0\x13\x0e\xe0", b"\x03\0\0\x13\x0e\xd0\0\0\x12\x34\0\x02\x1f\x08\0\x02\0\0\0")
     }),
@@ -73,6 +71,16 @@ pub const NAMED: &[ScriptedService] = &[
     ScriptedService::new("unknown", b"hello\r\n", |_| Some(b"OK\r\n".to_vec())),
     ScriptedService::new("unknown", b"", |_| Some(b"OK\r\n".to_vec())),
 ];
+
+/// Services inside TLS that neither greet nor have time for several connections.
+pub const INSIDE_TLS: &[ScriptedService] = &[
+    ScriptedService::new("ldaps", b"", ldap).over_tls(),
+    ScriptedService::new("https", b"", |received| http(received, |_| (200, "", "<title>Camera</title>"))).one_by_one(),
+];
+
+fn ldap(received: &[u8]) -> Option<Vec<u8>> {
+    only(received, b"\x30\x0c\x02\x01\x01\x60", b"\x30\x0c\x02\x01\x01\x61\x07\x0a\x01\x31\x04\0\x04\0")
+}
 
 const LIST: &str = "[{\"Id\":\"1\",\"index\":\"orders\"}]";
 

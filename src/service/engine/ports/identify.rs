@@ -3,7 +3,7 @@
 //! ```text
 //!   greeting ──► usual message of the port ──► TLS ClientHello ─┬─► PING ──► HTTP GET, other protocols ─┬─► guess by port
 //!                                                    │          └─► late greeting ────────────────────┘
-//!                                                    └──► inside TLS: greeting, HTTP GET
+//!                                                    └──► inside TLS: greeting, HTTP GET, other protocols
 //! ```
 //!
 //! A service that closes two connections at once gets no message, because none would reach it. A port on this machine
@@ -46,10 +46,21 @@ impl IdentifiedPort {
     fn plain(banner: Banner) -> Self {
         Self { banner, page: None, over_tls: false }
     }
+
+    fn inside_tls(name: &str, detail: String) -> Self {
+        Self { banner: Banner::over_tls(name, detail), page: None, over_tls: true }
+    }
 }
 
 /// Identifies the service behind a new connection.
-pub async fn identify(mut stream: TcpStream, client: PortClient<'_>) -> IdentifiedPort {
+pub async fn identify(stream: TcpStream, client: PortClient<'_>) -> IdentifiedPort {
+    let found = outside_tls(stream, client).await;
+    // After all other connections have ended: some servers have one connection at a time.
+    if found.over_tls { inside_tls(PortClient { over_tls: true, ..client }).await.unwrap_or(found) } else { found }
+}
+
+/// Identifies the service without TLS; one with TLS is `tls`.
+async fn outside_tls(mut stream: TcpStream, client: PortClient<'_>) -> IdentifiedPort {
     let port = client.to.port();
     let usual = usual(port);
     let patience = greeting_time(&client, usual.is_some());
@@ -103,7 +114,7 @@ async fn by_hello(client: &PortClient<'_>, hello: &[u8], response: &[u8]) -> Opt
         return Some(IdentifiedPort::plain(Banner::of("echo", "")));
     }
     if is_server_record(response) {
-        return Some(inside_tls(PortClient { over_tls: true, ..*client }).await);
+        return Some(IdentifiedPort::inside_tls("tls", String::new()));
     }
     if response.starts_with(b"HTTP/") {
         return web_server(client).await;
@@ -148,8 +159,12 @@ async fn late_greeting(client: &PortClient<'_>) -> Option<IdentifiedPort> {
 
 /// Sends the messages of all protocols; the first service that identifies itself.
 async fn any_protocol(client: &PortClient<'_>) -> Option<IdentifiedPort> {
-    let probes = PROBES.iter().map(|probe| async { send(client, probe).await.map(IdentifiedPort::plain) }.boxed());
-    first_of(std::iter::once(web_server(client).boxed()).chain(probes).collect(), CONCURRENCY).await
+    first_of(std::iter::once(web_server(client).boxed()).chain(probes(client)).collect(), CONCURRENCY).await
+}
+
+/// The messages of all protocols but HTTP.
+fn probes<'a>(client: &'a PortClient<'_>) -> impl Iterator<Item = BoxFuture<'a, Option<IdentifiedPort>>> {
+    PROBES.iter().map(|probe| async { send(client, probe).await.map(IdentifiedPort::plain) }.boxed())
 }
 
 async fn web_server(client: &PortClient<'_>) -> Option<IdentifiedPort> {
@@ -161,18 +176,23 @@ async fn web_server(client: &PortClient<'_>) -> Option<IdentifiedPort> {
     })
 }
 
-/// The service inside TLS: one that greets, a web server, or an unknown one.
-async fn inside_tls(client: PortClient<'_>) -> IdentifiedPort {
-    let unknown = IdentifiedPort { banner: Banner::over_tls("tls", String::new()), page: None, over_tls: true };
-    let Some(mut connection) = client.connect().await else { return unknown };
-    let greeting = connection.read(client.timeout / 3).await;
+/// The service inside TLS: one that greets, a web server, or another protocol.
+async fn inside_tls(client: PortClient<'_>) -> Option<IdentifiedPort> {
+    let greeting = client.connect().await?.read(client.timeout / 3).await;
     if let Some(service) = service_of(&greeting) {
-        let name = match service {
-            "imap" | "pop3" | "smtp" | "ftp" => format!("{service}s"),
-            other => other.to_owned(),
-        };
-        return IdentifiedPort { banner: Banner::over_tls(&name, first_line(&greeting)), ..unknown };
+        return Some(IdentifiedPort::inside_tls(&name_inside_tls(service), first_line(&greeting)));
     }
-    drop(connection);
-    web_server(&client).await.unwrap_or(unknown)
+    if let Some(found) = web_server(&client).await {
+        return Some(found);
+    }
+    let found = first_of(probes(&client).collect(), CONCURRENCY).await?;
+    Some(IdentifiedPort::inside_tls(&name_inside_tls(&found.banner.name), found.banner.text))
+}
+
+/// The registered name of a service inside TLS, if it has one.
+fn name_inside_tls(service: &str) -> String {
+    match service {
+        "imap" | "pop3" | "smtp" | "ftp" | "ldap" | "mqtt" | "amqp" => format!("{service}s"),
+        other => other.to_owned(),
+    }
 }

@@ -109,6 +109,13 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
             checked.failed.push((2, tls::SELF_SIGNED, "issuer and subject are the same".to_owned()));
         }
         Trust::Untrusted(why) => checked.failed.push((2, tls::UNTRUSTED, why)),
+        // Another check reports the signature.
+        Trust::OldSignature if checked.chain.iter().any(|one| one.weak_signature) => {
+            checked.note = Some("Trust was not checked: the signature in the chain is too weak.".to_owned());
+        }
+        Trust::OldSignature => {
+            checked.failed.push((2, tls::UNTRUSTED, "its signature algorithm is not supported".to_owned()));
+        }
         Trust::Unknown => {
             checked.note = Some("Trust was not checked: this machine has no trusted authorities.".to_owned())
         }

@@ -17,6 +17,8 @@ pub enum Trust {
     Trusted,
     /// With the reason.
     Untrusted(String),
+    /// A known authority signed it with an algorithm that is not verified, such as SHA-1.
+    OldSignature,
     /// This machine has no trusted authorities.
     Unknown,
 }
@@ -43,6 +45,9 @@ pub fn verify(chain: &[Vec<u8>], host: &str, when: u64, anchors: &[CertificateDe
         )) => Trust::Trusted,
         Err(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
             Trust::Untrusted("no trusted authority signed it".to_owned())
+        }
+        Err(Error::InvalidCertificate(CertificateError::UnsupportedSignatureAlgorithmContext { .. })) => {
+            Trust::OldSignature
         }
         Err(error) => Trust::Untrusted(error.to_string()),
     }

@@ -36,6 +36,21 @@ awzWX2A3k06Pq00hgHEXX3Ada8GaPz9C3mnAc1cysHupQJwCyUIWg4CTQRLyn/1u+IHgm6Qqxcn+cvZS
 LsLsVQ9h9X0TeR/gNlodQamq/aJg+h2UGltFh7DIkVYGGSn8cy98vdiOyMQ7ho6oNR0VmgGh3uWcTVByKucrICCaFMz+rwvXyBSM2POqBI82pd\
 mcBn4PUxEE+8w8F4D+XREAoynAdZ/c/4blGeKky7zii7YyXjIPCngVP47ztAN2yixdnpxAWOTK7EmlcA==";
 
+/// An authority, until 2044.
+const OLD_ANCHOR: &str = "\
+MIIBZzCCAQ6gAwIBAgIUcV/gwNCokGtLO1PZc8YDCh/YUTkwCgYIKoZIzj0EAwIwGjEYMBYGA1UEAwwPT2xkIFByYWN0aWNlIENBMB4XDTI0MD\
+EwMTAwMDAwMFoXDTQ0MDEwMTAwMDAwMFowGjEYMBYGA1UEAwwPT2xkIFByYWN0aWNlIENBMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAESprf\
+EUHkZb+xmhZJdiFZKkYTJ/EiCrZtHdAlgVU7NYtX8OC5MMFgyHzq4xtgXvYBr2kRhDQp7zlUg+b9UfKGzKMyMDAwDwYDVR0TAQH/BAUwAwEB/z\
+AdBgNVHQ4EFgQUg8faP+hEwp4Jh/1nknswoQucNtYwCgYIKoZIzj0EAwIDRwAwRAIgZlj4GNlCBFwTGYkm5ClXo316Z5pEgSVZ3EW/PlrXaWMC\
+IHqphk+AXkqEgRz/pkW87b16WDnFFZCuSHZdajyRVW1m";
+/// A certificate for 127.0.0.1 with a SHA-1 signature of this authority, until 2044.
+const OLD_SIGNATURE: &str = "\
+MIIBgTCCASigAwIBAgIURfpTZo/1eJ5CmMDITOCpO5CEFg0wCQYHKoZIzj0EATAaMRgwFgYDVQQDDA9PbGQgUHJhY3RpY2UgQ0EwHhcNMjQwMT\
+AxMDAwMDAwWhcNNDQwMTAxMDAwMDAwWjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQJeFCC/O/5e7vo\
+WHT9B+uPBlSOzY6K0UfGF/icaEEtUxRv0uIxO45mcs/gDX+c26LiwQsiD0iVbu+dqtA0BJkVo1MwUTAPBgNVHREECDAGhwR/AAABMB0GA1UdDg\
+QWBBSss97vLNAqrFYHYOdLnSjlOK1D3DAfBgNVHSMEGDAWgBSDx9o/6ETCngmH/WeSezChC5w21jAJBgcqhkjOPQQBA0gAMEUCIQC8ThyqXLNh\
+mrM1P01dMyyFJCusaYzQOfi1qCvNmFduYQIgcJ1qii9kO88aF/6Gw2RYrLn2CJ7ciRMg+FBv0c2uLmY=";
+
 /// What a scripted server accepts and sends.
 #[derive(Clone)]
 struct Script {
@@ -319,6 +334,17 @@ async fn tls_scan_finds_planted_weaknesses_and_nothing_else() {
     let _ = writeln!(std::io::stderr(), "{line}");
     assert!(false_alarms.is_empty(), "{false_alarms:?}");
     assert!(recall >= RECALL, "{missed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn old_signature_of_trusted_authority_is_not_an_untrusted_chain() {
+    let decode = |text| CertificateDer::from(base64::engine::general_purpose::STANDARD.decode(text).unwrap());
+    let mut authority = Authority::new("Practice authority");
+    let (_, mut script, _) = servers(&authority).remove(0);
+    (authority.anchor, script.chain) = (decode(OLD_ANCHOR), vec![decode(OLD_SIGNATURE)]);
+    let result = scan(script.serve().await, &[&authority]).await;
+    assert_eq!(kinds(&result), BTreeSet::from(["certificate.weak_signature".to_owned()]));
+    assert!(result.info.iter().any(|line| line.starts_with("Trust was not checked")), "{:?}", result.info);
 }
 
 /// A server of rustls with these versions that asks for a certificate of the client when `asks`.
