@@ -22,7 +22,7 @@ use super::body::Body;
 use super::calls::RunningCall;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
-use super::{Client, ClientResult, Error, ErrorKind, budget, decoded};
+use super::{Client, ClientResult, Error, ErrorKind, budget, decoded, on_list_thread};
 use crate::contract::item_stream::each_item;
 use crate::contract::list::{decode_list, repaired};
 use crate::contract::shared::interned_briefly;
@@ -382,10 +382,8 @@ async fn decode<T: Send + 'static>(
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> ClientResult<T> + Send + 'static) -> ClientResult<T> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(error) => Err(Error::new(ErrorKind::Decode, format!("decoding the response failed: {error}")).sent()),
-    }
+    let failed = || Err(Error::new(ErrorKind::Decode, "decoding the response failed").sent());
+    on_list_thread(work).await.unwrap_or_else(failed)
 }
 
 /// Decodes a value; damage within strings and numbers does not lose the rest.

@@ -3,7 +3,7 @@
 //! Each fetch runs in its own task. It also merges the items and builds the table, so that neither the loop of the poller
 //! nor the UI thread walks over 100,000 findings.
 
-use crate::client::{Client, Error, ErrorKind, ScanQuery, TargetQuery, TestQuery};
+use crate::client::{Client, Error, ErrorKind, ScanQuery, TargetQuery, TestQuery, on_list_thread};
 use crate::contract::{Capture, CaptureId, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, WorkspaceId};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{ListItem, ListKind, PartData, ScanPart};
@@ -204,8 +204,7 @@ where
     if small {
         return work();
     }
-    // The task fails only at the end of the runtime.
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| fallback.unwrap_or_default())
+    on_list_thread(work).await.unwrap_or_else(|| fallback.unwrap_or_default())
 }
 
 async fn active_scans(

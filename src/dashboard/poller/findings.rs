@@ -9,7 +9,7 @@
 //! Findings of one scan replace those of that scan. All rows together have one limit, because the answers of many scans
 //! add up.
 
-use crate::client::{Client, Collector, Error, ErrorKind, FindingQuery};
+use crate::client::{Client, Collector, Error, ErrorKind, FindingQuery, on_list_thread};
 use crate::contract::{Finding, ScanId, TargetId, WorkspaceId};
 use crate::table::Table;
 use crate::triage::ListedFinding;
@@ -194,8 +194,8 @@ pub(crate) async fn of_scans(
     }
     let replaced: BTreeSet<ScanId> = scans.iter().map(|(scan, _)| *scan).chain(removed).collect();
     let base = Arc::clone(cached);
-    let merged = tokio::task::spawn_blocking(move || merged(&base, &replaced, fresh, MOST_BYTES));
-    merged.await.unwrap_or_else(|_| Ok(cached.items().to_vec()))
+    let merged = on_list_thread(move || merged(&base, &replaced, fresh, MOST_BYTES)).await;
+    merged.unwrap_or_else(|| Ok(cached.items().to_vec()))
 }
 
 fn merged(

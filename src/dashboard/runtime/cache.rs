@@ -8,6 +8,7 @@
 //!
 //! Files are read and written on blocking threads. The end of the dashboard writes the waiting lists.
 
+use crate::client::on_list_thread;
 use crate::contract::{Stamp, WorkspaceId};
 use crate::dashboard::base::{
     CACHED_LISTS, CachedList, Generation, Link, ListItem, ListKind, PollEvent, Snapshot, Update,
@@ -201,7 +202,7 @@ impl CacheTask {
             let newer = locked(&self.waiting).get(&file).cloned();
             let known = match newer {
                 Some(newer) => Some(newer),
-                None => spawn_blocking(move || files.read(file)).await.ok().flatten().inspect(|(snapshot, at)| {
+                None => on_list_thread(move || files.read(file)).await.flatten().inspect(|(snapshot, at)| {
                     self.written.insert(file, (snapshot.revision(), *at));
                 }),
             };

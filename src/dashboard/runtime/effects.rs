@@ -1,6 +1,6 @@
 //! The execution of effects: each one is executed at once, or by a task whose answer returns as a message.
 
-use crate::client::Problem;
+use crate::client::{Problem, on_list_thread};
 use crate::dashboard::base::{
     Call, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, SearchedTexts, Signal, Ticket,
 };
@@ -69,8 +69,8 @@ impl EventLoop {
             Effect::StartService => self.start_service(),
             Effect::AddToScope(names) => self.add_to_scope(names),
             Effect::Correlate(generation, input) => self.spawn(async move {
-                let correlated = tokio::task::spawn_blocking(move || triage::correlate(&input)).await;
-                // The task fails only with a panic or at the end; no rows are better than no update ever again.
+                let correlated = on_list_thread(move || triage::correlate(&input)).await;
+                // The work fails only with a panic; no rows are better than no update ever again.
                 Msg::Correlated(generation, Box::new(correlated.unwrap_or_default()))
             }),
             Effect::ReadTexts(texts) => self.spawn(async move {
