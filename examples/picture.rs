@@ -87,8 +87,8 @@ impl Demo {
         command.env("TERM", "xterm-256color");
         command.env("COLORTERM", "truecolor");
         // The login is recorded with decisions.
-        command.env("USER", "anna");
-        command.env("LOGNAME", "anna");
+        command.env("USER", "user");
+        command.env("LOGNAME", "user");
         command.env_remove("TMUX");
         for name in ["CONFIG", "STATE", "CACHE", "DATA"] {
             command.env(format!("XDG_{name}_HOME"), home.path().join(name));
