@@ -16,6 +16,7 @@ pub mod file;
 pub mod key;
 pub mod state;
 pub mod themes;
+pub mod toml_error;
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,7 @@ pub use file::{CommandSetting, KeySetting, Profile};
 pub use key::KeySource;
 pub use state::{FirstStartChoice, ServiceName, StateDir};
 pub use themes::ThemeFile;
+pub use toml_error::TomlProblem;
 
 use crate::client::BaseUrl;
 use crate::oob::Network;

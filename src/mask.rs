@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_and_cut_names_are_recognised() {
+    fn escapes_and_cut_names_are_recognized() {
         let texts = [r#""Host:\nshop.acme.test""#, "u=https%3A%2F%2Fshop.acme.test%2F", "shop.ac…", "sho…"];
         assert_eq!(masked(&texts), [r#""Host:\nhost-1""#, "u=https%3A%2F%2Fhost-1%2F", "host-1…", "sho…"]);
     }

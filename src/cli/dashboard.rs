@@ -133,8 +133,8 @@ fn unusable(base: &str, error: &Error) -> Problem {
     let state = match error.kind {
         ErrorKind::Unauthorized => "API key rejected by",
         ErrorKind::NotThisApi | ErrorKind::Decode | ErrorKind::NotFound => "not a service of this API:",
-        ErrorKind::Connect | ErrorKind::Timeout => "no connection to",
-        ErrorKind::Tls => "no trusted connection to",
+        ErrorKind::Connect | ErrorKind::Timeout => "cannot connect to",
+        ErrorKind::Tls => "no TLS connection to",
         _ => "request failed at",
     };
     let hint = match error.kind {
@@ -142,12 +142,15 @@ fn unusable(base: &str, error: &Error) -> Problem {
         _ => error.hint(),
     };
     let problem = Problem::from(error);
+    // The state says the same.
+    let repeated = ["cannot connect: ", "the TLS connection failed: "];
+    let cause = repeated.iter().find_map(|lead| problem.message.strip_prefix(lead)).unwrap_or(&problem.message);
     if error.kind == ErrorKind::Unauthorized {
         // The message of the service is the same fact in other words.
         return Problem { message: format!("{state} {base}"), hint: Some(hint), ..problem };
     }
     let hint = Some(hint).filter(|hint| !hint.is_empty());
-    Problem { message: format!("{state} {base}: {}", problem.message), hint, ..problem }
+    Problem { message: format!("{state} {base}: {cause}"), hint, ..problem }
 }
 
 fn cached_memory(config: &Config, environment: &Environment, service: &ServiceName, base: &BaseUrl) -> Memory {
@@ -271,9 +274,9 @@ fn exit_summary(left: &DashboardExit) -> String {
     let (scans, loggers) = (counted(left.active_scans, "active scan"), counted(left.loggers, "logger"));
     match session.name.as_str() {
         "local" => {
-            format!("the local service continues with {scans} and {loggers}; `scandeck stop` stops it")
+            format!("the local service keeps running ({scans}, {loggers}); `scandeck stop` stops it")
         }
-        name => format!("{name} continues with {scans} and {loggers}"),
+        name => format!("{name} keeps running ({scans}, {loggers})"),
     }
 }
 
@@ -293,8 +296,8 @@ mod tests {
     #[test]
     fn exit_summary_names_running_work() {
         let local = exit_summary(&left("local", false, 2, 1));
-        assert!(local.contains("2 active scans and 1 logger") && local.contains("scandeck stop"), "{local}");
-        assert!(exit_summary(&left("prod", false, 0, 0)).contains("no active scans and no loggers"));
+        assert!(local.contains("2 active scans, 1 logger") && local.contains("scandeck stop"), "{local}");
+        assert!(exit_summary(&left("prod", false, 0, 0)).contains("no active scans, no loggers"));
         assert!(exit_summary(&left("demo", true, 2, 1)).contains("deleted"));
         let mut bundled = left("bundle", false, 2, 0);
         bundled.session.as_mut().unwrap().bundled = true;
@@ -305,7 +308,10 @@ mod tests {
     async fn unreachable_service_is_named_with_a_hint() {
         let base = BaseUrl::parse("http://127.0.0.1:1", false).unwrap();
         let problem = checked(ClientSettings::new(base, "k".to_owned().into())).await.unwrap_err();
-        assert!(problem.message.contains("no connection to http://127.0.0.1:1/api/v2"), "{problem}");
+        assert!(
+            problem.message.starts_with("cannot connect to http://127.0.0.1:1/api/v2: connection refused"),
+            "{problem}"
+        );
         assert!(problem.hint.is_some());
     }
 }

@@ -29,7 +29,7 @@ pub fn checked_themes(settings: &ScreenSettings) -> Result<(String, Vec<OwnTheme
     let Some((line, name)) = &settings.theme else { return Ok((AUTO.to_owned(), themes)) };
     let names = theme_names(&themes);
     if !names.contains(&name.as_str()) {
-        let problem = Problem::local(format!("{}:{line}: theme {name:?} not found", settings.keys.file));
+        let problem = Problem::local(format!("{}:{line}: theme `{name}` not found", settings.keys.file));
         return Err(problem.with_hint(format!("use one of {}", names.join(", "))));
     }
     Ok((name.clone(), themes))

@@ -266,7 +266,7 @@ impl From<reqwest::Error> for Error {
             _ => "the connection was lost",
         };
         let cause = chain.rsplit(": ").next().unwrap_or(&chain);
-        let cause = if kind == ErrorKind::Tls { certificate_problem(cause) } else { cause };
+        let cause = if kind == ErrorKind::Tls { tls_problem(cause) } else { cause };
         let cause = cause.split(" (os error").next().unwrap_or(cause);
         // Causes of the system begin with a capital letter.
         let cause = if kind == ErrorKind::Connect { cause.to_lowercase() } else { cause.to_owned() };
@@ -294,10 +294,11 @@ fn is_tls_error(chain: &str) -> bool {
     ["certificate", "tls", "handshake", "corrupt message", "no ca certificates"].iter().any(|word| chain.contains(word))
 }
 
-/// A sentence for the certificate errors of private services, which rustls prints as Rust values.
-fn certificate_problem(cause: &str) -> &str {
+/// A sentence for the TLS errors of private services, which rustls prints as Rust values.
+fn tls_problem(cause: &str) -> &str {
     match cause {
         _ if cause.contains("UnknownIssuer") => "the certificate is from an unknown authority",
+        _ if cause.contains("InvalidContentType") => "the port responds, but not with TLS; use http://",
         _ if cause.contains("CaUsedAsEndEntity") => "the server uses the certificate of an authority (CA) as its own",
         _ => cause,
     }
@@ -355,9 +356,9 @@ mod tests {
 
     #[test]
     fn certificate_errors_of_private_services_are_sentences() {
-        let problem = certificate_problem("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))");
+        let problem = tls_problem("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))");
         assert_eq!(problem, "the server uses the certificate of an authority (CA) as its own");
-        assert_eq!(certificate_problem("certificate expired"), "certificate expired");
+        assert_eq!(tls_problem("certificate expired"), "certificate expired");
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(super) struct HttpAnswer {
     pub unread: Option<Response>,
 }
 
-/// What happens to the body of a response.
+/// The use of the body of a response.
 #[derive(Clone, Copy)]
 enum Reading<'a> {
     /// It is read into memory.
@@ -84,7 +84,7 @@ impl Client {
         decode(answer.body, decode_value).await.map_err(|error| error.of_change(is_change))
     }
 
-    /// Sends the request and decodes a list. Null elements and unreadable items are left out; the latter are noted.
+    /// Sends the request and decodes a list. Null elements and unreadable items are dropped; the latter are noted.
     pub(super) async fn fetch_list<T: DeserializeOwned + Send + 'static>(
         &self,
         request: ApiRequest,
@@ -120,7 +120,7 @@ impl Client {
     }
 
     /// Sends the request and hands over the items of the list, of which only one is in memory at a time: the response
-    /// waits in a file of `directory`. Unreadable items are left out and noted.
+    /// waits in a file of `directory`. Unreadable items are dropped and noted.
     pub(super) async fn fetch_each<T, C>(
         &self,
         request: ApiRequest,

@@ -18,7 +18,10 @@ impl ConfigError {
     }
 
     pub(super) fn io(verb: &str, path: &Path, error: &std::io::Error) -> Self {
-        Self::new(format!("cannot {verb} {}: {error}", path.display()), "check the path and its permissions")
+        // Without the number of the operating system: `(os error 2)`.
+        let cause = error.to_string();
+        let cause = cause.split(" (os error").next().unwrap_or_default().to_lowercase();
+        Self::new(format!("cannot {verb} {}: {cause}", path.display()), "check the path and its permissions")
     }
 
     pub(super) fn no_key(base: &BaseUrl) -> Self {

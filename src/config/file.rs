@@ -19,6 +19,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::ConfigError;
+use super::toml_error::TomlProblem;
 use crate::oob::Network;
 
 /// The parsed file.
@@ -39,7 +40,7 @@ pub struct ConfigFile {
     /// Keys by context and action; each value with its place in the file.
     keys: BTreeMap<String, BTreeMap<String, Spanned<KeyTexts>>>,
     commands: Vec<Spanned<CommandEntry>>,
-    profiles: BTreeMap<String, Profile>,
+    profiles: BTreeMap<String, Spanned<Profile>>,
     /// The named theme with its line.
     #[serde(skip)]
     pub theme_setting: Option<(usize, String)>,
@@ -140,13 +141,13 @@ pub struct Captures {
 #[serde(default, deny_unknown_fields)]
 pub struct SignalSettings {
     /// A program that is started without a shell.
-    pub command: Option<CommandWords>,
+    pub command: Option<Spanned<CommandWords>>,
 }
 
 impl SignalSettings {
     /// Program and arguments; empty without a command.
     pub fn command(&self) -> Vec<String> {
-        self.command.as_ref().map(CommandWords::split).unwrap_or_default()
+        self.command.as_ref().map(|command| command.get_ref().split()).unwrap_or_default()
     }
 }
 
@@ -174,7 +175,7 @@ pub struct Profile {
 
 /// A command: a list of words, or one string that is split at spaces.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a command or a list of words")]
 pub enum CommandWords {
     List(Vec<String>),
     Line(String),
@@ -201,18 +202,15 @@ impl ConfigFile {
             Err(error) => return Err(ConfigError::io("read", path, &error)),
         };
         let mut file: Self = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| line_of(&text, span.start));
-            let why = error.message().lines().next().unwrap_or_default();
-            let why = why.replace("expected a map", "expected a table");
-            let why = why.replace("expected u16", "expected a whole number up to 65535");
-            ConfigError::new(format!("{}:{line}: {why}", path.display()), "correct or remove this line")
+            let TomlProblem { line, message, hint } = TomlProblem::new(&text, &error);
+            ConfigError::new(format!("{}:{line}: {message}", path.display()), hint)
         })?;
         file.path = path.display().to_string();
         file.theme_setting =
             file.theme.as_ref().map(|theme| (line_of(&text, theme.span().start), theme.get_ref().clone()));
         file.key_settings = file.key_settings(&text);
         file.command_settings = file.commands.iter().map(|entry| command_setting(entry, &text)).collect();
-        file.check()
+        file.check(&text)
     }
 
     fn key_settings(&self, text: &str) -> Vec<KeySetting> {
@@ -229,21 +227,23 @@ impl ConfigFile {
         all
     }
 
-    fn check(self) -> Result<Self, ConfigError> {
-        let not_empty = |command: &Option<CommandWords>, setting: String| match command {
-            Some(words) if words.split().is_empty() => {
-                let message = format!("{}: {setting} is empty", self.path);
-                Err(ConfigError::new(message, "name a program, or remove the line"))
-            }
-            _ => Ok(()),
+    fn check(self, text: &str) -> Result<Self, ConfigError> {
+        let at = |byte: usize, why: String, hint: &str| {
+            Err(ConfigError::new(format!("{}:{}: {why}", self.path, line_of(text, byte)), hint))
         };
-        not_empty(&self.signals.command, "command of [signals]".to_owned())?;
+        let name_a_program = "name a program, or remove the line";
+        if let Some(command) = self.signals.command.as_ref().filter(|command| command.get_ref().split().is_empty()) {
+            return at(command.span().start, "command of [signals] is empty".to_owned(), name_a_program);
+        }
         for (name, profile) in &self.profiles {
+            let start = profile.span().start;
+            let profile = profile.get_ref();
             if profile.local && profile.base_url.is_some() {
-                let message = format!("{}: profile {name} has both local and base_url", self.path);
-                return Err(ConfigError::new(message, "remove one of them"));
+                return at(start, format!("profile {name} has both local and base_url"), "remove one of them");
             }
-            not_empty(&profile.api_key_command, format!("api_key_command of profile {name}"))?;
+            if profile.api_key_command.as_ref().is_some_and(|command| command.split().is_empty()) {
+                return at(start, format!("api_key_command of profile {name} is empty"), name_a_program);
+            }
         }
         Ok(self)
     }
@@ -255,7 +255,11 @@ impl ConfigFile {
             ("user", format!("{:?}", self.user)),
             ("own_addresses", format!("{:?}", self.own_addresses)),
             ("[captures]", format!("{:?}", self.captures)),
-            ("[profiles]", format!("{:?}", self.profiles)),
+            // Without their places in the file.
+            (
+                "[profiles]",
+                format!("{:?}", self.profiles.iter().map(|(name, one)| (name, one.get_ref())).collect::<Vec<_>>()),
+            ),
         ]
     }
 
@@ -270,7 +274,7 @@ impl ConfigFile {
     pub fn profile(&self, name: Option<&str>) -> Result<Option<(Option<String>, Profile)>, ConfigError> {
         let Some(name) = name.or(self.default_profile.as_deref()) else { return Ok(None) };
         if let Some(profile) = self.profiles.get(name) {
-            return Ok(Some((Some(name.to_owned()), profile.clone())));
+            return Ok(Some((Some(name.to_owned()), profile.get_ref().clone())));
         }
         let names: Vec<&str> = self.profile_names().collect();
         let hint = match names.as_slice() {

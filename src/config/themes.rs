@@ -1,6 +1,7 @@
 //! The theme files of a user: `themes/NAME.toml` beside the configuration file. The dashboard checks their content.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// A theme file, not checked yet.
@@ -12,7 +13,7 @@ pub struct ThemeFile {
     pub path: String,
     pub text: String,
     /// Why it cannot be read.
-    pub unreadable: Option<String>,
+    pub unreadable: Option<ErrorKind>,
 }
 
 /// The theme files beside a configuration file, by name.
@@ -25,7 +26,7 @@ pub fn beside(config_file: &Path) -> Vec<ThemeFile> {
             let name = path.file_stem()?.to_str()?.to_owned();
             let (text, unreadable) = match fs::read_to_string(&path) {
                 Ok(text) => (text, None),
-                Err(error) => (String::new(), Some(error.to_string())),
+                Err(error) => (String::new(), Some(error.kind())),
             };
             Some(ThemeFile { name, path: path.display().to_string(), text, unreadable })
         })

@@ -215,7 +215,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_as_the_whole_decoder_reads_it_or_not_at_all(text in r#"(\[|\{|\]|\}|,|:| |"data"|"name"|"a\\""|1|null){0,12}"#) {
+        fn stream_decoder_agrees_with_whole_decoder(text in r#"(\[|\{|\]|\}|,|:| |"data"|"name"|"a\\""|1|null){0,12}"#) {
             if let Some(read) = names(&text, 2) {
                 let whole = decode_list::<Workspace>(text.as_bytes(), None).unwrap().items;
                 proptest::prop_assert_eq!(read, whole.iter().map(|one| one.name.to_string()).collect::<Vec<_>>());

@@ -23,7 +23,7 @@ pub struct MissingScanner {
 }
 
 impl MissingScanner {
-    /// Reads the header; unreadable entries are left out.
+    /// Reads the header; unreadable entries are dropped.
     pub fn parse_list(header: &str) -> Vec<Self> {
         header.split(',').filter_map(Self::parse).take(MAX_ENTRIES).collect()
     }
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_entries_are_left_out() {
+    fn unreadable_entries_are_dropped() {
         let header = "350, x=nmap, 350=, 350=a b, 350=\u{1b}[2J, 450=sslscan,";
         let read: Vec<String> = MissingScanner::parse_list(header).iter().map(ToString::to_string).collect();
         assert_eq!(read, ["450=sslscan"]);

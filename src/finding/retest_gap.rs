@@ -32,8 +32,8 @@ impl RetestGap {
             Self::FewerTests => "the later scan ran fewer tests",
             Self::ScanType => "the later scan had another scan type",
             Self::Ports => "the later scan used other ports",
-            Self::Tests => "the later scan selected other tests",
-            Self::Pages => "the later scan selected other pages",
+            Self::Tests => "the later scan ran other tests",
+            Self::Pages => "the later scan read other pages",
             Self::Words => "the later scan used another wordlist",
             Self::Authentication => "the later scan used other credentials",
             Self::Redirects => "the later scan followed other redirects",
@@ -41,7 +41,7 @@ impl RetestGap {
             Self::Blocked => "the site blocked the later scan",
             Self::Errors => "requests of the later scan ended with errors",
             Self::LoginWall => "the later scan reached only the log-in page",
-            Self::Ambiguous => "the later scan has several findings like it",
+            Self::Ambiguous => "several findings of the later scan match",
         }
     }
 }

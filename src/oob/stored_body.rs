@@ -99,7 +99,7 @@ mod tests {
     use crate::oob::recognize::testing::base64;
 
     #[test]
-    fn stored_body_is_read_as_it_was_reported() {
+    fn stored_body_round_trips() {
         let directory = tempfile::tempdir().unwrap();
         let mut store = BodyStore::new(directory.path());
         let whole = Capture { request_body_base64: base64(&[7; 1_000]), ..Capture::default() };

@@ -128,7 +128,7 @@ struct PlacedFinding {
     texts: u64,
 }
 
-/// What the findings read so far add to the report.
+/// The parts of the report from the findings read so far.
 struct Arranging {
     scope: BTreeSet<String>,
     tools: BTreeSet<i64>,

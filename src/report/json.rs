@@ -60,7 +60,7 @@ mod tests {
     use crate::contract::{GroupBy, ReportFormat};
 
     #[test]
-    fn text_is_that_of_the_whole_array() {
+    fn streamed_report_equals_pretty_printed_json() {
         let mut with_empty_group = data(GroupBy::Target);
         with_empty_group.filters.include_all_targets = true;
         let empty = ReportData { findings: Vec::new(), targets: Vec::new(), ..data(GroupBy::Target) };

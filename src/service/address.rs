@@ -37,10 +37,10 @@ pub enum AddressError {
     Empty,
     #[error("the name of a target has at most {MAX_LENGTH} bytes")]
     TooLong,
-    #[error("`{given}` has no scheme: use http://{suggestion}")]
-    NeedsScheme { given: String, suggestion: String },
-    #[error("`{0}` is a range of addresses: add each address as its own target")]
-    Range(String),
+    #[error("`{given}` has no scheme: use {scheme}://{suggestion}")]
+    NeedsScheme { given: String, scheme: &'static str, suggestion: String },
+    #[error("`{0}` is {1}: use one address per target")]
+    Several(String, &'static str),
     #[error("only http and https URLs are supported, not `{0}:`")]
     Scheme(String),
     #[error("remove user name and password from the URL: pass them to the scan as `authentication`")]
@@ -49,6 +49,16 @@ pub enum AddressError {
     Fragment,
     #[error("`{name}` is not a target ({why}): use a host name, an IP address or a URL")]
     Form { name: String, why: String },
+}
+
+impl AddressError {
+    /// The error for a tool that only uses TLS.
+    pub fn over_tls(self) -> Self {
+        match self {
+            Self::NeedsScheme { given, suggestion, .. } => Self::NeedsScheme { given, scheme: "https", suggestion },
+            other => other,
+        }
+    }
 }
 
 impl Address {
@@ -157,11 +167,14 @@ fn parse_host(text: &str) -> Result<Address, AddressError> {
         return Ok(Address { canonical: ip.to_string(), host, url: None });
     }
     let is_network = |(ip, bits): (&str, &str)| ip.parse::<IpAddr>().is_ok() && bits.parse::<u8>().is_ok();
-    if text.split_once('/').is_some_and(is_network) || is_address_range(text) {
-        return Err(AddressError::Range(text.to_owned()));
+    if text.split_once('/').is_some_and(is_network) {
+        return Err(AddressError::Several(text.to_owned(), "a network"));
+    }
+    if is_address_range(text) {
+        return Err(AddressError::Several(text.to_owned(), "an address range"));
     }
     if let Some(suggestion) = missing_scheme(text) {
-        return Err(AddressError::NeedsScheme { given: text.to_owned(), suggestion });
+        return Err(AddressError::NeedsScheme { given: text.to_owned(), scheme: "http", suggestion });
     }
     let host = checked_host(text, Host::parse(text).ok())?;
     match &host {
@@ -266,10 +279,10 @@ mod tests {
             ("", "a host name"),
             ("localhost:8080", "`localhost:8080` has no scheme: use http://localhost:8080/"),
             ("127.0.0.1:1", "`127.0.0.1:1` has no scheme: use http://127.0.0.1:1/"),
-            ("10.0.4.5-10", "each address as its own target"),
+            ("10.0.4.5-10", "`10.0.4.5-10` is an address range: use one address per target"),
             ("shop.acme.test/login", "use http://shop.acme.test/login"),
             ("[::1]:80", "use http://[::1]/"),
-            ("10.0.0.0/8", "each address as its own target"),
+            ("10.0.0.0/8", "`10.0.0.0/8` is a network: use one address per target"),
             ("ftp://shop.acme.test", "only http and https"),
             ("http://ana:secret@shop.acme.test/", "authentication"),
             ("http://@shop.acme.test/", "authentication"),

@@ -156,7 +156,7 @@ impl LoggerHandler {
         let token = token(path).ok_or_else(unknown)?;
         let logger = app.store.logger_by_token(token).await?.ok_or_else(unknown)?;
         if logger.days_left(app.settings.logger_days, app.now()) == 0 {
-            return Err(gone("this logger has expired"));
+            return Err(not_recording("this logger has expired"));
         }
         if is_full(app, &logger) { Err(full()) } else { Ok(logger) }
     }
@@ -274,12 +274,12 @@ fn truncated_capture(client: SocketAddr, received_at: i64, head: &[u8]) -> Optio
     })
 }
 
-fn gone(message: &str) -> ApiError {
+fn not_recording(message: &str) -> ApiError {
     ApiError::new(StatusCode::GONE, message).with_details("the request was not recorded")
 }
 
 fn full() -> ApiError {
-    gone("this logger is full")
+    not_recording("this logger is full")
 }
 
 #[cfg(test)]
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(token("/favicon.ico"), None);
     }
     #[test]
-    fn truncated_capture_contains_what_was_read() {
+    fn truncated_capture_contains_received_bytes() {
         let client = "127.0.0.1:9".parse().unwrap();
         let cut = |head: &str| truncated_capture(client, 1, head.as_bytes()).unwrap();
         let capture = cut("GET http://a.test/l/token/x?y=1 HTTP/1.1\r\nHost: a\r\nX: yyy");

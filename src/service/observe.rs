@@ -64,7 +64,7 @@ pub async fn observe<F: Future<Output = Response>>(
     response
 }
 
-/// Changes and refusals of keys. Throttled requests (429) are left out: they could fill the disk.
+/// Changes and refusals of keys. Throttled requests (429) are excluded: they could fill the disk.
 fn is_audited(method: &Method, status: StatusCode) -> bool {
     let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     is_refused || (!is_read(method) && status != StatusCode::TOO_MANY_REQUESTS)

@@ -6,7 +6,7 @@
 //!   scan ended ─► pending callback ───────────────────────┘                        └─► delivery queued
 //! ```
 //!
-//! The data is gathered in batches into a file, and the document is written to another, which the store then takes over in
+//! The data is gathered in batches into a file, and the document is written to another, which the store then copies in
 //! parts: no step has the whole report in memory, except the PDF. A report that the end of the service interrupts is gathered again at the next start,
 //! and one that an error of the database interrupts, after a minute or with the next request.
 
@@ -48,7 +48,7 @@ pub async fn check_resources(app: &App, new: &NewReport) -> Result<(Option<Works
     Ok((only, workspace_name(app, &found.workspaces).await?))
 }
 
-/// What the store keeps of a requested report until it is finished.
+/// The data of a requested report that the store keeps until it is finished.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum QueuedData {

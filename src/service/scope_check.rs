@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_file_applies_and_invalid_one_allows_nothing() {
+    fn changed_scope_file_applies_and_invalid_file_allows_no_target() {
         let TestScopeCheck { scope_check, .. } = &scope_check("", |_| {});
         assert!(refused(scope_check, "192.0.2.1").is_some());
         fs::write(scope_check.file.path(), "allow = [{ target = '192.0.2.1' }]").unwrap();

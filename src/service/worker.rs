@@ -240,9 +240,9 @@ async fn run(
     })
 }
 
-/// What a scan that was ended has found so far, in words.
+/// The results of a scan that was ended, in words.
 async fn so_far(app: &App, attempt: &Attempt) -> Result<&'static str, DatabaseError> {
-    Ok(if app.store.has_findings(attempt.scan).await? { "partial results are available" } else { "no findings yet" })
+    Ok(if app.store.has_findings(attempt.scan).await? { "partial results" } else { "no findings" })
 }
 
 fn end_of(outcome: ScanOutcome) -> End {

@@ -203,7 +203,7 @@ impl SharedFile {
         move |source| StoreError::Unwritable { contents, path: path.clone(), source }
     }
 
-    /// Begins a write transaction. The lock is taken at once: one that is asked for only at the first write is not waited
+    /// Begins a write transaction. The lock is taken at once: one that is requested only at the first write is not waited
     /// for.
     ///
     /// # Errors

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A table is built off the UI thread when new data arrives, is shared by reference and never changes: newer data is a
-//! new table, which takes over what was computed of the items that are the same ([`Table::following`]). [`Remote`] adds the time of reading and the error of a failed refresh.
+//! new table, which reuses the results for equal items ([`Table::following`]). [`Remote`] adds the time of reading and the error of a failed refresh.
 
 mod positions;
 #[cfg(test)]

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::change_detection;
-use super::coverage::{self, NotJudgedTests};
+use super::coverage::{self, IncompleteTests};
 use super::issue::Issue;
 use super::listed::ListedFinding;
 use crate::contract::{Scan, ScanId, ScanStatus};
@@ -46,7 +46,7 @@ pub struct ComparedFinding {
 
 /// Compares two scans over the rows, in their order.
 pub fn compare(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<ComparedFinding> {
-    let tests = not_judged(issues);
+    let tests = incomplete(issues);
     let row = |(at, issue): (usize, &Arc<Issue>)| {
         let (earlier, later) = (seen_by(issue, before.id).cloned(), seen_by(issue, after.id).cloned());
         let gap = coverage::gap(after, before, &issue.vuln_id, &tests);
@@ -70,8 +70,8 @@ pub fn outcome(before: Option<&ListedFinding>, after: Option<&ListedFinding>, co
 }
 
 /// The incomplete tests of scans.
-pub fn not_judged(issues: &Table<Issue>) -> NotJudgedTests<'_> {
-    NotJudgedTests::new(issues.items().iter().flat_map(|issue| occurrences(issue)).map(|finding| &**finding))
+pub fn incomplete(issues: &Table<Issue>) -> IncompleteTests<'_> {
+    IncompleteTests::new(issues.items().iter().flat_map(|issue| occurrences(issue)).map(|finding| &**finding))
 }
 
 /// All occurrences, latest first.

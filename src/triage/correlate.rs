@@ -61,7 +61,7 @@ pub struct CorrelationInput {
     pub earlier: Option<Arc<EarlierCorrelation>>,
 }
 
-/// What a correlation was made from, and its result without rules.
+/// The inputs of a correlation, and its result without rules.
 #[derive(Debug, Default)]
 pub struct EarlierCorrelation {
     pub(super) input: CorrelationInput,
@@ -99,7 +99,7 @@ pub struct Correlated {
     pub read: Option<Stamp>,
     /// Clock of the state used.
     pub clock: u64,
-    /// What the next correlation reuses.
+    /// The results that the next correlation reuses.
     pub earlier: Arc<EarlierCorrelation>,
 }
 

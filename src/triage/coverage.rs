@@ -45,12 +45,12 @@ const PARAMETERS: &[(&str, RetestGap)] = &[
 
 /// The incomplete tests of scans, as their findings `coverage.*` list them.
 #[derive(Debug, Default)]
-pub struct NotJudgedTests<'a> {
+pub struct IncompleteTests<'a> {
     scans: HashMap<ScanId, Vec<(RetestGap, EvidenceView)>>,
     findings: PhantomData<&'a ListedFinding>,
 }
 
-impl<'a> NotJudgedTests<'a> {
+impl<'a> IncompleteTests<'a> {
     /// Reads the findings of all scans.
     pub fn new(findings: impl Iterator<Item = &'a ListedFinding>) -> Self {
         let mut scans: HashMap<ScanId, Vec<(RetestGap, EvidenceView)>> = HashMap::new();
@@ -90,7 +90,7 @@ fn lists(tests: &EvidenceView, vuln_id: &str) -> bool {
 }
 
 /// Why `later` would not have found this kind of finding of `earlier` again; `None` if it would.
-pub fn gap(later: &Scan, earlier: &Scan, vuln_id: &str, tests: &NotJudgedTests<'_>) -> Option<RetestGap> {
+pub fn gap(later: &Scan, earlier: &Scan, vuln_id: &str, tests: &IncompleteTests<'_>) -> Option<RetestGap> {
     scan_gap(later, earlier).or_else(|| tests.gap(later.id, vuln_id))
 }
 
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_were_not_judged_leave_a_gap_for_their_findings_only() {
+    fn incomplete_tests_mark_only_their_findings_as_not_retested() {
         let rows = vec![vec!["HTTP 403".to_owned(), "9 of 9".to_owned(), "web.header.csp, web.exposed.git".to_owned()]];
         let blocked = Finding {
             vuln_id: "coverage.blocked".into(),
@@ -188,7 +188,7 @@ mod tests {
             ..Finding::default()
         };
         let blocked = ListedFinding::from(blocked);
-        let tests = NotJudgedTests::new([&blocked].into_iter());
+        let tests = IncompleteTests::new([&blocked].into_iter());
         let scan = scan(json!({}));
         for (kind, expected) in [
             ("web.header.csp_missing", Some(RetestGap::Blocked)),

@@ -95,7 +95,7 @@ enum TextSource {
     Stored(StoredTexts, EvidenceSummary),
 }
 
-/// What is needed of texts in a file without reading them.
+/// Fields of texts that are needed without reading their file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EvidenceSummary {
     /// The names and places that the evidence contains, see [`place_of`].
@@ -115,7 +115,7 @@ impl Default for TextSource {
 }
 
 impl FindingTexts {
-    /// What is kept in memory of them.
+    /// The part that remains in memory.
     pub fn summary(&self) -> EvidenceSummary {
         EvidenceSummary {
             place: place_of(&self.vuln_evidence),

@@ -1,8 +1,8 @@
 //! Matching of occurrences to findings and their keys.
 //!
 //! Scans are processed oldest first. An occurrence is matched with decisions and earlier scans in this order: by the
-//! service id that a decision recorded; by F2; by F1, if it is unique on both sides and the places do not name
-//! different things. Occurrences of one scan with the same F2 are siblings: each has a key that no other scan produces,
+//! service id that a decision recorded; by F2; by F1, if it is unique on both sides and the places do not
+//! differ. Occurrences of one scan with the same F2 are siblings: each has a key that no other scan produces,
 //! so nothing inherits from it. The rest are new findings.
 //!
 //! Finally, an issue without decisions is offered the decision of the only absent issue of the same asset and class,

@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 
 use super::change_detection;
 use super::correlate::CorrelationInput;
-use super::coverage::{self, NotJudgedTests};
+use super::coverage::{self, IncompleteTests};
 use super::event::Baseline;
 use super::issue::AbsenceProof;
 use super::matching::MatchedFinding;
@@ -35,7 +35,7 @@ struct Series<'a> {
 pub(super) struct Presences<'a> {
     input: &'a CorrelationInput,
     series: HashMap<(TargetId, i64), Series<'a>>,
-    tests: NotJudgedTests<'a>,
+    tests: IncompleteTests<'a>,
     /// Series and position of each scan.
     at: HashMap<ScanId, ((TargetId, i64), usize)>,
 }
@@ -72,7 +72,7 @@ impl<'a> Presences<'a> {
             at.extend(series.scans.iter().enumerate().map(|(number, scan)| (scan.id, (*key, number))));
             series.pinned = input.state.baseline(&input.workspace).and_then(|baseline| series.pinned_by(baseline));
         }
-        let tests = NotJudgedTests::new(input.findings.items().iter().map(|finding| &**finding));
+        let tests = IncompleteTests::new(input.findings.items().iter().map(|finding| &**finding));
         Self { input, series, tests, at }
     }
 

@@ -1,7 +1,7 @@
 //! Retests: scans of findings are started again and compared with the previous result.
 //!
 //! ```text
-//!   findings ─► one scan for all that share one ─► asked ─► its new scan is known ─► its status, from scans and rows
+//!   findings ─► one scan for all that share one ─► requested ─► its new scan is known ─► its status, from scans and rows
 //! ```
 //!
 //! A retest is stored as a setting of its workspace, so that its board survives a restart and is exported. Its status
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::{Outcome, not_judged, occurrences, outcome, seen_by};
+use super::compare::{Outcome, incomplete, occurrences, outcome, seen_by};
 use super::coverage;
 use super::presence::is_read;
 use super::settings::StoredSettings;
@@ -182,7 +182,7 @@ impl Retest {
             }
         }
         let all_read = |scan: &Scan| counts.get(&scan.id).is_some_and(|&count| is_read(scan, count, read));
-        let tests = not_judged(issues);
+        let tests = incomplete(issues);
         let of = |retested: &RetestFinding| {
             let Some(again) = self.again(retested.scan) else { return RetestStatus::Refused };
             let new = started.get(&retested.scan).and_then(|&scan| scans.get(scan));

@@ -25,7 +25,7 @@ impl Replica {
         Self { writer, state: TriageState::default() }
     }
 
-    /// One key press that changes one thing, at minute `clock` of a certain day.
+    /// One key press that makes one change, at minute `clock` of a certain day.
     pub fn does(&mut self, subject: Subject, change: Change) -> Arc<Event> {
         let replaces = matches!(change, Change::Decide(_));
         let after = match &subject {

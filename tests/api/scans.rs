@@ -158,7 +158,7 @@ async fn invalid_scan_requests_return_documented_errors() {
 
 #[tokio::test]
 async fn real_engine_scanning_loopback_finds_open_port() {
-    // A server that greets: a silent one is asked one protocol after the other.
+    // A server that greets: a silent one is probed with one protocol after the other.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {

@@ -44,7 +44,7 @@ async fn invalid_target_requests_return_documented_errors() {
         let new = NewTarget { name: name.into(), workspace_id: workspace, ..NewTarget::default() };
         client.create_target(&new).await
     };
-    assert_refused(create("10.0.0.0/8", None).await, ErrorKind::Invalid, 400, "its own target");
+    assert_refused(create("10.0.0.0/8", None).await, ErrorKind::Invalid, 400, "use one address per target");
     assert_refused(create("198.51.100.7", None).await, ErrorKind::Forbidden, 403, "scandeck scope add");
     assert_refused(create("localhost", Some(WorkspaceId(99))).await, ErrorKind::NotFound, 404, "workspace");
     let first = create("localhost", None).await.unwrap();

@@ -363,7 +363,7 @@ async fn check_distinguishes_good_key_wrong_key_and_other_service() {
 }
 
 #[tokio::test]
-async fn scan_created_without_id_in_response_is_the_one_that_appears() {
+async fn scan_created_without_id_in_response_is_identified_in_the_list() {
     let server = MockServer::start().await;
     let scans = |ids: &[i64]| {
         let scan = |id: &i64| json!({"id": id, "tool_id": 70, "target_id": 9});

@@ -114,7 +114,8 @@ fn defaults() -> BTreeMap<&'static str, String> {
 /// The settings of a table: the error about an unknown setting lists them.
 fn settings(table: &str) -> Vec<String> {
     let error = parse(&format!("{}\nno_such_setting = 1\n", table.replace("NAME", "x"))).unwrap_err();
-    let mut names: Vec<String> = error.split('`').skip(3).step_by(2).map(str::to_owned).collect();
+    let (_, names) = error.split_once("use one of ").unwrap();
+    let mut names: Vec<String> = names.split(", ").map(str::to_owned).collect();
     names.retain(|name| {
         !table.is_empty() || !["captures", "signals", "keys", "commands", "profiles"].contains(&name.as_str())
     });

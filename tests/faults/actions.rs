@@ -85,7 +85,7 @@ static ACTIONS: [FaultyAction; 12] = [
     },
 ];
 
-/// What follows the keys of an action.
+/// The step after the keys of an action.
 enum Ask {
     Nothing,
     Prompt,
@@ -108,7 +108,7 @@ const fn action(
     FaultyAction { name, request, keys, prompt, form, done, refused: " not ", is_repeatable: false }
 }
 
-/// What the service and the directory of the dashboard hold: the numbers of scans, active scans, targets, loggers, captured
+/// The content of the service and of the directory of the dashboard: the numbers of scans, active scans, targets, loggers, captured
 /// requests, reports and files.
 async fn effects(client: &Client, home: &Path) -> [usize; 7] {
     let scans = client.list_all_scans(&Default::default()).await.unwrap();

@@ -62,7 +62,7 @@ async fn scan_of_other_target_is_not_mistaken_for_lost_one() {
 }
 
 #[tokio::test]
-async fn scan_with_lost_response_is_the_one_that_appears() {
+async fn scan_with_lost_response_is_identified_in_the_list() {
     let service = Misbehaving::start().await;
     let (client, witness) = (service.client(), service.witness());
     let target = witness.list_all_targets(&Default::default()).await.unwrap()[0].id;

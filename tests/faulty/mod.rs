@@ -114,7 +114,7 @@ impl Faults {
     }
 }
 
-/// Whether a text matches a pattern in which `*` stands for any characters. A query is not part of the path.
+/// Whether a text matches a pattern in which `*` matches any characters. A query is not part of the path.
 fn matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,

@@ -59,7 +59,7 @@ async fn finding_is_shown_by_id_of_any_occurrence_or_fingerprint() {
     cli.run(&["findings", "show", "x"]).await.refused(1, "not found");
     // Ids of manual findings are negative.
     cli.run(&["findings", "show", "-679"]).await.refused(1, "404");
-    cli.run(&["findings", "decide", "-679", "--verdict", "fixed"]).await.refused(1, "finding \"-679\" not found");
+    cli.run(&["findings", "decide", "-679", "--verdict", "fixed"]).await.refused(1, "finding -679 not found");
     cli.service.stop().await;
 }
 

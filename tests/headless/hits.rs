@@ -92,7 +92,7 @@ async fn hits_are_bundled_and_purged() {
 }
 
 #[tokio::test]
-async fn imported_payload_is_recognised_in_an_earlier_capture() {
+async fn imported_payload_is_recognized_in_an_earlier_capture() {
     let (service, token) = service_with_hits().await;
     assert_eq!(hits(&service).await, 2);
     service.run(&["bundle", "--workspace", "Acme", "-o", "w.bundle"]).await;

@@ -130,7 +130,7 @@ async fn failed_archive_prevents_clear_and_names_the_api_call() {
     {
         let mut command = cli.command(&["loggers", verb, "hunt", "--yes"]);
         let ended = run(command.env("XDG_STATE_HOME", nowhere.join("x"))).await;
-        ended.refused(1, "not done: captures cannot be archived");
+        ended.refused(1, "captures not cleared: they cannot be archived");
         let ended = run(&mut command).await;
         assert!(ended.err.contains(&format!("or without archiving: `scandeck api DELETE {call}`")), "{ended:?}");
     }

@@ -94,7 +94,7 @@ async fn logger_lists_its_captures_and_is_cleared() {
 }
 
 #[tokio::test]
-async fn word_list_is_printed_and_a_predefined_one_not_deleted() {
+async fn predefined_wordlist_prints_and_cannot_be_deleted() {
     let cli = CliFixture::new().await;
     let all = cli.json(&["wordlists", "list"]).await;
     let id = all[0]["id"].to_string();
@@ -204,7 +204,7 @@ async fn profile_without_service_is_named() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("a.toml"), "[profiles.a]\n").unwrap();
     let ended = run(&mut command(home.path(), &["scans", "list", "--config", "a.toml", "--profile", "a"])).await;
-    ended.refused(1, "profile \"a\" names no service");
+    ended.refused(1, "profile \"a\" has no base_url");
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn hint_fits_the_object_of_the_error() {
 }
 
 #[tokio::test]
-async fn ended_scan_is_not_stopped_and_an_unknown_one_not_compared() {
+async fn stop_of_ended_scan_and_diff_with_unknown_scan_are_refused() {
     let cli = CliFixture::new().await;
     cli.service.runner.set_events(typical_events());
     let scan = cli.service.scan(cli.service.target("127.0.0.1").await).await;

@@ -11,15 +11,15 @@ use super::{command, run};
 
 /// Asks the program for candidates, as the script of a shell does.
 async fn candidates(home: &Path, shell: &str, words: &[&str]) -> String {
-    let mut asked = command(home, &[&["--", "scandeck"], words].concat());
-    asked.env("SCANDECK_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", words.len().to_string());
-    let output = asked.env("_CLAP_IFS", "\n").output().await.unwrap();
+    let mut completion = command(home, &[&["--", "scandeck"], words].concat());
+    completion.env("SCANDECK_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+    let output = completion.env("_CLAP_IFS", "\n").output().await.unwrap();
     assert!(output.status.success(), "{shell}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
 #[tokio::test]
-async fn every_shell_gets_a_script_that_asks_this_program() {
+async fn completion_script_of_every_shell_calls_this_program() {
     let home = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = command(home.path(), &["completions", shell]).output().await.unwrap();
@@ -28,8 +28,8 @@ async fn every_shell_gets_a_script_that_asks_this_program() {
             script.contains("SCANDECK_COMPLETE") && script.contains(env!("CARGO_BIN_EXE_scandeck")),
             "{shell}: {script}"
         );
-        let asked = candidates(home.path(), shell, &["findings", "ex"]).await;
-        assert!(asked.contains("export"), "{shell}: {asked}");
+        let completion = candidates(home.path(), shell, &["findings", "ex"]).await;
+        assert!(completion.contains("export"), "{shell}: {completion}");
     }
     run(&mut command(home.path(), &["completions", "tcsh"])).await.refused(2, "possible values: bash");
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);

@@ -16,7 +16,7 @@ async fn changed_files_apply_in_the_running_dashboard() {
     fs::write(config.join("config.toml"), "user = \"ann\"\nmouse = true\n").unwrap();
     session.until("restart scandeck to use user").await;
     fs::write(config.join("config.toml"), "user = \"ann\"\ntheme = \"dusk\"\n").unwrap();
-    session.until("config.toml:2: theme \"dusk\" not found").await;
+    session.until("config.toml:2: theme `dusk` not found").await;
 
     fs::create_dir(config.join("themes")).unwrap();
     fs::write(config.join("themes/dusk.toml"), "high = \"red\"\n").unwrap();

@@ -61,7 +61,7 @@ async fn backup_of_running_service_restores_its_data_and_keys() {
 const NOT_OURS: &str = "scandeck.db is not a scandeck database";
 
 #[tokio::test]
-async fn backup_without_keys_or_damaged_backup_is_recognised() {
+async fn backup_without_keys_or_damaged_backup_is_recognized() {
     let temp = tempfile::tempdir().unwrap();
     let (from, backup, to) = (temp.path().join("from"), temp.path().join("backup"), temp.path().join("to"));
     TestService::in_dir(&from).await.stop().await;

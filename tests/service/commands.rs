@@ -113,7 +113,7 @@ async fn scope_of_a_missing_directory_is_an_error() {
 }
 
 #[tokio::test]
-async fn scope_deny_accepts_what_add_refuses() {
+async fn scope_deny_accepts_wide_networks_and_public_suffixes() {
     let temp = tempfile::tempdir().unwrap();
     let refused = parse::<scope::ScopeArgs>(temp.path(), &["add", "*.gov.au"]).unwrap_err();
     assert!(refused.to_string().contains("many owners"), "{refused}");

@@ -21,7 +21,7 @@ impl TestService {
 }
 
 #[tokio::test]
-async fn role_limits_what_a_key_changes() {
+async fn role_restricts_changes_of_key() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
     // Each call with the lowest role that may make it. The body is empty, so an allowed call is refused with 400 or 404.

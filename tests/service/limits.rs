@@ -59,9 +59,9 @@ async fn half_sent_requests_to_a_logger_do_not_delay_the_api() {
         let _ = stream.write_all(b"GET /l/").await;
         held.push(stream);
     }
-    let asked = Instant::now();
+    let requested = Instant::now();
     assert_eq!(service.get("/workspaces").await.status, 200);
-    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    assert!(requested.elapsed() < Duration::from_secs(1), "{:?}", requested.elapsed());
     assert_error(&closed(held.pop().unwrap()).await, 503, "too many connections");
     // A closed connection makes room for another.
     held.clear();

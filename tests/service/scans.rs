@@ -343,7 +343,7 @@ async fn running_scan_serves_output_raw_log_and_tests() {
 }
 
 #[tokio::test]
-async fn output_of_any_length_is_sent_as_it_is_stored() {
+async fn output_of_any_length_is_sent_unchanged() {
     let service = TestService::new().await;
     let ports = |number: usize| (0..number).map(|port| json!({"port": port, "banner": "é".repeat(40)})).collect();
     for number in [1, 10, 6_000] {

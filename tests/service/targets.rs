@@ -50,7 +50,9 @@ async fn invalid_target_request_names_field() {
     }
     service.post("/targets", json!({})).await.assert_refused(400, "name is required");
     service.post("/targets", json!({"name": "127.0.0.1:8080"})).await.assert_refused(400, "http://127.0.0.1:8080/");
-    service.post("/targets", json!({"name": "127.0.0.0/8"})).await.assert_refused(400, "as its own target");
+    let over_tls = json!({"tool_id": 450, "target_name": "127.0.0.1:8080"});
+    service.post("/scans", over_tls).await.assert_refused(400, "https://127.0.0.1:8080/");
+    service.post("/targets", json!({"name": "127.0.0.0/8"})).await.assert_refused(400, "use one address per target");
     service
         .post("/targets", json!({"name": "127.0.0.1", "workspace_id": 99}))
         .await

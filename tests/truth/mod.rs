@@ -27,7 +27,7 @@ use server::Answer;
 
 /// Recall that website scans must reach.
 const RECALL: f64 = 0.90;
-/// What every server of these tests has: it speaks plain HTTP.
+/// Common to every server of these tests: it speaks plain HTTP.
 const ALWAYS: &[&str] = &["web.plain_http"];
 
 /// A finished scan.

@@ -11,6 +11,7 @@ use crate::cli::{key_table, live_settings, with_causes};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, Lane, RawRequest, RequestBody};
 use crate::config::{Config, Connection, Environment};
 use crate::contract::workspace::is_same_name;
+use crate::dashboard::base::OwnTheme;
 use crate::text::plural;
 
 const CONFIGURATION: &str = "configuration";
@@ -22,13 +23,17 @@ const CLOCK_LIMIT: i64 = 60;
 pub async fn check(args: &ServiceArgs, environment: &Environment) -> Vec<Diagnosis> {
     let file = args.config.clone().unwrap_or_else(|| environment.config_file());
     let of = |value: String| Diagnosis::ok(CONFIGURATION, "file", value);
-    let config = match load_config(args) {
-        Ok((_, config)) => config,
-        Err(error) => return vec![failed(of(String::new()), &error)],
-    };
     let found = match file.exists() {
         true => of(file.display().to_string()),
         false => of(format!("none ({}); defaults apply", file.display())),
+    };
+    let config = match load_config(args) {
+        Ok((_, config)) => config,
+        // The file itself is valid; a profile or key is missing.
+        Err(error) if Config::screen_of(args.config.as_deref(), environment).is_ok() => {
+            return vec![found, failed(Diagnosis::ok(CONFIGURATION, "profile", ""), &error)];
+        }
+        Err(error) => return vec![failed(of(String::new()), &error)],
     };
     let mut all = vec![found, profile(args, &config), keys(&config), theme(&config)];
     all.extend(service(args, environment, &config).await);
@@ -60,7 +65,13 @@ fn keys(config: &Config) -> Diagnosis {
 fn theme(config: &Config) -> Diagnosis {
     let check = |value: String| Diagnosis::ok(CONFIGURATION, "theme", value);
     match live_settings::checked_themes(&config.screen) {
-        Ok((name, own)) => check(format!("{name}; {}", plural(own.len(), "theme file"))),
+        Ok((name, own)) => {
+            let value = format!("{name}; {}", plural(own.len(), "theme file"));
+            match own.iter().find(|theme| theme.name == name).and_then(OwnTheme::contrast_warning) {
+                Some(low) => check(format!("{value}; {low}")).warning("change the colours of these roles in the file"),
+                None => check(value),
+            }
+        }
         Err(problem) => failed(check(String::new()), &problem.into()),
     }
 }

@@ -44,7 +44,7 @@ pub fn check(state: &StateDir) -> Vec<Diagnosis> {
 fn free_space(path: &Path) -> Diagnosis {
     let of = |value: String| Diagnosis::ok(AREA, "free space", value);
     match statvfs(path).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize)) {
-        Ok(free) if free < LEAST_FREE => of(megabytes(free)).warning("free space on this file system"),
+        Ok(free) if free < LEAST_FREE => of(megabytes(free)).warning("make room on this file system"),
         Ok(free) => of(megabytes(free)),
         Err(error) => of(format!("unknown: {error}")),
     }

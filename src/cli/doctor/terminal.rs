@@ -1,6 +1,6 @@
 //! The checks of the terminal: size, colours, signs, clipboard, synchronized output.
 //!
-//! The terminal itself is asked when input and output are terminals; the rest follows from environment variables.
+//! The terminal itself is queried when input and output are terminals; the rest follows from environment variables.
 
 use std::io::{IsTerminal, stdin, stdout};
 use std::time::Duration;

@@ -36,7 +36,7 @@ pub struct DecideArgs {
     /// Note to add; '' for none [default: last note for this class and verdict]
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Expiry date, or `none` [default: 90 days for risk_accepted]
+    /// Expiry date (no period such as 30d), or `none` [default: 90 days for risk_accepted]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = future_date, requires = "verdict")]
     until: Option<Date>,
     /// Severity override: critical, high, medium, low, info; `scanner` removes it
@@ -110,7 +110,7 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     }
     match (changes.is_empty(), selected.is_empty()) {
         (false, _) => decisions::write(&session.memory, rows.state(), changes).await?,
-        (true, true) => note!("no finding matches"),
+        (true, true) => note!("no finding matches; 0 findings decided"),
         (true, false) => note!("unchanged: all findings have this decision already"),
     }
     print(session, &selected).await?;

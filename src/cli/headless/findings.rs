@@ -171,7 +171,7 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
 }
 
 pub(super) fn not_found(id: &str) -> CliError {
-    CliError::new(format!("finding {id:?} not found"), "`scandeck findings list` lists findings")
+    CliError::new(format!("finding {id} not found"), "`scandeck findings list` lists findings")
 }
 
 /// Whether a row has this name: the id of any occurrence, or the fingerprint.

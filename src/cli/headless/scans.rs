@@ -83,7 +83,7 @@ enum ScansCommand {
         #[arg(short, long, value_name = "FILE", requires = "pdf")]
         output: Option<PathBuf>,
     },
-    /// Print the raw output of the tool
+    /// Print the raw log of a scan
     #[command(after_help = "Example:\n  scandeck scans raw 12")]
     Raw {
         /// Scan id

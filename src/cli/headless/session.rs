@@ -84,7 +84,7 @@ impl HeadlessSession {
             return Err(match (&args.profile, &config.connection) {
                 (Some(name), Connection::Prompt) => {
                     let hint = "add base_url, or local = true, to this profile";
-                    CliError::new(format!("profile {name:?} names no service"), hint).into()
+                    CliError::new(format!("profile {name:?} has no base_url"), hint).into()
                 }
                 _ => client::Error::not_configured().into(),
             });

@@ -13,7 +13,7 @@ use crate::contract::{
     NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool,
 };
 use crate::query::{Query, QueryKind};
-use crate::text::{clean_for_print, plural};
+use crate::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -116,9 +116,8 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
         }
     }
     if !gaps.is_empty() {
-        let (message, gaps) = (clean_for_print(&scan.status_message), gaps.join(", "));
-        note!("scandeck: scan {id} is incomplete ({gaps}): {message}");
-        note!("hint: `class:coverage*` in --fail-on matches incomplete scans");
+        note!("scandeck: scan {id} is incomplete ({})", gaps.join(", "));
+        note!("  `class:coverage*` in --fail-on matches incomplete scans");
     }
     // Matching findings take precedence over an unfinished scan.
     if !found.is_empty() {

@@ -107,7 +107,7 @@ pub fn cached(service: &StoredService, workspace: &str) -> anyhow::Result<Vec<Ca
 pub fn no_data(names: &[Shared], name: &str) -> CliError {
     let names: Vec<&str> = names.iter().map(|one| one.as_str()).filter(|one| !one.is_empty()).collect();
     let hint = match names.is_empty() {
-        true => "this machine has no data about the service".to_owned(),
+        true => "check the name and --base-url: this machine has no data about the service".to_owned(),
         false => format!("workspaces with data: {}", names.join(", ")),
     };
     CliError::new(format!("no data about workspace {name:?}"), hint)

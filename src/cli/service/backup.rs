@@ -17,7 +17,7 @@ pub struct BackupArgs {
     /// New directory for the backup
     #[arg(value_name = "BACKUP")]
     to: PathBuf,
-    /// Leave out the API key, the callback signing key and the credential encryption key
+    /// Exclude the API key, the callback signing key and the credential encryption key
     #[arg(long)]
     without_keys: bool,
 }
@@ -55,7 +55,7 @@ pub async fn back_up(args: BackupArgs) -> anyhow::Result<ExitCode> {
 pub async fn restore(args: RestoreArgs) -> anyhow::Result<ExitCode> {
     let dir = args.directory.open()?;
     if let Some(old) = restore_dir(&args.from, &dir, args.replace).await? {
-        note!("the previous database is {}", old.display());
+        note!("previous database kept as {}", old.display());
     }
     audit(&dir, "restore", &args.from.display().to_string());
     note!("{} restored from {}", dir.path().display(), args.from.display());

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_names_what_an_entry_kept_and_lost() {
+    fn changed_entry_names_kept_and_lost_values() {
         let old: ScopeEntry = toml::from_str("target = \"b.test\"\nuntil = \"2026-12-31\"\nnote = \"SOW 1\"").unwrap();
         let changed = |new: ScopeEntry| changed("allowed", &ReplacedEntry { old: old.clone(), new });
         assert_eq!(changed(old.clone()), "b.test was allowed already: --until 2026-12-31 kept, note kept: SOW 1");

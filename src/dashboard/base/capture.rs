@@ -116,7 +116,7 @@ impl CaptureRow {
     }
 
     /// As a row of queries; with its body if that was read.
-    pub fn recognised<'a>(&'a self, whole: Option<&'a Arc<Capture>>) -> RecognizedCapture<'a> {
+    pub fn recognized<'a>(&'a self, whole: Option<&'a Arc<Capture>>) -> RecognizedCapture<'a> {
         let capture = whole.unwrap_or(&self.capture);
         let has_body = self.unread_body().is_some() || !capture.request_body_base64.is_empty();
         RecognizedCapture { capture, has_body, label: &self.label, mentions: &self.mentions }

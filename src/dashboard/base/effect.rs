@@ -106,7 +106,7 @@ pub enum Effect {
     },
     /// Store payloads: new ones, and changed ones with a higher version.
     Plant(Vec<Arc<Payload>>),
-    /// Look again for tokens in captures that were here before them; answered by `OobNews::RecognizedCapture`.
+    /// Look again for tokens in captures that were here before them; answered by `OobNews::Recognized`.
     Recognise {
         /// The captures, sharing what they hold.
         captures: Vec<CaptureRow>,
@@ -142,7 +142,7 @@ pub enum Effect {
 pub struct CommandRun {
     pub action: CustomAction,
     /// Become environment variables: `ID` is `SCANDECK_ID`.
-    pub facts: Vec<(&'static str, String)>,
+    pub variables: Vec<(&'static str, String)>,
     /// JSON for its standard input.
     pub input: String,
 }

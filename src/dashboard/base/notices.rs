@@ -26,7 +26,7 @@ pub struct Notice {
     end: NoticeEnd,
 }
 
-/// What removes a notice.
+/// The event that removes a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NoticeEnd {
     /// Its time.
@@ -81,6 +81,11 @@ impl Notices {
     /// Removes a notice that is no longer true.
     pub fn remove(&mut self, text: &str) {
         self.all.retain(|notice| notice.text != text);
+    }
+
+    /// Removes the notices that start with one of these texts.
+    pub fn remove_starting(&mut self, texts: &[&str]) {
+        self.all.retain(|notice| !texts.iter().any(|text| notice.text.starts_with(text)));
     }
 
     /// A key was pressed.

@@ -7,8 +7,9 @@
 
 use super::Scheme;
 use crate::client::Problem;
-use crate::config::ThemeFile;
+use crate::config::{ThemeFile, TomlProblem};
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use toml::{Spanned, Value};
 
 /// The name of the theme that follows the terminal.
@@ -83,15 +84,21 @@ impl OwnTheme {
             let line = file.text[..byte].matches('\n').count() + 1;
             Problem::local(format!("{}:{line}: {why}", file.path)).with_hint(hint)
         };
-        if let Some(why) = &file.unreadable {
-            return Err(problem(0, why.clone(), "make the file readable UTF-8 text, or remove it".to_owned()));
+        if let Some(kind) = file.unreadable {
+            let (why, hint) = match kind {
+                ErrorKind::IsADirectory => ("is a directory", "remove it"),
+                ErrorKind::InvalidData => ("is not UTF-8 text", "save it as UTF-8, or remove it"),
+                ErrorKind::PermissionDenied => ("is not readable: permission denied", "change its mode, or remove it"),
+                _ => ("is not readable", "check the file, or remove it"),
+            };
+            return Err(Problem::local(format!("{} {why}", file.path)).with_hint(hint));
         }
         if file.name == AUTO || Scheme::named(&file.name).is_some() {
             return Err(problem(0, format!("{} is a built-in theme", file.name), "rename the file".to_owned()));
         }
         let fields: HashMap<Spanned<String>, Spanned<Value>> = toml::from_str(&file.text).map_err(|error| {
-            let why = error.message().lines().next().unwrap_or_default().to_owned();
-            problem(error.span().map_or(0, |span| span.start), why, "correct or remove this line".to_owned())
+            let TomlProblem { line, message, hint } = TomlProblem::new(&file.text, &error);
+            Problem::local(format!("{}:{line}: {message}", file.path)).with_hint(hint)
         })?;
         let mut fields: Vec<_> = fields.iter().map(|(field, value)| (field.span().start, field, value)).collect();
         fields.sort_by_key(|(place, ..)| *place);
@@ -99,19 +106,30 @@ impl OwnTheme {
         for (place, field, value) in fields {
             let (field, text) = (field.get_ref().as_str(), value.get_ref().as_str());
             let role = ColourRole::NAMES.iter().position(|name| *name == field);
-            let wrong = || format!("{field} = {}", value.get_ref());
+            let given = value.get_ref();
             if let Some(role) = role {
-                let hint = "write a colour such as \"#ff79c6\"".to_owned();
-                theme.colours.0[role] = Some(text.and_then(colour).ok_or_else(|| problem(place, wrong(), hint))?);
+                let wrong =
+                    || problem(place, format!("invalid colour {given} for {field}"), "use \"#RRGGBB\"".to_owned());
+                theme.colours.0[role] = Some(text.and_then(colour).ok_or_else(wrong)?);
             } else if field == "base" {
                 let hint = format!("use one of {}", Scheme::NAMES.join(", "));
-                theme.base = text.and_then(Scheme::named).ok_or_else(|| problem(place, wrong(), hint))?;
+                let wrong = || problem(place, format!("unknown base {given}"), hint);
+                theme.base = text.and_then(Scheme::named).ok_or_else(wrong)?;
             } else {
-                let hint = format!("use base, {}", ColourRole::NAMES.join(", "));
-                return Err(problem(place, format!("unknown field {field}"), hint));
+                let hint = format!("use one of base, {}", ColourRole::NAMES.join(", "));
+                return Err(problem(place, format!("unknown role {field:?}"), hint));
             }
         }
         Ok(theme)
+    }
+
+    /// The colours that are hard to read on the background of the base, as one line.
+    pub fn contrast_warning(&self) -> Option<String> {
+        let low = self.low_contrasts();
+        let background = if self.base == Scheme::Light { "white" } else { "black" };
+        let roles: Vec<String> = low.iter().map(|(role, contrast)| format!("{role} ({contrast:.1}:1)")).collect();
+        let limit = LEAST_CONTRAST;
+        (!low.is_empty()).then(|| format!("contrast below {limit}:1 on {background}: {}", roles.join(", ")))
     }
 
     /// The roles whose colours are hard to read on the background of the base, with their contrasts.
@@ -169,12 +187,12 @@ mod tests {
     #[test]
     fn theme_with_error_is_refused_with_file_line_and_field() {
         for (name, text, words) in [
-            ("a", "high = \"#a00010\"\nlow = \"red\"\n", "themes/a.toml:2: low = \"red\""),
-            ("a", "\nlow = 7", "themes/a.toml:2: low = 7"),
-            ("a", "low = \"#+12345\"", "themes/a.toml:1: low"),
-            ("a", "low = \"#é1234\"", "themes/a.toml:1: low"),
-            ("a", "base = \"sepia\"", "themes/a.toml:1: base = \"sepia\""),
-            ("a", "# a\n\nhihg = \"#a00010\"", "themes/a.toml:3: unknown field hihg"),
+            ("a", "high = \"#a00010\"\nlow = \"red\"\n", "themes/a.toml:2: invalid colour \"red\" for low"),
+            ("a", "\nlow = 7", "themes/a.toml:2: invalid colour 7 for low"),
+            ("a", "low = \"#+12345\"", "themes/a.toml:1: invalid colour"),
+            ("a", "low = \"#é1234\"", "themes/a.toml:1: invalid colour"),
+            ("a", "base = \"sepia\"", "themes/a.toml:1: unknown base \"sepia\""),
+            ("a", "# a\n\nhihg = \"#a00010\"", "themes/a.toml:3: unknown role \"hihg\""),
             ("a", "low = \"#a00010\"\nlow =", "themes/a.toml:2: "),
             ("dark", "", "themes/dark.toml:1: dark is a built-in theme"),
         ] {

@@ -24,7 +24,8 @@ impl Plot {
     }
 
     pub fn title(self) -> &'static str {
-        ["Findings by risk", "Decisions per day", "Captures per minute", "Classes × targets"][self as usize]
+        ["Findings by risk", "Decisions per day (local time)", "Captures per minute", "Classes × targets"]
+            [self as usize]
     }
 
     /// The plot so many steps further; after the last one comes the first.

@@ -8,5 +8,5 @@ pub struct Signal {
     /// In one line.
     pub body: String,
     /// Facts by name: `token`, `logger`, `from` …
-    pub facts: Vec<(&'static str, String)>,
+    pub fields: Vec<(&'static str, String)>,
 }

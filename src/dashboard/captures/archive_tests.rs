@@ -99,7 +99,7 @@ fn payload_of_command_is_searched_from_day_before_it() {
     assert_eq!(sent(payload(2, 0)), [], "the payload is known");
     let mentions = calls(2, 2, "").mentions;
     let id = app.model.data.captures.rows[1].id();
-    app.send(Msg::Oob(OobNews::Recognised(vec![(id, mentions)])));
+    app.send(Msg::Oob(OobNews::Recognized(vec![(id, mentions)])));
     assert!(app.model.data.captures.rows[1].known().is_some());
 }
 

@@ -66,8 +66,8 @@ pub(crate) fn prompt_replay_of(model: &mut Model, captured: &CaptureRecord, url:
     let prompt = Prompt::new("Send this request again?", Then::Call { verb: "send again", jobs })
         .with_line(about)
         .with_line(which)
-        .with_line("headers and body as captured, with cookies and authorization")
-        .with_line("path and query of the URL above; redirects are not followed");
+        .with_line("Sends headers and body as captured, with cookies and authorization.")
+        .with_line("Uses path and query of the URL above. Follows no redirects.");
     model.open_prompt(prompt);
     Ok(())
 }

@@ -42,9 +42,9 @@ impl Model {
             }
             OobNews::Recalled(_) | OobNews::Captures { .. } | OobNews::Hits { .. } => {}
             OobNews::Payloads(payloads) => self.handle_payloads(payloads, effects),
-            OobNews::Recognised(changed) => {
+            OobNews::Recognized(changed) => {
                 let rows = self.data.captures.mention(&changed);
-                self.notify_of_recognised(&changed, effects);
+                self.notify_of_recognized(&changed, effects);
                 self.filter_captures(|list, asking| list.refilter(asking, &rows));
             }
             OobNews::Waits(problem) => self.notify_problem("captures", &problem),

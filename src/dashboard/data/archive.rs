@@ -16,7 +16,7 @@ pub struct Oob {
     /// Whether payloads and captures can be saved.
     pub writable: bool,
     pub archive: Archive,
-    /// What waits for the archive, while it cannot be written.
+    /// The changes that wait for the archive while it cannot be written.
     pub backlog: Option<ArchiveBacklog>,
     /// Why captures and payloads cannot be saved, or another problem of the archive.
     pub problem: Option<Arc<Problem>>,
@@ -57,7 +57,7 @@ pub enum OobNews {
     /// Payloads that another dashboard or command added or changed.
     Payloads(Vec<Arc<Payload>>),
     /// Captures in memory that mention other payloads since the book changed.
-    Recognised(Vec<(CaptureKey, Arc<[Mention]>)>),
+    Recognized(Vec<(CaptureKey, Arc<[Mention]>)>),
     /// Counting hits failed. Captures are archived nevertheless.
     Uncounted(Arc<Problem>),
     /// Another program locks the archive. Captures wait for it.

@@ -47,7 +47,7 @@ pub struct Triage {
     pub(crate) basis: Option<Basis>,
     /// The digest of the last scans, and the time of reading that it includes.
     pub(crate) digest: Option<(Same<Table<Scan>>, Option<Stamp>, u64)>,
-    /// What the next rows reuse.
+    /// The correlation that the next rows reuse.
     pub(crate) earlier: Option<Arc<EarlierCorrelation>>,
     /// When the findings of the rows were fetched, by the service's clock.
     pub(crate) read: Option<Stamp>,

@@ -71,7 +71,7 @@ impl AlertState {
         self.next = now + APART;
         if more > 0 {
             signal.body.push_str(&format!(" and {more} more"));
-            signal.facts.push(("more", more.to_string()));
+            signal.fields.push(("more", more.to_string()));
         }
         Some(signal)
     }

@@ -180,6 +180,10 @@ fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
 
 fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let baseline = args.baseline().flatten();
+    if baseline.is_none() && model.findings.triage.state.baseline(&model.workspace_name()).is_none() {
+        model.notify(Tone::Plain, "no baseline to remove");
+        return Ok(());
+    }
     let notice = match &baseline {
         None => "no baseline: new means since the previous scan".to_owned(),
         Some(Baseline::Day(day)) => format!("baseline set: {day}"),

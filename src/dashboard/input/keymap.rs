@@ -49,7 +49,7 @@ pub enum KeymapError {
     Action { place: &'static str, action: String },
     #[error("[keys.{place}] {action}: invalid key {key:?}")]
     Key { place: &'static str, action: &'static str, key: String },
-    #[error("[keys.{place}] {action}: {key:?} has several keys, and this context takes one at a time")]
+    #[error("[keys.{place}] {action}: {key:?}: this context accepts one key only")]
     Single { place: &'static str, action: &'static str, key: String },
     #[error("[keys.{place}] {action}: {key:?} is a character that is typed in this context")]
     Typed { place: &'static str, action: &'static str, key: String },

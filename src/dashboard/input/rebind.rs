@@ -9,6 +9,7 @@
 use crate::config::file::{CommandSetting, KeySetting};
 use crate::dashboard::input::action::TerminalAction;
 use crate::dashboard::input::{Action, Context, CustomAction, Entry, KeyChord, KeySequence, Keymap, KeymapError};
+use crate::query::error::nearest;
 
 /// An invalid line of `[keys]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,8 +24,10 @@ impl RebindError {
     /// The next step for the user.
     pub fn hint(&self) -> String {
         match &self.error {
-            KeymapError::Place(_) => {
-                format!("rename the table to one of: {}", Context::ALL.map(Context::name).join(", "))
+            KeymapError::Place(place) => {
+                let near = nearest(place, Context::ALL.map(Context::name).into_iter());
+                let near = near.map(|name| format!("did you mean [keys.{name}]? · ")).unwrap_or_default();
+                format!("{near}`scandeck keys` lists the contexts")
             }
             KeymapError::Action { .. } => "`scandeck keys` lists the actions".to_owned(),
             KeymapError::Twice { place, first, .. } | KeymapError::Overlap { place, first, .. } => {
@@ -108,10 +111,10 @@ impl Keymap {
                 return Err(wrong(format!("no commands in the context {:?}", setting.context), of_commands));
             }
             if Action::named(name).is_some() {
-                return Err(wrong("an action has this name".to_owned(), "choose another name"));
+                return Err(wrong("the name is taken by an action".to_owned(), "choose another name"));
             }
             if keymap.custom(name).is_some() {
-                return Err(wrong("another command has this name".to_owned(), "choose another name"));
+                return Err(wrong("the name is taken by another command".to_owned(), "choose another name"));
             }
             let action = Action::Custom(action);
             keymap.push(Entry { context, action, keys: Vec::new() });
@@ -230,8 +233,12 @@ mod tests {
         for (settings, line, words) in [
             (vec![command(3, "ticket", "findings", "c")], 3, "c is assigned to both confirm and ticket"),
             (vec![command(1, "a", "lists", "Z"), command(4, "b", "lists", "Z")], 4, "both a and b"),
-            (vec![command(1, "a", "lists", "Z"), command(5, "a", "lists", "W")], 5, "another command has this name"),
-            (vec![command(6, "zoom", "lists", "Z")], 6, "\"zoom\": an action has this name"),
+            (
+                vec![command(1, "a", "lists", "Z"), command(5, "a", "lists", "W")],
+                5,
+                "the name is taken by another command",
+            ),
+            (vec![command(6, "zoom", "lists", "Z")], 6, "\"zoom\": the name is taken by an action"),
             (vec![command(7, "a", "prompts", "Z")], 7, "no commands in the context \"prompts\""),
             (vec![command(8, "a", "moon", "Z")], 8, "[[commands]] \"a\": unknown context \"moon\""),
             (vec![empty], 2, "`command` is missing or empty"),

@@ -19,7 +19,7 @@ impl Model {
         }
     }
 
-    /// Requests the bodies of captures that are in files. If there are any, the action goes on when they were read.
+    /// Requests the bodies of captures that are in files. If there are any, the action continues when they were read.
     pub(crate) fn must_read(&self, purpose: CaptureUse, captures: &[CaptureRecord], effects: &mut Vec<Effect>) -> bool {
         let must = captures.iter().any(|record| record.body.is_some());
         if must {

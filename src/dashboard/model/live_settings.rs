@@ -22,11 +22,8 @@ impl Model {
     pub(crate) fn warn_of_contrast(&mut self) {
         let themes = &self.settings.live.themes;
         let Some(theme) = themes.iter().find(|theme| theme.name == self.screen.theme) else { return };
-        let low: Vec<String> =
-            theme.low_contrasts().iter().map(|(role, contrast)| format!("{role} ({contrast:.1}:1)")).collect();
-        if !low.is_empty() {
-            let text = format!("theme {}: low contrast of {}", theme.name, low.join(", "));
-            self.notify(Tone::Plain, text);
+        if let Some(warning) = theme.contrast_warning() {
+            self.notify(Tone::Plain, format!("theme {:?}: {warning}", theme.name));
         }
     }
 

@@ -92,7 +92,7 @@ impl Model {
                 Effect::Export(exported) => exported.mask = Some(mask.clone()),
                 Effect::ExportCaptures(exported) => exported.mask = Some(mask.clone()),
                 Effect::Run(run) => {
-                    run.facts.iter_mut().for_each(|(_, value)| *value = mask.text(value).into_owned());
+                    run.variables.iter_mut().for_each(|(_, value)| *value = mask.text(value).into_owned());
                     run.input = mask.text(&run.input).into_owned();
                 }
                 Effect::Signal(signal) => mask_signal(&mask, signal),
@@ -102,14 +102,14 @@ impl Model {
         let before = effects.len();
         effects.retain(|effect| !matches!(effect, Effect::Edit(_)));
         if effects.len() < before {
-            self.notify(Tone::Plain, "the mask is on, $EDITOR would show names; :mask off first");
+            self.notify(Tone::Plain, "$EDITOR would show masked names · :mask off first");
         }
     }
 }
 
 fn mask_signal(mask: &Mask, signal: &mut Signal) {
-    let facts = signal.facts.iter_mut().map(|(_, value)| value);
-    for text in facts.chain([&mut signal.title, &mut signal.body]) {
+    let fields = signal.fields.iter_mut().map(|(_, value)| value);
+    for text in fields.chain([&mut signal.title, &mut signal.body]) {
         *text = mask.text(text).into_owned();
     }
 }

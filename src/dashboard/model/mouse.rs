@@ -25,7 +25,7 @@ pub struct ListScroll {
     pub number: u64,
 }
 
-/// What the pressed button holds.
+/// The object that the pressed button holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Held {
     /// A divider, and the cells between it and the pointer.

@@ -77,7 +77,7 @@ impl Model {
         };
         let address = named.or_else(of_row).ok_or("address is missing: enter `:mine ADDRESS`, or select a capture")?;
         let address: IpAddr =
-            address.trim().parse().map_err(|_| format!("invalid address `{address}`; use one such as 203.0.113.7"))?;
+            address.trim().parse().map_err(|_| format!("invalid address `{address}`; use an IPv4 or IPv6 address"))?;
         let name = address.to_canonical().to_string();
         let was = self.settings_of(OWN_ADDRESSES, &Shared::default()).iter().any(|(address, _)| *address == name);
         if !was && self.own_addresses().iter().any(|own| own.has(address)) {

@@ -88,7 +88,7 @@ impl Model {
     }
 
     /// Notifies of recent captures whose tokens became known when the payload book changed.
-    pub(crate) fn notify_of_recognised(&mut self, changed: &[(CaptureKey, Arc<[Mention]>)], effects: &mut Vec<Effect>) {
+    pub(crate) fn notify_of_recognized(&mut self, changed: &[(CaptureKey, Arc<[Mention]>)], effects: &mut Vec<Effect>) {
         let ids: BTreeSet<CaptureKey> = changed.iter().map(|(id, _)| *id).collect();
         let recent = self.service_now().as_second() - RECENT;
         let is_recent =
@@ -134,7 +134,7 @@ impl Model {
             return matches;
         }
         let list_context = self.list_context();
-        let rows: Vec<RecognizedCapture<'_>> = new.iter().map(|captured| captured.recognised(None)).collect();
+        let rows: Vec<RecognizedCapture<'_>> = new.iter().map(|captured| captured.recognized(None)).collect();
         let source = Rows { rows: &rows, others: &list_context, now: self.service_now().as_second() };
         for alert in on {
             let Ok(query) = Query::parse(&alert.query, QueryKind::Captures) else { continue };
@@ -175,7 +175,7 @@ impl Model {
         let parts = [what, of(|payload| &payload.technique), delay.clone(), from];
         let body = parts.iter().filter(|text| !text.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ");
         let time = capture.request_date.map(|date: Stamp| date.to_string()).unwrap_or_default();
-        let facts = vec![
+        let fields = vec![
             ("event", event.to_owned()),
             ("token", token),
             ("planted", place),
@@ -197,7 +197,7 @@ impl Model {
         Signal {
             title: clean(&title),
             body: clean(&body),
-            facts: facts.into_iter().map(|(name, text)| (name, clean(&text))).collect(),
+            fields: fields.into_iter().map(|(name, text)| (name, clean(&text))).collect(),
         }
     }
 

@@ -46,7 +46,7 @@ impl Model {
         }
     }
 
-    /// Requests the texts of findings that are in files. If there are any, the action goes on when they were read.
+    /// Requests the texts of findings that are in files. If there are any, the action continues when they were read.
     pub(crate) fn must_read_findings(
         &self,
         purpose: FindingUse,

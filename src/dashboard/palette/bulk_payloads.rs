@@ -27,7 +27,7 @@ pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<BulkPayloads, Fa
         Err(why) => return Some(Err(fault(why))),
     };
     Some(match (count, file) {
-        (_, "") => Err(fault(format!("FILE is missing after COUNT {count}"))),
+        (_, "") => Err(fault(format!("a file name is missing after {count}"))),
         (1..=MOST, file) => Ok(BulkPayloads { count, file: file.to_owned(), shape }),
         _ => Err(fault(format!("COUNT must be 1 to {MOST}"))),
     })
@@ -55,8 +55,8 @@ mod tests {
             ("0 f", "must be 1 to"),
             ("10001 f", "must be 1 to"),
             ("5 f shape=round", "unknown shape"),
-            ("5 shape=xxe", "FILE is missing"),
-            ("5", "FILE is missing after COUNT 5"),
+            ("5 shape=xxe", "a file name is missing"),
+            ("5", "a file name is missing after 5"),
         ] {
             assert!(matches!(parsed(typed), Some(Err(why)) if why.contains(word)), "{typed}: {:?}", parsed(typed));
         }

@@ -220,6 +220,8 @@ fn missing(text: &str, slots: &[ArgumentSlot], nth: usize) -> Fault {
     let what = match slot.shape {
         ArgumentShape::Tags => "a tag is missing: +TAG adds, -TAG removes".to_owned(),
         ArgumentShape::Baseline => "the baseline is missing: a date, scan ids or none".to_owned(),
+        ArgumentShape::Theme => "the theme is missing".to_owned(),
+        ArgumentShape::Query(_) if !slot.lead.is_empty() => format!("a query is missing: {} QUERY", slot.lead),
         shape if slot.lead.is_empty() => format!("{again}{shape} is missing"),
         shape => format!("`{} {shape}` is missing", slot.lead),
     };
@@ -263,7 +265,11 @@ fn read_one(
             let names = model.theme_names();
             let known = names.iter().find(|name| name.eq_ignore_ascii_case(typed));
             let unknown = || with_nearest(Fault::new(place, format!("theme `{typed}` not found")), typed, &names);
-            known.map(|name| ArgumentValue::Text((*name).to_owned())).ok_or_else(unknown)
+            let with_names = |fault: Fault| match fault.hint {
+                None => fault.with_hint(format!("use one of {}", names.join(", "))),
+                Some(_) => fault,
+            };
+            known.map(|name| ArgumentValue::Text((*name).to_owned())).ok_or_else(|| with_names(unknown()))
         }
         ArgumentShape::Workspace => {
             let table = data.workspaces.value();

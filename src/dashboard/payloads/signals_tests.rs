@@ -53,11 +53,11 @@ fn capture_row(id: i64, token: Option<u64>) -> CaptureRow {
 }
 
 fn fact<'a>(signal: &'a Signal, name: &str) -> &'a str {
-    signal.facts.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str()).unwrap_or_default()
+    signal.fields.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str()).unwrap_or_default()
 }
 
 #[test]
-fn hit_of_known_payload_alerts_with_facts_and_is_counted() {
+fn hit_of_known_payload_alerts_with_event_and_is_counted() {
     let mut app = TestDashboard::new();
     app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
     // Without a writable archive the dashboard counts the hit.
@@ -169,13 +169,13 @@ fn wait_requires_unique_payload() {
 }
 
 #[test]
-fn hit_recognised_later_alerts() {
+fn hit_recognized_later_alerts() {
     let mut app = TestDashboard::new();
     assert!(app.hit(9, None).is_empty());
     let payload = crate::oob::Payload { token: Token::of(5), workspace: "Acme".into(), ..Default::default() };
     app.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
     let late = capture_row(9, Some(5));
-    let signals = signals(app.send(Msg::Oob(OobNews::Recognised(vec![(late.id(), late.mentions)]))));
+    let signals = signals(app.send(Msg::Oob(OobNews::Recognized(vec![(late.id(), late.mentions)]))));
     assert_eq!((signals.len(), fact(&signals[0], "token")), (1, "aaaaaaaaaaaf"));
 }
 

@@ -73,7 +73,7 @@ fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCoun
         let most = values.iter().copied().max().unwrap_or_default();
         let style = cx.theme.risk(risk);
         let label = Line::from(vec![format::risk_span(cx.theme, risk), Span::styled(format!(" {}", now[at]), style)]);
-        draw_lines(buf, Rect { width: NAMES, ..row }, &[label, Line::styled(format!("  most {most}"), cx.theme.dim())]);
+        draw_lines(buf, Rect { width: NAMES, ..row }, &[label, Line::styled(format!("  max {most}"), cx.theme.dim())]);
         // The empty row above separates the risks.
         let gap = u16::from(height > 2);
         let chart =
@@ -98,10 +98,10 @@ fn resampled(samples: &[(Stamp, PlotCounts)], columns: usize, risk: usize) -> Ve
 }
 
 fn draw_axis(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, from: Timestamp, to: Timestamp) {
-    let is_short = to.as_second() - from.as_second() < 3600;
-    let form = if is_short { "%d %b %H:%M:%S UTC" } else { "%d %b %H:%M UTC" };
-    let time = |at: Timestamp| Line::styled(at.strftime(form).to_string(), cx.theme.dim());
-    draw_sides(buf, area, &time(from), &time(to));
+    let time = |at: Timestamp| at.strftime("%d %b %H:%M UTC").to_string();
+    let (from, to) = (time(from), time(to));
+    let to = if to == from { String::new() } else { to };
+    draw_sides(buf, area, &Line::styled(from, cx.theme.dim()), &Line::styled(to, cx.theme.dim()));
 }
 
 fn draw_decisions(
@@ -138,9 +138,9 @@ fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, minutes: &[(Timestam
     let most = minutes.iter().map(|(_, count)| *count).max().unwrap_or_default();
     let total: u64 = minutes.iter().map(|(_, count)| count).sum();
     let (chart, axis) = take_bottom(area, 1);
-    let facts =
-        format!("{} in {}, at most {most} in one", plural(total as usize, "capture"), plural(minutes.len(), "minute"));
-    draw_line(buf, chart, &Line::styled(facts, cx.theme.dim()));
+    let separator = cx.theme.glyphs.separator;
+    let summary = format!("{} {separator} peak {most} per minute", plural(total as usize, "capture"));
+    draw_line(buf, chart, &Line::styled(summary, cx.theme.dim()));
     let chart = Rect { y: chart.y + 1, height: chart.height.saturating_sub(1), ..chart };
     // Few minutes are drawn as wide bars.
     let columns = (usize::from(area.width) / minutes.len()).min(usize::from(DAY));

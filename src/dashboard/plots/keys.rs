@@ -1,6 +1,6 @@
 //! The keys while a plot is open: another plot, a copy of its numbers.
 
-use crate::dashboard::base::{Effect, Plot};
+use crate::dashboard::base::{Effect, Plot, Tone};
 use crate::dashboard::input::{Action, EditAction, PlotAction};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::plots::data;
@@ -11,7 +11,11 @@ pub(crate) fn handle_key(model: &mut Model, plot: Plot, action: Option<Action>, 
         Some(Action::Plot(PlotAction::Next)) => plot.step(1),
         Some(Action::Plot(PlotAction::Previous)) => plot.step(-1),
         Some(Action::Plot(PlotAction::Copy)) => {
-            let (what, text) = (format!("{} as CSV", plot.title()), data::csv(model, plot));
+            let (what, text) = (format!("CSV of {}", plot.title().to_lowercase()), data::csv(model, plot));
+            // Only the header.
+            if text.lines().count() < 2 {
+                return model.notify(Tone::Plain, "nothing to copy: the plot has no data");
+            }
             return effects.push(Effect::Copy { what, text });
         }
         Some(Action::Edit(EditAction::Close)) => {

@@ -1,4 +1,4 @@
-//! Runs a command of the configuration: no shell, facts in variables and as JSON on standard input, a process group of its
+//! Runs a command of the configuration: no shell, the rows in variables and as JSON on standard input, a process group of its
 //! own, limits of time and output.
 
 use crate::client::Problem;
@@ -41,7 +41,7 @@ async fn run_within(run: &CommandRun, limit: Duration) -> Result<String, Problem
     let mut command = Command::new(program);
     // The command never gets the API key. Its colours would be shown as escape sequences.
     command.args(arguments).env_remove("SCANDECK_API_KEY").env("NO_COLOR", "1");
-    command.envs(run.facts.iter().map(|(name, value)| (format!("SCANDECK_{name}"), value)));
+    command.envs(run.variables.iter().map(|(name, value)| (format!("SCANDECK_{name}"), value)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
     let mut child = command.spawn().map_err(|error| failed(format!("{program} cannot be started: {error}")))?;
     // Declared after `child`, so that the group is killed before the child is reaped.
@@ -93,11 +93,11 @@ mod tests {
     fn command(words: &[&str]) -> CommandRun {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         let action = CustomAction::new(&CommandSetting { words, ..CommandSetting::default() });
-        CommandRun { action, facts: vec![("NAME", "$(id) `x`".to_owned())], input: "{\"items\":[]}\n".to_owned() }
+        CommandRun { action, variables: vec![("NAME", "$(id) `x`".to_owned())], input: "{\"items\":[]}\n".to_owned() }
     }
 
     #[tokio::test]
-    async fn command_gets_facts_and_json_without_a_shell() {
+    async fn command_gets_variables_and_json_without_a_shell() {
         let output = run(&command(&["sh", "-c", "printf '%s|' \"$SCANDECK_NAME\"; cat", "$SCANDECK_NAME"])).await;
         assert_eq!(output.unwrap(), "$(id) `x`|{\"items\":[]}\n");
         assert_eq!(run(&command(&["echo", "$SCANDECK_NAME;", "a b"])).await.unwrap(), "$SCANDECK_NAME; a b\n");

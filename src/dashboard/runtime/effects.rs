@@ -107,7 +107,7 @@ impl EventLoop {
                     changed.filter_map(|(id, now)| Some((id, now?))).collect()
                 };
                 let changed = tokio::task::spawn_blocking(again).await.unwrap_or_default();
-                Msg::Oob(OobNews::Recognised(changed))
+                Msg::Oob(OobNews::Recognized(changed))
             }),
             // Sent as an answer and not queued, because the queue is handled before the next key.
             Effect::NextChunk => _ = self.answers.0.send(TaskReport::Msg(Box::new(Msg::NextChunk))),

@@ -30,7 +30,7 @@ const REST: Duration = Duration::from_secs(1);
 /// How long the end of the reader waits for the answer, which the next program would read as keys.
 const ANSWER: Duration = Duration::from_millis(100);
 
-/// What the terminal sends.
+/// Input from the terminal.
 #[derive(Debug, PartialEq)]
 pub(crate) enum TerminalInput {
     Event(Event),
@@ -56,8 +56,8 @@ impl BackgroundAnswer {
     /// No keys that somebody types.
     const CERTAIN: &str = "\x1b]11;rgb";
 
-    fn to_question_at(asked: Instant) -> Self {
-        Self { until: asked + Self::PATIENCE, text: String::new(), held: Vec::new() }
+    fn to_question_at(queried_at: Instant) -> Self {
+        Self { until: queried_at + Self::PATIENCE, text: String::new(), held: Vec::new() }
     }
 
     /// How long the held events wait for the next one.
@@ -139,21 +139,21 @@ pub(crate) struct Keyboard {
     /// Ends the thread when it is dropped.
     stop: DropGuard,
     thread: JoinHandle<()>,
-    /// When the terminal was asked for its background, and whether it has answered.
-    asked: Instant,
+    /// When the terminal was queried for its background, and whether it has answered.
+    queried_at: Instant,
     answered: CancellationToken,
 }
 
 impl Keyboard {
-    /// Starts to read. The terminal was asked for its background at this time.
-    pub fn open(asked: Instant) -> Self {
+    /// Starts to read. The terminal was queried for its background at this time.
+    pub fn open(queried_at: Instant) -> Self {
         let (to, events) = mpsc::channel(WAITING);
         let (stop, answered) = (CancellationToken::new(), CancellationToken::new());
         let (stopped, answer) = (stop.clone(), answered.clone());
         let thread = tokio::task::spawn_blocking(move || {
-            Handle::current().block_on(stopped.run_until_cancelled(read(to, asked, answer)));
+            Handle::current().block_on(stopped.run_until_cancelled(read(to, queried_at, answer)));
         });
-        Self { events, next: None, stop: stop.drop_guard(), thread, asked, answered }
+        Self { events, next: None, stop: stop.drop_guard(), thread, queried_at, answered }
     }
 
     /// The next input, or `None` when the terminal is gone.
@@ -169,7 +169,7 @@ impl Keyboard {
         self.next.take().or_else(|| self.events.try_recv().ok())
     }
 
-    /// What this function makes of the next input, if that has arrived and is a key of which it makes something.
+    /// The choice of this function for the next input, if it has arrived and is a key. Without a choice, the input remains.
     pub fn take_key<T>(&mut self, choose: impl FnOnce(KeyEvent) -> Option<T>) -> Option<T> {
         self.next = self.at_hand();
         let Some(Ok(TerminalInput::Event(Event::Key(key)))) = &self.next else { return None };
@@ -180,8 +180,8 @@ impl Keyboard {
 
     /// Stops reading. After this, another program receives the keys.
     pub async fn close(self) {
-        // A terminal that does not answer is no error.
-        let _ = timeout_at(self.asked + ANSWER, self.answered.cancelled()).await;
+        // A terminal that does not answer is not an error.
+        let _ = timeout_at(self.queried_at + ANSWER, self.answered.cancelled()).await;
         drop(self.stop);
         match timeout(LAST_READ, self.thread).await {
             // It fails only if the thread panicked, which the panic hook has reported.
@@ -191,9 +191,9 @@ impl Keyboard {
     }
 }
 
-async fn read(to: mpsc::Sender<io::Result<TerminalInput>>, asked: Instant, answered: CancellationToken) {
+async fn read(to: mpsc::Sender<io::Result<TerminalInput>>, queried_at: Instant, answered: CancellationToken) {
     let mut stream = EventStream::new();
-    let mut answer = BackgroundAnswer::to_question_at(asked);
+    let mut answer = BackgroundAnswer::to_question_at(queried_at);
     loop {
         let next = match answer.pause() {
             Some(pause) => timeout(pause, stream.next()).await,
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_like_the_beginning_of_the_answer_are_keys() {
+    fn partial_terminal_response_is_read_as_keys() {
         let mut answer = expected();
         let typed = [escape(), key(']'), key('1'), key('x')];
         assert_eq!(taken(&mut answer, typed.clone()), typed.map(TerminalInput::Event));

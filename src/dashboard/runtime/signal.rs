@@ -75,15 +75,15 @@ pub async fn run(words: &[String], signal: &Signal) -> Result<(), Problem> {
     // The command has no use for the API key.
     command.args(arguments).env_remove("SCANDECK_API_KEY");
     command.env("SCANDECK_TITLE", &signal.title).env("SCANDECK_BODY", &signal.body);
-    command.envs(signal.facts.iter().map(|(name, text)| (format!("SCANDECK_{}", name.to_uppercase()), text)));
+    command.envs(signal.fields.iter().map(|(name, text)| (format!("SCANDECK_{}", name.to_uppercase()), text)));
     run_with_input(command, json(signal).as_bytes(), LIMIT).await.map_err(failed)
 }
 
 fn json(signal: &Signal) -> String {
     let own = [("title", &signal.title), ("body", &signal.body)];
-    let facts = signal.facts.iter().map(|(name, text)| (*name, text));
+    let fields = signal.fields.iter().map(|(name, text)| (*name, text));
     let all: serde_json::Map<_, _> =
-        own.into_iter().chain(facts).map(|(name, text)| (name.to_owned(), text.as_str().into())).collect();
+        own.into_iter().chain(fields).map(|(name, text)| (name.to_owned(), text.as_str().into())).collect();
     format!("{}\n", serde_json::Value::from(all))
 }
 
@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn signal(body: &str) -> Signal {
-        Signal { title: "payload hit".into(), body: body.into(), facts: vec![("from", "$(id) `x`".to_owned())] }
+        Signal { title: "payload hit".into(), body: body.into(), fields: vec![("from", "$(id) `x`".to_owned())] }
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn command_receives_facts_without_shell() {
+    async fn command_receives_event_without_shell() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("alerts");
         let script =

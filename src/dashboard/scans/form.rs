@@ -79,12 +79,12 @@ pub(crate) fn open<'a>(
         FormField::choice(FieldId::Tool, "Tool", tools.chain(["other tool, by id".to_owned()]), 0),
         FormField::line(FieldId::ToolId, "Tool id", "").with_help("an integer, such as 30"),
         FormField::choice(FieldId::Params, "Parameters", ["as fields", "as JSON", "defaults of the tool"], AS_FIELDS),
-        FormField::choice(FieldId::ScanType, "Scan type", SCAN_TYPES, 0).with_help("custom: parameters as JSON"),
+        FormField::choice(FieldId::ScanType, "Scan type", SCAN_TYPES, 0),
         FormField::choice(FieldId::Ports, "Ports", PORTS, 0),
         FormField::choice(FieldId::PortTop, "How many", TOPS, 1),
         FormField::line(FieldId::PortRange, "From-to", "1-65535").with_help("1 to 65535, such as 1-1024"),
         FormField::line(FieldId::PortList, "Ports", "").with_help("such as 22, 80, 8000-8010"),
-        FormField::line(FieldId::TlsPort, "Port", "").with_help("1 to 65535; empty: port of the target, else 443"),
+        FormField::line(FieldId::TlsPort, "Port", "").with_help("1 to 65535; empty: port of an https target, else 443"),
         FormField::choice(FieldId::StartTls, "STARTTLS", START_TLS, 0),
         FormField::choice(FieldId::Protocol, "Protocol", PROTOCOLS, 0)
             .with_help("udp needs a service that runs as root"),
@@ -229,8 +229,9 @@ fn arrange(form: &mut Form) {
         (None, _) => "Scan a target by name".to_owned(),
     };
     form.summary = match scans {
-        1 => vec!["Starts 1 scan.".to_owned()],
-        _ => vec![format!("Starts {scans} scans, {AT_ONCE} calls at a time.")],
+        // The button has the same words.
+        1 => Vec::new(),
+        _ => vec![format!("Starts {scans} scans, {AT_ONCE} requests at a time.")],
     };
 }
 

@@ -31,13 +31,16 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     let text = field.text();
     field.notes = text.lines().map(|line| note(line.trim(), &refused, &existing, &mut seen)).collect();
     let good = field.notes.iter().filter(|note| can_be_sent(note)).count();
-    let reasons: Vec<String> = field
-        .notes
-        .iter()
-        .filter_map(|note| if let LineNote::Bad(why) = note { Some(why.clone()) } else { None })
+    let reasons: Vec<(String, String)> = text
+        .lines()
+        .zip(&field.notes)
+        .filter_map(|(line, note)| match note {
+            LineNote::Bad(why) => Some((line.trim().to_owned(), why.clone())),
+            _ => None,
+        })
         .collect();
     let bad = reasons.len();
-    let all_exist = bad > 0 && reasons.iter().all(|why| why == EXISTS);
+    let all_exist = bad > 0 && reasons.iter().all(|(_, why)| why == EXISTS);
     let refusals: Vec<String> = field
         .notes
         .iter()
@@ -48,7 +51,11 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     form.summary = match bad {
         0 => Vec::new(),
         // The note beside a line is cut where the screen is narrow.
-        _ => vec![format!("{} skipped: {}", plural(bad, "line"), reasons.first().map_or("", String::as_str))],
+        _ => reasons
+            .first()
+            .map(|(line, why)| format!("{} skipped: `{line}`: {why}", plural(bad, "line")))
+            .into_iter()
+            .collect(),
     };
     form.summary.extend(refusals.first().map(|why| format!("{} not added: {why}", plural(refusals.len(), "target"))));
     match (good, bad) {
@@ -115,7 +122,7 @@ fn kind(line: &str) -> Result<TargetType, String> {
         return Ok(TargetType::IpAddress);
     }
     if line.split_once('/').is_some_and(|(host, bits)| host.parse::<IpAddr>().is_ok() && bits.parse::<u8>().is_ok()) {
-        return Err("use one address per target, not a network".to_owned());
+        return Err("a network: use one address per target".to_owned());
     }
     if let Some((host, port)) = line.rsplit_once(':')
         && port.parse::<u16>().is_ok()
@@ -126,7 +133,7 @@ fn kind(line: &str) -> Result<TargetType, String> {
     if is_name(&lower) {
         return Ok(TargetType::Hostname);
     }
-    Err("use a host name, an IP address or an http(s) URL".to_owned())
+    Err("not a host name, IP address or URL".to_owned())
 }
 
 fn is_name(name: &str) -> bool {
@@ -199,7 +206,7 @@ pub(crate) fn scope_prompt<'a>(refused: impl Iterator<Item = (&'a Job, &'a Probl
     }
     let question = match names.as_slice() {
         [] => return None,
-        all => format!("Add {} to the scope file and the list?", plural(all.len(), "target")),
+        all => format!("Add {} to the scope file and to the targets?", plural(all.len(), "target")),
     };
     let prompt = Prompt::new(question, Then::AddToScope(names));
     let prompt = prompt.with_line(named).with_line("Scan only systems for which you have permission.");

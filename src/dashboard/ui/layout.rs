@@ -72,7 +72,7 @@ pub struct Areas {
     pub dividers: Vec<PlacedDivider>,
 }
 
-/// The contents of places that can show more than one thing.
+/// The contents of places that can show more than one pane.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {
     /// The pane of key 5: captures or loggers.

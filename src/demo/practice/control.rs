@@ -3,8 +3,8 @@
 //! ```text
 //!   GET  /                        the list as text
 //!   GET  /weaknesses              the list as JSON
-//!   POST /weaknesses/ID/on|off    switches one (also `break`, `mend`)
-//!   POST /all-on, /all-off        switches all (also `/break-all`, `/mend-all`)
+//!   POST /weaknesses/ID/on|off    switches one (earlier names: `break`, `mend`)
+//!   POST /all-on, /all-off        switches all (earlier names: `/break-all`, `/mend-all`)
 //! ```
 
 use std::fmt::Write;

@@ -175,9 +175,9 @@ pub fn page() -> String {
     for (mode, id, description) in FetchMode::ALL {
         page.push_str(&format!("<h2>{id}</h2><p>{description}</p>"));
         page.push_str(&match mode {
-            FetchMode::Header => "<pre>curl -H 'X-Callback: ADDRESS' …/fetch/header</pre>".to_owned(),
+            FetchMode::Header => "<pre>curl -H 'X-Callback: URL' …/fetch/header</pre>".to_owned(),
             _ => format!(
-                "<form action=\"/fetch/{id}\"><input name=\"url\" size=\"60\" aria-label=\"address\"> \
+                "<form action=\"/fetch/{id}\"><input name=\"url\" size=\"60\" aria-label=\"URL\"> \
                  <button>Request</button></form>"
             ),
         });

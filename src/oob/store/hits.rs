@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Whoever archives keeps the hits in them right after. What was archived without, by an older program, one that ended in
-//! between, or before its payload was known, lies behind `looked` and is made good by [`Store::search_chunk`]. A hit is
+//! between, or before its payload was known, is after `looked`; [`Store::search_chunk`] searches it. A hit is
 //! stored once, whoever finds it and however often.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What a report says about all findings together: cover, headline, recommendations, scans.
+//! The part of a report about all findings together: cover, headline, recommendations, scans.
 
 use std::collections::{BTreeMap, BTreeSet};
 

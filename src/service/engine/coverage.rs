@@ -56,7 +56,9 @@ impl Obstacle {
         match error {
             // The scope excludes the address, so nothing is missing.
             WebError::Refused(_) => None,
-            WebError::Connect(_) | WebError::Broken(_) | WebError::Unresponsive => Some(Self::Connection),
+            WebError::Connect(_) | WebError::NotTls | WebError::Broken(_) | WebError::Unresponsive => {
+                Some(Self::Connection)
+            }
             WebError::Timeout => Some(Self::Timeout),
             WebError::Undecodable(_) => Some(Self::Undecodable),
             WebError::RateLimited => Some(Self::RateLimited),
@@ -89,7 +91,7 @@ impl Obstacle {
         matches!(self, Self::Unauthorized | Self::Forbidden)
     }
 
-    /// What to do about it.
+    /// The remedy.
     fn remedy(self) -> &'static str {
         match self {
             Self::Unauthorized | Self::LoginWall => {
@@ -157,11 +159,11 @@ struct CoverageCounts {
 }
 
 impl CoverageCounts {
-    fn not_judged(self, rule: CoverageRule) -> Option<NotJudged> {
+    fn incomplete(self, rule: CoverageRule) -> Option<IncompleteTest> {
         let Self { requests, missed } = self;
         let count: u32 = missed.values().sum();
         let share = 100 * u64::from(count) / u64::from(requests.max(1));
-        (share > u64::from(rule.most_missed)).then_some(NotJudged { requests, missed })
+        (share > u64::from(rule.most_missed)).then_some(IncompleteTest { requests, missed })
     }
 }
 
@@ -184,9 +186,9 @@ impl CheckCoverage {
         self.count(Some(Obstacle::LoginWall));
     }
 
-    /// What a check without a web site could not judge.
-    pub fn not_judged(&self, rule: CoverageRule) -> Option<NotJudged> {
-        self.counts().not_judged(rule)
+    /// The incomplete part of a check without a web site.
+    pub fn incomplete(&self, rule: CoverageRule) -> Option<IncompleteTest> {
+        self.counts().incomplete(rule)
     }
 
     fn counts(&self) -> CoverageCounts {
@@ -214,14 +216,14 @@ pub const SCRIPTS: CoverageRule = CoverageRule { most_missed: 9, reads_errors: f
 /// Error pages.
 pub const ERROR_PAGES: CoverageRule = CoverageRule { most_missed: 32, reads_errors: true, may_refuse: true };
 
-/// What a check could not judge.
+/// A test with too many requests without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotJudged {
+pub struct IncompleteTest {
     requests: u32,
     missed: BTreeMap<Obstacle, u32>,
 }
 
-impl NotJudged {
+impl IncompleteTest {
     /// The causes in words.
     pub fn cause(&self) -> String {
         let causes: Vec<&str> = self.missed.keys().map(|obstacle| obstacle.cause()).collect();
@@ -274,11 +276,11 @@ impl<'a> CheckedWeb<'a> {
         self.web.limits()
     }
 
-    /// What the check could not judge. `start` is the start page as the scan first saw it.
+    /// The incomplete part of the check. `start` is the start page as the scan first saw it.
     ///
     /// A check that was refused on single paths requests the start page again: a site that still shows it refuses these
     /// paths only.
-    pub async fn not_judged(&self, start: &HttpPage, rule: CoverageRule) -> Option<NotJudged> {
+    pub async fn incomplete(&self, start: &HttpPage, rule: CoverageRule) -> Option<IncompleteTest> {
         let CoverageCounts { requests, mut missed } = self.coverage.counts();
         if rule.reads_errors {
             missed.remove(&Obstacle::ServerError);
@@ -287,7 +289,7 @@ impl<'a> CheckedWeb<'a> {
         if missed.keys().any(is_normal) && self.shows(start).await {
             missed.retain(|obstacle, _| !is_normal(obstacle));
         }
-        CoverageCounts { requests, missed }.not_judged(rule)
+        CoverageCounts { requests, missed }.incomplete(rule)
     }
 
     /// The requests, and how many of them the site refused.
@@ -322,7 +324,7 @@ pub struct ScanCoverage {
     /// All tests of the scan, those of the crawl included.
     planned: u32,
     tests: Vec<&'static str>,
-    incomplete: Vec<(&'static str, NotJudged)>,
+    incomplete: Vec<(&'static str, IncompleteTest)>,
     requests: u32,
     refused: u32,
 }
@@ -333,9 +335,9 @@ impl ScanCoverage {
     }
 
     /// Adds a test.
-    pub fn add(&mut self, uid: &'static str, not_judged: Option<NotJudged>) {
+    pub fn add(&mut self, uid: &'static str, incomplete: Option<IncompleteTest>) {
         self.tests.push(uid);
-        self.incomplete.extend(not_judged.map(|not_judged| (uid, not_judged)));
+        self.incomplete.extend(incomplete.map(|incomplete| (uid, incomplete)));
         self.incomplete.sort_by_key(|(uid, _)| *uid);
     }
 
@@ -349,13 +351,13 @@ impl ScanCoverage {
     /// (`src/triage/coverage.rs`): their earlier findings are not retested.
     pub fn findings(&self, port: u16, service: &str) -> Vec<NewFinding> {
         let mut rows: BTreeMap<&str, (FindingKind, CoverageCauses)> = BTreeMap::new();
-        for (uid, not_judged) in &self.incomplete {
-            for (obstacle, count) in &not_judged.missed {
+        for (uid, incomplete) in &self.incomplete {
+            for (obstacle, count) in &incomplete.missed {
                 let kind = obstacle.kind();
                 let (_, causes) = rows.entry(kind.id()).or_insert_with(|| (kind, CoverageCauses::new()));
                 let cause = causes.entry(*obstacle).or_default();
                 cause.missed += count;
-                cause.requests += not_judged.requests;
+                cause.requests += incomplete.requests;
                 cause.tests.push(uid);
             }
         }
@@ -422,14 +424,14 @@ impl ScanCoverage {
 
     fn causes(&self) -> BTreeMap<Obstacle, u32> {
         let mut causes: BTreeMap<Obstacle, u32> = BTreeMap::new();
-        for (obstacle, count) in self.incomplete.iter().flat_map(|(_, not_judged)| &not_judged.missed) {
+        for (obstacle, count) in self.incomplete.iter().flat_map(|(_, incomplete)| &incomplete.missed) {
             *causes.entry(*obstacle).or_default() += count;
         }
         causes
     }
 }
 
-/// The tests by name; a group such as `web.cookie` stands for all its tests of the scan (`all`).
+/// The tests by name; a group such as `web.cookie` represents all its tests of the scan (`all`).
 fn grouped<'a>(tests: &[&'a str], all: &[&str]) -> Vec<&'a str> {
     fn group(uid: &str) -> Option<&str> {
         uid.match_indices('.').nth(1).map(|(at, _)| &uid[..at])
@@ -457,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn obstacles_are_answers_that_say_nothing_about_the_path() {
+    fn response_status_maps_to_obstacle() {
         for (status, location, expected) in [
             (200, "", None),
             (404, "", None),
@@ -483,8 +485,8 @@ mod tests {
         }
         let CoverageCounts { requests, missed } = coverage.counts();
         let mut scan = ScanCoverage::new(15);
-        scan.add("web.robots", Some(NotJudged { requests, missed: missed.clone() }));
-        scan.add("web.cors", Some(NotJudged { requests, missed }));
+        scan.add("web.robots", Some(IncompleteTest { requests, missed: missed.clone() }));
+        scan.add("web.cors", Some(IncompleteTest { requests, missed }));
         scan.add("web.method", None);
         let findings = scan.findings(80, "http");
         assert_eq!((findings.len(), findings[0].vuln_id.as_str()), (1, "coverage.errors"));
@@ -505,11 +507,11 @@ mod tests {
     }
 
     #[test]
-    fn remedy_names_what_helps_against_the_cause() {
+    fn each_cause_has_remedy() {
         for (status, remedy) in [(401, "credentials"), (403, "firewall"), (429, "requests_per_second")] {
             let mut scan = ScanCoverage::new(1);
             let missed = BTreeMap::from([(Obstacle::of_page(&page(status, "")).unwrap(), 1)]);
-            scan.add("web.robots", Some(NotJudged { requests: 1, missed }));
+            scan.add("web.robots", Some(IncompleteTest { requests: 1, missed }));
             let finding = scan.findings(80, "http").remove(0);
             assert!(finding.recommendation.contains(remedy), "{}", finding.recommendation);
             assert!(finding.vuln_description.contains(&format!("HTTP {status}")), "{}", finding.vuln_description);

@@ -37,7 +37,7 @@ fn kinds(result: &ScanResult) -> Vec<&str> {
     kinds
 }
 
-fn not_judged(result: &ScanResult) -> Vec<&str> {
+fn incomplete(result: &ScanResult) -> Vec<&str> {
     let mut uids: Vec<&str> =
         result.tests.iter().filter(|test| test.metadata["judged"] == false).map(|test| test.uid.as_str()).collect();
     uids.sort_unstable();
@@ -56,7 +56,7 @@ async fn site_that_refuses_everything_has_no_finding_but_its_coverage() {
         let result = website(port, json!({})).run().await;
         result.check();
         assert_eq!(kinds(&result), [kind], "{status}");
-        let missed = not_judged(&result);
+        let missed = incomplete(&result);
         for uid in ["web.header.csp", "web.exposed.git", "web.secret", "web.cors", "web.javascript.outdated"] {
             assert!(missed.contains(&uid), "{status}: {uid} of {missed:?}");
         }
@@ -70,7 +70,7 @@ async fn site_that_refuses_everything_has_no_finding_but_its_coverage() {
 }
 
 #[tokio::test]
-async fn path_that_is_refused_on_a_site_that_answers_is_judged() {
+async fn refused_path_on_open_site_does_not_make_tests_incomplete() {
     let port = web(|path, _| match path {
         "/" => ok("text/html", "<p>shop"),
         "/robots.txt" => redirect("/login"),
@@ -79,7 +79,7 @@ async fn path_that_is_refused_on_a_site_that_answers_is_judged() {
     .await;
     let result = website(port, json!({})).run().await;
     result.check();
-    assert_eq!(not_judged(&result), [""; 0], "{}", message(&result));
+    assert_eq!(incomplete(&result), [""; 0], "{}", message(&result));
     assert!(result.findings().all(|finding| !finding.vuln_id.starts_with("coverage.")));
 }
 
@@ -95,7 +95,7 @@ async fn site_that_shows_only_its_start_page_blocks_the_scan() {
     let message = message(&result);
     assert!(message.starts_with("1 page read, 2 not readable (HTTP 403), "), "{message}");
     assert_eq!(result.of("coverage.blocked").len(), 1, "{message}");
-    let missed = not_judged(&result);
+    let missed = incomplete(&result);
     assert!(missed.contains(&"web.exposed.git") && missed.contains(&"web.secret"), "{missed:?}");
     assert_eq!(result.of("web.header.csp_missing").len(), 1);
 }
@@ -110,7 +110,7 @@ async fn refused_scripts_leave_the_tests_of_scripts_incomplete() {
     .await;
     let result = website(port, json!({})).run().await;
     result.check();
-    assert_eq!(not_judged(&result), ["web.exposed.source_map", "web.javascript.outdated", "web.secret"]);
+    assert_eq!(incomplete(&result), ["web.exposed.source_map", "web.javascript.outdated", "web.secret"]);
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn site_that_blocks_the_scan_after_some_requests_is_not_judged_from_then_o
     .await;
     let result = website(port, json!({})).run().await;
     result.check();
-    let missed = not_judged(&result);
+    let missed = incomplete(&result);
     assert!(missed.contains(&"web.exposed.git") && !missed.contains(&"web.header.csp"), "{missed:?}");
     assert_eq!(result.of("web.header.csp_missing").len(), 1);
     assert_eq!(result.of("web.security_txt").len(), 0);
@@ -184,7 +184,7 @@ async fn start_page_that_is_a_login_page_is_a_login_wall() {
     result.check();
     let walls = result.of("coverage.login_wall");
     assert_eq!(walls.len(), 1, "{}", message(&result));
-    assert!(not_judged(&result).contains(&"web.exposed.env"), "{}", walls[0].evidence.as_json());
+    assert!(incomplete(&result).contains(&"web.exposed.env"), "{}", walls[0].evidence.as_json());
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn rate_limit_slows_the_scan_and_everything_is_judged() {
     .await;
     let result = website(port, json!({"scan_type": "custom", "discovery": ["robots", "security_txt"]})).run().await;
     result.check();
-    assert_eq!(not_judged(&result), [""; 0], "{}", message(&result));
+    assert_eq!(incomplete(&result), [""; 0], "{}", message(&result));
     let refused = refused.lock().unwrap().len();
     assert!((1..=6).contains(&refused), "{refused} refused");
     assert!(result.elapsed > Duration::from_millis(900), "{:?}", result.elapsed);
@@ -243,7 +243,7 @@ async fn answer_that_is_cut_is_requested_once_more() {
     let one_at_a_time = json!({"scan_type": "custom", "attack_active": [], "discovery": ["robots"]});
     let result = website(port, one_at_a_time).run().await;
     result.check();
-    assert_eq!(not_judged(&result), [""; 0], "{}\n{}", message(&result), result.raw.join("\n"));
+    assert_eq!(incomplete(&result), [""; 0], "{}\n{}", message(&result), result.raw.join("\n"));
 }
 
 /// A TLS server that sends this and closes the connection without the message that TLS requires.
@@ -281,7 +281,7 @@ async fn tls_connection_without_close_notify_ends_a_body_without_length_only() {
         let result = TestScan::new(Tool::WEBSITE, &target, params).run().await;
         let is_finished = matches!(result.outcome, ScanOutcome::Finished(_));
         assert_eq!(
-            is_finished && not_judged(&result).is_empty(),
+            is_finished && incomplete(&result).is_empty(),
             is_read,
             "{:?}\n{}",
             result.outcome,
@@ -302,7 +302,7 @@ async fn slow_answer_gets_twice_the_time() {
     scan.limits.answer_time = Some(Duration::from_millis(200));
     let result = scan.run().await;
     result.check();
-    assert_eq!(not_judged(&result), [""; 0], "{}", result.raw.join("\n"));
+    assert_eq!(incomplete(&result), [""; 0], "{}", result.raw.join("\n"));
     let timeouts = result.raw.iter().filter(|line| line.contains("before the timeout")).count();
     assert_eq!(timeouts, 1, "{}", result.raw.join("\n"));
 }
@@ -340,7 +340,7 @@ fn packed(encoding: &str, body: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn encoded_pages_are_read_and_broken_ones_are_not_judged() {
+async fn undecodable_page_makes_tests_incomplete() {
     for encoding in ["br", "zstd", "deflate"] {
         let port = web(move |path, _| match path {
             "/" => packed(encoding, &encoded(encoding, "<a href=/next>next</a>")),
@@ -358,6 +358,6 @@ async fn encoded_pages_are_read_and_broken_ones_are_not_judged() {
     .await;
     let result = website(port, json!({})).run().await;
     result.check();
-    assert_eq!(not_judged(&result), ["web.robots"]);
+    assert_eq!(incomplete(&result), ["web.robots"]);
     assert_eq!(result.of("coverage.errors").len(), 1);
 }

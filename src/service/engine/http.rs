@@ -57,8 +57,10 @@ pub struct HttpPage {
 pub enum WebError {
     #[error("{0}")]
     Refused(String),
-    #[error("no connection: {0}")]
+    #[error("cannot connect: {0}")]
     Connect(String),
+    #[error("the port responds, but not with TLS; use http://")]
+    NotTls,
     #[error("no complete response before the timeout")]
     Timeout,
     #[error("invalid HTTP response: {0}")]
@@ -245,7 +247,7 @@ impl<'a> Web<'a> {
         };
         let host = headers.get(HOST).and_then(|host| host.to_str().ok());
         let host = host.map(|host| format!(" Host: {host}")).unwrap_or_default();
-        self.run.raw(format!("{method} {url}{host} -> {line} {} ms", elapsed.as_millis())).await;
+        self.run.raw(format!("{method} {url}{host} -> {line} ({} ms)", elapsed.as_millis())).await;
         answer
     }
 
@@ -416,6 +418,8 @@ fn web_error(error: reqwest::Error) -> WebError {
         cause => cause,
     };
     match () {
+        // The name of a rustls error.
+        () if connect && cause.contains("InvalidContentType") => WebError::NotTls,
         () if connect => WebError::Connect(cause.split(" (os error").next().unwrap_or_default().to_lowercase()),
         () if decode && !is_cut => WebError::Undecodable(cause),
         () => WebError::Broken(cause),

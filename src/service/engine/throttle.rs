@@ -100,7 +100,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn refusals_of_one_moment_are_one_pause() {
+    fn simultaneous_429_responses_cause_one_pause() {
         let (mut state, now) = (ThrottleState::default(), Instant::now());
         assert_eq!(state.reserve(now), None);
         state.refuse(now, Some(SECOND));

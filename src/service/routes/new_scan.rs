@@ -14,7 +14,7 @@ use crate::contract::scan::hide_secrets;
 use crate::contract::{
     RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, ScanId, Target, TargetId, Tool, WordlistId, WorkspaceId,
 };
-use crate::service::address::Address;
+use crate::service::address::{Address, AddressError};
 use crate::service::engine::guests::missing;
 use crate::service::engine::tools::{is_offered, unknown_tool_message};
 use crate::service::engine::{ParamsError, check_params, check_rate};
@@ -74,7 +74,9 @@ async fn check_workspace(app: &App, target: &Target, workspace: Option<Workspace
 }
 
 async fn queue_named(app: &App, name: &str, workspace: Option<i64>, scan: &ScanToAdd) -> RouteResult<QueuedScan> {
-    let address = allowed_address(app, "target_name", name)?;
+    let parsed = Address::parse(name);
+    let parsed = if scan.tool == Tool::TLS.0 { parsed.map_err(AddressError::over_tls) } else { parsed };
+    let address = allowed_address(app, "target_name", parsed)?;
     check_scan_rate(app, scan, &address)?;
     let workspace = workspace_or_current(app, workspace).await?;
     let target = TargetToAdd { workspace, name: address.canonical(), kind: address.kind(), description: "" };

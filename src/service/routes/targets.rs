@@ -6,7 +6,7 @@ use axum::response::IntoResponse;
 
 use super::{DataJson, RouteResult, created, data, workspace_or_current};
 use crate::contract::{Target, TargetId, TargetType};
-use crate::service::address::Address;
+use crate::service::address::{Address, AddressError};
 use crate::service::endpoint::{
     Endpoint,
     EndpointBody::JsonOrForm,
@@ -45,7 +45,7 @@ async fn show(State(app): State<App>, Id(id): Id<TargetId>) -> RouteResult<DataJ
 
 async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let name = fields.text("name")?.ok_or_else(|| ApiError::bad_request("name is required"))?;
-    let address = allowed_address(&app, "name", name)?;
+    let address = allowed_address(&app, "name", Address::parse(name))?;
     let workspace = workspace_or_current(&app, fields.integer("workspace_id")?).await?;
     let target = TargetToAdd {
         workspace,
@@ -72,8 +72,8 @@ async fn delete(State(app): State<App>, Id(id): Id<TargetId>) -> RouteResult<Sta
 }
 
 /// The address of a new target: 400 when it is invalid, 403 when the scope check refuses it.
-pub(super) fn allowed_address(app: &App, field: &str, name: &str) -> RouteResult<Address> {
-    let address = Address::parse(name).map_err(|error| ApiError::bad_request(format!("{field}: {error}")))?;
+pub(super) fn allowed_address(app: &App, field: &str, parsed: Result<Address, AddressError>) -> RouteResult<Address> {
+    let address = parsed.map_err(|error| ApiError::bad_request(format!("{field}: {error}")))?;
     app.scope_check.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
     Ok(address)
 }

@@ -70,8 +70,10 @@ async fn edit(State(app): State<App>, Id(id): Id<WorkspaceId>, fields: Fields) -
 
 async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<StatusCode> {
     if app.store.current_workspace().await? == id {
-        return Err(ApiError::conflict(format!("workspace {id} is the current workspace of the service"))
-            .with_details("restart the service with `--current-workspace ID` of another workspace"));
+        return Err(ApiError::conflict(format!(
+            "cannot delete workspace {id}: it is the current workspace of the service"
+        ))
+        .with_details("restart the service with `--current-workspace` and another id"));
     }
     app.worker.stop_workspace(&app, id).await?;
     no_content(app.store.delete_workspace(id).await?, "workspace", id)

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pattern_covers_what_lies_within_it() {
+    fn pattern_covers_narrower_patterns() {
         let covers = |outer: &str, inner: &str| outer.parse::<Pattern>().unwrap().covers(&inner.parse().unwrap());
         for (outer, inner) in
             [("a.test", "a.test"), ("*.a.test", "b.a.test"), ("*.a.test", "*.b.a.test"), ("10.0.4.0/24", "10.0.4.9")]

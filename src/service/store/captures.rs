@@ -11,7 +11,7 @@ use sqlx::{FromRow, Row, SqliteConnection};
 use super::{Store, StoreResult, json_ids, stamp, text};
 use crate::contract::{Capture, CaptureId, LoggerId, Shared};
 
-/// What one logger may store.
+/// The limits of one logger.
 #[derive(Clone, Copy, Debug)]
 pub struct LoggerQuota {
     pub requests: i64,

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn close_waits_for_a_deletion_whose_client_has_gone() {
+    async fn close_waits_for_deletion_of_disconnected_client() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("scandeck.db");
         let store = store_with_scans(&file).await;

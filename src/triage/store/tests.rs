@@ -67,7 +67,7 @@ async fn store_files_are_private() {
 }
 
 #[tokio::test]
-async fn concurrent_writers_lose_nothing_and_receive_news() {
+async fn concurrent_writers_see_events_of_each_other() {
     let temp = tempfile::tempdir().unwrap();
     let (first, second) = tokio::join!(open(temp.path()), open(temp.path()));
     let writer = |mut store: Store, instance: u64| async move {
@@ -205,7 +205,7 @@ async fn damaged_file_is_rescued_or_reported() {
 }
 
 #[tokio::test]
-async fn emptied_file_is_reported_and_left_as_it_is() {
+async fn emptied_file_is_reported_and_not_modified() {
     let temp = tempfile::tempdir().unwrap();
     let file = temp.path().join("decisions.db");
     fs::write(&file, "").unwrap();

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_in_a_file_are_read_as_they_came() {
+    fn texts_round_trip_through_file() {
         let directory = tempfile::tempdir().unwrap();
         let mut store = TextStore::new(directory.path().join("new"));
         let rows: Vec<_> = (1..=3).map(|id| store.list(finding(id, &format!("line {id}")), None)).collect();

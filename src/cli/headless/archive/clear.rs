@@ -31,7 +31,7 @@ impl<'a> ArchiveReader<'a> {
         };
         archived.await.map_err(|cause| {
             let hint = hint(&cause).map(|hint| format!("{hint}; or ")).unwrap_or_default();
-            let message = format!("not done: captures cannot be archived: {cause:#}");
+            let message = format!("captures not cleared: they cannot be archived: {cause:#}");
             CliError::new(message, format!("{hint}without archiving: `scandeck api {call}`")).into()
         })
     }

@@ -217,6 +217,8 @@ pub(crate) fn pasted_text_is_one_line_and_never_runs() {
 #[test]
 pub(crate) fn baseline_is_recorded_and_requires_store() {
     let mut app = app();
+    let is_recorded = |effect: &Effect| matches!(effect, Effect::Record(_));
+    assert!(!run(&mut app, "baseline none").iter().any(is_recorded), "there is none to remove");
     let effects = run(&mut app, "baseline 2026-10-01");
     let day = Baseline::Day(jiff::civil::date(2026, 10, 1));
     let recorded = effects.iter().find_map(|effect| match effect {

@@ -84,7 +84,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "plot",
         &[ArgumentSlot::optional(ArgumentShape::Choice(&Plot::NAMES, "NAME"))],
-        "plot findings, decisions, captures, or a heat map of classes and targets",
+        "show a plot: findings, decisions, captures or heatmap",
         "plot heatmap",
         |model, args, _| {
             let plot = args.choice().and_then(Plot::named).unwrap_or(Plot::Findings);

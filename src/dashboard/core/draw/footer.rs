@@ -224,7 +224,7 @@ fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Hint> {
     match menu.entry.as_ref().map(|entry| entry.choice) {
         None => vec![
             Hint::new(VerdictAction::MENU.into_iter().filter_map(key).collect::<Vec<_>>().join(" "), "decide"),
-            hint(Context::Decide, Action::Edit(EditAction::Accept), "save without verdict"),
+            hint(Context::Decide, Action::Edit(EditAction::Accept), "save without a verdict"),
             hint(Context::Decide, Action::List(ListAction::TakeBack), "undo choice"),
             hint(Context::Decide, Action::Edit(EditAction::Close), "cancel"),
         ],

@@ -1,4 +1,4 @@
-//! Captures whose bodies were read: the action that needed them goes on.
+//! Captures whose bodies were read: the action that needed them continues.
 
 use crate::client::Problem;
 use crate::dashboard::base::{CaptureUse, Effect, Tone};

@@ -1,7 +1,7 @@
-//! Commands of the configuration: the facts that a command gets, and its end.
+//! Commands of the configuration: the variables that a command gets, and its end.
 //!
 //! ```text
-//!   key ─► texts and bodies in memory? ─► facts, JSON ─► Effect::Run ─► Msg::CommandEnded ─► text or notice
+//!   key ─► texts and bodies in memory? ─► variables, JSON ─► Effect::Run ─► Msg::CommandEnded ─► text or notice
 //!                └ otherwise read them, then ─┘
 //! ```
 
@@ -78,7 +78,7 @@ fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut
     };
     let ids: Vec<String> = items.iter().filter_map(|item| Some(item.get("id")?.to_string())).collect();
     let target = model.target_at_hand().and_then(|id| model.target_name(id)).map(ToString::to_string);
-    let facts = [
+    let variables = [
         ("LIST", copies::noun(pane)),
         ("ID", of_first(["id", "token"])),
         ("IDS", ids.join(" ")),
@@ -87,16 +87,16 @@ fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut
         ("WORKSPACE", model.workspace_name().to_string()),
         ("SERVICE", model.session.name.clone()),
     ];
-    let named = facts.iter().filter(|(name, _)| !matches!(*name, "ID" | "IDS" | "NAME"));
+    let named = variables.iter().filter(|(name, _)| !matches!(*name, "ID" | "IDS" | "NAME"));
     let mut input: serde_json::Map<String, Value> =
         named.map(|(name, value)| (name.to_lowercase(), json!(value))).collect();
     input.insert("items".to_owned(), Value::Array(items));
     let input = format!("{}\n", text::escaped_json(&Value::Object(input).to_string()));
-    let facts = facts.into_iter().map(|(name, value)| (name, clean(&value).into_owned())).collect();
+    let variables = variables.into_iter().map(|(name, value)| (name, clean(&value).into_owned())).collect();
     if action.command().output == CommandOutput::Text {
         model.notify(Tone::Plain, running(action));
     }
-    effects.push(Effect::Run(Box::new(CommandRun { action, facts, input })));
+    effects.push(Effect::Run(Box::new(CommandRun { action, variables, input })));
 }
 
 /// The notice until a command ends.

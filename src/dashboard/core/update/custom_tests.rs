@@ -1,4 +1,4 @@
-//! Commands of the configuration: their facts, their output, and when they are off.
+//! Commands of the configuration: their variables, their output, and when they are off.
 
 use crate::config::file::{CommandOutput, CommandSetting};
 use crate::dashboard::base::CommandRun;
@@ -31,11 +31,11 @@ fn run(effects: Vec<Effect>) -> CommandRun {
 }
 
 fn fact<'a>(run: &'a CommandRun, name: &str) -> &'a str {
-    &run.facts.iter().find(|(other, _)| *other == name).unwrap().1
+    &run.variables.iter().find(|(other, _)| *other == name).unwrap().1
 }
 
 #[test]
-fn command_gets_facts_and_json_of_the_selected_or_marked_rows() {
+fn command_gets_variables_and_json_of_the_selected_or_marked_rows() {
     let mut dashboard = dashboard(CommandOutput::Text, true);
     let one = run(dashboard.keys("2 Z"));
     assert_eq!([fact(&one, "LIST"), fact(&one, "ID"), fact(&one, "NAME")], ["targets", "1", "t1.acme.test"]);
@@ -85,7 +85,7 @@ fn command_that_changes_something_is_off_in_a_read_only_session() {
 }
 
 #[test]
-fn facts_are_masked_while_the_mask_is_on() {
+fn variables_of_commands_are_masked() {
     let mut dashboard = dashboard(CommandOutput::Text, true);
     dashboard.keys(": 'mask' enter");
     let run = run(dashboard.keys("2 Z"));

@@ -22,7 +22,7 @@ const ARCHIVED: &str = "All captures are archived on this machine first.";
 /// The subject of a confirmation.
 #[derive(Default)]
 struct Matter {
-    /// The calls, each about one thing.
+    /// The calls, each about one object.
     jobs: Vec<Job>,
     /// The objects that are deleted with them.
     lines: Vec<String>,
@@ -132,7 +132,7 @@ fn question(model: &Model, verb_of_question: &str, verb: &'static str, matter: M
 fn place(model: &Model) -> String {
     match model.session.name.as_str() {
         "" => String::new(),
-        name => format!(" on service {name}"),
+        name => format!(" at the service {name}"),
     }
 }
 
@@ -209,12 +209,13 @@ fn stops(model: &Model, ids: &[i64]) -> Matter {
         active.iter().any(|scan| scan.result_summary.by_risk().into_iter().any(|count| count != Some(0)));
     let jobs: Vec<Job> =
         active.iter().map(|scan| Job::new(model.scan_words(scan.id), Call::StopScan(scan.id))).collect();
-    let line = if jobs.is_empty() {
-        "scan has already ended"
-    } else if has_findings {
-        "A stopped scan cannot be resumed. Its findings remain."
-    } else {
-        "A stopped scan cannot be resumed. It has no findings yet."
+    let line = match (jobs.len(), has_findings) {
+        (0, _) if ids.len() > 1 => "all marked scans have already ended",
+        (0, _) => "scan has already ended",
+        (1, true) => "A stopped scan cannot be resumed. Its findings remain.",
+        (1, false) => "A stopped scan cannot be resumed. It has no findings yet.",
+        (_, true) => "Stopped scans cannot be resumed. Their findings remain.",
+        (_, false) => "Stopped scans cannot be resumed. They have no findings yet.",
     };
     Matter { jobs, lines: vec![line.to_owned()], word: None }
 }

@@ -1,4 +1,4 @@
-//! Findings whose long texts were read: the action that needed them goes on.
+//! Findings whose long texts were read: the action that needed them continues.
 
 use crate::dashboard::base::{Effect, FindingUse};
 use crate::dashboard::core::update::{copies, custom};

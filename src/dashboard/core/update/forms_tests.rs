@@ -322,7 +322,7 @@ fn invalid_target_line_has_its_whole_reason_below_the_form() {
     let mut app = TestDashboard::new();
     app.keys("2 n");
     app.send(Msg::Paste("foo bar\n10.0.0.0/24".to_owned()));
-    assert_eq!(app.form().summary, ["2 lines skipped: use a host name, an IP address or an http(s) URL"]);
+    assert_eq!(app.form().summary, ["2 lines skipped: `foo bar`: not a host name, IP address or URL"]);
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
         app
     };
     let mut app = refused(true);
-    assert_eq!(app.prompt().question, "Add 2 targets to the scope file and the list?");
+    assert_eq!(app.prompt().question, "Add 2 targets to the scope file and to the targets?");
     assert!(app.prompt().lines[0].contains("a.acme.test, b.acme.test"));
     let effects = app.keys("'2' enter");
     let names = ["a.acme.test", "b.acme.test"].map(str::to_owned).to_vec();

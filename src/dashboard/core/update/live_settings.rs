@@ -4,15 +4,20 @@ use crate::client::Problem;
 use crate::dashboard::base::{Effect, LiveSettings, Tone};
 use crate::dashboard::model::Model;
 
+const UNCHANGED: &str = "settings unchanged";
+const RELOADED: &str = "configuration reloaded";
+
 /// Uses the changed settings. After an error, the old ones remain.
 pub(crate) fn handle_settings_read(
     model: &mut Model,
     result: Result<Box<LiveSettings>, Problem>,
     effects: &mut Vec<Effect>,
 ) {
+    // The last state of the file replaces the notices about earlier ones.
+    model.overlay.notices.remove_starting(&[UNCHANGED, RELOADED]);
     let new = match result {
         Ok(new) => *new,
-        Err(problem) => return model.notify_problem("settings unchanged", &problem),
+        Err(problem) => return model.notify_problem(UNCHANGED, &problem),
     };
     let old = &model.settings.live;
     let differing = new.fixed.iter().filter(|setting| !old.fixed.contains(setting)).map(|(name, _)| *name);
@@ -28,8 +33,8 @@ pub(crate) fn handle_settings_read(
         effects.push(Effect::Mouse(!was_on));
     }
     match restart.as_str() {
-        "" => model.notify(Tone::Good, "configuration reloaded"),
-        names => model.notify(Tone::Good, format!("configuration reloaded · restart scandeck to use {names}")),
+        "" => model.notify(Tone::Good, RELOADED),
+        names => model.notify(Tone::Good, format!("{RELOADED} · restart scandeck to use {names}")),
     }
 }
 
@@ -71,7 +76,7 @@ mod tests {
         app.keys("Z");
         assert!(app.model.navigation.focus.zoomed);
         let notices: Vec<&str> = app.model.overlay.notices.iter().map(|notice| notice.text.as_str()).collect();
-        assert!(notices.contains(&"theme dusk: low contrast of high (1.1:1)"), "{notices:?}");
+        assert!(notices.contains(&"theme \"dusk\": contrast below 4.5:1 on white: high (1.1:1)"), "{notices:?}");
         assert!(notices.contains(&"configuration reloaded"), "{notices:?}");
     }
 
@@ -88,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_settings_leave_the_old_ones_and_name_the_place() {
+    fn invalid_settings_keep_earlier_settings_and_name_file_and_line() {
         let mut app = TestDashboard::new();
         app.model.use_settings(LiveSettings { theme: "dusk".into(), ..settings() });
         let problem = Problem::local("config.toml:3: unknown action \"fly\"").with_hint("see `scandeck keys`");
@@ -96,5 +101,20 @@ mod tests {
         assert_eq!(app.model.settings.live.theme, "dusk");
         let notice = app.model.overlay.notices.iter().last().unwrap();
         assert!(notice.text.contains("config.toml:3: unknown action"), "{}", notice.text);
+    }
+
+    #[test]
+    fn only_the_last_reload_is_shown() {
+        let mut app = TestDashboard::new();
+        let texts = |app: &TestDashboard| {
+            app.model.overlay.notices.iter().map(|notice| notice.text.clone()).collect::<Vec<_>>()
+        };
+        app.send(Msg::SettingsRead(Err(Problem::local("config.toml:1: theme \"dsk\" not found"))));
+        app.send(Msg::SettingsRead(Err(Problem::local("config.toml:1: theme \"dus\" not found"))));
+        assert_eq!(texts(&app), ["settings unchanged: config.toml:1: theme \"dus\" not found"]);
+        reload(&mut app, LiveSettings::default());
+        assert_eq!(texts(&app), ["configuration reloaded"]);
+        app.send(Msg::SettingsRead(Err(Problem::local("config.toml:1: theme \"\" not found"))));
+        assert_eq!(texts(&app), ["settings unchanged: config.toml:1: theme \"\" not found"]);
     }
 }

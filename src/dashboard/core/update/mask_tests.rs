@@ -59,13 +59,13 @@ fn masked_copies_and_files_have_stand_ins() {
 fn masked_notifications_have_stand_ins() {
     let mut dashboard = TestDashboard::new();
     dashboard.keys(": 'mask' enter");
-    let facts = vec![("from", "203.0.113.9".to_owned())];
+    let fields = vec![("from", "203.0.113.9".to_owned())];
     let mut effects =
-        vec![Effect::Signal(Box::new(Signal { title: "hit at probe".into(), body: "t1.acme.test".into(), facts }))];
+        vec![Effect::Signal(Box::new(Signal { title: "hit at probe".into(), body: "t1.acme.test".into(), fields }))];
     dashboard.model.mask_effects(&mut effects);
     let [Effect::Signal(signal)] = &effects[..] else { panic!("no signal") };
     assert!(signal.title.starts_with("hit at logger-") && signal.body.starts_with("host-"), "{signal:?}");
-    assert!(signal.facts[0].1.starts_with("ip-"));
+    assert!(signal.fields[0].1.starts_with("ip-"));
 }
 
 #[test]

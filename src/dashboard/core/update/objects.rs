@@ -144,7 +144,10 @@ fn scan_again(model: &mut Model) {
         Some(jobs) => deletions::prompt_start(model, jobs),
         None => {
             let new = model.key_label(Context::Scans, Action::Item(ItemAction::New));
-            model.notify(Tone::Bad, format!("scan not repeated: it used a login secret; {new} starts another"));
+            model.notify(
+                Tone::Bad,
+                format!("scan not repeated: it used credentials that are not stored; {new} starts another scan"),
+            );
         }
     }
 }

@@ -88,5 +88,5 @@ fn quitting_with_request_in_flight_mentions_it() {
     let mut app = TestDashboard::new();
     app.calls("2 D y");
     app.keys("q");
-    assert_eq!(app.prompt().lines, ["Leaves 1 request without an answer."]);
+    assert_eq!(app.prompt().lines, ["1 request is in flight: its outcome will be unknown."]);
 }

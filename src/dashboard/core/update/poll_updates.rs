@@ -122,9 +122,11 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
     }
     model.data.workspaces.succeed(table, at);
     if let Some(id) = next {
+        let shown = model.data.workspaces.value().and_then(|table| table.get(id)).map(|one| one.name.clone());
         model.work_in(id);
         if !first {
-            model.notify(Tone::Bad, "workspace deleted on the service; showing another one");
+            let shown = shown.unwrap_or_default();
+            model.notify(Tone::Bad, format!("workspace deleted at the service; showing {shown}"));
         }
     }
 }

@@ -100,7 +100,10 @@ pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
         prompt = prompt.with_line(format!("Cancels {}.", plural(waiting, "queued request")));
     }
     if in_flight > 0 {
-        prompt = prompt.with_line(format!("Leaves {} without an answer.", plural(in_flight, "request")));
+        prompt = prompt.with_line(match in_flight {
+            1 => "1 request is in flight: its outcome will be unknown.".to_owned(),
+            many => format!("{many} requests are in flight: their outcome will be unknown."),
+        });
     }
     if !model.calls.unknown.is_empty() {
         let unknown = plural(model.calls.unknown.len(), "request");

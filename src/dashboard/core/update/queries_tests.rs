@@ -31,7 +31,7 @@ fn invalid_query_shows_error_and_keeps_list() {
 }
 
 #[test]
-fn invalid_term_is_left_out_while_it_is_typed() {
+fn invalid_term_is_excluded_while_it_is_typed() {
     let mut app = TestDashboard::new();
     app.keys("/ ctrl-u");
     let all = app.shown(Pane::Findings);

@@ -321,7 +321,7 @@ impl Model {
     }
 }
 
-/// What a draft without a verdict leaves as it is.
+/// The fields that a draft without a verdict does not change.
 fn standing_details(draft: &Draft) -> String {
     match (draft.tag.as_slice(), draft.untag.as_slice()) {
         ([], []) => "set".to_owned(),

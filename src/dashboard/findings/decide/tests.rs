@@ -128,7 +128,7 @@ fn undo_describes_batch_and_selects_finding() {
     assert!(app.notices().contains("undone: false positive on Git repository"), "{}", app.notices());
     assert_eq!((app.selected(Pane::Findings), decided(&app).len()), (Some(2), 0));
     app.keys("u");
-    assert!(app.notices().contains("no decision of yours to undo"));
+    assert!(app.notices().contains("nothing to undo"));
     app.keys("ctrl-r ctrl-r");
     assert_eq!(decided(&app), [(2, Verdict::FalsePositive), (5, Verdict::Fixed)]);
 }

@@ -20,7 +20,7 @@ pub(crate) fn prompt(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
     let state = &model.findings.triage.state;
     let batch = if undo { state.last_done(&writer.who) } else { state.last_undone(&writer.who) };
     let Some(batch) = batch else {
-        return model.notify(Tone::Plain, if undo { "no decision of yours to undo" } else { "nothing to redo" });
+        return model.notify(Tone::Plain, if undo { "nothing to undo" } else { "nothing to redo" });
     };
     let here = model.workspace_name();
     let there = state.event(batch).map(|event| event.workspace.clone()).unwrap_or_default();

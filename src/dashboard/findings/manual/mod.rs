@@ -118,7 +118,7 @@ pub(crate) fn prompt_off(model: &mut Model) {
         .collect();
     let question = match own.as_slice() {
         [] => return model.notify(Tone::Plain, "findings of the service cannot be deleted, only manual findings"),
-        [(_, name)] => format!("Delete the manual finding “{name}”?"),
+        [(_, name)] => format!("Delete the manual finding \"{name}\"?"),
         many => format!("Delete {} manual findings?", many.len()),
     };
     let off = own.iter().map(|(id, _)| (Subject::Manual(*id), Change::Off(true))).collect();

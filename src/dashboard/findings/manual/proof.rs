@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_texts_name_first_and_count_others() {
+    fn list_of_more_than_five_texts_names_five_and_counts_others() {
         assert_eq!([few(&["q"]), few(&["q", "r"]), few(&["q", "r", "s"])], ["q", "q and r", "q, r and s"]);
         assert_eq!(few(&["a", "b", "c", "d", "e"]), "a, b, c, d and e");
         assert_eq!(few(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e and 2 more");

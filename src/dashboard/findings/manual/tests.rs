@@ -84,7 +84,7 @@ fn finding_from_capture_has_target_of_payload_or_request() {
 fn manual_finding_is_deleted_after_yes_and_undo_restores_it() {
     let mut app = TestDashboard::new();
     app.keys("3 g g n 'Mine' ctrl-o D");
-    assert_eq!(app.prompt().question, "Delete the manual finding “Mine”?");
+    assert_eq!(app.prompt().question, "Delete the manual finding \"Mine\"?");
     app.keys("y");
     assert!(own(&app).is_empty());
     app.keys("u");

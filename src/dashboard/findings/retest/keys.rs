@@ -35,7 +35,7 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
         if absent < all {
             model.notify(
                 Tone::Plain,
-                format!("{absent} of {} are absent: only these become fixed", plural(all, "finding")),
+                format!("{absent} of {} are absent: only these are marked as fixed", plural(all, "finding")),
             );
         }
     }
@@ -57,25 +57,25 @@ pub(crate) fn prompt(model: &mut Model) {
     if shown.is_empty() && hidden.is_empty() {
         return model.notify(Tone::Plain, "nothing selected");
     }
-    let (plan, left_out) = plan(model, &shown, many);
+    let (plan, excluded) = plan(model, &shown, many);
     if plan.jobs.is_empty() && hidden.is_empty() {
-        return model.notify(Tone::Plain, left_out.first().cloned().unwrap_or_else(|| "nothing to start".to_owned()));
+        return model.notify(Tone::Plain, excluded.first().cloned().unwrap_or_else(|| "nothing to start".to_owned()));
     }
-    let mut prompt = question(plan, left_out);
+    let mut prompt = question(plan, excluded);
     if !hidden.is_empty() {
-        let (wider, left_out) = self::plan(model, &[&shown[..], &hidden[..]].concat(), many);
+        let (wider, excluded) = self::plan(model, &[&shown[..], &hidden[..]].concat(), many);
         let include = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
         prompt = prompt.with_line(format!("{} marked but not shown; {include} includes them.", hidden.len()));
-        prompt.wider = Some(Box::new(question(wider, left_out)));
+        prompt.wider = Some(Box::new(question(wider, excluded)));
     }
     model.open_prompt(prompt);
 }
 
 /// Names a single finding and a single scan.
-fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
+fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
     let (findings, scans) = (plan.retest.findings.len(), plan.jobs.len());
     let finding = match plan.retest.findings.as_slice() {
-        [one] => format!("`{}`", one.name),
+        [one] => format!("\"{}\"", one.name),
         all => plural(all.len(), "finding"),
     };
     let scan = match plan.jobs.as_slice() {
@@ -84,16 +84,16 @@ fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
     };
     let words = format!("Retest {finding}? Repeats {scan}.");
     if findings == 1 || scans == 1 {
-        let prompt = Prompt::new(words, Then::Retest(Box::new(plan))).with_line("The parameters stay the same.");
-        return left_out.into_iter().fold(prompt, Prompt::with_line);
+        let prompt = Prompt::new(words, Then::Retest(Box::new(plan))).with_line("The parameters are unchanged.");
+        return excluded.into_iter().fold(prompt, Prompt::with_line);
     }
     let mut named: Vec<String> = plan.jobs.iter().take(NAMED).map(|job| job.about.clone()).collect();
     if scans > NAMED {
         named.push(format!("{} more", scans - NAMED));
     }
     let mut prompt = Prompt::new(words, Then::Retest(Box::new(plan)));
-    prompt = prompt.with_line(format!("The parameters stay the same: {}.", named.join("; ")));
-    left_out.into_iter().fold(prompt, Prompt::with_line)
+    prompt = prompt.with_line(format!("The parameters are unchanged: {}.", named.join("; ")));
+    excluded.into_iter().fold(prompt, Prompt::with_line)
 }
 
 /// The scans that reported some findings, each once, and the reasons why findings cannot be retested.
@@ -124,14 +124,15 @@ fn plan(model: &Model, ids: &[IssueId], opens: bool) -> (Plan, Vec<String>) {
         }
         retest.findings.push(finding);
     }
-    let mut left_out = Vec::new();
+    let mut excluded = Vec::new();
     if unknown > 0 {
-        left_out.push(format!("{} excluded: scan unknown.", plural(unknown, "finding")));
+        excluded.push(format!("{} excluded: scan unknown.", plural(unknown, "finding")));
     }
     if secret > 0 {
-        left_out.push(format!("{} excluded: the scan used a login secret.", plural(secret, "finding")));
+        excluded
+            .push(format!("{} excluded: the scan used credentials that are not stored.", plural(secret, "finding")));
     }
-    (Plan { retest, jobs, opens }, left_out)
+    (Plan { retest, jobs, opens }, excluded)
 }
 
 fn retest_finding(model: &Model, issue: &Issue) -> Option<RetestFinding> {

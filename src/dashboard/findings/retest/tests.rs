@@ -228,7 +228,7 @@ fn retest_excludes_scans_with_secret() {
     assert_eq!(app.prompt().question, "Retest 2 findings? Repeats scan 4, Website scan of t2.acme.test.");
     assert!(app.prompt().lines.iter().any(|line| line.starts_with("2 findings excluded")), "{:?}", app.prompt().lines);
     app.keys("n * g g s");
-    assert!(app.notices().contains("login secret"), "{}", app.notices());
+    assert!(app.notices().contains("credentials that are not stored"), "{}", app.notices());
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn difference_of_finding_lists_changed_lines() {
 fn prompt_of_single_retest_names_finding_and_scan() {
     let mut app = app();
     app.keys("3 g g s");
-    assert_eq!(app.prompt().question, "Retest `Private key`? Repeats scan 1, Website scan of t1.acme.test.");
+    assert_eq!(app.prompt().question, "Retest \"Private key\"? Repeats scan 1, Website scan of t1.acme.test.");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn resume(model: &mut Model, review: Box<Review>) {
         _ => {
             let key = model.key_label(Context::Review, Action::Review(ReviewAction::End));
             let elsewhere = plural(elsewhere, "shown finding");
-            model.notify(Tone::Bad, format!("{notice} · {elsewhere} not included · {key} to end"))
+            model.notify(Tone::Bad, format!("{notice} · {elsewhere} not included · {key} ends this review"))
         }
     }
 }
@@ -114,14 +114,13 @@ fn resume_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
 
 /// The question before a paused review is replaced. Its decisions remain, its cards do not.
 fn replace_prompt(model: &Model, review: &Review, ids: Vec<IssueId>, chosen: &str) -> Prompt {
-    let decided = match review.outcome(&model.findings.triage.state).decided() {
-        0 => "none".to_owned(),
-        decided => decided.to_string(),
+    let cards = plural(review.len(), "card");
+    let state = match review.outcome(&model.findings.triage.state).decided() {
+        0 => format!("It has {cards}, none decided."),
+        decided => format!("It has {cards}, {decided} decided. The decisions remain."),
     };
     let new = format!("The new review has {}.", plural(ids.len(), &format!("{chosen} finding")));
-    Prompt::new("Replace the paused review?", Then::StartReview(ids))
-        .with_line(format!("It has {}, {decided} decided. The decisions remain.", plural(review.len(), "card")))
-        .with_line(new)
+    Prompt::new("Replace the paused review?", Then::StartReview(ids)).with_line(state).with_line(new)
 }
 
 /// Starts a review of these findings, which replaces a paused one.

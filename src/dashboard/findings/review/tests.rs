@@ -103,7 +103,7 @@ fn paused_review_is_replaced_by_marked_findings_after_a_prompt() {
     app.keys("B esc b b / 'Weak' enter space backspace B");
     let prompt = app.prompt();
     assert_eq!(prompt.question, "Replace the paused review?");
-    assert_eq!(prompt.lines[0], "It has 3 cards, none decided. The decisions remain.");
+    assert_eq!(prompt.lines[0], "It has 3 cards, none decided.");
     app.keys("n");
     assert_eq!((review(&app).len(), app.model.reviewing().is_some()), (3, false), "still paused");
     app.keys("B y");
@@ -269,7 +269,7 @@ fn resumed_review_names_shown_findings_that_it_does_not_have() {
     let later = of_class(99, 1, "later", "Later", Risk::High);
     app.feed(Snapshot::Findings(table(sample_findings().into_iter().chain([later]))));
     app.keys("B");
-    let notice = "review resumed, 3 cards · 1 shown finding not included · S to end";
+    let notice = "review resumed, 3 cards · 1 shown finding not included · S ends this review";
     assert!(app.notices().contains(notice), "{}", app.notices());
 }
 

@@ -184,7 +184,7 @@ impl RowSource for StreamChunk<'_> {
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
         let Some(captured) = self.capture_at(row) else { return };
         let whole = self.context.read.and_then(|read| read.get(&captured.id()));
-        captured.recognised(whole).write_field(field, self.context.others, to);
+        captured.recognized(whole).write_field(field, self.context.others, to);
     }
 
     fn with_text(&self, text: &str) -> RowSet {

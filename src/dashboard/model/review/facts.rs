@@ -47,7 +47,7 @@ pub struct ReviewFacts {
     pub evidence: Arc<ReviewEvidence>,
     /// The previous decisions on the class, the latest first.
     pub earlier: Vec<Before>,
-    /// What a rule for the class would match now, if the last decisions are equal.
+    /// The matches of a rule for the class, if the last decisions are equal.
     pub rule: Option<RulePreview>,
     /// Decisions on the findings, the latest first.
     pub history: Vec<Done>,

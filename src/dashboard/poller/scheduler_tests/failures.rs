@@ -3,7 +3,7 @@
 use crate::dashboard::poller::scheduler_tests::*;
 
 #[test]
-fn unreachable_service_is_reported_once_and_polled_completely_when_back() {
+fn unreachable_service_is_reported_once_and_polled_completely_when_reachable_again() {
     let mut hand = Hand::new(true);
     hand.scans = vec![scan(1, ScanStatus::Running, 0)];
     hand.settle();

@@ -303,7 +303,7 @@ impl Task {
         let written = self.archive(&captures).await;
         // A payload is stored before its URL is used, so the book contains every token that can occur.
         let others = if self.backlog.is_unreadable { Ok(()) } else { self.read_others().await };
-        let new = self.recognised(captures.clone()).await;
+        let new = self.recognized(captures.clone()).await;
         let hits: Vec<Hit> =
             captures.iter().zip(&new).flat_map(|(one, captured)| one.hits(&captured.mentions)).collect();
         let whole = others.is_ok() && new.len() == captures.len();
@@ -335,7 +335,7 @@ impl Task {
         self.report_hits(news.counts, false);
         let Some((generation, workspace)) = self.workspace.clone() else { return Ok(()) };
         for chunk in chunks(news.captures.into_iter().filter(|one| one.workspace == workspace).collect()) {
-            let new = self.recognised(chunk).await;
+            let new = self.recognized(chunk).await;
             self.report(OobNews::Captures { generation, new });
         }
         Ok(())
@@ -349,7 +349,7 @@ impl Task {
     }
 
     /// Recognises the tokens in captures, on a blocking thread.
-    async fn recognised(&self, captures: Vec<ArchivedCapture>) -> Vec<CaptureRow> {
+    async fn recognized(&self, captures: Vec<ArchivedCapture>) -> Vec<CaptureRow> {
         let (book, bodies) = (self.book.clone(), Arc::clone(&self.bodies));
         let work = move || {
             let row = |one: &ArchivedCapture| CaptureRow::new(one, mentions(&one.capture, &book));

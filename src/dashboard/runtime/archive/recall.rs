@@ -35,7 +35,7 @@ impl Task {
         let page = store.captures(&workspace, recalling.before, most).await?;
         let ended = page.older.is_none();
         recalling.before = page.older;
-        let captures = self.recognised(page.captures.into_iter().rev().map(|(_, one)| one).collect()).await;
+        let captures = self.recognized(page.captures.into_iter().rev().map(|(_, one)| one).collect()).await;
         recalling.read += captures.len();
         recalling.bytes += captures.iter().map(CaptureRow::bytes).sum::<usize>();
         let full = recalling.read >= MOST || recalling.bytes >= MOST_BYTES;

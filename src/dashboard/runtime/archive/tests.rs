@@ -141,7 +141,7 @@ async fn large_response_is_reported_in_chunks() {
 }
 
 #[tokio::test]
-async fn payload_of_command_is_recognised_in_next_capture() {
+async fn payload_of_command_is_recognized_in_next_capture() {
     let temp = tempfile::tempdir().unwrap();
     let mut app = ArchiveTester::open(temp.path(), None);
     app.opened().await;

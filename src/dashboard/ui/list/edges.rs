@@ -7,7 +7,7 @@ use crate::dashboard::ui::{Cx, Edges, draw_frame, format, numbered};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
-/// Shorter reasons are left out.
+/// Shorter reasons are excluded.
 const SHORTEST_REASON: usize = 12;
 
 /// Draws the frame with its edges. Returns the area inside.

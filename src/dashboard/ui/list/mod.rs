@@ -328,7 +328,7 @@ fn draw_scope(
     }
     let area = indented(area);
     let room = usize::from(area.width).saturating_sub(right.width() + 1);
-    // An order that is cut tells nothing.
+    // A truncated sort order is useless.
     let order =
         || Some(parts_within(&pane.order, cx.theme.glyphs.separator, room)).filter(|it| text::width(it) <= room);
     let left = scope.unwrap_or_else(|| words(order().unwrap_or_default().to_owned(), cx.theme.dim()));

@@ -24,7 +24,7 @@ pub enum Guest {
     Sslscan,
 }
 
-/// What a tool does without its guest.
+/// The behaviour of a tool without its guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuestUse {
     /// The tool cannot run.

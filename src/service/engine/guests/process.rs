@@ -32,7 +32,7 @@ pub struct GuestLimits {
     pub output: usize,
 }
 
-/// What a guest printed.
+/// The output of a guest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuestOutput {
     pub text: String,

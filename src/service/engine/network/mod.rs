@@ -320,7 +320,7 @@ fn ranges(ports: &[u16]) -> String {
     all.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
-/// A line of output in pieces that the raw log keeps in full, cut between elements where possible.
+/// A line of output in chunks that the raw log keeps in full, cut between elements where possible.
 fn parts(line: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = line;

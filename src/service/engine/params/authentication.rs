@@ -26,7 +26,7 @@ impl Authentication {
         let is_nested = present(fields, "type").is_some() || present(fields, "params").is_some();
         let lines = if is_nested { nested(fields)? } else { plain(fields)? };
         if lines.is_empty() || lines.iter().any(|(name, value)| name.trim().is_empty() || value.trim().is_empty()) {
-            return Err(ParamsError::Value("authentication contains an empty header or cookie, or none".to_owned()));
+            return Err(ParamsError::Value("authentication contains no header or cookie, or an empty one".to_owned()));
         }
         let headers = lines.into_iter().map(|(name, value)| header(&name, &value)).collect::<Result<_, _>>()?;
         Ok(Self { headers })
@@ -74,7 +74,7 @@ fn nested(fields: &Map<String, Value>) -> Result<Lines, ParamsError> {
         "headers" | "header" => ["headers", "header"],
         "cookies" | "cookie" => ["cookies", "cookie"],
         _ => {
-            let message = "authentication: this service uses the types headers and cookies only; it does not log in";
+            let message = "authentication.type must be headers or cookies; this service does not log in";
             return Err(ParamsError::Value(message.to_owned()));
         }
     };

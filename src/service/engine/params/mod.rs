@@ -101,7 +101,7 @@ fn check_tls(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     if let Some(name) = text(params, "starttls")? {
         if name != "none" && StartTls::of(name).is_none() {
             let choices: Vec<&str> = StartTls::ALL.iter().map(|one| one.name()).collect();
-            return Err(ParamsError::Value(format!("starttls must be none, {}", choices.join(", "))));
+            return Err(ParamsError::Value(format!("starttls must be none, {}", listed(&choices))));
         }
         checked.insert("starttls".to_owned(), name.into());
     }
@@ -281,13 +281,19 @@ mod tests {
             (
                 Tool::WEBSITE,
                 json!({"scan_type":"custom","attack_active":["web.cors","sqli"]}),
-                "value: attack_active: unknown check `sqli`; this service only reads, and its active checks are web.",
+                "value: attack_active: unknown check `sqli` (this service has no attacks); available: web.",
             ),
             (Tool::PORTS, json!({"authentication":{"cookies":"a=b"}}), "value: authentication cannot be used"),
             (Tool::TLS, json!({"params":{"authentication":1}}), "value: authentication cannot be used"),
             (Tool::TLS, json!({"port":0}), "value: port must be 1 to 65535"),
             (Tool::TLS, json!({"starttls":"xmpp"}), "value: starttls must be none, smtp, imap"),
             (Tool::PORTS, json!({"port_top":"7"}), "value: port_top must be"),
+            (Tool::PORTS, json!({"port_list":"80,x"}), "value: port_list: `x` is not a port (1 to 65535)"),
+            (
+                Tool::PORTS,
+                json!({"port_range":{"start_port":"x","end_port":9}}),
+                "value: port_range.start_port: `x` is",
+            ),
             (Tool::PORTS, json!({"check_alive":"yes"}), "type: check_alive must be a boolean"),
             (Tool::PORTS, json!({"protocol_type":"udp"}), "value: protocol_type must be tcp"),
             (Tool::NETWORK, json!({"protocol_type":"sctp"}), "value: protocol_type must be tcp or udp"),

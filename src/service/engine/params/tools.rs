@@ -57,9 +57,12 @@ pub fn check_virtual_hosts(params: &Map<String, Value>) -> Result<Map<String, Va
 pub fn check_fuzzer(params: &Map<String, Value>) -> Result<Map<String, Value>, ParamsError> {
     let mut checked = check_words(params)?;
     let extensions = texts(params, "extensions", "extensions")?.unwrap_or_default();
-    if extensions.len() > MAX_EXTENSIONS || !extensions.iter().all(|text| is_extension(text)) {
-        let message = format!("extensions must be at most {MAX_EXTENSIONS} file extensions, such as .php or .bak");
-        return Err(ParamsError::Value(message));
+    if let Some(wrong) = extensions.iter().find(|text| !is_extension(text)) {
+        let wrong: String = wrong.chars().take(40).collect();
+        return Err(ParamsError::Value(format!("extensions: `{wrong}` is not a file extension such as .php or .bak")));
+    }
+    if extensions.len() > MAX_EXTENSIONS {
+        return Err(ParamsError::Value(format!("extensions must be at most {MAX_EXTENSIONS} file extensions")));
     }
     let dotted = |text: String| if text.starts_with(['.', '~']) { text } else { format!(".{text}") };
     checked.insert("extensions".to_owned(), extensions.into_iter().map(dotted).collect());
@@ -118,7 +121,7 @@ mod tests {
         for (tool, given, name) in [
             (Tool::PING, json!({"count":0}), "count must be 1 to 20"),
             (Tool::PING, json!({"port":70000}), "port must be 1 to 65535"),
-            (Tool::FUZZER, json!({"extensions":["../x"]}), "extensions must be"),
+            (Tool::FUZZER, json!({"extensions":["../x"]}), "extensions: `../x` is not a file extension"),
             (Tool::FUZZER, json!({"recursion_depth":9}), "recursion_depth must be 0 to 3"),
             (Tool::VIRTUAL_HOSTS, json!({"domain":"http://a.test/"}), "domain must be a host name"),
             (Tool::FUZZER, json!({"wordlist_id":0}), "wordlist_id must be a positive integer"),

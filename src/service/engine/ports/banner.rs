@@ -1,4 +1,4 @@
-//! What is shown of a service: its name, where the name comes from, and the first line that it sent.
+//! The description of a service: its name, where the name comes from, and the first line that it sent.
 //!
 //! `service` and `text` are evidence of `port.open`, so they stay as they are for services that earlier versions knew:
 //! a TLS server is `tls` there, and `name` and `detail` tell more.
@@ -58,7 +58,7 @@ impl Banner {
     /// Name and detail for people.
     pub fn summary(&self) -> String {
         match (self.source, &self.detail[..]) {
-            ("port number", _) if self.name == "unknown" => "unknown, no recognised response".to_owned(),
+            ("port number", _) if self.name == "unknown" => "unknown service, response not recognised".to_owned(),
             ("port number", _) => format!("{}, guessed by the port number", self.name),
             (_, "") => self.name.clone(),
             (_, detail) => format!("{}, {detail}", self.name),

@@ -125,7 +125,7 @@ fn parse_list(value: &Value) -> Result<PortSelection, ParamsError> {
         };
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let (first, last) = (port_text(first)?, port_text(last)?);
+            let (first, last) = (port_text(first, "port_list")?, port_text(last, "port_list")?);
             if first > last {
                 return Err(ParamsError::Value(format!("port_list: {first}-{last} is not a range")));
             }
@@ -142,18 +142,18 @@ fn port(value: &Value, name: &str) -> Result<u16, ParamsError> {
     match value {
         Value::Number(number) => match number.as_u64() {
             Some(n @ 1..=65535) => Ok(n as u16),
-            _ => Err(ParamsError::Value(format!("{name}: ports are 1 to 65535"))),
+            _ => Err(ParamsError::Value(format!("{name}: {number} is not a port (1 to 65535)"))),
         },
-        Value::String(text) => port_text(text),
+        Value::String(text) => port_text(text, name),
         other => Err(wrong(other, name, "a port")),
     }
 }
 
-fn port_text(text: &str) -> Result<u16, ParamsError> {
+fn port_text(text: &str, name: &str) -> Result<u16, ParamsError> {
     match text.trim().parse::<u16>() {
         Ok(port) if port > 0 => Ok(port),
         _ => Err(ParamsError::Value(format!(
-            "`{}` is not a port: ports are 1 to 65535",
+            "{name}: `{}` is not a port (1 to 65535)",
             text.chars().take(20).collect::<String>()
         ))),
     }

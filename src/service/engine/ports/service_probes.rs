@@ -2,7 +2,7 @@
 //!
 //! None of them guesses a password or changes data; each one is what an ordinary client sends first.
 //!
-//! The Java debugger (JDWP) is not asked: a program that waits for its debugger (`suspend=y`) starts when a connection
+//! The Java debugger (JDWP) is not probed: a program that waits for its debugger (`suspend=y`) starts when a connection
 //! that sent the handshake is closed.
 
 /// A message, and the service that its response proves.

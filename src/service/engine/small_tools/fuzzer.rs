@@ -92,7 +92,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         }
     }
     let mut coverage = ScanCoverage::new(1);
-    coverage.add("web.path", client.not_judged(&first, PROBES).await);
+    coverage.add("web.path", client.incomplete(&first, PROBES).await);
     let mut summary = format!(
         "{} in {}, {} found",
         plural(params.words.len(), "word"),

@@ -28,8 +28,8 @@ const MAX_REQUESTS: u32 = 60;
 /// Runs tool 310.
 pub async fn recon(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let counted = |count: usize| match count {
-        1 => "1 technology recognized".to_owned(),
-        count => format!("{count} technologies recognized"),
+        1 => "1 technology recognised".to_owned(),
+        count => format!("{count} technologies recognised"),
     };
     scan(run, kind::TECHNOLOGY, |category| category != FIREWALL, counted).await
 }
@@ -37,8 +37,8 @@ pub async fn recon(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
 /// Runs tool 500.
 pub async fn firewall(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let counted = |count: usize| match count {
-        0 => "no firewall recognized by ordinary requests".to_owned(),
-        count => format!("{} recognized", plural(count, "firewall")),
+        0 => "no firewall recognised in ordinary responses".to_owned(),
+        count => format!("{} recognised", plural(count, "firewall")),
     };
     scan(run, kind::FIREWALL, |category| category == FIREWALL, counted).await
 }
@@ -72,7 +72,7 @@ async fn scan(
     let mut summary = format!("{} read, {}", plural(crawled.pages.len(), "page"), counted(findings.len()));
     run.tested(TestDone::new(kind.id(), "Technologies", json!({"findings": findings.len()}), findings)).await;
     let mut coverage = ScanCoverage::new(1);
-    coverage.add(kind.id(), client.not_judged(&first, PAGES).await);
+    coverage.add(kind.id(), client.incomplete(&first, PAGES).await);
     report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
     Ok(summary)
 }
@@ -130,7 +130,7 @@ mod tests {
         let result = TestScan::new(Tool::FIREWALL, &format!("http://127.0.0.1:{port}/"), json!({})).run().await;
         result.check();
         assert_eq!(result.findings().count(), 0);
-        let why = "1 page read, no firewall recognized by ordinary requests";
+        let why = "1 page read, no firewall recognised in ordinary responses";
         assert_eq!(result.outcome, ScanOutcome::Finished(why.into()));
     }
 }

@@ -8,7 +8,7 @@ use crate::service::engine::http::HttpPage;
 
 static TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?is)<title[^>]*>(.{0,200}?)</title>").ok());
 
-/// What distinguishes the answer for an existing path from that for any path.
+/// The features that distinguish the answer for an existing path from that for any path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerShape {
     status: u16,

@@ -74,7 +74,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let hosts: BTreeSet<&str> = found.iter().filter_map(|one| one["hostname"].as_str()).collect();
     let mut summary = format!("{} tried, {} found", plural(names.len(), "name"), plural(hosts.len(), "subdomain"));
     let mut coverage = ScanCoverage::new(1);
-    coverage.add("domain.subdomain", counts.not_judged(PROBES));
+    coverage.add("domain.subdomain", counts.incomplete(PROBES));
     report_coverage(run, &coverage, DNS_PORT, "dns", &mut summary).await;
     Ok(summary)
 }

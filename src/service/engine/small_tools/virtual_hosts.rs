@@ -76,7 +76,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         run.tested(TestDone::new("web.virtual_host", format!("Names of {domain}"), metadata, findings)).await;
     }
     let mut coverage = ScanCoverage::new(1);
-    coverage.add("web.virtual_host", client.not_judged(&first, PROBES).await);
+    coverage.add("web.virtual_host", client.incomplete(&first, PROBES).await);
     let mut summary = format!("{} tried, {} found", plural(names.len(), "name"), plural(found.len(), "virtual host"));
     run.output_findings(json!({"virtual_hosts": Value::Array(found)})).await;
     let port = first.url.port_or_known_default().unwrap_or_default();

@@ -6,6 +6,8 @@
 //!
 //! A server may hold a certificate for each kind of key. A finding lists every chain that failed the check.
 
+use jiff::civil::{Date, date};
+use jiff::tz::TimeZone;
 use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::server::ParsedCertificate;
@@ -23,8 +25,10 @@ use crate::service::engine::run::ScanRun;
 const DAY: i64 = 24 * 3600;
 /// Days before expiry at which a certificate should have been renewed.
 const SOON: i64 = 14;
-/// The longest validity that browsers accept of a public authority, in days (CA/Browser Forum, until March 2026).
-const LONGEST: i64 = 398;
+/// The longest validity of a certificate that a public authority issues from a day on, in days (CA/Browser Forum, ballot
+/// SC-081v3: <https://cabforum.org/2025/04/11/ballot-sc081v3-introduce-schedule-of-reducing-validity-and-data-reuse-periods>).
+const LONGEST_LIFE: [(Date, i64); 4] =
+    [(date(2029, 3, 15), 47), (date(2027, 3, 15), 100), (date(2026, 3, 15), 200), (Date::MIN, 398)];
 
 /// Signature algorithms with a broken hash.
 const WEAK_SIGNATURES: &[(&str, &str)] = &[
@@ -101,7 +105,7 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
     match trust::verify(chain, host, u64::try_from(within).unwrap_or(0), &run.settings.trust_anchors) {
         Trust::Trusted => {
             let days = (leaf.not_after - leaf.not_before) / DAY;
-            if days > LONGEST {
+            if days > longest_life(leaf.not_before) {
                 checked.failed.push((7, tls::LONG_LIFE, format!("valid for {days} days")));
             }
         }
@@ -145,10 +149,18 @@ impl ChainFindings {
         Value::Array(all.collect())
     }
 
+    fn has_failed(&self, kind: FindingKind) -> bool {
+        self.failed.iter().any(|(_, failed, _)| *failed == kind)
+    }
+
     /// A summary for the status message.
     pub fn summary(&self) -> String {
         match self.chain.first() {
             None => "no readable certificate".to_owned(),
+            Some(leaf) if self.has_failed(tls::EXPIRED) => format!("certificate expired {}", stamp(leaf.not_after)),
+            Some(leaf) if self.has_failed(tls::NOT_YET_VALID) => {
+                format!("certificate valid from {}", stamp(leaf.not_before))
+            }
             Some(leaf) => format!("certificate valid until {}", stamp(leaf.not_after)),
         }
     }
@@ -231,6 +243,12 @@ fn check_days(leaf: &CertificateFacts, now: i64) -> Option<(FindingKind, String)
     }
 }
 
+/// The limit of the validity at the time of the issue.
+fn longest_life(issued: i64) -> i64 {
+    let issued = jiff::Timestamp::from_second(issued).unwrap_or_default().to_zoned(TimeZone::UTC).date();
+    LONGEST_LIFE.iter().find(|(from, _)| issued >= *from).map_or(i64::MAX, |(_, days)| *days)
+}
+
 /// Each certificate of a chain must be issued by the next one (RFC 5246 §7.4.2).
 fn check_order(chain: &[CertificateFacts]) -> Option<String> {
     let wrong = chain.windows(2).find(|pair| pair[0].issuer != pair[1].subject)?;
@@ -299,6 +317,33 @@ mod tests {
         ] {
             assert_eq!(check_days(&facts, now).map(|(kind, _)| kind), expected);
         }
+    }
+
+    #[test]
+    fn longest_life_depends_on_the_day_of_issue() {
+        for (issued, days) in [
+            (date(2024, 6, 1), 398),
+            (date(2026, 3, 14), 398),
+            (date(2026, 3, 15), 200),
+            (date(2027, 3, 14), 200),
+            (date(2027, 3, 15), 100),
+            (date(2029, 3, 14), 100),
+            (date(2029, 3, 15), 47),
+        ] {
+            let second = issued.to_zoned(TimeZone::UTC).unwrap().timestamp().as_second();
+            assert_eq!(longest_life(second), days, "{issued}");
+        }
+    }
+
+    #[test]
+    fn summary_of_expired_certificate_names_the_expiry() {
+        let summary = |kind: Option<FindingKind>| {
+            let failed = kind.map(|kind| (0, kind, String::new())).into_iter().collect();
+            ChainFindings { chain: vec![facts(2020, 2030)], failed, lines: Vec::new(), note: None }.summary()
+        };
+        assert!(summary(None).starts_with("certificate valid until 2030-01-01"));
+        assert!(summary(Some(tls::EXPIRED)).starts_with("certificate expired 2030-01-01"));
+        assert!(summary(Some(tls::NOT_YET_VALID)).starts_with("certificate valid from 2020-01-01"));
     }
 
     #[test]

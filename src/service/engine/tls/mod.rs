@@ -217,7 +217,7 @@ impl StartProblem {
                 let error = error.to_string();
                 // Without the number of the operating system: `(os error 111)`.
                 let cause = error.split(" (os error").next().unwrap_or_default().to_lowercase();
-                format!("no connection to {address}: {cause}")
+                format!("cannot connect to {address}: {cause}")
             }
             Self::StartTls(why) => format!("{address}: {why}"),
         }

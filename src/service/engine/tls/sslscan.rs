@@ -18,7 +18,7 @@ const LIMITS: GuestLimits = GuestLimits { time: Duration::from_secs(20), output:
 /// Suites that are kept of a report, whatever it contains.
 const MAX_SUITES: usize = 2000;
 
-/// What sslscan reports about a server.
+/// The report of sslscan about a server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SslscanReport {
     /// The version of sslscan.

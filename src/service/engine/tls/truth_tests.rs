@@ -51,7 +51,7 @@ WHT9B+uPBlSOzY6K0UfGF/icaEEtUxRv0uIxO45mcs/gDX+c26LiwQsiD0iVbu+dqtA0BJkVo1MwUTAP
 QWBBSss97vLNAqrFYHYOdLnSjlOK1D3DAfBgNVHSMEGDAWgBSDx9o/6ETCngmH/WeSezChC5w21jAJBgcqhkjOPQQBA0gAMEUCIQC8ThyqXLNh\
 mrM1P01dMyyFJCusaYzQOfi1qCvNmFduYQIgcJ1qii9kO88aF/6Gw2RYrLn2CJ7ciRMg+FBv0c2uLmY=";
 
-/// What a scripted server accepts and sends.
+/// The versions and ciphers that a scripted server accepts, and the data that it sends.
 #[derive(Clone)]
 struct Script {
     versions: &'static [Version],

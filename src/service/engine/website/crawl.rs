@@ -25,7 +25,7 @@ pub struct Crawl {
     pub pages: Vec<Arc<HttpPage>>,
     /// Directories of the site in its pages, as paths that end in `/`.
     pub folders: BTreeSet<String>,
-    /// What was read in each of `pages`.
+    /// The parsed content of each of `pages`.
     pub contents: Vec<PageContents>,
     /// Pages of which a limit cut the reading.
     pub cut_pages: usize,

@@ -53,7 +53,7 @@ const BREAKOUT: &[&str] = &[
     "small", "span", "strike", "strong", "sub", "sup", "table", "tt", "u", "ul", "var",
 ];
 
-/// What was read in one page.
+/// The parsed content of one page.
 #[derive(Debug, Default)]
 pub struct PageContents {
     /// Destinations of links and resources in the order of the page.

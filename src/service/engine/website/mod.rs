@@ -12,8 +12,8 @@ use futures::{StreamExt, stream};
 use serde_json::json;
 
 use super::coverage::{
-    CheckCoverage, CheckedWeb, CoverageRule, ERROR_PAGES, NotJudged, Obstacle, PAGES, PROBES, SCRIPTS, ScanCoverage,
-    is_login,
+    CheckCoverage, CheckedWeb, CoverageRule, ERROR_PAGES, IncompleteTest, Obstacle, PAGES, PROBES, SCRIPTS,
+    ScanCoverage, is_login,
 };
 use super::http::Web;
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
@@ -85,7 +85,7 @@ const CHECKS: &[Check] = &[
     check("web.form.password_plain", "Password forms over plain HTTP", Passive(forms::password_plain)),
     check("web.form.csrf", "CSRF tokens of forms", Passive(forms::csrf)),
     check("web.sri", "Subresource Integrity of other hosts' files", Passive(forms::integrity)),
-    check("web.cache", "Caching of pages behind log-in", Passive(forms::cache)),
+    check("web.cache", "Caching of pages behind a log-in", Passive(forms::cache)),
     check("web.https_redirect", "Redirect of plain HTTP", Passive(forms::https_redirect)),
     check("web.default_page", "Default pages of server software", Passive(forms::default_page)),
     check("web.server.version", "Software versions in headers", Passive(versions::disclosed)),
@@ -205,7 +205,7 @@ impl ScanReach {
     }
 }
 
-/// Refuses names of active checks that this scanner does not have: it only reads, so an attack would look done.
+/// Refuses names of active checks that this scanner does not have: an attack would look done.
 pub fn check_active(custom: &CustomScan) -> Result<(), String> {
     let [active, ..] = &custom.checks;
     let offered: Vec<Check> = CHECKS.iter().filter(|check| check.kind.group() == 0).copied().collect();
@@ -213,28 +213,32 @@ pub fn check_active(custom: &CustomScan) -> Result<(), String> {
     match active.iter().flatten().find(|name| !is_offered(name)) {
         None => Ok(()),
         Some(name) => Err(format!(
-            "attack_active: unknown check `{}`; this service only reads, and its active checks are {}",
+            "attack_active: unknown check `{}` (this service has no attacks); available: {}",
             name.chars().take(40).collect::<String>(),
             offered.iter().map(|check| check.uid).collect::<Vec<_>>().join(", ")
         )),
     }
 }
 
-/// What this scanner lacks of a custom selection, as a line for the user.
+/// The part of a custom selection that this scanner ignores, as a line for the user.
 fn unavailable(custom: &CustomScan) -> Option<String> {
     let mut missing = Vec::new();
     for (group, names) in GROUPS.iter().zip(&custom.checks) {
         let is_known = |name: &String| CHECKS.iter().any(|check| check.is_called(name));
         missing.extend(
-            names.iter().flatten().filter(|name| !is_known(name)).map(|name| format!("check `{name}` in `{group}`")),
+            names
+                .iter()
+                .flatten()
+                .filter(|name| !is_known(name))
+                .map(|name| format!("unknown check `{name}` in `{group}`")),
         );
     }
     if custom.spider.approach == "spa" {
-        missing.push("`spider.approach` spa (links in HTML are followed)".to_owned());
+        missing.push("`spider.approach` spa (only links in HTML are followed)".to_owned());
     }
     (!missing.is_empty()).then(|| {
         let missing = missing.join(", ");
-        format!("Not supported, ignored: {missing}. GET /scans/{{id}}/tests of a finished light scan lists all checks.")
+        format!("Ignored: {missing}. GET /scans/{{id}}/tests of a finished light scan lists all checks.")
     })
 }
 
@@ -259,11 +263,14 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let web = Web::new(run, rate, params.authentication.unwrap_or_default(), reach.requests);
     let start = start::find(run, &web).await?;
     if with_login && matches!(start.status, 401 | 403) {
-        let why = match web.is_home(&start.url) {
-            true => "to the given authentication",
-            false => "and receives no authentication, because it is not the target: use it as the target",
-        };
-        return Err(ScanOutcome::AuthFailed(format!("{} responds with {} {why}", start.url, start.status)));
+        let (url, status) = (&start.url, start.status);
+        return Err(ScanOutcome::AuthFailed(match web.is_home(url) {
+            true => format!("{url} rejected the credentials of the scan ({status})"),
+            false => format!(
+                "{url} responds with {status} and receives no credentials, because it is not the target: use it as the \
+                 target"
+            ),
+        }));
     }
     let is_elsewhere = |text: &&String| start.url.join(text).is_ok_and(|url| url.origin() != start.url.origin());
     for url in included.iter().filter(is_elsewhere) {
@@ -305,31 +312,31 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     if crawled.hides_pages() && is_refused(&aside, crawled).await {
         web.set_walled();
     }
-    let pages_missed = client.not_judged(&crawled.start, PAGES).await;
-    let scripts_missed = script_client.not_judged(&crawled.start, SCRIPTS).await;
+    let pages_missed = client.incomplete(&crawled.start, PAGES).await;
+    let scripts_missed = script_client.incomplete(&crawled.start, SCRIPTS).await;
     coverage.count(client.refusals());
     let web = &web;
     let run_check = |check: Check| async move {
         let counts = CheckCoverage::default();
         let client = CheckedWeb::new(web, &counts);
         let findings = check.kind.run(&Site::new(client, crawled)).await;
-        let not_judged = client.not_judged(&crawled.start, check.rule()).await;
-        (check, findings, not_judged, client.refusals())
+        let incomplete = client.incomplete(&crawled.start, check.rule()).await;
+        (check, findings, incomplete, client.refusals())
     };
     let mut checks = stream::iter(reach.checks).map(run_check).buffer_unordered(CONCURRENCY);
     let mut count = 0;
-    while let Some((check, findings, not_judged, refusals)) = checks.next().await {
+    while let Some((check, findings, incomplete, refusals)) = checks.next().await {
         count += findings.len();
         coverage.count(refusals);
         let (reads_pages, reads_scripts) = check.inputs();
         let pages_missed = pages_missed.clone().filter(|_| reads_pages);
         let scripts_missed = scripts_missed.clone().filter(|_| reads_scripts);
-        let not_judged = NotJudged::merged([pages_missed, scripts_missed, not_judged]);
+        let incomplete = IncompleteTest::merged([pages_missed, scripts_missed, incomplete]);
         let mut metadata = json!({"start": crawled.start.url.as_str(), "findings": findings.len(), "judged": true});
-        if let Some(missed) = &not_judged {
+        if let Some(missed) = &incomplete {
             (metadata["judged"], metadata["cause"]) = (false.into(), missed.cause().into());
         }
-        coverage.add(check.uid, not_judged);
+        coverage.add(check.uid, incomplete);
         run.tested(TestDone::new(check.uid, check.description, metadata, findings)).await;
     }
     let findings = coverage.findings(crawled.port(), crawled.start.url.scheme());

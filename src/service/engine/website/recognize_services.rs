@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_pages_of_services_are_recognised_without_their_secrets() {
+    fn files_and_pages_of_services_are_recognized_without_their_secrets() {
         let cases: &[(Recognizer, &str)] = &[
             (cvs, "/index.php/1.4/Mon Nov  2 10:00:00 2026//\nD/src////\n"),
             (bazaar, "Bazaar-NG meta directory, format 1\n"),
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn documentation_with_the_same_words_is_not_recognised() {
+    fn documentation_with_the_same_words_is_not_recognized() {
         let article = "<!doctype html><title>How to write a Dockerfile</title><p>FROM debian\nRUN x\nservices:\n  image: a\n\
             # TYPE up gauge\npassword: hunter2\nopenapi: 3.0\npaths:\nstages:\n - a\ndjango==4\nflask==2\n\
             127.0.0.1 - - [x] \"GET / HTTP/1.1\" 200\n{\"_links\":{\"self\":1}} propertySources PHP Version";

@@ -26,7 +26,7 @@ pub struct CrawledSite {
     pub start: HttpPage,
     /// The start page and the pages that the crawler found.
     pub pages: Vec<Arc<HttpPage>>,
-    /// What was read in each of `pages`.
+    /// The parsed content of each of `pages`.
     contents: Vec<PageContents>,
     /// Scripts of the site's own origin.
     pub scripts: Vec<Arc<HttpPage>>,
@@ -76,7 +76,7 @@ impl CrawledSite {
         self.pages().zip(&self.contents)
     }
 
-    /// What was read in the pages.
+    /// The parsed content of the pages.
     pub fn all_contents(&self) -> &[PageContents] {
         &self.contents
     }

@@ -93,14 +93,14 @@ async fn follow(
 
 fn check(level: &RedirectLevel, home: &str, from: &Url, to: &Url) -> Result<(), String> {
     let host = to.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    let refused = |rule: &str| Err(format!("{from} redirects to {to}, and redirect_level {level} {rule}"));
+    let refused = || Err(format!("{from} redirects to {to}, which redirect_level {level} does not allow"));
     if !matches!(to.scheme(), "http" | "https") {
         return Err(format!("{from} redirects to {to}, which is not a web address"));
     }
     match level {
-        RedirectLevel::CheckAccessibility => refused("allows no redirect"),
-        RedirectLevel::SameHost if host != home => refused("allows only the same host"),
-        RedirectLevel::SameDomain if !is_same_domain(home, host) => refused("allows only the same domain"),
+        RedirectLevel::CheckAccessibility => refused(),
+        RedirectLevel::SameHost if host != home => refused(),
+        RedirectLevel::SameDomain if !is_same_domain(home, host) => refused(),
         _ => Ok(()),
     }
 }

@@ -59,7 +59,7 @@ fn scan() -> Schema {
             "start_time": nullable(time("Null while the scan waits.")),
             "end_time": nullable(time("Null until the scan ends.")),
             "duration": count("Seconds since the start, or from start to end."),
-            "num_tests": count("Number of tests so far."),
+            "num_tests": count("Number of planned tests; it can grow while the scan runs."),
             "num_finished_tests": count("Number of finished tests."),
             "info_text_lines": texts("Notes of the scanner for the user."),
             "scan_original_url": boolean("Whether the original URL is scanned even if it redirects."),

@@ -84,6 +84,8 @@ fn network_scan() -> Schema {
         "items": {"type": "string", "enum": ["nmap"]},
         "description": "The scanners to run; nmap is the only one.",
     });
+    fields["authentication"] =
+        json!({"type": "null", "description": "Cannot be used: the scripts of this tool do not log in."});
     let tool = "the network scanner (350), which needs an installed nmap";
     params("NetworkScanParams", tool, fields, json!({"scan_type": "deep", "protocol_type": "tcp"}))
 }
@@ -134,7 +136,7 @@ fn tls() -> Schema {
     let fields = json!({
         "scan_type": light(),
         "preset": preset(),
-        "port": optional_integer(1, Some(65_535), "The port; overrides that of the target. 443 by default."),
+        "port": optional_integer(1, Some(65_535), "The port. Default: the port of an https target, else 443."),
         "starttls": nullable(starttls),
         "authentication": without_http(),
     });

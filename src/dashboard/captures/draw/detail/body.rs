@@ -47,11 +47,11 @@ fn sizes(capture: &Capture, bytes: &[u8]) -> String {
         "" => "no content type".to_owned(),
         kind => text::clean(kind).into_owned(),
     };
-    let left_out = match bytes.len().saturating_sub(SHOWN) {
+    let excluded = match bytes.len().saturating_sub(SHOWN) {
         0 => String::new(),
         left => format!(", the last {} not shown", format::bytes(left)),
     };
-    format!("{kind}, {}{left_out}", format::bytes(bytes.len()))
+    format!("{kind}, {}{excluded}", format::bytes(bytes.len()))
 }
 
 fn decoded(theme: Theme, capture: &Capture, bytes: &[u8], width: u16) -> Vec<Line<'static>> {

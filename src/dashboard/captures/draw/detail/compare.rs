@@ -58,7 +58,7 @@ fn part_lines(theme: Theme, one: &ComparedPart, lines: &mut Vec<Line<'static>>) 
         RequestPart::Body => "body".to_owned(),
     };
     let (fate, style) = match one.fate() {
-        PartChange::Same => ("same", theme.dim()),
+        PartChange::Same => ("unchanged", theme.dim()),
         PartChange::Changed => ("changed", theme.warn()),
         PartChange::OnlyBefore => ("removed", theme.bad()),
         PartChange::OnlyAfter => ("added", theme.good()),

@@ -96,9 +96,10 @@ fn has_all(terms: &[String], text: &str) -> bool {
 fn practice_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static>> {
     let Some(practice) = &cx.model.session.practice else { return Vec::new() };
     let (control, fetch) = (text::clean(&practice.control), text::clean(&practice.fetch));
-    let control = format!("switches weaknesses on and off: {control}, in a browser or with curl");
-    let fetch =
-        format!("GET {fetch}?url=URL makes the target request a logger URL of the demo; the page lists eight modes");
+    let control = format!("{control} lists the weaknesses and the curl commands that switch them on and off");
+    let fetch = format!(
+        "GET {fetch}/plain?url=URL makes the target request a logger URL of the demo; {fetch} lists all eight modes"
+    );
     let script = format!(". {}", quoted(&practice.script_file));
     let entries = [
         ("Control address of the demo's practice target", control),

@@ -8,7 +8,7 @@ use crate::oob::{Mention, Token};
 use proptest::prelude::*;
 use std::fmt::Debug;
 
-/// One thing that happens.
+/// An event.
 #[derive(Clone, Debug)]
 enum Step {
     Take(Vec<i64>),

@@ -1,0 +1,122 @@
+//! Errors of a TOML file in the words of the manual: the parser names Rust types and its own grammar.
+
+use toml::de::Error;
+
+use crate::query::error::{did_you_mean, nearest};
+
+const REMEDY: &str = "correct or remove this line";
+
+/// An error of a TOML file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TomlProblem {
+    /// Starts at 1.
+    pub line: usize,
+    pub message: String,
+    pub hint: String,
+}
+
+impl TomlProblem {
+    /// The error of parsing this text.
+    pub fn new(text: &str, error: &Error) -> Self {
+        let at = error.span().map_or(0, |span| span.start.min(text.len()));
+        let line = text[..at].matches('\n').count() + 1;
+        let whole = text.lines().nth(line - 1).unwrap_or_default();
+        let why = error.message().lines().next().unwrap_or_default();
+        let with = |message: String, hint: &str| Self { line, message, hint: hint.to_owned() };
+        let (name, value) =
+            whole.split_once('=').map_or((whole.trim(), ""), |(name, value)| (name.trim(), value.trim()));
+        if let Some((unknown, expected)) = split(why, "unknown field `", "`, expected ") {
+            let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+            return with(
+                match nearest(unknown, names.iter().copied()) {
+                    Some(name) => format!("unknown setting `{unknown}`; {}", did_you_mean(name)),
+                    None => format!("unknown setting `{unknown}`; use one of {}", names.join(", ")),
+                },
+                REMEDY,
+            );
+        }
+        if why.starts_with("string values must be quoted") {
+            let example = value.replace(['"', '\''], "");
+            return with(format!("value of `{name}` must be quoted: {name} = \"{example}\""), REMEDY);
+        }
+        if let Some((_, "a map")) = split(why, "invalid type: ", ", expected ")
+            && table_of(text, at) == Some("keys")
+        {
+            return with(format!("`{name}` is outside a context"), "write it below a table such as [keys.findings]");
+        }
+        if let Some((given, expected)) = split(why, "invalid type: ", ", expected ")
+            .or_else(|| split(why, "invalid value: ", ", expected "))
+            .or_else(|| split(why, "unknown variant ", ", expected "))
+        {
+            return with(format!("`{name}` must be {}, not {}", wanted(expected), found(given)), REMEDY);
+        }
+        match why.strip_prefix("expected a ") {
+            Some(expected) if !value.is_empty() => with(format!("`{name}` must be a {expected}"), REMEDY),
+            _ => with(why.to_owned(), REMEDY),
+        }
+    }
+}
+
+/// The texts between two words, and after the second one.
+fn split<'a>(text: &'a str, first: &str, second: &str) -> Option<(&'a str, &'a str)> {
+    text.strip_prefix(first)?.split_once(second)
+}
+
+/// The name of the table whose head is the last one before this place.
+fn table_of(text: &str, at: usize) -> Option<&str> {
+    let heads = text[..at].lines().filter_map(|line| line.trim().strip_prefix('[')?.split_once(']'));
+    heads.last().map(|(name, _)| name.trim())
+}
+
+/// `a boolean`, or the names in "one of `a`, `b`".
+fn wanted(expected: &str) -> String {
+    match expected {
+        "a boolean" => "true or false".to_owned(),
+        "u16" => "a whole number from 0 to 65535".to_owned(),
+        "a string" => "a text in quotes".to_owned(),
+        "a map" => "a table".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        names => names.replace('`', "").trim_start_matches("one of ").to_owned(),
+    }
+}
+
+/// `string "yes"`, ``integer `-1` ``, `map` or a name in backticks.
+fn found(given: &str) -> String {
+    match given {
+        "map" => "a table".to_owned(),
+        "sequence" => "a list".to_owned(),
+        given if given.starts_with('`') => format!("{:?}", given.trim_matches('`')),
+        given => match given.find(['"', '`']) {
+            Some(at) => given[at..].trim_matches('`').to_owned(),
+            None => given.to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::file::ConfigFile;
+
+    #[test]
+    fn errors_name_setting_cause_and_remedy() {
+        for (text, message) in [
+            ("mous = true", "1: unknown setting `mous`; did you mean `mouse`?"),
+            ("[captures]\nzzz = 1", "2: unknown setting `zzz`; use one of keep_days"),
+            ("theme = light", "1: value of `theme` must be quoted: theme = \"light\""),
+            ("\nmouse = \"yes\"", "2: `mouse` must be true or false, not \"yes\""),
+            ("[captures]\nkeep_days = -1", "2: `keep_days` must be a whole number from 0 to 65535, not -1"),
+            ("[captures]\nkeep_days = \"30\"", "2: `keep_days` must be a whole number from 0 to 65535, not \"30\""),
+            ("user = true", "1: `user` must be a text in quotes, not true"),
+            ("[[commands]]\noutput = \"loud\"", "2: `output` must be text or background, not \"loud\""),
+            ("[keys]\nretest = \"x\"", "2: `retest` is outside a context"),
+            ("[keys.findings]\nretest = 5", "2: `retest` must be a key or a list of keys"),
+            ("[signals]\ncommand = 5", "2: `command` must be a command or a list of words"),
+        ] {
+            let error = toml::from_str::<ConfigFile>(text).unwrap_err();
+            let problem = TomlProblem::new(text, &error);
+            assert_eq!(format!("{}: {}", problem.line, problem.message), message);
+            assert!(!problem.hint.is_empty());
+        }
+    }
+}
