@@ -41,7 +41,7 @@ async fn dashboard_resized_to_any_size_restores_terminal_on_quit() {
     }
     session.keys("q");
     assert_eq!(session.ended().await, 0);
-    session.until("continues").await;
+    session.until("keeps running").await;
     session.restored().await;
     service.stop().await;
 }
@@ -79,7 +79,7 @@ async fn dashboard_ended_by_signal_restores_terminal() {
         session.until("live").await;
         session.signal(signal);
         assert_eq!(session.ended().await, code);
-        session.until("continues").await;
+        session.until("keeps running").await;
         session.restored().await;
     }
     service.stop().await;
@@ -103,7 +103,7 @@ async fn dashboard_suspended_by_ctrl_z_continues_after_fg() {
     session.until("● live").await;
     assert!(session.is_full_screen());
     session.keys("q");
-    session.until("continues").await;
+    session.until("keeps running").await;
     assert!(!session.is_full_screen());
     session.keys("exit\n");
     session.ended().await;
@@ -138,7 +138,7 @@ async fn mouse_is_released_while_suspended_and_at_the_end() {
     session.until("mouse on; hold shift").await;
     assert!(session.has_mouse());
     session.keys("q");
-    session.until("continues").await;
+    session.until("keeps running").await;
     assert!(!session.has_mouse());
     session.keys("exit\n");
     session.ended().await;

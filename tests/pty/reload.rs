@@ -20,9 +20,9 @@ async fn changed_files_apply_in_the_running_dashboard() {
 
     fs::create_dir(config.join("themes")).unwrap();
     fs::write(config.join("themes/dusk.toml"), "high = \"red\"\n").unwrap();
-    session.until("dusk.toml:1: high = \"red\"").await;
+    session.until("dusk.toml:1: invalid colour \"red\" for high").await;
     fs::write(config.join("themes/dusk.toml"), "high = \"#800000\"\n").unwrap();
-    session.until("theme dusk: low contrast of high (1.9:1)").await;
+    session.until("contrast below 4.5:1 on black: high (1.9:1)").await;
     session.keys("\x03\x03");
     session.ended().await;
 }
