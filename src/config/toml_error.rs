@@ -36,7 +36,10 @@ impl TomlProblem {
             );
         }
         if why.starts_with("string values must be quoted") {
-            let example = value.replace(['"', '\''], "");
+            let example = match is_secret(name) {
+                true => "…".to_owned(),
+                false => value.split('#').next().unwrap_or_default().trim_end().replace(['"', '\''], ""),
+            };
             return with(format!("value of `{name}` must be quoted: {name} = \"{example}\""), REMEDY);
         }
         if let Some((_, "a map")) = split(why, "invalid type: ", ", expected ")
@@ -48,13 +51,19 @@ impl TomlProblem {
             .or_else(|| split(why, "invalid value: ", ", expected "))
             .or_else(|| split(why, "unknown variant ", ", expected "))
         {
-            return with(format!("`{name}` must be {}, not {}", wanted(expected), found(given)), REMEDY);
+            let not = if is_secret(name) { String::new() } else { format!(", not {}", found(given)) };
+            return with(format!("`{name}` must be {}{not}", wanted(expected)), REMEDY);
         }
         match why.strip_prefix("expected a ") {
             Some(expected) if !value.is_empty() => with(format!("`{name}` must be a {expected}"), REMEDY),
             _ => with(why.to_owned(), REMEDY),
         }
     }
+}
+
+/// Whether the value may contain an API key, as the arguments of a command may.
+fn is_secret(name: &str) -> bool {
+    name.starts_with("api_key") || name.ends_with("command")
 }
 
 /// The texts between two words, and after the second one.
@@ -64,8 +73,8 @@ fn split<'a>(text: &'a str, first: &str, second: &str) -> Option<(&'a str, &'a s
 
 /// The name of the table whose head is the last one before this place.
 fn table_of(text: &str, at: usize) -> Option<&str> {
-    let heads = text[..at].lines().filter_map(|line| line.trim().strip_prefix('[')?.split_once(']'));
-    heads.last().map(|(name, _)| name.trim())
+    let mut heads = text[..at].lines().filter_map(|line| line.trim().strip_prefix('[')?.split_once(']'));
+    heads.next_back().map(|(name, _)| name.trim())
 }
 
 /// `a boolean`, or the names in "one of `a`, `b`".
@@ -104,6 +113,11 @@ mod tests {
             ("mous = true", "1: unknown setting `mous`; did you mean `mouse`?"),
             ("[captures]\nzzz = 1", "2: unknown setting `zzz`; use one of keep_days"),
             ("theme = light", "1: value of `theme` must be quoted: theme = \"light\""),
+            ("theme = light # dark", "1: value of `theme` must be quoted: theme = \"light\""),
+            (
+                "[profiles.a]\napi_key_command = vault -t s3cret",
+                "2: value of `api_key_command` must be quoted: api_key_command = \"…\"",
+            ),
             ("\nmouse = \"yes\"", "2: `mouse` must be true or false, not \"yes\""),
             ("[captures]\nkeep_days = -1", "2: `keep_days` must be a whole number from 0 to 65535, not -1"),
             ("[captures]\nkeep_days = \"30\"", "2: `keep_days` must be a whole number from 0 to 65535, not \"30\""),

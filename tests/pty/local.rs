@@ -63,7 +63,7 @@ async fn local_service_outlives_dashboard_and_is_found_by_next_one() {
     for session in [&mut second, &mut third] {
         session.keys("q");
         assert_eq!(session.ended().await, 0);
-        session.until("the local service continues").await;
+        session.until("the local service keeps running").await;
         session.restored().await;
     }
     assert!(local.is_alive());

@@ -106,20 +106,19 @@ impl ChangedScans {
         self.removed.clear();
     }
 
-    /// At most `most` scans to be fetched now, the newest first, and the scans that no longer exist.
+    /// At most `most` scans to be fetched now, those first that were fetched longest ago or never, and the scans that no longer exist.
     pub fn take(&mut self, now: Instant, gap: Duration, most: usize) -> (Vec<(ScanId, TargetId)>, BTreeSet<ScanId>) {
-        let due: Vec<ScanId> = self
-            .waiting
-            .iter()
-            .rev()
-            .filter(|id| self.due_at(**id, gap).is_none_or(|at| at <= now))
-            .take(most)
-            .copied()
-            .collect();
+        let is_due = |id: &&ScanId| self.due_at(**id, gap).is_none_or(|at| at <= now);
+        let mut due: Vec<ScanId> = self.waiting.iter().rev().filter(is_due).copied().collect();
+        if due.len() > most {
+            due.sort_by_key(|id| self.read.get(id).copied());
+            due.truncate(most);
+        }
         for id in &due {
             self.waiting.remove(id);
-            self.read.insert(*id, now);
-            if self.mark(*id).is_some_and(|mark| !mark.ended) {
+            // The first findings of a scan do not delay the others.
+            let is_first = self.read.insert(*id, now).is_none();
+            if !is_first && self.mark(*id).is_some_and(|mark| !mark.ended) {
                 self.last_read = Some(now);
             }
         }
@@ -241,14 +240,31 @@ mod tests {
         found(&mut moved, [2, 2], ScanStatus::Running);
         assert_eq!(due(&mut moved, start + GAP / 2), [2], "its first findings");
         found(&mut moved, [3, 3], ScanStatus::Running);
-        assert!(due(&mut moved, start + GAP).is_empty());
-        assert_eq!(due(&mut moved, start + GAP * 3 / 2), [2, 1]);
-        found(&mut moved, [4, 4], ScanStatus::Finished);
-        assert_eq!(
-            due(&mut moved, start + GAP * 3 / 2 + Duration::from_secs(1)),
-            [2],
-            "an ended scan waits for nothing"
-        );
+        assert_eq!(due(&mut moved, start + GAP), [1], "the first findings of another scan delay nothing");
+        found(&mut moved, [4, 3], ScanStatus::Running);
+        assert!(due(&mut moved, start + GAP * 3 / 2).is_empty());
+        assert_eq!(due(&mut moved, start + GAP * 2), [2, 1]);
+        found(&mut moved, [5, 4], ScanStatus::Finished);
+        let soon = start + GAP * 2 + Duration::from_secs(1);
+        assert_eq!(due(&mut moved, soon), [2], "an ended scan waits for nothing");
+    }
+
+    #[test]
+    fn running_scans_that_were_left_out_are_fetched_next() {
+        let (mut moved, start) = (ChangedScans::default(), Instant::now());
+        let found = |moved: &mut ChangedScans, count| {
+            moved.learn(&Table::new((1..=3).map(|id| scan(id, ScanStatus::Running, Some(count), 1))));
+        };
+        let take = |moved: &mut ChangedScans, at| -> Vec<i64> {
+            moved.take(at, GAP, 2).0.iter().map(|(id, _)| id.0).collect()
+        };
+        found(&mut moved, 1);
+        found(&mut moved, 2);
+        assert_eq!((take(&mut moved, start), take(&mut moved, start)), (vec![3, 2], vec![1]));
+        found(&mut moved, 3);
+        assert_eq!(take(&mut moved, start + GAP), [3, 2]);
+        found(&mut moved, 4);
+        assert_eq!(take(&mut moved, start + GAP * 2), [1, 3]);
     }
 
     #[test]

@@ -279,7 +279,14 @@ impl EventLoop {
     }
 
     async fn page(&mut self, text: Option<String>) {
-        let text = text.unwrap_or_else(|| self.cache.shown_text());
+        // The last frame is older than the keys before this one, such as that of the mask.
+        if text.is_none() && self.draw_now().is_err() {
+            return;
+        }
+        let Some(text) = text.or_else(|| self.cache.shown_text()) else {
+            return self.queue.push_back(Msg::Paged(Err(Problem::local("no text to show in $PAGER"))));
+        };
+        let text = self.model.mask().map(|mask| mask.text(&text).into_owned()).unwrap_or(text);
         self.release_terminal().await;
         let paged = tokio::select! {
             biased;

@@ -208,6 +208,11 @@ impl EventLoop {
         if !self.model.screen.dirty || self.frame_due().is_some() {
             return Ok(());
         }
+        self.draw_now()
+    }
+
+    /// Draws a frame, due or not.
+    pub(super) fn draw_now(&mut self) -> io::Result<()> {
         self.model.screen.dirty = false;
         let begun = Instant::now();
         let (model, cache) = (&self.model, &mut self.cache);

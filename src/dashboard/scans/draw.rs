@@ -164,7 +164,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     };
     let mut head = head_lines(cx, scan);
     let listed = parts.filter(|_| tab == Tab::Tests).and_then(|parts| parts.tests.value()).map_or(0, |all| all.len());
-    if (1..scan.num_finished_tests).contains(&(listed as i64)) {
+    if !scan.is_active() && (1..scan.num_finished_tests).contains(&(listed as i64)) {
         let (done, rows) = (format::count(scan.num_finished_tests), format::plural(listed, "row"));
         head.push(words(format!("{done} tests in {rows}; a row can cover several tests"), cx.theme.dim()));
     }

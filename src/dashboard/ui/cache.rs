@@ -43,6 +43,8 @@ pub struct ViewCache {
     pub(crate) measures: Measures,
     /// Whether the terminal shows links (OSC 8).
     pub links: bool,
+    /// The links in the last frame.
+    pub(crate) linked: Vec<Rect>,
     /// The place of the text of the detail in this frame, if it was drawn and has whole lines.
     pub(crate) text_area: Option<Rect>,
 }
@@ -72,10 +74,10 @@ impl ViewCache {
         differs
     }
 
-    /// The text of the detail that was drawn last: clean, masked, and in lines as on the screen.
-    pub fn shown_text(&self) -> String {
-        let lines = self.text.value().map(|text| Arc::clone(&text.lines)).unwrap_or_default();
-        lines.iter().map(|line| line.to_string() + "\n").collect()
+    /// The text of the detail in the last frame, if it had one: clean, masked, and in lines as on the screen.
+    pub fn shown_text(&self) -> Option<String> {
+        let text = self.text.value().filter(|_| self.measures.detail_lines > 0)?;
+        Some(text.lines.iter().map(|line| line.to_string() + "\n").collect())
     }
 
     /// The measures of the last frame, for the model.
@@ -240,7 +242,8 @@ pub(crate) struct PlotKey {
     targets: Option<ById<Table<Target>>>,
     /// Workspace, number of events, today.
     decisions: Option<(Shared, usize, Date)>,
-    captures: Option<u64>,
+    /// Workspace and revision.
+    captures: Option<(Shared, u64)>,
 }
 
 impl PlotKey {
@@ -253,7 +256,7 @@ impl PlotKey {
             findings: model.data.findings.value().filter(|_| is_of_findings).cloned().map(ById),
             targets: model.data.targets.value().filter(|_| plot == Plot::HeatMap).cloned().map(ById),
             decisions: (plot == Plot::Decisions).then(decisions),
-            captures: (plot == Plot::Captures).then_some(model.data.captures.revision),
+            captures: (plot == Plot::Captures).then(|| (model.workspace_name(), model.data.captures.revision)),
         }
     }
 }

@@ -14,7 +14,8 @@ use std::num::NonZeroU16;
 use std::ops::Range;
 
 /// Makes links of the URLs in an area. A URL that reaches its right edge may continue on the next line, so it is no link.
-pub(crate) fn link_urls(buf: &mut Buffer, area: Rect) {
+pub(crate) fn link_urls(buf: &mut Buffer, area: Rect) -> Vec<Rect> {
+    let mut linked = Vec::new();
     for y in area.top()..area.bottom() {
         let symbols: Vec<String> = (area.left()..area.right()).map(|x| buf[(x, y)].symbol().to_owned()).collect();
         for found in urls(&symbols) {
@@ -26,7 +27,20 @@ pub(crate) fn link_urls(buf: &mut Buffer, area: Rect) {
                 let cell = &mut buf[(x, y)];
                 cell.set_symbol(&format!("\x1b]8;;{address}\x1b\\{address}\x1b]8;;\x1b\\"));
                 cell.set_diff_option(CellDiffOption::ForcedWidth(width));
+                linked.push(Rect { x, y, width: width.get(), height: 1 });
             }
+        }
+    }
+    linked
+}
+
+/// Writes the cells of links of the last frame again that are no links any more. A terminal keeps a link in each cell until
+/// the cell is written, even if its text is equal.
+pub(crate) fn unlink(buf: &mut Buffer, before: &[Rect], linked: &[Rect]) {
+    let area = buf.area;
+    for cell in before.iter().flat_map(move |link| link.intersection(area).positions()) {
+        if !linked.iter().any(|link| link.contains(cell)) {
+            buf[cell].set_diff_option(CellDiffOption::AlwaysUpdate);
         }
     }
 }
@@ -92,6 +106,25 @@ mod tests {
         for none in ["ftp://a.test", "https://", "xhttps://a.test", "https://\u{e9}.test/", "https://a.test/\u{2026}"] {
             assert_eq!(linked(none, 60), Vec::<String>::new(), "{none}");
         }
+    }
+
+    #[test]
+    fn cells_of_a_link_that_is_gone_are_written_again() {
+        let area = Rect::new(0, 0, 20, 1);
+        let with = |text: &str| {
+            let mut buf = Buffer::empty(area);
+            buf.set_string(0, 0, text, ratatui::style::Style::default());
+            buf
+        };
+        let mut before = with("https://a.test/x");
+        let linked = link_urls(&mut before, area);
+        let mut after = with("https://b.test/x");
+        unlink(&mut after, &linked, &[]);
+        assert_eq!(before.diff(&after).len(), 16, "all cells, not only the changed one");
+        let mut same = with("https://a.test/x");
+        let still = link_urls(&mut same, area);
+        unlink(&mut same, &linked, &still);
+        assert_eq!(before.diff(&same).len(), 0);
     }
 
     #[test]

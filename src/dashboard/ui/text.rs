@@ -188,7 +188,8 @@ pub(crate) fn draw_text(
 ) -> u32 {
     let WrappedText { lines, places, folds, widest } = wrapped_text(cx, area.width, pane, tab, detail, cache);
     let cursor = cx.model.detail.cursor.min((lines.len() as u32).saturating_sub(1));
-    let has_cursor = !places.is_empty() && cx.has_keys(pane, true);
+    // On a card of the review, the key ends the review.
+    let has_cursor = !places.is_empty() && cx.has_keys(pane, true) && cx.model.reviewing().is_none();
     let place = places.get(cursor as usize).and_then(Option::as_ref);
     if has_cursor {
         cache.measures.folds = folds;

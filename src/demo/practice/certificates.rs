@@ -79,16 +79,17 @@ fn certified(faults: Faults, key: &KeyPair, issuer: &Issuer<'_, KeyPair>) -> io:
     Ok(CertifiedKey::new(chain, signing))
 }
 
-/// Parameters of a certificate that is valid from six months ago until in three months, or until four weeks ago.
+/// Parameters of a certificate that is valid from three weeks ago until in three weeks, or until one week ago. Public
+/// authorities may issue certificates for 47 days from 2029 on.
 fn params(subject: &str, names: Vec<String>, expired: bool) -> io::Result<CertificateParams> {
     let mut params = CertificateParams::new(names).map_err(io::Error::other)?;
     params.distinguished_name.push(DnType::CommonName, subject);
-    let end = if expired { Span::new().weeks(-4) } else { Span::new().months(3) };
+    let end = if expired { Span::new().weeks(-1) } else { Span::new().weeks(3) };
     let date = |from_now: Span| {
         let day = Zoned::now().checked_add(from_now).map_err(io::Error::other)?;
         Ok::<_, io::Error>(date_time_ymd(day.year().into(), day.month().unsigned_abs(), day.day().unsigned_abs()))
     };
-    params.not_before = date(Span::new().months(-6))?;
+    params.not_before = date(Span::new().weeks(-3))?;
     params.not_after = date(end)?;
     Ok(params)
 }

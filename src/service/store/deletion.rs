@@ -22,9 +22,9 @@ const FIRST_ROWS: i64 = 8;
 /// Most rows of a transaction.
 const MOST_ROWS: i64 = 500;
 /// How long a transaction should take, because captures wait for it.
-const BATCH_TIME: Duration = Duration::from_millis(1);
+const BATCH_TIME: Duration = Duration::from_micros(500);
 /// The pause after a batch when others write too. Their syncs wait for the disk, which takes each batch twice.
-const PAUSE: Duration = Duration::from_millis(4);
+const PAUSE: Duration = Duration::from_millis(5);
 /// How long the end of the service waits for deletions; then they end after their batch.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn rows_of_a_batch_follow_its_time() {
         assert_eq!(next_rows(8, Duration::from_micros(100)), 16);
-        assert_eq!(next_rows(100, Duration::from_millis(10)), 10);
+        assert_eq!(next_rows(100, Duration::from_millis(5)), 10);
         assert_eq!(next_rows(400, Duration::ZERO), MOST_ROWS);
         assert_eq!(next_rows(1, Duration::from_secs(9)), 1, "a capture with a large body");
     }

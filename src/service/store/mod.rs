@@ -59,6 +59,8 @@ pub struct Store {
     /// Permits for reads of many rows.
     bulk: Arc<Semaphore>,
     deletions: Deletions,
+    /// Whether the journal is a write-ahead log.
+    has_log: bool,
 }
 
 /// Reads of many rows at the same time. The reading pool has more connections, so small reads never wait for them.
@@ -104,7 +106,9 @@ impl Store {
         let mut connection = self.write.acquire().await?;
         let synchronous = match durability {
             Durability::AtOnce => "PRAGMA synchronous = FULL",
-            Durability::WithNext => "PRAGMA synchronous = NORMAL",
+            Durability::WithNext if self.has_log => "PRAGMA synchronous = NORMAL",
+            // A rollback journal that is not synced could damage the database.
+            Durability::WithNext => "PRAGMA synchronous = FULL",
         };
         sqlx::query(synchronous).execute(&mut *connection).await?;
         // IMMEDIATE: `scandeck wordlists import` writes from another process. SQLite waits for the lock at the start of

@@ -102,7 +102,8 @@ async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::R
     let read = SqlitePoolOptions::new().max_connections(4).connect_with(private_options(file).read_only(true)).await?;
     let checkpoints = Checkpoints::open(file).await?;
     let bulk = Arc::new(Semaphore::new(BULK_READS));
-    Ok(Store { read, write, version: Arc::default(), checkpoints, bulk, deletions: Deletions::default() })
+    let (version, deletions, has_log) = (Arc::default(), Deletions::default(), !is_on_network(file));
+    Ok(Store { read, write, version, checkpoints, bulk, deletions, has_log })
 }
 
 /// Rolls back a dropped or failed write transaction. Without one the statement fails, which is harmless.

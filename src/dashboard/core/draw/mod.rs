@@ -18,7 +18,7 @@ pub mod panes;
 use crate::dashboard::base::batch::MOMENT;
 use crate::dashboard::base::{Batch, Measures, Pane, Size, Tone};
 use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::ui::links::link_urls;
+use crate::dashboard::ui::links::{link_urls, unlink};
 use crate::dashboard::ui::{Cx, LEAST, Places, Toasts, draw_line, mask_frame, take_bottom};
 use crate::text;
 use ratatui::Frame;
@@ -78,12 +78,14 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     footer::draw_footer(&cx, buf, Rect { width: areas.footer.width - notice_width, ..areas.footer });
     modals::draw_modals(&cx, buf, take_bottom(area, rows).0, cache);
     notices.draw(buf, area);
+    let linked = std::mem::take(&mut cache.linked);
     match (model.mask(), cache.text_area.filter(|_| cache.links && theme.scheme != Scheme::Mono)) {
         // A stand-in is no address.
         (Some(mask), _) => mask_frame(mask, buf, area),
-        (None, Some(text)) if model.overlay.modals.is_empty() => link_urls(buf, text),
+        (None, Some(text)) if model.overlay.modals.is_empty() => cache.linked = link_urls(buf, text),
         (None, _) => {}
     }
+    unlink(buf, &linked, &cache.linked);
 }
 
 /// Notices and the progress of running work, lower right. They cover nothing: panes give up rows for them.

@@ -17,7 +17,7 @@ pub enum Trust {
     Trusted,
     /// With the reason.
     Untrusted(String),
-    /// A known authority signed it with an algorithm that is not verified, such as SHA-1.
+    /// It names a known authority, with a signature whose algorithm is not verified, such as SHA-1.
     OldSignature,
     /// This machine has no trusted authorities.
     Unknown,
