@@ -63,6 +63,8 @@ pub struct Measures {
     pub detail_rows: u16,
     /// Lines the shown detail has at its width.
     pub detail_lines: u32,
+    /// The line of the cursor of the shown detail: the match that it follows, or its own.
+    pub detail_cursor: u32,
     /// Columns the shown detail has beyond its width when not wrapped.
     pub detail_overhang: u16,
     /// What folds at each line of the shown detail, because keys can arrive before the next frame. Empty unless the detail has

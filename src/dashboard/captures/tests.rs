@@ -284,6 +284,30 @@ fn json_body_folds_at_cursor_and_names_its_path() {
     assert!(shows(&mut app, "user.name   enter folds"));
     app.keys("k enter");
     assert!(shows(&mut app, "\"a\","), "unfolded");
+    app.keys("enter enter");
+    assert!(!shows(&mut app, "\"a\","), "the second key arrived before the frame of the first one");
+    app.keys("enter");
+    app.frame();
+    app.keys("/ 'name' enter");
+    assert!(shows(&mut app, "user.name   enter folds"), "the cursor is on the match");
+    app.keys("enter");
+    assert!(shows(&mut app, "\"user\": { … 2 },"), "{}", app.frame().join("\n"));
     app.keys(",");
     assert!(!shows(&mut app, "enter folds"), "a raw body has no cursor");
+}
+
+#[test]
+fn page_key_scrolls_a_text_with_json_at_once() {
+    let mut app = TestDashboard::new();
+    let members: Vec<String> = (0..300).map(|n| format!("\"m{n}\":{n}")).collect();
+    let body = STANDARD.encode(format!("{{{}}}", members.join(",")));
+    app.receive(1, vec![Capture { request_body_base64: body.into(), ..capture(900) }]);
+    app.keys("5 G enter > >");
+    app.frame();
+    app.keys("j");
+    assert_eq!((app.model.detail.cursor, app.model.detail.scroll), (1, 0), "one row moves the cursor only");
+    let rows = u32::from(app.model.screen.measures.detail_rows);
+    app.keys("pgdn");
+    let detail = &app.model.detail;
+    assert!(detail.scroll > rows / 2 && detail.cursor > detail.scroll, "{} {}", detail.scroll, detail.cursor);
 }

@@ -267,35 +267,40 @@ impl EventLoop {
     }
 
     async fn edit(&mut self, text: String) {
-        self.release_terminal().await;
-        let edited = tokio::select! {
-            biased;
-            signal = ended(&mut self.signals) => return self.left = Some(Some(signal)),
-            edited = editor::edit(&text) => edited,
-        };
-        self.editor_ended = Some(Instant::now());
-        self.resume_terminal();
-        self.queue.push_back(Msg::Edited(edited));
+        if let Some(edited) = self.with_own_terminal(editor::edit(&text)).await {
+            self.queue.push_back(Msg::Edited(edited));
+        }
     }
 
     async fn page(&mut self, text: Option<String>) {
-        // The last frame is older than the keys before this one, such as that of the mask.
+        // The last frame is older than the keys before this one.
         if text.is_none() && self.draw_now().is_err() {
             return;
         }
         let Some(text) = text.or_else(|| self.cache.shown_text()) else {
             return self.queue.push_back(Msg::Paged(Err(Problem::local("no text to show in $PAGER"))));
         };
+        // A detail that does not follow the selection yet was laid out before the mask.
         let text = self.model.mask().map(|mask| mask.text(&text).into_owned()).unwrap_or(text);
+        if let Some(paged) = self.with_own_terminal(editor::page(&text)).await {
+            self.queue.push_back(Msg::Paged(paged));
+        }
+    }
+
+    /// Gives the terminal to a program until it ends. `None` if a signal ends the dashboard meanwhile.
+    async fn with_own_terminal<T>(&mut self, program: impl Future<Output = T>) -> Option<T> {
         self.release_terminal().await;
-        let paged = tokio::select! {
+        let result = tokio::select! {
             biased;
-            signal = ended(&mut self.signals) => return self.left = Some(Some(signal)),
-            paged = editor::page(&text) => paged,
+            signal = ended(&mut self.signals) => {
+                self.left = Some(Some(signal));
+                return None;
+            }
+            result = program => result,
         };
         self.editor_ended = Some(Instant::now());
         self.resume_terminal();
-        self.queue.push_back(Msg::Paged(paged));
+        Some(result)
     }
 
     async fn suspend(&mut self) {

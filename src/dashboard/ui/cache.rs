@@ -95,6 +95,7 @@ impl ViewCache {
         self.measures.detail_top = measures.detail_top;
         self.measures.detail_rows = measures.detail_rows;
         self.measures.detail_lines = measures.detail_lines;
+        self.measures.detail_cursor = measures.detail_cursor;
         self.measures.detail_overhang = measures.detail_overhang;
         self.measures.folds = Arc::clone(&measures.folds);
         true

@@ -187,7 +187,10 @@ pub(crate) fn draw_text(
     cache: &mut ViewCache,
 ) -> u32 {
     let WrappedText { lines, places, folds, widest } = wrapped_text(cx, area.width, pane, tab, detail, cache);
-    let cursor = cx.model.detail.cursor.min((lines.len() as u32).saturating_sub(1));
+    let search = cx.model.detail.search.as_ref().filter(|search| !search.words.is_empty());
+    let current = search.and_then(|search| current_match(search, &lines, cache));
+    let followed = current.filter(|_| search.is_some_and(|search| search.follow));
+    let cursor = followed.unwrap_or(cx.model.detail.cursor).min((lines.len() as u32).saturating_sub(1));
     // On a card of the review, the key ends the review.
     let has_cursor = !places.is_empty() && cx.has_keys(pane, true) && cx.model.reviewing().is_none();
     let place = places.get(cursor as usize).and_then(Option::as_ref);
@@ -201,12 +204,10 @@ pub(crate) fn draw_text(
     cache.text_area = has_no_table.then_some(area);
     cache.measures.detail_rows = area.height;
     cache.measures.detail_lines = lines.len() as u32;
+    cache.measures.detail_cursor = cursor;
     cache.measures.detail_overhang = widest.saturating_sub(area.width);
     let last = (lines.len() as u32).saturating_sub(u32::from(area.height));
-    let search = cx.model.detail.search.as_ref().filter(|search| !search.words.is_empty());
-    let current = search.and_then(|search| current_match(search, &lines, cache));
-    let follows = search.is_some_and(|search| search.follow);
-    let scroll = match current.filter(|_| follows) {
+    let scroll = match followed {
         Some(line) => scroll_to(line, cx.model.detail.scroll, area.height),
         None => cx.model.detail.scroll,
     };

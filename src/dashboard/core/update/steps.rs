@@ -71,10 +71,7 @@ pub(crate) fn handle_text(model: &mut Model, action: TextAction, effects: &mut V
         TextAction::TabLeft => navigation::tab_left(model),
         TextAction::TabRight => navigation::walk_tabs(model, 1),
         TextAction::Search => lines::open_search(model),
-        TextAction::Fold => match model.screen.measures.folds.get(model.detail.cursor as usize).copied().flatten() {
-            Some(fold) => model.detail.fold(fold),
-            None => model.notify(Tone::Plain, "nothing to fold here"),
-        },
+        TextAction::Fold => fold(model),
         TextAction::Pager => effects.push(Effect::Page(None)),
         TextAction::Shown => show_next_mode(model),
         TextAction::MarkThis => mark_this(model),
@@ -82,6 +79,28 @@ pub(crate) fn handle_text(model: &mut Model, action: TextAction, effects: &mut V
         TextAction::ScrollRight => sideways(model, 8),
         TextAction::NextMatch => walk_matches(model, 1),
         TextAction::PreviousMatch => walk_matches(model, -1),
+    }
+}
+
+/// Folds or unfolds the JSON at the cursor.
+fn fold(model: &mut Model) {
+    // The folds of the last frame are those of another text from now on.
+    let folds = std::mem::take(&mut model.screen.measures.folds);
+    if !folds.is_empty() {
+        stop_following(model);
+    }
+    match folds.get(model.detail.cursor as usize).copied().flatten() {
+        Some(fold) => model.detail.fold(fold),
+        None => model.notify(Tone::Plain, "nothing to fold here"),
+    }
+}
+
+/// Lets the detail stay at the match that it follows, with its cursor.
+fn stop_following(model: &mut Model) {
+    let followed = model.detail.search.as_mut().is_some_and(|search| std::mem::replace(&mut search.follow, false));
+    if followed {
+        model.detail.scroll = model.screen.measures.detail_top;
+        model.detail.cursor = model.screen.measures.detail_cursor;
     }
 }
 
@@ -126,23 +145,27 @@ fn select(model: &mut Model, at: usize) {
     model.cursor(model.navigation.focus.pane).select(at);
 }
 
-/// Scrolls the shown detail, within the measures of the last frame.
+/// Scrolls the shown detail, within the measures of the last frame. One row moves the cursor of a text with JSON, and the text
+/// follows it; more rows move both.
 pub(crate) fn scroll(model: &mut Model, by: i64) {
-    let most = i64::from(model.screen.measures.detail_lines) - i64::from(model.screen.measures.detail_rows);
-    let following = model.detail.search.as_mut().map(|search| std::mem::replace(&mut search.follow, false));
-    let from = if following == Some(true) { model.screen.measures.detail_top } else { model.detail.scroll };
-    let to =
-        |from: u32, most: i64| u32::try_from(i64::from(from).saturating_add(by).clamp(0, most.max(0))).unwrap_or(0);
+    stop_following(model);
     let measures = &model.screen.measures;
+    let (lines, rows) = (measures.detail_lines, u32::from(measures.detail_rows.max(1)));
+    let moved =
+        |from: u32, last: u32| u32::try_from(i64::from(from).saturating_add(by).clamp(0, last.into())).unwrap_or(0);
+    let detail = &mut model.detail;
+    let scroll = moved(detail.scroll, lines.saturating_sub(rows));
     if measures.folds.is_empty() {
-        model.detail.scroll = to(from, most);
+        detail.scroll = scroll;
         return;
     }
-    // The text follows its cursor.
-    let cursor = if following == Some(true) { from } else { model.detail.cursor };
-    model.detail.cursor = to(cursor, i64::from(measures.detail_lines) - 1);
-    let first = (model.detail.cursor + 1).saturating_sub(u32::from(measures.detail_rows.max(1)));
-    model.detail.scroll = from.clamp(first, model.detail.cursor);
+    detail.cursor = moved(detail.cursor, lines.saturating_sub(1));
+    if by.abs() == 1 {
+        detail.scroll = detail.scroll.clamp((detail.cursor + 1).saturating_sub(rows), detail.cursor);
+    } else {
+        detail.scroll = scroll;
+        detail.cursor = detail.cursor.clamp(scroll, scroll + rows - 1);
+    }
 }
 
 fn sideways(model: &mut Model, by: i32) {
