@@ -40,6 +40,9 @@ pub struct Scan {
     pub workspace_id: Option<WorkspaceId>,
     #[serde(deserialize_with = "lenient::boolean")]
     pub scan_original_url: bool,
+    /// Minutes after which the scan times out; `None` if the service does not report it.
+    #[serde(deserialize_with = "lenient::maybe_integer", skip_serializing_if = "Option::is_none")]
+    pub max_scan_time: Option<i64>,
     /// The parameters of the tool; reading replaces `authentication` with [`HIDDEN`].
     #[serde(deserialize_with = "without_secrets", skip_serializing_if = "Option::is_none")]
     pub tool_params: Option<Value>,

@@ -40,6 +40,7 @@ async fn scan_started_with_every_field_reports_progress_until_finished() {
     )
     .await;
     assert_eq!((running.tool_id, Some(running.target_id)), (170, created.target_id));
+    assert_eq!(running.max_scan_time, Some(60));
     assert!(running.scan_original_url && running.end_time.is_none() && running.start_time.is_some());
     assert_eq!(running.result_summary.critical, Some(1));
     assert_eq!(running.tool_params.unwrap()["scan_type"], "light");

@@ -32,7 +32,10 @@ async fn state_directory_opened_keeps_every_line_of_a_bundle() {
     let home = Home::with_fixture();
     let service = home.serve().await;
     let (before, now) = (bundle_lines(&text("practice.bundle")), home.bundle_lines().await);
-    let lost: Vec<&String> = before.difference(&now).collect();
+    let parse = |line: &String| serde_json::from_str::<Value>(line).unwrap();
+    // A line may have further fields now.
+    let is_kept = |line: &String| now.iter().any(|other| differences(&parse(line), &parse(other), &[]).is_empty());
+    let lost: Vec<&String> = before.difference(&now).filter(|line| !is_kept(line)).collect();
     assert!(before.len() > 300 && lost.is_empty(), "{} of {} lines are lost: {lost:#?}", lost.len(), before.len());
     service.stop().await;
 }

@@ -14,7 +14,7 @@ use crate::contract::{
 };
 
 const SELECT: &str = "SELECT id, workspace_id, target_id, tool_id, status, message, planned, finished,
-    risk0, risk1, risk2, risk3, risk4, started_at, ended_at, info, params, scan_original_url, vpn_scan
+    risk0, risk1, risk2, risk3, risk4, started_at, ended_at, info, params, scan_original_url, vpn_scan, max_minutes
     FROM scans WHERE 1";
 
 fn scan_of(row: &SqliteRow, now: Timestamp) -> StoreResult<Scan> {
@@ -39,6 +39,7 @@ fn scan_of(row: &SqliteRow, now: Timestamp) -> StoreResult<Scan> {
         info_text_lines: serde_json::from_str(row.try_get("info")?).unwrap_or_default(),
         workspace_id: Some(WorkspaceId(row.try_get("workspace_id")?)),
         scan_original_url: row.try_get("scan_original_url")?,
+        max_scan_time: row.try_get("max_minutes")?,
         tool_params: Some(json(row.try_get("params")?)),
     })
 }

@@ -1,6 +1,6 @@
 //! Keys of retest and compare: the plan of a retest, the comparison of scans, opening the retest board.
 
-use crate::contract::{NewScan, Scan, ScanId, Stamp};
+use crate::contract::{NewScan, SCAN_MINUTES, Scan, ScanId, Stamp};
 use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, FindingUse, Job, JobState, Pane, Tone};
 use crate::dashboard::data::{BY_NOW, Board, ReadFinding};
 use crate::dashboard::findings::decide::keys::{prompt_or_execute, too_early};
@@ -156,6 +156,7 @@ pub(crate) fn same_again(model: &Model, scan: &Scan) -> Option<NewScan> {
         tool_id: scan.tool_id,
         target_id: Some(scan.target_id),
         workspace_id: scan.workspace_id.or(model.navigation.scope.workspace),
+        max_scan_time: scan.max_scan_time.filter(|minutes| SCAN_MINUTES.contains(minutes)),
         scan_original_url: scan.scan_original_url.then_some(true),
         tool_params: params,
         ..NewScan::default()

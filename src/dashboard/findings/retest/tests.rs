@@ -27,6 +27,7 @@ pub(crate) fn ended(id: i64, target: i64, at: i64) -> Scan {
         num_finished_tests: 10,
         result_summary: high(0),
         tool_params: Some(serde_json::json!({"scan_type": "light"})),
+        max_scan_time: Some(15),
         ..scan(id, target, ScanStatus::Finished, 100)
     }
 }
@@ -77,12 +78,12 @@ fn whole_list_is_retested_with_one_scan_per_target_and_tool() {
     let scans: Vec<_> = calls
         .iter()
         .map(|(_, call)| match call {
-            Call::StartScan(new) => (new.tool_id, new.target_id, new.tool_params.clone()),
+            Call::StartScan(new) => (new.tool_id, new.target_id, new.max_scan_time, new.tool_params.clone()),
             other => panic!("{other:?}"),
         })
         .collect();
     let params = Some(serde_json::json!({"scan_type": "light"}));
-    assert_eq!(scans, [(170, Some(TargetId(1)), params.clone()), (170, Some(TargetId(2)), params)]);
+    assert_eq!(scans, [(170, Some(TargetId(1)), Some(15), params.clone()), (170, Some(TargetId(2)), Some(15), params)]);
     assert_eq!(app.model.navigation.focus.pane, Pane::Board, "the board opens by itself");
     assert_eq!(app.model.lists.findings.marks.len(), 4, "marks stay until esc or a decision");
     assert!(now(&app).iter().all(|(_, now)| *now == RetestStatus::Waiting));

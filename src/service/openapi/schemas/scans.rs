@@ -63,6 +63,7 @@ fn scan() -> Schema {
             "num_finished_tests": count("Number of finished tests."),
             "info_text_lines": texts("Notes of the scanner for the user."),
             "scan_original_url": boolean("Whether the original URL is scanned even if it redirects."),
+            "max_scan_time": count("Minutes after which the scan times out."),
             "tool_params": params,
         })),
         example: json!({
@@ -71,7 +72,7 @@ fn scan() -> Schema {
             "result_summary": {"text": "1 high, 4 info", "critical": 0, "high": 1, "medium": 0, "low": 0, "info": 4},
             "start_time": "2026-11-21 13:58:10", "end_time": "2026-11-21 13:58:14", "duration": 4, "num_tests": 27,
             "num_finished_tests": 27, "info_text_lines": [], "scan_original_url": false,
-            "tool_params": {"scan_type": "light"}
+            "max_scan_time": 1440, "tool_params": {"scan_type": "light"}
         }),
     }
 }
