@@ -92,7 +92,7 @@ impl Engine {
 
     /// Runs one scan. Cancelling `stop`, closing `events` or dropping the future ends it at once and closes its
     /// connections, and so does a change of the scope that no longer allows a host of the scan. After a stop, the output
-    /// lists every open port that was found.
+    /// lists every open port that was found, and the tests of `ScanRun::report_if_stopped` are reported.
     pub async fn run(&self, job: ScanJob, events: mpsc::Sender<ScanEvent>, stop: CancellationToken) -> ScanOutcome {
         let closed = events.clone();
         let address = match Address::parse(&job.target) {
@@ -110,7 +110,7 @@ impl Engine {
             refusal = run.refused() => ScanOutcome::OutOfScope(refusal.to_string()),
             outcome = scan(&run) => return outcome,
         };
-        run.output_rest().await;
+        run.report_rest().await;
         outcome
     }
 }

@@ -1,9 +1,9 @@
 //! A running scan: events, name resolution and settings for the tools.
 //!
 //! A tool is `async fn scan(&ScanRun) -> Result<String, ScanOutcome>`: the summary of a finished scan, or another outcome.
-//! Tools do not handle stops: the engine drops the future, which closes its connections, and sends the last output.
+//! Tools do not handle stops: the engine drops the future, which closes its connections, and sends the last results.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -52,6 +52,8 @@ struct ScanResults {
     /// The number of ports at which the next output is sent.
     next_output: usize,
     cuts: ScanCuts,
+    /// The tests that a stop now would still report.
+    if_stopped: VecDeque<TestDone>,
 }
 
 /// Entries of open ports, with the other fields of the output.
@@ -111,10 +113,35 @@ impl<'a> ScanRun<'a> {
 
     /// Reports an ended test. Further findings of one duplicate group (kind, port, place), and those beyond the limits,
     /// are dropped.
-    pub async fn tested(&self, mut test: TestDone) {
-        let limits = &self.settings.limits;
+    pub async fn tested(&self, test: TestDone) {
         // First the place in the channel: a scan that is stopped here has no finding in its output that was not sent.
         let Ok(place) = self.events.reserve().await else { return };
+        self.send_test(place, test).await;
+    }
+
+    /// Reports ended tests in their order; a stop does not lose the rest of them.
+    pub async fn tested_all(&self, tests: Vec<TestDone>) {
+        self.report_if_stopped(tests);
+        self.report_tests().await;
+    }
+
+    /// Replaces the tests that the scan reports if it is stopped.
+    pub fn report_if_stopped(&self, tests: Vec<TestDone>) {
+        self.results().if_stopped = tests.into();
+    }
+
+    async fn report_tests(&self) {
+        loop {
+            // First the place in the channel: a test that waits for it is still reported after a stop.
+            let Ok(place) = self.events.reserve().await else { return };
+            let next = self.results().if_stopped.pop_front();
+            let Some(test) = next else { return };
+            self.send_test(place, test).await;
+        }
+    }
+
+    async fn send_test(&self, place: mpsc::Permit<'_, ScanEvent>, mut test: TestDone) {
+        let limits = &self.settings.limits;
         let is_first_cut = {
             let mut results = self.results();
             let before = results.cuts.findings;
@@ -211,8 +238,9 @@ impl<'a> ScanRun<'a> {
         }
     }
 
-    /// Sends the output of a stopped scan if it has ports that were not sent.
-    pub async fn output_rest(&self) {
+    /// Reports the rest of a stopped scan: tests, and the output if it has ports that were not sent.
+    pub async fn report_rest(&self) {
+        self.report_tests().await;
         let has_rest = {
             let results = self.results();
             results.open_ports() > results.sent

@@ -14,7 +14,7 @@
 //! out of the next offer. The output is a `finding_list` with `protocols[]` and `certificates[]`.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -120,32 +120,30 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.planned(tests as u32).await;
     let server = connectable(run, run.address.host(), port, starttls).await?;
 
-    let answers = join_all(Version::ALL.iter().map(|version| server.version(*version))).await;
+    let so_far = Mutex::new(Vec::new());
+    let answers = join_all(Version::ALL.iter().map(|version| async {
+        let answer = server.version(*version).await;
+        server.note(&so_far, answer.clone()).await;
+        run.tested(handshake_test(&answer)).await;
+        answer
+    }))
+    .await;
     let accepted = answers.iter().filter(|one| one.answer.accepted);
     let accepted = accepted.map(|one| one.version.name()).collect::<Vec<_>>().join(", ");
     if accepted.is_empty() {
         return server.without_version(&answers);
     }
-    let mut found: Vec<(Risk, String)> = Vec::new();
+    let checked = server.check(&server.chains(&answers).await);
+    run.report_if_stopped(server.tests(&answers, &checked, None));
+    run.output_findings(server.output(&answers, &checked)).await;
     let second = sslscan::scan(run, &server).await;
     run.planned(tests as u32 + u32::from(second.is_some())).await;
-    for one in &answers {
-        let test = server.protocol_test(one, &answers, second.as_ref());
-        note_findings(&mut found, &test);
-        run.tested(test).await;
-    }
-    let chains = server.chains(&answers).await;
-    let checked: Vec<_> = chains.iter().map(|chain| certificate::check(run, &server.host, chain)).collect();
-    for test in certificate::tests(&checked, server.address.port(), server.service()) {
-        note_findings(&mut found, &test);
-        run.tested(test).await;
-    }
-    for test in checks::tests(&server, &answers) {
-        note_findings(&mut found, &test);
-        run.tested(test).await;
-    }
+    let mut tests = server.tests(&answers, &checked, second.as_ref());
+    tests.extend(second.as_ref().map(|second| second.test(&server, &answers)));
+    let found = tests.iter().flat_map(|test| &test.findings).map(|finding| (finding.risk, finding.name.clone()));
+    let found = worst(found.collect());
+    run.tested_all(tests).await;
     if let Some(second) = &second {
-        run.tested(second.test(&server, &answers)).await;
         run.info(second.line(&answers)).await;
     }
     for line in checked.iter().flat_map(|one| &one.lines) {
@@ -155,18 +153,13 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         run.info(line.clone()).await;
     }
     run.info(format!("Accepted: {accepted}.")).await;
-    run.output_findings(server.output(&answers, &checked)).await;
     let summary =
         checked.first().map_or_else(|| "no readable certificate".to_owned(), certificate::ChainFindings::summary);
-    Ok(format!("{accepted} accepted; {summary}{}", worst(found)))
+    Ok(format!("{accepted} accepted; {summary}{found}"))
 }
 
 /// Findings that the status message names.
 const NAMED: usize = 3;
-
-fn note_findings(found: &mut Vec<(Risk, String)>, test: &TestDone) {
-    found.extend(test.findings.iter().map(|finding| (finding.risk, finding.name.clone())));
-}
 
 /// `; 11 findings: Cipher suites without encryption, … and 8 more`, the worst first.
 fn worst(mut found: Vec<(Risk, String)>) -> String {
@@ -317,10 +310,26 @@ impl Server<'_> {
             line.push_str(&format!("; all suites: {}", names.join(" ")));
         }
         self.run.raw(line.trim_end()).await;
-        let metadata = json!({"version": name, "accepted": answer.accepted, "cipher_suites": names.len()});
-        let uid = format!("tls.handshake.{version:?}").to_ascii_lowercase();
-        self.run.tested(TestDone::new(uid, format!("Handshakes with {name}"), metadata, Vec::new())).await;
         result
+    }
+
+    /// Adds an answer to those so far; a scan that is stopped reports the findings that they prove.
+    async fn note(&self, so_far: &Mutex<Vec<VersionAnswer>>, answer: VersionAnswer) {
+        let output = {
+            let mut so_far = so_far.lock().unwrap_or_else(PoisonError::into_inner);
+            so_far.push(answer);
+            so_far.sort_by_key(|one| one.version);
+            if !so_far.iter().any(|one| one.answer.accepted) {
+                return;
+            }
+            let checked = self.check(&distinct(&so_far, Vec::new()));
+            let mut tests = self.tests(&so_far, &checked, None);
+            // Without a finding, a test ends only after the answers of all versions.
+            tests.retain(|test| !test.findings.is_empty());
+            self.run.report_if_stopped(tests);
+            self.output(&so_far, &checked)
+        };
+        self.run.output_findings(output).await;
     }
 
     async fn find_suites(&self, result: &mut VersionAnswer) {
@@ -365,25 +374,30 @@ impl Server<'_> {
 
     /// The chains of the server, one for each of its certificates, the one of the newest version first.
     async fn chains(&self, answers: &[VersionAnswer]) -> Vec<Vec<Vec<u8>>> {
-        // Current clients receive the certificate of the newest version.
-        let mut all: Vec<Vec<Vec<u8>>> = answers.iter().rev().map(|one| one.answer.chain.clone()).collect();
+        let mut others = Vec::new();
         if answers.iter().any(|one| one.version == Version::Tls13 && one.answer.accepted) {
             for keys in [KeyKind::Rsa, KeyKind::Elliptic] {
-                all.extend(self.modern(keys).await.map(|answer| answer.chain));
+                others.extend(self.modern(keys).await.map(|answer| answer.chain));
             }
         }
-        all.extend(answers.iter().flat_map(|one| &one.suites).map(|answer| answer.chain.clone()));
-        let mut distinct: Vec<Vec<Vec<u8>>> = Vec::new();
-        for chain in all.into_iter().filter(|chain| !chain.is_empty()) {
-            if !distinct.iter().any(|known| known[0] == chain[0]) && distinct.len() < MAX_CHAINS {
-                distinct.push(chain);
-            }
-        }
-        if distinct.is_empty() {
-            // The check then reports that no certificate is readable.
-            distinct.push(Vec::new());
-        }
-        distinct
+        distinct(answers, others)
+    }
+
+    fn check(&self, chains: &[Vec<Vec<u8>>]) -> Vec<certificate::ChainFindings> {
+        chains.iter().map(|chain| certificate::check(self.run, &self.host, chain)).collect()
+    }
+
+    /// The tests of versions, certificates and suites, by these answers.
+    fn tests(
+        &self,
+        answers: &[VersionAnswer],
+        checked: &[certificate::ChainFindings],
+        second: Option<&sslscan::SslscanReport>,
+    ) -> Vec<TestDone> {
+        let mut tests: Vec<_> = answers.iter().map(|one| self.protocol_test(one, answers, second)).collect();
+        tests.extend(certificate::tests(checked, self.address.port(), self.service()));
+        tests.extend(checks::tests(self, answers));
+        tests
     }
 
     fn late(&self) -> String {
@@ -462,6 +476,30 @@ impl Server<'_> {
             "certificates": certificates.collect::<Vec<_>>(),
         })
     }
+}
+
+fn handshake_test(one: &VersionAnswer) -> TestDone {
+    let name = one.version.name();
+    let metadata = json!({"version": name, "accepted": one.answer.accepted, "cipher_suites": one.suites.len()});
+    let uid = format!("tls.handshake.{:?}", one.version).to_ascii_lowercase();
+    TestDone::new(uid, format!("Handshakes with {name}"), metadata, Vec::new())
+}
+
+/// The chains of these answers and `others`, one for each certificate. Current clients receive the one of the newest version.
+fn distinct(answers: &[VersionAnswer], others: Vec<Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
+    let newest = answers.iter().rev().map(|one| one.answer.chain.clone());
+    let of_suites = answers.iter().flat_map(|one| &one.suites).map(|answer| answer.chain.clone());
+    let mut distinct: Vec<Vec<Vec<u8>>> = Vec::new();
+    for chain in newest.chain(others).chain(of_suites).filter(|chain| !chain.is_empty()) {
+        if !distinct.iter().any(|known| known[0] == chain[0]) && distinct.len() < MAX_CHAINS {
+            distinct.push(chain);
+        }
+    }
+    if distinct.is_empty() {
+        // The check then reports that no certificate is readable.
+        distinct.push(Vec::new());
+    }
+    distinct
 }
 
 fn finding(kind: FindingKind, port: u16, service: &str, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {

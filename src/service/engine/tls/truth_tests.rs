@@ -61,6 +61,8 @@ struct Script {
     compression: bool,
     renegotiation: bool,
     asks_certificate: bool,
+    /// Versions to which it never responds.
+    silent: &'static [Version],
 }
 
 /// Two authorities, and certificates that are valid for 127.0.0.1 unless changed.
@@ -176,6 +178,9 @@ impl Script {
             (_, 2) => Version::Tls11,
             _ => Version::Tls12,
         };
+        if self.silent.contains(&version) {
+            return Some(Vec::new());
+        }
         if !self.versions.contains(&version) {
             return Some(record(21, 1, &[2, 70]));
         }
@@ -254,6 +259,7 @@ fn servers(authority: &Authority) -> Vec<(&'static str, Script, &'static [&'stat
         compression: false,
         renegotiation: true,
         asks_certificate: false,
+        silent: &[],
     };
     let versions = |versions| Script { versions, suites: &[0x1301, 0xc02f, 0xc013], ..base.clone() };
     let suites = |suites| Script { suites, ..base.clone() };
@@ -334,6 +340,49 @@ async fn tls_scan_finds_planted_weaknesses_and_nothing_else() {
     let _ = writeln!(std::io::stderr(), "{line}");
     assert!(false_alarms.is_empty(), "{false_alarms:?}");
     assert!(recall >= RECALL, "{missed:?}");
+}
+
+/// A scan that is stopped after this number of tests.
+async fn stopped_after(tests: usize, script: Script, authority: &Authority) -> ScanResult {
+    let port = script.serve().await;
+    let mut scan = TestScan::new(Tool::TLS, "127.0.0.1", json!({"port": port}));
+    scan.trust_anchors = vec![authority.anchor.clone()];
+    let (stop, mut reported) = (scan.stop.clone(), 0);
+    let result = scan
+        .run_with(|_| {
+            reported += 1;
+            if reported == tests {
+                stop.cancel();
+            }
+        })
+        .await;
+    assert_eq!(result.outcome, ScanOutcome::Cancelled);
+    result
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stopped_scan_reports_findings_of_versions_that_responded() {
+    let authority = Authority::new("Practice authority");
+    let (_, mut script, _) = servers(&authority).remove(0);
+    (script.silent, script.chain) = (&[Version::Tls10], vec![authority.sign(&["127.0.0.1"], -90, -2)]);
+    // The handshakes of all versions but one.
+    let result = stopped_after(Version::ALL.len() - 1, script, &authority).await;
+    assert_eq!(kinds(&result), BTreeSet::from(["certificate.expired".to_owned()]));
+    let uids: Vec<&str> = result.tests.iter().map(|test| test.uid.as_str()).collect();
+    assert!(!uids.contains(&"tls.handshake.tls10") && !uids.contains(&"tls.cipher.null"), "not judged: {uids:?}");
+    let protocols = &result.output.unwrap().output_data["protocols"];
+    assert_eq!(protocols.as_array().unwrap().len(), Version::ALL.len() - 1);
+}
+
+/// On one thread, the scan is stopped before it can report more tests than the channel holds.
+#[tokio::test]
+async fn stop_between_reports_of_tests_loses_none() {
+    let authority = Authority::new("Practice authority");
+    let (_, mut script, _) = servers(&authority).remove(0);
+    script.asks_certificate = true;
+    let result = stopped_after(Version::ALL.len() + 1, script, &authority).await;
+    assert_eq!(kinds(&result), BTreeSet::from(["client_certificate".to_owned()]));
+    assert_eq!(result.tests.len(), result.planned as usize);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
