@@ -34,6 +34,14 @@ impl Plot {
     }
 }
 
+/// A plot, and the item that its numbers are limited to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScopedPlot {
+    pub plot: Plot,
+    /// The findings of this target only.
+    pub target: Option<TargetId>,
+}
+
 /// Numbers by risk, from critical down to info.
 pub type PlotCounts = [u64; 5];
 
@@ -49,6 +57,17 @@ pub enum PlotNumbers {
     HeatMap(HeatMap),
 }
 
+impl PlotNumbers {
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Findings(counts) => counts.samples.is_empty(),
+            Self::Decisions(days) => days.is_empty(),
+            Self::Captures(minutes) => minutes.is_empty(),
+            Self::HeatMap(map) => map.classes.is_empty(),
+        }
+    }
+}
+
 /// The present findings over time.
 #[derive(Debug, Default, PartialEq)]
 pub struct FindingCounts {
@@ -59,12 +78,23 @@ pub struct FindingCounts {
 }
 
 impl FindingCounts {
+    /// The first time, and the last one with its counts, which is now unless a sample is newer.
+    pub fn span(&self, now: Stamp) -> Option<(Stamp, (Stamp, PlotCounts))> {
+        let (first, last) = (self.samples.first()?, self.samples.last()?);
+        Some((first.0, if last.0 < now { (now, self.after) } else { *last }))
+    }
+
+    /// The counts at a time between the first and the last one.
+    pub fn at(&self, second: i64) -> PlotCounts {
+        let next = self.samples.partition_point(|(at, _)| at.0.as_second() <= second);
+        self.samples.get(next.saturating_sub(1)).map(|(_, counts)| *counts).unwrap_or_default()
+    }
+
     /// The samples with one for now.
     pub fn until(&self, now: Stamp) -> Vec<(Stamp, PlotCounts)> {
         let mut samples = self.samples.clone();
-        if samples.last().is_some_and(|(last, _)| *last < now) {
-            samples.push((now, self.after));
-        }
+        let last = self.span(now).map(|(_, last)| last);
+        samples.extend(last.filter(|last| self.samples.last() != Some(last)));
         samples
     }
 }

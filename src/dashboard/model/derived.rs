@@ -13,18 +13,9 @@ impl Model {
         Layout::of(self.screen.size)
     }
 
-    /// The pane whose selected row the detail shows: the focused one, as long as its rows have a detail; beside the
-    /// workspaces it is that of the findings.
-    pub fn detail_pane(&self) -> Pane {
-        match self.navigation.focus.pane {
-            Pane::Workspaces => Pane::Findings,
-            pane => pane,
-        }
-    }
-
     /// The row whose detail is on the screen: its pane, the row and the tab.
     pub fn shown_detail(&self) -> Option<(Pane, DetailSubject, Tab)> {
-        let pane = self.detail_pane();
+        let pane = self.navigation.focus.pane;
         let beside = self.layout().shows_detail() && !self.navigation.focus.zoomed;
         if !self.navigation.focus.in_detail && !beside {
             return None;

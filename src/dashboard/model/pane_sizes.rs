@@ -68,10 +68,8 @@ impl Model {
 
     /// The area of the focused list or detail in the last frame.
     fn focused_area(&self) -> Option<CellArea> {
-        let (pane, part) = match self.navigation.focus.in_detail {
-            true => (self.detail_pane(), SlotPart::Detail),
-            false => (self.navigation.focus.pane, SlotPart::List),
-        };
+        let pane = self.navigation.focus.pane;
+        let part = if self.navigation.focus.in_detail { SlotPart::Detail } else { SlotPart::List };
         let mut panes = self.screen.measures.map.panes.iter();
         panes.find(|placed| (placed.pane, placed.part) == (pane, part)).map(|placed| placed.area)
     }

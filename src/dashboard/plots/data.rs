@@ -1,7 +1,7 @@
 //! The numbers of the plots, and their CSV.
 
-use crate::contract::{Risk, Stamp};
-use crate::dashboard::base::{FindingCounts, HeatMap, Plot, PlotCounts, PlotNumbers};
+use crate::contract::{Risk, Stamp, Target, TargetId, Workspace};
+use crate::dashboard::base::{FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers, ScopedPlot};
 use crate::dashboard::model::Model;
 use crate::report;
 use crate::text;
@@ -12,20 +12,42 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The numbers of a plot. They are computed again when a table or the decisions they are computed from change.
-pub fn numbers(model: &Model, plot: Plot) -> PlotNumbers {
-    match plot {
-        Plot::Findings => PlotNumbers::Findings(findings_by_risk(model)),
+pub fn numbers(model: &Model, shown: ScopedPlot) -> PlotNumbers {
+    match shown.plot {
+        Plot::Findings => PlotNumbers::Findings(findings_by_risk(model, shown.target)),
         Plot::Decisions => PlotNumbers::Decisions(decisions_per_day(model)),
         Plot::Captures => PlotNumbers::Captures(captures_per_minute(model)),
-        Plot::HeatMap => PlotNumbers::HeatMap(heat_map(model)),
+        Plot::HeatMap => PlotNumbers::HeatMap(heat_map(model, shown.target)),
     }
 }
 
-/// The findings of the chosen target, or of the workspace.
-fn findings(model: &Model) -> impl Iterator<Item = &Arc<Issue>> {
-    let only = model.navigation.scope.target;
-    let all = model.data.findings.value().map(|table| table.items()).unwrap_or_default();
-    all.iter().filter(move |issue| only.is_none() || issue.target_id == only)
+/// The plot that `:plot` shows: of the chosen target, or of the workspace.
+pub fn of_scope(model: &Model, plot: Plot) -> ScopedPlot {
+    let is_of_findings = matches!(plot, Plot::Findings | Plot::HeatMap);
+    ScopedPlot { plot, target: model.navigation.scope.target.filter(|_| is_of_findings) }
+}
+
+/// The plot in the detail of a pane. Only the findings of the current workspace are loaded.
+pub fn of_detail(model: &Model, pane: Pane) -> Option<ScopedPlot> {
+    let target = match pane {
+        Pane::Targets => Some(model.selected_item::<Target>()?.id),
+        Pane::Workspaces => {
+            let selected = model.selected_item::<Workspace>()?;
+            (model.navigation.scope.workspace == Some(selected.id)).then_some(None)?
+        }
+        _ => return None,
+    };
+    Some(ScopedPlot { plot: Plot::Findings, target })
+}
+
+/// The findings of a target, or of the workspace.
+fn findings(model: &Model, target: Option<TargetId>) -> impl Iterator<Item = &Arc<Issue>> {
+    let table = model.data.findings.value();
+    let all = table.filter(|_| target.is_none()).map(|table| table.items()).unwrap_or_default();
+    let rows = table.zip(target).and_then(|(table, target)| Some((table, table.of_target(target)?)));
+    let of_target =
+        rows.into_iter().flat_map(|(table, rows)| rows.positions.iter().map(|&at| &table.items()[at as usize]));
+    all.iter().chain(of_target)
 }
 
 fn place(risk: Risk) -> usize {
@@ -33,8 +55,8 @@ fn place(risk: Risk) -> usize {
 }
 
 /// The present findings at each time at which a scan found new ones. An absent finding counts until its last scan.
-fn findings_by_risk(model: &Model) -> FindingCounts {
-    let spans = findings(model).filter_map(|issue| {
+fn findings_by_risk(model: &Model, target: Option<TargetId>) -> FindingCounts {
+    let spans = findings(model, target).filter_map(|issue| {
         let is_absent = issue.presence == Presence::Absent;
         Some((issue.first_seen?, issue.last_seen.filter(|_| is_absent), issue.risk_level))
     });
@@ -89,11 +111,11 @@ fn captures_per_minute(model: &Model) -> Vec<(Timestamp, u64)> {
     all.map(|(minute, at)| (at, minutes.get(&minute).copied().unwrap_or_default())).collect()
 }
 
-fn heat_map(model: &Model) -> HeatMap {
+fn heat_map(model: &Model, target: Option<TargetId>) -> HeatMap {
     let mut cells: HashMap<_, PlotCounts> = HashMap::new();
     let mut by_class: HashMap<_, PlotCounts> = HashMap::new();
     let mut by_target: HashMap<_, PlotCounts> = HashMap::new();
-    for issue in findings(model).filter(|issue| issue.presence != Presence::Absent) {
+    for issue in findings(model, target).filter(|issue| issue.presence != Presence::Absent) {
         let name = issue.target_id.and_then(|target| model.target_name(target)).unwrap_or(&issue.identity.asset);
         let (class, target, risk) = (issue.class(), (issue.target_id, name.clone()), place(issue.risk_level));
         cells.entry((class.clone(), target.clone())).or_default()[risk] += 1;
@@ -115,7 +137,7 @@ pub fn csv(model: &Model, plot: Plot) -> String {
     let row = |first: String, rest: &[u64]| [first].into_iter().chain(rest.iter().map(u64::to_string)).collect();
     let header = |names: &[&str]| vec![names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>()];
     let cell = |name: &str| report::neutral(&text::clean(name));
-    let rows: Vec<Vec<String>> = match numbers(model, plot) {
+    let rows: Vec<Vec<String>> = match numbers(model, of_scope(model, plot)) {
         PlotNumbers::Findings(counts) => {
             let mut rows = header(&["time", "critical", "high", "medium", "low", "info"]);
             rows.extend(counts.until(Stamp(model.now.wall)).iter().map(|(at, counts)| row(utc(at.0), counts)));

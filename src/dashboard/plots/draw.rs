@@ -1,10 +1,11 @@
 //! The plots on the screen: blocks, or `#` in terminals without Unicode.
 
 use crate::contract::{Risk, Stamp, TargetId};
-use crate::dashboard::base::{FindingCounts, HeatMap, Plot, PlotCounts, PlotNumbers};
+use crate::dashboard::base::{FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers};
 use crate::dashboard::plots::data;
 use crate::dashboard::ui::{
-    Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, plain, sheet, take_bottom, words, wrap,
+    Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, plain, sheet, take_bottom, take_top,
+    words, wrap,
 };
 use crate::text;
 use crate::text::plural;
@@ -30,6 +31,10 @@ const ASCII: bar::Set<'static> = bar::Set {
 const NAMES: u16 = 15;
 const DAY: u16 = 6;
 const CELL: u16 = 5;
+/// Least rows and columns of a plot in a detail, with the blank line and the title above it, and its most rows.
+const LEAST_ROWS: u16 = 8;
+const LEAST_COLUMNS: u16 = 40;
+const MOST_ROWS: u16 = 16;
 
 pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, plot: Plot, cache: &mut ViewCache) {
     let place = words(format!(" {} of {} ", plot as usize + 1, Plot::ALL.len()), cx.theme.dim());
@@ -43,15 +48,35 @@ pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, plot: Plot, c
     if inner.is_empty() {
         return;
     }
-    let numbers = cache.plot.get(PlotKey::of(cx.model, plot), || Arc::new(data::numbers(cx.model, plot)));
-    let nothing = match &*numbers {
+    let shown = data::of_scope(cx.model, plot);
+    let numbers = cache.plot.get(PlotKey::of(cx.model, shown), || Arc::new(data::numbers(cx.model, shown)));
+    if let Some(nothing) = draw_numbers(cx, buf, inner, &numbers) {
+        draw_line(buf, inner, &Line::styled(nothing, cx.theme.dim()));
+    }
+}
+
+/// Draws the plot of the selected item in the free rows below its detail, if they are enough.
+pub(crate) fn draw_in_detail(cx: &Cx<'_>, buf: &mut Buffer, free: Rect, pane: Pane, cache: &mut ViewCache) {
+    if free.height < LEAST_ROWS || free.width < LEAST_COLUMNS {
+        return;
+    }
+    let Some(shown) = data::of_detail(cx.model, pane) else { return };
+    let numbers = cache.detail_plot.get(PlotKey::of(cx.model, shown), || Arc::new(data::numbers(cx.model, shown)));
+    if numbers.is_empty() {
+        return;
+    }
+    let (title, rest) = take_top(take_top(free, 1).1, 1);
+    draw_line(buf, title, &Line::styled(shown.plot.title(), cx.theme.strong()));
+    draw_numbers(cx, buf, take_top(rest, MOST_ROWS).0, &numbers);
+}
+
+/// Draws the numbers of a plot. Returns the reason why there is nothing to draw.
+fn draw_numbers(cx: &Cx<'_>, buf: &mut Buffer, inner: Rect, numbers: &PlotNumbers) -> Option<&'static str> {
+    match numbers {
         PlotNumbers::Findings(counts) => draw_findings(cx, buf, inner, counts),
         PlotNumbers::Decisions(days) => draw_decisions(cx, buf, inner, days),
         PlotNumbers::Captures(minutes) => draw_captures(cx, buf, inner, minutes),
         PlotNumbers::HeatMap(map) => draw_heat_map(cx, buf, inner, map),
-    };
-    if let Some(nothing) = nothing {
-        draw_line(buf, inner, &Line::styled(nothing, cx.theme.dim()));
     }
 }
 
@@ -61,15 +86,16 @@ fn bars(cx: &Cx<'_>) -> bar::Set<'static> {
 
 /// A row of bars per risk, each with its own scale, because info findings outnumber the others.
 fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCounts) -> Option<&'static str> {
-    let samples = counts.until(Stamp(cx.model.now.wall));
-    let (Some((from, _)), Some((to, now))) = (samples.first(), samples.last()) else {
+    let Some((from, (to, now))) = counts.span(Stamp(cx.model.now.wall)) else {
         return Some("no findings in this workspace");
     };
     let (rows, axis) = take_bottom(area, 1);
     let height = (rows.height / 5).max(1);
     for (at, risk) in Risk::DOWN.into_iter().enumerate().take(usize::from(rows.height / height)) {
         let row = Rect { y: rows.y + at as u16 * height, height, ..rows };
-        let values = resampled(&samples, usize::from(row.width.saturating_sub(NAMES)), at);
+        let second = |at: i64| if at < to.0.as_second() { counts.at(at) } else { now };
+        let columns = usize::from(row.width.saturating_sub(NAMES));
+        let values = resampled([from.0.as_second(), to.0.as_second()], columns, |time| second(time)[at]);
         let most = values.iter().copied().max().unwrap_or_default();
         let style = cx.theme.risk(risk);
         let label = Line::from(vec![format::risk_span(cx.theme, risk), Span::styled(format!(" {}", now[at]), style)]);
@@ -85,16 +111,9 @@ fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCoun
     None
 }
 
-/// The counts of a risk at equal distances of time, one per column.
-fn resampled(samples: &[(Stamp, PlotCounts)], columns: usize, risk: usize) -> Vec<u64> {
-    let second = |at: usize| samples.get(at).map_or(0, |(at, _)| at.0.as_second());
-    let (from, to) = (second(0), second(samples.len().saturating_sub(1)));
-    let value = |column: usize| {
-        let at = from + (to - from) * (column as i64 + 1) / columns as i64;
-        let next = samples.partition_point(|(stamp, _)| stamp.0.as_second() <= at);
-        samples[next.saturating_sub(1)].1[risk]
-    };
-    (0..columns).map(value).collect()
+/// Values at equal distances of time, one per column.
+fn resampled([from, to]: [i64; 2], columns: usize, value: impl Fn(i64) -> u64) -> Vec<u64> {
+    (0..columns).map(|column| value(from + (to - from) * (column as i64 + 1) / columns as i64)).collect()
 }
 
 fn draw_axis(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, from: Timestamp, to: Timestamp) {
@@ -216,7 +235,8 @@ mod tests {
     fn numbers_are_computed_again_only_when_their_own_data_changes() {
         let mut app = TestDashboard::new();
         app.keys("3");
-        let keys = |app: &TestDashboard| Plot::ALL.map(|plot| PlotKey::of(&app.model, plot));
+        let keys =
+            |app: &TestDashboard| Plot::ALL.map(|plot| PlotKey::of(&app.model, data::of_scope(&app.model, plot)));
         let changed = |before: &[PlotKey; 4], app: &TestDashboard| -> Vec<Plot> {
             let now = keys(app);
             Plot::ALL.into_iter().filter(|&plot| before[plot as usize] != now[plot as usize]).collect()

@@ -1,9 +1,9 @@
 //! The values that drawing keeps between frames: scroll anchors, and texts and counts that are expensive to compute. All of
 //! them can be computed again from the model.
 
-use crate::contract::{Scan, Shared, Target, TargetId};
+use crate::contract::{Scan, Shared, Target};
 use crate::dashboard::base::{
-    CaptureKey, GroupId, JsonFold, Measures, OwnColours, Pane, Plot, PlotNumbers, RowRef, Tab, TextMode,
+    CaptureKey, GroupId, JsonFold, Measures, OwnColours, Pane, Plot, PlotNumbers, RowRef, ScopedPlot, Tab, TextMode,
 };
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
@@ -36,8 +36,9 @@ pub struct ViewCache {
     pub(crate) evidence_count: Memo<ById<ListedFinding>, usize>,
     /// The facts of the group whose header is selected: by table, filtered rows and number of events.
     pub(crate) group: Memo<GroupKey, Arc<ReviewFacts>>,
-    /// The numbers of the plot on the screen.
+    /// The numbers of the open plot, and of the plot in the detail below it.
     pub(crate) plot: Memo<PlotKey, Arc<PlotNumbers>>,
+    pub(crate) detail_plot: Memo<PlotKey, Arc<PlotNumbers>>,
     /// The detail that was drawn last, until it follows the selection.
     pub(crate) detail: LastDetail,
     pub(crate) measures: Measures,
@@ -237,8 +238,7 @@ pub(crate) struct TextKey {
 /// What the numbers of a plot are computed from: of each plot only its own inputs, so that others do not matter.
 #[derive(Debug, PartialEq)]
 pub(crate) struct PlotKey {
-    plot: Plot,
-    target: Option<TargetId>,
+    shown: ScopedPlot,
     findings: Option<ById<Table<Issue>>>,
     targets: Option<ById<Table<Target>>>,
     /// Workspace, number of events, today.
@@ -248,12 +248,12 @@ pub(crate) struct PlotKey {
 }
 
 impl PlotKey {
-    pub fn of(model: &Model, plot: Plot) -> Self {
+    pub fn of(model: &Model, shown: ScopedPlot) -> Self {
+        let plot = shown.plot;
         let is_of_findings = matches!(plot, Plot::Findings | Plot::HeatMap);
         let decisions = || (model.workspace_name(), model.findings.triage.state.len(), model.today());
         Self {
-            plot,
-            target: model.navigation.scope.target.filter(|_| is_of_findings),
+            shown,
             findings: model.data.findings.value().filter(|_| is_of_findings).cloned().map(ById),
             targets: model.data.targets.value().filter(|_| plot == Plot::HeatMap).cloned().map(ById),
             decisions: (plot == Plot::Decisions).then(decisions),

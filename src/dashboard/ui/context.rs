@@ -31,9 +31,9 @@ impl<'a> Cx<'a> {
 
     /// Whether the list (or detail) of a pane has the keyboard.
     pub fn has_keys(&self, pane: Pane, in_detail: bool) -> bool {
-        let own = if in_detail { self.model.detail_pane() } else { self.model.navigation.focus.pane };
         let over = self.model.overlay.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
-        own == pane && self.model.navigation.focus.in_detail == in_detail && !over
+        let focus = self.model.navigation.focus;
+        focus.pane == pane && focus.in_detail == in_detail && !over
     }
 
     /// The age of a time stamp; with `~` while the clock of the service is unknown.

@@ -77,8 +77,6 @@ pub struct Areas {
 pub struct Places<'a> {
     /// The pane of key 5: captures or loggers.
     pub fifth: Pane,
-    /// The pane whose selected row the detail shows.
-    pub detail: Pane,
     /// Whether there are changes since the last visit.
     pub since: bool,
     /// Rows above the key hints that are free for notices.
@@ -124,10 +122,9 @@ pub fn areas(size: Size, focus: Focus, places: Places<'_>) -> Areas {
     let layout = Layout::of(size);
     let mut areas = Areas { header, since, tabs: Rect::ZERO, notices, footer, slots: Vec::new(), dividers: Vec::new() };
     if focus.zoomed || layout == Layout::Stacked {
-        let (pane, part) =
-            if focus.in_detail { (places.detail, SlotPart::Detail) } else { (focus.pane, SlotPart::List) };
+        let part = if focus.in_detail { SlotPart::Detail } else { SlotPart::List };
         let framed = layout != Layout::Stacked && layout != Layout::Portrait;
-        areas.slots.push(Slot { pane, part, area: rest, framed });
+        areas.slots.push(Slot { pane: focus.pane, part, area: rest, framed });
         return areas;
     }
     let is_framed = layout != Layout::Portrait;
@@ -137,7 +134,7 @@ pub fn areas(size: Size, focus: Focus, places: Places<'_>) -> Areas {
         Layout::Beside => {
             let (tabs, body) = take_top(rest, 1);
             areas.tabs = tabs;
-            beside(body, focus, places, &mut divisions)
+            beside(body, focus, &mut divisions)
         }
         Layout::Portrait | Layout::Stacked => portrait(rest, focus, places, &mut divisions),
     };
@@ -147,7 +144,7 @@ pub fn areas(size: Size, focus: Focus, places: Places<'_>) -> Areas {
 
 fn wide(body: Rect, focus: Focus, places: Places<'_>, divisions: &mut Divisions<'_>) -> Vec<Slot> {
     let list = |pane, area| Slot { pane, part: SlotPart::List, area, framed: true };
-    let detail = |area| Slot { pane: places.detail, part: SlotPart::Detail, area, framed: true };
+    let detail = |area| Slot { pane: focus.pane, part: SlotPart::Detail, area, framed: true };
     let left_width = (body.width / 5).clamp(LEFT.0, LEFT.1);
     let least = [NARROWEST, 2 * NARROWEST_MAIN];
     let (left, rest) = divisions.divide(body, Divider::WideLeft, Axis::Columns, left_width, least);
@@ -179,12 +176,12 @@ fn needed(rows: usize, around: u16, least: u16, most: u16) -> u16 {
     u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(around).clamp(least.min(most), most)
 }
 
-fn beside(body: Rect, focus: Focus, places: Places<'_>, divisions: &mut Divisions<'_>) -> Vec<Slot> {
+fn beside(body: Rect, focus: Focus, divisions: &mut Divisions<'_>) -> Vec<Slot> {
     let least = [NARROWEST_MAIN, NARROWEST_MAIN];
     let (left, right) = divisions.divide(body, Divider::Beside, Axis::Columns, percent(body.width, 55), least);
     vec![
         Slot { pane: focus.pane, part: SlotPart::List, area: left, framed: true },
-        Slot { pane: places.detail, part: SlotPart::Detail, area: right, framed: true },
+        Slot { pane: focus.pane, part: SlotPart::Detail, area: right, framed: true },
     ]
 }
 
@@ -196,7 +193,7 @@ fn portrait(body: Rect, focus: Focus, places: Places<'_>, divisions: &mut Divisi
     let (list, detail) = divisions.divide(body, Divider::Portrait, Axis::Rows, percent(body.height, 42), least);
     let mut slots = vec![
         Slot { pane: focus.pane, part: SlotPart::List, area: list, framed: false },
-        Slot { pane: places.detail, part: SlotPart::Detail, area: detail, framed: false },
+        Slot { pane: focus.pane, part: SlotPart::Detail, area: detail, framed: false },
     ];
     // The two panes that complement the focused one: scans and captures for findings, findings for the others.
     for (y, pane) in others.into_iter().rev().take(2).rev().enumerate() {
@@ -269,14 +266,7 @@ mod tests {
         let areas = areas(
             Size { columns, rows },
             focus,
-            Places {
-                fifth: Pane::Captures,
-                detail: pane,
-                since: false,
-                notices: 0,
-                rows: [9; 3],
-                sizes: &PaneSizes::default(),
-            },
+            Places { fifth: Pane::Captures, since: false, notices: 0, rows: [9; 3], sizes: &PaneSizes::default() },
         );
         areas.slots.iter().map(|slot| (slot.pane, slot.part)).collect()
     }
@@ -299,8 +289,8 @@ mod tests {
     fn short_lists_leave_their_rows_to_the_lists_above() {
         let height = |pane: Pane, scans: usize| {
             let focus = Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
-            let (fifth, detail, sizes) = (Pane::Captures, Pane::Findings, PaneSizes::default());
-            let places = Places { fifth, detail, since: false, notices: 0, rows: [3, scans, 5], sizes: &sizes };
+            let (fifth, sizes) = (Pane::Captures, PaneSizes::default());
+            let places = Places { fifth, since: false, notices: 0, rows: [3, scans, 5], sizes: &sizes };
             let areas = areas(Size { columns: 200, rows: 60 }, focus, places);
             areas.slots.iter().find(|slot| slot.pane == pane).map(|slot| slot.area.height).unwrap()
         };
@@ -330,7 +320,7 @@ mod tests {
             }
             let size = Size { columns, rows };
             let focus = Focus { pane: Pane::ALL[pane], in_detail, zoomed };
-            let found = areas(size, focus, Places { fifth: Pane::Loggers, detail: focus.pane, since, notices, rows: [listed; 3], sizes: &sizes });
+            let found = areas(size, focus, Places { fifth: Pane::Loggers, since, notices, rows: [listed; 3], sizes: &sizes });
             let mut all = vec![found.header, found.since, found.tabs, found.notices, found.footer];
             all.extend(found.slots.iter().map(|slot| slot.area));
             let whole = Rect::new(0, 0, columns, rows);

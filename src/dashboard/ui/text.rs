@@ -62,15 +62,16 @@ impl<'a> DetailText<'a> {
     }
 }
 
+/// Draws a detail. Returns the free rows below its text; none if the head is cut.
 pub(crate) fn draw_detail<'a>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
     slot: &Slot,
     cache: &mut ViewCache,
     detail_of: fn(&Cx<'a>, Pane, &mut ViewCache) -> Option<DetailPane<'a>>,
-) {
+) -> Rect {
     if slot.area.is_empty() {
-        return;
+        return Rect::ZERO;
     }
     let detail = detail_of(cx, slot.pane, cache);
     let tab = cx.model.detail.tab(slot.pane);
@@ -87,14 +88,18 @@ pub(crate) fn draw_detail<'a>(
     area = draw_unreadable(cx, buf, area, slot.pane);
     let Some(detail) = detail else {
         let nothing = words("nothing selected", cx.theme.dim());
-        return draw_line(buf, indented(area), &nothing);
+        draw_line(buf, indented(area), &nothing);
+        return Rect::ZERO;
     };
-    area = draw_head(buf, area, &cx.shown_lines(detail.head.clone()));
+    let is_whole;
+    (area, is_whole) = draw_head(buf, area, &cx.shown_lines(detail.head.clone()));
     area = take_top(area, u16::from(area.height > 6)).1;
     area = draw_search_line(cx, buf, area);
     let first = draw_text(cx, buf, indented(area), slot.pane, tab, detail, cache);
     let (rows, lines) = (cache.measures.detail_rows, cache.measures.detail_lines);
     draw_position(cx, buf, edge, tab, first, rows, lines);
+    let free = if is_whole { u32::from(rows).saturating_sub(lines) as u16 } else { 0 };
+    take_bottom(Rect { height: rows, ..indented(area) }, free).1
 }
 
 /// Draws the places of the items of the list that cannot be read in the last lines. Returns the remaining area.
@@ -168,13 +173,13 @@ fn draw_position(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32
     draw_line(buf, Rect { x, width, ..edge }, &words(note, cx.theme.dim()));
 }
 
-/// Draws the wrapped head over at most a third of the area. Returns the remaining area.
-pub(crate) fn draw_head(buf: &mut Buffer, area: Rect, head: &[Line<'static>]) -> Rect {
+/// Draws the wrapped head over at most a third of the area. Returns the remaining area, and whether the head is whole.
+pub(crate) fn draw_head(buf: &mut Buffer, area: Rect, head: &[Line<'static>]) -> (Rect, bool) {
     let lines = wrap(head.to_vec(), indented(area).width);
     let rows = (lines.len() as u16).min((area.height / HEAD_SHARE).max(1));
     let (top, rest) = take_top(area, rows);
     draw_lines(buf, indented(top), &lines);
-    rest
+    (rest, lines.len() <= usize::from(rows))
 }
 
 pub(crate) fn draw_text(

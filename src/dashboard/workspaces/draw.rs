@@ -1,9 +1,12 @@
-//! The list of workspaces, with the current one marked.
+//! The list of workspaces, with the current one marked, and the detail of a workspace.
 
 use crate::contract::Workspace;
-use crate::dashboard::base::ShownRows;
+use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
-use crate::dashboard::ui::{Cx, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, format, key, pane_of, words};
+use crate::dashboard::ui::{
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
+    plain, words,
+};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
 
@@ -32,4 +35,25 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         let scans = words(format::count(workspace.scan_count), cx.theme.text());
         vec![mark, name, targets, scans, cell(&workspace.description)]
     })
+}
+
+pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let workspace = cx.model.selected_item::<Workspace>()?;
+    let theme = cx.theme;
+    let mut head = vec![
+        words(text::clean(&workspace.name).into_owned(), theme.strong()),
+        fact(theme, "Targets", format::count(workspace.target_count)),
+        fact(theme, "Scans", format::count(workspace.scan_count)),
+    ];
+    // Only the findings of the current workspace are loaded.
+    if cx.model.navigation.scope.workspace == Some(workspace.id) {
+        let mut found = Line::from(Span::styled(format!("{:<14}", "Findings"), theme.dim()));
+        found.extend(format::risk_counts(theme, cx.facts.risks.map(Some), "  "));
+        head.insert(1, found);
+    }
+    head.push(fact(theme, "Id", workspace.id.to_string()));
+    let text = DetailText::new(vec![workspace.clone()], move |theme, _, _| {
+        plain(&text::clean_text(&workspace.description), theme.text())
+    });
+    Some(DetailPane { id: RowRef::Item(workspace.id.0), head, tabs: Vec::new(), text })
 }

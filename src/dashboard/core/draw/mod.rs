@@ -53,7 +53,6 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     let rows = notices.rows().saturating_sub(u16::from(beside_hints));
     let places = Places {
         fifth: model.navigation.fifth,
-        detail: model.detail_pane(),
         since: model.settings.last_visit.is_shown(),
         notices: rows,
         rows: [

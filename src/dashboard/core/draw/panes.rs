@@ -33,7 +33,10 @@ fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache
     }
     match cx.model.reviewing() {
         Some(review) => crate::dashboard::findings::review::draw::draw(cx, buf, slot.area, review, cache),
-        None => crate::dashboard::ui::text::draw_detail(cx, buf, slot, cache, detail_of),
+        None => {
+            let free = crate::dashboard::ui::text::draw_detail(cx, buf, slot, cache, detail_of);
+            crate::dashboard::plots::draw::draw_in_detail(cx, buf, free, slot.pane, cache);
+        }
     }
     if cx.model.navigation.focus.in_detail {
         cache.measures.row = cx.model.selected_row(slot.pane);
@@ -65,7 +68,7 @@ fn view_of(pane: Pane) -> PaneView {
     use crate::dashboard::findings::{draw as findings, retest::draw as board};
     use crate::dashboard::{activity, payloads, reports, scans, targets, wordlists, workspaces};
     match pane {
-        Pane::Workspaces => view(workspaces::draw::draw_list, |_, _| None),
+        Pane::Workspaces => view(workspaces::draw::draw_list, workspaces::draw::detail),
         Pane::Targets => view(targets::draw::draw_list, targets::draw::detail),
         Pane::Findings => PaneView { summary: findings::summary, ..view(findings::draw_list, findings::detail_of_row) },
         Pane::Scans => PaneView { summary: scans::draw::summary, ..view(scans::draw::draw_list, scans::draw::detail) },

@@ -121,7 +121,7 @@ pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
     if model.navigation.focus.pane == Pane::Findings && !model.navigation.focus.in_detail {
         return model.walk_saved(by);
     }
-    let pane = model.detail_pane();
+    let pane = model.navigation.focus.pane;
     if pane.tabs().len() < 2 {
         return model.notify(Tone::Plain, "no tabs here");
     }

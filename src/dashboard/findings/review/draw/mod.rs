@@ -91,7 +91,7 @@ fn draw_headings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, car
     draw_sides(buf, indented(first), &title(cx, card, facts, Some(issue)), &count);
     let mut head = vec![kind_line(cx, facts, issue)];
     head.extend(note_line(cx, review));
-    let rest = draw_head(buf, rest, &head);
+    let (rest, _) = draw_head(buf, rest, &head);
     let (tabs, rest) = take_top(rest, 1);
     let at = TABS.iter().position(|&tab| tab == review.tab);
     draw_line(buf, tabs, &tab_line(cx.theme, &titles(facts, issue), at, tabs.width));
