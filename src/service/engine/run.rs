@@ -130,6 +130,11 @@ impl<'a> ScanRun<'a> {
         self.results().if_stopped = tests.into();
     }
 
+    /// Adds a test to those that the scan reports if it is stopped.
+    pub fn also_report_if_stopped(&self, test: TestDone) {
+        self.results().if_stopped.push_back(test);
+    }
+
     async fn report_tests(&self) {
         loop {
             // First the place in the channel: a test that waits for it is still reported after a stop.

@@ -1,7 +1,8 @@
 //! Runs a guest: fixed arguments, no shell, its own process group, limits of memory, time and output.
 //!
 //! ```text
-//!   run ──► spawn ──► stdout ──lines──► channel of the caller
+//!   run ──► spawn ──► report (stdout, or a pipe in place of stdin) ──lines──► channel of the caller
+//!    │        └─────► messages (stdout beside a pipe) ──lines──► another channel
 //!    └─ dropped (stop, time limit, shutdown), or a limit ──► SIGKILL to the whole group
 //! ```
 //!
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -28,13 +30,14 @@ const EXIT_TIME: Duration = Duration::from_secs(5);
 #[derive(Clone, Copy, Debug)]
 pub struct GuestLimits {
     pub time: Duration,
-    /// Bytes of output; the run ends with the first byte beyond.
+    /// Bytes of the report, and of the messages; the run ends with the first byte beyond.
     pub output: usize,
 }
 
 /// The output of a guest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuestOutput {
+    /// The report.
     pub text: String,
     /// The first lines of its error output.
     pub errors: String,
@@ -82,7 +85,10 @@ impl Drop for GroupGuard {
     }
 }
 
-/// Runs a program, and sends each line of its output to `lines`.
+/// Runs a program, and sends each line of its report to `lines`.
+///
+/// Without `messages`, the report is the standard output. With it, the standard output is messages, and the report is what
+/// the program writes to `/dev/stdin`: no file remains, and no message is in the middle of the report.
 ///
 /// # Errors
 /// When the program cannot be started.
@@ -91,8 +97,14 @@ pub async fn run(
     args: &[String],
     limits: GuestLimits,
     lines: mpsc::Sender<String>,
+    messages: Option<mpsc::Sender<String>>,
 ) -> Result<GuestOutput, String> {
-    let mut child = command(program, args).spawn().map_err(|error| format!("{}: {error}", program.display()))?;
+    let failed = |error: std::io::Error| format!("{}: {error}", program.display());
+    let mut command = command(program, args);
+    let pipe = messages.is_some().then(|| report_pipe(&mut command)).transpose().map_err(failed)?;
+    let mut child = command.spawn().map_err(failed)?;
+    // With its end of the pipe: the report ends when the guest does.
+    drop(command);
     let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     // Declared after `child`, so that the group is killed before the child is reaped.
     let mut group = GroupGuard(id);
@@ -100,7 +112,17 @@ pub async fn run(
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let mut output = GuestOutput::default();
     let mut bytes = Vec::new();
-    let reading = async { tokio::join!(read_lines(stdout, limits.output, &mut bytes, lines), read_errors(stderr)) };
+    let reading = async {
+        let most = limits.output;
+        let Some(messages) = messages else {
+            return tokio::join!(read_lines(stdout, most, &mut bytes, lines), read_errors(stderr));
+        };
+        let mut other = Vec::new();
+        let report = read_lines(pipe, most, &mut bytes, lines);
+        let (report, other, errors) =
+            tokio::join!(report, read_lines(stdout, most, &mut other, messages), read_errors(stderr));
+        (report && other, errors)
+    };
     let (is_complete, errors) = match timeout(limits.time, reading).await {
         Ok(read) => read,
         Err(_) => {
@@ -127,6 +149,13 @@ fn command(program: &Path, args: &[String]) -> Command {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.process_group(0).kill_on_drop(true);
     command
+}
+
+/// A pipe for the report, in place of standard input.
+fn report_pipe(command: &mut Command) -> std::io::Result<Receiver> {
+    let (reader, writer) = std::io::pipe()?;
+    command.stdin(writer);
+    Receiver::from_owned_fd(reader.into())
 }
 
 /// Limits memory, processor time and files of a started process.
@@ -212,7 +241,7 @@ mod tests {
 
     async fn run_script(lines: &str, limits: GuestLimits) -> (GuestOutput, Vec<String>) {
         let (sender, mut lines_of) = mpsc::channel(10_000);
-        let output = run(Path::new("/bin/sh"), &script(lines), limits, sender).await;
+        let output = run(Path::new("/bin/sh"), &script(lines), limits, sender, None).await;
         let mut seen = Vec::new();
         while let Some(line) = lines_of.recv().await {
             seen.push(line);
@@ -227,6 +256,15 @@ mod tests {
         assert!(lines[1].starts_with("two"), "{lines:?}");
         assert_eq!((output.errors.as_str(), output.end), ("why", GuestEnd::Failure));
         assert!(!output.text.contains("CARGO"), "the environment is not inherited: {}", output.text);
+    }
+
+    #[tokio::test]
+    async fn report_beside_messages_ends_with_the_guest() {
+        let ((sender, mut report), (messages, mut other)) = (mpsc::channel(9), mpsc::channel(9));
+        let lines = script("echo '<a/>' >/dev/stdin; echo found; echo '<b/>' >/dev/stdin");
+        let output = run(Path::new("/bin/sh"), &lines, LIMITS, sender, Some(messages)).await.unwrap();
+        assert_eq!((output.text.as_str(), output.end), ("<a/>\n<b/>\n", GuestEnd::Success));
+        assert_eq!((report.recv().await.unwrap(), other.recv().await.unwrap()), ("<a/>".into(), "found".into()));
     }
 
     #[tokio::test]
@@ -246,7 +284,7 @@ mod tests {
     async fn dropped_run_kills_the_whole_group() {
         let (sender, mut pids) = mpsc::channel(1);
         let task = tokio::spawn(async move {
-            run(Path::new("/bin/sh"), &script("sleep 600 & echo $!; wait"), LIMITS, sender).await
+            run(Path::new("/bin/sh"), &script("sleep 600 & echo $!; wait"), LIMITS, sender, None).await
         });
         let grandchild: i32 = pids.recv().await.unwrap().parse().unwrap();
         task.abort();

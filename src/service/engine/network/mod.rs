@@ -1,8 +1,9 @@
 //! Tool 350: ports, services and safe scripts of a host, by the installed nmap.
 //!
 //! ```text
-//!   parameters ──► fixed arguments ──► nmap -oX - ──progress──► tests
-//!                                              └──report──► open ports, results of scripts
+//!   parameters ──► fixed arguments ──► nmap ──messages──► open ports that a stopped scan reports
+//!                                        └──XML──► progress ──► tests
+//!                                             └──► report ──► open ports, results of scripts
 //! ```
 //!
 //! nmap receives the address that the scope allows, never a name, and no script that contacts other hosts. The result of a
@@ -28,7 +29,7 @@ use crate::text::plural;
 
 mod report;
 
-use report::{NmapPort, NmapProgress, NmapReport, NmapScript};
+use report::{NmapPort, NmapProgress, NmapReport, NmapScript, discovered_port};
 
 /// The scan itself ends at its `max_scan_time`.
 const LIMITS: GuestLimits = GuestLimits { time: Duration::from_secs(24 * 3600), output: 32 * 1024 * 1024 };
@@ -109,7 +110,7 @@ impl NmapScan<'_> {
             "30s",
             "--noninteractive",
             "-oX",
-            "-",
+            "/dev/stdin",
             "--script",
         ]);
         all.push(if self.is_deep { DEEP_SCRIPTS } else { LIGHT_SCRIPTS });
@@ -128,6 +129,7 @@ impl NmapScan<'_> {
         let mut done = [0; 3];
         self.run.raw(format!("{} {}", program.display(), arguments.join(" "))).await;
         let (sender, mut lines) = mpsc::channel::<String>(64);
+        let (messages, mut other) = mpsc::channel::<String>(64);
         let read = async {
             while let Some(line) = lines.recv().await {
                 for part in parts(&line) {
@@ -138,12 +140,33 @@ impl NmapScan<'_> {
                 }
             }
         };
-        let (output, ()) = tokio::join!(run_guest(program, arguments, LIMITS, sender), read);
+        let listen = async {
+            let mut count = 0;
+            while let Some(line) = other.recv().await {
+                if let Some(port) = discovered_port(&line).filter(|_| count < self.run.settings.limits.ports) {
+                    count += 1;
+                    self.discovered(&port, line).await;
+                }
+            }
+        };
+        let (output, (), ()) =
+            tokio::join!(run_guest(program, arguments, LIMITS, sender, Some(messages)), read, listen);
         let output = output?;
         for line in output.errors.lines() {
             self.run.raw(format!("nmap: {line}")).await;
         }
         Ok((output, done))
+    }
+
+    /// Keeps an open port for the case of a stop: nmap reports services and scripts at its end only.
+    async fn discovered(&self, port: &NmapPort, line: String) {
+        let mut test = port_test(port);
+        for finding in &mut test.findings {
+            finding.vuln_description.push_str(" The scan ended before nmap reported the service.");
+        }
+        self.run.also_report_if_stopped(test);
+        self.run.output_port(port.number, entry(port)).await;
+        self.run.raw(line).await;
     }
 
     async fn progress(&self, progress: &NmapProgress, done: &mut [u32; 3]) {
@@ -203,9 +226,7 @@ impl NmapScan<'_> {
         for phase in 0..PHASES.len() {
             self.phase(phase, STEPS, &mut done).await;
         }
-        for test in tests {
-            self.run.tested(test).await;
-        }
+        self.run.tested_all(tests).await;
         for port in listed.iter().take(limit) {
             self.run.output_port(port.number, entry(port)).await;
         }

@@ -143,6 +143,17 @@ fn add_script(scripts: &mut Vec<NmapScript>, element: &XmlElement) {
     }
 }
 
+/// Reads a message such as `Discovered open port 443/tcp on 127.0.0.1`, or
+/// `Discovered open|filtered port 53/udp on 127.0.0.1 is actually open`.
+pub fn discovered_port(line: &str) -> Option<NmapPort> {
+    let rest = line.strip_prefix("Discovered open")?;
+    let (port, _) = rest.strip_prefix("|filtered").unwrap_or(rest).strip_prefix(" port ")?.split_once(" on ")?;
+    let (number, protocol) = port.split_once('/')?;
+    let protocol = ["tcp", "udp"].into_iter().find(|known| *known == protocol)?.to_owned();
+    let number = number.parse().ok().filter(|number| *number > 0)?;
+    Some(NmapPort { number, protocol, state: "open".to_owned(), ..NmapPort::default() })
+}
+
 impl NmapProgress {
     /// Reads a line such as `<taskprogress task="Connect Scan" percent="33.33" …/>`, or the end of a task.
     pub fn parse(line: &str) -> Option<Self> {
@@ -207,6 +218,21 @@ mod tests {
         assert_eq!(NmapProgress::parse(line).unwrap().percent, 100.0);
         assert_eq!(NmapProgress::parse(r#"<taskprogress task="NSE" percent="NaN"/>"#), None);
         assert_eq!(NmapProgress::parse("<host>"), None);
+    }
+
+    #[test]
+    fn discovered_port_is_read_from_a_message() {
+        let port = |line| discovered_port(line).map(|port| (port.number, port.protocol, port.state));
+        let open = |number, protocol: &str| Some((number, protocol.to_owned(), "open".to_owned()));
+        assert_eq!(port("Discovered open port 443/tcp on 127.0.0.1"), open(443, "tcp"));
+        assert_eq!(port("Discovered open|filtered port 53/udp on ::1 is actually open"), open(53, "udp"));
+        for other in [
+            "|  Discovered open port 1/tcp on x",
+            "Discovered open port 0/tcp on x",
+            "Discovered open port 70000/tcp on x",
+        ] {
+            assert_eq!(port(other), None, "{other}");
+        }
     }
 
     proptest! {

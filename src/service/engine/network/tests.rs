@@ -7,6 +7,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 use crate::service::engine::testing::TestScan;
+use crate::service::engine::{Engine, ScanEvent};
 
 /// A web server with one page; a listener that says nothing if `page` is empty.
 async fn web(page: &'static str) -> u16 {
@@ -83,6 +84,33 @@ async fn stop_ends_nmap_at_once() {
     let ended = stopper.await.unwrap().elapsed();
     assert_eq!(result.outcome, ScanOutcome::Cancelled);
     assert!(ended < Duration::from_secs(2), "{ended:?}");
+}
+
+#[tokio::test]
+async fn stopped_scan_reports_ports_that_nmap_discovered() {
+    if !has_nmap() {
+        return;
+    }
+    // A silent service keeps nmap busy for many seconds after it has found the port.
+    let port = web("").await;
+    let scan = TestScan::new(Tool::NETWORK, "127.0.0.1", json!({"port_list": [port]}));
+    let (engine, stop, token) = (Engine::new(scan.engine_settings()), scan.stop.clone(), scan.stop);
+    let (events, mut result) = mpsc::channel(16);
+    let run = tokio::spawn(async move { engine.run(scan.job, events, token).await });
+    let (mut findings, mut output) = (Vec::new(), None);
+    while let Some(event) = result.recv().await {
+        match event {
+            ScanEvent::Raw(line) if line.starts_with("Discovered") => stop.cancel(),
+            ScanEvent::Tested(test) => findings.extend(test.findings),
+            ScanEvent::Output(last) => output = Some(last.output_data),
+            _ => {}
+        }
+    }
+    assert_eq!(run.await.unwrap(), ScanOutcome::Cancelled);
+    let [open] = &findings[..] else { panic!("{findings:?}") };
+    assert_eq!((open.vuln_id.as_str(), open.port, open.service.as_str()), ("port.open", port, "unknown"));
+    assert!(open.vuln_description.ends_with("The scan ended before nmap reported the service."), "{open:?}");
+    assert_eq!(output.unwrap()["ports"][0]["number"], port);
 }
 
 #[test]

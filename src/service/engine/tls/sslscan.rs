@@ -41,7 +41,7 @@ pub async fn scan(run: &ScanRun<'_>, server: &Server<'_>) -> Option<SslscanRepor
             run.raw(line).await;
         }
     };
-    let (output, ()) = tokio::join!(run_guest(&program, &args, LIMITS, sender), read);
+    let (output, ()) = tokio::join!(run_guest(&program, &args, LIMITS, sender, None), read);
     let (report, problem) = match output {
         Ok(output) => (SslscanReport::parse(&output.text), output.end.problem()),
         Err(error) => {
