@@ -70,7 +70,7 @@ pub fn outcome(before: Option<&ListedFinding>, after: Option<&ListedFinding>, co
 }
 
 /// The incomplete tests of scans.
-pub fn incomplete(issues: &Table<Issue>) -> IncompleteTests<'_> {
+pub fn incomplete(issues: &Table<Issue>) -> IncompleteTests {
     IncompleteTests::new(issues.items().iter().flat_map(|issue| occurrences(issue)).map(|finding| &**finding))
 }
 

@@ -6,7 +6,6 @@
 //! ```
 
 use std::collections::HashMap;
-use std::marker::PhantomData;
 
 use serde_json::Value;
 
@@ -45,16 +44,20 @@ const PARAMETERS: &[(&str, RetestGap)] = &[
 
 /// The incomplete tests of scans, as their findings `coverage.*` list them.
 #[derive(Debug, Default)]
-pub struct IncompleteTests<'a> {
+pub struct IncompleteTests {
     scans: HashMap<ScanId, Vec<(RetestGap, EvidenceView)>>,
-    findings: PhantomData<&'a ListedFinding>,
 }
 
-impl<'a> IncompleteTests<'a> {
+/// Whether findings of this class are about the scan itself: about tests that it could not finish.
+pub fn is_about_scan(vuln_id: &str) -> bool {
+    vuln_id.starts_with(COVERAGE)
+}
+
+impl IncompleteTests {
     /// Reads the findings of all scans.
-    pub fn new(findings: impl Iterator<Item = &'a ListedFinding>) -> Self {
+    pub fn new<'a>(findings: impl Iterator<Item = &'a ListedFinding>) -> Self {
         let mut scans: HashMap<ScanId, Vec<(RetestGap, EvidenceView)>> = HashMap::new();
-        for finding in findings.filter(|finding| finding.vuln_id.starts_with(COVERAGE)) {
+        for finding in findings.filter(|finding| is_about_scan(&finding.vuln_id)) {
             let gap = match finding.vuln_id.trim_start_matches(COVERAGE) {
                 "blocked" => RetestGap::Blocked,
                 "login_wall" => RetestGap::LoginWall,
@@ -62,7 +65,7 @@ impl<'a> IncompleteTests<'a> {
             };
             scans.entry(finding.task_id.unwrap_or_default()).or_default().push((gap, tests_of(finding)));
         }
-        Self { scans, findings: PhantomData }
+        Self { scans }
     }
 
     /// Why the test of this kind of finding is incomplete. The `vuln_id`s of a test begin with its name.
@@ -90,7 +93,7 @@ fn lists(tests: &EvidenceView, vuln_id: &str) -> bool {
 }
 
 /// Why `later` would not have found this kind of finding of `earlier` again; `None` if it would.
-pub fn gap(later: &Scan, earlier: &Scan, vuln_id: &str, tests: &IncompleteTests<'_>) -> Option<RetestGap> {
+pub fn gap(later: &Scan, earlier: &Scan, vuln_id: &str, tests: &IncompleteTests) -> Option<RetestGap> {
     scan_gap(later, earlier).or_else(|| tests.gap(later.id, vuln_id))
 }
 

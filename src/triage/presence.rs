@@ -35,7 +35,7 @@ struct Series<'a> {
 pub(super) struct Presences<'a> {
     input: &'a CorrelationInput,
     series: HashMap<(TargetId, i64), Series<'a>>,
-    tests: IncompleteTests<'a>,
+    tests: IncompleteTests,
     /// Series and position of each scan.
     at: HashMap<ScanId, ((TargetId, i64), usize)>,
 }

@@ -82,8 +82,8 @@ fn finished(id: i64, target: i64) -> Scan {
         target_id: target.into(),
         status_name: ScanStatus::Finished,
         workspace_id: Some(1.into()),
-        start_time: Some(ago(30)),
-        end_time: Some(ago(10)),
+        start_time: Some(ago(50)),
+        end_time: Some(ago(30)),
         progress: 100,
         ..Scan::default()
     }

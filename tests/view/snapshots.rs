@@ -62,11 +62,28 @@ fn help_matches_snapshots_at_every_size() {
         press(&mut model, "?");
         model
     });
-    hold("help_filtered", &FEW[..1], |columns, rows| {
-        let mut model = populated(columns, rows);
-        press(&mut model, "? c u r l");
-        model
-    });
+    for (name, keys) in [("help_filtered", "? c u r l"), ("help_signs", "? s i g n s space i n")] {
+        hold(name, &FEW[..1], |columns, rows| {
+            let mut model = populated(columns, rows);
+            press(&mut model, keys);
+            model
+        });
+    }
+}
+
+#[test]
+fn finished_scan_with_unfinished_tests_is_listed_as_incomplete() {
+    let mut model = at(Pane::Scans)(120, 40);
+    assert!(!text(&mut model, Theme::new(Scheme::Dark)).contains(" incomplete "));
+    let blocked = Finding {
+        id: 9_001.into(),
+        task_id: Some(111.into()),
+        vuln_id: "coverage.blocked".into(),
+        ..Finding::default()
+    };
+    let all: Vec<_> = findings().into_iter().chain([blocked]).collect();
+    learn(&mut model, 60_000, Snapshot::Findings(Arc::new(Table::new(all))));
+    assert!(text(&mut model, Theme::new(Scheme::Dark)).contains(" incomplete "));
 }
 
 #[test]

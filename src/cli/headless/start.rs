@@ -14,6 +14,7 @@ use crate::contract::{
 };
 use crate::query::{Query, QueryKind};
 use crate::text::plural;
+use crate::triage::coverage;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -98,7 +99,7 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
             let mut rows = FindingRows::load_one(session, scan.workspace_id).await?;
             rows.retain_scan(id);
             let kinds = rows.all.iter().map(|row| row.issue.vuln_id.to_string());
-            gaps = kinds.filter(|kind| kind.starts_with("coverage.")).collect();
+            gaps = kinds.filter(|kind| coverage::is_about_scan(kind)).collect();
             rows.matching(query)
         }
         None => Vec::new(),

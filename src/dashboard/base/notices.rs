@@ -83,6 +83,11 @@ impl Notices {
         self.all.retain(|notice| notice.text != text);
     }
 
+    /// Removes the notices that end with this text.
+    pub fn remove_ending(&mut self, text: &str) {
+        self.all.retain(|notice| !notice.text.ends_with(text));
+    }
+
     /// Removes the notices that start with one of these texts.
     pub fn remove_starting(&mut self, texts: &[&str]) {
         self.all.retain(|notice| !texts.iter().any(|text| notice.text.starts_with(text)));

@@ -12,6 +12,13 @@ use crate::triage::{
 use jiff::civil::Date;
 use std::sync::Arc;
 
+/// End of the notices about decisions that a key undoes.
+pub const UNDOES: &str = " undoes";
+
+/// Seconds. Findings that arrive so soon after the end of a scan may have been requested before it, or be those of other
+/// scans. Until then, only its counts show whether all its findings were fetched.
+const SETTLING: i64 = 10;
+
 impl Model {
     /// The local day, for expiry.
     pub fn today(&self) -> Date {
@@ -24,7 +31,8 @@ impl Model {
             return;
         }
         let (Remote::Fresh { value, at } | Remote::Stale { value, at, .. }) = &self.data.occurrences else { return };
-        let (findings, read) = (Arc::clone(value), Some(self.by_the_service(*at)));
+        let read = self.by_the_service(*at).0.checked_sub(jiff::SignedDuration::from_secs(SETTLING)).ok().map(Stamp);
+        let findings = Arc::clone(value);
         let scans = self.data.scans.value().cloned().unwrap_or_default();
         let basis = Basis {
             generation: self.connection.generation,
@@ -148,6 +156,8 @@ impl Model {
         let triage = &mut self.findings.triage;
         let mut writer = triage.writer.take()?;
         let batch = writer.next();
+        // The key undoes only the last batch.
+        self.overlay.notices.remove_ending(UNDOES);
         let changes = drafts.into_iter().map(|(subject, change)| (workspace.clone(), subject, change));
         let events = writer.write_batch((at, triage.state.clock() + 1), &triage.state, changes);
         triage.writer = Some(writer);

@@ -44,6 +44,7 @@ pub mod tabs;
 pub mod texts;
 pub mod view_state;
 
+pub use decisions::UNDOES;
 pub use detail_delay::DetailDelay;
 pub(crate) use lists::{PaneItem, Stored};
 pub use mask::MaskState;

@@ -23,6 +23,8 @@ const COLUMNS: [TableColumn; 8] = [
     TableColumn::fixed("ENDED", 5).right(),
 ];
 
+/// Columns of the progress without a bar and without the reason of a failure.
+const PROGRESS: u16 = 11;
 /// Columns of the percentage after a bar, with the blank before it.
 const PERCENT: u16 = 5;
 
@@ -34,6 +36,8 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         // The scope beside the filter names the target.
         "TARGET" => column.omitted(cx.model.navigation.scope.target.is_some()),
         "TESTS" => column.omitted(cx.facts.has_no_tests),
+        "ETA" => column.constant(cx.facts.scans.running == 0),
+        "PROGRESS" if cx.facts.scans.running + cx.facts.scans.failed == 0 => column.at_most(PROGRESS),
         _ => column,
     });
     let pane = ListPane {
@@ -78,7 +82,11 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
         ScanStatus::Finished | ScanStatus::Stopped => {
             let is_done = scan.status_name == ScanStatus::Finished;
             let (glyph, style) = if is_done { (glyphs.done, theme.good()) } else { (glyphs.stopped, theme.dim()) };
-            let status = words(if is_done { "done" } else { "stopped" }, theme.dim());
+            let status = match is_done {
+                true if cx.facts.is_incomplete(scan.id) => words("incomplete", theme.warn()),
+                true => words("done", theme.dim()),
+                false => words("stopped", theme.dim()),
+            };
             let (ended, tests) = (words(cx.age(scan.end_time), theme.dim()), words(tests(scan), theme.dim()));
             vec![words(glyph, style), tool, target, status, Line::default(), tests, found, ended]
         }

@@ -1,11 +1,11 @@
 //! Counts and short names that are derived from several lists: computed when a list changes, read in each frame.
 
-use crate::contract::{Scan, ScanStatus, Stamp, Target, TargetId};
+use crate::contract::{Scan, ScanId, ScanStatus, Stamp, Target, TargetId};
 use crate::dashboard::data::Data;
 use crate::table::Table;
 use crate::text;
-use crate::triage::ListedFinding;
-use std::collections::HashMap;
+use crate::triage::{Issue, ListedFinding, coverage};
+use std::collections::{HashMap, HashSet};
 
 /// The scans of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,6 +46,10 @@ pub struct PaneFacts {
     pub is_one_port: bool,
     /// No finding is known to be exploited or proven.
     pub has_no_flag: bool,
+    /// The service reports no decision.
+    pub is_all_open: bool,
+    /// Scans that could not finish some tests.
+    incomplete: HashSet<ScanId>,
     /// Names for lists: without scheme and shared domain, where that is unambiguous.
     short: HashMap<TargetId, String>,
 }
@@ -70,6 +74,10 @@ impl PaneFacts {
             let all = findings.items();
             facts.is_one_port = all.len() > 1 && all.windows(2).all(|two| two[0].port == two[1].port);
             facts.has_no_flag = all.iter().all(|finding| !finding.in_cisa_catalog && !finding.confirmed);
+            let is_open = |status: &str| status.is_empty() || status.eq_ignore_ascii_case("open");
+            facts.is_all_open = all.iter().all(|finding| is_open(finding.status.trim()));
+            let about_scans = all.iter().filter(|issue| coverage::is_about_scan(&issue.vuln_id));
+            facts.incomplete = about_scans.flat_map(|issue| scans_of(issue)).collect();
         }
         facts.risks = data.findings.value().map(|findings| findings.risks().map(i64::from)).unwrap_or_default();
         facts
@@ -77,6 +85,11 @@ impl PaneFacts {
 
     pub fn target(&self, id: TargetId) -> TargetFacts {
         self.by_target.get(&id).copied().unwrap_or_default()
+    }
+
+    /// Whether a scan could not finish some tests.
+    pub fn is_incomplete(&self, scan: ScanId) -> bool {
+        self.incomplete.contains(&scan)
     }
 
     pub fn short_name(&self, id: TargetId) -> Option<&str> {
@@ -117,6 +130,12 @@ impl PaneFacts {
             }
         }
     }
+}
+
+/// The scans that found an issue.
+fn scans_of(issue: &Issue) -> impl Iterator<Item = ScanId> {
+    let earlier = issue.earlier.iter().filter_map(|seen| seen.finding.task_id);
+    issue.task_id.into_iter().chain(earlier)
 }
 
 /// The target of a finding: as reported, else the target of its scan.

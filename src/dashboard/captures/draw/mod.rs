@@ -17,6 +17,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let columns = cells::COLUMNS.map(|column| match column.title {
         // The scope beside the filter names the logger.
         "LOGGER" => column.omitted(is_of_one_logger),
+        "PLACEMENT" | "DELAY" => column.constant(cx.model.captures.oob.book.is_empty()),
         _ => column,
     });
     // Captures in folded groups do not count as hidden.

@@ -259,8 +259,7 @@ impl Model {
                 self.use_marks(batch, &ids);
                 self.use_board_marks(&ids);
                 if ids.len() > 1 || draft.reuses_earlier {
-                    let what = self.described(batch);
-                    self.notify(Tone::Good, format!("{what}; {} undoes", self.undo_key()));
+                    self.notify_decided(batch);
                 }
             }
         }

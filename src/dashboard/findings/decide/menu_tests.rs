@@ -218,3 +218,15 @@ fn rules_list_edits_query_verdict_and_state() {
     app.keys("esc u u");
     assert_eq!(by_rule(&app, Verdict::FalsePositive), 3);
 }
+
+#[test]
+fn next_decision_replaces_undo_hint_of_previous_one() {
+    let mut app = app();
+    app.keys("g g space j space c y");
+    let first = app.notices();
+    assert!(first.contains("; u undoes"), "{first}");
+    app.keys("G space k space f y");
+    let both = app.notices();
+    assert_eq!(both.matches("; u undoes").count(), 1, "{both}");
+    assert!(both.contains("false positive"), "{both}");
+}

@@ -96,8 +96,7 @@ fn change(model: &mut Model, change_of: impl Fn(&RuleState) -> Change, effects: 
     }
     let batch = model.record(vec![(Subject::Rule(rule.id), change)], effects);
     if let Some(batch) = batch {
-        let what = model.described(batch);
-        model.notify(Tone::Good, format!("{what}; {} undoes", model.undo_key()));
+        model.notify_decided(batch);
     }
 }
 

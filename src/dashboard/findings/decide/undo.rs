@@ -4,7 +4,8 @@
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
 use crate::dashboard::input::{Action, Context, DecideAction};
-use crate::dashboard::model::{Model, navigation};
+use crate::dashboard::list::finding_groups::keys::common_start;
+use crate::dashboard::model::{Model, UNDOES, navigation};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
 use crate::triage::{Baseline, Change, Event, EventId, IssueId, Subject, TriageState, Verdict};
@@ -89,6 +90,12 @@ impl Model {
         writer.is_some_and(|writer| self.findings.triage.state.last_done(&writer.who).is_some())
     }
 
+    /// Reports a batch of decisions and the key that undoes it.
+    pub(crate) fn notify_decided(&mut self, batch: EventId) {
+        let done = format!("{}; {}{UNDOES}", self.described(batch), self.undo_key());
+        self.notify(Tone::Good, done);
+    }
+
     pub(crate) fn undo_key(&self) -> String {
         self.key_label(Context::Everywhere, Action::Decide(DecideAction::Undo))
     }
@@ -123,9 +130,10 @@ fn described(state: &TriageState, events: &[Arc<Event>]) -> String {
             format!("{what} on {} ({})", identity.name, identity.asset)
         }
         (Subject::Finding(identity), 1) => format!("{what} on {}", identity.name),
-        (Subject::Finding(identity), many) => {
-            let more = if names.len() > 1 { " …" } else { "" };
-            format!("{what} on {} ({}{more})", plural(many, "finding"), identity.name)
+        (Subject::Finding(_), many) => {
+            let common = names.iter().map(|name| name.as_str()).reduce(common_start).unwrap_or_default();
+            let name = if common.is_empty() { String::new() } else { format!(" ({common})") };
+            format!("{what} on {}{name}", plural(many, "finding"))
         }
         (Subject::Rule(rule), _) if matches!(first.change, Change::Off(_)) => {
             let query = state.rule(*rule).map(|rule| format!(" {}", rule.query)).unwrap_or_default();

@@ -119,7 +119,7 @@ fn common_decision<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
                 .take(1_000)
                 .all(|assessment| assessment.is_some_and(|assessment| assessment.verdict == first.verdict)) =>
         {
-            draw::decision(cx, Some(first))
+            draw::decision(cx, Some(first), draw::short_name)
         }
         _ => words("decided", cx.theme.dim()),
     }
@@ -140,7 +140,7 @@ fn member<'a>(
         words(format!("  {name}"), style),
         draw::target(cx, issue),
         words(format!("{:>7}", cx.age(issue.first_seen)), cx.theme.text()),
-        draw::decision_cell(cx, issue, assessment),
+        draw::decision_cell(cx, issue, assessment, draw::short_name),
     ]
 }
 

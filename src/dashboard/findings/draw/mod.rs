@@ -16,7 +16,7 @@ use crate::text;
 use crate::triage::{Assessment, Issue, ListedFinding, ReopenCause, Verdict, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Span};
 
-const COLUMNS: [TableColumn; 10] = [
+const COLUMNS: [TableColumn; 11] = [
     TableColumn::fixed("RISK", format::RISK),
     TableColumn::fixed("Δ", 1).expendable(3),
     TableColumn::flex("FINDING", 12, 3),
@@ -27,16 +27,19 @@ const COLUMNS: [TableColumn; 10] = [
     TableColumn::fixed("AGE", 4).right().expendable(2).below(FULL_TITLES),
     TableColumn::fixed("FIRST SEEN", 10).right().expendable(2).from(FULL_TITLES),
     TableColumn::fixed("LAST SEEN", 9).right().expendable(2).from(LAST_SEEN),
-    TableColumn::fixed("DECISION", DECISION).expendable(1),
+    TableColumn::fixed("DECISION", DECISION).expendable(1).below(LAST_SEEN),
+    TableColumn::fixed("DECISION", FULL_DECISION).expendable(1).from(LAST_SEEN),
 ];
 
 /// Tables of fewer columns name the first sighting `AGE`, as queries do.
 const FULL_TITLES: u16 = 100;
-/// Tables of at least so many columns show the last sighting.
+/// Tables of at least so many columns show the last sighting, and decisions in full.
 const LAST_SEEN: u16 = 130;
 
 /// Columns of the decision: the longest word is `accepted·svc`.
 const DECISION: u16 = 12;
+/// Columns of the decision in full: the longest is `risk accepted·svc`.
+const FULL_DECISION: u16 = 17;
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     if let (Some(by), Some(_)) = (cx.model.lists.finding_groups.by, cx.model.data.findings.value()) {
@@ -47,6 +50,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         "TARGET" => column.omitted(cx.model.navigation.scope.target.is_some()),
         "KP" => column.omitted(cx.facts.has_no_flag),
         "PORT" => column.omitted(cx.facts.is_one_port),
+        "DECISION" => column.constant(cx.facts.is_all_open && cx.model.findings.triage.state.is_empty()),
         _ => column,
     });
     let pane = ListPane {
@@ -68,7 +72,8 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             words(cx.age(finding.first_seen), cx.theme.text()),
             words(cx.age(finding.first_seen), cx.theme.text()),
             words(cx.age(finding.last_seen), cx.theme.text()),
-            decision_cell(cx, finding, assessment),
+            decision_cell(cx, finding, assessment, short_name),
+            decision_cell(cx, finding, assessment, Verdict::phrase),
         ];
         match assessment.is_some_and(is_dismissed) {
             true => cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(),
@@ -143,13 +148,23 @@ fn flags(theme: Theme, finding: &ListedFinding) -> Line<'static> {
     Line::from(vec![Span::styled(exploited, theme.bad()), Span::styled(proven, theme.strong())])
 }
 
+/// The name of a verdict in a narrow column.
+pub(crate) fn short_name(verdict: Verdict) -> String {
+    verdict.word().to_owned()
+}
+
 /// The decision on a finding; an earlier decision that can be reused has a question mark, and one that is not on disk yet
 /// an ellipsis.
-pub(crate) fn decision_cell<'a>(cx: &Cx<'a>, issue: &Issue, assessment: Option<&'a Assessment>) -> Line<'a> {
+pub(crate) fn decision_cell<'a>(
+    cx: &Cx<'a>,
+    issue: &Issue,
+    assessment: Option<&'a Assessment>,
+    name: fn(Verdict) -> String,
+) -> Line<'a> {
     match cx.model.earlier_decision(issue.id).and_then(|before| before.shown()) {
-        Some((_, offered)) => words(format!("{}?", offered.verdict.word()), cx.theme.warn()),
-        None if cx.model.findings.triage.is_saving(issue.key()) => saving(cx, decision(cx, assessment)),
-        None => decision(cx, assessment),
+        Some((_, offered)) => words(format!("{}?", name(offered.verdict)), cx.theme.warn()),
+        None if cx.model.findings.triage.is_saving(issue.key()) => saving(cx, decision(cx, assessment, name)),
+        None => decision(cx, assessment, name),
     }
 }
 
@@ -159,7 +174,7 @@ fn saving<'a>(cx: &Cx<'a>, decision: Line<'a>) -> Line<'a> {
 }
 
 /// The decision in a word, or the reason why it ended. Decisions of the service are marked.
-pub(crate) fn decision<'a>(cx: &Cx<'a>, assessment: Option<&'a Assessment>) -> Line<'a> {
+pub(crate) fn decision<'a>(cx: &Cx<'a>, assessment: Option<&'a Assessment>, name: fn(Verdict) -> String) -> Line<'a> {
     let theme = cx.theme;
     let Some(assessment) = assessment else { return words(theme.glyphs.dash, theme.dim()) };
     match (assessment.reopened, assessment.source) {
@@ -168,11 +183,11 @@ pub(crate) fn decision<'a>(cx: &Cx<'a>, assessment: Option<&'a Assessment>) -> L
         (Some(ReopenCause::Expired), _) => words("expired", theme.warn()),
         (None, VerdictSource::Nobody) => words(theme.glyphs.dash, theme.dim()),
         (None, VerdictSource::Service) => {
-            words(format!("{}{}svc", assessment.verdict.word(), theme.glyphs.separator), theme.text())
+            words(format!("{}{}svc", name(assessment.verdict), theme.glyphs.separator), theme.text())
         }
         (None, _) if assessment.recheck => words("re-check", theme.warn()),
-        (None, _) if assessment.verdict == Verdict::Confirmed => words(assessment.verdict.word(), theme.strong()),
-        (None, _) => words(assessment.verdict.word(), theme.text()),
+        (None, _) if assessment.verdict == Verdict::Confirmed => words(name(assessment.verdict), theme.strong()),
+        (None, _) => words(name(assessment.verdict), theme.text()),
     }
 }
 

@@ -136,7 +136,7 @@ fn titles(table: &Table<Issue>, classes: &[u32], count: usize) -> Vec<Shared> {
         if std::mem::replace(&mut last[class as usize], name) == name || !met.insert((class, name)) {
             continue;
         }
-        *title = Some(title.as_ref().map_or_else(|| name_of.clone(), |title| common(title, name_of).into()));
+        *title = Some(title.as_ref().map_or_else(|| name_of.clone(), |title| common_start(title, name_of).into()));
     }
     titles.into_iter().map(Option::unwrap_or_default).collect()
 }
@@ -154,7 +154,7 @@ fn facts(table: &Table<Issue>) -> Vec<(Risk, Presence)> {
 }
 
 /// The common beginning of two names, in whole words.
-fn common<'a>(a: &'a str, b: &str) -> &'a str {
+pub(crate) fn common_start<'a>(a: &'a str, b: &str) -> &'a str {
     let same =
         a.char_indices().zip(b.chars()).find(|((_, a), b)| a != b).map_or(a.len().min(b.len()), |((at, _), _)| at);
     let whole = |end: usize, text: &str| text[end..].chars().next().is_none_or(|next| !next.is_alphanumeric());
@@ -214,7 +214,7 @@ mod tests {
             ("Open port (22)", "Open port (80)", "Open port"),
             ("é", "è", ""),
         ] {
-            assert_eq!(common(a, b), both);
+            assert_eq!(common_start(a, b), both);
         }
     }
 

@@ -85,8 +85,10 @@ pub struct Alike {
     pub example: Arc<Issue>,
     /// The first line that differs from the most frequent kind; of that kind its first line that not all findings have.
     pub line: String,
-    /// The lines that not all findings have.
+    /// The first lines that not all findings have.
     pub own: Vec<String>,
+    /// The number of further ones.
+    pub hidden: usize,
     /// The first few findings, to name their targets.
     pub places: Vec<Arc<Issue>>,
 }
@@ -134,6 +136,11 @@ impl ReviewFacts {
         self.issues.windows(2).all(|two| two[0].class() == two[1].class())
     }
 
+    /// Whether findings and decisions are unchanged.
+    fn are_current(&self, table: &Arc<Table<Issue>>, state: &TriageState) -> bool {
+        self.basis.events == state.len() && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))
+    }
+
     fn is_of(&self, at: usize, table: &Arc<Table<Issue>>, shown: &ShownTexts) -> bool {
         let has_texts = self.evidence.unread.is_none() || self.basis.texts == shown.revision;
         has_texts && self.basis.at == at && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))
@@ -143,7 +150,10 @@ impl ReviewFacts {
     pub fn of(review: &Review, table: &Arc<Table<Issue>>, triage: &Triage, shown: &ShownTexts) -> Self {
         let (at, state) = (review.progress.at, &triage.state);
         let basis = ReviewBasis { at, table: Some(Arc::clone(table)), events: state.len(), texts: shown.revision };
-        let elsewhere = decided_since(&review.cards, table, triage);
+        let elsewhere = match review.facts.are_current(table, state) {
+            true => review.facts.elsewhere.clone(),
+            false => decided_since(&review.cards, table, triage),
+        };
         let Some(card) = review.card() else { return Self { elsewhere, basis, ..Self::default() } };
         let issues: Vec<Arc<Issue>> = card.ids.iter().filter_map(|&id| table.get(IssueId(id)).cloned()).collect();
         let evidence = match review.facts.is_of(at, table, shown) {
@@ -282,8 +292,8 @@ fn evidence(issues: &[Arc<Issue>], shown: &ShownTexts) -> ReviewEvidence {
     let is_common = |line: &String| kinds.len() > 1 && kinds.iter().all(|(lines, _)| lines.contains(line));
     let common: Vec<String> = defaults.iter().filter(|line| is_common(line)).cloned().collect();
     let kinds = kinds.into_iter().enumerate().filter_map(|(at, (lines, of))| {
-        let own = || lines.iter().find(|line| !common.contains(line));
-        let line = if at == 0 { own() } else { lines.iter().find(|line| !defaults.contains(line)) };
+        let own = || lines.iter().filter(|line| !common.contains(line));
+        let line = if at == 0 { own().next() } else { lines.iter().find(|line| !defaults.contains(line)) };
         let less = || match (lines.is_empty(), at) {
             (true, _) => NOTHING,
             (_, 0) => "the common lines only",
@@ -293,7 +303,8 @@ fn evidence(issues: &[Arc<Issue>], shown: &ShownTexts) -> ReviewEvidence {
             count: of.len(),
             example: Arc::clone(of.first()?),
             line: line.cloned().unwrap_or_else(|| less().to_owned()),
-            own: lines.iter().filter(|line| !common.contains(line)).take(LINES).cloned().collect(),
+            own: own().take(LINES).cloned().collect(),
+            hidden: own().count().saturating_sub(LINES),
             places: of.iter().take(PLACES).map(|&issue| Arc::clone(issue)).collect(),
         })
     });

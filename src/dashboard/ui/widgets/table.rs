@@ -86,6 +86,11 @@ impl TableColumn {
         if is_omitted { Self { from: u16::MAX, ..self } } else { self }
     }
 
+    /// A column whose cells are all equal or empty gives its room to the others, except in wide tables.
+    pub const fn constant(self, is_constant: bool) -> Self {
+        if is_constant && self.from < WIDE { Self { from: WIDE, ..self } } else { self }
+    }
+
     pub const fn sentence(self) -> Self {
         Self { sentence: true, ..self }
     }

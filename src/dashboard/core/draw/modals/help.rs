@@ -4,8 +4,10 @@ use crate::dashboard::core::commands::table;
 use crate::dashboard::input::HelpSection;
 use crate::dashboard::model::Help;
 use crate::dashboard::ui::{Cx, Theme, draw_box, draw_line, draw_lines, input_spans, popup, take_top, words, wrap};
+use crate::finding::Presence;
 use crate::text::{self, quoted};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use std::borrow::Cow;
 
 /// Columns of the keys.
 const KEYS: usize = 18;
@@ -46,6 +48,7 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
         lines.push(words(section.title.clone(), theme.strong()));
         lines.extend(shown.into_iter().flat_map(|(keys, does)| entry_lines(theme, &keys, does, width)));
     }
+    lines.extend(sign_lines(theme, &terms, width));
     lines.extend(command_lines(theme, &terms, width));
     if lines.is_empty() {
         lines.push(words("no matching key or command", theme.dim()));
@@ -56,6 +59,41 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
 /// The keys of an action: `j down`, and with blanks in them `bc, b enter`.
 fn in_a_row(keys: &[String]) -> String {
     keys.join(if keys.iter().any(|key| key.contains(' ')) { ", " } else { " " })
+}
+
+/// The signs of the lists.
+fn sign_lines(theme: Theme, terms: &[String], width: u16) -> Vec<Line<'static>> {
+    const TITLE: &str = "Signs in the lists";
+    let glyphs = theme.glyphs;
+    let risks: Vec<&str> = glyphs.risk.iter().rev().copied().collect();
+    let change = |presence: Presence| format!("{} {}", theme.presence_sign(presence), presence.label());
+    let changes = Presence::ALL.iter().copied().filter(|presence| *presence != Presence::Unchanged).map(change);
+    let scans = [
+        (glyphs.running, "running"),
+        (glyphs.waiting, "waiting"),
+        (glyphs.done, "done"),
+        (glyphs.failed, "failed"),
+        (glyphs.stopped, "stopped"),
+        (glyphs.stalled, "stalled"),
+    ];
+    let signs = [
+        (risks.join(" "), "risk: critical, high, medium, low, info".to_owned()),
+        (
+            glyphs.change.to_owned(),
+            format!("change since the previous scan: {}", changes.collect::<Vec<_>>().join(", ")),
+        ),
+        ("K P".to_owned(), "column KP: K known to be exploited (KEV), P proven by the scanner".to_owned()),
+        (
+            "TOOL".to_owned(),
+            format!("sign before the tool of a scan: {}", scans.map(|(sign, is)| format!("{sign} {is}")).join(", ")),
+        ),
+    ];
+    let shown = signs.into_iter().filter(|(sign, means)| has_all(terms, &format!("{TITLE} {sign} {means}")));
+    let lines: Vec<_> = shown.flat_map(|(sign, means)| entry_lines(theme, &sign, means, width)).collect();
+    match lines.is_empty() {
+        true => lines,
+        false => [Line::default(), words(TITLE, theme.strong())].into_iter().chain(lines).collect(),
+    }
 }
 
 /// The commands that take arguments.
@@ -115,7 +153,7 @@ fn practice_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static
 }
 
 /// Keys left, what they do right, wrapped below itself.
-fn entry_lines(theme: Theme, keys: &str, does: &'static str, width: u16) -> Vec<Line<'static>> {
+fn entry_lines(theme: Theme, keys: &str, does: impl Into<Cow<'static, str>>, width: u16) -> Vec<Line<'static>> {
     let room = width.saturating_sub(KEYS as u16 + 2);
     let does = wrap(vec![Line::raw(does)], if room < 20 { width } else { room });
     let mut lines = Vec::new();

@@ -69,6 +69,11 @@ fn excerpt(cx: &Cx<'_>, given: &Evidence, width: u16, lines: &mut Vec<Line<'stat
         return;
     }
     heading(cx.theme, if rows > 1 { format!("Evidence   {rows} rows") } else { "Evidence".to_owned() }, lines);
+    first_lines(cx, given, width, lines);
+}
+
+/// The first lines of the evidence, and how many follow.
+pub(crate) fn first_lines(cx: &Cx<'_>, given: &Evidence, width: u16, lines: &mut Vec<Line<'static>>) {
     let evidence = evidence::lines(cx.theme, given, width.saturating_sub(2), cx.model.mask());
     let more = evidence.len().saturating_sub(EXCERPT);
     lines.extend(evidence.into_iter().take(EXCERPT).map(indent));

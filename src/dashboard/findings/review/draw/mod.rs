@@ -17,7 +17,8 @@ use crate::dashboard::input::{Action, Context, DecideAction};
 use crate::dashboard::model::{Card, Review, ReviewFacts, ReviewOutcome, TABS};
 use crate::dashboard::ui::text::{draw_head, draw_search_line, draw_text};
 use crate::dashboard::ui::{
-    Cx, DetailPane, ViewCache, draw_line, draw_lines, draw_sides, format, indented, joined, tab_line, take_top, words,
+    Cx, DetailPane, ViewCache, cut_line, draw_line, draw_lines, draw_sides, format, indented, joined, tab_line,
+    take_top, words,
 };
 use crate::text::clean;
 use crate::triage::{Issue, Presence, Verdict};
@@ -88,7 +89,10 @@ fn draw_headings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, car
     let facts = &review.facts;
     let (first, rest) = take_top(area, 1);
     let count = Line::from(Span::styled(counted(cx, card, review), cx.theme.strong()));
-    draw_sides(buf, indented(first), &title(cx, card, facts, Some(issue)), &count);
+    let first = indented(first);
+    let room = usize::from(first.width).saturating_sub(count.width() + 1);
+    let title = cut_line(title(cx, card, facts, Some(issue)), room, cx.theme.glyphs.ellipsis);
+    draw_sides(buf, first, &title, &count);
     let mut head = vec![kind_line(cx, facts, issue)];
     head.extend(note_line(cx, review));
     let (rest, _) = draw_head(buf, rest, &head);

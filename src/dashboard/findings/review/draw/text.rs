@@ -1,6 +1,6 @@
 //! The texts of a card: description, common evidence, previous decision; and the summary of the review.
 
-use crate::contract::Shared;
+use crate::contract::{Evidence, Shared};
 use crate::dashboard::base::Tab;
 use crate::dashboard::data::ShownText;
 use crate::dashboard::findings::draw::detail::overview::{self as finding, section};
@@ -10,7 +10,7 @@ use crate::dashboard::findings::draw::detail::{
 use crate::dashboard::findings::review::draw::outcome_words;
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction, ReviewAction};
-use crate::dashboard::model::{Alike, Before, Card, NOTHING, Review, ReviewEvidence, ReviewFacts};
+use crate::dashboard::model::{Alike, Before, Card, NOTHING, Review, ReviewFacts};
 use crate::dashboard::ui::{Cx, DetailText, format, plain, words};
 use crate::text::{clean, clean_text, start, width as width_of};
 use crate::triage::Issue;
@@ -74,7 +74,7 @@ pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16,
         lines.extend(plain(&clean_text(why.trim()), cx.theme.text()));
     }
     lines.extend(facts.evidence.unread.iter().map(|unread| unread_line(cx.theme, unread)));
-    kinds(cx, &facts.evidence, facts.issues.len(), usize::from(width), lines);
+    kinds(cx, facts, &texts.vuln_evidence, width, lines);
     section(cx.theme, "Fix", &texts.recommendation, lines);
 }
 
@@ -95,39 +95,49 @@ fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'stat
     }
 }
 
-/// `Evidence   55 identical, 2 differ`, with the differences.
-fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, lines: &mut Vec<Line<'static>>) {
+/// `Evidence   55 identical, 2 differ`, with the differences; if all are identical, the evidence of one finding.
+fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, lines: &mut Vec<Line<'static>>) {
+    let evidence = &facts.evidence;
     let Some(most) = evidence.kinds.first() else { return };
     let differ = evidence.looked_at - most.count;
     if differ == 0 && most.line == NOTHING {
         return;
     }
-    let mut counts = match (differ, most.count) {
-        (0, 1) => String::new(),
-        (0, 2) => "both identical".to_owned(),
-        (0, all) => format!("all {all} identical"),
-        (differ, 1) => format!("all {} findings differ", differ + 1),
-        (differ, alike) => format!("{alike} identical, {differ} {}", if differ == 1 { "differs" } else { "differ" }),
+    let mut counts = match (evidence.kinds.len(), most.count) {
+        (1, 1) => String::new(),
+        (1, 2) => "   both identical".to_owned(),
+        (1, all) => format!("   all {all} identical"),
+        (_, 1) => format!("   all {} findings differ", differ + 1),
+        (2, alike) => format!("   {alike} identical, {differ} {}", if differ == 1 { "differs" } else { "differ" }),
+        (variants, alike) => format!("   {variants} variants, the most common in {}", format::plural(alike, "finding")),
     };
-    if evidence.looked_at < members {
+    if evidence.looked_at < facts.issues.len() {
         counts.push_str(&format!(", of the first {}", evidence.looked_at));
     }
-    heading(cx.theme, format!("Evidence   {counts}"), lines);
+    heading(cx.theme, format!("Evidence{counts}"), lines);
+    if differ == 0 {
+        return finding::first_lines(cx, of_first, width, lines);
+    }
+    let width = usize::from(width);
     for line in &evidence.common {
         lines.push(own_line(cx, "common", line, width));
     }
     // Rare kinds first: they decide whether one verdict fits all.
     let rarest_first = evidence.kinds.iter().enumerate().rev().skip(evidence.kinds.len().saturating_sub(KINDS));
     for (at, kind) in rarest_first {
-        let label = match (differ, at) {
-            (0, _) => "",
-            (_, 0) if most.count > 1 => "identical",
-            _ => "differs",
+        let label = match (evidence.kinds.len(), kind.count) {
+            (2, _) if at == 0 && most.count > 1 => "identical".to_owned(),
+            (2, _) | (_, 1) => "differs".to_owned(),
+            (_, count) => format!("{}{count}", cx.theme.glyphs.times),
         };
-        lines.push(kind_line(cx, label, kind, width));
+        lines.push(kind_line(cx, &label, kind, width));
         let shown = kind.own.iter().position(|line| *line == kind.line);
         let others = kind.own.iter().enumerate().filter(|(at, _)| Some(*at) != shown);
         lines.extend(others.map(|(_, line)| own_line(cx, "", line, width)));
+        if kind.hidden > 0 {
+            let more = format!("{} {}", cx.theme.glyphs.ellipsis, format::plural(kind.hidden, "more line"));
+            lines.push(own_line(cx, "", &more, width));
+        }
     }
     if evidence.kinds.len() > KINDS {
         let more =
@@ -146,7 +156,7 @@ fn own_line(cx: &Cx<'_>, label: &'static str, line: &str, width: usize) -> Line<
     ])
 }
 
-fn kind_line(cx: &Cx<'_>, label: &'static str, kind: &Alike, width: usize) -> Line<'static> {
+fn kind_line(cx: &Cx<'_>, label: &str, kind: &Alike, width: usize) -> Line<'static> {
     let ellipsis = cx.theme.glyphs.ellipsis;
     let mut places: Vec<String> = kind.places.iter().map(|issue| target(cx, issue)).collect();
     places.dedup();
