@@ -1,8 +1,9 @@
-//! The plots on the screen: blocks, or `#` in terminals without Unicode.
+//! The plots on the screen: areas of braille dots, bars and shades of blocks, or `#` in terminals without Unicode.
 
 use crate::contract::{Risk, Stamp, TargetId};
 use crate::dashboard::base::{FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers};
 use crate::dashboard::plots::data;
+use crate::dashboard::ui::widgets::area::{ASCII, draw_area, values_in};
 use crate::dashboard::ui::{
     Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, plain, sheet, take_bottom, take_top,
     words, wrap,
@@ -12,21 +13,9 @@ use crate::text::plural;
 use jiff::Timestamp;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Widget};
 use ratatui::symbols::bar;
-use ratatui::widgets::{Bar, BarChart, Sparkline};
+use ratatui::widgets::{Bar, BarChart};
 use std::sync::Arc;
 
-/// For terminals without Unicode.
-const ASCII: bar::Set<'static> = bar::Set {
-    full: "#",
-    seven_eighths: "#",
-    three_quarters: "#",
-    five_eighths: "#",
-    half: "#",
-    three_eighths: ".",
-    one_quarter: ".",
-    one_eighth: ".",
-    empty: " ",
-};
 /// Columns of the names beside bars, of a day, and of a cell of the heat map.
 const NAMES: u16 = 15;
 const DAY: u16 = 6;
@@ -94,8 +83,8 @@ fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCoun
     for (at, risk) in Risk::DOWN.into_iter().enumerate().take(usize::from(rows.height / height)) {
         let row = Rect { y: rows.y + at as u16 * height, height, ..rows };
         let second = |at: i64| if at < to.0.as_second() { counts.at(at) } else { now };
-        let columns = usize::from(row.width.saturating_sub(NAMES));
-        let values = resampled([from.0.as_second(), to.0.as_second()], columns, |time| second(time)[at]);
+        let room = values_in(cx.theme, row.width.saturating_sub(NAMES));
+        let values = resampled([from.0.as_second(), to.0.as_second()], room, |time| second(time)[at]);
         let most = values.iter().copied().max().unwrap_or_default();
         let style = cx.theme.risk(risk);
         let label = Line::from(vec![format::risk_span(cx.theme, risk), Span::styled(format!(" {}", now[at]), style)]);
@@ -104,16 +93,16 @@ fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCoun
         let gap = u16::from(height > 2);
         let chart =
             Rect { x: row.x + NAMES, width: row.width.saturating_sub(NAMES), y: row.y + gap, height: height - gap };
-        Sparkline::default().data(values).bar_set(bars(cx)).style(style).render(chart, buf);
+        draw_area(cx.theme, buf, chart, &values, most, style);
     }
     let axis = Rect { x: axis.x + NAMES, width: axis.width.saturating_sub(NAMES), ..axis };
     draw_axis(cx, buf, axis, from.0, to.0);
     None
 }
 
-/// Values at equal distances of time, one per column.
-fn resampled([from, to]: [i64; 2], columns: usize, value: impl Fn(i64) -> u64) -> Vec<u64> {
-    (0..columns).map(|column| value(from + (to - from) * (column as i64 + 1) / columns as i64)).collect()
+/// So many values at equal distances of time.
+fn resampled([from, to]: [i64; 2], number: usize, value: impl Fn(i64) -> u64) -> Vec<u64> {
+    (1..=number).map(|at| value(from + (to - from) * at as i64 / number as i64)).collect()
 }
 
 fn draw_axis(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, from: Timestamp, to: Timestamp) {
@@ -150,7 +139,8 @@ fn draw_decisions(
 }
 
 fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, minutes: &[(Timestamp, u64)]) -> Option<&'static str> {
-    let minutes = &minutes[minutes.len().saturating_sub(usize::from(area.width))..];
+    let room = values_in(cx.theme, area.width);
+    let minutes = &minutes[minutes.len().saturating_sub(room)..];
     let (Some((from, _)), Some((to, _))) = (minutes.first(), minutes.last()) else {
         return Some("no captures loaded");
     };
@@ -162,11 +152,11 @@ fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, minutes: &[(Timestam
     draw_line(buf, chart, &Line::styled(summary, cx.theme.dim()));
     let chart = Rect { y: chart.y + 1, height: chart.height.saturating_sub(1), ..chart };
     // Few minutes are drawn as wide bars.
-    let columns = (usize::from(area.width) / minutes.len()).min(usize::from(DAY));
-    let values: Vec<u64> = minutes.iter().flat_map(|(_, count)| std::iter::repeat_n(*count, columns)).collect();
-    let values_width = values.len();
-    Sparkline::default().data(values).bar_set(bars(cx)).style(cx.theme.active()).render(chart, buf);
-    let axis = Rect { width: (values_width as u16).max(50).min(area.width), ..axis };
+    let each = (room / minutes.len()).min(values_in(cx.theme, DAY));
+    let values: Vec<u64> = minutes.iter().flat_map(|(_, count)| std::iter::repeat_n(*count, each)).collect();
+    draw_area(cx.theme, buf, chart, &values, most, cx.theme.active());
+    let columns = values.len().div_ceil(values_in(cx.theme, 1)) as u16;
+    let axis = Rect { width: columns.max(50).min(area.width), ..axis };
     draw_axis(cx, buf, axis, *from, *to);
     None
 }

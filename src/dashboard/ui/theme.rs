@@ -56,6 +56,8 @@ glyphs! {
     empty: &'static str = "░", "-";
     /// From few to many.
     shades: [&'static str; 4] = ["░", "▒", "▓", "█"], [".", ":", "+", "#"];
+    /// A full cell of a plot over time.
+    dots: &'static str = "⣿", "#";
     running: &'static str = "▶", ">";
     waiting: &'static str = "…", ".";
     done: &'static str = "✓", "+";
@@ -95,7 +97,7 @@ impl Glyphs {
         let mut all = vec![self.selected, self.marked, self.empty, self.running, self.waiting, self.done, self.failed];
         all.extend([self.stopped, self.stalled, self.link, self.more_below, self.more_above, self.separator]);
         all.extend([self.path, self.to, self.dash, self.change, self.back, self.rule, self.tab_open, self.tab_close]);
-        all.extend([self.times, self.branch]);
+        all.extend([self.times, self.branch, self.dots]);
         all.extend(self.risk.iter().chain(self.eighths).chain(&self.folds).chain(&self.shades).copied());
         all
     }

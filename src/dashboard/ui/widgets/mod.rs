@@ -1,5 +1,6 @@
 //! Elements that are drawn in more than one place. Most take plain values and an area.
 
+pub mod area;
 pub mod bar;
 pub mod frame;
 pub mod grid;
