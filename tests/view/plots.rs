@@ -11,6 +11,10 @@ use super::text;
 fn plot(plot: Plot) -> impl Fn(u16, u16) -> Model {
     move |columns, rows| {
         let mut model = populated(columns, rows);
+        if plot == Plot::Progress {
+            // A running scan.
+            press(&mut model, "4 j j j");
+        }
         model.overlay.modals.push(Modal::Plot(plot));
         model
     }

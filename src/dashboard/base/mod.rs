@@ -45,7 +45,9 @@ pub use plan::{
     ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent, PollPlan, ScanPart,
     Snapshot, Update,
 };
-pub use plot::{FindingCounts, HeatMap, Plot, PlotCounts, PlotNumbers, PlotTarget, ScopedPlot};
+pub use plot::{
+    FindingCounts, HeatMap, Plot, PlotCounts, PlotNumbers, PlotTarget, ProgressPoint, ScanHistory, ScopedPlot,
+};
 pub use row::{GroupId, RowRef};
 pub use scheme::Scheme;
 pub use screen::{JsonFold, Layout, Measures, Size, SlotPart};

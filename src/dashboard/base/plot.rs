@@ -1,6 +1,6 @@
 //! The plots by name, and their numbers.
 
-use crate::contract::{Shared, Stamp, TargetId};
+use crate::contract::{ScanId, Shared, Stamp, TargetId};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::HashMap;
@@ -12,25 +12,31 @@ pub enum Plot {
     Decisions,
     Captures,
     HeatMap,
+    Progress,
 }
 
 impl Plot {
-    pub const ALL: [Self; 4] = [Self::Findings, Self::Decisions, Self::Captures, Self::HeatMap];
+    pub const ALL: [Self; 5] = [Self::Findings, Self::Decisions, Self::Captures, Self::HeatMap, Self::Progress];
     /// Their names, in the same order.
-    pub const NAMES: [&str; 4] = ["findings", "decisions", "captures", "heatmap"];
+    pub const NAMES: [&str; 5] = ["findings", "decisions", "captures", "heatmap", "progress"];
 
     pub fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().position(|other| *other == name).map(|at| Self::ALL[at])
     }
 
     pub fn title(self) -> &'static str {
-        ["Findings by risk", "Decisions per day (local time)", "Captures per minute", "Classes × targets"]
-            [self as usize]
+        [
+            "Findings by risk",
+            "Decisions per day (local time)",
+            "Captures per minute",
+            "Classes × targets",
+            "Progress of the scan",
+        ][self as usize]
     }
 
     /// The plot so many steps further; after the last one comes the first.
     pub fn step(self, by: isize) -> Self {
-        Self::ALL[(self as usize).wrapping_add_signed(by) % Self::ALL.len()]
+        Self::ALL[(self as isize + by).rem_euclid(Self::ALL.len() as isize) as usize]
     }
 }
 
@@ -40,6 +46,8 @@ pub struct ScopedPlot {
     pub plot: Plot,
     /// The findings of this target only.
     pub target: Option<TargetId>,
+    /// The progress of this scan.
+    pub scan: Option<ScanId>,
 }
 
 /// Numbers by risk, from critical down to info.
@@ -55,6 +63,7 @@ pub enum PlotNumbers {
     Decisions(Vec<(Date, u64)>),
     Captures(Vec<(Timestamp, u64)>),
     HeatMap(HeatMap),
+    Progress(ScanHistory),
 }
 
 impl PlotNumbers {
@@ -64,6 +73,8 @@ impl PlotNumbers {
             Self::Decisions(days) => days.is_empty(),
             Self::Captures(minutes) => minutes.is_empty(),
             Self::HeatMap(map) => map.classes.is_empty(),
+            // One point has no direction.
+            Self::Progress(history) => history.points.len() < 2,
         }
     }
 }
@@ -116,5 +127,36 @@ impl HeatMap {
     /// The findings of the fullest cell.
     pub fn most(&self) -> u64 {
         self.cells.values().map(|cell| cell.iter().sum()).max().unwrap_or(1)
+    }
+}
+
+/// The progress of a scan at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgressPoint {
+    /// Seconds since the scan started; since it was first observed if the service does not report it.
+    pub elapsed: u64,
+    pub percent: u64,
+    /// Finished tests.
+    pub tests: u64,
+    pub found: u64,
+}
+
+/// The progress of a scan over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanHistory {
+    /// Only those that differ from the point before.
+    pub points: Vec<ProgressPoint>,
+    /// The last observation.
+    pub until: u64,
+    pub all_tests: u64,
+    /// Number of observations.
+    pub version: u64,
+}
+
+impl ScanHistory {
+    /// The progress at a time after the first point.
+    pub fn at(&self, second: u64) -> Option<&ProgressPoint> {
+        let next = self.points.partition_point(|point| point.elapsed <= second);
+        self.points.get(next.saturating_sub(1))
     }
 }

@@ -14,6 +14,7 @@ pub mod tabs;
 
 pub mod board;
 pub mod calls;
+pub mod observed_scans;
 pub mod payloads;
 pub mod revisions;
 pub mod scan_progress;
@@ -32,6 +33,7 @@ pub use decisions::{StoredDecisions, Triage, TriageNews};
 pub use guard::{GUARDED, Guards};
 pub use last_visit::{LastVisit, VisitChanges};
 pub(crate) use last_visit::{SOON, VISITED_AT};
+pub use observed_scans::ObservedScans;
 pub use payloads::Payloads;
 pub use revisions::{Revisions, Segment};
 pub use scan_progress::{ScanProgress, Tally};

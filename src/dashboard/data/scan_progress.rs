@@ -3,6 +3,8 @@
 //! The service reports the progress of a scan. Its speed is measured here, from one response to the next.
 
 use crate::contract::{Scan, ScanId, ScanStatus};
+use crate::dashboard::base::ScanHistory;
+use crate::dashboard::data::ObservedScans;
 use crate::table::Table;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -31,6 +33,7 @@ pub struct ScanProgress {
     running: HashMap<ScanId, TrackedScan>,
     /// Failed scans that a person has seen.
     seen: BTreeSet<ScanId>,
+    observed: ObservedScans,
     begun: bool,
     /// Since when the service does not respond. Scans are not stalled because of that.
     offline: Option<Duration>,
@@ -53,6 +56,7 @@ impl ScanProgress {
         if !std::mem::replace(&mut self.begun, true) {
             self.seen.extend(scans.items().iter().filter(|scan| scan.status_name.is_failure()).map(|scan| scan.id));
         }
+        self.observed.take(now, scans);
         let runs = |id: &ScanId| scans.get(*id).is_some_and(|scan| scan.status_name == ScanStatus::Running);
         self.running.retain(|id, _| runs(id));
         for scan in scans.items().iter().filter(|scan| scan.status_name == ScanStatus::Running) {
@@ -69,6 +73,11 @@ impl ScanProgress {
                 }
             }
         }
+    }
+
+    /// The progress of a scan over time, if it was observed while it ran.
+    pub fn history(&self, scan: ScanId) -> Option<&ScanHistory> {
+        self.observed.of(scan)
     }
 
     /// Records whether the service responds. Time without responses does not make a scan stalled.

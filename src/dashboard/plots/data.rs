@@ -1,7 +1,9 @@
 //! The numbers of the plots, and their CSV.
 
-use crate::contract::{Risk, Stamp, Target, TargetId, Workspace};
-use crate::dashboard::base::{FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers, ScopedPlot};
+use crate::contract::{Risk, Scan, Stamp, Target, TargetId, Workspace};
+use crate::dashboard::base::{
+    FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers, ProgressPoint, ScopedPlot, Tab,
+};
 use crate::dashboard::model::Model;
 use crate::report;
 use crate::text;
@@ -18,26 +20,41 @@ pub fn numbers(model: &Model, shown: ScopedPlot) -> PlotNumbers {
         Plot::Decisions => PlotNumbers::Decisions(decisions_per_day(model)),
         Plot::Captures => PlotNumbers::Captures(captures_per_minute(model)),
         Plot::HeatMap => PlotNumbers::HeatMap(heat_map(model, shown.target)),
+        Plot::Progress => {
+            let history = shown.scan.and_then(|scan| model.scans.progress.history(scan));
+            PlotNumbers::Progress(history.cloned().unwrap_or_default())
+        }
     }
 }
 
-/// The plot that `:plot` shows: of the chosen target, or of the workspace.
+/// The plot that `:plot` shows: of the chosen target, of the selected scan, or of the workspace.
 pub fn of_scope(model: &Model, plot: Plot) -> ScopedPlot {
-    let is_of_findings = matches!(plot, Plot::Findings | Plot::HeatMap);
-    ScopedPlot { plot, target: model.navigation.scope.target.filter(|_| is_of_findings) }
+    match plot {
+        Plot::Findings | Plot::HeatMap => ScopedPlot { plot, target: model.navigation.scope.target, scan: None },
+        Plot::Decisions | Plot::Captures => ScopedPlot { plot, target: None, scan: None },
+        Plot::Progress => {
+            let selected = model.selected_item::<Scan>().map(|scan| scan.id);
+            let chosen = model.navigation.scope.scan.filter(|_| model.navigation.focus.pane != Pane::Scans);
+            ScopedPlot { plot, target: None, scan: chosen.or(selected) }
+        }
+    }
 }
 
 /// The plot in the detail of a pane. Only the findings of the current workspace are loaded.
 pub fn of_detail(model: &Model, pane: Pane) -> Option<ScopedPlot> {
-    let target = match pane {
-        Pane::Targets => Some(model.selected_item::<Target>()?.id),
+    let findings = |target| ScopedPlot { plot: Plot::Findings, target, scan: None };
+    match pane {
+        Pane::Targets => Some(findings(Some(model.selected_item::<Target>()?.id))),
         Pane::Workspaces => {
-            let selected = model.selected_item::<Workspace>()?;
-            (model.navigation.scope.workspace == Some(selected.id)).then_some(None)?
+            let selected = model.selected_item::<Workspace>()?.id;
+            (model.navigation.scope.workspace == Some(selected)).then(|| findings(None))
         }
-        _ => return None,
-    };
-    Some(ScopedPlot { plot: Plot::Findings, target })
+        Pane::Scans if model.detail.tab(pane) == Tab::Summary => {
+            let scan = Some(model.selected_item::<Scan>()?.id);
+            Some(ScopedPlot { plot: Plot::Progress, target: None, scan })
+        }
+        _ => None,
+    }
 }
 
 /// The findings of a target, or of the workspace.
@@ -160,6 +177,12 @@ pub fn csv(model: &Model, plot: Plot) -> String {
                 let sums: Vec<u64> = map.targets.iter().map(|target| map.cell(class, target).iter().sum()).collect();
                 row(cell(class), &sums)
             }));
+            rows
+        }
+        PlotNumbers::Progress(history) => {
+            let mut rows = header(&["elapsed_seconds", "percent", "tests", "findings"]);
+            let numbers = |point: &ProgressPoint| [point.percent, point.tests, point.found];
+            rows.extend(history.points.iter().map(|point| row(point.elapsed.to_string(), &numbers(point))));
             rows
         }
     };

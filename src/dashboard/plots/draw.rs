@@ -1,17 +1,17 @@
 //! The plots on the screen: areas of braille dots, bars and shades of blocks, or `#` in terminals without Unicode.
 
 use crate::contract::{Risk, Stamp, TargetId};
-use crate::dashboard::base::{FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers};
+use crate::dashboard::base::{FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers, ProgressPoint, ScanHistory};
 use crate::dashboard::plots::data;
 use crate::dashboard::ui::widgets::area::{ASCII, draw_area, values_in};
 use crate::dashboard::ui::{
-    Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, plain, sheet, take_bottom, take_top,
-    words, wrap,
+    Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, plain, sheet, take_bottom, take_left,
+    take_top, words, wrap,
 };
 use crate::text;
 use crate::text::plural;
 use jiff::Timestamp;
-use ratatui::prelude::{Buffer, Line, Rect, Span, Widget};
+use ratatui::prelude::{Buffer, Line, Rect, Span, Style, Widget};
 use ratatui::symbols::bar;
 use ratatui::widgets::{Bar, BarChart};
 use std::sync::Arc;
@@ -27,9 +27,11 @@ const MOST_ROWS: u16 = 16;
 
 pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, plot: Plot, cache: &mut ViewCache) {
     let place = words(format!(" {} of {} ", plot as usize + 1, Plot::ALL.len()), cx.theme.dim());
-    let of_target = cx.model.navigation.scope.target.and_then(|target| cx.model.target_name(target));
-    let title = match of_target.filter(|_| matches!(plot, Plot::Findings | Plot::HeatMap)) {
-        Some(target) => format!("{} {} {}", plot.title(), cx.theme.glyphs.separator, text::clean(target)),
+    let shown = data::of_scope(cx.model, plot);
+    let target =
+        shown.target.and_then(|target| cx.model.target_name(target)).map(|name| text::clean(name).into_owned());
+    let title = match target.or_else(|| Some(cx.scan_name(shown.scan?))) {
+        Some(name) => format!("{} {} {name}", plot.title(), cx.theme.glyphs.separator),
         None => plot.title().to_owned(),
     };
     let title = title.replace('×', cx.theme.glyphs.times);
@@ -37,7 +39,6 @@ pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, plot: Plot, c
     if inner.is_empty() {
         return;
     }
-    let shown = data::of_scope(cx.model, plot);
     let numbers = cache.plot.get(PlotKey::of(cx.model, shown), || Arc::new(data::numbers(cx.model, shown)));
     if let Some(nothing) = draw_numbers(cx, buf, inner, &numbers) {
         draw_line(buf, inner, &Line::styled(nothing, cx.theme.dim()));
@@ -66,6 +67,7 @@ fn draw_numbers(cx: &Cx<'_>, buf: &mut Buffer, inner: Rect, numbers: &PlotNumber
         PlotNumbers::Decisions(days) => draw_decisions(cx, buf, inner, days),
         PlotNumbers::Captures(minutes) => draw_captures(cx, buf, inner, minutes),
         PlotNumbers::HeatMap(map) => draw_heat_map(cx, buf, inner, map),
+        PlotNumbers::Progress(history) => draw_progress(cx, buf, inner, history),
     }
 }
 
@@ -73,30 +75,70 @@ fn bars(cx: &Cx<'_>) -> bar::Set<'static> {
     if cx.theme.glyphs.boxes { bar::NINE_LEVELS } else { ASCII }
 }
 
-/// A row of bars per risk, each with its own scale, because info findings outnumber the others.
+/// A row of a plot over time, with its own scale.
+struct Track {
+    /// Beside the values, as far as there is height for them.
+    labels: Vec<Line<'static>>,
+    style: Style,
+    values: Vec<u64>,
+    most: u64,
+}
+
+/// Draws tracks of equal height below each other. The empty row above each separates them where there is height for it.
+fn draw_tracks(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, tracks: &[Track], [from, to]: [String; 2]) {
+    let (rows, axis) = take_bottom(area, 1);
+    let height = (rows.height / tracks.len().max(1) as u16).max(1);
+    for (at, track) in tracks.iter().enumerate().take(usize::from(rows.height / height)) {
+        let row = Rect { y: rows.y + at as u16 * height, height, ..rows };
+        draw_lines(buf, Rect { width: NAMES, ..row }, &track.labels);
+        let chart = take_top(take_left(row, NAMES).1, u16::from(height > 2)).1;
+        draw_area(cx.theme, buf, chart, &track.values, track.most, track.style);
+    }
+    draw_axis(cx, buf, take_left(axis, NAMES).1, from, to);
+}
+
+/// A track per risk, because info findings outnumber the others.
 fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCounts) -> Option<&'static str> {
     let Some((from, (to, now))) = counts.span(Stamp(cx.model.now.wall)) else {
         return Some("no findings in this workspace");
     };
-    let (rows, axis) = take_bottom(area, 1);
-    let height = (rows.height / 5).max(1);
-    for (at, risk) in Risk::DOWN.into_iter().enumerate().take(usize::from(rows.height / height)) {
-        let row = Rect { y: rows.y + at as u16 * height, height, ..rows };
-        let second = |at: i64| if at < to.0.as_second() { counts.at(at) } else { now };
-        let room = values_in(cx.theme, row.width.saturating_sub(NAMES));
-        let values = resampled([from.0.as_second(), to.0.as_second()], room, |time| second(time)[at]);
+    let span = [from.0.as_second(), to.0.as_second()];
+    let counts_at = |second: i64| if second < span[1] { counts.at(second) } else { now };
+    let room = values_in(cx.theme, area.width.saturating_sub(NAMES));
+    let track = |(at, risk): (usize, Risk)| {
+        let values = resampled(span, room, |second| counts_at(second)[at]);
         let most = values.iter().copied().max().unwrap_or_default();
         let style = cx.theme.risk(risk);
-        let label = Line::from(vec![format::risk_span(cx.theme, risk), Span::styled(format!(" {}", now[at]), style)]);
-        draw_lines(buf, Rect { width: NAMES, ..row }, &[label, Line::styled(format!("  max {most}"), cx.theme.dim())]);
-        // The empty row above separates the risks.
-        let gap = u16::from(height > 2);
-        let chart =
-            Rect { x: row.x + NAMES, width: row.width.saturating_sub(NAMES), y: row.y + gap, height: height - gap };
-        draw_area(cx.theme, buf, chart, &values, most, style);
+        let name = Line::from(vec![format::risk_span(cx.theme, risk), Span::styled(format!(" {}", now[at]), style)]);
+        Track { labels: vec![name, Line::styled(format!("  max {most}"), cx.theme.dim())], style, values, most }
+    };
+    let tracks: Vec<Track> = Risk::DOWN.into_iter().enumerate().map(track).collect();
+    draw_tracks(cx, buf, area, &tracks, [from, to].map(|at| utc(at.0)));
+    None
+}
+
+/// Percent, finished tests and findings of a scan over its running time.
+fn draw_progress(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, history: &ScanHistory) -> Option<&'static str> {
+    let (Some(first), Some(now), true) = (history.points.first(), history.points.last(), history.points.len() > 1)
+    else {
+        return Some("progress of this scan not observed while it ran");
+    };
+    let theme = cx.theme;
+    let span = [first.elapsed as i64, history.until as i64];
+    let room = values_in(cx.theme, area.width.saturating_sub(NAMES));
+    let track = |name: String, style: Style, most: Option<u64>, value: fn(&ProgressPoint) -> u64| {
+        let values = resampled(span, room, |second| history.at(second as u64).map_or(0, value));
+        let most = most.unwrap_or_else(|| values.iter().copied().max().unwrap_or_default());
+        Track { labels: vec![Line::styled(name, style)], style, values, most }
+    };
+    let mut tracks = vec![track(format!("done {}%", now.percent), theme.active(), Some(100), |point| point.percent)];
+    if history.all_tests > 0 {
+        let name = format!("tests {}/{}", format::count(now.tests as i64), format::count(history.all_tests as i64));
+        tracks.push(track(name, theme.good(), Some(history.all_tests), |point| point.tests));
     }
-    let axis = Rect { x: axis.x + NAMES, width: axis.width.saturating_sub(NAMES), ..axis };
-    draw_axis(cx, buf, axis, from.0, to.0);
+    let name = format!("findings {}", format::count(now.found as i64));
+    tracks.push(track(name, theme.warn(), None, |point| point.found));
+    draw_tracks(cx, buf, area, &tracks, span.map(format::long_duration));
     None
 }
 
@@ -105,9 +147,11 @@ fn resampled([from, to]: [i64; 2], number: usize, value: impl Fn(i64) -> u64) ->
     (1..=number).map(|at| value(from + (to - from) * at as i64 / number as i64)).collect()
 }
 
-fn draw_axis(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, from: Timestamp, to: Timestamp) {
-    let time = |at: Timestamp| at.strftime("%d %b %H:%M UTC").to_string();
-    let (from, to) = (time(from), time(to));
+fn utc(at: Timestamp) -> String {
+    at.strftime("%d %b %H:%M UTC").to_string()
+}
+
+fn draw_axis(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, from: String, to: String) {
     let to = if to == from { String::new() } else { to };
     draw_sides(buf, area, &Line::styled(from, cx.theme.dim()), &Line::styled(to, cx.theme.dim()));
 }
@@ -157,7 +201,7 @@ fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, minutes: &[(Timestam
     draw_area(cx.theme, buf, chart, &values, most, cx.theme.active());
     let columns = values.len().div_ceil(values_in(cx.theme, 1)) as u16;
     let axis = Rect { width: columns.max(50).min(area.width), ..axis };
-    draw_axis(cx, buf, axis, *from, *to);
+    draw_axis(cx, buf, axis, utc(*from), utc(*to));
     None
 }
 
@@ -227,7 +271,7 @@ mod tests {
         app.keys("3");
         let keys =
             |app: &TestDashboard| Plot::ALL.map(|plot| PlotKey::of(&app.model, data::of_scope(&app.model, plot)));
-        let changed = |before: &[PlotKey; 4], app: &TestDashboard| -> Vec<Plot> {
+        let changed = |before: &[PlotKey; 5], app: &TestDashboard| -> Vec<Plot> {
             let now = keys(app);
             Plot::ALL.into_iter().filter(|&plot| before[plot as usize] != now[plot as usize]).collect()
         };
@@ -242,5 +286,8 @@ mod tests {
         let before = keys(&app);
         app.feed(Snapshot::Findings(table([finding(900, 1, "New", Risk::Low)])));
         assert_eq!(changed(&before, &app), [Plot::Findings, Plot::HeatMap]);
+        let before = keys(&app);
+        app.feed(Snapshot::Scans(table([scan(101, 1, ScanStatus::Running, 77)])));
+        assert_eq!(changed(&before, &app), [Plot::Findings, Plot::HeatMap, Plot::Progress], "findings depend on scans");
     }
 }

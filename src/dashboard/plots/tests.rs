@@ -22,10 +22,10 @@ fn keys_step_through_the_plots_and_close_them() {
     assert_eq!(open(&app), Some(Plot::Findings));
     app.keys("l tab right");
     assert_eq!(open(&app), Some(Plot::HeatMap));
-    app.keys("l");
+    app.keys("l l");
     assert_eq!(open(&app), Some(Plot::Findings), "after the last one comes the first");
     app.keys("h");
-    assert_eq!(open(&app), Some(Plot::HeatMap));
+    assert_eq!(open(&app), Some(Plot::Progress));
     app.keys("esc : 'plot captures' enter");
     assert_eq!(open(&app), Some(Plot::Captures));
     app.keys("q");
@@ -55,6 +55,7 @@ fn plot_without_data_names_the_reason() {
         ("decisions", "no decisions in this workspace"),
         ("captures", "no captures loaded"),
         ("heatmap", "no findings in this workspace"),
+        ("progress", "progress of this scan not observed while it ran"),
     ] {
         let mut app = TestDashboard::blank(80, 24);
         app.keys(&format!(": 'plot {plot}' enter"));
@@ -63,4 +64,33 @@ fn plot_without_data_names_the_reason() {
         assert_eq!(copied(&app.keys("y")), "", "{plot}");
         assert!(app.notices().contains("nothing to copy"), "{plot}: {}", app.notices());
     }
+}
+
+#[test]
+fn progress_of_the_selected_scan_is_plotted_from_what_was_observed() {
+    let mut app = TestDashboard::blank(200, 60);
+    let running = |percent, tests| Scan {
+        duration: percent,
+        num_tests: 40,
+        num_finished_tests: tests,
+        ..scan(7, 1, ScanStatus::Running, percent)
+    };
+    let feed =
+        |app: &mut TestDashboard, seen| app.feed(Snapshot::Scans(table([seen, scan(6, 1, ScanStatus::Finished, 100)])));
+    for (percent, tests) in [(10, 4), (10, 4), (50, 20)] {
+        feed(&mut app, running(percent, tests));
+    }
+    app.keys("4");
+    assert!(app.frame().join("\n").contains("Progress of the scan"));
+    app.keys(": 'plot' enter");
+    assert_eq!(open(&app), Some(Plot::Progress), "the first plot of scans");
+    assert!(app.frame().join("\n").contains("tests 20/40"));
+    assert_eq!(copied(&app.keys("y")), "elapsed_seconds,percent,tests,findings\n10,10,4,0\n50,50,20,0\n");
+    feed(&mut app, Scan { status_name: ScanStatus::Finished, ..running(100, 40) });
+    assert!(copied(&app.keys("y")).ends_with("\n100,100,40,0\n"), "the end is observed too");
+    app.keys("esc");
+    let other = if app.model.lists.scans.selected == Some(ScanId(7)) { "j" } else { "k" };
+    app.keys(other);
+    app.at += Duration::from_secs(1);
+    assert!(!app.frame().join("\n").contains("Progress of the scan"), "nothing was observed of this scan");
 }

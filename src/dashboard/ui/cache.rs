@@ -245,6 +245,8 @@ pub(crate) struct PlotKey {
     decisions: Option<(Shared, usize, Date)>,
     /// Workspace and revision.
     captures: Option<(Shared, u64)>,
+    /// Number of observations.
+    progress: Option<u64>,
 }
 
 impl PlotKey {
@@ -258,6 +260,7 @@ impl PlotKey {
             targets: model.data.targets.value().filter(|_| plot == Plot::HeatMap).cloned().map(ById),
             decisions: (plot == Plot::Decisions).then(decisions),
             captures: (plot == Plot::Captures).then(|| (model.workspace_name(), model.data.captures.revision)),
+            progress: shown.scan.and_then(|scan| model.scans.progress.history(scan)).map(|history| history.version),
         }
     }
 }

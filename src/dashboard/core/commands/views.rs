@@ -84,10 +84,12 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "plot",
         &[ArgumentSlot::optional(ArgumentShape::Choice(&Plot::NAMES, "NAME"))],
-        "show a plot: findings, decisions, captures or heatmap",
+        "show a plot: findings, decisions, captures, heatmap or progress of the selected scan",
         "plot heatmap",
         |model, args, _| {
-            let plot = args.choice().and_then(Plot::named).unwrap_or(Plot::Findings);
+            let is_of_scans = model.navigation.focus.pane == Pane::Scans;
+            let first = if is_of_scans { Plot::Progress } else { Plot::Findings };
+            let plot = args.choice().and_then(Plot::named).unwrap_or(first);
             model.overlay.modals.push(Modal::Plot(plot));
             Ok(())
         },
