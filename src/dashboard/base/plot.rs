@@ -82,17 +82,15 @@ impl PlotNumbers {
 /// The present findings over time.
 #[derive(Debug, Default, PartialEq)]
 pub struct FindingCounts {
-    /// At each time at which a scan found new ones.
+    /// At each time at which a scan found new ones, or no longer found some.
     pub samples: Vec<(Stamp, PlotCounts)>,
-    /// After the last of these times.
-    pub after: PlotCounts,
 }
 
 impl FindingCounts {
     /// The first time, and the last one with its counts, which is now unless a sample is newer.
     pub fn span(&self, now: Stamp) -> Option<(Stamp, (Stamp, PlotCounts))> {
         let (first, last) = (self.samples.first()?, self.samples.last()?);
-        Some((first.0, if last.0 < now { (now, self.after) } else { *last }))
+        Some((first.0, (last.0.max(now), last.1)))
     }
 
     /// The counts at a time between the first and the last one.

@@ -40,6 +40,7 @@ impl Model {
         (self.screen.mouse.is_on, self.screen.mouse.held) = (is_on, None);
         effects.push(Effect::Mouse(is_on));
         let state = if is_on { "mouse on; hold shift to select text" } else { "mouse off" };
+        self.overlay.notices.remove_starting(&["mouse "]);
         self.notify(Tone::Plain, state);
     }
 

@@ -12,8 +12,11 @@ pub(crate) fn go(model: &mut Model, pane: Pane) {
     if model.navigation.focus.pane != pane || model.navigation.focus.in_detail {
         model.navigation.previous = Some(before);
     }
-    if model.navigation.focus.pane != pane {
-        model.keep_no_rows(model.navigation.focus.pane);
+    let left = model.navigation.focus.pane;
+    // The board is a visit: it returns to the same rows.
+    let is_visit = [left, pane].iter().all(|pane| matches!(pane, Pane::Findings | Pane::Board));
+    if left != pane && !is_visit {
+        model.keep_no_rows(left);
     }
     model.navigation.focus.pane = pane;
     model.navigation.focus.in_detail = false;

@@ -71,31 +71,36 @@ fn place(risk: Risk) -> usize {
     Risk::DOWN.iter().position(|other| *other == risk).unwrap_or_default()
 }
 
-/// The present findings at each time at which a scan found new ones. An absent finding counts until its last scan.
+/// The present findings over time. An absent finding counts until the scan that no longer found it.
 fn findings_by_risk(model: &Model, target: Option<TargetId>) -> FindingCounts {
     let spans = findings(model, target).filter_map(|issue| {
         let is_absent = issue.presence == Presence::Absent;
-        Some((issue.first_seen?, issue.last_seen.filter(|_| is_absent), issue.risk_level))
+        Some((issue.first_seen?, is_absent.then(|| end(issue)).flatten(), issue.risk_level))
     });
     counts(spans)
 }
 
-/// The counts at each first time, from findings with first time and last time if they are absent.
+/// The start of the scan that no longer found an absent finding; if it is unknown, a second after its last scan.
+fn end(issue: &Issue) -> Option<Stamp> {
+    let proof = issue.absent_in.as_deref().and_then(|proof| proof.at);
+    proof.filter(|at| Some(*at) > issue.last_seen).or_else(|| Some(Stamp(issue.last_seen?.0 + 1.second())))
+}
+
+/// The counts at each change, from findings with their first time, and the time from which they are absent.
 fn counts(findings: impl Iterator<Item = (Stamp, Option<Stamp>, Risk)>) -> FindingCounts {
-    let mut changes: BTreeMap<Stamp, (PlotCounts, PlotCounts)> = BTreeMap::new();
-    for (first, last, risk) in findings {
-        changes.entry(first).or_default().0[place(risk)] += 1;
-        if let Some(last) = last {
-            changes.entry(last.max(first)).or_default().1[place(risk)] += 1;
+    let mut changes: BTreeMap<Stamp, [i64; 5]> = BTreeMap::new();
+    for (first, end, risk) in findings {
+        changes.entry(first).or_default()[place(risk)] += 1;
+        if let Some(end) = end {
+            changes.entry(end).or_default()[place(risk)] -= 1;
         }
     }
-    let mut counts = FindingCounts::default();
-    for (at, (added, removed)) in changes {
-        (0..5).for_each(|risk| counts.after[risk] += added[risk]);
-        counts.samples.push((at, counts.after));
-        (0..5).for_each(|risk| counts.after[risk] -= removed[risk]);
-    }
-    counts
+    let mut now = PlotCounts::default();
+    let samples = changes.into_iter().map(|(at, change)| {
+        (0..5).for_each(|risk| now[risk] = now[risk].saturating_add_signed(change[risk]));
+        (at, now)
+    });
+    FindingCounts { samples: samples.collect() }
 }
 
 /// The verdicts of each day in this workspace, from the first day with one until today, at most ten years.
@@ -208,13 +213,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absent_finding_counts_until_its_last_scan() {
+    fn absent_finding_counts_until_scan_that_no_longer_found_it() {
         let at = |second| Stamp(Timestamp::from_second(second).unwrap());
-        let findings = [(at(10), None, Risk::High), (at(10), Some(at(20)), Risk::High), (at(20), None, Risk::Low)];
+        let findings = [(at(10), None, Risk::High), (at(10), Some(at(20)), Risk::High), (at(15), None, Risk::Low)];
         let counts = counts(findings.into_iter());
-        let expected = [(at(10), [0, 2, 0, 0, 0]), (at(20), [0, 2, 0, 1, 0]), (at(30), [0, 1, 0, 1, 0])];
-        assert_eq!(counts.until(at(30)), expected);
-        assert_eq!(counts.until(at(20)), expected[..2], "no second sample at the same time");
+        let expected = [(at(10), [0, 2, 0, 0, 0]), (at(15), [0, 2, 0, 1, 0]), (at(20), [0, 1, 0, 1, 0])];
+        assert_eq!(counts.until(at(20)), expected, "no second sample at the same time");
+        assert_eq!(counts.until(at(30))[3], (at(30), [0, 1, 0, 1, 0]));
         assert_eq!(FindingCounts::default().until(at(30)), []);
     }
 }

@@ -102,8 +102,10 @@ pub enum Then {
 /// The effect of a key on a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PromptReply {
-    /// Ignored: too early, or the key that opened it.
+    /// Ignored: the key that opened it.
     Deaf,
+    /// Ignored: pressed before the question could be read.
+    TooEarly,
     /// The word is being typed.
     Typing,
     /// Enter after another word.
@@ -186,7 +188,7 @@ impl Prompt {
             }
         }
         if early {
-            return PromptReply::Deaf;
+            return PromptReply::TooEarly;
         }
         match &mut self.answer {
             PromptAnswer::Yes if edit == Some(EditAction::Yes) => PromptReply::Yes,
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn lower_case_y_after_200_ms_is_yes() {
-        assert_eq!(press(&mut prompt('D'), 199, 'y'), PromptReply::Deaf);
+        assert_eq!(press(&mut prompt('D'), 199, 'y'), PromptReply::TooEarly);
         assert_eq!(press(&mut prompt('D'), 200, 'y'), PromptReply::Yes);
         for letter in ['Y', 'n', ' ', 'j', 'x'] {
             assert_eq!(press(&mut prompt('D'), 300, letter), PromptReply::No);

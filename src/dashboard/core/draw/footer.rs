@@ -176,7 +176,7 @@ fn verdicts(cx: &Cx<'_>) -> Hint {
         .into_iter()
         .filter_map(|action| cx.model.keyboard.keymap.key_of(Context::Findings, Action::Verdict(action)));
     let does = match marked(cx) {
-        0 | 1 => "decide".to_owned(),
+        0 => "decide".to_owned(),
         marked => format!("decide {marked}"),
     };
     Hint { keys: keys.collect::<Vec<_>>().join(" "), does, off: cx.model.cannot_decide().is_some() }
@@ -185,7 +185,7 @@ fn verdicts(cx: &Cx<'_>) -> Hint {
 /// With marks a hint carries their number: `scan 12`.
 fn drawn(cx: &Cx<'_>, hint: &KeyHint) -> Hint {
     let does = match marked(cx) {
-        marked @ 2.. if applies_to_marks(hint.action) => format!("{} {marked}", hint.label),
+        marked @ 1.. if applies_to_marks(hint.action) => format!("{} {marked}", hint.label),
         // The key closes the detail or the full view first.
         _ if hint.action == Action::View(ViewAction::Quit) && !quits(cx) => "close".to_owned(),
         _ => hint.label.to_owned(),

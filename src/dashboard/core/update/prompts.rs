@@ -24,6 +24,10 @@ pub(crate) fn handle_key(
     };
     match verdict {
         PromptReply::Deaf | PromptReply::Typing => {}
+        PromptReply::TooEarly => {
+            let ignored = format!("{key} ignored: pressed too soon after the question appeared");
+            model.overlay.notices.notify_until_key(now, ignored);
+        }
         PromptReply::Mismatch => {
             let PromptAnswer::Type { what, .. } = &prompt.answer else { return };
             let what = what.trim_start_matches("its ").trim_start_matches("the ");

@@ -258,7 +258,9 @@ impl Model {
             Some(batch) => {
                 self.use_marks(batch, &ids);
                 self.use_board_marks(&ids);
-                if ids.len() > 1 || draft.reuses_earlier {
+                let selected = self.selected_id(self.navigation.focus.pane);
+                let is_visible_change = ids.len() == 1 && selected == Some(ids[0].0) && !draft.reuses_earlier;
+                if !is_visible_change {
                     self.notify_decided(batch);
                 }
             }

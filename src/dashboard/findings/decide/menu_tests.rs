@@ -230,3 +230,12 @@ fn next_decision_replaces_undo_hint_of_previous_one() {
     assert_eq!(both.matches("; u undoes").count(), 1, "{both}");
     assert!(both.contains("false positive"), "{both}");
 }
+
+#[test]
+fn decision_on_a_single_marked_row_elsewhere_is_reported() {
+    let mut app = app();
+    app.keys("g g space G c");
+    assert!(app.notices().starts_with("confirmed on "), "{}", app.notices());
+    app.keys("esc esc G f");
+    assert!(!app.notices().contains("false positive on"), "{}", app.notices());
+}

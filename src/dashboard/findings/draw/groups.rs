@@ -25,7 +25,7 @@ fn columns(by: FindingGroupBy) -> [TableColumn; 7] {
         TableColumn::fixed("RISK", format::RISK),
         TableColumn::fixed("Δ", 1),
         TableColumn::flex(by.head(), 12, 7),
-        TableColumn::flex("COUNT", 10, 1).at_most(28),
+        TableColumn::flex("COUNT", 16, 2).at_most(28),
         TableColumn::fixed(others, 7),
         TableColumn::fixed("STATUS", 9).expendable(1),
     ]

@@ -78,6 +78,9 @@ pub(crate) fn with_texts(
     }
 }
 
+/// Seconds by which an age in a text can be behind.
+const AGE: i64 = 5;
+
 /// The line in place of texts.
 pub(crate) fn unread_line(theme: Theme, unread: &ShownText) -> Line<'static> {
     match unread {
@@ -88,10 +91,11 @@ pub(crate) fn unread_line(theme: Theme, unread: &ShownText) -> Line<'static> {
     }
 }
 
-/// Changes when a text with decisions and ages has to be made again: with the events and read texts, and each minute.
+/// Changes when a text with decisions and ages has to be made again: with the events and read texts, and with time.
 pub(crate) fn triage_version(cx: &Cx<'_>) -> u64 {
-    let minute = cx.model.now.wall.as_second() / 60;
-    let inputs = (cx.model.findings.triage.state.len(), cx.model.findings.shown.revision, minute);
+    // The text has ages.
+    let age = cx.model.now.wall.as_second() / AGE;
+    let inputs = (cx.model.findings.triage.state.len(), cx.model.findings.shown.revision, age);
     BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs)
 }
 

@@ -129,11 +129,11 @@ fn from(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let mut from = format!("scan {}", cx.scan_name(id));
     match cx.scan(id) {
         Some(scan) if scan.status_name == ScanStatus::Finished => {
-            from.push_str(&format!(", {}", status::ago(cx, scan.start_time)));
+            from.push_str(&format!(", started {}", status::ago(cx, scan.start_time)));
         }
         Some(scan) => {
             from.push_str(&format!(
-                ", {}, {}",
+                ", {}, started {}",
                 text::clean(scan.status_name.as_str()),
                 status::ago(cx, scan.start_time)
             ));
