@@ -3,9 +3,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
+use super::clock::ManualClock;
 use super::runner::{ScriptedRunner, typical_events};
 use super::{TestService, settings};
 
@@ -94,6 +96,24 @@ fn scan_interrupted_twice_is_aborted() {
         assert!(ended["status_message"].as_str().unwrap().contains("interrupted twice"), "{ended}");
         assert!(ended["end_time"].is_string());
     });
+}
+
+#[tokio::test]
+async fn scan_that_starts_again_counts_from_its_new_start() {
+    let (dir, runner) = (tempfile::tempdir().unwrap(), ScriptedRunner::default());
+    let clock = ManualClock::new(Timestamp::from_second(1_700_000_000).unwrap());
+    let service = TestService::with_clock(dir.path(), &clock, runner.clone()).await;
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    runner.job(0).await;
+    service.stop().await;
+    clock.advance(SignedDuration::from_hours(9));
+    let service = TestService::with_clock(dir.path(), &clock, runner.clone()).await;
+    runner.job(1).await;
+    clock.advance(SignedDuration::from_secs(5));
+    let response = service.get(&format!("/scans/{scan}")).await;
+    let running = response.data();
+    assert_eq!((&running["start_time"], &running["duration"]), (&json!("2023-11-15 07:13:20"), &json!(5)));
+    service.stop().await;
 }
 
 #[tokio::test]

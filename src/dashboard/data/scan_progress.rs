@@ -64,6 +64,10 @@ impl ScanProgress {
             let state = (scan.progress, scan.num_finished_tests, found);
             let fresh = || TrackedScan { samples: VecDeque::from([(now, portion(scan))]), state, moved: now };
             let watched = self.running.entry(scan.id).or_insert_with(fresh);
+            // The service has started the scan again: the earlier speed is not that of the new attempt.
+            if scan.num_finished_tests < watched.state.1 {
+                *watched = fresh();
+            }
             if watched.state != state {
                 watched.state = state;
                 watched.moved = now;
@@ -221,6 +225,16 @@ mod tests {
         progress.take(secs(10), &scans(ScanStatus::Running, 20));
         assert_eq!(progress.time_left(secs(10), ScanId(1)), Some(secs(40)));
         assert_eq!(progress.time_left(secs(20), ScanId(1)), Some(secs(30)));
+    }
+
+    #[test]
+    fn eta_of_restarted_scan_follows_its_new_speed() {
+        let mut progress = ScanProgress::default();
+        progress.take(secs(0), &scans(ScanStatus::Running, 0));
+        progress.take(secs(10), &scans(ScanStatus::Running, 80));
+        progress.take(secs(20), &scans(ScanStatus::Running, 0));
+        progress.take(secs(30), &scans(ScanStatus::Running, 10));
+        assert_eq!(progress.time_left(secs(30), ScanId(1)), Some(secs(90)));
     }
 
     #[test]

@@ -300,7 +300,8 @@ async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp)
         .execute(&mut **change)
         .await?;
     }
-    sqlx::query("UPDATE scans SET status = 'running', started_at = coalesce(started_at, ?) WHERE id = ?")
+    // All results are those of this attempt, so the scan starts with it: the time without a service is no duration.
+    sqlx::query("UPDATE scans SET status = 'running', started_at = ? WHERE id = ?")
         .bind(millis(now))
         .bind(scan)
         .execute(&mut **change)

@@ -56,7 +56,7 @@ fn scan() -> Schema {
             "vpn_scan": boolean("Whether a VPN profile was requested."),
             "progress": with(count("Percentage of finished tests; 100 for a finished scan only."), json!({"maximum": 100})),
             "result_summary": reference("ResultSummary"),
-            "start_time": nullable(time("Null while the scan waits.")),
+            "start_time": nullable(time("Null while the scan waits; the last start if the scan was started again.")),
             "end_time": nullable(time("Null until the scan ends.")),
             "duration": count("Seconds since the start, or from start to end."),
             "num_tests": count("Number of planned tests; it can grow while the scan runs."),
