@@ -17,6 +17,7 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::guests::process::{GuestLimits, GuestOutput, run as run_guest};
 use super::guests::{Guest, missing};
@@ -45,8 +46,12 @@ const PHASES: &[(&str, &str, &str)] = &[
     ("network.services", "Services by nmap", "Service scan"),
     ("network.scripts", "Safe scripts by nmap", "NSE"),
 ];
-/// Tests per phase, each for a tenth of its progress.
-const STEPS: u32 = 10;
+/// Tests per phase, each for a thousandth of its progress.
+const STEPS: u32 = 1000;
+/// Test entries of a fast phase; a slow one has more.
+const ENTRIES: u32 = 10;
+/// The longest time between two test entries while a phase progresses: a slow scan would otherwise look stalled.
+const ENTRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
@@ -82,6 +87,30 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     Ok(summary(&report, &output, ports.len()))
 }
 
+/// The progress that tests have reported.
+struct PhaseTests {
+    /// Steps of each phase.
+    done: [u32; PHASES.len()],
+    /// When the last test was reported.
+    reported: Instant,
+}
+
+impl PhaseTests {
+    fn new(now: Instant) -> Self {
+        Self { done: [0; PHASES.len()], reported: now }
+    }
+
+    /// The steps of the next test of a phase that has reached this step; none before it is due.
+    fn take(&mut self, phase: usize, reached: u32, now: Instant) -> Option<u32> {
+        let steps = reached.checked_sub(self.done[phase]).filter(|steps| *steps > 0)?;
+        let is_due = steps >= STEPS / ENTRIES || reached == STEPS || now - self.reported >= ENTRY_INTERVAL;
+        if is_due {
+            (self.done[phase], self.reported) = (reached, now);
+        }
+        is_due.then_some(steps)
+    }
+}
+
 struct NmapScan<'a> {
     run: &'a ScanRun<'a>,
     ip: IpAddr,
@@ -102,17 +131,8 @@ impl NmapScan<'_> {
         if self.ip.is_ipv6() {
             all.push("-6");
         }
-        all.extend([
-            "-v",
-            "--stats-every",
-            "1s",
-            "--script-timeout",
-            "30s",
-            "--noninteractive",
-            "-oX",
-            "/dev/stdin",
-            "--script",
-        ]);
+        // Without `--noninteractive`, which switches off `--stats-every`.
+        all.extend(["-v", "--stats-every", "1s", "--script-timeout", "30s", "-oX", "/dev/stdin", "--script"]);
         all.push(if self.is_deep { DEEP_SCRIPTS } else { LIGHT_SCRIPTS });
         let mut all: Vec<String> = all.into_iter().map(str::to_owned).collect();
         all.push("--script-args".to_owned());
@@ -125,8 +145,8 @@ impl NmapScan<'_> {
     }
 
     /// Runs nmap; returns its output and the tests that each phase has reported.
-    async fn execute(&self, program: &Path, arguments: &[String]) -> Result<(GuestOutput, [u32; 3]), String> {
-        let mut done = [0; 3];
+    async fn execute(&self, program: &Path, arguments: &[String]) -> Result<(GuestOutput, PhaseTests), String> {
+        let mut done = PhaseTests::new(Instant::now());
         self.run.raw(format!("{} {}", program.display(), arguments.join(" "))).await;
         let (sender, mut lines) = mpsc::channel::<String>(64);
         let (messages, mut other) = mpsc::channel::<String>(64);
@@ -169,11 +189,11 @@ impl NmapScan<'_> {
         self.run.raw(line).await;
     }
 
-    async fn progress(&self, progress: &NmapProgress, done: &mut [u32; 3]) {
+    async fn progress(&self, progress: &NmapProgress, done: &mut PhaseTests) {
         // The last phase whose word is in the name: a service scan is not a scan of ports.
         let Some(phase) = PHASES.iter().rposition(|(.., word)| progress.task.contains(word)) else { return };
         // nmap also runs scripts before it scans ports.
-        if phase > 0 && done[0] == 0 {
+        if phase > 0 && done.done[0] == 0 {
             return;
         }
         // The scripts run in several tasks, so the end of a task is not the end of the phase.
@@ -185,16 +205,15 @@ impl NmapScan<'_> {
     }
 
     /// Reports the progress of a phase.
-    async fn phase(&self, phase: usize, reached: u32, done: &mut [u32; 3]) {
-        let Some(weight) = reached.checked_sub(done[phase]).filter(|weight| *weight > 0) else { return };
-        done[phase] = reached;
+    async fn phase(&self, phase: usize, reached: u32, done: &mut PhaseTests) {
+        let Some(weight) = done.take(phase, reached, Instant::now()) else { return };
         let (uid, description, _) = PHASES[phase];
         let metadata = json!({"percent": reached * 100 / STEPS});
         self.run.tested(TestDone { weight, ..TestDone::new(uid, description, metadata, Vec::new()) }).await;
     }
 
     /// Reports ports and results of scripts.
-    async fn report(&self, report: &NmapReport, output: &GuestOutput, mut done: [u32; 3]) -> Result<(), ScanOutcome> {
+    async fn report(&self, report: &NmapReport, output: &GuestOutput, mut done: PhaseTests) -> Result<(), ScanOutcome> {
         if report.version.is_empty() {
             let why = [report.error.as_str(), output.errors.lines().last().unwrap_or("no report")];
             let why = why.into_iter().find(|why| !why.is_empty()).unwrap_or_default();

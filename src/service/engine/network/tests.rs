@@ -78,7 +78,7 @@ async fn stop_ends_nmap_at_once() {
     let stopper = tokio::spawn(async move {
         let _connection = silent.accept().await.unwrap();
         stop.cancel();
-        tokio::time::Instant::now()
+        Instant::now()
     });
     let result = scan.run().await;
     let ended = stopper.await.unwrap().elapsed();
@@ -100,6 +100,7 @@ async fn stopped_scan_reports_ports_that_nmap_discovered() {
     let (mut findings, mut output) = (Vec::new(), None);
     while let Some(event) = result.recv().await {
         match event {
+            ScanEvent::Raw(line) if line.contains("--noninteractive") => panic!("no progress every second: {line}"),
             ScanEvent::Raw(line) if line.starts_with("Discovered") => stop.cancel(),
             ScanEvent::Tested(test) => findings.extend(test.findings),
             ScanEvent::Output(last) => output = Some(last.output_data),
@@ -111,6 +112,17 @@ async fn stopped_scan_reports_ports_that_nmap_discovered() {
     assert_eq!((open.vuln_id.as_str(), open.port, open.service.as_str()), ("port.open", port, "unknown"));
     assert!(open.vuln_description.ends_with("The scan ended before nmap reported the service."), "{open:?}");
     assert_eq!(output.unwrap()["ports"][0]["number"], port);
+}
+
+#[test]
+fn progress_is_reported_in_tenths_and_by_time() {
+    let start = Instant::now();
+    let mut tests = PhaseTests::new(start);
+    assert_eq!(tests.take(0, STEPS / 10 - 1, start), None);
+    assert_eq!(tests.take(0, STEPS / 10, start), Some(STEPS / 10));
+    assert_eq!(tests.take(0, STEPS / 10 + 1, start + ENTRY_INTERVAL), Some(1), "a slow scan is not stalled");
+    assert_eq!(tests.take(0, STEPS, start + ENTRY_INTERVAL), Some(STEPS - STEPS / 10 - 1));
+    assert_eq!(tests.take(0, STEPS, start + ENTRY_INTERVAL * 9), None);
 }
 
 #[test]

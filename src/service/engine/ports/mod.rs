@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   ports ──► probe (256 in flight) ──► open? ──► not own? ──► identify ──► unauthenticated? ──► findings
-//!                                  └──► closed, filtered, open beyond the limit: counted, 256 per test
+//!                                  └──► closed, filtered, open beyond the limit: counted, up to 256 per test
 //! ```
 //!
 //! A connect scan of the local host can connect to itself: a socket that connects to its own local port succeeds without
@@ -36,6 +36,9 @@ use select::PortSelection;
 
 /// Ports per test entry, except open ports.
 const BATCH: usize = 256;
+/// The longest time between two test entries while probes end: a host that drops probes, or shares its pace with other
+/// scans, would otherwise look stalled.
+const ENTRY_INTERVAL: Duration = Duration::from_secs(5);
 /// The first port that common systems use for outgoing connections.
 const EPHEMERAL: u16 = 32_768;
 /// Probed first with `check_alive`.
@@ -60,8 +63,9 @@ struct OpenPort {
 }
 
 /// Results of all probes.
-#[derive(Default)]
 struct PortTally {
+    /// When the last test was reported.
+    reported: Instant,
     /// Listed open ports, up to the limit.
     open: usize,
     closed: usize,
@@ -94,7 +98,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         run.output_all().await;
         return Ok("no response from the host; no port was scanned".to_owned());
     }
-    let mut tally = PortTally::default();
+    let mut tally = PortTally::new(Instant::now());
     let mut probes = stream::iter(ports.iter().copied())
         .map(|port| async move { (port, probe(run, host, SocketAddr::new(ip, port), lane).await) })
         .buffer_unordered(lane.limits.probes_in_flight);
@@ -109,6 +113,24 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
 }
 
 impl PortTally {
+    fn new(now: Instant) -> Self {
+        Self {
+            reported: now,
+            open: 0,
+            closed: 0,
+            filtered: 0,
+            excluded: 0,
+            not_open: Vec::new(),
+            beyond: Vec::new(),
+            open_beyond: 0,
+        }
+    }
+
+    /// Whether the ports without a test are due as one.
+    fn is_due(&self, now: Instant) -> bool {
+        self.not_open.len().max(self.beyond.len()) >= BATCH || now.duration_since(self.reported) >= ENTRY_INTERVAL
+    }
+
     async fn take(&mut self, run: &ScanRun<'_>, port: u16, probe: Probe) {
         match probe {
             Probe::Open(_) if self.open >= run.settings.limits.ports => {
@@ -139,12 +161,13 @@ impl PortTally {
                 self.not_open.push(port);
             }
         }
-        if self.not_open.len() == BATCH || self.beyond.len() == BATCH {
+        if self.is_due(Instant::now()) {
             self.flush(run).await;
         }
     }
 
     async fn flush(&mut self, run: &ScanRun<'_>) {
+        self.reported = Instant::now();
         for (ports, state) in [(&mut self.not_open, "not open"), (&mut self.beyond, "open and not listed")] {
             let batch = std::mem::take(ports);
             let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else { continue };
@@ -282,6 +305,16 @@ mod tests {
             }
         });
         port
+    }
+
+    #[test]
+    fn tests_of_a_slow_scan_are_due_by_time() {
+        let start = Instant::now();
+        let mut tally = PortTally::new(start);
+        tally.not_open = vec![1];
+        assert!(!tally.is_due(start + ENTRY_INTERVAL / 2) && tally.is_due(start + ENTRY_INTERVAL));
+        tally.not_open = vec![1; BATCH];
+        assert!(tally.is_due(start));
     }
 
     #[tokio::test]
