@@ -90,6 +90,8 @@ pub struct Config {
     pub alias: String,
     /// The profile of the service.
     pub profile: Option<String>,
+    /// The flags by which another command finds the same service, without its base URL.
+    pub service_flags: Vec<String>,
     /// Days that captured requests are kept; `None` keeps all.
     pub keep_days: Option<u16>,
     /// The settings that do not depend on the service.
@@ -133,6 +135,22 @@ pub struct KeySettings {
     pub commands: Vec<CommandSetting>,
 }
 
+impl Flags {
+    /// The flags by which another command finds the same service. Never a key, only the path of its file.
+    fn of_service(&self, profile: Option<&str>) -> Vec<String> {
+        let path = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
+        let valued = [
+            ("--config", self.config.as_ref().map(path)),
+            ("--profile", profile.map(str::to_owned)),
+            ("--api-key-file", self.api_key_file.as_ref().map(path)),
+        ];
+        let mut words: Vec<String> =
+            valued.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?])).flatten().collect();
+        words.extend(self.insecure_http.then(|| "--insecure-http".to_owned()));
+        words
+    }
+}
+
 impl Config {
     /// Merges and checks all sources. The key is not read yet.
     ///
@@ -172,6 +190,12 @@ impl Config {
             Connection::Local | Connection::Prompt => false,
         };
         let owner = profile_name.clone().filter(|_| is_of_profile);
+        // A local service has its data here, with or without a profile.
+        let named_profile = match &connection {
+            Connection::Remote { .. } => owner.as_deref(),
+            Connection::Local | Connection::Prompt => flags.profile.as_deref(),
+        };
+        let service_flags = flags.of_service(named_profile);
         let name = match (&connection, profile_name) {
             // The name of a profile must not be shown for another service.
             (Connection::Remote { base, .. }, Some(_)) if profile_base.as_ref().is_some_and(|own| own != base) => {
@@ -191,6 +215,7 @@ impl Config {
             user: file.user.clone().unwrap_or_else(|| environment.login.clone()),
             alias: profile.workspace_alias.unwrap_or_default(),
             profile: owner,
+            service_flags,
             keep_days: file.captures.keep_days,
             screen: ScreenSettings::new(file, &path),
         })
@@ -314,8 +339,15 @@ mod tests {
             "--profile precedes the environment"
         );
         assert!(matches!(at(&config).1, KeySource::Command(_)), "with its own key");
-        let flag = Flags { base_url: Some("https://flag.example.com".into()), ..Flags::default() };
-        assert_eq!(at(&Config::load(&flag, &environment).unwrap()).0, "https://flag.example.com/api/v2");
+        assert_eq!(config.service_flags, ["--profile", "lab"]);
+        let flag = Flags {
+            base_url: Some("https://flag.example.com".into()),
+            api_key_file: Some("/k".into()),
+            ..Flags::default()
+        };
+        let config = Config::load(&flag, &environment).unwrap();
+        assert_eq!(at(&config).0, "https://flag.example.com/api/v2");
+        assert_eq!(config.service_flags, ["--api-key-file", "/k"], "the profile is of another service");
     }
 
     #[test]

@@ -28,22 +28,26 @@ const LITERAL: &str = "_-.:/@%+=,";
 
 /// The command, whose arguments know their candidates.
 pub fn with_candidates(command: Command) -> Command {
-    command.mut_subcommands(|subcommand| {
+    // The flags of the dashboard have no noun.
+    command.mut_args(|arg| argument_with(arg, "")).mut_subcommands(|subcommand| {
         let noun = subcommand.get_name().to_owned();
         with(subcommand, &noun)
     })
 }
 
 fn with(command: Command, noun: &str) -> Command {
-    let command = command.mut_args(|arg| match (names_of(&arg, noun), list_of_argument(&arg, list_of(noun))) {
+    command.mut_args(|arg| argument_with(arg, noun)).mut_subcommands(|subcommand| with(subcommand, noun))
+}
+
+fn argument_with(arg: Arg, noun: &str) -> Arg {
+    match (names_of(&arg, noun), list_of_argument(&arg, list_of(noun))) {
         (Some(names), _) => {
             arg.add(ArgValueCandidates::new(move || names.iter().map(CompletionCandidate::new).collect()))
         }
         (None, Some(list)) => arg.add(ArgValueCandidates::new(move || cached(list))),
         (None, None) if arg.get_long() == Some("profile") => arg.add(ArgValueCandidates::new(profiles)),
         (None, None) => arg,
-    });
-    command.mut_subcommands(|subcommand| with(subcommand, noun))
+    }
 }
 
 /// The values of a flag whose parser does not list them.

@@ -162,6 +162,7 @@ fn connected(client: Client, key: &KeySource, config: &Config, name: &str, memor
     let session = Session {
         name: name.to_owned(),
         base_url: client.base().to_string(),
+        service_flags: config.service_flags.clone(),
         read_only: config.read_only,
         reads_key_again: key.is_readable_again(),
         workspace: config.workspace.clone(),

@@ -150,6 +150,8 @@ async fn watch_ends_at_the_first_match_or_with_code_3_after_the_timeout() {
     let nothing = ["captures", "watch", "--timeout", "1s"];
     let ended = cli.run(&[&nothing[..], &["--query", "method:POST", "--since", "5m"]].concat()).await;
     ended.refused(3, "no matching capture before the timeout");
+    cli.run(&[&nothing[..], &["--logger", "hnut"]].concat()).await.refused(1, "loggers: hunt");
+    cli.run(&[&nothing[..], &["--logger", "hunt"]].concat()).await.refused(3, "no matching capture");
     let token = first.trim().split("?t=").nth(1).unwrap();
     let hit = cli.json(&["captures", "watch", "--payload", token, "--since", "5m", "--timeout", "20s"]).await;
     assert_eq!(texts(&hit, "payload"), [token]);

@@ -48,6 +48,7 @@ async fn bash_completes_commands_flags_values_and_profiles() {
         ("scandeck findings export --format sar", "sarif"),
         ("scandeck findings decide --verdict conf", "confirmed"),
         ("scandeck doctor --profile pr", "preview prod"),
+        ("scandeck --profile pr", "preview prod"),
     ] {
         let script = format!(
             "source <('{program}' completions bash)\n\

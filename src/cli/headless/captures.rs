@@ -142,6 +142,10 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
         }
         CapturesCommand::Watch(watch) => {
             session.client()?;
+            if watch.choice.logger.is_some() {
+                // A name that no capture can match must not wait for the timeout.
+                watch.choice.check_logger(&archive.all().await?, &mut archive).await?;
+            }
             let found = watch.wait(&mut archive).await?;
             if found.is_empty() {
                 code = ExitCode::from(exit::TIMED_OUT);

@@ -10,6 +10,8 @@ pub struct Session {
     pub name: String,
     /// Base URL, for copies as curl.
     pub base_url: String,
+    /// The flags by which a command finds this service, such as `--profile prod`; without its base URL.
+    pub service_flags: Vec<String>,
     /// Actions that change the service are off.
     pub read_only: bool,
     /// A temporary demo, which ends with the dashboard.

@@ -274,7 +274,9 @@ pub(crate) fn view_command_lists_same_rows_on_command_line() {
         ("enter", "scandeck findings show 1 --workspace 'Acme'"),
         (": 'targets' enter", "scandeck targets list --workspace 'Acme'"),
         (": 'targets t1' enter", "scandeck --workspace 'Acme'"),
-        ("5", "scandeck --workspace 'Acme'"),
+        ("5", "scandeck captures list --workspace 'Acme'"),
+        (": 'captures method:GET' enter", "scandeck captures list --workspace 'Acme' --query 'method:GET'"),
+        ("8", "scandeck --workspace 'Acme'"),
     ] {
         assert_eq!(copied(keys), command, "{keys}");
     }

@@ -57,7 +57,7 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         CopyAction::Url => url(model).map(|url| ("URL".to_owned(), url)),
         CopyAction::Curl => curl(model).map(|curl| ("curl".to_owned(), curl)),
         CopyAction::Json => json(model).map(|(what, json)| (format!("JSON of {what}"), json)),
-        CopyAction::Command => Some(("the command of this view".to_owned(), command(model))),
+        CopyAction::Command => Some(command(model)),
         CopyAction::File => return save_json(model, effects),
         CopyAction::Shapes => return payloads::prompt_shape(model),
         CopyAction::Raw => None,
@@ -277,13 +277,21 @@ pub(super) fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Va
     value.ok()
 }
 
-/// The command that shows this view: a headless one where it exists, else the dashboard.
-fn command(model: &mut Model) -> String {
+/// The command that shows this view, with the words of the notice: a headless one where it exists, else the dashboard.
+fn command(model: &mut Model) -> (String, String) {
     let mut words = vec!["scandeck".to_owned()];
     let headless = headless(model);
-    words.extend(headless.iter().flat_map(|(noun, _)| noun).cloned());
-    if !model.session.base_url.is_empty() {
-        words.extend(["--base-url".to_owned(), quoted(&model.session.base_url)]);
+    let what = match &headless {
+        Some(_) => "the command of this view",
+        None => "no command prints these rows; the command of the dashboard",
+    };
+    words.extend(headless.iter().flat_map(|(words, _)| words).cloned());
+    let session = &model.session;
+    words.extend(session.service_flags.iter().map(|word| word_quoted(word)));
+    // Commands find the local service, and that of a profile, by themselves.
+    let is_found = session.starts_service || session.service_flags.iter().any(|flag| flag == "--profile");
+    if !is_found && !session.base_url.is_empty() {
+        words.extend(["--base-url".to_owned(), quoted(&session.base_url)]);
     }
     if let Some(workspace) = model.workspace() {
         words.extend(["--workspace".to_owned(), quoted(&workspace.name)]);
@@ -291,19 +299,28 @@ fn command(model: &mut Model) -> String {
     if let Some(query) = headless.map(|(_, query)| query).filter(|query| !query.is_empty()) {
         words.extend(["--query".to_owned(), quoted(&query)]);
     }
-    words.join(" ")
+    (what.to_owned(), words.join(" "))
+}
+
+/// A word of a command line, in quotes where a shell would change it.
+fn word_quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { quoted(word) }
 }
 
 /// The headless command that lists the shown rows, and its query.
 fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
     let pane = model.navigation.focus.pane;
-    if matches!(pane, Pane::Captures | Pane::Board | Pane::Activity) {
+    if matches!(pane, Pane::Board | Pane::Activity) {
         return None;
     }
     let command = |verb: &str| vec![noun(pane), verb.to_owned()];
     if model.navigation.focus.in_detail && matches!(pane, Pane::Findings | Pane::Scans) {
         let id = model.service_id(pane, model.selected_id(pane)?);
         return Some(([command("show"), vec![id.to_string()]].concat(), String::new()));
+    }
+    if pane == Pane::Captures {
+        return Some(headless_captures(model));
     }
     let filter = model.cursor(pane).filter().0.trim().to_owned();
     if pane == Pane::Findings {
@@ -320,4 +337,22 @@ fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
     // Headless commands of the other lists take no query.
     let whole = filter.is_empty() && (pane != Pane::Scans || model.navigation.scope.target.is_none());
     whole.then(|| (command("list"), String::new()))
+}
+
+/// The headless command of the shown captures, and its query.
+fn headless_captures(model: &mut Model) -> (Vec<String>, String) {
+    let selected = model.lists.captures.selected.filter(|_| model.navigation.focus.in_detail);
+    let logger = selected.map(|key| key.logger).or(model.navigation.scope.logger);
+    let of_logger = logger.iter().flat_map(|id| ["--logger".to_owned(), id.to_string()]);
+    match selected {
+        Some(key) => {
+            let show = ["captures".to_owned(), "show".to_owned(), key.capture.to_string()];
+            (show.into_iter().chain(of_logger).collect(), String::new())
+        }
+        None => {
+            let list = ["captures".to_owned(), "list".to_owned()];
+            let query = model.cursor(Pane::Captures).filter().0.trim().to_owned();
+            (list.into_iter().chain(of_logger).collect(), query)
+        }
+    }
 }

@@ -207,7 +207,29 @@ fn y_copies_without_api_key() {
     assert_eq!(copied(&mut app, "5 h y u"), "http://127.0.0.1:8766/l/abc/");
     assert_eq!(copied(&mut app, "5 y u"), "http://127.0.0.1:8766/l/abc/x?t=3");
     assert!(copied(&mut app, "y r").starts_with("GET /l/abc/x?t=3 HTTP/1.1\n"));
-    assert_eq!(copied(&mut app, "y v"), "scandeck --base-url 'http://127.0.0.1:8765/api/v2' --workspace 'Acme'");
+    let at = "--base-url 'http://127.0.0.1:8765/api/v2' --workspace 'Acme'";
+    assert_eq!(copied(&mut app, "y v"), format!("scandeck captures list {at}"));
+    assert_eq!(copied(&mut app, "enter y v"), format!("scandeck captures show 3 --logger 1 {at}"));
+}
+
+#[test]
+fn copied_command_finds_the_service_as_the_dashboard_did() {
+    let mut app = TestDashboard::new();
+    let copied = |app: &mut TestDashboard| {
+        let text = |effect| if let Effect::Copy { text, .. } = effect { Some(text) } else { None };
+        app.keys("3 y v").into_iter().find_map(text).unwrap()
+    };
+    let list = "--workspace 'Acme' --query 'is:undecided is:present'";
+    app.model.session.starts_service = true;
+    assert_eq!(copied(&mut app), format!("scandeck findings list {list}"), "the local service");
+    app.model.session.starts_service = false;
+    app.model.session.service_flags = ["--config", "/etc/my file", "--profile", "team"].map(str::to_owned).into();
+    assert_eq!(copied(&mut app), format!("scandeck findings list --config '/etc/my file' --profile team {list}"));
+    app.model.session.service_flags = ["--api-key-file", "/k"].map(str::to_owned).into();
+    assert_eq!(
+        copied(&mut app),
+        format!("scandeck findings list --api-key-file /k --base-url 'http://127.0.0.1:8765/api/v2' {list}")
+    );
 }
 
 #[test]
