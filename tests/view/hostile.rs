@@ -92,6 +92,8 @@ fn corpus() -> Vec<String> {
         "=cmd|'/C calc'!A0",
         "[x](javascript:alert(1)) ![y](http://evil.test)",
         "../../../../etc/passwd",
+        "GET /a HTTP/1.1\nA: b\n\n<p a='\u{202e}\u{1b}[2J>\n<!-- \u{301}",
+        "{\"a\": [\"\\\u{200b}",
         "con.txt:stream",
     ];
     let floods = [

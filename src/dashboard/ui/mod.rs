@@ -42,7 +42,7 @@ pub(crate) use list::{
 };
 pub(crate) use mask::{mask_frame, masked_lines};
 pub(crate) use text::{DetailPane, DetailText};
-pub use theme::{Scheme, Theme, UNICODE};
+pub use theme::{Scheme, Syntax, Theme, UNICODE};
 pub use widgets::bar::bar;
 pub use widgets::frame::{Edges, draw_frame};
 pub use widgets::grid::grid_lines;
@@ -54,6 +54,7 @@ pub use widgets::lines::{
 };
 pub use widgets::message::{is_message, message_lines};
 pub(crate) use widgets::pop_up::{PopUp, draw_box, draw_head};
+pub use widgets::syntax::body_lines;
 pub use widgets::table::{GUTTER, TableColumn, TableRow, draw_header_row, draw_rows, widths, window};
 pub use widgets::tabs::tab_line;
 pub use widgets::toast::Toasts;

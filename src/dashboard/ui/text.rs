@@ -223,7 +223,7 @@ pub(crate) fn draw_text(
         let row = row_of(area, y as u16);
         draw_line(buf, row, &shifted(line, sideways));
         if has_cursor && cursor == first + y as u32 {
-            buf.set_style(row, cx.theme.chosen());
+            buf.set_style(row, cx.theme.cursor());
         }
         if let Some(search) = search {
             let is_current = current == Some(first + y as u32);
@@ -357,7 +357,7 @@ fn highlight(theme: Theme, buf: &mut Buffer, row: Rect, needle: &str, is_current
         }
         if rest.is_empty() {
             let area = Rect { x: row.x + start as u16, width: (end - start) as u16, ..row };
-            buf.set_style(area, if is_current { theme.chosen() } else { theme.found() });
+            buf.set_style(area, if is_current { theme.cursor() } else { theme.found() });
         }
     }
 }

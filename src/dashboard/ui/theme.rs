@@ -28,6 +28,20 @@ pub struct Theme {
     pub glyphs: &'static Glyphs,
 }
 
+/// The meaning of a part of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// The name of a header, of a member of JSON or of an attribute.
+    Name,
+    /// A string, or the value of an attribute.
+    Text,
+    /// A number, `true`, `false` or `null`.
+    Value,
+    Tag,
+    Comment,
+    Other,
+}
+
 /// Declares [`Glyphs`] with its two sets: a line per glyph, with its Unicode and its ASCII form.
 macro_rules! glyphs {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $unicode:expr, $ascii:expr;)*) => {
@@ -255,7 +269,22 @@ impl Theme {
     }
 
     pub fn key(self) -> Style {
-        self.colour(ColourRole::Key, Color::LightCyan, Color::Blue, [159, 117, 51]).add_modifier(Modifier::BOLD)
+        self.name().add_modifier(Modifier::BOLD)
+    }
+
+    fn name(self) -> Style {
+        self.colour(ColourRole::Key, Color::LightCyan, Color::Blue, [159, 117, 51])
+    }
+
+    /// A part of a body. The shared colours have no other meaning there.
+    pub fn syntax(self, part: Syntax) -> Style {
+        match part {
+            Syntax::Name => self.name(),
+            Syntax::Text => self.good(),
+            Syntax::Value | Syntax::Tag => self.active(),
+            Syntax::Comment => self.dim(),
+            Syntax::Other => self.text(),
+        }
     }
 
     pub fn border(self, focused: bool) -> Style {
@@ -277,6 +306,11 @@ impl Theme {
         plain.add_modifier(if focused { Modifier::REVERSED } else { Modifier::BOLD })
     }
 
+    /// The cursor or the current match in a text, over its own colours.
+    pub fn cursor(self) -> Style {
+        self.selection(true).patch(self.chosen())
+    }
+
     /// The current tab or choice.
     pub fn chosen(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED)
@@ -286,7 +320,10 @@ impl Theme {
     pub fn found(self) -> Style {
         match self.scheme {
             Scheme::Mono => Style::new().add_modifier(Modifier::UNDERLINED | Modifier::BOLD),
-            _ => Style::new().fg(Color::Black).bg(self.own(ColourRole::Match).unwrap_or(Color::Yellow)),
+            _ => {
+                let colours = Style::new().fg(Color::Black).bg(self.own(ColourRole::Match).unwrap_or(Color::Yellow));
+                colours.remove_modifier(Modifier::DIM)
+            }
         }
     }
 }
@@ -338,10 +375,14 @@ mod tests {
         let mut styles = vec![theme.bad(), theme.warn(), theme.good(), theme.active(), theme.key(), theme.found()];
         styles.extend([theme.border(true), theme.title(true), theme.chosen()]);
         styles.extend(Risk::DOWN.map(|risk| theme.risk(risk)));
+        styles.extend(SYNTAX.map(|part| theme.syntax(part)));
         for style in styles {
             assert!(style.fg.is_none() && style.bg.is_none(), "{style:?}");
         }
     }
+
+    const SYNTAX: [Syntax; 6] =
+        [Syntax::Name, Syntax::Text, Syntax::Value, Syntax::Tag, Syntax::Comment, Syntax::Other];
 
     /// The colour in the palette of xterm.
     fn rgb(colour: Color) -> [u8; 3] {
@@ -383,7 +424,8 @@ mod tests {
                 theme.border(true),
                 theme.title(true),
             ];
-            for style in named.into_iter().chain(Risk::DOWN.map(|risk| theme.risk(risk))) {
+            let of_bodies = SYNTAX.map(|part| theme.syntax(part));
+            for style in named.into_iter().chain(Risk::DOWN.map(|risk| theme.risk(risk))).chain(of_bodies) {
                 let Some(colour) = style.fg else { continue };
                 let contrast = contrast(rgb(colour), background);
                 assert!(contrast >= least, "{scheme:?} {colour:?}: {contrast:.2}");

@@ -1,21 +1,14 @@
-//! HTTP messages inside a text: request line, status line and header names stand out, bodies do not.
+//! HTTP messages inside a text: request line, status line and header names stand out, bodies have their own colours.
 //!
 //! ```text
-//!   GET /x HTTP/1.1      strong        HTTP/1.1 200 OK      by its class
-//!   Host: a.test         name dim      (empty line)         the body begins
+//!   GET /x HTTP/1.1      method, path           HTTP/1.1 200 OK      by its class
+//!   Host: a.test         name, value            (empty line)         the body begins
 //! ```
 
 use crate::dashboard::ui::Theme;
+use crate::dashboard::ui::theme::Syntax;
+use crate::dashboard::ui::widgets::syntax::inner_lines;
 use ratatui::prelude::{Line, Span, Style};
-
-/// The part of a message to which a line belongs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum MessagePart {
-    /// A body, or text outside of messages.
-    Body,
-    /// Headers.
-    Head,
-}
 
 /// Whether a text begins with a request line or a status line.
 pub fn is_message(text: &str) -> bool {
@@ -23,31 +16,56 @@ pub fn is_message(text: &str) -> bool {
     is_request(first) || status(first).is_some()
 }
 
-/// The lines of a text, already clean, with its messages coloured.
+/// The lines of a text, already clean, with its messages and their bodies coloured.
 pub fn message_lines(theme: Theme, text: &str) -> Vec<Line<'static>> {
-    let mut part = MessagePart::Body;
-    text.split('\n').map(|line| coloured(theme, line.trim_end_matches('\r'), &mut part)).collect()
+    let mut lines = Vec::new();
+    // The lines since the last head: a body, or text outside of messages.
+    let mut body: Vec<&str> = Vec::new();
+    let mut is_head = false;
+    for line in text.split('\n').map(|line| line.trim_end_matches('\r')) {
+        let head = first_line(theme, line).or_else(|| header(theme, line).filter(|_| is_head));
+        is_head = head.is_some();
+        match head {
+            Some(head) => {
+                put_body(theme, &mut body, &mut lines);
+                lines.push(head);
+            }
+            None => body.push(line),
+        }
+    }
+    put_body(theme, &mut body, &mut lines);
+    lines
 }
 
-fn coloured(theme: Theme, line: &str, part: &mut MessagePart) -> Line<'static> {
-    let whole = |style: Style| Line::from(Span::styled(line.to_owned(), style));
-    if is_request(line) {
-        *part = MessagePart::Head;
-        return whole(theme.strong());
+fn put_body(theme: Theme, body: &mut Vec<&str>, lines: &mut Vec<Line<'static>>) {
+    if !body.is_empty() {
+        lines.extend(inner_lines(theme, &std::mem::take(body).join("\n")));
     }
+}
+
+/// A request line or a status line.
+fn first_line(theme: Theme, line: &str) -> Option<Line<'static>> {
     if let Some(class) = status(line) {
-        *part = MessagePart::Head;
-        return whole(class_style(theme, class).patch(theme.strong()));
+        let style = class_style(theme, class).patch(theme.strong());
+        return Some(Line::from(Span::styled(line.to_owned(), style)));
     }
-    match line.split_once(':').filter(|(name, _)| *part == MessagePart::Head && is_name(name)) {
-        Some((name, value)) => {
-            Line::from(vec![Span::styled(format!("{name}:"), theme.head()), Span::raw(value.to_owned())])
-        }
-        None => {
-            *part = MessagePart::Body;
-            whole(theme.text())
-        }
+    if !is_request(line) {
+        return None;
     }
+    let indent = line.len() - line.trim_start().len();
+    let method = line[indent..].find(' ').map_or(line.len(), |end| indent + end);
+    let (before, version) = line.rsplit_once("HTTP/")?;
+    Some(Line::from(vec![
+        Span::styled(line[..method].to_owned(), theme.active().patch(theme.strong())),
+        Span::styled(before[method..].to_owned(), theme.strong()),
+        Span::styled(format!("HTTP/{version}"), theme.dim()),
+    ]))
+}
+
+fn header(theme: Theme, line: &str) -> Option<Line<'static>> {
+    let (name, value) = line.split_once(':').filter(|(name, _)| is_name(name))?;
+    let name = Span::styled(format!("{name}:"), theme.syntax(Syntax::Name));
+    Some(Line::from(vec![name, Span::raw(value.to_owned())]))
 }
 
 /// Whether a line is a request line: `GET /path HTTP/1.1`.
@@ -92,11 +110,23 @@ mod tests {
         let lines =
             message_lines(theme, "GET /a HTTP/1.1\nHost: a.test\n\nHTTP/1.1 404 Not Found\nServer: x\n\nA: body");
         let style = |line: usize| lines[line].spans[0].style;
-        assert_eq!(style(0), theme.strong());
-        assert_eq!((style(1), lines[1].spans[0].content.as_ref()), (theme.head(), "Host:"));
+        let first: Vec<(&str, Style)> = lines[0].spans.iter().map(|span| (&*span.content, span.style)).collect();
+        let method = theme.active().patch(theme.strong());
+        assert_eq!(first, [("GET", method), (" /a ", theme.strong()), ("HTTP/1.1", theme.dim())]);
+        assert_eq!((style(1), lines[1].spans[0].content.as_ref()), (theme.syntax(Syntax::Name), "Host:"));
         assert_eq!(style(3), theme.warn().patch(theme.strong()));
-        assert_eq!(style(4), theme.head());
+        assert_eq!(style(4), theme.syntax(Syntax::Name));
         assert_eq!(style(6), theme.text());
+    }
+
+    #[test]
+    fn body_of_a_message_has_its_own_colours() {
+        let theme = Theme::default();
+        let text = "POST /a HTTP/1.1\nA: b\n\n{\n \"n\": 1}\nHTTP/1.1 200 OK\n\n<p>x</p>";
+        let lines = message_lines(theme, text);
+        assert_eq!(lines.iter().map(Line::to_string).collect::<Vec<_>>().join("\n"), text);
+        assert_eq!(lines[4].spans[1].style, theme.syntax(Syntax::Name));
+        assert_eq!(lines[7].spans[0].style, theme.syntax(Syntax::Tag));
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod lines;
 pub mod menu;
 pub mod message;
 pub mod pop_up;
+pub mod syntax;
 pub mod table;
 pub mod tabs;
 pub mod toast;

@@ -3,7 +3,7 @@
 use crate::contract::Capture;
 use crate::dashboard::base::TextMode;
 use crate::dashboard::captures::draw::detail::steps;
-use crate::dashboard::ui::{Theme, format, hex_lines, plain, words};
+use crate::dashboard::ui::{Theme, body_lines, format, hex_lines, plain, words};
 use crate::oob::BodyHints;
 use crate::oob::decode::chain;
 use crate::oob::request::{content_type, header};
@@ -34,9 +34,7 @@ pub(crate) fn lines(theme: Theme, capture: &Capture, width: u16, shown: TextMode
     match shown {
         TextMode::Hex => lines.extend(hex_lines(theme, seen, width)),
         TextMode::Decoded => lines.extend(decoded(theme, capture, &bytes, width)),
-        TextMode::Raw | TextMode::Wrapped | TextMode::Long => {
-            lines.extend(plain(&text::clean_bytes(seen), theme.text()))
-        }
+        TextMode::Raw | TextMode::Wrapped | TextMode::Long => lines.extend(body_lines(theme, &text::clean_bytes(seen))),
     }
     lines
 }
@@ -61,7 +59,7 @@ fn decoded(theme: Theme, capture: &Capture, bytes: &[u8], width: u16) -> Vec<Lin
     match steps.is_empty() {
         false => steps::lines(theme, &steps, 0),
         true if is_binary(seen) => hex_lines(theme, seen, width),
-        true => plain(&text::clean_bytes(seen), theme.text()),
+        true => body_lines(theme, &text::clean_bytes(seen)),
     }
 }
 

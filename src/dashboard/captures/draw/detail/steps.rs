@@ -1,6 +1,6 @@
 //! The lines of a decoding chain: each step with its reason, and the result of the last step.
 
-use crate::dashboard::ui::{Theme, format, hex_lines};
+use crate::dashboard::ui::{Theme, body_lines, format, hex_lines};
 use crate::oob::DecodeStep;
 use crate::oob::decode::{Layer, is_text};
 use crate::text;
@@ -58,7 +58,7 @@ fn result(theme: Theme, bytes: &[u8], indent: usize) -> Vec<Line<'static>> {
     if is_text(bytes) {
         let seen = beginning(bytes);
         let text = text::clean_bytes(seen);
-        let mut lines: Vec<_> = text.trim_end().split('\n').map(|line| shifted(Line::raw(line.to_owned()))).collect();
+        let mut lines: Vec<_> = body_lines(theme, text.trim_end()).into_iter().map(shifted).collect();
         if seen.len() < bytes.len() {
             let left = format!("the last {} not shown", format::bytes(bytes.len() - seen.len()));
             lines.push(shifted(Line::from(Span::styled(left, theme.dim()))));
