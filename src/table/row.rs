@@ -144,6 +144,14 @@ pub(crate) fn worst(to: &mut ColumnBuilder, counts: impl Iterator<Item = bool>) 
     }
 }
 
+/// Writes the name of a target, and for a URL also what lists show: the name without scheme and trailing slash.
+pub(crate) fn target_name(to: &mut ColumnBuilder, name: Option<&Shared>) {
+    let Some(name) = name else { return };
+    to.shared(name);
+    let shown = name.strip_prefix("https://").or_else(|| name.strip_prefix("http://"));
+    shown.into_iter().for_each(|shown| to.text(shown.trim_end_matches('/')));
+}
+
 /// Writes an optional text.
 pub(crate) fn shared(to: &mut ColumnBuilder, text: Option<&Shared>) {
     text.into_iter().for_each(|text| to.shared(text));

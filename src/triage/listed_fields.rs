@@ -3,7 +3,7 @@
 use super::listed::{FindingTexts, ListedFinding};
 use crate::contract::{FindingId, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
-use crate::table::row::{flags, put, shared, tool};
+use crate::table::row::{flags, put, shared, target_name, tool};
 use crate::table::{Item, OtherLists, Row, SortOrder};
 
 impl Row for ListedFinding {
@@ -23,7 +23,7 @@ impl Row for ListedFinding {
             Field::Id => to.whole(self.id.0),
             Field::Name => to.shared(&self.name),
             Field::Risk | Field::Severity => to.whole(self.risk_level.level()),
-            Field::Target => shared(to, of_target.or(self.target_name.as_ref())),
+            Field::Target => target_name(to, of_target.or(self.target_name.as_ref())),
             Field::TargetId => self.target_id.into_iter().for_each(|id| to.whole(id.0)),
             Field::Workspace => shared(to, self.target_id.and_then(|target| others.workspace_name(target))),
             Field::Scan => self.task_id.into_iter().for_each(|id| to.whole(id.0)),

@@ -77,7 +77,7 @@ fn matching(text: &str) -> String {
     let all = findings();
     let rows: Vec<AssessedFinding> =
         all.iter().map(|(issue, assessment)| AssessedFinding { issue, assessment }).collect();
-    let fixture = TargetNames("shop.acme.test".into());
+    let fixture = TargetNames("https://shop.acme.test/".into());
     let now = stamp("2026-11-21 12:00:00").unwrap().as_second();
     let source = Rows { rows: &rows, others: &fixture, now };
     let query = Query::parse(text, QueryKind::Findings).unwrap();
@@ -101,6 +101,8 @@ fn value_kinds_compare_as_documented() {
         ("reason:\"\"", "PÜ"),
         ("target:acme", "P"),
         ("target:shop*", "P"),
+        ("target:https*", "P"),
+        ("target=shop.acme.test", "P"),
         ("target=shop", ""),
         ("target:*", "P"),
         ("tool:170", "P"),

@@ -9,7 +9,7 @@ use super::listed_fields::is_long;
 use super::{Assessment, Issue, IssueId, Presence};
 use crate::contract::{Risk, Stamp, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
-use crate::table::row::{flags, shared};
+use crate::table::row::{flags, shared, target_name};
 use crate::table::{Item, OtherLists, Row, SortOrder};
 
 fn by_risk(a: &Issue, b: &Issue) -> Ordering {
@@ -33,7 +33,7 @@ impl Row for Issue {
                 self.earlier.iter().filter_map(|one| one.finding.task_id).for_each(|id| to.whole(id.0));
             }
             Field::Target if self.finding.target_id.is_none() => {
-                shared(to, self.finding.target_name.as_ref().or(Some(&self.identity.asset)));
+                target_name(to, self.finding.target_name.as_ref().or(Some(&self.identity.asset)));
             }
             Field::Presence => to.text(self.presence.as_str()),
             Field::First => to.time(self.first_seen),

@@ -369,8 +369,11 @@ impl Data {
         ])
     }
 
-    /// The number of rows of a pane, shown or not.
+    /// The number of rows of a pane, shown or not; of the findings, those that are present.
     pub(crate) fn count(&self, pane: Pane) -> Option<usize> {
+        if pane == Pane::Findings {
+            return self.findings.value().map(|table| table.risks().iter().sum::<u32>() as usize);
+        }
         registry!(of [
             pane,
             T => T::remote(self).value().map(|table| table.len()),

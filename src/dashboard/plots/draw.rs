@@ -107,7 +107,7 @@ fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCoun
     let room = values_in(cx.theme, area.width.saturating_sub(NAMES));
     let track = |(at, risk): (usize, Risk)| {
         let values = resampled(span, room, |second| counts_at(second)[at]);
-        let most = values.iter().copied().max().unwrap_or_default();
+        let most = counts.samples.iter().map(|(_, counts)| counts[at]).max().unwrap_or_default();
         let style = cx.theme.risk(risk);
         let name = Line::from(vec![format::risk_span(cx.theme, risk), Span::styled(format!(" {}", now[at]), style)]);
         Track { labels: vec![name, Line::styled(format!("  max {most}"), cx.theme.dim())], style, values, most }

@@ -40,7 +40,7 @@ pub struct PaneFacts {
     pub has_no_description: bool,
     /// All scans, if there are several, are of the same tool.
     pub is_one_tool: bool,
-    /// No scan has a number of tests.
+    /// No scan has a number of tests, or all have finished the same number.
     pub has_no_tests: bool,
     /// All findings, if there are several, have the same port or none.
     pub is_one_port: bool,
@@ -68,7 +68,9 @@ impl PaneFacts {
             facts.count_scans(scans);
             let all = scans.items();
             facts.is_one_tool = all.len() > 1 && all.windows(2).all(|two| two[0].tool_id == two[1].tool_id);
-            facts.has_no_tests = all.iter().all(|scan| scan.num_tests <= 0);
+            let tests = |scan: &Scan| (scan.num_finished_tests, scan.num_tests);
+            let is_equal = all.len() > 1 && all.windows(2).all(|two| tests(&two[0]) == tests(&two[1]));
+            facts.has_no_tests = is_equal || all.iter().all(|scan| scan.num_tests <= 0);
         }
         if let Some(findings) = data.findings.value() {
             let all = findings.items();

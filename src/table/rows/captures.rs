@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use crate::contract::{Capture, CaptureId, Shared};
 use crate::oob::{Agent, Mention, Payload};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
-use crate::table::row::{flags, put};
+use crate::table::row::{flags, put, target_name};
 use crate::table::{Item, OtherLists, Row, SortOrder};
 
 impl Row for Capture {
@@ -82,7 +82,7 @@ impl Row for RecognizedCapture<'_> {
             Field::Technique => payloads.for_each(|payload| to.shared(&payload.technique)),
             Field::Target => {
                 payloads.for_each(|payload| to.shared(&payload.target));
-                others.targets_of(self.capture).iter().for_each(|target| to.shared(target));
+                others.targets_of(self.capture).iter().for_each(|target| target_name(to, Some(target)));
             }
             Field::Delay => {
                 let delay = |payload: &Payload| payload.delay(self.capture.request_date, others.clock_offset());

@@ -2,7 +2,7 @@
 
 use crate::contract::{Scan, ScanId, ScanStatus, TargetId, Tool};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
-use crate::table::row::{flags, put, shared, tool, worst};
+use crate::table::row::{flags, put, shared, target_name, tool, worst};
 use crate::table::{BY_NEED, Item, OtherLists, Row, SortOrder};
 
 impl Row for Scan {
@@ -24,7 +24,7 @@ impl Row for Scan {
             Field::Info => count(found.info),
             Field::Id => to.whole(self.id.0),
             Field::Risk => worst(to, found.by_risk().into_iter().map(|count| count.is_some_and(|count| count > 0))),
-            Field::Target => shared(to, others.target_name(self.target_id)),
+            Field::Target => target_name(to, others.target_name(self.target_id)),
             Field::TargetId => to.whole(self.target_id.0),
             Field::Workspace => shared(to, others.workspace_name(self.target_id)),
             Field::Tool => tool(to, self.tool_id),

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::contract::{Target, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
-use crate::table::row::{flags, put, shared, worst};
+use crate::table::row::{flags, put, shared, target_name, worst};
 use crate::table::sort::natural;
 use crate::table::{BY_RISK, Item, OtherLists, Row, SortOrder};
 
@@ -18,7 +18,7 @@ impl Row for Target {
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         match field {
             Field::Id => to.whole(self.id.0),
-            Field::Name => to.shared(&self.name),
+            Field::Name => target_name(to, Some(&self.name)),
             Field::Type => to.text(self.kind.as_str()),
             Field::Description => to.shared(&self.description),
             Field::Workspace => shared(to, others.workspace_name(self.id)),

@@ -1,12 +1,14 @@
 //! From a key to its action: the layer that has the keys, the meaning of the key there, the function that handles it.
 
-use crate::dashboard::base::{Batch, Effect, Tone};
+use crate::dashboard::base::{Batch, Effect, Pane, Tone};
 use crate::dashboard::core::commands;
 use crate::dashboard::core::update::actions::handle_action;
-use crate::dashboard::core::update::{forms, lines, prompts, setup};
+use crate::dashboard::core::update::{forms, lines, objects, prompts, setup};
 use crate::dashboard::findings::decide::{menu_keys, rules_keys};
 use crate::dashboard::input::sequence::printed;
-use crate::dashboard::input::{Action, Context, KeyChord, KeyCode, KeyEvent, KeyStep, TerminalAction, ViewAction};
+use crate::dashboard::input::{
+    Action, Context, ItemAction, KeyChord, KeyCode, KeyEvent, KeyStep, TerminalAction, ViewAction,
+};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::payloads::keys as payloads;
 use crate::dashboard::settings::alerts;
@@ -63,9 +65,15 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
     }
 }
 
-/// Text was pasted: it goes into the open text field, and never runs keys.
+/// The action that opens the form for new targets.
+const NEW: Action = Action::Item(ItemAction::New);
+
+/// Text was pasted: it goes into the open text field, or from the list of targets into the form for new ones. It never runs
+/// keys.
 pub(crate) fn handle_paste(model: &mut Model, text: &str) {
     model.overlay.notices.key_pressed(model.now.mono);
+    let is_list_of_targets = model.overlay.modals.is_empty() && model.navigation.focus.pane == Pane::Targets;
+    let opens_form = is_list_of_targets && model.off(NEW).is_none();
     let modal = model.overlay.modals.last_mut();
     let in_form = matches!(modal, Some(Modal::Form(_)));
     match modal.and_then(Modal::input) {
@@ -74,6 +82,12 @@ pub(crate) fn handle_paste(model: &mut Model, text: &str) {
             handle_typed(model);
         }
         None if in_form => {}
+        None if opens_form => {
+            objects::new_targets(model);
+            if !model.overlay.modals.is_empty() {
+                handle_paste(model, text);
+            }
+        }
         None => model.notify(Tone::Plain, "no text field here; open a form or a filter to paste"),
     }
 }

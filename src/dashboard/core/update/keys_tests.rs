@@ -161,6 +161,15 @@ fn pasted_text_never_runs_keys() {
 }
 
 #[test]
+fn text_pasted_into_targets_opens_their_form() {
+    let mut app = TestDashboard::new();
+    app.keys("2");
+    assert_eq!(app.send(Msg::Paste("shop.test\nq\n".into())), [], "nothing is sent");
+    let Some(Modal::Form(form)) = app.model.overlay.modals.last() else { panic!("no form") };
+    assert!(form.title.starts_with("New targets") && form.fields[0].text().starts_with("shop.test\nq"));
+}
+
+#[test]
 fn ctrl_c_closes_form_and_twice_within_a_second_quits() {
     let mut app = TestDashboard::new();
     assert_eq!(app.keys("2 n ctrl-c"), []);

@@ -72,11 +72,7 @@ fn replay(model: &mut Model) {
 fn open_new(model: &mut Model, effects: &mut Vec<Effect>) {
     match model.navigation.focus.pane {
         Pane::Workspaces => model.open_form(workspaces::form::create()),
-        Pane::Targets => {
-            let Some(workspace) = model.workspace() else { return no_workspace(model) };
-            let form = targets::form::open(workspace.id, &workspace.name);
-            model.open_form(form);
-        }
+        Pane::Targets => new_targets(model),
         Pane::Scans => scan_targets(model),
         Pane::Loggers => model.open_form(loggers::form::open(model.navigation.scope.workspace)),
         Pane::Reports => report(model),
@@ -84,6 +80,12 @@ fn open_new(model: &mut Model, effects: &mut Vec<Effect>) {
         Pane::Captures => crate::dashboard::findings::manual::open_from_captures(model, effects),
         pane => model.notify(Tone::Plain, format!("{} cannot be created here", pane.title())),
     }
+}
+
+pub(crate) fn new_targets(model: &mut Model) {
+    let Some(workspace) = model.workspace() else { return no_workspace(model) };
+    let form = targets::form::open(workspace.id, &workspace.name);
+    model.open_form(form);
 }
 
 fn no_workspace(model: &mut Model) {

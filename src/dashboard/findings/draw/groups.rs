@@ -11,7 +11,7 @@ use crate::dashboard::base::ShownRows;
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::{FindingGroupBy, Group};
 use crate::dashboard::ui::{
-    Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, draw_grouped, format, pane_of, words,
+    Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, dimmed, draw_grouped, format, pane_of, words,
 };
 use crate::text;
 use crate::triage::{Assessment, Issue};
@@ -57,9 +57,12 @@ pub(crate) fn draw_list(
         GridRow::Item { item: issue, position, group } => {
             let assessment =
                 cx.model.findings.triage.assessments.get(position as usize).map(|assessment| &**assessment);
-            let style = if assessment.is_some_and(draw::is_dismissed) { cx.theme.dim() } else { style };
             let title = group.and_then(|group| groups.name(group)).map_or("", |name| name.title.as_str());
-            (member(cx, issue, title, assessment, style), style)
+            let cells = member(cx, issue, title, assessment, style);
+            match assessment.is_some_and(draw::is_dismissed) {
+                true => (cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(), cx.theme.dim()),
+                false => (cells, style),
+            }
         }
     })
 }

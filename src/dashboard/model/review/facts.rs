@@ -249,7 +249,7 @@ impl Before {
     }
 }
 
-/// The number of findings that a new card of this group would have in addition.
+/// The number of findings of this group that are not on the card: found since, or hidden by the filter when it began.
 fn more(card: &Card, table: &Table<Issue>) -> usize {
     let Some(by) = card.by else { return 0 };
     let on_card: BTreeSet<i64> = card.ids.iter().copied().collect();

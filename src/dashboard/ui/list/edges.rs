@@ -1,6 +1,6 @@
 //! The edges of a framed list: title, why rows are not current, summary and position.
 
-use super::{ListPane, ListState};
+use super::{ListPane, ListState, parts_of_note};
 use crate::client::Problem;
 use crate::dashboard::base::Pane;
 use crate::dashboard::ui::{Cx, Edges, draw_frame, format, numbered};
@@ -16,12 +16,13 @@ pub(super) fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListP
     if note.width() == 0 && !pane.order.is_empty() {
         note = Line::from(Span::styled(pane.order.clone(), cx.theme.dim()));
     }
+    let mut room = usize::from(area.width).saturating_sub(text::width(&numbered(pane.pane)) + 8);
+    let mut note = parts_of_note(note, cx, room.saturating_sub(2));
     if note.width() > 0 {
         note.spans.insert(0, Span::raw(" "));
         note.push_span(Span::raw(" "));
     }
     let below = Line::from(Span::styled(place(pane), cx.theme.dim()));
-    let mut room = usize::from(area.width).saturating_sub(text::width(&numbered(pane.pane)) + 8);
     // Why rows are not current matters more than their summary.
     match warnings_width(cx, pane) {
         0 => {}

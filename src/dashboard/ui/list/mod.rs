@@ -202,7 +202,10 @@ pub(crate) fn pane_of<'a, T: Stored>(cx: &Cx<'a>) -> ListPane<'a> {
     let pane = ListPane::new(T::PANE, ListState::of(remote));
     let Some(table) = remote.value() else { return pane };
     ListPane {
-        order: T::SORTS.get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
+        order: match list.order.is_empty() {
+            true => T::SORTS.get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
+            false => format!("by {}", list.order.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")),
+        },
         filter: &list.filter,
         why: &list.why,
         total: (list.len() + table.len()).saturating_sub(list.rows.len()),

@@ -182,7 +182,7 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         parts.push(vec![Span::styled(text, theme.warn())]);
     }
     if facts.more > 0 {
-        parts.push(vec![Span::styled(format!("{} more since, not on this card", facts.more), theme.warn())]);
+        parts.push(vec![Span::styled(format!("{} more of this group, not on this card", facts.more), theme.warn())]);
     }
     if facts.absent > 0 {
         parts.push(vec![Span::styled(format!("{} absent since", facts.absent), theme.warn())]);
