@@ -41,7 +41,7 @@ pub struct DashboardArgs {
 /// When the output is not a terminal, the configuration is invalid, or the service is not usable.
 pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
     if !stdin().is_terminal() || !stdout().is_terminal() {
-        let hint = "run it in a terminal; `scandeck demo --plain` prints plain lines";
+        let hint = "run it in a terminal, or use a command such as `scandeck findings list`";
         return Err(CliError::new("the dashboard needs a terminal", hint).into());
     }
     let environment = Environment::of_process();
@@ -132,9 +132,10 @@ pub(super) async fn checked(settings: ClientSettings) -> Result<Client, Problem>
 fn unusable(base: &str, error: &Error) -> Problem {
     let state = match error.kind {
         ErrorKind::Unauthorized => "API key rejected by",
-        ErrorKind::NotThisApi | ErrorKind::Decode | ErrorKind::NotFound => "not a service of this API:",
+        ErrorKind::NotThisApi | ErrorKind::Decode | ErrorKind::NotFound => "no scanning API v2 at",
         ErrorKind::Connect | ErrorKind::Timeout => "cannot connect to",
-        ErrorKind::Tls => "no TLS connection to",
+        // The cause names TLS or the certificate.
+        ErrorKind::Tls => "",
         _ => "request failed at",
     };
     let hint = match error.kind {
@@ -143,14 +144,13 @@ fn unusable(base: &str, error: &Error) -> Problem {
     };
     let problem = Problem::from(error);
     // The state says the same.
-    let repeated = ["cannot connect: ", "the TLS connection failed: "];
-    let cause = repeated.iter().find_map(|lead| problem.message.strip_prefix(lead)).unwrap_or(&problem.message);
+    let cause = problem.message.strip_prefix("cannot connect: ").unwrap_or(&problem.message);
     if error.kind == ErrorKind::Unauthorized {
         // The message of the service is the same fact in other words.
         return Problem { message: format!("{state} {base}"), hint: Some(hint), ..problem };
     }
     let hint = Some(hint).filter(|hint| !hint.is_empty());
-    Problem { message: format!("{state} {base}: {cause}"), hint, ..problem }
+    Problem { message: format!("{state} {base}: {cause}").trim_start().to_owned(), hint, ..problem }
 }
 
 fn cached_memory(config: &Config, environment: &Environment, service: &ServiceName, base: &BaseUrl) -> Memory {
@@ -277,7 +277,7 @@ fn exit_summary(left: &DashboardExit) -> String {
         "local" => {
             format!("the local service keeps running ({scans}, {loggers}); `scandeck stop` stops it")
         }
-        name => format!("{name} keeps running ({scans}, {loggers})"),
+        name => format!("the service {name} keeps running ({scans}, {loggers})"),
     }
 }
 

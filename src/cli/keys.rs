@@ -35,10 +35,8 @@ pub async fn run(args: KeysArgs) -> anyhow::Result<ExitCode> {
     if let Some(command) = args.command {
         #[cfg(feature = "dashboard")]
         if args.table.is_given() {
-            let hint = "leave them out, or leave the subcommand out";
-            return Err(
-                super::error::CliError::usage("--json and --config are for the keys of the dashboard", hint).into()
-            );
+            let hint = "remove these flags, or the subcommand";
+            return Err(super::error::CliError::usage("--json and --config are for the keyboard keys", hint).into());
         }
         return keys::run(&args.directory, command).await;
     }

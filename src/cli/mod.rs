@@ -188,9 +188,14 @@ fn message(error: &anyhow::Error) -> String {
 fn with_causes(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        if !text.contains(&cause) {
+        // Without the number of the operating system: `(os error 2)`.
+        let cause = match cause.rsplit_once(" (os error ") {
+            Some((text, number)) if number.ends_with(')') => text,
+            _ => &cause,
+        };
+        if !text.contains(cause) {
             text.push_str(if text.is_empty() { "" } else { ": " });
-            text.push_str(&cause);
+            text.push_str(cause);
         }
     }
     text

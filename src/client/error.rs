@@ -105,7 +105,7 @@ impl Error {
 
     /// The error of a command that needs a service while none is configured.
     pub fn not_configured() -> Self {
-        Self::new(ErrorKind::NotConfigured, "no service is configured, and none runs here")
+        Self::new(ErrorKind::NotConfigured, "no service is configured, and no local service is running")
     }
 
     /// A request in flight that the user cancelled. The service may have carried it out.
@@ -193,13 +193,11 @@ impl Error {
     pub fn hint(&self) -> String {
         let text = match &self.kind {
             ErrorKind::NotConfigured => {
-                "set --base-url and SCANDECK_API_KEY, choose a --profile, or start one with `scandeck serve`"
+                "set --base-url and SCANDECK_API_KEY, choose a --profile, or run `scandeck serve`"
             }
             ErrorKind::Connect => "check the base URL, and that the service runs",
             ErrorKind::Timeout => "service or network is slow; try again, or check the base URL",
-            ErrorKind::Tls => {
-                "check that the port uses TLS; trust a private CA by SSL_CERT_FILE or in the system's store"
-            }
+            ErrorKind::Tls => tls_hint(&self.message),
             ErrorKind::Unauthorized => match &self.key_source {
                 Some(source) => return format!("check the API key from {source}"),
                 None => "check the API key: SCANDECK_API_KEY, api_key_command or the key file",
@@ -266,7 +264,9 @@ impl From<reqwest::Error> for Error {
             _ => "the connection was lost",
         };
         let cause = chain.rsplit(": ").next().unwrap_or(&chain);
-        let cause = if kind == ErrorKind::Tls { tls_problem(cause) } else { cause };
+        if let (ErrorKind::Tls, Some(problem)) = (&kind, tls_problem(&chain)) {
+            return Self::new(kind, problem);
+        }
         let cause = cause.split(" (os error").next().unwrap_or(cause);
         // Causes of the system begin with a capital letter.
         let cause = if kind == ErrorKind::Connect { cause.to_lowercase() } else { cause.to_owned() };
@@ -294,14 +294,31 @@ fn is_tls_error(chain: &str) -> bool {
     ["certificate", "tls", "handshake", "corrupt message", "no ca certificates"].iter().any(|word| chain.contains(word))
 }
 
-/// A sentence for the TLS errors of private services, which rustls prints as Rust values.
-fn tls_problem(cause: &str) -> &str {
-    match cause {
-        _ if cause.contains("UnknownIssuer") => "the certificate is from an unknown authority",
-        _ if cause.contains("InvalidContentType") => "the port responds, but not with TLS; use http://",
-        _ if cause.contains("CaUsedAsEndEntity") => "the server uses the certificate of an authority (CA) as its own",
-        _ => cause,
-    }
+const RENEW: &str = "renew or replace the certificate of the service";
+
+/// Part of a text of rustls, which prints Rust values and seconds; the same in a sentence; the remedy.
+const TLS_PROBLEMS: [(&str, &str, &str); 6] = [
+    (
+        "UnknownIssuer",
+        "the certificate is from an unknown authority",
+        "trust a private CA with SSL_CERT_FILE or in the system's trust store",
+    ),
+    ("InvalidContentType", "the port responds, but not with TLS; use http://", ""),
+    ("CaUsedAsEndEntity", "the server uses the certificate of an authority (CA) as its own", RENEW),
+    ("certificate expired", "the certificate has expired", RENEW),
+    ("not valid yet", "the certificate is not valid yet; check the clock", ""),
+    ("not valid for", "the certificate is for another name", RENEW),
+];
+
+fn tls_problem(causes: &str) -> Option<&'static str> {
+    TLS_PROBLEMS.iter().find(|(part, ..)| causes.contains(part)).map(|(_, problem, _)| *problem)
+}
+
+fn tls_hint(message: &str) -> &'static str {
+    TLS_PROBLEMS
+        .iter()
+        .find(|(_, problem, _)| *problem == message)
+        .map_or("check the TLS settings of the service", |(.., remedy)| *remedy)
 }
 
 /// reqwest reports every failure of a body as a decoding error, including broken connections.
@@ -356,9 +373,25 @@ mod tests {
 
     #[test]
     fn certificate_errors_of_private_services_are_sentences() {
-        let problem = tls_problem("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))");
-        assert_eq!(problem, "the server uses the certificate of an authority (CA) as its own");
-        assert_eq!(tls_problem("certificate expired"), "certificate expired");
+        let expired = "invalid peer certificate: certificate expired: verification time 1795474060 (UNIX)";
+        for (causes, problem, remedy) in [
+            (
+                "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))",
+                "the server uses the certificate of an authority (CA) as its own",
+                "renew",
+            ),
+            (expired, "the certificate has expired", "renew"),
+            (
+                "invalid peer certificate: UnknownIssuer",
+                "the certificate is from an unknown authority",
+                "SSL_CERT_FILE",
+            ),
+        ] {
+            let found = tls_problem(causes).unwrap();
+            assert_eq!(found, problem);
+            assert!(Error::new(ErrorKind::Tls, found).hint().contains(remedy));
+        }
+        assert_eq!(tls_problem("received fatal alert: HandshakeFailure"), None);
     }
 
     #[test]

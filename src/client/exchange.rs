@@ -294,7 +294,7 @@ impl Client {
             return Err(self.refusal(response).await);
         }
         if is_html(response.headers()) && !request.any_content {
-            return Err(not_this_api(status, "web page instead of JSON: the server is not this API"));
+            return Err(not_this_api(status, "web page instead of JSON: the server does not implement the API v2"));
         }
         let headers = response.headers().clone();
         self.observed.add_tag(request, headers.get(ETAG));
@@ -318,7 +318,7 @@ impl Client {
         let text = Body::read(response, ERROR_LIMIT, &self.memory).await.unwrap_or_default();
         let body = error_body(&text);
         if body.is_none() && matches!(status.as_u16(), 404 | 405) {
-            return not_this_api(status, "path not found: the server is not this API");
+            return not_this_api(status, "path not found: the server does not implement the API v2");
         }
         let body =
             body.unwrap_or_else(|| ErrorBody { message: reason(status, html).as_str().into(), ..Default::default() });

@@ -27,7 +27,7 @@ impl ConfigError {
     pub(super) fn no_key(base: &BaseUrl) -> Self {
         Self::new(
             format!("no API key for {base}"),
-            "set SCANDECK_API_KEY, --api-key-file, or api_key_command or api_key_file in the profile of this base URL",
+            "set SCANDECK_API_KEY or --api-key-file, or add a key to the profile",
         )
     }
 

@@ -175,7 +175,7 @@ pub struct Profile {
 
 /// A command: a list of words, or one string that is split at spaces.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged, expecting = "expected a command or a list of words")]
+#[serde(untagged, expecting = "expected a program, or a list such as [\"notify-send\", \"scandeck\"]")]
 pub enum CommandWords {
     List(Vec<String>),
     Line(String),

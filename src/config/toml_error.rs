@@ -54,6 +54,9 @@ impl TomlProblem {
             let not = if is_secret(name) { String::new() } else { format!(", not {}", found(given)) };
             return with(format!("`{name}` must be {}{not}", wanted(expected)), REMEDY);
         }
+        if why.starts_with("duplicate key") && !value.is_empty() {
+            return with(format!("`{name}` is set twice"), REMEDY);
+        }
         match why.strip_prefix("expected a ") {
             Some(expected) if !value.is_empty() => with(format!("`{name}` must be a {expected}"), REMEDY),
             _ => with(why.to_owned(), REMEDY),
@@ -82,7 +85,7 @@ fn wanted(expected: &str) -> String {
     match expected {
         "a boolean" => "true or false".to_owned(),
         "u16" => "a whole number from 0 to 65535".to_owned(),
-        "a string" => "a text in quotes".to_owned(),
+        "a string" => "a string in quotes".to_owned(),
         "a map" => "a table".to_owned(),
         "a sequence" => "a list".to_owned(),
         names => names.replace('`', "").trim_start_matches("one of ").to_owned(),
@@ -121,11 +124,15 @@ mod tests {
             ("\nmouse = \"yes\"", "2: `mouse` must be true or false, not \"yes\""),
             ("[captures]\nkeep_days = -1", "2: `keep_days` must be a whole number from 0 to 65535, not -1"),
             ("[captures]\nkeep_days = \"30\"", "2: `keep_days` must be a whole number from 0 to 65535, not \"30\""),
-            ("user = true", "1: `user` must be a text in quotes, not true"),
+            ("mouse = true\nmouse = false", "2: `mouse` is set twice"),
+            ("user = true", "1: `user` must be a string in quotes, not true"),
             ("[[commands]]\noutput = \"loud\"", "2: `output` must be text or background, not \"loud\""),
             ("[keys]\nretest = \"x\"", "2: `retest` is outside a context"),
             ("[keys.findings]\nretest = 5", "2: `retest` must be a key or a list of keys"),
-            ("[signals]\ncommand = 5", "2: `command` must be a command or a list of words"),
+            (
+                "[signals]\ncommand = 5",
+                "2: `command` must be a program, or a list such as [\"notify-send\", \"scandeck\"]",
+            ),
         ] {
             let error = toml::from_str::<ConfigFile>(text).unwrap_err();
             let problem = TomlProblem::new(text, &error);

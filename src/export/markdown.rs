@@ -88,7 +88,7 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
         );
         for row in of {
             let assessment = &row.assessment;
-            let recheck = if assessment.recheck { " (risk has risen: check again)" } else { "" };
+            let recheck = if assessment.recheck { " (re-check: risk or exploitation increased)" } else { "" };
             let cells = [
                 risk(row),
                 row.target.to_string(),
@@ -144,7 +144,7 @@ fn list_without_reason(out: &mut String, decided: &[&ExportRow]) {
     if bare.is_empty() {
         return;
     }
-    let _ = writeln!(out, "## Decided without reason or note: {}\n", bare.len());
+    let _ = writeln!(out, "## Dismissed or accepted without reason or note: {}\n", bare.len());
     for row in bare {
         let name = escaped(&row.issue.name);
         let verdict = row.assessment.verdict.phrase();

@@ -30,12 +30,12 @@ impl Replay {
             return Err(format!("scheme `{}` is not supported; use http or https", url.scheme()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("remove user name and password from the URL: the screen shows it".to_owned());
+            return Err("remove user name and password from the URL: the screen shows the URL".to_owned());
         }
         let method = capture.request_method.as_str();
         let is_token = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !is_token || method.eq_ignore_ascii_case("CONNECT") {
-            return Err("requests with this method cannot be sent again".to_owned());
+            return Err(format!("requests with method {method:?} cannot be replayed"));
         }
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         Ok(Self {

@@ -194,7 +194,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     notes.extend(
         previous_logger_url
             .as_ref()
-            .map(|last| format!("loggers moved to {logger_base}; URLs planted under {last} no longer work")),
+            .map(|last| format!("logger URLs changed from {last} to {logger_base}; old URLs no longer record")),
     );
     let info = ServiceInfo {
         // Only processes of this machine read the file.

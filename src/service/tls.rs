@@ -97,7 +97,7 @@ fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
             anyhow!("{} is not the key of {}", files.key.display(), files.cert.display())
         }
         other => anyhow!(
-            "cannot use the key {} ({other}); use RSA of at least 2048 bits, or ECDSA P-256",
+            "cannot use the key {} ({other}); use an RSA key of at least 2048 bits, or an ECDSA P-256 key",
             files.key.display()
         ),
     })

@@ -156,7 +156,7 @@ impl Bundle {
         let mut lines = file.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let manifest = match lines.next().map(|(_, first)| serde_json::from_str(first)) {
             Some(Ok(BundleLine::Manifest(manifest))) if manifest.format == FORMAT => manifest,
-            _ => return Err(bad(1, "not a bundle of scandeck".to_owned())),
+            _ => return Err(bad(1, "not a scandeck bundle".to_owned())),
         };
         if manifest.version > VERSION {
             return Err(bad(1, format!("bundle version {} needs a newer scandeck", manifest.version)));
@@ -238,8 +238,8 @@ mod tests {
         let lines: Vec<&str> = whole.lines().collect();
         let reason = |file: &str| Bundle::read(file).unwrap_err().reason;
         assert!(reason(&lines[..4].join("\n")).contains("3 of 9 lines"));
-        assert!(reason(&lines[1..].join("\n")).contains("not a bundle"));
-        assert!(reason("").contains("not a bundle"));
+        assert!(reason(&lines[1..].join("\n")).contains("not a scandeck bundle"));
+        assert!(reason("").contains("not a scandeck bundle"));
         assert!(reason(&whole.replace("\"version\":2,", "\"version\":3,")).contains("newer"));
         let mut far = (*bundle().events[0]).clone();
         far.clock = u64::MAX;

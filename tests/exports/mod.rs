@@ -267,7 +267,7 @@ fn markdown_lists_decisions_open_findings_and_missing_reasons() {
         "## Decided: 7",
         "### false positive: 2",
         "not reproducible",
-        "## Decided without reason or note: 1",
+        "## Dismissed or accepted without reason or note: 1",
         "- ada@box: ",
         "high (scanner: low)",
     ] {

@@ -308,14 +308,14 @@ async fn imported_bundle_is_listed_without_a_service() {
     assert_eq!(alone(&["unbundle", bundle.to_str().unwrap()]).await.code, 0);
     let list = alone(&by_target).await;
     assert_eq!((list.code, list.out.as_str()), (0, listed.as_str()), "{list:?}");
-    assert!(list.err.contains("no service is configured, and none runs here; showing archived captures"));
+    assert!(list.err.contains("no service is configured, and no local service is running; showing archived captures"));
     let har = alone(&["captures", "export", "--format", "har", "-o", "hits.har"]).await;
     assert!(har.code == 0 && har.err.contains("1 capture written to hits.har"), "{har:?}");
     let payloads = alone(&["payloads", "list", "--hit"]).await;
     assert!(payloads.code == 0 && payloads.out.contains("shop.test"), "{payloads:?}");
     assert_eq!(alone(&["findings", "list"]).await.code, 0);
     for needs in [&["captures", "watch"][..], &["payloads", "new", "--logger", "hunt"], &["targets", "list"]] {
-        alone(needs).await.refused(1, "start one with `scandeck serve`");
+        alone(needs).await.refused(1, "or run `scandeck serve`");
     }
     range.cli.service.stop().await;
 }

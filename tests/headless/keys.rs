@@ -51,7 +51,7 @@ async fn conflict_is_an_error_with_line_and_both_actions() {
 #[tokio::test]
 async fn options_of_the_table_are_refused_for_api_keys() {
     let home = home("");
-    keys(&home, &["--json", "list"]).await.refused(2, "for the keys of the dashboard");
+    keys(&home, &["--json", "list"]).await.refused(2, "for the keyboard keys");
     let list = keys(&home, &["--data-dir", "data", "list"]).await;
     assert!(list.code == 1 && list.err.contains("does not exist"), "{list:?}");
 }

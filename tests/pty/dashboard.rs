@@ -207,7 +207,7 @@ async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
     for (base, key, words, hint) in [
         (good.as_str(), "wrong", "key rejected", "SCANDECK_API_KEY"),
         (refused.as_str(), "k", "cannot connect to", "base URL"),
-        (loggers.as_str(), "k", "not a service of this API", "base URL"),
+        (loggers.as_str(), "k", "no scanning API v2", "base URL"),
         ("10.1.2.3", "k", "scheme", "https://10.1.2.3"),
         ("http://10.1.2.3", "k", "in clear text", "--insecure-http"),
         (good.as_str(), "", "no API key", "SCANDECK_API_KEY"),

@@ -133,7 +133,7 @@ fn alert_rules_are_listed() {
 
 #[test]
 fn header_counts_known_payloads() {
-    for (columns, words) in [(80, "2 hits"), (200, "2 known payloads")] {
+    for (columns, words) in [(80, "2 hits"), (200, "2 payload hits")] {
         let mut model = populated(columns, 30);
         model.captures.new_captures = 3;
         model.captures.payloads.unseen = 2;

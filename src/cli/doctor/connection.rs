@@ -149,7 +149,7 @@ fn clock(offset: Option<i64>) -> Diagnosis {
         None => of("the service does not send its time".to_owned()),
         Some(offset) if offset.abs() > CLOCK_LIMIT => {
             let direction = if offset > 0 { "ahead of" } else { "behind" };
-            of(format!("the service is {} s {direction} this machine", offset.abs()))
+            of(format!("the clock of the service is {} s {direction} this machine", offset.abs()))
                 .warning("synchronise the clocks (NTP); ages follow the clock of the service")
         }
         Some(0) => of("same as on this machine".to_owned()),
@@ -160,8 +160,8 @@ fn clock(offset: Option<i64>) -> Diagnosis {
 fn limit(client: &Client) -> Diagnosis {
     let budget = client.budget(Lane::Read);
     let value = match (budget.limit, budget.remaining) {
-        (Some(limit), Some(left)) => format!("{limit} reads a minute, {left} left"),
-        (Some(limit), None) => format!("{limit} reads a minute"),
+        (Some(limit), Some(left)) => format!("{limit} requests/min, {left} left"),
+        (Some(limit), None) => format!("{limit} requests/min"),
         _ => "none announced".to_owned(),
     };
     let check = Diagnosis::ok(CONNECTION, "request limit", value);

@@ -23,7 +23,7 @@ pub fn replacement(session: &HeadlessSession, error: anyhow::Error) -> anyhow::R
 /// The cause of an error that means that the service is not reachable.
 pub fn unreachable(error: &anyhow::Error) -> Option<&'static str> {
     match error.downcast_ref::<Error>()?.kind {
-        ErrorKind::NotConfigured => Some("no service is configured, and none runs here"),
+        ErrorKind::NotConfigured => Some("no service is configured, and no local service is running"),
         ErrorKind::Connect | ErrorKind::Timeout => Some("service not reachable"),
         _ => None,
     }

@@ -81,7 +81,7 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
             true => "remove --reason".to_owned(),
             false => format!("reasons: {}", names.join(", ")),
         };
-        return Err(CliError::usage(format!("{reason} is not a reason for {verdict}"), hint).into());
+        return Err(CliError::usage(format!("`{reason}` is not a reason for `{verdict}`"), hint).into());
     }
     if args.ids.is_empty() && args.query.is_none() {
         return Err(CliError::usage("no finding given", "pass ids or fingerprints, or use --query").into());
@@ -92,11 +92,12 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     }
     let rows = FindingRows::load(session).await?;
     let selected = select(&rows, &args)?;
+    let original_name = args.duplicate_of.clone().unwrap_or_default();
     let draft = draft(&rows, args)?;
     if let Some(original) = &draft.duplicate_of
-        && let Some(same) = selected.iter().find(|row| row.issue.key() == *original)
+        && selected.iter().any(|row| row.issue.key() == *original)
     {
-        let message = format!("finding {} cannot be a duplicate of itself", same.issue.id);
+        let message = format!("finding {original_name} cannot be a duplicate of itself");
         return Err(CliError::usage(message, "name another finding with --duplicate-of").into());
     }
     let defaults = DecisionDefaults::of(rows.state());
@@ -159,7 +160,7 @@ async fn print(session: &HeadlessSession, selected: &[ExportRow]) -> anyhow::Res
     let mut rows = FindingRows::load(session).await?.all;
     let is_same = |a: &ExportRow, b: &ExportRow| (a.issue.key(), &a.workspace) == (b.issue.key(), &b.workspace);
     rows.retain(|row| selected.iter().any(|one| is_same(one, row)));
-    if !session.out.json {
+    if !session.out.json && !rows.is_empty() {
         note!("{}", text::plural(rows.len(), "finding"));
     }
     findings::print(session, &rows)

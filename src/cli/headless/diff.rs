@@ -34,7 +34,7 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
             find(b)?
         }
         None => compare::before(&rows.scans, first).ok_or_else(|| {
-            let message = format!("scan {a} has no earlier finished scan of its target and tool");
+            let message = format!("no earlier finished scan with the target and tool of scan {a}");
             CliError::new(message, "add the id of the other scan")
         })?,
     };

@@ -44,7 +44,7 @@ pub struct StartArgs {
     /// URL to which the service sends a report at the end of the scan
     #[arg(long, value_name = "URL")]
     callback_url: Option<String>,
-    /// Format of that report
+    /// Format of the report for --callback-url
     #[arg(long, value_name = "FORMAT", requires = "callback_url")]
     callback_format: Option<String>,
     /// Wait for the end of the scan; exit code 4 unless it finishes

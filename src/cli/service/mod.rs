@@ -28,7 +28,7 @@ pub enum ServiceCommand {
     /// Show whether a local service runs, its addresses and its scans; exit code 1 if none runs
     #[command(after_help = "Example:\n  scandeck status")]
     Status(DataDirArg),
-    /// Stop the local service; running scans restart with it; exit code 0 even if no service runs
+    /// Stop the local service; running scans restart when it starts again; exit code 0 even if no service runs
     #[command(after_help = "Example:\n  scandeck stop")]
     Stop(DataDirArg),
     /// Copy the data of the local service to a new directory, also while it runs

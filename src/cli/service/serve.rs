@@ -241,7 +241,7 @@ async fn reload_certificate(identity: Arc<ServerIdentity>, reload: Arc<Notify>) 
         match identity.reload() {
             Ok(()) => tracing::info!("certificate reloaded"),
             Err(error) => {
-                tracing::error!(error = %format!("{error:#}"), "certificate not reloaded; the old one remains")
+                tracing::error!(error = %format!("{error:#}"), "certificate not reloaded; the old certificate remains")
             }
         }
     }

@@ -39,11 +39,11 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, _| cells(cx, call))
 }
 
-/// `2 in flight · 231 of 250 requests/min left · memory 84.1 MB`.
+/// `2 requests in flight · 231 of 250 requests/min left · memory 84.1 MB`.
 fn note(cx: &Cx<'_>) -> String {
     let model = cx.model;
     let running = model.items::<ApiCall>().iter().filter(|call| call.end.is_none()).count();
-    let mut parts = vec![format!("{} in flight", format::thousands(running as u64))];
+    let mut parts = vec![format!("{} in flight", format::plural(running, "request"))];
     if let Link::Retrying { next, .. } = &model.connection.link {
         let wait = (next.as_second() - model.now.wall.as_second()).max(0);
         parts.push(retry_in(wait));
@@ -150,7 +150,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         if call.end.is_none() {
             lines.push(words(format!("{cancel} cancels this request"), theme.dim()));
         }
-        lines.push(words(format!("{curl} copies this request as curl, with the key as a variable"), theme.dim()));
+        lines.push(words(
+            format!("{curl} copies this request as curl, with the key from $SCANDECK_API_KEY"),
+            theme.dim(),
+        ));
         lines
     });
     Some(DetailPane { id: RowRef::Item(cx.model.selected_item::<ApiCall>()?.id.0), head, tabs: Vec::new(), text })

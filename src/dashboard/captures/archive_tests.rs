@@ -252,7 +252,7 @@ fn export_of_query_is_collected_in_chunks_and_complete() {
     app.keys("/ 'body:odd' enter");
     assert_eq!(exported(app.keys(": 'export captures har' enter")), Some(vec![11, 13, 15, 17, 19]));
     assert_eq!(exported(app.keys(": 'export captures har body:neither' enter")), None);
-    assert!(app.notices().contains("no captured requests to export"), "{}", app.notices());
+    assert!(app.notices().contains("no captures to export"), "{}", app.notices());
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(crate) fn compare(model: &mut Model) {
     match (model.selected_capture().is_some(), model.compared_capture().is_some()) {
         (false, _) => model.notify(Tone::Plain, "no captures yet: nothing to compare"),
         (true, false) => {
-            model.notify(Tone::Plain, "no earlier capture of this address or payload: mark two to compare");
+            model.notify(Tone::Plain, "no earlier capture from this address or with this payload: mark two");
         }
         (true, true) => {
             model.navigation.focus.in_detail = true;
@@ -34,7 +34,7 @@ pub(crate) fn compare(model: &mut Model) {
 /// The refusal of a replay from another pane: its capture would not be on the screen.
 pub(crate) fn no_capture_to_replay(model: &Model) -> String {
     let captures = model.key_label(Context::Everywhere, Action::View(ViewAction::Captures));
-    format!("replay needs a selected capture; {captures} shows captures")
+    format!("replay needs a selected capture · {captures} shows captures")
 }
 
 /// `:replay URL`: opens a prompt with method and URL, and sends the request on yes.

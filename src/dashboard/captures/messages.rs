@@ -62,7 +62,7 @@ impl Model {
                 if writable {
                     self.notify(Tone::Good, "captures archived");
                 } else {
-                    self.notify(Tone::Plain, "archive readable again · read-only");
+                    self.notify(Tone::Plain, "archive readable again, but read-only");
                 }
             }
             OobNews::Failed(problem) => {

@@ -109,7 +109,7 @@ fn exported_captures_are_of_query_or_marked_or_shown() {
     assert_eq!(exported(app.keys(": 'export captures har' enter")).1, [12]);
     let none = app.keys(": 'export captures har from:203.0.113.99' enter");
     assert!(!none.iter().any(|effect| matches!(effect, Effect::ExportCaptures(_))));
-    assert!(app.notices().contains("no captured request"), "{}", app.notices());
+    assert!(app.notices().contains("no captures to export"), "{}", app.notices());
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn marked_captures_are_copied_raw_and_unmarked_by_command() {
     let raw = copied(app.keys("y r")).unwrap();
     assert_eq!(raw.matches("GET ").count(), 2, "{raw}");
     app.keys("y c");
-    assert!(app.notices().contains("2 marked; curl"), "{}", app.notices());
+    assert!(app.notices().contains("not of the 2 marked requests"), "{}", app.notices());
     app.keys(": 'unmark method:GET' enter");
     assert!(app.notices().contains("cannot be marked by query"), "{}", app.notices());
     app.keys("esc : 'unmark' enter");
@@ -252,7 +252,7 @@ fn replay_from_another_pane_is_refused_with_and_without_url() {
     app.keys("5 G 3");
     for line in ["replay", "replay https://shop.acme.test/x"] {
         assert_eq!(app.calls(&format!(": '{line}' enter")), []);
-        let refused = app.notices().contains("replay needs a selected capture; 5 shows captures");
+        let refused = app.notices().contains("replay needs a selected capture · 5 shows captures");
         assert!(refused && app.model.overlay.modals.is_empty(), "{line}: {}", app.notices());
     }
 }
@@ -261,7 +261,7 @@ fn replay_from_another_pane_is_refused_with_and_without_url() {
 fn resumed_stream_is_reported_instead_of_the_pause() {
     let mut app = TestDashboard::new();
     app.keys("5 =");
-    assert!(app.notices().contains("stream paused; = resumes"), "{}", app.notices());
+    assert!(app.notices().contains("stream paused · = resumes"), "{}", app.notices());
     app.keys("=");
     assert!(app.notices().contains("stream resumed"), "{}", app.notices());
     assert!(!app.notices().contains("stream paused"), "{}", app.notices());
@@ -279,7 +279,7 @@ fn json_body_folds_at_cursor_and_names_its_path() {
     assert!(shows(&mut app, "user.roles[0]   enter folds"), "{}", app.frame().join("\n"));
     app.keys("enter");
     assert!(shows(&mut app, "\"roles\": [ … 2 ],") && !shows(&mut app, "\"a\","), "{}", app.frame().join("\n"));
-    assert!(shows(&mut app, "user.roles   enter folds"), "the cursor is on the folded array");
+    assert!(shows(&mut app, "user.roles   enter unfolds"), "the cursor is on the folded array");
     app.keys("j");
     assert!(shows(&mut app, "user.name   enter folds"));
     app.keys("k enter");

@@ -114,7 +114,7 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
     let of = args.finding().and_then(|id| Some(model.data.findings.value()?.get(id)?.key()));
     let draft = Draft { duplicate_of: of, ..draft(args) };
     match (draft.verdict == Some(Verdict::Duplicate), of) {
-        (true, None) => return Err("duplicate needs a finding: add `of ID` or `of WORDS`".to_owned()),
+        (true, None) => return Err("duplicate needs its original: add `of` with an id or a name".to_owned()),
         (false, Some(_)) => return Err("`of` works with the verdict duplicate only".to_owned()),
         _ => {}
     }
@@ -125,7 +125,7 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
     }
     // The findings of a query are not all on the screen, so a prompt names their number first.
     let words = draft.verdict.map(Verdict::phrase).unwrap_or_default();
-    let question = format!("Mark {} as {words}: {query}?", plural(ids.len(), "finding"));
+    let question = format!("Mark {} that match {query} as {words}?", plural(ids.len(), "finding"));
     let pending = PendingDecision { draft, ids, next: false };
     model.open_prompt(Prompt::new(question, Then::Decide(Box::new(pending))).with_enter());
     Ok(())
@@ -140,7 +140,7 @@ fn reuse_earlier(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> R
         model.notify(Tone::Plain, format!("no finding that matches {query} has an earlier decision to reuse"));
         return Ok(());
     }
-    let question = format!("Reuse the earlier decision on {}: {query}?", plural(ids.len(), "finding"));
+    let question = format!("Reuse the earlier decision on {} that match {query}?", plural(ids.len(), "finding"));
     let pending = PendingDecision { draft, ids, next: false };
     model.open_prompt(Prompt::new(question, Then::Decide(Box::new(pending))).with_enter());
     Ok(())
@@ -149,7 +149,7 @@ fn reuse_earlier(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> R
 fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     let (draft, query) = (draft(args), args.query().unwrap_or_default());
     let now = issues(model, &query)?.len();
-    let decision = draft.decision(None, model.today()).ok_or("verdict missing")?;
+    let decision = draft.decision(None, model.today()).ok_or("verdict is missing")?;
     let words = decision.verdict.phrase();
     let change = model.rule(0, query.as_str().into(), decision);
     let question = format!("Add the rule \"{words}\" for {query}?");

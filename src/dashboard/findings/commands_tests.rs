@@ -38,7 +38,7 @@ fn verdict_on_query_prompts_with_number_of_findings() {
     let effects = app.keys(": 'verdict risk_accepted until=2027-01-31 on name:git' enter");
     assert_eq!(
         (recorded(&effects), app.prompt().question.as_str()),
-        (vec![], "Mark 2 findings as risk accepted: name:git?")
+        (vec![], "Mark 2 findings that match name:git as risk accepted?")
     );
     app.at += Duration::from_secs(1);
     let changes = recorded(&app.keys("enter"));
@@ -82,7 +82,8 @@ fn duplicate_accepts_id_or_words_of_name() {
         matches!(&changes[..], [Change::Decide(it), ..] if it.duplicate_of == Some(of(&app, "Cookie flags"))),
         "{changes:?}"
     );
-    for (typed, why) in [("verdict duplicate", "needs a finding"), ("verdict fixed of 4", "verdict duplicate only")] {
+    for (typed, why) in [("verdict duplicate", "needs its original"), ("verdict fixed of 4", "verdict duplicate only")]
+    {
         assert!(recorded(&app.keys(&format!(": '{typed}' enter"))).is_empty());
         assert!(app.notices().contains(why), "{typed}: {}", app.notices());
     }

@@ -28,7 +28,7 @@ pub(crate) static COMMANDS: &[Command] = &[Command::new(
 )];
 
 fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let format = args.choice().and_then(ExportFormat::named).ok_or("format missing")?;
+    let format = args.choice().and_then(ExportFormat::named).ok_or("format is missing")?;
     let (ids, query) = chosen(model, args.query())?;
     send(model, &ids, (format, query, args.text()), effects)
 }

@@ -253,8 +253,8 @@ actions! {
     /// Modals: their answers and typed lines.
     EditAction(Edit) {
         Close "close" "close" "cancel";
-        Yes "yes" "yes" "yes; a prompt that needs enter shows it";
-        IncludeHidden "take_hidden" "all" "include the marked rows that the filter hides";
+        Yes "yes" "yes" "yes; some prompts require enter instead and show the key";
+        IncludeHidden "take_hidden" "all" "include the marked rows that the filter hides, or the other action of the prompt";
         Accept "accept" "accept" "accept the input";
         Complete "complete" "" "complete the input with the next suggestion";
         CompleteBack "complete_back" "" "complete the input with the previous suggestion";

@@ -218,8 +218,8 @@ impl Keymap {
     pub fn label(&self, context: Context, action: Action) -> String {
         let contexts = [context, Context::Lists, Context::Everywhere];
         let key = contexts.into_iter().find_map(|context| {
-            let (before, key) = (self.prefix(context)?, self.key_of(context, action)?);
-            Some(if before.is_empty() { key } else { format!("{} {key}", printed(&before)) })
+            let keys = self.entries(context).find(|entry| entry.action == action)?.keys.first()?;
+            Some(printed(self.prefix(context)?.iter().chain(keys.keys())))
         });
         key.unwrap_or_else(|| format!(":{}", action.command()))
     }

@@ -29,7 +29,11 @@ impl RebindError {
                 let near = near.map(|name| format!("did you mean [keys.{name}]? · ")).unwrap_or_default();
                 format!("{near}`scandeck keys` lists the contexts")
             }
-            KeymapError::Action { .. } => "`scandeck keys` lists the actions".to_owned(),
+            KeymapError::Action { action, .. } => {
+                let near = nearest(action, Action::ALL.iter().map(|action| action.name()));
+                let near = near.map(|name| format!("did you mean `{name}`? · ")).unwrap_or_default();
+                format!("{near}`scandeck keys` lists the actions")
+            }
             KeymapError::Twice { place, first, .. } | KeymapError::Overlap { place, first, .. } => {
                 match Action::named(first) {
                     Some(_) => format!("choose another key, or unbind {first}: [keys.{place}] {first} = []"),
@@ -44,13 +48,12 @@ impl RebindError {
                 let last = key.split(' ').next_back().unwrap_or(key);
                 format!("write only the last key: {action} = \"{last}\"")
             }
-            KeymapError::Single { .. } => "use one key; sequences are for panes and lists".to_owned(),
+            KeymapError::Single { .. } => "use one key; sequences work in panes, lists and texts only".to_owned(),
             KeymapError::Typed { .. } => {
                 "use a named key or one with ctrl-, because characters are typed here".to_owned()
             }
             KeymapError::Key { .. } | KeymapError::Toml(_) => {
-                "use a key such as x, space or ctrl-s, or a sequence of at most four keys with spaces between, such as \"g g\""
-                    .to_owned()
+                "use a key such as x or ctrl-s, or up to four keys such as \"g g\"".to_owned()
             }
         }
     }
@@ -194,7 +197,7 @@ mod tests {
         assert_eq!(keymap.title(Context::Go), "space, then");
         let target = Action::named("go_target").unwrap();
         assert_eq!(keymap.label(Context::Go, target), "space t");
-        assert_eq!(Keymap::builtin().label(Context::Go, target), "g t");
+        assert_eq!(Keymap::builtin().label(Context::Go, target), "gt");
         assert_eq!(Keymap::builtin().title(Context::Shape), "yp, then: a payload as");
         assert_eq!(keymap.action(&FINDINGS, KeyChord::char(' ')), Some(Action::App(AppAction::GoPrefix)));
     }

@@ -40,6 +40,14 @@ use crate::table::{Item, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// A sort order as a phrase.
+pub(crate) fn order_words(name: &str) -> String {
+    match name {
+        "newest" => "newest first".to_owned(),
+        name => format!("by {name}"),
+    }
+}
+
 /// The place of a retained row in an order that decisions change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetainedRow<Id> {

@@ -48,8 +48,8 @@ impl Model {
         let Some(scan) = scan else { return format!("scan {id}") };
         let tool = Tool(scan.tool_id).scan();
         match self.target_name(scan.target_id) {
-            Some(target) => format!("scan {id}, {tool} of {target}"),
-            None => format!("scan {id}, {tool} of target {}", scan.target_id),
+            Some(target) => format!("scan {id} ({tool} of {target})"),
+            None => format!("scan {id} ({tool} of target {})", scan.target_id),
         }
     }
 

@@ -77,8 +77,11 @@ impl Model {
         let repeats = |one: &&UnknownOutcome| batch.jobs.iter().any(|(job, _)| job.call == one.job.call);
         let one = self.calls.unknown.iter().find(repeats)?;
         let line = match one.found {
-            Some(id) => format!("The service has {} it already (id {id}).", one.past),
-            None => format!("The service may have {} it already: the first request had no answer.", one.past),
+            Some(id) => format!("The service has already {} {} (id {id}).", one.past, one.job.about),
+            None => format!(
+                "The service may already have {} {}: the first request got no response.",
+                one.past, one.job.about
+            ),
         };
         let question = format!("{} again: {}?", capitalized(batch.verb), one.job.about);
         let prompt = Prompt::new(question, Then::Repeat(Box::new(batch.clone()))).with_line(line);

@@ -75,7 +75,8 @@ impl Model {
             let captured = self.selected_capture().filter(|_| self.navigation.focus.pane == Pane::Captures);
             captured.map(|captured| captured.capture.ip_address.to_string())
         };
-        let address = named.or_else(of_row).ok_or("address is missing: enter `:mine ADDRESS`, or select a capture")?;
+        let address =
+            named.or_else(of_row).ok_or("address is missing; enter `:mine 203.0.113.7`, or select a capture")?;
         let address: IpAddr =
             address.trim().parse().map_err(|_| format!("invalid address `{address}`; use an IPv4 or IPv6 address"))?;
         let name = address.to_canonical().to_string();

@@ -81,7 +81,7 @@ impl Model {
         let query = gathering.query.clone();
         match self.with_chunk_query(&query, gathering.only, |chunk_query| gathering.next_chunk(chunk_query)) {
             None => self.captures.exports.push_front((exported, gathering)),
-            Some(found) if found.is_empty() => self.notify(Tone::Bad, "no captured requests to export"),
+            Some(found) if found.is_empty() => self.notify(Tone::Bad, "no captures to export"),
             Some(found) => {
                 exported.sent = found.iter().map(|captured| self.record_of(captured)).collect();
                 effects.push(Effect::ExportCaptures(Box::new(exported)));

@@ -101,7 +101,7 @@ impl Model {
         self.settings.tabs.chosen(&self.lists.findings.filter).ok_or_else(|| {
             let key = |action| self.key_label(Context::Everywhere, Action::View(action));
             let [left, right] = [key(ViewAction::PreviousTab), key(ViewAction::NextTab)];
-            format!("no current tab; {left} or {right} in the findings opens one")
+            format!("no current tab · {left} or {right} in the findings opens a tab")
         })
     }
 

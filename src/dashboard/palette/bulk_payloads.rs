@@ -22,14 +22,14 @@ pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<BulkPayloads, Fa
         _ => (rest, None),
     };
     let fault = |why: String| Fault::new(place.clone(), why);
-    let shape = match shape.map(str::parse).unwrap_or(Ok(PayloadShape::Plain)) {
+    let shape = match shape.map_or(Ok(PayloadShape::Plain), str::parse) {
         Ok(shape) => shape,
-        Err(why) => return Some(Err(fault(why))),
+        Err(names) => return Some(Err(fault(format!("unknown shape `{}`; {names}", shape.unwrap_or_default())))),
     };
     Some(match (count, file) {
         (_, "") => Err(fault(format!("a file name is missing after {count}"))),
         (1..=MOST, file) => Ok(BulkPayloads { count, file: file.to_owned(), shape }),
-        _ => Err(fault(format!("COUNT must be 1 to {MOST}"))),
+        _ => Err(fault(format!("the count must be 1 to {MOST}"))),
     })
 }
 

@@ -47,7 +47,8 @@ fn put(
 ) -> Result<(), Fault> {
     let known = KEYS.iter().map(|(key, _)| key.trim_end_matches('='));
     if !known.clone().any(|known| known == key) {
-        let fault = Fault::new(word, format!("use one of {}", known.clone().collect::<Vec<_>>().join(", ")));
+        let keys: Vec<&str> = known.clone().collect();
+        let fault = Fault::new(word, format!("unknown key `{key}`; use one of {}", keys.join(", ")));
         return Err(
             nearest(key, known).map_or(fault.clone(), |known| fault.with_hint(did_you_mean(&format!("{known}="))))
         );
@@ -77,7 +78,7 @@ fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Re
             Some(verdict) => format!("the verdict `{}` takes no reason", verdict.as_str()),
             None => "verdict is missing; enter it before the reason".to_owned(),
         },
-        words => format!("use one of {}", words.join(", ")),
+        words => format!("unknown reason `{value}`; use one of {}", words.join(", ")),
     };
     Reason::named(value).filter(|reason| fits.contains(reason)).ok_or_else(|| {
         let fault = Fault::new(at.clone(), message);
@@ -87,5 +88,6 @@ fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Re
 
 fn risk(value: &str, at: &Range<usize>) -> Result<Risk, Fault> {
     let found = RISKS.into_iter().find(|risk| risk.as_str() == value);
-    found.ok_or_else(|| Fault::new(at.clone(), "use info, low, medium, high, critical, or none"))
+    let unknown = || format!("unknown severity `{value}`; use info, low, medium, high, critical or none");
+    found.ok_or_else(|| Fault::new(at.clone(), unknown()))
 }

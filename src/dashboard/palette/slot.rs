@@ -114,6 +114,17 @@ impl fmt::Display for ArgumentShape {
 }
 
 impl ArgumentShape {
+    /// Its name in an error.
+    fn noun(self) -> String {
+        match self {
+            Self::Finding => "id or name".to_owned(),
+            Self::PayloadBook => "query or count".to_owned(),
+            Self::Text("URL") => "URL".to_owned(),
+            Self::Choice(_, "on|off") => "on or off".to_owned(),
+            shape => shape.to_string().to_lowercase(),
+        }
+    }
+
     /// Whether it is one word; the others take the rest of the line.
     fn is_word(self) -> bool {
         matches!(self, Self::Choice(..) | Self::Scan)
@@ -212,18 +223,15 @@ pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: 
 
 fn missing(text: &str, slots: &[ArgumentSlot], nth: usize) -> Fault {
     let slot = &slots[nth];
-    let again = if slots[..nth].iter().any(|other| other.shape.to_string() == slot.shape.to_string()) {
-        "another "
-    } else {
-        ""
-    };
+    let is_second = slots[..nth].iter().any(|other| other.shape.to_string() == slot.shape.to_string());
     let what = match slot.shape {
-        ArgumentShape::Tags => "a tag is missing: +TAG adds, -TAG removes".to_owned(),
-        ArgumentShape::Baseline => "the baseline is missing: a date, scan ids or none".to_owned(),
-        ArgumentShape::Theme => "the theme is missing".to_owned(),
-        ArgumentShape::Query(_) if !slot.lead.is_empty() => format!("a query is missing: {} QUERY", slot.lead),
-        shape if slot.lead.is_empty() => format!("{again}{shape} is missing"),
-        shape => format!("`{} {shape}` is missing", slot.lead),
+        ArgumentShape::Tags => "tag is missing: +TAG adds, -TAG removes".to_owned(),
+        ArgumentShape::Baseline => "baseline is missing: a date, scan ids or none".to_owned(),
+        ArgumentShape::Theme => "theme is missing".to_owned(),
+        ArgumentShape::Query(_) if !slot.lead.is_empty() => format!("query is missing: {} QUERY", slot.lead),
+        ArgumentShape::Scan if is_second => "id of the second scan is missing".to_owned(),
+        shape if slot.lead.is_empty() => format!("{} is missing", shape.noun()),
+        shape => format!("add `{} {shape}`", slot.lead),
     };
     Fault::new(text.len()..text.len(), what)
 }
@@ -253,23 +261,22 @@ fn read_one(
         ArgumentShape::Tab => {
             let names: Vec<&str> = model.settings.tabs.saved.iter().map(|saved| saved.name.as_str()).collect();
             let known = names.iter().any(|name| name.eq_ignore_ascii_case(typed));
-            let unknown = || with_nearest(Fault::new(place, format!("tab `{typed}` not found")), typed, &names);
+            let unknown = || with_names(Fault::new(place, format!("tab `{typed}` not found")), typed, &names);
             known.then(|| ArgumentValue::Text(typed.to_owned())).ok_or_else(unknown)
         }
         ArgumentShape::Text(_) => Ok(ArgumentValue::Text(typed.to_owned())),
         ArgumentShape::Choice(words, _) => match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
             Some(word) => Ok(ArgumentValue::Choice(word)),
-            None => Err(with_nearest(Fault::new(place, format!("use one of {}", words.join(", "))), typed, words)),
+            None => {
+                let message = format!("unknown {} `{typed}`; use one of {}", shape.noun(), words.join(", "));
+                Err(with_nearest(Fault::new(place, message), typed, words))
+            }
         },
         ArgumentShape::Theme => {
             let names = model.theme_names();
             let known = names.iter().find(|name| name.eq_ignore_ascii_case(typed));
-            let unknown = || with_nearest(Fault::new(place, format!("theme `{typed}` not found")), typed, &names);
-            let with_names = |fault: Fault| match fault.hint {
-                None => fault.with_hint(format!("use one of {}", names.join(", "))),
-                Some(_) => fault,
-            };
-            known.map(|name| ArgumentValue::Text((*name).to_owned())).ok_or_else(|| with_names(unknown()))
+            let unknown = || with_names(Fault::new(place, format!("theme `{typed}` not found")), typed, &names);
+            known.map(|name| ArgumentValue::Text((*name).to_owned())).ok_or_else(unknown)
         }
         ArgumentShape::Workspace => {
             let table = data.workspaces.value();
@@ -314,6 +321,15 @@ fn with_nearest(fault: Fault, typed: &str, names: &[&str]) -> Fault {
     match nearest(typed, names.iter().copied()) {
         Some(name) => fault.with_hint(did_you_mean(name)),
         None => fault,
+    }
+}
+
+/// A fault with the nearest name, or else with all names.
+fn with_names(fault: Fault, typed: &str, names: &[&str]) -> Fault {
+    let fault = with_nearest(fault, typed, names);
+    match fault.hint {
+        None if !names.is_empty() => fault.with_hint(format!("use one of {}", names.join(", "))),
+        _ => fault,
     }
 }
 

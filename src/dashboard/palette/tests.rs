@@ -61,7 +61,7 @@ fn command_error_has_position_and_reason() {
         ("findings risk>=hihg", "hihg", "high"),
         ("findings (risk:high", "(", "unclosed"),
         ("scan 9", "9", "scan `9` not found"),
-        ("scan", "", "ID is missing"),
+        ("scan", "", "id is missing"),
         ("baseline soon", "soon", "use a date such as"),
         ("zoom in", "in", "too many arguments"),
         ("fnidings", "fnidings", "did you mean `findings`?"),

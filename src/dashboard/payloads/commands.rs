@@ -103,13 +103,13 @@ fn book(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
 }
 
 fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
-    let token: Token = args.payload().ok_or("payload missing")?;
+    let token: Token = args.payload().ok_or("payload is missing")?;
     let limit = match args.text() {
         None => None,
         Some(text) => Some(
             span(&text)
                 .filter(|seconds| (1..=LONGEST_WAIT).contains(seconds))
-                .ok_or("invalid timeout: use 90s, 10m or 2h, up to a year")?,
+                .ok_or_else(|| format!("invalid timeout `{text}`; use 90s, 10m or 2h, at most a year"))?,
         ),
     };
     let until = limit.map(|seconds| model.now.mono + Duration::from_secs(seconds.unsigned_abs()));
@@ -118,7 +118,7 @@ fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     waits.push(Wait { token, until });
     model.payloads_changed();
     let hits = model.captures.payloads.hits_of(token).count;
-    let so_far = if hits > 0 { format!(" ({hits} hits so far)") } else { String::new() };
+    let so_far = if hits > 0 { format!(" ({} so far)", plural(hits as usize, "hit")) } else { String::new() };
     model.notify(Tone::Good, format!("waiting for a hit of payload {token}{so_far}"));
     Ok(())
 }

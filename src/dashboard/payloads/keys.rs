@@ -151,7 +151,7 @@ pub(crate) fn handle_drawn(
             let key = model.keyboard.keymap.key_of(Context::Payloads, edit).unwrap_or_default();
             let about = [&first.finding_name, &first.target].into_iter().find(|text| !text.is_empty());
             let about = about.map(|text| format!(" for \"{text}\"")).unwrap_or_default();
-            model.notify(Tone::Plain, format!("payload created{about} · {key} placement"));
+            model.notify(Tone::Plain, format!("payload created{about} · {key} edits its placement"));
         }
         Some(name) => {
             let lines: String =
@@ -200,7 +200,7 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     let FormTag::Place(token) = form.tag else { return };
     change(model, &[token], |payload| form::fill(&form, payload), effects);
     model.overlay.drafts.remove(&FormTag::Place(token));
-    model.notify(Tone::Good, format!("payload {token} saved"));
+    model.notify(Tone::Good, format!("placement of payload {token} saved"));
 }
 
 /// Changes payloads, and stores each under its next version.
@@ -229,8 +229,10 @@ pub(crate) fn to_captures(model: &mut Model) {
         _ if hits == 0 => {
             model.notify(Tone::Plain, format!("no hits yet; `:wait payload {token}` alerts on the next hit"))
         }
-        _ if no_logger => model.notify(Tone::Plain, format!("{hits} hits of a deleted logger; {archived}")),
-        0 => model.notify(Tone::Plain, format!("{hits} hits, none loaded; {archived}")),
+        _ if no_logger => {
+            model.notify(Tone::Plain, format!("{} of a deleted logger · {archived}", plural(hits as usize, "hit")))
+        }
+        0 => model.notify(Tone::Plain, format!("{}, none loaded · {archived}", plural(hits as usize, "hit"))),
         _ => {
             navigation::go(model, Pane::Captures);
             navigation::set_scope(model, Scope { logger: None, ..model.navigation.scope.clone() });

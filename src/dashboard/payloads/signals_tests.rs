@@ -335,7 +335,11 @@ fn alert_list_closes_without_rules() {
 fn wait_of_more_than_year_is_rejected() {
     let mut app = TestDashboard::new();
     app.keys("3 p : 'wait payload aaa timeout 9223372036854775807s' enter");
-    assert!(app.model.captures.signals.waits.is_empty() && app.notices().contains("up to a year"), "{}", app.notices());
+    assert!(
+        app.model.captures.signals.waits.is_empty() && app.notices().contains("at most a year"),
+        "{}",
+        app.notices()
+    );
     app.keys("esc : 'wait payload aaa timeout 1y' enter");
     assert_eq!(app.model.captures.signals.waits.len(), 1);
 }

@@ -32,7 +32,7 @@ fn new_payload_is_copied_and_stores_finding_and_target() {
         ("Acme", "ann@test", "probe")
     );
     assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_some());
-    assert!(app.notices().contains("payload created for \"Private key\" · e placement"), "{}", app.notices());
+    assert!(app.notices().contains("payload created for \"Private key\" · e edits its placement"), "{}", app.notices());
     assert_eq!(app.model.captures.oob.book.len(), 1);
 }
 
@@ -136,7 +136,7 @@ fn book_is_sorted_filtered_and_edited() {
     }
     by(&mut app, "");
     app.keys(",");
-    assert!(app.notices().contains("sorted by hits"), "{}", app.notices());
+    assert!(app.notices().contains("sorted: by hits"), "{}", app.notices());
     assert_eq!(app.model.cursor(Pane::Payloads).id_at(0), Some(2));
     app.model.cursor(Pane::Payloads).select_id(1);
     app.keys("e");
@@ -167,7 +167,7 @@ fn enter_in_book_reports_hits_not_loaded_and_esc_returns() {
     assert!(app.notices().contains("no hits yet; `:wait payload aaaaaaaaaaab`"), "{}", app.notices());
     app.counted(&[(1, 5)]);
     app.keys("enter");
-    let none = "5 hits, none loaded; `scandeck captures list --query payload:aaaaaaaaaaab`";
+    let none = "5 hits, none loaded · `scandeck captures list --query payload:aaaaaaaaaaab`";
     assert!(app.model.navigation.focus.pane == Pane::Payloads && app.notices().contains(none), "{}", app.notices());
     app.hit(9, Some(1));
     app.hit(10, Some(1));

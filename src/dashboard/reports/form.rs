@@ -127,7 +127,7 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
         problems.push((FieldId::Format, format!("not available at the service: {why}")));
     }
     if is_empty {
-        problems.push((FieldId::Resources, format!("no {} to report on", source(form))));
+        problems.push((FieldId::Resources, format!("no {} for the report", source(form))));
     }
     if !form.filled(FieldId::Webhook).is_none_or(|url| is_web_url(&url)) {
         problems.push((FieldId::Webhook, "webhook URL must be an http or https URL".to_owned()));

@@ -56,7 +56,7 @@ async fn run_within(run: &CommandRun, limit: Duration) -> Result<String, Problem
     };
     let work = async {
         let ((), output, errors) = tokio::try_join!(write, read(stdout), read(stderr))?;
-        let status = child.wait().await.map_err(|error| format!("{program} was lost: {error}"))?;
+        let status = child.wait().await.map_err(|error| format!("{program}: exit status unknown: {error}"))?;
         group.0 = None;
         match status.success() {
             true => Ok(output + &errors),

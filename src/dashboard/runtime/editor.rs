@@ -27,11 +27,11 @@ pub async fn edit(text: &str) -> Result<String, Problem> {
 /// When the pager cannot be started or fails.
 pub async fn page(text: &str) -> Result<(), Problem> {
     let words = program(&["PAGER"], "less", |name| std::env::var(name).ok());
-    run_on_file(&words, text, "PAGER", "").await.map(drop)
+    run_on_file(&words, text, "$PAGER", "").await.map(drop)
 }
 
 async fn edit_with(words: &[String], text: &str) -> Result<String, Problem> {
-    let file = run_on_file(words, text, "EDITOR", "; text unchanged").await?;
+    let file = run_on_file(words, text, "$VISUAL or $EDITOR", "; text unchanged").await?;
     let edited = fs::read_to_string(file.path())
         .map_err(|error| Problem::local(format!("the edited text cannot be read: {error}")))?;
     // Editors add a line end to the last line.
@@ -41,14 +41,20 @@ async fn edit_with(words: &[String], text: &str) -> Result<String, Problem> {
 /// Runs the program of a variable on a file with this text. Returns the file after its end. `note` ends the message about
 /// its failure.
 async fn run_on_file(words: &[String], text: &str, variable: &str, note: &str) -> Result<NamedTempFile, Problem> {
-    let local = |what: &str, error: &dyn std::fmt::Display| Problem::local(format!("{what}: {error}"));
+    let local = |what: &str, error: &std::io::Error| {
+        // Without the number of the operating system: `(os error 2)`.
+        let cause = error.to_string();
+        Problem::local(format!("{what}: {}", cause.split(" (os error").next().unwrap_or_default()))
+    };
     let file = tempfile::Builder::new()
         .prefix("scandeck-")
         .suffix(".txt")
         .tempfile()
         .map_err(|error| local("no temporary file", &error))?;
     fs::write(file.path(), text).map_err(|error| local("no temporary file", &error))?;
-    let Some((program, arguments)) = words.split_first() else { return Err(Problem::local("no program")) };
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(Problem::local(format!("no program in {variable}")));
+    };
     // The program is killed when the dashboard ends: it must not write to a terminal that the shell uses again.
     let mut command = Command::new(program);
     let status = command.args(arguments).arg(file.path()).kill_on_drop(true).status().await;

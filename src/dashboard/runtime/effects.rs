@@ -204,7 +204,7 @@ impl EventLoop {
                     .await
                     .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
                 if service.base != *client.base() {
-                    let moved = format!("the service now listens at {}", service.base);
+                    let moved = format!("the service now listens on {}", service.base);
                     return Err(Problem::local(moved).with_hint("restart scandeck to connect to it"));
                 }
                 client.replace_key(&service.key).map_err(Problem::from)?;

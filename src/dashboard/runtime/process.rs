@@ -23,7 +23,7 @@ pub(crate) async fn run_with_input(mut command: Command, input: &[u8], limit: Du
     match timeout(limit, work).await {
         Ok(Ok(status)) if status.success() => Ok(()),
         Ok(Ok(status)) => Err(format!("ended with {status}")),
-        Ok(Err(error)) => Err(format!("was lost: {error}")),
+        Ok(Err(error)) => Err(format!("ended, exit status unknown: {error}")),
         Err(_) => Err(format!("was stopped after {} s", limit.as_secs())),
     }
 }

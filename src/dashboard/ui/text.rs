@@ -247,9 +247,10 @@ fn draw_path(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, place: Option<&JsonPlace
     let (rest, line) = take_bottom(area, u16::from(area.height > 3));
     if let Some(place) = place {
         let fold = cx.model.key_label(Context::Text, Action::Text(TextAction::Fold));
+        let verb = if cx.model.detail.folded.contains(&place.fold) { "unfolds" } else { "folds" };
         let path = Line::from(vec![
             Span::styled(place.path.to_string(), cx.theme.key()),
-            Span::styled(format!("   {fold} folds"), cx.theme.dim()),
+            Span::styled(format!("   {fold} {verb}"), cx.theme.dim()),
         ]);
         draw_line(buf, line, &path);
     }

@@ -52,7 +52,7 @@ impl Checkpoints {
             tokio::spawn(async move {
                 let checkpoint = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut *connection).await;
                 if let Err(error) = checkpoint {
-                    tracing::warn!(%error, "the log of the database could not be moved into its file");
+                    tracing::warn!(%error, "write-ahead log not checkpointed");
                 }
             });
         }

@@ -80,7 +80,7 @@ fn about(cx: &Cx<'_>) -> String {
         None => stream.rows.len(),
     };
     let separator = cx.theme.glyphs.separator;
-    let older = if stream.older || stream.dropped > 0 { ", older in the archive" } else { "" };
+    let older = if stream.older || stream.dropped > 0 { ", older captures in the archive" } else { "" };
     let waiting = match model.payloads_waiting() {
         0 => String::new(),
         waiting => format!(" {separator} {} waiting", format::plural(waiting, "payload")),
@@ -117,7 +117,7 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     if list.pending() > 0 {
         let searched = format::thousands(held.saturating_sub(list.pending()) as u64);
         let held = format::thousands(held as u64);
-        line.push_span(Span::styled(format!("{searched} of {held} filtered  "), theme.warn()));
+        line.push_span(Span::styled(format!("filter: {searched} of {held} captures checked  "), theme.warn()));
     } else if stream.dropped > 0 {
         line.push_span(Span::styled(format!("{} older not loaded  ", format::thousands(stream.dropped)), theme.dim()));
     }

@@ -82,7 +82,8 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 fn unmarkable(model: &Model) -> Option<String> {
-    (model.navigation.focus.pane == Pane::Captures).then(|| "captures cannot be marked by query".to_owned())
+    (model.navigation.focus.pane == Pane::Captures)
+        .then(|| "captures cannot be marked by query; filter them, then mark all".to_owned())
 }
 
 fn sort(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {

@@ -230,7 +230,7 @@ fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Hint> {
         ],
         Some(MenuChoice::Note) => vec![
             hint(Context::Form, Action::Form(FormAction::Send), "save"),
-            hint(Context::Form, Action::Form(FormAction::Editor), "$EDITOR"),
+            hint(Context::Form, Action::Form(FormAction::Editor), "editor"),
             hint(Context::Form, Action::Edit(EditAction::Close), "cancel"),
         ],
         Some(_) => vec![

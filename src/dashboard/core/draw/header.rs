@@ -33,7 +33,7 @@ pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
 fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     let theme = cx.theme;
     if let Some(review) = cx.model.reviewing() {
-        return crate::dashboard::findings::review::draw::place(cx, review);
+        return crate::dashboard::findings::review::draw::place(cx, review, room);
     }
     let workspace = cx.model.navigation.scope.workspace.and_then(|id| cx.model.data.workspaces.value()?.get(id));
     let named = workspace.map(|workspace| cx.shown(&text::clean(&workspace.name)).into_owned());
@@ -99,7 +99,7 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
     show(cx.model.captures.new_captures as usize, glyphs.more_below, new, theme.warn());
     let hits = cx.model.captures.payloads.unseen as usize;
     if hits > 0 {
-        let (gap, noun) = if long { ("   ", "known payload") } else { (" ", "hit") };
+        let (gap, noun) = if long { ("   ", "payload hit") } else { (" ", "hit") };
         spans.push(Span::styled(format!("{gap}{}", format::plural(hits, noun)), theme.good()));
     }
     spans

@@ -38,7 +38,7 @@ fn prompt_cancels_on_any_key_but_y() {
 fn hidden_marked_rows_are_deleted_only_on_request() {
     let mut app = TestDashboard::new();
     app.keys("2 space space / 't2' enter D");
-    assert!(app.prompt().lines.iter().any(|line| line.contains("1 marked but not shown")), "{:?}", app.prompt());
+    assert!(app.prompt().lines.iter().any(|line| line.contains("includes 1 hidden marked row")), "{:?}", app.prompt());
     assert_eq!(app.calls("y").len(), 1);
     let mut app = TestDashboard::new();
     app.keys("2 space space / 't2' enter D a");
@@ -82,7 +82,7 @@ fn only_active_scans_stop_and_only_ended_scans_are_deleted() {
     app.keys("G S");
     assert!(app.notices().contains("has already ended"), "{}", app.notices());
     app.keys("D");
-    assert_eq!(app.prompt().question, "Delete scan 1, Website scan of t1.acme.test at the service local?");
+    assert_eq!(app.prompt().question, "Delete scan 1 (Website scan of t1.acme.test) at the service local?");
     assert_eq!(app.calls("y")[0].1, Call::DeleteScan(ScanId(1)));
 }
 
@@ -166,7 +166,7 @@ fn read_only_session_refuses_changes_with_reason() {
 fn deletion_with_all_marks_hidden_is_refused() {
     let mut app = TestDashboard::new();
     app.keys("2 space / 't5' enter D");
-    assert!(app.model.overlay.modals.is_empty() && app.notices().contains("none shown"), "{}", app.notices());
+    assert!(app.model.overlay.modals.is_empty() && app.notices().contains("hidden by the filter"), "{}", app.notices());
 }
 
 #[test]

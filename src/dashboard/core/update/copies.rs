@@ -210,7 +210,10 @@ fn curl(model: &mut Model) -> Option<String> {
 fn copy_captured(model: &mut Model, sent: CaptureRecord, effects: &mut Vec<Effect>) {
     let marked = model.lists.captures.marks().len();
     if marked > 1 {
-        model.notify(Tone::Plain, format!("{marked} marked; curl command copied for the selected request only"));
+        model.notify(
+            Tone::Plain,
+            format!("curl command of the selected request copied, not of the {marked} marked requests"),
+        );
     }
     if !sent.request_url().path_known {
         model.notify(Tone::Plain, "path not reported by the service; copied with the logger's path");

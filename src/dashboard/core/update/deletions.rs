@@ -86,9 +86,9 @@ fn prompt(model: &mut Model, pane: Pane, verb_of_question: &str, verb: &'static 
         return model.notify(Tone::Plain, "nothing selected");
     }
     if chosen.ids.is_empty() {
-        let count = chosen.hidden.len();
+        let count = plural(chosen.hidden.len(), "marked row");
         let undo = model.key_label(Context::Lists, Action::List(ListAction::TakeBack));
-        return model.notify(Tone::Plain, format!("{count} marked, none shown; {undo} undoes the filter"));
+        return model.notify(Tone::Plain, format!("{count} hidden by the filter · {undo} undoes the filter"));
     }
     let matter = of(model, &chosen.ids);
     if matter.jobs.is_empty() && chosen.hidden.is_empty() {
@@ -100,7 +100,7 @@ fn prompt(model: &mut Model, pane: Pane, verb_of_question: &str, verb: &'static 
         let all = [chosen.ids, chosen.hidden.clone()].concat();
         let wider = question(model, verb_of_question, verb, of(model, &all));
         let all = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
-        prompt = prompt.with_line(format!("{} marked but not shown; {all} includes them.", chosen.hidden.len()));
+        prompt = prompt.with_line(format!("{all} includes {}.", plural(chosen.hidden.len(), "hidden marked row")));
         prompt.wider = Some(Box::new(wider));
     }
     model.open_prompt(prompt);
@@ -161,14 +161,15 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
     let ids: Vec<TargetId> = ids.iter().map(|&id| TargetId(id)).collect();
     let of = |id: &TargetId| model.data.scans.value().and_then(|scans| scans.of_target(*id));
     let scans: usize = ids.iter().filter_map(of).map(|of| of.positions.len()).sum();
-    let found = |id: &TargetId| model.data.findings.value().and_then(|findings| findings.of_target(*id));
-    let findings: usize = ids.iter().filter_map(found).map(|of| of.positions.len()).sum();
+    // Manual findings remain: they are stored on this machine.
+    let is_of_target = |issue: &&Arc<Issue>| issue.target_id.is_some_and(|id| ids.contains(&id));
+    let findings = model.items::<Issue>().iter().filter(is_of_target).filter(|issue| issue.own.is_none()).count();
     let mut lines = vec![format!("Also deletes {} and {}.", plural(scans, "scan"), plural(findings, "finding"))];
     let is_active = |scan: &&Arc<Scan>| scan.is_active() && ids.contains(&scan.target_id);
     let active = model.items::<Scan>().iter().filter(is_active).count();
     if active > 0 {
         let active = plural(active, "scan");
-        lines.push(format!("{active} still active: deletion is refused until every scan has ended."));
+        lines.push(format!("{active} still active: the service refuses the deletion until every scan has ended."));
     }
     let jobs = ids.into_iter().map(|id| {
         let name = model.target_name(id).map_or_else(|| id.to_string(), ToString::to_string);

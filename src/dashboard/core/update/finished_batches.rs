@@ -102,11 +102,11 @@ impl Model {
             }
             CallAnswer::Report(id) => {
                 let keys = self.report_keys();
-                self.notify(Tone::Good, format!("report {id} requested; {keys}"));
+                self.notify(Tone::Good, format!("report {id} requested · {keys}"));
             }
             CallAnswer::Created(id) if matches!(job.call, Call::CreateLogger { .. }) => {
                 let copy = self.key_label(Context::Copy, Action::Copy(CopyAction::Url));
-                self.notify(Tone::Good, format!("{} created (id {id}); {copy} copies its URL", job.about));
+                self.notify(Tone::Good, format!("{} created (id {id}) · {copy} copies its URL", job.about));
             }
             CallAnswer::Status(status) => self.notify(Tone::Good, format!("{} sent: status {status}", job.about)),
             CallAnswer::Emptied(emptied) => {

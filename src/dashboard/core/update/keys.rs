@@ -138,7 +138,7 @@ fn unknown_sequence(model: &mut Model, typed: &[KeyChord], key: KeyChord) {
     }
     let keys = printed(typed.iter().chain([&key]));
     let help = model.key_label(Context::Everywhere, Action::View(ViewAction::Help));
-    model.notify(Tone::Plain, format!("{keys} does nothing here; {help} shows the keys"));
+    model.notify(Tone::Plain, format!("{keys} does nothing here · {help} shows the keys"));
 }
 
 pub(crate) fn handle_terminal(model: &mut Model, action: TerminalAction, effects: &mut Vec<Effect>) {
@@ -173,5 +173,5 @@ fn cancel_queue(model: &mut Model) {
         _ => format!("{} cancelled", plural(waiting, "queued request")),
     };
     let again = model.key_label(Context::Everywhere, Action::Terminal(TerminalAction::Cancel));
-    model.notify(Tone::Plain, format!("{done}; {again} again quits"));
+    model.notify(Tone::Plain, format!("{done} · {again} again quits"));
 }

@@ -112,7 +112,7 @@ fn back(model: &mut Model) {
         model.notify(Tone::Plain, format!("{} removed", plural(count, "mark")));
     } else {
         let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));
-        model.overlay.notices.notify_until_key(model.now.mono, format!("nothing to close; {quit} quits"));
+        model.overlay.notices.notify_until_key(model.now.mono, format!("nothing to close · {quit} quits"));
     }
 }
 
@@ -146,7 +146,7 @@ fn other(model: &mut Model, by: isize) {
         steps::scroll(model, by as i64);
     } else {
         let open = model.key_label(Context::Lists, Action::List(ListAction::In));
-        model.notify(Tone::Plain, format!("no detail shown; {open} opens it"));
+        model.notify(Tone::Plain, format!("no detail shown · {open} opens the detail"));
     }
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn go_out(model: &mut Model) {
         Some(parent) => go(model, parent),
         None => {
             let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));
-            model.notify(Tone::Plain, format!("top level; {quit} quits"));
+            model.notify(Tone::Plain, format!("top level · {quit} quits"));
         }
     }
 }

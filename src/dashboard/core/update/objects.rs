@@ -146,10 +146,7 @@ fn scan_again(model: &mut Model) {
         Some(jobs) => deletions::prompt_start(model, jobs),
         None => {
             let new = model.key_label(Context::Scans, Action::Item(ItemAction::New));
-            model.notify(
-                Tone::Bad,
-                format!("scan not repeated: it used credentials that are not stored; {new} starts another scan"),
-            );
+            model.notify(Tone::Bad, format!("scan not repeated: its credentials are not stored · {new} starts a scan"));
         }
     }
 }

@@ -52,7 +52,7 @@ fn same_call_within_a_minute_prompts() {
         assert_eq!(app.calls("ctrl-o"), []);
         let prompt = app.prompt();
         assert_eq!(prompt.question, "Create again: logger probe2?");
-        assert!(prompt.lines[0].contains("may have created it already"), "{:?}", prompt.lines);
+        assert!(prompt.lines[0].contains("may already have created logger"), "{:?}", prompt.lines);
         let sent = app.calls(answer);
         assert_eq!(sent.len(), calls, "{answer}");
         if calls == 1 {

@@ -116,7 +116,7 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
     if let (true, Some(requested), false) = (first, &model.session.workspace, table.is_empty())
         && !table.items().iter().any(|workspace| workspace.is_called(requested))
     {
-        let shown = next.and_then(|id| table.get(id)).map_or("another one", |workspace| &workspace.name);
+        let shown = next.and_then(|id| table.get(id)).map_or("another workspace", |workspace| &workspace.name);
         let words = format!("workspace {requested} not found; showing {shown}");
         model.notify(Tone::Bad, words);
     }
@@ -155,7 +155,7 @@ fn handle_reports(model: &mut Model, table: Arc<Table<Report>>, at: Stamp) {
     for report in table.items().iter().filter(waited) {
         match report.status {
             ReportStatus::Finished => {
-                model.notify(Tone::Good, format!("report {} is ready; {}", report.download_name, model.report_keys()));
+                model.notify(Tone::Good, format!("report {} is ready · {}", report.download_name, model.report_keys()));
             }
             ReportStatus::Failed => model.notify(Tone::Bad, format!("report {} failed", report.download_name)),
             _ => {}

@@ -4,6 +4,7 @@ use crate::dashboard::base::{Effect, Pane, TextMode, Tone};
 use crate::dashboard::core::update::{lines, navigation, objects};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ItemAction, ListAction, MoveAction, TextAction};
+use crate::dashboard::list::order_words;
 use crate::dashboard::model::Model;
 use crate::dashboard::model::navigation::set_scope;
 
@@ -241,7 +242,7 @@ fn sort(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let name = model.cursor(pane).next_sort();
     model.show_rows(pane);
-    model.notify(Tone::Plain, format!("sorted by {name}"));
+    model.notify(Tone::Plain, format!("sorted: {}", order_words(name)));
 }
 
 /// backspace: undoes the last filter, then the scope; the unchanged query of a tab comes after the scope.
@@ -279,7 +280,7 @@ pub(crate) fn pause(model: &mut Model) {
     if list.paused {
         list.follow = false;
         let resume = model.key_label(Context::Captures, Action::Item(ItemAction::Pause));
-        model.overlay.notices.notify_until_key(model.now.mono, format!("stream paused; {resume} resumes"));
+        model.overlay.notices.notify_until_key(model.now.mono, format!("stream paused · {resume} resumes"));
     } else {
         list.select_at(&model.data.captures, usize::MAX);
         model.notify(Tone::Plain, "stream resumed");

@@ -80,7 +80,8 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
         let include = model.key_label(Context::Review, Action::Review(ReviewAction::Exclude));
         return match is_card {
             true => {
-                model.notify(Tone::Plain, format!("all findings of this card are excluded; {include} includes one"))
+                let why = format!("all findings of this card are excluded · {include} includes a finding");
+                model.notify(Tone::Plain, why)
             }
             false => model.notify(Tone::Plain, "nothing selected"),
         };
@@ -139,7 +140,7 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
         return match model.reviewing() {
             Some(_) => {
                 let exclude = model.key_label(Context::Review, Action::Review(ReviewAction::Exclude));
-                prompt.with_line(format!("{exclude} selects findings before the decision."))
+                prompt.with_line(format!("On the tab Affected, {exclude} excludes single findings."))
             }
             None => prompt,
         };
@@ -149,7 +150,7 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
     let question = format!("{}: {kinds}?", asks(format!("the {}", plural(count, "shown finding"))));
     let include = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
     let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending)))
-        .with_line(format!("{many} more marked but not shown; {include} includes all {}.", all.len()))
+        .with_line(format!("{} not shown; {include} includes all {}.", plural(many, "more marked finding"), all.len()))
         .with_enter();
     prompt.wider = Some(Box::new(wider));
     prompt

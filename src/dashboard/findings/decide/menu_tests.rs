@@ -197,7 +197,7 @@ fn rules_list_edits_query_verdict_and_state() {
         ruled.filter(|decided| decided.verdict == verdict).count()
     };
     app.keys("g r");
-    assert!(app.notices().contains("no rules · t in findings"));
+    assert!(app.notices().contains("no rules · in findings, t "));
     let id = app.model.data.findings.value().unwrap().items()[0].id;
     app.model.cursor(Pane::Findings).select_id(id.0);
     app.keys("t j j f");
@@ -224,10 +224,10 @@ fn next_decision_replaces_undo_hint_of_previous_one() {
     let mut app = app();
     app.keys("g g space j space c y");
     let first = app.notices();
-    assert!(first.contains("; u undoes"), "{first}");
+    assert!(first.contains(" · u undoes"), "{first}");
     app.keys("G space k space f y");
     let both = app.notices();
-    assert_eq!(both.matches("; u undoes").count(), 1, "{both}");
+    assert_eq!(both.matches(" · u undoes").count(), 1, "{both}");
     assert!(both.contains("false positive"), "{both}");
 }
 

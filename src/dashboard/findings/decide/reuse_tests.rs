@@ -96,7 +96,7 @@ fn menu_and_command_reuse_earlier_decision() {
     app.keys("u : 'take over' enter");
     assert_eq!(verdicts(&app)[1], Some(Verdict::FalsePositive));
     app.keys("u : 'take over is:offered' enter");
-    assert_eq!(app.prompt().question, "Reuse the earlier decision on 2 findings: is:offered?");
+    assert_eq!(app.prompt().question, "Reuse the earlier decision on 2 findings that match is:offered?");
     app.at += Duration::from_secs(1);
     app.keys("enter");
     assert_eq!(verdicts(&app), [Some(Verdict::FalsePositive), Some(Verdict::FalsePositive), None]);

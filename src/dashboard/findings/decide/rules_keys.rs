@@ -14,8 +14,10 @@ pub(crate) fn open(model: &mut Model) {
     if model.rules().is_empty() {
         let more = model.key_label(Context::Findings, Action::Decide(DecideAction::More));
         let down = model.key_label(Context::Decide, Action::Move(MoveAction::Down));
-        return model
-            .notify(Tone::Plain, format!("no rules · {more} in findings, {down} for the class, then a verdict key"));
+        return model.notify(
+            Tone::Plain,
+            format!("no rules · in findings, {more} {down} and a verdict key add one for the class"),
+        );
     }
     model.overlay.modals.push(Modal::Rules(Box::default()));
 }

@@ -92,7 +92,7 @@ impl Model {
 
     /// Reports a batch of decisions and the key that undoes it.
     pub(crate) fn notify_decided(&mut self, batch: EventId) {
-        let done = format!("{}; {}{UNDOES}", self.described(batch), self.undo_key());
+        let done = format!("{} · {}{UNDOES}", self.described(batch), self.undo_key());
         self.notify(Tone::Good, done);
     }
 

@@ -35,7 +35,7 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
         if absent < all {
             model.notify(
                 Tone::Plain,
-                format!("{absent} of {} are absent: only these are marked as fixed", plural(all, "finding")),
+                format!("{absent} of {} are absent · only absent findings are marked as fixed", plural(all, "finding")),
             );
         }
     }
@@ -65,7 +65,7 @@ pub(crate) fn prompt(model: &mut Model) {
     if !hidden.is_empty() {
         let (wider, excluded) = self::plan(model, &[&shown[..], &hidden[..]].concat(), many);
         let include = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
-        prompt = prompt.with_line(format!("{} marked but not shown; {include} includes them.", hidden.len()));
+        prompt = prompt.with_line(format!("{include} includes {}.", plural(hidden.len(), "hidden marked finding")));
         prompt.wider = Some(Box::new(question(wider, excluded)));
     }
     model.open_prompt(prompt);
@@ -171,7 +171,7 @@ pub(crate) fn compare_scans(model: &mut Model) {
     match chosen.as_slice() {
         [after] => match compare::before(&scans, after) {
             Some(before) => model.open_compare(before.id, after.id),
-            None => model.notify(Tone::Plain, "no earlier scan of this target and tool: mark two scans"),
+            None => model.notify(Tone::Plain, "no earlier scan of this target with this tool: mark two scans"),
         },
         [a, b] => {
             let (before, after) = compare::in_order(a, b);

@@ -231,7 +231,7 @@ fn retest_excludes_scans_with_secret() {
     app.feed(Snapshot::Scans(table([secret, ended(4, 2, -900)])));
     app.feed(Snapshot::Findings(table(before())));
     app.keys("3 * s");
-    assert_eq!(app.prompt().question, "Retest 2 findings? Repeats scan 4, Website scan of t2.acme.test.");
+    assert_eq!(app.prompt().question, "Retest 2 findings? Repeats scan 4 (Website scan of t2.acme.test).");
     assert!(app.prompt().lines.iter().any(|line| line.starts_with("2 findings excluded")), "{:?}", app.prompt().lines);
     app.keys("n * g g s");
     assert!(app.notices().contains("credentials that are not stored"), "{}", app.notices());
@@ -350,7 +350,7 @@ fn difference_of_finding_lists_changed_lines() {
 fn prompt_of_single_retest_names_finding_and_scan() {
     let mut app = app();
     app.keys("3 g g s");
-    assert_eq!(app.prompt().question, "Retest \"Private key\"? Repeats scan 1, Website scan of t1.acme.test.");
+    assert_eq!(app.prompt().question, "Retest \"Private key\"? Repeats scan 1 (Website scan of t1.acme.test).");
 }
 
 #[test]
@@ -369,7 +369,7 @@ fn ended_retest_is_reported_and_its_absent_finding_fixed_with_five_keys() {
     let mut findings = before();
     findings.push(found(20, 11, 1, "Git repository", Risk::High));
     app.feed(Snapshot::Findings(table(findings)));
-    assert!(app.notices().contains("retest ended: 1 finding absent · b n opens the board"), "{}", app.notices());
+    assert!(app.notices().contains("retest ended: 1 finding absent · bn opens the board"), "{}", app.notices());
     app.keys("b n x");
     let fixed = app.model.findings.triage.assessments.iter().filter(|one| one.verdict == Verdict::Fixed).count();
     assert_eq!((app.model.navigation.focus.pane, fixed), (Pane::Board, 1));

@@ -111,7 +111,7 @@ fn hidden_marked_board_rows_are_prompted_and_keep_marks() {
     {
         let mut app = retested();
         app.keys("g g space space G space / 'git' enter c");
-        assert!(app.prompt().lines[0].contains("2 more marked but not shown"), "{:?}", app.prompt().lines);
+        assert!(app.prompt().lines[0].contains("2 more marked findings not shown"), "{:?}", app.prompt().lines);
         app.at += Duration::from_secs(1);
         app.keys(answer);
         assert_eq!(with(&app, Verdict::Confirmed), expected, "{answer}");

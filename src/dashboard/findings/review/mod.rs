@@ -74,15 +74,15 @@ fn ids_of(review: &Review) -> HashSet<i64> {
 
 fn resume(model: &mut Model, review: Box<Review>) {
     let notice = format!("review resumed, {}", plural(review.len(), "card"));
-    let elsewhere = count_elsewhere(model, &review);
+    let not_on_cards = count_not_on_cards(model, &review);
     model.findings.review = Some(review);
     open(model);
-    match elsewhere {
+    match not_on_cards {
         0 => model.notify(Tone::Plain, notice),
         _ => {
             let key = model.key_label(Context::Review, Action::Review(ReviewAction::End));
-            let elsewhere = plural(elsewhere, "shown finding");
-            model.notify(Tone::Bad, format!("{notice} · {elsewhere} not included · {key} ends this review"))
+            let excluded = plural(not_on_cards, "shown finding");
+            model.notify(Tone::Bad, format!("{notice} · {excluded} not included · {key} ends this review"))
         }
     }
 }
@@ -103,10 +103,10 @@ fn listed(model: &Model) -> ReviewedList {
 /// The question when the list shows other findings than those of the paused review.
 fn resume_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
     let on_cards = ids_of(review);
-    let elsewhere = ids.iter().filter(|id| !on_cards.contains(&id.0)).count();
+    let not_on_cards = ids.iter().filter(|id| !on_cards.contains(&id.0)).count();
     let (cards, findings) = (plural(review.len(), "card"), plural(on_cards.len(), "finding"));
     let shown = plural(ids.len(), "finding");
-    let line = format!("It began with another filter. The list shows {shown}, {elsewhere} of them on no card.");
+    let line = format!("Its filter was different; {not_on_cards} of {shown} in the list are not on its cards.");
     Prompt::new(format!("Resume the paused review of {cards} with {findings}?"), Then::ResumeReview)
         .with_line(line)
         .with_other("new review", replace_prompt(model, review, ids, "shown"))
@@ -136,7 +136,7 @@ pub(crate) fn start(model: &mut Model, ids: Vec<IssueId>, effects: &mut Vec<Effe
 }
 
 /// The number of shown findings that are on no card.
-fn count_elsewhere(model: &Model, review: &Review) -> usize {
+fn count_not_on_cards(model: &Model, review: &Review) -> usize {
     let Some(table) = model.data.findings.value() else { return 0 };
     let on_cards = ids_of(review);
     model.lists.findings.shown(table).filter(|id| !on_cards.contains(&id.0)).count()

@@ -18,7 +18,7 @@ use crate::client::Problem;
 use crate::contract::Stamp;
 use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::input::{Action, Context, ListAction};
-use crate::dashboard::list::{Group, GroupPlace, List};
+use crate::dashboard::list::{Group, GroupPlace, List, order_words};
 use crate::dashboard::model::Stored;
 use crate::dashboard::ui::{
     Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line, draw_header_row, draw_line,
@@ -236,14 +236,6 @@ impl<'a> ListPane<'a> {
             marks: (0, 0),
             place: None,
         }
-    }
-}
-
-/// The sort order as a phrase.
-fn order_words(name: &str) -> String {
-    match name {
-        "newest" => "newest first".to_owned(),
-        name => format!("by {name}"),
     }
 }
 

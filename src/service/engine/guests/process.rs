@@ -61,8 +61,8 @@ impl GuestEnd {
         match self {
             GuestEnd::Success => None,
             GuestEnd::Failure => Some("ended with an error"),
-            GuestEnd::TimeLimit => Some("was ended at its time limit"),
-            GuestEnd::OutputLimit => Some("was ended at its output limit"),
+            GuestEnd::TimeLimit => Some("was killed at its time limit"),
+            GuestEnd::OutputLimit => Some("was killed at its output limit"),
         }
     }
 }

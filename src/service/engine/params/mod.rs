@@ -77,7 +77,7 @@ pub fn check_rate(params: &Value, address: &Address, limits: &ScanLimits) -> Res
     }
 }
 
-const WITHOUT_HTTP: &str = "cannot be used: this tool sends no HTTP requests";
+const WITHOUT_HTTP: &str = "cannot be used: the probes of this tool do not log in";
 
 fn check_website(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     let params = WebsiteParams::parse(params)?;

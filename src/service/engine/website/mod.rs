@@ -267,8 +267,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         return Err(ScanOutcome::AuthFailed(match web.is_home(url) {
             true => format!("{url} rejected the credentials of the scan ({status})"),
             false => format!(
-                "{url} responds with {status} and receives no credentials, because it is not the target: use it as the \
-                 target"
+                "{url} responds with {status} and receives no credentials, because it is not the target: use this URL \
+                 as the target"
             ),
         }));
     }

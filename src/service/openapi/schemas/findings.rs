@@ -60,7 +60,7 @@ fn finding() -> Schema {
                 "owasp_2025": "A02 - Security Misconfiguration"
             },
             "test_description": "Content-Security-Policy of pages", "test_finished": true,
-            "vuln_description": "Pages have no Content-Security-Policy header.",
+            "vuln_description": "Pages have no Content-Security-Policy header, so browsers run scripts from any source.",
             "vuln_evidence": {
                 "type": "table",
                 "data": {
@@ -68,8 +68,8 @@ fn finding() -> Schema {
                     "rows": [["https://shop.acme.test/", "content-security-policy", "absent"]]
                 }
             },
-            "risk_description": "A cross-site scripting vulnerability can be exploited without restriction.",
-            "recommendation": "Send a Content-Security-Policy, first in report-only mode.",
+            "risk_description": "Without a policy, a cross-site scripting vulnerability can be exploited without restriction.",
+            "recommendation": "Send a Content-Security-Policy, first in report-only mode; start with default-src 'self'.",
             "references": ["https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CSP"],
             "port": 443, "protocol": "tcp", "service": "https", "target_id": 3,
             "target_name": "https://shop.acme.test/", "task_id": 9

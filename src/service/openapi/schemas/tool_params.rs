@@ -240,7 +240,7 @@ fn without_credentials() -> Value {
 }
 
 fn without_http() -> Value {
-    json!({"type": "null", "description": "Cannot be used: this tool sends no HTTP requests."})
+    json!({"type": "null", "description": "Cannot be used: the probes of this tool do not log in."})
 }
 
 fn authentication() -> Schema {

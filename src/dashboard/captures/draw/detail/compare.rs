@@ -21,7 +21,7 @@ pub(crate) type RowAndWhole<'a> = (&'a CaptureRow, &'a Capture);
 
 /// The text without a second capture.
 pub(crate) fn nothing(theme: Theme) -> Vec<Line<'static>> {
-    vec![words("no earlier capture of this address or payload: mark two to compare", theme.dim())]
+    vec![words("no earlier capture from this address or with this payload: mark two", theme.dim())]
 }
 
 /// The parts of both captures, the earlier capture first. Differing parts come first.

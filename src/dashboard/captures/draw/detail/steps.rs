@@ -68,7 +68,7 @@ fn result(theme: Theme, bytes: &[u8], indent: usize) -> Vec<Line<'static>> {
     let dumped = &bytes[..bytes.len().min(DUMPED * DUMPED_A_LINE)];
     let mut lines: Vec<Line<'static>> = hex_lines(theme, dumped, DUMP).into_iter().take(DUMPED).map(shifted).collect();
     if bytes.len() > dumped.len() {
-        lines.push(shifted(Line::from(Span::styled(format!("{} in all", format::bytes(bytes.len())), theme.dim()))));
+        lines.push(shifted(Line::from(Span::styled(format!("{} in total", format::bytes(bytes.len())), theme.dim()))));
     }
     lines
 }

@@ -49,7 +49,7 @@ fn title(menu: &DecideMenu) -> String {
     };
     let hidden = match menu.hidden.len() {
         0 => String::new(),
-        count => format!(", {count} more marked but not shown"),
+        count => format!(", {count} more not shown"),
     };
     format!("{what} {}{hidden}", of(menu))
 }
@@ -91,7 +91,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
     let accept = Action::Verdict(VerdictAction::AcceptRisk);
     let of_accept = cx.model.keyboard.keymap.key_of(Context::Decide, accept);
-    let until = of_accept.map_or_else(|| "if accepted: 90 days".to_owned(), |key| format!("90 days by {key}"));
+    let until = of_accept.map_or_else(|| "if accepted: 90 days".to_owned(), |key| format!("{key} sets 90 days"));
     let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
         let (value, style) = match value {
             Some(value) => (text::start(&text::clean(&value), room).into_owned(), cx.theme.strong()),
@@ -150,7 +150,7 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
     if let Some((found, by_hand)) = menu.preview {
         lines.push(words(format!("  (a rule; {} now)", text::plural(found, "finding")), theme.text()));
         if by_hand > 0 {
-            lines.push(words(format!("  {by_hand} manually decided"), theme.dim()));
+            lines.push(words(format!("  {by_hand} of them manually decided"), theme.dim()));
         }
     }
     lines.push(Line::from(vec![
@@ -185,7 +185,7 @@ fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
         lines.push(words("such as 2027-01-31, 30d, 8w, 1y or none", theme.dim()));
     }
     if entry.choice == MenuChoice::Tags && entry.error.is_none() && entry.offers.selected().is_none() {
-        lines.push(words("such as: client -later (a minus removes a tag)", theme.dim()));
+        lines.push(words("such as client -later; a minus removes a tag", theme.dim()));
     }
     let left = usize::from(area.height).saturating_sub(lines.len());
     for (chosen, offer) in entry.offers.window(left) {

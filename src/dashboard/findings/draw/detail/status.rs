@@ -49,7 +49,7 @@ pub(crate) fn counted<'s>(assessments: impl Iterator<Item = Option<&'s Assessmen
     open.into_iter().chain(counts).collect()
 }
 
-/// `was at tcp/8443: false positive by anna 3d ago   = reuses it`, if the port of a finding seems to have moved.
+/// `was on tcp/8443: false positive by anna 3d ago   = reuses it`, if the port of a finding seems to have moved.
 pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
     let before = cx.model.earlier_decision(issue.id)?;
     let (event, decision) = before.shown()?;
@@ -57,8 +57,11 @@ pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
     if let Some(reason) = decision.reason {
         words.push_str(&format!(", {}", reason.phrase()));
     }
-    let place = if before.identity.service == issue.identity.service { "elsewhere" } else { &before.identity.service };
-    let earlier = format!("was at {place}: {words} by {} {}", event.who, ago(cx, Some(event.at)));
+    let place = match &before.identity.service {
+        service if *service == issue.identity.service => "elsewhere".to_owned(),
+        service => format!("on {service}"),
+    };
+    let earlier = format!("was {place}: {words} by {} {}", event.who, ago(cx, Some(event.at)));
     let key = key(cx, Context::Findings, Action::Decide(DecideAction::ReuseEarlier));
     Some(Line::from(vec![
         Span::styled(text::clean(&earlier).into_owned(), cx.theme.warn()),

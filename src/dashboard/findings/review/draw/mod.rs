@@ -1,7 +1,7 @@
 //! A review on the screen: one card, or the summary.
 //!
 //! ```text
-//!  REVIEW 12 of 34   11 decided: 4c 5f 2a   288 findings left          the header
+//!  REVIEW 12 of 34   11 decided: 4 confirmed, 7 false pos   288 findings left   the header
 //!  · INFO    Content-Security-Policy missing     57 findings, 57 targets
 //!  2 new · 55 unchanged   CWE-693  A05:2021   proven yes   EPSS –   KEV no
 //!  ▌Overview▐  Evidence  Where 57  Refs 2  History 3
@@ -24,37 +24,27 @@ use crate::text::clean;
 use crate::triage::{Issue, Presence, Verdict};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
-/// `REVIEW 12 of 34   11 decided: 4c 5f 2a   288 findings left`
-pub(crate) fn place(cx: &Cx<'_>, review: &Review) -> Line<'static> {
+/// `REVIEW 12 of 34   11 decided: 4 confirmed, 7 false pos   288 findings left`; without the verdicts if they do not fit.
+pub(crate) fn place(cx: &Cx<'_>, review: &Review, room: u16) -> Line<'static> {
     let theme = cx.theme;
     let outcome = review.outcome(&cx.model.findings.triage.state);
     let place = match review.card() {
         Some(_) => format!("REVIEW {} of {}", review.progress.at + 1, review.len()),
         None => format!("REVIEW summary, {}", format::plural(review.len(), "card")),
     };
-    let letters: String =
-        outcome.verdicts.iter().map(|(verdict, cards, _)| format!(" {cards}{}", letter(*verdict))).collect();
     let decided = match outcome.decided() {
         0 => "none decided".to_owned(),
-        decided => format!("{decided} decided:{letters}"),
+        decided => format!("{decided} decided"),
     };
+    let verdicts: Vec<String> =
+        outcome.verdicts.iter().map(|(verdict, cards, _)| format!("{cards} {}", verdict.word())).collect();
     let left = format!("{} left", format::plural(outcome.left, "finding"));
-    let dim = |text| vec![Span::styled(text, theme.dim())];
-    joined([vec![Span::styled(place, theme.strong())], dim(decided), dim(left)], "   ")
-}
-
-/// The key of a verdict, for counts.
-fn letter(verdict: Verdict) -> char {
-    match verdict {
-        Verdict::Open => 'o',
-        Verdict::InReview => 'i',
-        Verdict::Confirmed => 'c',
-        Verdict::FalsePositive => 'f',
-        Verdict::RiskAccepted => 'a',
-        Verdict::NotApplicable => 'w',
-        Verdict::Fixed => 'x',
-        Verdict::Duplicate => 'd',
-    }
+    let line = |decided: String| {
+        let dim = |text| vec![Span::styled(text, theme.dim())];
+        joined([vec![Span::styled(place.clone(), theme.strong())], dim(decided), dim(left.clone())], "   ")
+    };
+    let whole = line(format!("{decided}: {}", verdicts.join(", ")));
+    if verdicts.is_empty() || whole.width() > usize::from(room) { line(decided) } else { whole }
 }
 
 /// Draws what is under the header.
@@ -167,7 +157,7 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         .any(|issue| cx.model.assessment(issue.id).is_some_and(|assessment| !assessment.is_undecided()))
     {
         let decisions = finding::status::counted(facts.issues.iter().map(|issue| cx.model.assessment(issue.id)));
-        let text = format!("now {}", decisions.join(&format!(" {} ", theme.glyphs.separator)));
+        let text = format!("current: {}", decisions.join(&format!(" {} ", theme.glyphs.separator)));
         parts.push(vec![Span::styled(text, theme.warn())]);
     }
     let offered = facts.issues.iter().filter(|issue| cx.model.earlier_decision(issue.id).is_some()).count();
@@ -178,14 +168,17 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
             .keymap
             .key_of(Context::Review, Action::Decide(DecideAction::ReuseEarlier))
             .unwrap_or_default();
-        let text = format!("{offered} moved here from another port · {key} reuses the earlier decision");
+        let moved = format::plural(offered, "finding");
+        let text = format!("{moved} moved here from another port · {key} reuses the earlier decision");
         parts.push(vec![Span::styled(text, theme.warn())]);
     }
     if facts.more > 0 {
-        parts.push(vec![Span::styled(format!("{} more of this group, not on this card", facts.more), theme.warn())]);
+        let more = format::plural(facts.more, "more finding");
+        parts.push(vec![Span::styled(format!("{more} of this group, not on this card"), theme.warn())]);
     }
     if facts.absent > 0 {
-        parts.push(vec![Span::styled(format!("{} absent since", facts.absent), theme.warn())]);
+        let absent = format::plural(facts.absent, "finding");
+        parts.push(vec![Span::styled(format!("{absent} absent since the review started"), theme.warn())]);
     }
     (!parts.is_empty()).then(|| joined(parts, "   "))
 }

@@ -112,7 +112,7 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
         (variants, alike) => format!("   {variants} variants, the most common in {}", format::plural(alike, "finding")),
     };
     if evidence.looked_at < facts.issues.len() {
-        counts.push_str(&format!(", of the first {}", evidence.looked_at));
+        counts.push_str(&format!(", in the first {} findings", evidence.looked_at));
     }
     heading(cx.theme, format!("Evidence{counts}"), lines);
     if differ == 0 {
@@ -201,14 +201,15 @@ pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines
     if let Some(last) = facts.repeated_decision() {
         let more = cx.model.key_label(Context::Findings, Action::Decide(DecideAction::More));
         let (verdict, separator) = (last.verdict.phrase(), cx.theme.glyphs.separator);
-        let offer = format!("  decided alike three times: {verdict} {separator} {more} makes a rule");
+        let offer = format!("  same decision three times: {verdict} {separator} {more} makes a rule");
         lines.push(words(offer, cx.theme.key()));
         if let Some(rule) = facts.rule {
             let (findings, targets) =
                 (format::plural(rule.findings, "finding"), format::plural(rule.targets, "target"));
             let kept = match rule.decided {
                 0 => String::new(),
-                decided => format!("; {decided} manually decided, unchanged"),
+                1 => "; 1 finding keeps its manual decision".to_owned(),
+                decided => format!("; {} keep their manual decision", format::plural(decided, "finding")),
             };
             lines.push(words(format!("  the rule matches {findings} on {targets} now{kept}"), cx.theme.text()));
         }
