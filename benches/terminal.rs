@@ -216,7 +216,7 @@ impl Terminal {
         std::fs::read_dir(tasks).unwrap().flatten().filter_map(of).collect()
     }
 
-    /// What an idle screen costs in so many seconds.
+    /// The cost of an idle screen during these seconds.
     fn idle(&self, seconds: u64) -> String {
         let (before, bytes, cpu, started_at) = (self.wakeups(), self.bytes(), self.cpu(), Instant::now());
         std::thread::sleep(Duration::from_secs(seconds));
@@ -347,7 +347,7 @@ fn in_one_response() -> i64 {
     *FINDINGS as i64 / 50 * 51
 }
 
-/// What the list shows when it has all findings: `1 of 100 000`.
+/// The position line of the list when it has all findings: `1 of 100 000`.
 fn listed() -> String {
     format!(" of {}", *FINDINGS / 1_000)
 }

@@ -162,7 +162,7 @@ impl Demo {
         Ok(())
     }
 
-    /// The recording in asciinema's format, version 2. Requests to the terminal (OSC), such as a copy, are left out: a
+    /// The recording in asciinema's format, version 2. Requests to the terminal (OSC), such as a copy, are excluded: a
     /// replay would repeat them.
     fn cast(&self) -> Result<String> {
         let (width, height) = self.size;

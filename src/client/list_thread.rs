@@ -1,4 +1,4 @@
-//! The thread that decodes long answers and makes the tables of long lists.
+//! The thread that decodes long responses and builds the tables of long lists.
 //!
 //! The allocator keeps freed memory for each thread. If this work moved between the threads of a pool, several of them would
 //! keep as much as the longest list needs for a moment.
@@ -15,12 +15,12 @@ static QUEUE: LazyLock<mpsc::Sender<Work>> = LazyLock::new(|| {
     let (queue, waiting) = mpsc::channel::<Work>();
     let run = move || waiting.into_iter().for_each(|work| _ = catch_unwind(AssertUnwindSafe(work)));
     if let Err(error) = thread::Builder::new().name("lists".to_owned()).spawn(run) {
-        tracing::error!(%error, "no thread for lists");
+        tracing::error!(%error, "list thread not started");
     }
     queue
 });
 
-/// Runs work after the work that is waiting. `None` if it panics.
+/// Runs work on the thread, after the queued work. `None` if the work panics.
 pub(crate) async fn on_list_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (answer, result) = oneshot::channel();
     // Nobody waits for the result of a cancelled request.
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_runs_on_one_thread_and_a_panic_does_not_end_it() {
+    async fn panic_of_work_does_not_end_list_thread() {
         let thread = || thread::current().id();
         let first = on_list_thread(thread).await;
         assert_eq!(on_list_thread(|| panic!("expected by this test")).await, None::<()>);

@@ -51,8 +51,8 @@ impl TomlProblem {
             .or_else(|| split(why, "invalid value: ", ", expected "))
             .or_else(|| split(why, "unknown variant ", ", expected "))
         {
-            let not = if is_secret(name) { String::new() } else { format!(", not {}", found(given)) };
-            return with(format!("`{name}` must be {}{not}", wanted(expected)), REMEDY);
+            let not = if is_secret(name) { String::new() } else { format!(", not {}", describe_given(given)) };
+            return with(format!("`{name}` must be {}{not}", describe_expected(expected)), REMEDY);
         }
         if why.starts_with("duplicate key") && !value.is_empty() {
             return with(format!("`{name}` is set twice"), REMEDY);
@@ -74,14 +74,14 @@ fn split<'a>(text: &'a str, first: &str, second: &str) -> Option<(&'a str, &'a s
     text.strip_prefix(first)?.split_once(second)
 }
 
-/// The name of the table whose head is the last one before this place.
+/// The name of the last table header before this position.
 fn table_of(text: &str, at: usize) -> Option<&str> {
-    let mut heads = text[..at].lines().filter_map(|line| line.trim().strip_prefix('[')?.split_once(']'));
-    heads.next_back().map(|(name, _)| name.trim())
+    let mut headers = text[..at].lines().filter_map(|line| line.trim().strip_prefix('[')?.split_once(']'));
+    headers.next_back().map(|(name, _)| name.trim())
 }
 
 /// `a boolean`, or the names in "one of `a`, `b`".
-fn wanted(expected: &str) -> String {
+fn describe_expected(expected: &str) -> String {
     match expected {
         "a boolean" => "true or false".to_owned(),
         "u16" => "a whole number from 0 to 65535".to_owned(),
@@ -93,7 +93,7 @@ fn wanted(expected: &str) -> String {
 }
 
 /// `string "yes"`, ``integer `-1` ``, `map` or a name in backticks.
-fn found(given: &str) -> String {
+fn describe_given(given: &str) -> String {
     match given {
         "map" => "a table".to_owned(),
         "sequence" => "a list".to_owned(),

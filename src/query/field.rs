@@ -78,6 +78,15 @@ impl FieldSpec {
     /// Example for a list whose rows have other values.
     pub fn example_in(&self, list: QueryKind) -> &'static str {
         match (self.field, list) {
+            (Field::Text, Scans) => "text:\"connection refused\"",
+            (Field::Text, Targets) => "text:shop",
+            (Field::Text, Captures) => "text:metadata",
+            (Field::Text, Loggers) => "text:blind",
+            (Field::Text, Payloads) => "text:ssrf",
+            (Field::Text, Reports) => "text:website",
+            (Field::Text, Wordlists) => "text:parameters",
+            (Field::Text, Workspaces) => "text:acme",
+            (Field::Text, Activity) => "text:timeout",
             (Field::Name, Targets) => "name:shop*",
             (Field::Name, Loggers) => "name:blind-ssrf",
             (Field::Name, Reports) => "name:website",

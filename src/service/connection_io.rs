@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusal_recognises_error_responses_of_hyper_only() {
+    fn refusal_recognizes_error_responses_of_hyper_only() {
         let response = |status: &str, rest: &str| format!("HTTP/1.1 {status}\r\n{rest}\r\n");
         let of_hyper = response("431 Request Header Fields Too Large", "content-length: 0\r\ndate: x\r\n");
         assert_eq!(refusal(of_hyper.as_bytes()), Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));

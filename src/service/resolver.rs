@@ -50,7 +50,7 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// The error of the system's resolver, which has no code: glibc, macOS and musl say these words for EAI_NONAME and EAI_NODATA.
+/// The error of the system's resolver, which has no code: glibc, macOS and musl report these texts for EAI_NONAME and EAI_NODATA.
 fn system_error(why: String) -> LookupError {
     const MISSING: [&str; 5] = [
         "Name or service not known",

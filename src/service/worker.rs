@@ -253,7 +253,9 @@ fn end_of(outcome: ScanOutcome) -> End {
         ScanOutcome::AuthFailed(message) => (ScanStatus::AuthFailed, message),
         ScanOutcome::OutOfScope(refusal) => (ScanStatus::Stopped, format!("{ENDED_BY_SCOPE}{refusal}")),
         // The worker did not cancel this scan.
-        ScanOutcome::Cancelled => (ScanStatus::Aborted, "the scan ended with an internal error; see the log of the service".to_owned()),
+        ScanOutcome::Cancelled => {
+            (ScanStatus::Aborted, "the scan ended with an internal error; see the log of the service".to_owned())
+        }
     };
     End::Outcome(status, message)
 }

@@ -176,7 +176,7 @@ impl ListedFinding {
         &self.common
     }
 
-    /// The same finding with equal common fields, which others have too.
+    /// This finding with an equal, shared copy of its common fields.
     pub(super) fn with_common(self, common: Arc<CommonFindingFields>) -> Self {
         Self { common, ..self }
     }
@@ -302,7 +302,7 @@ impl ListedFinding {
         references + self.cve.len()
     }
 
-    /// Bytes that it occupies in memory, approximately: of its common fields its share; shared texts are not counted.
+    /// Approximate bytes in memory: own fields and a share of the common fields, without shared texts.
     pub fn bytes(&self) -> usize {
         size_of::<Self>()
             + (size_of::<CommonFindingFields>() + self.cve.len() * size_of::<Shared>())

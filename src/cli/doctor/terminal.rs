@@ -16,7 +16,7 @@ use crate::dashboard::ui::{LEAST, Scheme, Theme, UNICODE};
 
 const AREA: &str = "terminal";
 /// Limit for the answers of the terminal. A slow connection needs more than the 100 ms of the dashboard.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TERMINAL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Limit for tmux.
 const TMUX_LIMIT: Duration = Duration::from_secs(1);
 
@@ -27,7 +27,7 @@ pub async fn check() -> Vec<Diagnosis> {
     if stdin().is_terminal() && stdout().is_terminal() {
         let theme = Theme::from_env(variable);
         let glyphs: Vec<&str> = if std::ptr::eq(theme.glyphs, &UNICODE) { UNICODE.letters() } else { Vec::new() };
-        let answers = TerminalAnswers::query(&glyphs, PATIENCE);
+        let answers = TerminalAnswers::query(&glyphs, TERMINAL_TIMEOUT);
         all.push(size(Terminal::size()));
         all.push(background(theme, answers.background));
         all.push(synchronized(answers.synchronized));

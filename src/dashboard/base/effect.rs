@@ -107,7 +107,7 @@ pub enum Effect {
     /// Store payloads: new ones, and changed ones with a higher version.
     Plant(Vec<Arc<Payload>>),
     /// Look again for tokens in captures that were here before them; answered by `OobNews::Recognized`.
-    Recognise {
+    Recognize {
         /// The captures, sharing what they hold.
         captures: Vec<CaptureRow>,
         /// The new tokens.

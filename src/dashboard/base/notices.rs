@@ -70,7 +70,7 @@ impl Notices {
         }
     }
 
-    /// Adds a notice about an event that nobody waited for at the screen: it remains until a key after its time.
+    /// Adds a notice that the user may miss: it remains until the first key after its time.
     pub fn notify_until_seen(&mut self, now: Duration, tone: Tone, text: impl Into<String>) {
         self.notify(now, tone, text);
         if let Some(last) = self.all.back_mut() {

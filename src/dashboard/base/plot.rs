@@ -82,12 +82,12 @@ impl PlotNumbers {
 /// The present findings over time.
 #[derive(Debug, Default, PartialEq)]
 pub struct FindingCounts {
-    /// At each time at which a scan found new ones, or no longer found some.
+    /// The counts at each time at which a scan found new findings, or no longer found some.
     pub samples: Vec<(Stamp, PlotCounts)>,
 }
 
 impl FindingCounts {
-    /// The first time, and the last one with its counts, which is now unless a sample is newer.
+    /// The first time, and the last time with its counts: `now`, or that of a newer sample.
     pub fn span(&self, now: Stamp) -> Option<(Stamp, (Stamp, PlotCounts))> {
         let (first, last) = (self.samples.first()?, self.samples.last()?);
         Some((first.0, (last.0.max(now), last.1)))
@@ -99,7 +99,7 @@ impl FindingCounts {
         self.samples.get(next.saturating_sub(1)).map(|(_, counts)| *counts).unwrap_or_default()
     }
 
-    /// The samples with one for now.
+    /// The samples, and one for the current time.
     pub fn until(&self, now: Stamp) -> Vec<(Stamp, PlotCounts)> {
         let mut samples = self.samples.clone();
         let last = self.span(now).map(|(_, last)| last);

@@ -67,7 +67,7 @@ pub struct Measures {
     pub detail_cursor: u32,
     /// Columns the shown detail has beyond its width when not wrapped.
     pub detail_overhang: u16,
-    /// What folds at each line of the shown detail, because keys can arrive before the next frame. Empty unless the detail has
+    /// The fold at each line of the shown detail, stored because keys can arrive before the next frame. Empty unless the detail has
     /// JSON and the focus: only then it has a cursor.
     pub folds: Arc<[Option<JsonFold>]>,
     pub map: ScreenMap,

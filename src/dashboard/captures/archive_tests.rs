@@ -94,7 +94,7 @@ fn payload_of_command_is_searched_from_day_before_it() {
     let mut sent = |payload| app.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
     assert_eq!(sent(payload(1, 3)), [], "all captures are days older");
     let effects = sent(payload(2, 0));
-    let [Effect::Recognise { captures, grown }] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Effect::Recognize { captures, grown }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!((captures.len(), grown.len()), (3, 1));
     assert_eq!(sent(payload(2, 0)), [], "the payload is known");
     let mentions = calls(2, 2, "").mentions;

@@ -92,7 +92,7 @@ impl Model {
         let since = Timestamp::from_second(first.saturating_sub(DAY)).unwrap_or(Timestamp::MIN);
         let captures: Vec<CaptureRow> = self.data.captures.since(Stamp(since)).cloned().collect();
         if !captures.is_empty() {
-            effects.push(Effect::Recognise { captures, grown });
+            effects.push(Effect::Recognize { captures, grown });
         }
     }
 

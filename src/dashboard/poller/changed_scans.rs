@@ -12,8 +12,8 @@ use tokio::time::Instant;
 
 /// The least time between two fetches of the findings of a running scan, for each of its findings.
 const GAP_PER_FINDING: Duration = Duration::from_millis(2);
-/// The same for each finding of the workspace, because the tables of all are made again: a hundred times what that costs, so
-/// that it takes 1 % of the time.
+/// The least time for each finding of the workspace, because each fetch rebuilds the tables of all findings. It is a
+/// hundred times the cost of a rebuild, so rebuilds take 1 % of the time.
 const GAP_PER_ROW: Duration = Duration::from_micros(500);
 /// The longest such time.
 const LONGEST_GAP: Duration = Duration::from_secs(60);
@@ -106,7 +106,7 @@ impl ChangedScans {
         self.removed.clear();
     }
 
-    /// At most `most` scans to be fetched now, those first that were fetched longest ago or never, and the scans that no longer exist.
+    /// At most `most` scans to fetch now, the least recently fetched first, and the scans that no longer exist.
     pub fn take(&mut self, now: Instant, gap: Duration, most: usize) -> (Vec<(ScanId, TargetId)>, BTreeSet<ScanId>) {
         let is_due = |id: &&ScanId| self.due_at(**id, gap).is_none_or(|at| at <= now);
         let mut due: Vec<ScanId> = self.waiting.iter().rev().filter(is_due).copied().collect();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn running_scans_that_were_left_out_are_fetched_next() {
+    fn skipped_running_scans_are_fetched_next() {
         let (mut moved, start) = (ChangedScans::default(), Instant::now());
         let found = |moved: &mut ChangedScans, count| {
             moved.learn(&Table::new((1..=3).map(|id| scan(id, ScanStatus::Running, Some(count), 1))));

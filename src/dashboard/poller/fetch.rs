@@ -240,7 +240,7 @@ async fn active_scans(
         match client.get_scan(id).await {
             Ok(scan) => _ = all.insert(id, Arc::new(scan)),
             Err(error) if error.kind == ErrorKind::NotFound => _ = all.remove(&id),
-            // As known.
+            // The known scan is current.
             Err(error) if error.kind == ErrorKind::NotModified => {}
             Err(error) => return Err(error),
         }

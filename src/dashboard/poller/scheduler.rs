@@ -30,7 +30,7 @@ const AT_ONCE: usize = 6;
 /// Most requests for captures in flight: loggers that hang must not delay the lists.
 const CAPTURES_AT_ONCE: usize = 3;
 /// A refresh replaces requests that have waited longer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const HANGING_READ: Duration = Duration::from_secs(2);
 /// Waiting scans are polled this often as long as none is known.
 const WAITING: Duration = Duration::from_secs(5);
 /// Scans whose findings are fetched by one request.
@@ -168,7 +168,7 @@ impl Scheduler {
         let refreshed = std::mem::take(&mut self.refreshed);
         let hangs = |(slot, request): (&FetchSlot, &InFlight)| {
             let is_refreshed = refreshed.iter().any(|list| slot.is_read_with(*list));
-            (is_refreshed && now.saturating_duration_since(request.sent) > PATIENCE).then_some(*slot)
+            (is_refreshed && now.saturating_duration_since(request.sent) > HANGING_READ).then_some(*slot)
         };
         let hanging: Vec<FetchSlot> = self.in_flight.iter().filter_map(hangs).collect();
         for slot in &hanging {
@@ -272,7 +272,7 @@ impl Scheduler {
         let schedule = self.schedule(list);
         schedule.last = last;
         if std::mem::take(&mut schedule.is_requested) {
-            // The user or the poller doubts what is known.
+            // The user refreshed the list, or the poller must confirm an empty response.
             self.tags.remove(&FetchSlot::List(list));
         }
     }

@@ -34,7 +34,7 @@ pub struct Prompt {
     pub then: Then,
     /// The question for the key `a`: the same one with the marked rows that the filter hides, or another action.
     pub wider: Option<Box<Prompt>>,
-    /// The word of that key, if it is another action.
+    /// The label of the key `a`, if it takes another action.
     pub wider_word: Option<&'static str>,
     /// When it was opened.
     pub opened: Duration,

@@ -31,9 +31,9 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{Instant, sleep_until, timeout};
 
 /// How long a snapshot waits for a newer one before it is written.
-const REST: Duration = Duration::from_secs(10);
+const SNAPSHOT_DEBOUNCE: Duration = Duration::from_secs(10);
 /// Long lists wait longer: so many times the duration of the last write, which is 1 % of the time.
-const REST_FACTOR: u32 = 100;
+const DEBOUNCE_FACTOR: u32 = 100;
 /// Limit for the remaining writes at the end: short, because they are only a cache.
 const GOODBYE: Duration = Duration::from_secs(3);
 
@@ -156,7 +156,7 @@ impl CacheTask {
             answers,
             waiting: Arc::default(),
             written: BTreeMap::new(),
-            rest: REST,
+            rest: SNAPSHOT_DEBOUNCE,
         }
     }
 
@@ -235,7 +235,7 @@ impl CacheTask {
                 self.written.insert(file, (revision, at));
             }
         }
-        self.rest = REST.max(begun.elapsed() * REST_FACTOR);
+        self.rest = SNAPSHOT_DEBOUNCE.max(begun.elapsed() * DEBOUNCE_FACTOR);
     }
 
     async fn confirm(&self, lists: Vec<ListFile>, at: Stamp) {

@@ -70,7 +70,7 @@ impl EventLoop {
             Effect::AddToScope(names) => self.add_to_scope(names),
             Effect::Correlate(generation, input) => self.spawn(async move {
                 let correlated = on_list_thread(move || triage::correlate(&input)).await;
-                // The work fails only with a panic; no rows are better than no update ever again.
+                // `None` means that the work panicked: show no rows, but let later updates continue.
                 Msg::Correlated(generation, Box::new(correlated.unwrap_or_default()))
             }),
             Effect::ReadTexts(texts) => self.spawn(async move {
@@ -101,7 +101,7 @@ impl EventLoop {
                     backend.archive.send(archive::ArchiveRequest::Plant(payloads));
                 }
             }
-            Effect::Recognise { captures, grown } => self.spawn(async move {
+            Effect::Recognize { captures, grown } => self.spawn(async move {
                 let again = move || {
                     let changed = captures.iter().map(|captured| (captured.id(), captured.mentions_of(&grown)));
                     changed.filter_map(|(id, now)| Some((id, now?))).collect()

@@ -24,8 +24,8 @@ const LAST_READ: Duration = Duration::from_millis(250);
 /// How long a key that may begin the answer waits for the next one.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long an answer that has begun waits for its rest.
-const REST: Duration = Duration::from_secs(1);
+/// How long the reader waits for the rest of a partial terminal response.
+const PARTIAL_RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long the end of the reader waits for the answer, which the next program would read as keys.
 const ANSWER: Duration = Duration::from_millis(100);
@@ -62,7 +62,7 @@ impl BackgroundAnswer {
 
     /// How long the held events wait for the next one.
     fn pause(&self) -> Option<Duration> {
-        let pause = if self.text.starts_with(Self::CERTAIN) { REST } else { PAUSE };
+        let pause = if self.text.starts_with(Self::CERTAIN) { PARTIAL_RESPONSE_TIMEOUT } else { PAUSE };
         (!self.held.is_empty()).then_some(pause)
     }
 
@@ -279,7 +279,7 @@ mod tests {
     fn cut_answer_ends_with_the_first_other_key() {
         let mut answer = expected();
         assert!(taken(&mut answer, [alt(']')].into_iter().chain(keys("11;rgb:ff"))).is_empty());
-        assert_eq!(answer.pause(), Some(REST));
+        assert_eq!(answer.pause(), Some(PARTIAL_RESPONSE_TIMEOUT));
         assert_eq!(answer.take(Event::Resize(80, 24)), [TerminalInput::Event(Event::Resize(80, 24))]);
         assert!(taken(&mut answer, keys("ff")).is_empty(), "a change of size does not end the answer");
         assert_eq!(answer.take(key('j')), [TerminalInput::Event(key('j'))]);

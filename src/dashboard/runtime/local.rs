@@ -26,7 +26,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Limit for the start of a service.
-const PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Interval of the checks for the started service.
 const LOOK: Duration = Duration::from_millis(25);
 
@@ -72,7 +72,7 @@ pub async fn find_or_start(data_dir: &Path) -> Result<LocalService, LocalError> 
         Holder::Running(_) => None,
         Holder::Nobody => Some(Started::new(&directory).map_err(|error| LocalError::new(error, try_by_hand()))?),
     };
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + START_TIMEOUT;
     loop {
         // The file appears when the service listens, not before.
         if let Holder::Running(Some(info)) = held(&directory)? {
@@ -85,7 +85,7 @@ pub async fn find_or_start(data_dir: &Path) -> Result<LocalService, LocalError> 
             return Err(LocalError::new(started.last_words(), try_by_hand()));
         }
         if Instant::now() > deadline {
-            let why = format!("not ready after {} s", PATIENCE.as_secs());
+            let why = format!("not ready after {} s", START_TIMEOUT.as_secs());
             return Err(LocalError::new(why, try_by_hand()));
         }
         tokio::time::sleep(LOOK).await;

@@ -235,7 +235,7 @@ pub(crate) struct TextKey {
     pub colours: (Scheme, OwnColours),
 }
 
-/// What the numbers of a plot are computed from: of each plot only its own inputs, so that others do not matter.
+/// The inputs of the numbers of a plot. Changes of other data do not change the key.
 #[derive(Debug, PartialEq)]
 pub(crate) struct PlotKey {
     shown: ScopedPlot,
@@ -289,7 +289,7 @@ pub(crate) struct WrappedText {
     pub lines: Arc<Vec<Line<'static>>>,
     /// The place of each line in JSON; empty without JSON.
     pub places: Arc<Vec<Option<JsonPlace>>>,
-    /// What folds at each line.
+    /// The fold at each line.
     pub folds: Arc<[Option<JsonFold>]>,
     /// Columns of the widest line.
     pub widest: u16,

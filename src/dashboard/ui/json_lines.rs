@@ -30,7 +30,7 @@ pub struct JsonPlace {
 }
 
 /// An object or array that is not closed yet.
-struct Open {
+struct OpenContainer {
     line: usize,
     is_array: bool,
     members: usize,
@@ -84,9 +84,9 @@ pub fn fold(
 /// The JSON that begins at a line.
 ///
 /// # Errors
-/// The line at which it is no JSON.
+/// The first line that is not JSON.
 fn json_at(lines: &[Line<'static>], first: usize) -> Result<Vec<JsonLine>, usize> {
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenContainer> = Vec::new();
     let mut found: Vec<JsonLine> = Vec::new();
     for (at, line) in lines.iter().enumerate().skip(first) {
         let text = line.to_string();
@@ -118,14 +118,14 @@ fn json_at(lines: &[Line<'static>], first: usize) -> Result<Vec<JsonLine>, usize
         let fold = if is_first { at } else { open.last().map_or(at, |open| open.line) } as u32;
         found.push(JsonLine { place: JsonPlace { path: Arc::clone(&path), fold, is_first }, closed: None });
         if is_first {
-            open.push(Open { line: at, is_array: value == "[", members: 0, path });
+            open.push(OpenContainer { line: at, is_array: value == "[", members: 0, path });
         }
     }
     Err(lines.len())
 }
 
 /// Path and value of a member.
-fn member<'a>(parent: &Open, line: &'a str) -> Option<(Arc<str>, &'a str)> {
+fn member<'a>(parent: &OpenContainer, line: &'a str) -> Option<(Arc<str>, &'a str)> {
     let within = if &*parent.path == "$" { "" } else { &*parent.path };
     if parent.is_array {
         return Some((format!("{within}[{}]", parent.members).into(), line));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_json_has_no_places() {
+    fn text_without_json_has_no_places() {
         for text in ["{\n  var x = 1;\n}", "{\n  \"a\": 1", "[\n  1\n}", "if (x)\n{\n  f();\n}", "{}"] {
             assert_eq!(folded(text, &[0]), (text.lines().map(str::to_owned).collect(), Vec::new()), "{text}");
         }

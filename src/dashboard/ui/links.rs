@@ -5,7 +5,7 @@
 //!   └── address ──────┘
 //! ```
 //!
-//! The shown text is always the whole address. A link is a single cell, so a terminal never sees its begin without its end,
+//! The shown text is always the whole address. A link is a single cell, so a terminal never sees its start without its end,
 //! whichever cells change. It must therefore be made when nothing is drawn over the text any more.
 
 use ratatui::buffer::{Buffer, CellDiffOption};
@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 use std::num::NonZeroU16;
 use std::ops::Range;
 
-/// Makes links of the URLs in an area. A URL that reaches its right edge may continue on the next line, so it is no link.
+/// Makes links of the URLs in an area. A URL that reaches its right edge may continue on the next line, so it is not linked.
 pub(crate) fn link_urls(buf: &mut Buffer, area: Rect) -> Vec<Rect> {
     let mut linked = Vec::new();
     for y in area.top()..area.bottom() {
@@ -34,7 +34,7 @@ pub(crate) fn link_urls(buf: &mut Buffer, area: Rect) -> Vec<Rect> {
     linked
 }
 
-/// Writes the cells of links of the last frame again that are no links any more. A terminal keeps a link in each cell until
+/// Writes again the cells of the last frame that are no longer links. A terminal keeps a link in each cell until
 /// the cell is written, even if its text is equal.
 pub(crate) fn unlink(buf: &mut Buffer, before: &[Rect], linked: &[Rect]) {
     let area = buf.area;
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_of_a_link_that_is_gone_are_written_again() {
+    fn cells_of_removed_link_are_written_again() {
         let area = Rect::new(0, 0, 20, 1);
         let with = |text: &str| {
             let mut buf = Buffer::empty(area);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn url_that_may_be_cut_is_no_link() {
+    fn truncated_url_is_not_linked() {
         assert_eq!(linked("https://a.test/long", 19), Vec::<String>::new());
         assert_eq!(linked("https://a.test/long", 20), ["https://a.test/long"]);
     }

@@ -233,7 +233,7 @@ pub(crate) fn draw_text(
     first
 }
 
-/// What folds at each line: an object or array, by its first line.
+/// The fold at each line: an object or array, by its first line.
 fn folds(places: &[Option<JsonPlace>]) -> Arc<[Option<JsonFold>]> {
     let each = || (0u32..).zip(places).filter_map(|(line, place)| Some((line, place.as_ref()?)));
     let first: HashMap<u32, u32> =

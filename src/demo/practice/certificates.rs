@@ -79,7 +79,7 @@ fn certified(faults: Faults, key: &KeyPair, issuer: &Issuer<'_, KeyPair>) -> io:
     Ok(CertifiedKey::new(chain, signing))
 }
 
-/// Parameters of a certificate that is valid from three weeks ago until in three weeks, or until one week ago. Public
+/// Parameters of a certificate that became valid three weeks ago and expires in three weeks, or expired one week ago. Public
 /// authorities may issue certificates for 47 days from 2029 on.
 fn params(subject: &str, names: Vec<String>, expired: bool) -> io::Result<CertificateParams> {
     let mut params = CertificateParams::new(names).map_err(io::Error::other)?;

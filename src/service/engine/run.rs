@@ -52,7 +52,7 @@ struct ScanResults {
     /// The number of ports at which the next output is sent.
     next_output: usize,
     cuts: ScanCuts,
-    /// The tests that a stop now would still report.
+    /// The tests that are reported if the scan stops now.
     if_stopped: VecDeque<TestDone>,
 }
 
@@ -114,7 +114,7 @@ impl<'a> ScanRun<'a> {
     /// Reports an ended test. Further findings of one duplicate group (kind, port, place), and those beyond the limits,
     /// are dropped.
     pub async fn tested(&self, test: TestDone) {
-        // First the place in the channel: a scan that is stopped here has no finding in its output that was not sent.
+        // Reserve a slot in the channel first: a scan that is stopped here has no finding in its output that was not sent.
         let Ok(place) = self.events.reserve().await else { return };
         self.send_test(place, test).await;
     }
@@ -137,7 +137,7 @@ impl<'a> ScanRun<'a> {
 
     async fn report_tests(&self) {
         loop {
-            // First the place in the channel: a test that waits for it is still reported after a stop.
+            // Reserve a slot in the channel first: a test that waits for a slot is still reported after a stop.
             let Ok(place) = self.events.reserve().await else { return };
             let next = self.results().if_stopped.pop_front();
             let Some(test) = next else { return };

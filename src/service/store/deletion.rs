@@ -23,10 +23,10 @@ const FIRST_ROWS: i64 = 8;
 const MOST_ROWS: i64 = 500;
 /// How long a transaction should take, because captures wait for it.
 const BATCH_TIME: Duration = Duration::from_micros(500);
-/// The pause after a batch when others write too. Their syncs wait for the disk, which takes each batch twice.
+/// The pause after a batch while others write: their syncs wait for the disk, which writes each batch twice (log and file).
 const PAUSE: Duration = Duration::from_millis(5);
-/// How long the end of the service waits for deletions; then they end after their batch.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long the shutdown waits for deletions; then each deletion stops after its batch.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The deletions that are under way.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,7 @@ impl Deletions {
     /// Waits until all deletions have ended.
     pub async fn end(&self) {
         self.tasks.close();
-        if tokio::time::timeout(PATIENCE, self.tasks.wait()).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, self.tasks.wait()).await.is_err() {
             self.end.cancel();
             self.tasks.wait().await;
         }
@@ -109,8 +109,8 @@ impl Store {
         self.delete_in_batches(&delete, parameters).await
     }
 
-    /// Runs a statement, whose last parameter is the number of rows, until there are no more. The next write of the
-    /// caller syncs these ones too.
+    /// Runs a statement, whose last parameter is the number of rows, until it deletes no row. The next synced write of the
+    /// caller syncs these deletions too.
     async fn delete_in_batches(&self, sql: &str, parameters: &[i64]) -> StoreResult<()> {
         let mut rows = FIRST_ROWS;
         let mut seen = self.version();

@@ -163,7 +163,7 @@ impl WriteTransaction {
             self.version.fetch_add(1, Ordering::AcqRel);
             match self.durability {
                 Durability::AtOnce => self.checkpoints.count(),
-                // Many pages, which would take long together with the next ones.
+                // Checkpoint now: together with the pages of the next commits it would take long.
                 Durability::WithNext => self.checkpoints.start(),
             }
             Ok(())

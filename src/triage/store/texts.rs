@@ -16,7 +16,7 @@ use crate::contract::{Evidence, Finding, Shared};
 use crate::text_files::{LONGEST, TextFile, TextFiles, TextPlace, damaged, digest};
 use crate::triage::listed::{CommonFindingFields, EvidenceSummary, FindingTexts, ListedFinding};
 
-/// Equal places of evidence, and equal common fields of findings, are shared among the last so many.
+/// The number of recent evidence places and common fields that later findings can share.
 const MOST_KNOWN: usize = 1 << 14;
 
 /// The place of the texts of a finding. Equal ones have equal texts.
@@ -119,7 +119,7 @@ impl TextStore {
         self.files.flush()
     }
 
-    /// The known fields that equal these, or these.
+    /// The stored fields equal to `common`, or `common` itself.
     fn common(&mut self, common: &Arc<CommonFindingFields>) -> Arc<CommonFindingFields> {
         let digest = digest(common);
         if let Some(known) = self.commons.get(&digest).filter(|known| *known == common) {

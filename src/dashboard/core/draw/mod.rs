@@ -79,7 +79,7 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     notices.draw(buf, area);
     let linked = std::mem::take(&mut cache.linked);
     match (model.mask(), cache.text_area.filter(|_| cache.links && theme.scheme != Scheme::Mono)) {
-        // A stand-in is no address.
+        // A stand-in is not an address.
         (Some(mask), _) => mask_frame(mask, buf, area),
         (None, Some(text)) if model.overlay.modals.is_empty() => cache.linked = link_urls(buf, text),
         (None, _) => {}

@@ -13,7 +13,7 @@ pub(crate) fn handle_settings_read(
     result: Result<Box<LiveSettings>, Problem>,
     effects: &mut Vec<Effect>,
 ) {
-    // The last state of the file replaces the notices about earlier ones.
+    // The notice about the latest reload replaces the earlier notices.
     model.overlay.notices.remove_starting(&[UNCHANGED, RELOADED]);
     let new = match result {
         Ok(new) => *new,

@@ -85,7 +85,7 @@ pub(crate) fn handle_text(model: &mut Model, action: TextAction, effects: &mut V
 
 /// Folds or unfolds the JSON at the cursor.
 fn fold(model: &mut Model) {
-    // The folds of the last frame are those of another text from now on.
+    // The folds of the last frame do not match the text after this change.
     let folds = std::mem::take(&mut model.screen.measures.folds);
     if !folds.is_empty() {
         stop_following(model);

@@ -218,7 +218,7 @@ fn finding_decided_during_pause_is_not_left() {
     assert_eq!(outcome(&app).left, 28);
     app.keys("esc b b G f B");
     let now = outcome(&app);
-    assert_eq!((now.decided(), now.elsewhere, now.left), (0, 1, 27));
+    assert_eq!((now.decided(), now.decided_outside, now.left), (0, 1, 27));
     app.keys("S");
     assert_eq!(outcome(&app).left, 27, "on the summary too");
 }

@@ -52,7 +52,7 @@ pub struct ReviewFacts {
     /// Decisions on the findings, the latest first.
     pub history: Vec<Done>,
     /// Findings that were decided since the review started, by card.
-    pub elsewhere: BTreeMap<usize, usize>,
+    pub decided_outside: BTreeMap<usize, usize>,
     basis: ReviewBasis,
 }
 
@@ -150,11 +150,11 @@ impl ReviewFacts {
     pub fn of(review: &Review, table: &Arc<Table<Issue>>, triage: &Triage, shown: &ShownTexts) -> Self {
         let (at, state) = (review.progress.at, &triage.state);
         let basis = ReviewBasis { at, table: Some(Arc::clone(table)), events: state.len(), texts: shown.revision };
-        let elsewhere = match review.facts.are_current(table, state) {
-            true => review.facts.elsewhere.clone(),
+        let decided_outside = match review.facts.are_current(table, state) {
+            true => review.facts.decided_outside.clone(),
             false => decided_since(&review.cards, table, triage),
         };
-        let Some(card) = review.card() else { return Self { elsewhere, basis, ..Self::default() } };
+        let Some(card) = review.card() else { return Self { decided_outside, basis, ..Self::default() } };
         let issues: Vec<Arc<Issue>> = card.ids.iter().filter_map(|&id| table.get(IssueId(id)).cloned()).collect();
         let evidence = match review.facts.is_of(at, table, shown) {
             true => Arc::clone(&review.facts.evidence),
@@ -163,8 +163,14 @@ impl ReviewFacts {
         let here = review.progress.decided.get(&at).map(Vec::as_slice).unwrap_or_default();
         let made_here = |batch: EventId| here.iter().any(|decided| decided.batch == Some(batch));
         let (absent, more) = (card.ids.len() - issues.len(), more(card, table));
-        let facts =
-            Self { absent, more, evidence, elsewhere, basis, ..Self::without_evidence(issues, triage, made_here) };
+        let facts = Self {
+            absent,
+            more,
+            evidence,
+            decided_outside,
+            basis,
+            ..Self::without_evidence(issues, triage, made_here)
+        };
         let class = facts.repeated_decision().and(facts.issues.first()).map(|issue| issue.class().clone());
         Self { rule: class.map(|class| RulePreview::of(&class, table, triage)), ..facts }
     }

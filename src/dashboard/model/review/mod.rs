@@ -106,7 +106,7 @@ pub struct ReviewOutcome {
     /// Undecided findings on cards without a decision.
     pub left: usize,
     /// Findings on cards without a decision that were decided since the review started.
-    pub elsewhere: usize,
+    pub decided_outside: usize,
     /// Findings excluded from the decision on their card.
     pub out: usize,
     /// The batches that are not undone, the newest first.
@@ -173,9 +173,9 @@ impl Review {
     pub fn outcome(&self, state: &TriageState) -> ReviewOutcome {
         let mut outcome = ReviewOutcome::default();
         for (at, card) in self.cards.cards.iter().enumerate().filter(|(at, _)| self.decided(*at, state).is_none()) {
-            let elsewhere = self.facts.elsewhere.get(&at).copied().unwrap_or(0);
-            outcome.elsewhere += elsewhere;
-            outcome.left += card.ids.len() - elsewhere;
+            let decided_outside = self.facts.decided_outside.get(&at).copied().unwrap_or(0);
+            outcome.decided_outside += decided_outside;
+            outcome.left += card.ids.len() - decided_outside;
         }
         let mut verdicts: BTreeMap<Verdict, (usize, usize)> = BTreeMap::new();
         for (&at, all) in &self.progress.decided {

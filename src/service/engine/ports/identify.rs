@@ -59,7 +59,7 @@ pub async fn identify(stream: TcpStream, client: PortClient<'_>) -> IdentifiedPo
     if found.over_tls { inside_tls(PortClient { over_tls: true, ..client }).await.unwrap_or(found) } else { found }
 }
 
-/// Identifies the service without TLS; one with TLS is `tls`.
+/// Identifies a service that does not use TLS; a TLS service is named `tls`.
 async fn outside_tls(mut stream: TcpStream, client: PortClient<'_>) -> IdentifiedPort {
     let port = client.to.port();
     let usual = usual(port);

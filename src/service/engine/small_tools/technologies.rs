@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn firewalls_are_recognised_and_articles_are_not() {
+    fn firewalls_are_recognized_and_articles_are_not() {
         let find_all = |pages: &[Arc<HttpPage>]| find(pages, |category| category == FIREWALL, &StopFlag::default());
         let found = find_all(&[page(&[("server", "cloudflare"), ("cf-ray", "8a1b2c3d4e5f6a7b-FRA")], "")]);
         assert_eq!(found.keys().collect::<Vec<_>>(), ["Cloudflare"]);

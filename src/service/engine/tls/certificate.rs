@@ -27,7 +27,7 @@ const DAY: i64 = 24 * 3600;
 const SOON: i64 = 14;
 /// The longest validity of a certificate that a public authority issues from a day on, in days (CA/Browser Forum, ballot
 /// SC-081v3: <https://cabforum.org/2025/04/11/ballot-sc081v3-introduce-schedule-of-reducing-validity-and-data-reuse-periods>).
-const LONGEST_LIFE: [(Date, i64); 4] =
+const MAX_VALIDITY: [(Date, i64); 4] =
     [(date(2029, 3, 15), 47), (date(2027, 3, 15), 100), (date(2026, 3, 15), 200), (Date::MIN, 398)];
 
 /// Signature algorithms with a broken hash.
@@ -105,7 +105,7 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
     match trust::verify(chain, host, u64::try_from(within).unwrap_or(0), &run.settings.trust_anchors) {
         Trust::Trusted => {
             let days = (leaf.not_after - leaf.not_before) / DAY;
-            if days > longest_life(leaf.not_before) {
+            if days > max_validity(leaf.not_before) {
                 checked.failed.push((7, tls::LONG_LIFE, format!("valid for {days} days")));
             }
         }
@@ -244,9 +244,9 @@ fn check_days(leaf: &CertificateFacts, now: i64) -> Option<(FindingKind, String)
 }
 
 /// The limit of the validity at the time of the issue.
-fn longest_life(issued: i64) -> i64 {
+fn max_validity(issued: i64) -> i64 {
     let issued = jiff::Timestamp::from_second(issued).unwrap_or_default().to_zoned(TimeZone::UTC).date();
-    LONGEST_LIFE.iter().find(|(from, _)| issued >= *from).map_or(i64::MAX, |(_, days)| *days)
+    MAX_VALIDITY.iter().find(|(from, _)| issued >= *from).map_or(i64::MAX, |(_, days)| *days)
 }
 
 /// Each certificate of a chain must be issued by the next one (RFC 5246 §7.4.2).
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn longest_life_depends_on_the_day_of_issue() {
+    fn max_validity_depends_on_issue_date() {
         for (issued, days) in [
             (date(2024, 6, 1), 398),
             (date(2026, 3, 14), 398),
@@ -331,7 +331,7 @@ mod tests {
             (date(2029, 3, 15), 47),
         ] {
             let second = issued.to_zoned(TimeZone::UTC).unwrap().timestamp().as_second();
-            assert_eq!(longest_life(second), days, "{issued}");
+            assert_eq!(max_validity(second), days, "{issued}");
         }
     }
 

@@ -387,7 +387,7 @@ impl Server<'_> {
         chains.iter().map(|chain| certificate::check(self.run, &self.host, chain)).collect()
     }
 
-    /// The tests of versions, certificates and suites, by these answers.
+    /// The results of the tests of versions, certificates and suites, from these answers.
     fn tests(
         &self,
         answers: &[VersionAnswer],
@@ -485,7 +485,7 @@ fn handshake_test(one: &VersionAnswer) -> TestDone {
     TestDone::new(uid, format!("Handshakes with {name}"), metadata, Vec::new())
 }
 
-/// The chains of these answers and `others`, one for each certificate. Current clients receive the one of the newest version.
+/// The chains of these answers and `others`, one for each certificate. Current clients receive the chain of the newest version.
 fn distinct(answers: &[VersionAnswer], others: Vec<Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
     let newest = answers.iter().rev().map(|one| one.answer.chain.clone());
     let of_suites = answers.iter().flat_map(|one| &one.suites).map(|answer| answer.chain.clone());

@@ -17,7 +17,7 @@ pub enum Trust {
     Trusted,
     /// With the reason.
     Untrusted(String),
-    /// It names a known authority, with a signature whose algorithm is not verified, such as SHA-1.
+    /// The chain names a known authority, but its signature algorithm, such as SHA-1, is not verified.
     OldSignature,
     /// This machine has no trusted authorities.
     Unknown,

@@ -36,7 +36,7 @@ awzWX2A3k06Pq00hgHEXX3Ada8GaPz9C3mnAc1cysHupQJwCyUIWg4CTQRLyn/1u+IHgm6Qqxcn+cvZS
 LsLsVQ9h9X0TeR/gNlodQamq/aJg+h2UGltFh7DIkVYGGSn8cy98vdiOyMQ7ho6oNR0VmgGh3uWcTVByKucrICCaFMz+rwvXyBSM2POqBI82pd\
 mcBn4PUxEE+8w8F4D+XREAoynAdZ/c/4blGeKky7zii7YyXjIPCngVP47ztAN2yixdnpxAWOTK7EmlcA==";
 
-/// An authority, until 2044.
+/// A certificate authority, valid until 2044.
 const OLD_ANCHOR: &str = "\
 MIIBZzCCAQ6gAwIBAgIUcV/gwNCokGtLO1PZc8YDCh/YUTkwCgYIKoZIzj0EAwIwGjEYMBYGA1UEAwwPT2xkIFByYWN0aWNlIENBMB4XDTI0MD\
 EwMTAwMDAwMFoXDTQ0MDEwMTAwMDAwMFowGjEYMBYGA1UEAwwPT2xkIFByYWN0aWNlIENBMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAESprf\
@@ -386,7 +386,7 @@ async fn stop_between_reports_of_tests_loses_none() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn old_signature_of_trusted_authority_is_not_an_untrusted_chain() {
+async fn chain_with_sha1_signature_of_trusted_authority_is_not_untrusted() {
     let decode = |text| CertificateDer::from(base64::engine::general_purpose::STANDARD.decode(text).unwrap());
     let mut authority = Authority::new("Practice authority");
     let (_, mut script, _) = servers(&authority).remove(0);

@@ -140,7 +140,7 @@ fn sender(cx: &Cx<'_>, capture: &Capture, lines: &mut Vec<Line<'static>>) {
         from.push_span(Span::styled("   your own address", theme.warn()));
     }
     let senders: Vec<String> = source.senders().map(|target| clean(target)).collect();
-    if let Some(words) = targets_words(&senders) {
+    if let Some(words) = sender_targets_text(&senders) {
         from.push_span(Span::styled(words, theme.good()));
     }
     lines.push(from);
@@ -182,11 +182,11 @@ fn sender(cx: &Cx<'_>, capture: &Capture, lines: &mut Vec<Line<'static>>) {
 fn named(source: &CaptureSource, place: &MentionPlace) -> Option<String> {
     let targets = source.targets.iter().filter(|named| named.place.as_ref() == Some(place));
     let names: Vec<String> = targets.map(|named| text::clean(&named.target).into_owned()).collect();
-    targets_words(&names)
+    sender_targets_text(&names)
 }
 
 /// `a target of this workspace: …`. Of several targets with one address, none is named as the only one.
-fn targets_words(names: &[String]) -> Option<String> {
+fn sender_targets_text(names: &[String]) -> Option<String> {
     match names {
         [] => None,
         [name] => Some(format!("   a target of this workspace: {name}")),

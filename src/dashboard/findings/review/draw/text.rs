@@ -303,7 +303,10 @@ pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     };
     add(outcome.skipped, format!("{skipped} skipped"));
     add(outcome.out, format!("{} excluded from a decision", format::plural(outcome.out, "finding")));
-    add(outcome.elsewhere, format!("{} decided outside this review", format::plural(outcome.elsewhere, "finding")));
+    add(
+        outcome.decided_outside,
+        format!("{} decided outside this review", format::plural(outcome.decided_outside, "finding")),
+    );
     add(outcome.left, format!("{} on cards without a decision", format::plural(outcome.left, "finding")));
     lines.push(Line::default());
     let end = cx.model.key_label(Context::Review, Action::Review(ReviewAction::Close));
