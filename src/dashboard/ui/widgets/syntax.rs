@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn markup_has_colours_of_tags_attributes_and_comments() {
         assert_eq!(coloured("<a href='x' b>1 < 2</a>"), ["vv nnnn ttt nv     vvvv"]);
-        assert_eq!(coloured("<é>é<p>é漢</p>é"), ["    vvv  vvvv "]);
+        assert_eq!(coloured("<b>é <é>漢</b>é"), ["vvv      vvvv "]);
         assert_eq!(coloured("<p a=b/c d = e>t<br/>"), ["vv n ttt n   tv vvvvv"]);
         assert_eq!(coloured("<!-- a\n<b> --><i\n c=\"\n>\">x"), ["cccccc", "cccccccvv", " n t", "ttv "]);
         assert_eq!(coloured("<script>if (a<b) {'</p>'}</SCRIPT><b>"), ["vvvvvvvv                 vvvvvvvvvvvv"]);
