@@ -39,7 +39,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, _| cells(cx, call))
 }
 
-/// `2 requests in flight · 231 of 250 requests/min left · memory 84.1 MB`.
+/// `2 requests in flight · 231 of 250/min left · memory 84.1 MB`.
 fn note(cx: &Cx<'_>) -> String {
     let model = cx.model;
     let running = model.items::<ApiCall>().iter().filter(|call| call.end.is_none()).count();
@@ -48,9 +48,7 @@ fn note(cx: &Cx<'_>) -> String {
         let wait = (next.as_second() - model.now.wall.as_second()).max(0);
         parts.push(retry_in(wait));
     }
-    parts.extend(
-        model.connection.budget.map(|budget| format!("{} of {} requests/min left", budget.remaining, budget.limit)),
-    );
+    parts.extend(model.connection.budget.map(|budget| format!("{} of {}/min left", budget.remaining, budget.limit)));
     parts.extend(model.calls.memory.map(|bytes| format!("memory {}", format::bytes(bytes as usize))));
     parts.join(&format!(" {} ", cx.theme.glyphs.separator))
 }
