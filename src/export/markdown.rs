@@ -182,7 +182,7 @@ fn place(row: &ExportRow) -> String {
 
 /// The presence, and the result of the retest.
 fn presence(row: &ExportRow) -> String {
-    let presence = row.issue.presence.label();
+    let presence = if row.issue.own.is_some() { "manual" } else { row.issue.presence.label() };
     row.retest_summary().map_or_else(|| presence.to_owned(), |retest| format!("{presence}; {retest}"))
 }
 

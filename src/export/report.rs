@@ -9,7 +9,7 @@ use crate::report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing, render,
 };
 use crate::triage::compare::occurrences;
-use crate::triage::{AbsenceProof, Reason, Verdict};
+use crate::triage::{AbsenceProof, Reason, Verdict, VerdictSource};
 
 /// Writes the report, with one chapter per target.
 ///
@@ -73,6 +73,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
         reason: assessment.reason.map(Reason::phrase).unwrap_or_default(),
         until: assessment.until.map(|day| day.to_string()).unwrap_or_default(),
         who: assessment.who.as_ref().map(ToString::to_string).unwrap_or_default(),
+        by_rule: matches!(assessment.source, VerdictSource::Rule(_)),
         at: assessment.at.map(|at| at.to_string()).unwrap_or_default(),
         severity: assessment.severity,
         now: issue.presence.word().to_owned(),

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use url::{Host, Position, Url};
 
 use crate::contract::{Risk, Shared};
-use crate::triage::{Assessment, Change, Event, FindingKey, FindingTexts, Issue, RetestResult, TriageState, Verdict};
+use crate::triage::{
+    Assessment, Change, Event, FindingKey, FindingTexts, Issue, RetestResult, TriageState, Verdict, VerdictSource,
+};
 
 /// Limit of a chain of duplicates.
 const MOST_DUPLICATES: usize = 8;
@@ -108,7 +110,8 @@ impl ExportRow {
         parts.extend(self.noted().map(|(note, _)| note.to_string()));
         if let Some(who) = &assessment.who {
             let at = assessment.at.map(|at| format!(" on {at}")).unwrap_or_default();
-            parts.push(format!("{} by {who}{at}", assessment.verdict));
+            let rule = if matches!(assessment.source, VerdictSource::Rule(_)) { "a rule of " } else { "" };
+            parts.push(format!("{} by {rule}{who}{at}", assessment.verdict));
         }
         parts.extend(assessment.until.map(|day| format!("until {day}")));
         parts.extend(self.retest_summary());

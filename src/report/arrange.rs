@@ -160,8 +160,11 @@ impl Arranging {
         if !self.scope.contains(&found.target) {
             self.scope.insert(found.target.clone());
         }
-        self.tools.insert(found.tool.0);
-        self.period = found.found_at.into_iter().fold(self.period, extended);
+        // A manual finding was added by a person; no scan ran at that time.
+        if !found.decided.as_ref().is_some_and(|decided| decided.own) {
+            self.tools.insert(found.tool.0);
+            self.period = found.found_at.into_iter().fold(self.period, extended);
+        }
         self.counts[place_of(found.risk())] += 1;
         let name = if data.group_by == GroupBy::Target { &found.target } else { found.finding.name.as_str() };
         let placed = PlacedFinding {

@@ -19,6 +19,9 @@ pub struct ReportDecision {
     /// The last day of the verdict.
     pub until: String,
     pub who: String,
+    /// Whether a rule of this person decided.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_rule: bool,
     pub at: String,
     /// The severity override.
     pub severity: Option<Risk>,

@@ -73,4 +73,8 @@ fn manual_findings_in_every_export_keep_text_and_evidence() {
     assert!(!markdown.lines().any(|line| line.starts_with("# =")), "{markdown}");
     let page = String::from_utf8(bytes(ExportFormat::Html, &rows)).unwrap();
     assert!(!page.contains("0/tcp"), "{page}");
+    assert!(page.contains("Manual finding, added ") && !page.contains("Scanned"), "no scan ran: {page}");
+    for text in [page, markdown] {
+        assert!(text.contains("manual"), "{text}");
+    }
 }

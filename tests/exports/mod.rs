@@ -14,7 +14,7 @@ use scandeck::export::{Export, ExportFormat, ExportRow, write};
 use scandeck::mask::{KnownNames, Mask, MaskedKind};
 use scandeck::triage::{
     Assessment, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Issue, Outcome, Presence, Reason,
-    ReopenCause, RetestResult, RetestStatus, Subject, TriageState, Verdict,
+    ReopenCause, RetestResult, RetestStatus, Subject, TriageState, Verdict, VerdictSource,
 };
 use serde_json::{Value, json};
 
@@ -295,6 +295,19 @@ fn exports_contain_no_terminal_controls() {
         let is_control = |c: char| (c.is_control() && !matches!(c, '\n' | '\r')) || matches!(c, '\u{202e}' | '\u{9b}');
         assert!(!text(format).contains(is_control), "{}", format.as_str());
     }
+}
+
+#[test]
+fn decision_of_a_rule_is_attributed_to_the_rule_in_texts() {
+    let mut row = row(1, Verdict::NotApplicable, None);
+    row.assessment.source = VerdictSource::Rule(EventId::default());
+    let rows = [row];
+    for format in [ExportFormat::Sarif, ExportFormat::Vex, ExportFormat::DefectDojo, ExportFormat::Html] {
+        let written = readable(format.as_str(), &bytes(format, &rows));
+        assert!(written.contains("by a rule of ada@box on 2026-11-21 09:00:00"), "{}: {written}", format.as_str());
+    }
+    let table = readable("csv", &bytes(ExportFormat::Csv, &rows));
+    assert!(table.contains(",ada@box,"), "columns keep their values: {table}");
 }
 
 #[test]

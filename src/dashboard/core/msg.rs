@@ -34,6 +34,8 @@ pub enum Msg {
     Paged(Result<(), Problem>),
     /// A file was written: its full path.
     Saved(Result<std::path::PathBuf, Problem>),
+    /// An export was written: the counted rows, and its full path.
+    Exported(String, Result<std::path::PathBuf, Problem>),
     /// The body of a captured request was written, for the curl command that is to send it.
     BodySaved {
         /// The request.

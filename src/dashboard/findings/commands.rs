@@ -148,6 +148,14 @@ fn reuse_earlier(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> R
 
 fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     let (draft, query) = (draft(args), args.query().unwrap_or_default());
+    let of_finding = [
+        ("note", draft.note != DraftValue::Default),
+        ("severity", draft.severity != DraftValue::Default),
+        ("tag", !draft.tag.is_empty()),
+    ];
+    if let Some((word, _)) = of_finding.iter().find(|(_, is_given)| *is_given) {
+        return Err(format!("a rule has no {word}; leave out {word}=, or use :verdict"));
+    }
     let now = issues(model, &query)?.len();
     let decision = draft.decision(None, model.today()).ok_or("verdict is missing")?;
     let words = decision.verdict.phrase();

@@ -54,6 +54,17 @@ fn verdict_on_query_prompts_with_number_of_findings() {
 #[test]
 fn rule_command_shows_matches_and_records_after_enter() {
     let mut app = app();
+    for option in ["note=\"lab\"", "tag=lab", "severity=low"] {
+        app.keys(&format!(": 'rule not_applicable {option} on name:git' enter"));
+        let word = option.split('=').next().unwrap();
+        let refusal = format!("a rule has no {word}");
+        assert!(
+            app.notices().contains(&refusal)
+                || line(&app).fault.as_ref().is_some_and(|fault| fault.reason.contains(&refusal)),
+            "{option}"
+        );
+        app.keys("esc esc");
+    }
     app.keys(": 'rule not_applicable reason=by_design on name:git' enter");
     assert_eq!(app.prompt().question, "Add the rule \"not applicable\" for name:git?");
     app.at += Duration::from_secs(1);
@@ -62,6 +73,10 @@ fn rule_command_shows_matches_and_records_after_enter() {
     assert_eq!(app.shown(Pane::Findings).len(), 6, "decided rows are shown until the filter is applied again");
     app.keys("r");
     assert_eq!(app.shown(Pane::Findings), [1, 4, 6, 5], "findings decided by the rule are hidden");
+    app.keys(": 'findings name:git' enter enter ] ] ]");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("rule name:git: not applicable, by design"), "{screen}");
+    assert!(!screen.contains("no decisions yet"), "{screen}");
 }
 
 #[test]
@@ -116,6 +131,15 @@ fn report_and_manual_finding_commands_fill_in_arguments() {
     assert_eq!(form.text(FieldId::TargetName), "t3.acme.test");
     let changes = recorded(&app.keys("ctrl-o"));
     assert!(matches!(&changes[..], [Change::Manual(own)] if own.name.as_str() == "SSRF on the way in"), "{changes:?}");
+}
+
+#[test]
+fn notice_of_an_export_counts_its_rows() {
+    let mut app = app();
+    app.send(Msg::Exported("2 findings".into(), Ok("/tmp/f.csv".into())));
+    assert!(app.notices().contains("2 findings saved to /tmp/f.csv"), "{}", app.notices());
+    app.send(Msg::Exported("2 findings".into(), Err(Problem::local("f.csv not written: disk full"))));
+    assert!(app.notices().contains("f.csv not written: disk full"), "{}", app.notices());
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::dashboard::runtime::{
 };
 use crate::export::Export;
 use crate::oob::{CaptureRecord, request};
+use crate::text::plural;
 use crate::triage::settings::setting;
 use crate::triage::{self, ListedFinding};
 use std::borrow::Cow;
@@ -51,10 +52,12 @@ impl EventLoop {
                 Msg::BodySaved { sent, saved }
             }),
             Effect::Export(exported) => {
-                self.write(async move { Msg::Saved(blocking(move || export(&exported)).await) });
+                let rows = plural(exported.rows.len(), "finding");
+                self.write(async move { Msg::Exported(rows, blocking(move || export(&exported)).await) });
             }
             Effect::ExportCaptures(exported) => {
-                self.write(async move { Msg::Saved(blocking(move || export_captures(&exported)).await) })
+                let rows = plural(exported.sent.len(), "capture");
+                self.write(async move { Msg::Exported(rows, blocking(move || export_captures(&exported)).await) })
             }
             Effect::Edit(text) => self.edit(text).await,
             Effect::Page(text) => self.page(text).await,

@@ -48,15 +48,7 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
         .collect();
     form.refused_lines = refused;
     form.button = format!("Add {}", plural(good, "target"));
-    form.summary = match bad {
-        0 => Vec::new(),
-        // The note beside a line is cut where the screen is narrow.
-        _ => reasons
-            .first()
-            .map(|(line, why)| format!("{} skipped: `{line}`: {why}", plural(bad, "line")))
-            .into_iter()
-            .collect(),
-    };
+    form.summary = skipped(&reasons);
     form.summary.extend(refusals.first().map(|why| format!("{} not added: {why}", plural(refusals.len(), "target"))));
     match (good, bad) {
         (0, 1..) if all_exist => vec![(FieldId::Names, "no new target yet".to_owned())],
@@ -66,8 +58,31 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     }
 }
 
+/// The lines that are not sent: their number by reason, and the first whole reason, which is cut beside its line where the
+/// screen is narrow.
+fn skipped(reasons: &[(String, String)]) -> Vec<String> {
+    let count = |is_meant: fn(&str) -> bool| reasons.iter().filter(|(_, why)| is_meant(why)).count();
+    let is_other = |why: &str| why != EXISTS && why != DUPLICATE;
+    let first = reasons.iter().find(|(_, why)| is_other(why)).or(reasons.first());
+    let whole = first.map(|(line, why)| format!("`{line}`: {why}"));
+    if reasons.len() < 2 {
+        return whole.map(|whole| format!("1 line skipped: {whole}")).into_iter().collect();
+    }
+    let (existing, duplicates, others) = (count(|why| why == EXISTS), count(|why| why == DUPLICATE), count(is_other));
+    let counts = [
+        (duplicates > 0).then(|| plural(duplicates, "duplicate")),
+        (existing > 0).then(|| plural(existing, "existing target")),
+        (others > 0).then(|| format!("{others} not a target")),
+    ];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let counted = format!("{} skipped: {}", plural(reasons.len(), "line"), counts.join(", "));
+    [Some(counted), whole.filter(|_| others > 0)].into_iter().flatten().collect()
+}
+
 /// The note at a line whose target exists.
 const EXISTS: &str = "target already exists";
+/// The note at a line that repeats one above it.
+const DUPLICATE: &str = "duplicate line";
 
 fn can_be_sent(note: &LineNote) -> bool {
     matches!(note, LineNote::Good(_) | LineNote::Refused(_))
@@ -88,7 +103,7 @@ fn note(
     }
     match kind(line) {
         Err(reason) => LineNote::Bad(reason),
-        Ok(_) if !seen.insert(name) => LineNote::Bad("duplicate line".to_owned()),
+        Ok(_) if !seen.insert(name) => LineNote::Bad(DUPLICATE.to_owned()),
         Ok(kind) => match refused.get(line) {
             Some(message) => LineNote::Refused(message.clone()),
             None => LineNote::Good(kind.as_str().replace('_', " ")),
@@ -172,8 +187,10 @@ fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
     };
     let Some(field) = form.field_mut(FieldId::Names) else { return true };
     let text = field.text();
-    let is_left = |line: &str, note: &LineNote| {
-        matches!(note, LineNote::Bad(_)) || left.iter().any(|(job, _)| name_of(job) == line.trim())
+    // A duplicate is what became of the line above it: that one was added, or is left.
+    let is_left = |line: &str, note: &LineNote| match note {
+        LineNote::Bad(why) => why != DUPLICATE,
+        _ => left.iter().any(|(job, _)| name_of(job) == line.trim()),
     };
     let lines = text.lines().zip(&field.notes).filter(|(line, note)| is_left(line, note));
     let lines: Vec<&str> = lines.map(|(line, _)| line).collect();

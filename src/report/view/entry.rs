@@ -76,8 +76,11 @@ pub(super) fn entry(found: &ReportFinding, number: String, is_common: bool, limi
 /// When and by what the finding was found.
 fn origin(found: &ReportFinding) -> Fact {
     let is_manual = found.decided.as_ref().is_some_and(|decided| decided.own);
-    let by = if is_manual { "manually".to_owned() } else { format!("by {}", tool_name(found.tool)) };
-    let value = line(&format!("{} {by}", stamp(found.found_at)));
+    let at = stamp(found.found_at);
+    let value = match is_manual {
+        true => line(&format!("Manual finding, added {at}")),
+        false => line(&format!("{at} by {}", tool_name(found.tool))),
+    };
     let id = if is_manual { String::new() } else { format!("finding {}", found.finding.id) };
     let proven = if found.finding.confirmed { "proven by the scanner" } else { "" };
     let aside = [id.as_str(), proven].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
@@ -93,13 +96,17 @@ fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
             verdict += &clean(part);
         }
     }
-    let who =
-        if decided.who.is_empty() { String::new() } else { owned(&format!("by {} on {}", decided.who, decided.at)) };
+    let rule = if decided.by_rule { "a rule of " } else { "" };
+    let who = match decided.who.as_str() {
+        "" => String::new(),
+        who => owned(&format!("by {rule}{who} on {}", decided.at)),
+    };
     let mut facts = vec![Fact { label: "Verdict", value: verdict, aside: who }];
     if found.risk() != found.finding.risk_level {
         facts.push(fact("Severity", format!("{}; {} by the scanner", found.risk(), found.finding.risk_level)));
     }
-    let mut change = owned(shown(&decided.now));
+    // A manual finding was never compared with a scan.
+    let mut change = owned(if decided.own { "manual" } else { shown(&decided.now) });
     if !decided.absent_in.is_empty() {
         change += &format!(": not found by {}", clean(&decided.absent_in));
     }

@@ -200,6 +200,13 @@ mod tests {
                 ("Findings", "3", "grouped by target, without decisions"),
             ]
         );
+        let manual = ReportDecision { own: true, ..ReportDecision::default() };
+        input.findings[0].decided = Some(manual);
+        input.findings[0].found_at = crate::contract::Stamp::parse("2026-11-21 08:00:00");
+        let scanned: Vec<Fact> = super::cover(&Document::new(&input).unwrap());
+        let scanned: Vec<&str> =
+            scanned.iter().filter(|fact| fact.label == "Scanned").map(|fact| &*fact.value).collect();
+        assert_eq!(scanned, ["2026-11-20 10:00:00 UTC"], "no scan ran when a person added a finding");
         assert_eq!(listed((0..14).map(|at| at.to_string())), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, and 2 more");
     }
 

@@ -156,7 +156,7 @@ fn target_lines_are_validated_while_typing() {
 #[test]
 fn refused_lines_remain_with_reason_and_others_are_created() {
     let mut app = TestDashboard::new();
-    let sent = app.calls("2 n 'a.test' enter 'b.test' enter 'c.test' enter 'not a name' ctrl-o");
+    let sent = app.calls("2 n 'a.test' enter 'b.test' enter 'c.test' enter 'a.test' enter 'not a name' ctrl-o");
     assert_eq!(sent.len(), 3);
     app.answer(&sent, |call| match call {
         Call::CreateTarget(target) if target.name == "b.test" => {
@@ -165,7 +165,8 @@ fn refused_lines_remain_with_reason_and_others_are_created() {
         _ => Ok(CallAnswer::Created(1)),
     });
     let names = app.form().field(FieldId::Names).unwrap();
-    assert_eq!(names.text(), "b.test\nnot a name");
+    assert_eq!(names.text(), "b.test\nnot a name", "the duplicate of an added line is no target to add");
+    assert_eq!(app.form().button, "Add 1 target");
     assert_eq!(names.notes[0], LineNote::Refused("target is blacklisted".into()));
     let sent = app.calls("ctrl-o");
     assert_eq!(sent.len(), 1, "a refused line can be sent again");
@@ -322,7 +323,12 @@ fn invalid_target_line_has_its_whole_reason_below_the_form() {
     let mut app = TestDashboard::new();
     app.keys("2 n");
     app.send(Msg::Paste("foo bar\n10.0.0.0/24".to_owned()));
-    assert_eq!(app.form().summary, ["2 lines skipped: `foo bar`: not a host name, IP address or URL"]);
+    let reason = "`foo bar`: not a host name, IP address or URL";
+    assert_eq!(app.form().summary, ["2 lines skipped: 2 not a target", reason]);
+    app.send(Msg::Paste("\na.test\na.test\nb.test\nb.test\nt1.acme.test".to_owned()));
+    let counts = "5 lines skipped: 2 duplicates, 1 existing target, 2 not a target";
+    assert_eq!(app.form().summary, [counts, reason]);
+    app.keys("esc 2 n");
 }
 
 #[test]

@@ -88,6 +88,10 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Paged(Ok(())) => {}
         Msg::Paged(Err(problem)) => model.notify_problem("pager failed", &problem),
         Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
+        Msg::Exported(rows, Ok(path)) => {
+            model.notify(Tone::Good, format!("{rows} saved to {}", path.display()));
+        }
+        Msg::Exported(_, failed) => answers::handle_saved(model, failed, &mut effects),
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, &mut effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::ReportFormats(formats) => forms::handle_report_formats(model, &formats),

@@ -6,12 +6,13 @@
 //! ```
 
 use crate::dashboard::ui::{draw_line, plain, take_bottom, wrap};
+use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Style};
 use ratatui::widgets::{Clear, Widget};
 
 /// Notices on the screen at once.
 pub const MOST: usize = 3;
-/// Greatest number of lines of a notice; the rest is cut.
+/// Greatest number of lines of a notice; the rest is cut, and the last line ends with an ellipsis.
 const LINES: usize = 3;
 /// Columns between two notices.
 const GAP: u16 = 1;
@@ -85,8 +86,14 @@ fn columns(row: &[ToastLine]) -> u16 {
 
 /// A notice wrapped to a screen; all its lines are as wide as the longest one.
 fn lines((style, notice): &(Style, String), columns: u16) -> Vec<ToastLine> {
-    let mut lines = wrap(plain(notice, *style), columns.saturating_sub(2));
-    lines.truncate(LINES);
+    let width = columns.saturating_sub(2);
+    let mut lines = wrap(plain(notice, *style), width);
+    if lines.len() > LINES {
+        lines.truncate(LINES);
+        // A command that is cut must not look complete.
+        let last = lines.last().map(|line| format!("{line}…")).unwrap_or_default();
+        lines[LINES - 1] = Line::styled(text::start_with(&last, usize::from(width), '…').into_owned(), *style);
+    }
     let widest = lines.iter().map(Line::width).max().unwrap_or(0) as u16 + 2;
     lines.into_iter().map(|line| ToastLine(*style, line, widest.min(columns))).collect()
 }
@@ -110,6 +117,14 @@ mod tests {
         assert_eq!(lines[6..], ["                two", "        three of it", "               four"]);
         assert!(lines[..6].iter().all(String::is_empty));
         assert_eq!(shown(&["one", "two"], 30, 2), ["".to_owned(), format!("{}one | two", " ".repeat(20))]);
+    }
+
+    #[test]
+    fn cut_notice_ends_with_an_ellipsis() {
+        let lines = shown(&["the disk is full: make room and start again, or add a larger disk"], 20, 9);
+        assert_eq!(lines[6..], [" the disk is full:", " make room and", " start again, or…"]);
+        let lines = shown(&["one two three four five"], 7, 9);
+        assert_eq!(lines[6..], [" one", " two", " thre…"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::dashboard::findings::draw::detail::{heading, indent, status};
 use crate::dashboard::ui::{Cx, Theme, format, words};
 use crate::text;
 use crate::triage::compare::{differences, occurrences};
-use crate::triage::{Change, Decision, Event, Issue, Presence};
+use crate::triage::{Change, Decision, Event, Issue, Presence, VerdictSource};
 use ratatui::prelude::{Line, Span, Style};
 use std::sync::Arc;
 
@@ -30,12 +30,19 @@ fn decisions(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let state = &cx.model.findings.triage.state;
     let events = state.history(issue.key());
     heading(cx.theme, "Decisions", lines);
-    if events.is_empty() {
+    let rule = cx.model.assessment(issue.id).and_then(|assessment| match assessment.source {
+        VerdictSource::Rule(id) => state.rule(id),
+        _ => None,
+    });
+    if events.is_empty() && rule.is_none() {
         lines.push(words("  no decisions yet", cx.theme.dim()));
     }
     let conflict = state.finding_state(issue.key()).is_some_and(|finding_state| finding_state.is_conflict());
     let heads = state.heads(issue.key());
-    let widest = events.iter().map(|event| text::width(&text::clean(&event.who))).max().unwrap_or(0);
+    let of_rule = rule.map(|rule| &rule.event);
+    let widest = events.iter().chain(of_rule).map(|event| text::width(&text::clean(&event.who))).max().unwrap_or(0);
+    // The rule is in force, whatever was undone later.
+    lines.extend(of_rule.into_iter().flat_map(|event| event_lines(cx.theme, event, widest, cx.theme.text(), "")));
     for event in events.iter().rev() {
         let undone = state.is_undone(event.batch);
         let note = match () {
