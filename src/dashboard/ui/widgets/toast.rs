@@ -91,7 +91,7 @@ fn lines((style, notice): &(Style, String), columns: u16) -> Vec<ToastLine> {
     if lines.len() > LINES {
         lines.truncate(LINES);
         // A command that is cut must not look complete.
-        let last = lines.last().map(|line| format!("{line}…")).unwrap_or_default();
+        let last = lines.last().map(|line| format!("{}…", line.to_string().trim_end())).unwrap_or_default();
         lines[LINES - 1] = Line::styled(text::start_with(&last, usize::from(width), '…').into_owned(), *style);
     }
     let widest = lines.iter().map(Line::width).max().unwrap_or(0) as u16 + 2;
