@@ -21,6 +21,8 @@ use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
 const SIZES: [(u16, u16); 2] = [(200, 60), (80, 24)];
 /// The size of the walk-through: a list beside its detail.
 const WALK: (u16, u16) = (120, 34);
+/// The end of a replay: the terminal shows its cursor again.
+const SHOW_CURSOR: &str = "\u{1b}[?25h";
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Time for the frames after a key.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -185,6 +187,8 @@ impl Demo {
             writeln!(out, "{event}")?;
             bytes.drain(..end);
         }
+        let end = self.recorded.last().map_or(0.0, |(time, _)| *time);
+        writeln!(out, "{}", serde_json::json!([(end * 1000.0).round() / 1000.0, "o", SHOW_CURSOR]))?;
         Ok(out)
     }
 

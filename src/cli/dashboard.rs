@@ -267,7 +267,7 @@ pub fn on_demo(environment: crate::demo::DemoEnvironment) -> Connected {
 fn exit_summary(left: &DashboardExit) -> String {
     let Some(session) = &left.session else { return "nothing was started".to_owned() };
     if session.demo {
-        return "demo ended; all its data was deleted".to_owned();
+        return "demo ended; its data was deleted".to_owned();
     }
     if session.bundled {
         return "nothing was sent to a service".to_owned();

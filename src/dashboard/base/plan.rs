@@ -106,6 +106,8 @@ pub enum PollEvent {
         new: Vec<Arc<Capture>>,
     },
     ScanPart(ScanId, PartData),
+    /// The time at which the last snapshot was read again and was the same.
+    Confirmed(ListKind, Stamp),
     /// The attempt to read a list failed; the last snapshot remains.
     Failed(ListKind, Arc<Problem>),
     /// The attempt to read the captures of loggers failed, or no longer fails.

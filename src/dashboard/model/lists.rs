@@ -5,7 +5,7 @@
 
 use crate::client::Problem;
 use crate::client::calls::ApiCall;
-use crate::contract::{Logger, Report, Scan, Target, TargetId, Wordlist, Workspace};
+use crate::contract::{Logger, Report, Scan, Stamp, Target, TargetId, Wordlist, Workspace};
 use crate::dashboard::base::{ListKind, Pane, RowRef, Scope};
 use crate::dashboard::data::{BoardRow, Data};
 use crate::dashboard::list::{Cursor, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows, TableRows};
@@ -281,6 +281,12 @@ impl Model {
         if retained {
             self.show_rows(pane);
         }
+    }
+
+    /// A list of the service was read again and is the same.
+    pub(crate) fn confirm(&mut self, list: ListKind, at: Stamp) {
+        let data = &mut self.data;
+        registry!(of [Pane::of_list(list), T => T::remote_mut(data).confirm(at), captures => {}]);
     }
 
     /// A list of the service could not be read.

@@ -153,7 +153,8 @@ impl Model {
         effects: &mut Vec<Effect>,
     ) {
         let signal = self.signal(why, captured, payload);
-        self.notify(Tone::Good, format!("{}: {}", signal.title, signal.body));
+        let text = format!("{}: {}", signal.title, signal.body);
+        self.overlay.notices.notify_until_seen(self.now.mono, Tone::Good, text);
         let sent = self.captures.signals.notify(self.now.mono, signal);
         effects.extend(sent.map(|signal| Effect::Signal(Box::new(signal))));
     }

@@ -82,7 +82,7 @@ impl Scheduler {
                 let link = self.link.succeed(request.sent, wall);
                 self.report_link(link);
                 let was_failing = self.backoff.succeed(slot);
-                self.take(fetched);
+                self.take(fetched, Stamp(wall));
                 if was_failing && matches!(slot, FetchSlot::Captures(_)) {
                     self.report_captures();
                 }
@@ -97,9 +97,9 @@ impl Scheduler {
         }
     }
 
-    fn take(&mut self, fetched: Fetched) {
+    fn take(&mut self, fetched: Fetched, at: Stamp) {
         match fetched {
-            Fetched::List(snapshot) => self.take_snapshot(snapshot),
+            Fetched::List(snapshot) => self.take_snapshot(snapshot, at),
             Fetched::Captures(logger, new) => {
                 let new = self.on_demand.take_captures(logger, new);
                 // A logger that is no longer listed has no captures.
@@ -124,7 +124,7 @@ impl Scheduler {
         doubts
     }
 
-    fn take_snapshot(&mut self, snapshot: Snapshot) {
+    fn take_snapshot(&mut self, snapshot: Snapshot, at: Stamp) {
         if self.is_doubtful(&snapshot) {
             return;
         }
@@ -142,6 +142,7 @@ impl Scheduler {
         // Findings also when unchanged: the time of the read decides for which scans they are complete.
         let is_reported = is_changed || schedule.is_failed || list == ListKind::Findings;
         schedule.is_failed = false;
+        schedule.confirmed = (!is_reported).then_some(at);
         if is_reported {
             self.outbox.push(PollEvent::Snapshot(snapshot));
         }
@@ -224,7 +225,7 @@ impl Scheduler {
         match (slot, &fetch) {
             (FetchSlot::List(list), _) => {
                 self.schedule(list).is_failed = true;
-                self.outbox.push(PollEvent::Failed(list, Arc::new(problem)));
+                self.report_failed(list, Arc::new(problem));
             }
             (FetchSlot::Captures(logger), _) => {
                 if error.kind == ErrorKind::NotFound {
@@ -278,8 +279,16 @@ impl Scheduler {
         for list in lists {
             let schedule = self.schedule(*list);
             (schedule.is_failed, schedule.is_requested) = (true, true);
-            self.outbox.push(PollEvent::Failed(*list, Arc::clone(problem)));
+            self.report_failed(*list, Arc::clone(problem));
         }
+    }
+
+    /// Reports that a list could not be read, and when it was last read unchanged: from then on its rows are stale.
+    fn report_failed(&mut self, list: ListKind, problem: Arc<Problem>) {
+        if let Some(at) = self.schedule(list).confirmed.take() {
+            self.outbox.push(PollEvent::Confirmed(list, at));
+        }
+        self.outbox.push(PollEvent::Failed(list, problem));
     }
 }
 

@@ -57,6 +57,7 @@ fn key(event: &PollEvent) -> Option<(u8, u8)> {
         PollEvent::PartFailed(_, part, _) => (4, *part as u8),
         PollEvent::CapturesFailed(_) => (5, 0),
         PollEvent::Unreadable(list, _) => (6, *list as u8),
+        PollEvent::Confirmed(list, _) => (7, *list as u8),
         PollEvent::Captures { .. } => return None,
     })
 }

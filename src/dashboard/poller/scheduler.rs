@@ -10,7 +10,7 @@
 //! The time is an argument, so tests can drive hours of polling in a microsecond.
 
 use crate::client::{EntityTags, Problem};
-use crate::contract::{CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanStatus};
+use crate::contract::{CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanStatus, Stamp};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
 use crate::dashboard::poller::changed_scans::gap_with_rows;
@@ -54,6 +54,8 @@ pub(crate) struct ListSchedule {
     pub is_requested: bool,
     /// The last response was empty although the list was not; the next one decides.
     pub is_doubted: bool,
+    /// When an equal response arrived that was not reported.
+    pub confirmed: Option<Stamp>,
     /// Whether the list was reported as failed; then the next response is reported even if nothing changed.
     pub is_failed: bool,
 }

@@ -8,6 +8,9 @@ use crate::dashboard::prompts::{Prompt, PromptAnswer, PromptReply, Then};
 use crate::dashboard::settings::alerts;
 use crate::text::plural;
 
+/// End of the notice about a typed word that does not match.
+const MISMATCH: &str = " does not match: nothing is sent";
+
 /// A key while a prompt is up.
 pub(crate) fn handle_key(
     model: &mut Model,
@@ -31,7 +34,7 @@ pub(crate) fn handle_key(
         PromptReply::Mismatch => {
             let PromptAnswer::Type { what, .. } = &prompt.answer else { return };
             let what = what.trim_start_matches("its ").trim_start_matches("the ");
-            model.notify(Tone::Bad, format!("{what} does not match: nothing is sent"));
+            model.notify(Tone::Bad, format!("{what}{MISMATCH}"));
         }
         PromptReply::No => {
             let picks = key == KeyChord::char(' ') && matches!(prompt.then, Then::Decide(_));
@@ -51,6 +54,7 @@ pub(crate) fn handle_key(
             **prompt = wider.opened_at(now, Some(key));
         }
         PromptReply::Yes => {
+            model.overlay.notices.remove_ending(MISMATCH);
             if let Some(Modal::Prompt(prompt)) = model.overlay.modals.pop() {
                 carry_out(model, prompt.then, effects);
             }

@@ -36,6 +36,23 @@ fn unreachable_service_is_reported_once_and_polled_completely_when_reachable_aga
 }
 
 #[test]
+fn failure_reports_the_last_equal_response_first() {
+    let mut hand = Hand::new(true);
+    hand.settle();
+    hand.pass(Duration::from_secs(600));
+    assert!(
+        !hand.events().iter().any(|event| matches!(event, PollEvent::Confirmed(..))),
+        "no event while nothing changes"
+    );
+    hand.silent = true;
+    hand.pass(Duration::from_secs(60));
+    let events = hand.events();
+    let place = |is: fn(&PollEvent) -> bool| events.iter().position(is).unwrap();
+    let confirmed = place(|event| matches!(event, PollEvent::Confirmed(ListKind::Targets, _)));
+    assert!(confirmed < place(|event| matches!(event, PollEvent::Failed(ListKind::Targets, _))));
+}
+
+#[test]
 fn wrong_key_stops_polling_until_refresh() {
     let mut hand = Hand::new(true);
     hand.refusing = Some((FetchSlot::List(ListKind::Workspaces), ErrorKind::Unauthorized));
