@@ -22,7 +22,7 @@ const COLUMNS: [TableColumn; 11] = [
     TableColumn::flex("FINDING", 12, 3),
     // K: in the KEV catalog, P: proven by the scanner.
     TableColumn::fixed("KP", 2).from(79),
-    TableColumn::flex("TARGET", 9, 1).at_most(28),
+    TableColumn::flex("TARGET", 11, 1).at_most(28),
     TableColumn::fixed("PORT", 5).right().from(79),
     TableColumn::fixed("AGE", 4).right().expendable(2).below(FULL_TITLES),
     TableColumn::fixed("FIRST SEEN", 10).right().expendable(2).from(FULL_TITLES),

@@ -14,7 +14,7 @@ use ratatui::prelude::{Buffer, Line, Span, Style};
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("RISK", format::RISK),
     TableColumn::flex("FINDING", 12, 3),
-    TableColumn::flex("TARGET", 8, 1).at_most(28),
+    TableColumn::flex("TARGET", 15, 1).at_most(28),
     TableColumn::fixed("BEFORE", 13),
     TableColumn::fixed("NOW", 12),
 ];

@@ -388,6 +388,7 @@ fn absent_finding_of_retest_keeps_its_row_until_refresh() {
     assert_eq!((app.shown(Pane::Findings).len(), app.selected(Pane::Findings)), (1, retested));
     let shown = app.model.selected_item::<crate::triage::Issue>().unwrap();
     assert!(!shown.is_present() && shown.absent_in.is_some(), "{shown:?}");
+    assert_eq!(app.model.data.count(Pane::Findings), Some(0), "the number beside the view counts present findings");
     app.keys("b n q");
     assert_eq!(
         (app.shown(Pane::Findings).len(), app.selected(Pane::Findings)),
