@@ -148,8 +148,10 @@ pub(crate) fn worst(to: &mut ColumnBuilder, counts: impl Iterator<Item = bool>) 
 pub(crate) fn target_name(to: &mut ColumnBuilder, name: Option<&Shared>) {
     let Some(name) = name else { return };
     to.shared(name);
-    let shown = name.strip_prefix("https://").or_else(|| name.strip_prefix("http://"));
-    shown.into_iter().for_each(|shown| to.text(shown.trim_end_matches('/')));
+    let is_http = |scheme: &str| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
+    if let Some((_, shown)) = name.split_once("://").filter(|(scheme, _)| is_http(scheme)) {
+        to.text(shown.trim_end_matches('/'));
+    }
 }
 
 /// Writes an optional text.

@@ -37,6 +37,8 @@ pub struct AbsenceProof {
     pub scan: ScanId,
     /// Start of the scan.
     pub at: Option<Stamp>,
+    /// Start of the first such scan.
+    pub since: Option<Stamp>,
 }
 
 /// A finding across scans. It dereferences to its latest occurrence. There may be 100,000 issues, so rare data is boxed.

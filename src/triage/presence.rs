@@ -122,15 +122,19 @@ impl<'a> Presences<'a> {
     fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, PresenceResult)> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;
-        let (mut absent_in, mut untested) = (None, None);
+        let (mut absent_in, mut first, mut untested) = (None, None, None);
         let vuln_id = &self.input.findings.items()[now].vuln_id;
         for later in (last + 1..series.scans.len()).filter(|&at| series.is_over[at]) {
             match coverage::gap(series.scans[later], series.scans[last], vuln_id, &self.tests) {
-                None => absent_in = Some(series.scans[later]),
+                None => {
+                    absent_in = Some(series.scans[later]);
+                    first = first.or(absent_in);
+                }
                 gap => untested = gap,
             }
         }
-        let absent_in = absent_in.map(|scan| AbsenceProof { scan: scan.id, at: scan.start_time });
+        let since = first.and_then(|scan| scan.start_time);
+        let absent_in = absent_in.map(|scan| AbsenceProof { scan: scan.id, at: scan.start_time, since });
         let (presence, gap) = match (absent_in, untested) {
             (Some(_), _) => (Presence::Absent, None),
             (None, Some(gap)) => (Presence::NotRetested, Some(gap)),
@@ -142,10 +146,13 @@ impl<'a> Presences<'a> {
 
     fn against(&self, series: &Series, seen: &[SeriesSighting], last: usize, now: usize) -> Presence {
         let findings = self.input.findings.items();
-        let compared = |before: usize| match change_detection::is_changed(&findings[before], &findings[now]) {
-            true => Presence::Updated,
-            false => Presence::Unchanged,
-        };
+        // A scan that did not finish knows less about its findings.
+        let is_complete = series.scans[last].status_name == ScanStatus::Finished;
+        let compared =
+            |before: usize| match is_complete && change_detection::is_changed(&findings[before], &findings[now]) {
+                true => Presence::Updated,
+                false => Presence::Unchanged,
+            };
         let before = match series.pinned {
             Some(Some(pinned)) if pinned >= last => return Presence::Unchanged,
             Some(pinned) => pinned,

@@ -32,6 +32,29 @@ fn presence_compares_with_previous_finished_scan() {
 }
 
 #[test]
+fn absence_begins_with_the_first_scan_that_no_longer_found_it() {
+    let mut fixture = TriageFixture::new();
+    let started: Vec<_> = (1..=4).map(|number| fixture.scan(number).start_time).collect();
+    fixture.found(1, "tls10", "");
+    let proof = fixture.last().0.absent_in.clone().unwrap();
+    assert_eq!((proof.scan, proof.at, proof.since), (ScanId(4), started[3], started[1]));
+}
+
+#[test]
+fn stopped_scan_does_not_change_evidence() {
+    let presence = |status: ScanStatus| {
+        let mut fixture = TriageFixture::new();
+        for (number, service) in [(1, "https"), (2, "unknown")] {
+            let status = if number == 2 { status.clone() } else { ScanStatus::Finished };
+            fixture.scan(number).status_name = status;
+            fixture.found(number, "tls10", "").vuln_evidence = Evidence::from_value(&service.into());
+        }
+        fixture.last().0.presence
+    };
+    assert_eq!((presence(ScanStatus::Finished), presence(ScanStatus::Stopped)), (Updated, Unchanged));
+}
+
+#[test]
 fn changed_evidence_is_updated_and_dates_are_ignored() {
     let presence = |date: &str, risk: Risk| {
         let mut fixture = TriageFixture::new();

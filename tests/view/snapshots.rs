@@ -292,6 +292,8 @@ fn ascii_theme_draws_only_ascii() {
     for (columns, rows) in SIZES {
         for pane in Pane::ALL {
             let mut model = at(pane)(columns, rows);
+            // A notice with the next key.
+            press(&mut model, "esc esc h");
             let shown = text(&mut model, Theme::default().with_ascii());
             let strange: Vec<char> = shown.chars().filter(|c| !c.is_ascii()).collect();
             assert!(strange.is_empty(), "{pane:?} {columns}x{rows}: {strange:?}\n{shown}");

@@ -142,10 +142,7 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
         }
         CapturesCommand::Watch(watch) => {
             session.client()?;
-            if watch.choice.logger.is_some() {
-                // A name that no capture can match must not wait for the timeout.
-                watch.choice.check_logger(&archive.all().await?, &mut archive).await?;
-            }
+            watch.choice.check_live_logger(&mut archive).await?;
             let found = watch.wait(&mut archive).await?;
             if found.is_empty() {
                 code = ExitCode::from(exit::TIMED_OUT);
@@ -172,6 +169,15 @@ impl CapturesCommand {
     }
 }
 
+/// An error with the names of the loggers unless the named one is listed.
+fn require_listed(listed: &[logger::WorkspaceLogger], name: &str) -> anyhow::Result<()> {
+    if logger::named(listed, name).is_empty() {
+        let labels = listed.iter().map(|(_, logger)| logger.label.as_str());
+        return Err(CliError::not_found("logger", name, labels).into());
+    }
+    Ok(())
+}
+
 impl CaptureChoice {
     /// Checks that the named logger exists at the service or in the archive.
     async fn check_logger(&self, all: &[CaptureRecord], archive: &mut ArchiveReader<'_>) -> anyhow::Result<()> {
@@ -182,11 +188,17 @@ impl CaptureChoice {
             Err(error) if bundles::unreachable(&error).is_some() => Vec::new(),
             listed => listed?,
         };
-        if logger::named(&listed, name).is_empty() {
-            let labels = listed.iter().map(|(_, logger)| logger.label.as_str());
-            return Err(CliError::not_found("logger", name, labels).into());
+        require_listed(&listed, name)
+    }
+
+    /// Checks that the service has the named logger: without it, no capture can arrive. A service that is not reachable is
+    /// waited for.
+    async fn check_live_logger(&self, archive: &mut ArchiveReader<'_>) -> anyhow::Result<()> {
+        let Some(name) = &self.logger else { return Ok(()) };
+        match archive.loggers().await {
+            Err(error) if bundles::unreachable(&error).is_some() => Ok(()),
+            listed => require_listed(&listed?, name),
         }
-        Ok(())
     }
 
     fn select(&self, mut all: Vec<CaptureRecord>, archive: &ArchiveReader<'_>) -> Vec<CaptureRecord> {

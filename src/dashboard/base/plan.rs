@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Seconds after the end of a scan. Findings that arrive earlier may have been requested before the end, or belong to other
+/// scans; then only the counts of the scan show whether all its findings were fetched.
+pub const SETTLING: i64 = 10;
+
 /// Incremented when the workspace or profile changes; answers for an older one are dropped.
 pub type Generation = u64;
 

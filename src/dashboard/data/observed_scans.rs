@@ -6,11 +6,13 @@ use crate::table::Table;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Points of a scan. A scan with more loses every second one.
+/// Maximum points of a scan. At the limit, every second point is dropped.
 const MOST_POINTS: usize = 512;
-/// Scans. The scan that was observed longest ago is dropped.
+/// Maximum scans. At the limit, the least recently observed ended scan is dropped.
 const MOST_SCANS: usize = 128;
-/// Seconds.
+/// A scan that was not observed for this time no longer runs, or is not listed any more.
+const FORGOTTEN: Duration = Duration::from_secs(60);
+/// Maximum duration of a scan in seconds.
 const LONGEST: i64 = 10 * 365 * 86_400;
 
 /// The observed scans of this session.
@@ -31,33 +33,44 @@ impl ObservedScans {
         self.0.get(&scan).map(|observed| &observed.history)
     }
 
-    /// Takes a new list of scans. A scan is observed while it runs, and once more when it has ended.
+    /// Takes a new list of scans. A scan is observed while it runs, and once more when it has ended. A scan that the service
+    /// has started again is observed from the beginning.
     pub fn take(&mut self, now: Duration, scans: &Table<Scan>) {
         for scan in scans.items().iter() {
             let is_running = scan.status_name == ScanStatus::Running;
-            if is_running && !self.0.contains_key(&scan.id) {
-                self.make_room();
+            let is_new = self.0.get(&scan.id).is_none_or(|observed| observed.is_restarted(scan));
+            if is_running && is_new && (self.0.contains_key(&scan.id) || self.has_room(now)) {
                 let (first, history) = ((now, seconds(scan)), ScanHistory::default());
                 self.0.insert(scan.id, ObservedScan { history, first, last: now, has_ended: false });
             }
-            if let Some(observed) = self.0.get_mut(&scan.id).filter(|observed| !observed.has_ended) {
+            if let Some(observed) = self.0.get_mut(&scan.id).filter(|observed| !observed.has_ended)
+                && (is_running || scan.has_ended())
+            {
                 observed.record(now, scan);
-                observed.has_ended = !is_running;
+                observed.has_ended = scan.has_ended();
             }
         }
     }
 
-    fn make_room(&mut self) {
-        while self.0.len() >= MOST_SCANS {
-            let Some(oldest) = self.0.iter().min_by_key(|(_, observed)| observed.last).map(|(id, _)| *id) else {
-                return;
-            };
-            self.0.remove(&oldest);
+    /// Whether another scan can be observed. A scan that no longer runs makes room for it.
+    fn has_room(&mut self, now: Duration) -> bool {
+        if self.0.len() < MOST_SCANS {
+            return true;
         }
+        let is_over = |observed: &ObservedScan| observed.has_ended || observed.last + FORGOTTEN < now;
+        let over = self.0.iter().filter(|(_, observed)| is_over(observed));
+        let oldest = over.min_by_key(|(_, observed)| observed.last).map(|(id, _)| *id);
+        oldest.is_some_and(|oldest| self.0.remove(&oldest).is_some())
     }
 }
 
 impl ObservedScan {
+    /// Whether the service has started the scan again.
+    fn is_restarted(&self, scan: &Scan) -> bool {
+        let tests = self.history.points.last().map_or(0, |point| point.tests);
+        (scan.num_finished_tests.max(0) as u64) < tests
+    }
+
     fn record(&mut self, now: Duration, scan: &Scan) {
         self.last = now;
         let history = &mut self.history;
@@ -144,6 +157,30 @@ mod tests {
             points(&observed(&[(0, at(30, 5)), (2, at(300, 40)), (3, at(0, 50))]), 1),
             [(30, 5), (300, 40), (300, 50)]
         );
+    }
+
+    #[test]
+    fn scan_that_was_started_again_is_observed_from_the_beginning() {
+        let at =
+            |status, duration, percent, tests| Scan { duration, num_finished_tests: tests, ..scan(1, status, percent) };
+        use ScanStatus::{Running, Waiting};
+        let lists = [
+            (600, at(Running, 600, 40, 4)),
+            (601, at(Waiting, 0, 0, 0)),
+            (605, at(Running, 3, 0, 0)),
+            (610, at(Running, 8, 20, 2)),
+        ];
+        assert_eq!(points(&observed(&lists), 1), [(3, 0), (8, 20)]);
+    }
+
+    #[test]
+    fn running_scans_beyond_the_limit_leave_the_others_observed() {
+        let mut all = ObservedScans::default();
+        let running = |percent| Table::new((1..=200).map(|id| scan(id, ScanStatus::Running, percent)));
+        all.take(Duration::from_secs(1), &running(1));
+        all.take(Duration::from_secs(2), &running(2));
+        assert_eq!(all.0.len(), MOST_SCANS);
+        assert!(all.0.values().all(|observed| observed.history.points.len() == 2));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Decisions: recording, receiving, and making the rows of findings with them.
 
 use crate::contract::Stamp;
+use crate::dashboard::base::plan::SETTLING;
 use crate::dashboard::base::{Effect, Generation, Pane, Tone};
 use crate::dashboard::data::decisions::*;
 use crate::dashboard::model::Model;
@@ -14,10 +15,6 @@ use std::sync::Arc;
 
 /// End of the notices about decisions that a key undoes.
 pub const UNDOES: &str = " undoes";
-
-/// Seconds. Findings that arrive so soon after the end of a scan may have been requested before it, or be those of other
-/// scans. Until then, only its counts show whether all its findings were fetched.
-const SETTLING: i64 = 10;
 
 impl Model {
     /// The local day, for expiry.

@@ -13,10 +13,13 @@ pub(crate) fn go(model: &mut Model, pane: Pane) {
         model.navigation.previous = Some(before);
     }
     let left = model.navigation.focus.pane;
-    // The board is a visit: it returns to the same rows.
-    let is_visit = [left, pane].iter().all(|pane| matches!(pane, Pane::Findings | Pane::Board));
-    if left != pane && !is_visit {
+    let is_of_findings = |pane: Pane| matches!(pane, Pane::Findings | Pane::Board);
+    // Going to the retest board and back keeps the retained rows.
+    if left != pane && !(is_of_findings(left) && is_of_findings(pane)) {
         model.keep_no_rows(left);
+        if left == Pane::Board {
+            model.keep_no_rows(Pane::Findings);
+        }
     }
     model.navigation.focus.pane = pane;
     model.navigation.focus.in_detail = false;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   decided or undone, here or elsewhere ─► shown? ─► List::retained, with the row above ─► still a row, in its place
-//!   r, another filter or scope, leaving the pane (other than for the board) ─► none is retained
+//!   r, another filter or scope, leaving the pane, except for the board ─► no row is retained
 //! ```
 //!
 //! Changes by scans apply at once: new, reappeared and absent findings. Only a finding under retest is retained when its

@@ -80,10 +80,11 @@ fn findings_by_risk(model: &Model, target: Option<TargetId>) -> FindingCounts {
     counts(spans)
 }
 
-/// The start of the scan that no longer found an absent finding; if it is unknown, a second after its last scan.
+/// The start of the first scan that no longer found an absent finding; if unknown, one second after the last scan that found it.
 fn end(issue: &Issue) -> Option<Stamp> {
-    let proof = issue.absent_in.as_deref().and_then(|proof| proof.at);
-    proof.filter(|at| Some(*at) > issue.last_seen).or_else(|| Some(Stamp(issue.last_seen?.0 + 1.second())))
+    let proof = issue.absent_in.as_deref().and_then(|proof| proof.since);
+    let after = || issue.last_seen?.0.checked_add(1.second()).ok().map(Stamp);
+    proof.filter(|at| Some(*at) > issue.last_seen).or_else(after)
 }
 
 /// The counts at each change, from findings with their first time, and the time from which they are absent.
@@ -211,6 +212,12 @@ fn utc(at: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn absence_without_proof_at_the_end_of_time_has_no_end() {
+        let issue = Issue { last_seen: Some(Stamp(Timestamp::MAX)), ..Issue::default() };
+        assert_eq!(end(&issue), None);
+    }
 
     #[test]
     fn absent_finding_counts_until_scan_that_no_longer_found_it() {

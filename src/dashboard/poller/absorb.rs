@@ -82,6 +82,15 @@ impl Scheduler {
                 let link = self.link.succeed(request.sent, wall);
                 self.report_link(link);
                 let was_failing = self.backoff.succeed(slot);
+                if let (Fetch::FindingsOf { scans, .. }, Fetched::List(Snapshot::Findings(new))) =
+                    (&request.fetch, &fetched)
+                {
+                    for &(scan, _) in scans {
+                        let found =
+                            || new.items().iter().filter(|finding| finding.task_id == Some(scan)).count() as i64;
+                        self.moved.settle(scan, found, now);
+                    }
+                }
                 self.take(fetched, Stamp(wall));
                 if was_failing && matches!(slot, FetchSlot::Captures(_)) {
                     self.report_captures();

@@ -5,6 +5,7 @@
 //! often the more findings there are.
 
 use crate::contract::{Scan, ScanId, TargetId};
+use crate::dashboard::base::plan::SETTLING;
 use crate::table::Table;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,6 +16,8 @@ const GAP_PER_FINDING: Duration = Duration::from_millis(2);
 /// The least time for each finding of the workspace, because each fetch rebuilds the tables of all findings. It is a
 /// hundred times the cost of a rebuild, so rebuilds take 1 % of the time.
 const GAP_PER_ROW: Duration = Duration::from_micros(500);
+/// The time after which a fetch proves that the findings of an ended scan are all. The times of the service are rounded.
+const SETTLED: Duration = Duration::from_secs(SETTLING as u64 + 2);
 /// The longest such time.
 const LONGEST_GAP: Duration = Duration::from_secs(60);
 
@@ -66,6 +69,10 @@ pub(crate) struct ChangedScans {
     read: BTreeMap<ScanId, Instant>,
     /// When findings of a running scan were fetched last.
     last_read: Option<Instant>,
+    /// Ended scans whose counts did not confirm their findings, and when these are fetched once more.
+    late: BTreeMap<ScanId, Instant>,
+    /// The scans that were in `late`.
+    settled: BTreeSet<ScanId>,
 }
 
 impl ChangedScans {
@@ -80,12 +87,15 @@ impl ChangedScans {
                 };
                 if moved {
                     self.waiting.insert(*id);
+                    self.late.remove(id);
                 }
             }
             self.removed.extend(old.keys().filter(|id| !fresh.contains_key(id)));
         }
         self.waiting.retain(|id| fresh.contains_key(id));
         self.read.retain(|id, _| fresh.contains_key(id));
+        self.late.retain(|id, _| fresh.contains_key(id));
+        self.settled.retain(|id| fresh.contains_key(id));
         self.marks = Some(fresh);
     }
 
@@ -100,10 +110,22 @@ impl ChangedScans {
         self.waiting.extend(ended);
     }
 
+    /// Findings of a scan were fetched. If it has ended and its counts do not confirm that they are all, they are fetched
+    /// once more when the time of the fetch does.
+    pub fn settle(&mut self, id: ScanId, found: impl FnOnce() -> i64, now: Instant) {
+        let Some(mark) = self.mark(id).filter(|mark| mark.ended) else { return };
+        let reported: Option<i64> = mark.counts.iter().copied().sum();
+        if reported.is_none_or(|reported| found() < reported) && self.settled.insert(id) {
+            self.late.insert(id, now + SETTLED);
+            self.waiting.insert(id);
+        }
+    }
+
     /// Clears the waiting scans, because all findings are fetched.
     pub fn forget_waiting(&mut self) {
         self.waiting.clear();
         self.removed.clear();
+        self.late.clear();
     }
 
     /// At most `most` scans to fetch now, the least recently fetched first, and the scans that no longer exist.
@@ -116,6 +138,7 @@ impl ChangedScans {
         }
         for id in &due {
             self.waiting.remove(id);
+            self.late.remove(id);
             // The first findings of a scan do not delay the others.
             let is_first = self.read.insert(*id, now).is_none();
             if !is_first && self.mark(*id).is_some_and(|mark| !mark.ended) {
@@ -152,6 +175,9 @@ impl ChangedScans {
 
     /// The time at which a scan is due, or `None` for at once. Running scans that were read before are due together.
     fn due_at(&self, id: ScanId, gap: Duration) -> Option<Instant> {
+        if let Some(late) = self.late.get(&id) {
+            return Some(*late);
+        }
         let (read, mark) = (*self.read.get(&id)?, self.mark(id));
         let due = read + mark.map_or(gap, |mark| mark.gap(gap));
         let of_all = self.last_read.filter(|_| mark.is_some_and(|mark| !mark.ended)).map(|last| last + gap);
@@ -272,6 +298,21 @@ mod tests {
         assert_eq!(gap_with_rows(GAP, 100), GAP);
         assert_eq!(gap_with_rows(GAP, 50_000), Duration::from_secs(25));
         assert_eq!(gap_with_rows(GAP, 1_000_000), LONGEST_GAP);
+    }
+
+    #[test]
+    fn ended_scan_without_confirming_counts_is_fetched_once_more() {
+        for (high, found, is_repeated) in [(Some(2), 2, false), (Some(2), 1, true), (None, 2, true)] {
+            let (mut moved, now) = (ChangedScans::default(), Instant::now());
+            moved.learn(&Table::new([scan(1, ScanStatus::Running, high, 1)]));
+            moved.learn(&Table::new([scan(1, ScanStatus::Finished, high, 2)]));
+            assert_eq!(due(&mut moved, now), [1]);
+            moved.settle(ScanId(1), || found, now);
+            assert_eq!(moved.next(now, GAP), is_repeated.then(|| now + SETTLED), "{high:?} {found}");
+            assert_eq!(due(&mut moved, now + SETTLED), vec![1; usize::from(is_repeated)]);
+            moved.settle(ScanId(1), || found, now + SETTLED);
+            assert_eq!(moved.next(now, GAP), None, "once");
+        }
     }
 
     #[test]

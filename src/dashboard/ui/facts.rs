@@ -40,7 +40,7 @@ pub struct PaneFacts {
     pub has_no_description: bool,
     /// All scans, if there are several, are of the same tool.
     pub is_one_tool: bool,
-    /// No scan has a number of tests, or all have finished the same number.
+    /// No scan reports tests, or no scan runs and all have the same numbers of planned and finished tests.
     pub has_no_tests: bool,
     /// All findings, if there are several, have the same port or none.
     pub is_one_port: bool,
@@ -69,7 +69,8 @@ impl PaneFacts {
             let all = scans.items();
             facts.is_one_tool = all.len() > 1 && all.windows(2).all(|two| two[0].tool_id == two[1].tool_id);
             let tests = |scan: &Scan| (scan.num_finished_tests, scan.num_tests);
-            let is_equal = all.len() > 1 && all.windows(2).all(|two| tests(&two[0]) == tests(&two[1]));
+            let is_equal =
+                facts.scans.running == 0 && all.len() > 1 && all.windows(2).all(|two| tests(&two[0]) == tests(&two[1]));
             facts.has_no_tests = is_equal || all.iter().all(|scan| scan.num_tests <= 0);
         }
         if let Some(findings) = data.findings.value() {

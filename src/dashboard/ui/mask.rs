@@ -47,17 +47,20 @@ fn masked_line<'a>(mask: &Mask, line: Line<'a>) -> Line<'a> {
     }
     let mut spans = Vec::new();
     let mut begin = 0;
+    // The names are found in their order, and a name can cover several spans.
+    let mut names = found.iter().peekable();
     for span in &line.spans {
         let (end, mut at) = (begin + span.content.len(), begin);
-        for (place, stand_in) in &found {
-            if place.end <= at || place.start >= end {
-                continue;
-            }
+        while let Some((place, stand_in)) = names.peek().filter(|(place, _)| place.start < end) {
             if place.start >= at {
                 spans.push(Span::styled(span.content[at - begin..place.start - begin].to_owned(), span.style));
                 spans.push(Span::styled(stand_in.clone(), span.style));
             }
             at = place.end.min(end);
+            if place.end > end {
+                break;
+            }
+            names.next();
         }
         spans.push(Span::styled(span.content[at - begin..].to_owned(), span.style));
         begin = end;

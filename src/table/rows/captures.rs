@@ -81,7 +81,7 @@ impl Row for RecognizedCapture<'_> {
             Field::Batch => payloads.for_each(|payload| to.shared(&payload.batch)),
             Field::Technique => payloads.for_each(|payload| to.shared(&payload.technique)),
             Field::Target => {
-                payloads.for_each(|payload| to.shared(&payload.target));
+                payloads.for_each(|payload| target_name(to, Some(&payload.target)));
                 others.targets_of(self.capture).iter().for_each(|target| target_name(to, Some(target)));
             }
             Field::Delay => {

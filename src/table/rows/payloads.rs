@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::oob::{Payload, Token};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
-use crate::table::row::{flags, put};
+use crate::table::row::{flags, put, target_name};
 use crate::table::sort::natural;
 use crate::table::{BY_HITS, Item, OtherLists, Row, SortOrder};
 
@@ -26,7 +26,7 @@ impl Row for Payload {
             Field::By => to.shared(&self.who),
             Field::Number => self.number.into_iter().for_each(|number| to.whole(number)),
             Field::Batch => to.shared(&self.batch),
-            Field::Target => to.shared(&self.target),
+            Field::Target => target_name(to, Some(&self.target)),
             Field::About => to.shared(&self.finding_name),
             Field::Planted => {
                 to.shared(&self.parameter);

@@ -101,13 +101,14 @@ fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
                 Tone::Good => theme.good().patch(theme.chosen()),
                 Tone::Bad => theme.bad().patch(theme.chosen()),
             };
-            (style, cx.shown(&text::clean(&notice.text)).into_owned())
+            let text = text::clean(&notice.text).replace('·', theme.glyphs.separator);
+            (style, cx.shown(&text).into_owned())
         })
         .collect();
     notices.extend(
         cx.model.calls.batches.iter().filter_map(|batch| in_flight(cx, batch)).map(|text| (theme.chosen(), text)),
     );
-    Toasts::of(&notices, area)
+    Toasts::of(&notices, area, theme.glyphs.ellipsis)
 }
 
 /// `delete: 12 of 60` for calls that take more than a moment.

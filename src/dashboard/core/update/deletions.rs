@@ -162,8 +162,10 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
     let of = |id: &TargetId| model.data.scans.value().and_then(|scans| scans.of_target(*id));
     let scans: usize = ids.iter().filter_map(of).map(|of| of.positions.len()).sum();
     // Manual findings remain: they are stored on this machine.
-    let is_of_target = |issue: &&Arc<Issue>| issue.target_id.is_some_and(|id| ids.contains(&id));
-    let findings = model.items::<Issue>().iter().filter(is_of_target).filter(|issue| issue.own.is_none()).count();
+    let table = model.data.findings.value();
+    let of_target = |id: &TargetId| Some(&table?.of_target(*id)?.positions);
+    let is_scanned = |at: &&u32| table.is_some_and(|table| table.items()[**at as usize].own.is_none());
+    let findings = ids.iter().filter_map(of_target).flatten().filter(is_scanned).count();
     let mut lines = vec![format!("Also deletes {} and {}.", plural(scans, "scan"), plural(findings, "finding"))];
     let is_active = |scan: &&Arc<Scan>| scan.is_active() && ids.contains(&scan.target_id);
     let active = model.items::<Scan>().iter().filter(is_active).count();

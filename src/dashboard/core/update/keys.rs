@@ -72,7 +72,8 @@ const NEW: Action = Action::Item(ItemAction::New);
 /// keys.
 pub(crate) fn handle_paste(model: &mut Model, text: &str) {
     model.overlay.notices.key_pressed(model.now.mono);
-    let is_list_of_targets = model.overlay.modals.is_empty() && model.navigation.focus.pane == Pane::Targets;
+    let focus = model.navigation.focus;
+    let is_list_of_targets = model.overlay.modals.is_empty() && focus.pane == Pane::Targets && !focus.in_detail;
     let opens_form = is_list_of_targets && model.off(NEW).is_none();
     let modal = model.overlay.modals.last_mut();
     let in_form = matches!(modal, Some(Modal::Form(_)));

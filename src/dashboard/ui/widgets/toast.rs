@@ -32,11 +32,11 @@ struct ToastLine(Style, Line<'static>, u16);
 impl Toasts {
     /// Lays out notices, oldest first. Short notices share a line. Long ones are wrapped, because the next step is at
     /// their end.
-    pub fn of(notices: &[(Style, String)], screen: Rect) -> Self {
+    pub fn of(notices: &[(Style, String)], screen: Rect, ellipsis: char) -> Self {
         let newest = notices.len().saturating_sub(MOST);
         let mut rows: Vec<Vec<ToastLine>> = Vec::new();
         for notice in &notices[newest..] {
-            let mut lines = lines(notice, screen.width);
+            let mut lines = lines(notice, screen.width, ellipsis);
             let beside = |row: &&mut Vec<ToastLine>| {
                 let used = columns(row) + lines.iter().map(|line| line.2).sum::<u16>();
                 lines.len() == 1 && used < screen.width / 3 * 2
@@ -85,14 +85,14 @@ fn columns(row: &[ToastLine]) -> u16 {
 }
 
 /// A notice wrapped to a screen; all its lines are as wide as the longest one.
-fn lines((style, notice): &(Style, String), columns: u16) -> Vec<ToastLine> {
+fn lines((style, notice): &(Style, String), columns: u16, ellipsis: char) -> Vec<ToastLine> {
     let width = columns.saturating_sub(2);
     let mut lines = wrap(plain(notice, *style), width);
     if lines.len() > LINES {
         lines.truncate(LINES);
         // A command that is cut must not look complete.
-        let last = lines.last().map(|line| format!("{}…", line.to_string().trim_end())).unwrap_or_default();
-        lines[LINES - 1] = Line::styled(text::start_with(&last, usize::from(width), '…').into_owned(), *style);
+        let last = lines.last().map(|line| format!("{}{ellipsis}", line.to_string().trim_end())).unwrap_or_default();
+        lines[LINES - 1] = Line::styled(text::start_with(&last, usize::from(width), ellipsis).into_owned(), *style);
     }
     let widest = lines.iter().map(Line::width).max().unwrap_or(0) as u16 + 2;
     lines.into_iter().map(|line| ToastLine(*style, line, widest.min(columns))).collect()
@@ -106,7 +106,7 @@ mod tests {
         let screen = Rect::new(0, 0, columns, rows);
         let mut buf = Buffer::empty(screen);
         let notices: Vec<_> = notices.iter().map(|text| (Style::new(), (*text).to_owned())).collect();
-        Toasts::of(&notices, screen).draw(&mut buf, screen);
+        Toasts::of(&notices, screen, '…').draw(&mut buf, screen);
         let line = |y| (0..columns).map(|x| buf[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
         (0..rows).map(line).collect()
     }

@@ -79,9 +79,14 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let scan = NmapScan { run, ip, is_udp, is_deep: params.get("scan_type").is_some_and(|kind| kind == "deep") };
     let hostnames: Vec<&str> = if run.address.ip().is_some() { Vec::new() } else { vec![&host] };
     run.planned(STEPS * PHASES.len() as u32).await;
-    run.list_ports(json!({"ip_address": ip.to_string(), "hostnames": hostnames}));
+    let host_fields = json!({"ip_address": ip.to_string(), "hostnames": hostnames});
+    run.list_ports(host_fields.clone());
     let (output, done) = scan.execute(&program, &scan.arguments(&params, &ports)).await.map_err(failed)?;
     let report = NmapReport::parse(&output.text);
+    if report.is_complete {
+        // The report has all discovered ports, and the limit is for both together.
+        run.list_ports(host_fields);
+    }
     scan.report(&report, &output, done).await?;
     run.output_all().await;
     Ok(summary(&report, &output, ports.len()))
