@@ -67,7 +67,7 @@ fn plot_without_data_names_the_reason() {
 }
 
 #[test]
-fn progress_of_the_selected_scan_is_plotted_from_what_was_observed() {
+fn plot_of_progress_shows_observed_points_of_selected_scan() {
     let mut app = TestDashboard::blank(200, 60);
     let running = |percent, tests| Scan {
         duration: percent,

@@ -161,7 +161,7 @@ fn pasted_text_never_runs_keys() {
 }
 
 #[test]
-fn text_pasted_into_targets_opens_their_form() {
+fn text_pasted_into_targets_opens_form_of_new_targets() {
     let mut app = TestDashboard::new();
     app.keys("2");
     assert_eq!(app.send(Msg::Paste("shop.test\nq\n".into())), [], "nothing is sent");

@@ -220,7 +220,7 @@ fn rules_list_edits_query_verdict_and_state() {
 }
 
 #[test]
-fn next_decision_replaces_undo_hint_of_previous_one() {
+fn next_decision_replaces_undo_hint_of_previous_decision() {
     let mut app = app();
     app.keys("g g space j space c y");
     let first = app.notices();

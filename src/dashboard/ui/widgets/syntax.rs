@@ -136,12 +136,12 @@ enum MarkupPlace {
         quote: char,
         opens: Option<&'static str>,
     },
-    /// Inside an element that contains no tags.
-    Program(&'static str),
+    /// Inside a raw text element, whose content has no tags.
+    RawText(&'static str),
 }
 
-/// Elements that contain no tags.
-const PROGRAMS: [&str; 2] = ["script", "style"];
+/// Elements whose content has no tags.
+const RAW_TEXT_ELEMENTS: [&str; 2] = ["script", "style"];
 
 fn markup_token(rest: &str, place: &mut MarkupPlace) -> (usize, Syntax) {
     match *place {
@@ -152,7 +152,7 @@ fn markup_token(rest: &str, place: &mut MarkupPlace) -> (usize, Syntax) {
         MarkupPlace::Text => match tag_start(rest) {
             Some(bytes) => {
                 let name = &rest[1..bytes];
-                let opens = PROGRAMS.into_iter().find(|program| program.eq_ignore_ascii_case(name));
+                let opens = RAW_TEXT_ELEMENTS.into_iter().find(|element| element.eq_ignore_ascii_case(name));
                 *place = MarkupPlace::Tag { is_value: false, opens };
                 (bytes, Syntax::Tag)
             }
@@ -177,7 +177,7 @@ fn markup_token(rest: &str, place: &mut MarkupPlace) -> (usize, Syntax) {
             }
             (end.map_or(rest.len(), |end| end + 1), Syntax::Text)
         }
-        MarkupPlace::Program(name) => {
+        MarkupPlace::RawText(name) => {
             let ends = |at: &usize| {
                 let after = rest[*at..].strip_prefix("</").unwrap_or_default();
                 after.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
@@ -206,7 +206,7 @@ fn tag_token(rest: &str, is_value: bool, opens: Option<&'static str>, place: &mu
     let first = rest.chars().next().unwrap_or_default();
     match first {
         '>' => {
-            *place = opens.map_or(MarkupPlace::Text, MarkupPlace::Program);
+            *place = opens.map_or(MarkupPlace::Text, MarkupPlace::RawText);
             (1, Syntax::Tag)
         }
         '/' | '?' if rest[1..].starts_with('>') => {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_colours_of_keys_strings_numbers_and_words() {
+    fn json_has_colours_of_keys_strings_numbers_and_literals() {
         assert_eq!(
             coloured("{\"a\\\"b\": [\"x:\", -1.5e+3,\n true, null]}"),
             [" nnnnnn   tttt  vvvvvvv ", " vvvv  vvvv  "]

@@ -376,7 +376,7 @@ async fn stopped_scan_reports_findings_of_versions_that_responded() {
 
 /// On one thread, the scan is stopped before it can report more tests than the channel holds.
 #[tokio::test]
-async fn stop_between_reports_of_tests_loses_none() {
+async fn stop_between_reports_loses_no_test() {
     let authority = Authority::new("Practice authority");
     let (_, mut script, _) = servers(&authority).remove(0);
     script.asks_certificate = true;
