@@ -190,7 +190,7 @@ impl Config {
             Connection::Local | Connection::Prompt => false,
         };
         let owner = profile_name.clone().filter(|_| is_of_profile);
-        // A local service has its data here, with or without a profile.
+        // The local service does not depend on a profile: repeat a profile only if it was given as a flag.
         let named_profile = match &connection {
             Connection::Remote { .. } => owner.as_deref(),
             Connection::Local | Connection::Prompt => flags.profile.as_deref(),

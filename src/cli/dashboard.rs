@@ -145,6 +145,7 @@ fn unusable(base: &str, error: &Error) -> Problem {
     let problem = Problem::from(error);
     // The state says the same.
     let cause = problem.message.strip_prefix("cannot connect: ").unwrap_or(&problem.message);
+    let cause = cause.replace(": the server does not implement the API v2", "");
     if error.kind == ErrorKind::Unauthorized {
         // The message of the service is the same fact in other words.
         return Problem { message: format!("{state} {base}"), hint: Some(hint), ..problem };

@@ -296,7 +296,7 @@ fn is_tls_error(chain: &str) -> bool {
 
 const RENEW: &str = "renew or replace the certificate of the service";
 
-/// Part of a text of rustls, which prints Rust values and seconds; the same in a sentence; the remedy.
+/// For each error: a part of the text of rustls, our message, and the remedy. rustls prints Rust values and Unix seconds.
 const TLS_PROBLEMS: [(&str, &str, &str); 6] = [
     (
         "UnknownIssuer",

@@ -73,7 +73,7 @@ impl PlotNumbers {
             Self::Decisions(days) => days.is_empty(),
             Self::Captures(minutes) => minutes.is_empty(),
             Self::HeatMap(map) => map.classes.is_empty(),
-            // One point has no direction.
+            // A plot over time needs two points.
             Self::Progress(history) => history.points.len() < 2,
         }
     }
@@ -93,7 +93,7 @@ impl FindingCounts {
         Some((first.0, (last.0.max(now), last.1)))
     }
 
-    /// The counts at a time between the first and the last one.
+    /// The counts at a time between the first and the last sample.
     pub fn at(&self, second: i64) -> PlotCounts {
         let next = self.samples.partition_point(|(at, _)| at.0.as_second() <= second);
         self.samples.get(next.saturating_sub(1)).map(|(_, counts)| *counts).unwrap_or_default()
@@ -131,7 +131,7 @@ impl HeatMap {
 /// The progress of a scan at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgressPoint {
-    /// Seconds since the scan started; since it was first observed if the service does not report it.
+    /// Seconds since the scan started, or since the first observation if the service reports no duration.
     pub elapsed: u64,
     pub percent: u64,
     /// Finished tests.
@@ -142,9 +142,9 @@ pub struct ProgressPoint {
 /// The progress of a scan over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanHistory {
-    /// Only those that differ from the point before.
+    /// The points that differ from their previous point.
     pub points: Vec<ProgressPoint>,
-    /// The last observation.
+    /// Seconds until the last observation.
     pub until: u64,
     pub all_tests: u64,
     /// Number of observations.

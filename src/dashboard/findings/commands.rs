@@ -154,7 +154,7 @@ fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
         ("tag", !draft.tag.is_empty()),
     ];
     if let Some((word, _)) = of_finding.iter().find(|(_, is_given)| *is_given) {
-        return Err(format!("a rule has no {word}; leave out {word}=, or use :verdict"));
+        return Err(format!("a rule has no {word}; remove `{word}=`, or use `:verdict`"));
     }
     let now = issues(model, &query)?.len();
     let decision = draft.decision(None, model.today()).ok_or("verdict is missing")?;

@@ -375,7 +375,7 @@ impl Data {
         ])
     }
 
-    /// The number of rows of a pane, shown or not; of the findings, those that are present.
+    /// The number of rows of a pane, including filtered rows; for findings, the number of present findings.
     pub(crate) fn count(&self, pane: Pane) -> Option<usize> {
         if pane == Pane::Findings {
             return self.findings.value().map(|table| table.risks().iter().sum::<u32>() as usize);

@@ -120,7 +120,10 @@ impl ArgumentShape {
             Self::Finding => "id or name".to_owned(),
             Self::PayloadBook => "query or count".to_owned(),
             Self::Text("URL") => "URL".to_owned(),
-            Self::Choice(_, "on|off") => "on or off".to_owned(),
+            Self::Choice(_, "on|off") => "mode".to_owned(),
+            Self::Choice(_, "query|path") => "position".to_owned(),
+            Self::Choice(_, "service|scandeck") => "author".to_owned(),
+            Self::Order => "field".to_owned(),
             shape => shape.to_string().to_lowercase(),
         }
     }

@@ -239,7 +239,7 @@ pub(crate) fn to_captures(model: &mut Model) {
             // The query is valid.
             let _ = model.set_query(Pane::Captures, &query_of(token));
             if here < hits {
-                model.notify(Tone::Plain, format!("{here} of {hits} hits loaded; {archived}"));
+                model.notify(Tone::Plain, format!("{here} of {hits} hits loaded · {archived}"));
             }
         }
     }

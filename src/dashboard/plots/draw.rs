@@ -20,7 +20,7 @@ use std::sync::Arc;
 const NAMES: u16 = 15;
 const DAY: u16 = 6;
 const CELL: u16 = 5;
-/// Least rows and columns of a plot in a detail, with the blank line and the title above it, and its most rows.
+/// Minimum rows (with the blank line and the title) and columns of a plot in a detail, and its maximum rows.
 const LEAST_ROWS: u16 = 8;
 const LEAST_COLUMNS: u16 = 40;
 const MOST_ROWS: u16 = 16;
@@ -77,14 +77,14 @@ fn bars(cx: &Cx<'_>) -> bar::Set<'static> {
 
 /// A row of a plot over time, with its own scale.
 struct Track {
-    /// Beside the values, as far as there is height for them.
+    /// Lines beside the values; lines without room are not drawn.
     labels: Vec<Line<'static>>,
     style: Style,
     values: Vec<u64>,
     most: u64,
 }
 
-/// Draws tracks of equal height below each other. The empty row above each separates them where there is height for it.
+/// Draws tracks of equal height below each other. If there is room, an empty row above each track separates the tracks.
 fn draw_tracks(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, tracks: &[Track], [from, to]: [String; 2]) {
     let (rows, axis) = take_bottom(area, 1);
     let height = (rows.height / tracks.len().max(1) as u16).max(1);
@@ -121,7 +121,7 @@ fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCoun
 fn draw_progress(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, history: &ScanHistory) -> Option<&'static str> {
     let (Some(first), Some(now), true) = (history.points.first(), history.points.last(), history.points.len() > 1)
     else {
-        return Some("progress of this scan not observed while it ran");
+        return Some("no progress observed for this scan");
     };
     let theme = cx.theme;
     let span = [first.elapsed as i64, history.until as i64];
@@ -142,7 +142,7 @@ fn draw_progress(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, history: &ScanHistor
     None
 }
 
-/// So many values at equal distances of time.
+/// This number of values at equal intervals.
 fn resampled([from, to]: [i64; 2], number: usize, value: impl Fn(i64) -> u64) -> Vec<u64> {
     (1..=number).map(|at| value(from + (to - from) * at as i64 / number as i64)).collect()
 }

@@ -55,7 +55,7 @@ fn plot_without_data_names_the_reason() {
         ("decisions", "no decisions in this workspace"),
         ("captures", "no captures loaded"),
         ("heatmap", "no findings in this workspace"),
-        ("progress", "progress of this scan not observed while it ran"),
+        ("progress", "no progress observed for this scan"),
     ] {
         let mut app = TestDashboard::blank(80, 24);
         app.keys(&format!(": 'plot {plot}' enter"));

@@ -102,7 +102,7 @@ pub enum Then {
 /// The effect of a key on a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PromptReply {
-    /// Ignored: the key that opened it.
+    /// Ignored: the key that opened the prompt.
     Deaf,
     /// Ignored: pressed before the question could be read.
     TooEarly,

@@ -58,8 +58,7 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     }
 }
 
-/// The lines that are not sent: their number by reason, and the first whole reason, which is cut beside its line where the
-/// screen is narrow.
+/// The number of skipped lines by reason, and the first reason in full: beside its line, a narrow screen truncates it.
 fn skipped(reasons: &[(String, String)]) -> Vec<String> {
     let count = |is_meant: fn(&str) -> bool| reasons.iter().filter(|(_, why)| is_meant(why)).count();
     let is_other = |why: &str| why != EXISTS && why != DUPLICATE;
@@ -72,7 +71,7 @@ fn skipped(reasons: &[(String, String)]) -> Vec<String> {
     let counts = [
         (duplicates > 0).then(|| plural(duplicates, "duplicate")),
         (existing > 0).then(|| plural(existing, "existing target")),
-        (others > 0).then(|| format!("{others} not a target")),
+        (others > 0).then(|| plural(others, "invalid target")),
     ];
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     let counted = format!("{} skipped: {}", plural(reasons.len(), "line"), counts.join(", "));
@@ -81,7 +80,7 @@ fn skipped(reasons: &[(String, String)]) -> Vec<String> {
 
 /// The note at a line whose target exists.
 const EXISTS: &str = "target already exists";
-/// The note at a line that repeats one above it.
+/// The note at a line that equals an earlier line.
 const DUPLICATE: &str = "duplicate line";
 
 fn can_be_sent(note: &LineNote) -> bool {
@@ -187,7 +186,7 @@ fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
     };
     let Some(field) = form.field_mut(FieldId::Names) else { return true };
     let text = field.text();
-    // A duplicate is what became of the line above it: that one was added, or is left.
+    // A duplicate is dropped: the line that it repeats was either added or is still in the form.
     let is_left = |line: &str, note: &LineNote| match note {
         LineNote::Bad(why) => why != DUPLICATE,
         _ => left.iter().any(|(job, _)| name_of(job) == line.trim()),

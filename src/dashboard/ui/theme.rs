@@ -276,7 +276,7 @@ impl Theme {
         self.colour(ColourRole::Key, Color::LightCyan, Color::Blue, [159, 117, 51])
     }
 
-    /// A part of a body. The shared colours have no other meaning there.
+    /// The style of a part of a body. Some colours are those of other roles, which bodies do not have.
     pub fn syntax(self, part: Syntax) -> Style {
         match part {
             Syntax::Name => self.name(),

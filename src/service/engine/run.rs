@@ -114,7 +114,7 @@ impl<'a> ScanRun<'a> {
     /// Reports an ended test. Further findings of one duplicate group (kind, port, place), and those beyond the limits,
     /// are dropped.
     pub async fn tested(&self, test: TestDone) {
-        // Reserve a slot in the channel first: a scan that is stopped here has no finding in its output that was not sent.
+        // Reserve a slot in the channel first: if the scan is stopped here, its output lists only findings that were sent.
         let Ok(place) = self.events.reserve().await else { return };
         self.send_test(place, test).await;
     }

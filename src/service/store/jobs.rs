@@ -300,7 +300,7 @@ async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp)
         .execute(&mut **change)
         .await?;
     }
-    // All results are those of this attempt, so the scan starts with it: the time without a service is no duration.
+    // All results are from this attempt, so the scan starts now: the time without a service does not count.
     sqlx::query("UPDATE scans SET status = 'running', started_at = ? WHERE id = ?")
         .bind(millis(now))
         .bind(scan)

@@ -84,7 +84,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "plot",
         &[ArgumentSlot::optional(ArgumentShape::Choice(&Plot::NAMES, "NAME"))],
-        "show a plot: findings, decisions, captures, heatmap or progress of the selected scan",
+        "show a plot: findings, decisions, captures, heatmap, or progress (of the selected scan)",
         "plot heatmap",
         |model, args, _| {
             let is_of_scans = model.navigation.focus.pane == Pane::Scans;

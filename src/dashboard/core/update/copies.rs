@@ -280,18 +280,18 @@ pub(super) fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Va
     value.ok()
 }
 
-/// The command that shows this view, with the words of the notice: a headless one where it exists, else the dashboard.
+/// The text for the notice, and the command that shows this view: a headless command if there is one, else `scandeck`.
 fn command(model: &mut Model) -> (String, String) {
     let mut words = vec!["scandeck".to_owned()];
     let headless = headless(model);
     let what = match &headless {
         Some(_) => "the command of this view",
-        None => "no command prints these rows; the command of the dashboard",
+        None => "no command prints these rows; dashboard command",
     };
     words.extend(headless.iter().flat_map(|(words, _)| words).cloned());
     let session = &model.session;
     words.extend(session.service_flags.iter().map(|word| word_quoted(word)));
-    // Commands find the local service, and that of a profile, by themselves.
+    // A command finds the local service, or the service of its profile, without --base-url.
     let is_found = session.starts_service || session.service_flags.iter().any(|flag| flag == "--profile");
     if !is_found && !session.base_url.is_empty() {
         words.extend(["--base-url".to_owned(), quoted(&session.base_url)]);

@@ -324,9 +324,9 @@ fn invalid_target_line_has_its_whole_reason_below_the_form() {
     app.keys("2 n");
     app.send(Msg::Paste("foo bar\n10.0.0.0/24".to_owned()));
     let reason = "`foo bar`: not a host name, IP address or URL";
-    assert_eq!(app.form().summary, ["2 lines skipped: 2 not a target", reason]);
+    assert_eq!(app.form().summary, ["2 lines skipped: 2 invalid targets", reason]);
     app.send(Msg::Paste("\na.test\na.test\nb.test\nb.test\nt1.acme.test".to_owned()));
-    let counts = "5 lines skipped: 2 duplicates, 1 existing target, 2 not a target";
+    let counts = "5 lines skipped: 2 duplicates, 1 existing target, 2 invalid targets";
     assert_eq!(app.form().summary, [counts, reason]);
 }
 

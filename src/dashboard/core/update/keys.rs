@@ -68,8 +68,8 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
 /// The action that opens the form for new targets.
 const NEW: Action = Action::Item(ItemAction::New);
 
-/// Text was pasted: it goes into the open text field, or from the list of targets into the form for new ones. It never runs
-/// keys.
+/// Pastes text into the open text field; in the list of targets without an open field, into the form for new targets.
+/// Pasted text never runs keys.
 pub(crate) fn handle_paste(model: &mut Model, text: &str) {
     model.overlay.notices.key_pressed(model.now.mono);
     let focus = model.navigation.focus;

@@ -146,11 +146,11 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
         };
     }
     let (many, all) = (hidden.len(), [pending.ids.clone(), hidden].concat());
-    let wider = Prompt::new("", Then::Decide(Box::new(PendingDecision { ids: all.clone(), ..pending.clone() })));
+    let wider = Prompt::new("", Then::Decide(Box::new(PendingDecision { ids: all, ..pending.clone() })));
     let question = format!("{}: {kinds}?", asks(format!("the {}", plural(count, "shown finding"))));
     let include = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
     let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending)))
-        .with_line(format!("{} not shown; {include} includes all {}.", plural(many, "more marked finding"), all.len()))
+        .with_line(format!("{include} includes {}.", plural(many, "hidden marked finding")))
         .with_enter();
     prompt.wider = Some(Box::new(wider));
     prompt

@@ -212,7 +212,7 @@ fn hidden_marked_rows_need_explicit_key() {
         app.keys("space space space / 'finding 3' enter");
         assert_eq!(app.chosen(Pane::Findings).1.len(), 2);
         app.keys("c");
-        assert!(app.prompt().lines[0].contains("2 more marked findings not shown"), "{:?}", app.prompt().lines);
+        assert!(app.prompt().lines[0].contains("includes 2 hidden marked findings"), "{:?}", app.prompt().lines);
         app.keys(answer);
         assert_eq!(count(&app), expected, "{answer}");
         assert_eq!(app.model.lists.findings.marks.len(), 3 - expected);

@@ -33,7 +33,7 @@ const COLUMNS: [TableColumn; 11] = [
 
 /// Tables of fewer columns name the first sighting `AGE`, as queries do.
 const FULL_TITLES: u16 = 100;
-/// Tables of at least so many columns show the last sighting, and decisions in full.
+/// Tables with at least this number of columns show the last sighting and full decisions.
 const LAST_SEEN: u16 = 130;
 
 /// Columns of the decision: the longest word is `accepted·svc`.

@@ -35,7 +35,7 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
         if absent < all {
             model.notify(
                 Tone::Plain,
-                format!("{absent} of {} are absent · only absent findings are marked as fixed", plural(all, "finding")),
+                format!("{absent} of {} absent · only absent findings are marked as fixed", plural(all, "finding")),
             );
         }
     }

@@ -60,7 +60,7 @@ fn several_rows_become_fixed_only_if_not_seen() {
     let mut app = retested();
     app.keys("* x");
     assert_eq!(with(&app, Verdict::Fixed), ["Cookie flags", "Private key"]);
-    assert!(app.notices().contains("2 of 4 findings are absent"), "{}", app.notices());
+    assert!(app.notices().contains("2 of 4 findings absent"), "{}", app.notices());
     assert!(app.model.lists.board.marks.is_empty(), "the marks are used");
     // A single finding is fixed whatever its status is: a person may know better.
     app.keys("j x");
@@ -111,7 +111,7 @@ fn hidden_marked_board_rows_are_prompted_and_keep_marks() {
     {
         let mut app = retested();
         app.keys("g g space space G space / 'git' enter c");
-        assert!(app.prompt().lines[0].contains("2 more marked findings not shown"), "{:?}", app.prompt().lines);
+        assert!(app.prompt().lines[0].contains("includes 2 hidden marked findings"), "{:?}", app.prompt().lines);
         app.at += Duration::from_secs(1);
         app.keys(answer);
         assert_eq!(with(&app, Verdict::Confirmed), expected, "{answer}");

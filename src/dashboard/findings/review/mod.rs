@@ -105,8 +105,11 @@ fn resume_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
     let on_cards = ids_of(review);
     let not_on_cards = ids.iter().filter(|id| !on_cards.contains(&id.0)).count();
     let (cards, findings) = (plural(review.len(), "card"), plural(on_cards.len(), "finding"));
-    let shown = plural(ids.len(), "finding");
-    let line = format!("Its filter was different; {not_on_cards} of {shown} in the list are not on its cards.");
+    let shown = plural(ids.len(), "shown finding");
+    let line = match not_on_cards {
+        0 => "Its filter or scope was different; its cards include all shown findings.".to_owned(),
+        _ => format!("Its filter or scope was different; not on its cards: {not_on_cards} of {shown}."),
+    };
     Prompt::new(format!("Resume the paused review of {cards} with {findings}?"), Then::ResumeReview)
         .with_line(line)
         .with_other("new review", replace_prompt(model, review, ids, "shown"))

@@ -87,7 +87,7 @@ pub struct Alike {
     pub line: String,
     /// The first lines that not all findings have.
     pub own: Vec<String>,
-    /// The number of further ones.
+    /// The number of further lines of this kind.
     pub hidden: usize,
     /// The first few findings, to name their targets.
     pub places: Vec<Arc<Issue>>,
@@ -255,7 +255,8 @@ impl Before {
     }
 }
 
-/// The number of findings of this group that are not on the card: found since, or hidden by the filter when it began.
+/// The number of findings of this group that are not on the card: found since the review started, or hidden by the filter at
+/// its start.
 fn more(card: &Card, table: &Table<Issue>) -> usize {
     let Some(by) = card.by else { return 0 };
     let on_card: BTreeSet<i64> = card.ids.iter().copied().collect();

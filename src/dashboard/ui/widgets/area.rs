@@ -24,7 +24,7 @@ const RIGHT: [u32; 5] = [0, 0x80, 0xa0, 0xb0, 0xb8];
 /// The cell without dots.
 const BLANK: u32 = 0x2800;
 
-/// Number of values that fit beside each other in so many columns.
+/// Number of values that fit into this number of columns.
 pub(crate) fn values_in(theme: Theme, columns: u16) -> usize {
     usize::from(columns) * if theme.glyphs.boxes { 2 } else { 1 }
 }

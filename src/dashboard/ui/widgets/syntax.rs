@@ -14,7 +14,7 @@ use crate::dashboard::ui::{Theme, plain};
 use ratatui::text::{Line, Span};
 use serde::de::IgnoredAny;
 
-/// Longer bodies are shown without colours, in bytes.
+/// Maximum size of a highlighted body, in bytes.
 const COLOURED: usize = 256 << 10;
 
 /// What a body contains.
@@ -34,7 +34,7 @@ pub fn body_lines(theme: Theme, text: &str) -> Vec<Line<'static>> {
     }
 }
 
-/// The lines of the body of a message. A message inside it is a line of text.
+/// The lines of the body of a message. A message inside the body is plain text.
 pub(super) fn inner_lines(theme: Theme, text: &str) -> Vec<Line<'static>> {
     part_lines(theme, kind_of(text), text)
 }
@@ -71,13 +71,13 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).map_or_else(|error| error.is_eof(), |_| true)
 }
 
-/// The spans of a line: `next` returns the bytes and the meaning of the first token of a rest that is not empty.
+/// The spans of a line. `next` receives the rest of the line, never empty, and returns length and meaning of its first token.
 fn spans(theme: Theme, line: &str, mut next: impl FnMut(&str) -> (usize, Syntax)) -> Line<'static> {
     let mut out: Vec<Span<'static>> = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {
         let (bytes, meaning) = next(rest);
-        // At least one character, so that the line ends.
+        // At least one character, so that the loop ends.
         let least = rest.chars().next().map_or(1, char::len_utf8);
         let (token, after) = rest.split_at(rest.floor_char_boundary(bytes).max(least));
         let style = theme.syntax(meaning);
@@ -126,7 +126,7 @@ fn string_end(text: &str) -> usize {
 enum MarkupPlace {
     Text,
     Comment,
-    /// Inside a tag, before an attribute, or before the value of one.
+    /// Inside a tag, before an attribute or its value.
     Tag {
         is_value: bool,
         opens: Option<&'static str>,

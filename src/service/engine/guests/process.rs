@@ -30,7 +30,7 @@ const EXIT_TIME: Duration = Duration::from_secs(5);
 #[derive(Clone, Copy, Debug)]
 pub struct GuestLimits {
     pub time: Duration,
-    /// Bytes of the report, and of the messages; the run ends with the first byte beyond.
+    /// Maximum bytes of the report, and of the messages; the first byte beyond this limit ends the run.
     pub output: usize,
 }
 
@@ -87,8 +87,8 @@ impl Drop for GroupGuard {
 
 /// Runs a program, and sends each line of its report to `lines`.
 ///
-/// Without `messages`, the report is the standard output. With it, the standard output is messages, and the report is what
-/// the program writes to `/dev/stdin`: no file remains, and no message is in the middle of the report.
+/// Without `messages`, the report is standard output. With `messages`, standard output is the messages, and the program writes
+/// the report to `/dev/stdin`: no file remains, and messages do not mix with the report.
 ///
 /// # Errors
 /// When the program cannot be started.
@@ -103,7 +103,7 @@ pub async fn run(
     let mut command = command(program, args);
     let pipe = messages.is_some().then(|| report_pipe(&mut command)).transpose().map_err(failed)?;
     let mut child = command.spawn().map_err(failed)?;
-    // With its end of the pipe: the report ends when the guest does.
+    // Closes our write end of the pipe, so that the report ends when the guest ends.
     drop(command);
     let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     // Declared after `child`, so that the group is killed before the child is reaped.

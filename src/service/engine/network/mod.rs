@@ -48,7 +48,7 @@ const PHASES: &[(&str, &str, &str)] = &[
 ];
 /// Tests per phase, each for a thousandth of its progress.
 const STEPS: u32 = 1000;
-/// Test entries of a fast phase; a slow one has more.
+/// Test entries of a fast phase; a slow phase has more.
 const ENTRIES: u32 = 10;
 /// The longest time between two test entries while a phase progresses: a slow scan would otherwise look stalled.
 const ENTRY_INTERVAL: Duration = Duration::from_secs(5);
@@ -105,7 +105,7 @@ impl PhaseTests {
         Self { done: [0; PHASES.len()], reported: now }
     }
 
-    /// The steps of the next test of a phase that has reached this step; none before it is due.
+    /// The number of steps of the next test entry of a phase that has reached `reached`; `None` until the entry is due.
     fn take(&mut self, phase: usize, reached: u32, now: Instant) -> Option<u32> {
         let steps = reached.checked_sub(self.done[phase]).filter(|steps| *steps > 0)?;
         let is_due = steps >= STEPS / ENTRIES || reached == STEPS || now - self.reported >= ENTRY_INTERVAL;
@@ -183,7 +183,7 @@ impl NmapScan<'_> {
         Ok((output, done))
     }
 
-    /// Keeps an open port for the case of a stop: nmap reports services and scripts at its end only.
+    /// Stores an open port to report if the scan stops: nmap reports services and scripts only at its end.
     async fn discovered(&self, port: &NmapPort, line: String) {
         let mut test = port_test(port);
         for finding in &mut test.findings {

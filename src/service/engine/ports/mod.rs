@@ -36,8 +36,8 @@ use select::PortSelection;
 
 /// Ports per test entry, except open ports.
 const BATCH: usize = 256;
-/// The longest time between two test entries while probes end: a host that drops probes, or shares its pace with other
-/// scans, would otherwise look stalled.
+/// The longest time between two test entries while probes end: a scan of a host that drops probes, or that other scans test
+/// too, would otherwise look stalled.
 const ENTRY_INTERVAL: Duration = Duration::from_secs(5);
 /// The first port that common systems use for outgoing connections.
 const EPHEMERAL: u16 = 32_768;
@@ -126,7 +126,7 @@ impl PortTally {
         }
     }
 
-    /// Whether the ports without a test are due as one.
+    /// Whether the ports that have no test entry yet must be reported as one entry.
     fn is_due(&self, now: Instant) -> bool {
         self.not_open.len().max(self.beyond.len()) >= BATCH || now.duration_since(self.reported) >= ENTRY_INTERVAL
     }

@@ -313,7 +313,7 @@ impl Server<'_> {
         result
     }
 
-    /// Adds an answer to those so far; a scan that is stopped reports the findings that they prove.
+    /// Adds the responses of a version; a stopped scan reports the findings that all responses so far prove.
     async fn note(&self, so_far: &Mutex<Vec<VersionAnswer>>, answer: VersionAnswer) {
         let output = {
             let mut so_far = so_far.lock().unwrap_or_else(PoisonError::into_inner);

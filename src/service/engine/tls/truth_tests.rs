@@ -61,7 +61,7 @@ struct Script {
     compression: bool,
     renegotiation: bool,
     asks_certificate: bool,
-    /// Versions to which it never responds.
+    /// Versions to which the server never responds.
     silent: &'static [Version],
 }
 
@@ -369,7 +369,7 @@ async fn stopped_scan_reports_findings_of_versions_that_responded() {
     let result = stopped_after(Version::ALL.len() - 1, script, &authority).await;
     assert_eq!(kinds(&result), BTreeSet::from(["certificate.expired".to_owned()]));
     let uids: Vec<&str> = result.tests.iter().map(|test| test.uid.as_str()).collect();
-    assert!(!uids.contains(&"tls.handshake.tls10") && !uids.contains(&"tls.cipher.null"), "not judged: {uids:?}");
+    assert!(!uids.contains(&"tls.handshake.tls10") && !uids.contains(&"tls.cipher.null"), "not tested: {uids:?}");
     let protocols = &result.output.unwrap().output_data["protocols"];
     assert_eq!(protocols.as_array().unwrap().len(), Version::ALL.len() - 1);
 }

@@ -82,7 +82,7 @@ fn sign_lines(theme: Theme, terms: &[String], width: u16) -> Vec<Line<'static>> 
             glyphs.change.to_owned(),
             format!("change since the previous scan: {}", changes.collect::<Vec<_>>().join(", ")),
         ),
-        ("K P".to_owned(), "column KP: K known to be exploited (KEV), P proven by the scanner".to_owned()),
+        ("K P".to_owned(), "column KP: K = known to be exploited (KEV), P = proven by the scanner".to_owned()),
         (
             "TOOL".to_owned(),
             format!("sign before the tool of a scan: {}", scans.map(|(sign, is)| format!("{sign} {is}")).join(", ")),

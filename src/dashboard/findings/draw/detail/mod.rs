@@ -78,7 +78,7 @@ pub(crate) fn with_texts(
     }
 }
 
-/// Seconds by which an age in a text can be behind.
+/// Texts with ages are rebuilt after this number of seconds.
 const AGE: i64 = 5;
 
 /// The line in place of texts.
@@ -91,9 +91,9 @@ pub(crate) fn unread_line(theme: Theme, unread: &ShownText) -> Line<'static> {
     }
 }
 
-/// Changes when a text with decisions and ages has to be made again: with the events and read texts, and with time.
+/// A hash that changes when a text with decisions and ages must be rebuilt: after an event, after a read text, and every
+/// five seconds.
 pub(crate) fn triage_version(cx: &Cx<'_>) -> u64 {
-    // The text has ages.
     let age = cx.model.now.wall.as_second() / AGE;
     let inputs = (cx.model.findings.triage.state.len(), cx.model.findings.shown.revision, age);
     BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs)

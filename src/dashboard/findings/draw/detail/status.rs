@@ -49,7 +49,7 @@ pub(crate) fn counted<'s>(assessments: impl Iterator<Item = Option<&'s Assessmen
     open.into_iter().chain(counts).collect()
 }
 
-/// `was on tcp/8443: false positive by anna 3d ago   = reuses it`, if the port of a finding seems to have moved.
+/// `was on tcp/8443: false positive by anna 3d ago   = reuses the decision`, if the port of a finding seems to have moved.
 pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
     let before = cx.model.earlier_decision(issue.id)?;
     let (event, decision) = before.shown()?;
@@ -92,7 +92,8 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
         }
         Presence::Absent => {
             let proof = issue.absent_in.as_deref();
-            let proof = proof.map(|by| format!("not found by scan {}, {}; ", cx.scan_name(by.scan), ago(cx, by.at)));
+            let proof =
+                proof.map(|by| format!("not found by scan {}, started {}; ", cx.scan_name(by.scan), ago(cx, by.at)));
             format!("{sign} absent: {}last seen by {scan}, {last}", proof.unwrap_or_default())
         }
     }
