@@ -15,7 +15,7 @@ use ratatui::prelude::{Buffer, Line, Span};
 const COLUMNS: [TableColumn; 8] = [
     TableColumn::fixed("", 1),
     TableColumn::fixed("TOOL", 11),
-    TableColumn::flex("TARGET", 12, 2).at_most(32),
+    TableColumn::flex("TARGET", 9, 2).at_most(32),
     TableColumn::flex("PROGRESS", 11, 2).at_most(30).sentence(),
     TableColumn::fixed("ETA", 6).right(),
     TableColumn::fixed("TESTS", 9).right().expendable(1),
