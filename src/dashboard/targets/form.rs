@@ -199,8 +199,8 @@ fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
     true
 }
 
-/// Most targets that the prompt names.
-const NAMED: usize = 12;
+/// Most targets that the prompt names. A small screen shows fewer and counts the hidden lines.
+const NAMED: usize = 300;
 
 /// The question whether refused targets should be added to the scope file of the local service.
 pub(crate) fn scope_prompt<'a>(refused: impl Iterator<Item = (&'a Job, &'a Problem)>) -> Option<Prompt> {
@@ -225,7 +225,7 @@ pub(crate) fn scope_prompt<'a>(refused: impl Iterator<Item = (&'a Job, &'a Probl
         all => format!("Add {} to the scope file and to the targets?", plural(all.len(), "target")),
     };
     let prompt = Prompt::new(question, Then::AddToScope(names));
-    let prompt = prompt.with_line(named).with_line("Scan only systems for which you have permission.");
+    let prompt = prompt.with_line("Scan only systems for which you have permission.").with_line(named);
     Some(prompt.with_word(count.to_string(), "the number of targets"))
 }
 

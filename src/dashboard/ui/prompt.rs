@@ -3,7 +3,7 @@
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, EditAction};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
-use crate::dashboard::ui::{Cx, draw_box, draw_lines, input_spans_in, plain, popup, words, wrap};
+use crate::dashboard::ui::{Cx, draw_box, draw_lines, format, input_spans_in, plain, popup, words, wrap};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
@@ -24,7 +24,14 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
     let spot = popup(area, width, rows);
     let inner = draw_box(buf, spot, theme, "Confirm", Line::default());
     // The answer is always visible, even below a long question.
-    lines.truncate(usize::from(inner.height).saturating_sub(answers.len()));
+    let room = usize::from(inner.height).saturating_sub(answers.len());
+    if lines.len() > room {
+        // The blank line above the answer leaves first.
+        let hidden = lines.len() - room;
+        lines.truncate(room.saturating_sub(1));
+        let more = format!("{} {}", theme.glyphs.ellipsis, format::plural(hidden, "more line"));
+        lines.push(words(more, theme.dim()));
+    }
     lines.extend(answers);
     draw_lines(buf, inner, &lines);
 }

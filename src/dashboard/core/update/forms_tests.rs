@@ -352,7 +352,12 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
     };
     let mut app = refused(true);
     assert_eq!(app.prompt().question, "Add 2 targets to the scope file and to the targets?");
-    assert!(app.prompt().lines[0].contains("a.acme.test, b.acme.test"));
+    assert_eq!(
+        app.prompt().lines[0],
+        "Scan only systems for which you have permission.",
+        "above the names, which can be cut"
+    );
+    assert!(app.prompt().lines[1].contains("a.acme.test, b.acme.test"));
     let effects = app.keys("'2' enter");
     let names = ["a.acme.test", "b.acme.test"].map(str::to_owned).to_vec();
     assert!(effects.contains(&Effect::AddToScope(names)), "{effects:?}");

@@ -85,8 +85,12 @@ pub(crate) fn handle_paste(model: &mut Model, text: &str) {
         None if in_form => {}
         None if opens_form => {
             objects::new_targets(model);
-            if !model.overlay.modals.is_empty() {
-                handle_paste(model, text);
+            // A draft of the form remains above the pasted lines.
+            let draft = model.overlay.modals.last_mut().and_then(Modal::input).map(|input| input.text());
+            match draft {
+                Some(draft) if !draft.is_empty() && !draft.ends_with('\n') => handle_paste(model, &format!("\n{text}")),
+                Some(_) => handle_paste(model, text),
+                None => {}
             }
         }
         None => model.notify(Tone::Plain, "no text field here; open a form or a filter to paste"),

@@ -167,6 +167,11 @@ fn text_pasted_into_targets_opens_form_of_new_targets() {
     assert_eq!(app.send(Msg::Paste("shop.test\nq\n".into())), [], "nothing is sent");
     let Some(Modal::Form(form)) = app.model.overlay.modals.last() else { panic!("no form") };
     assert!(form.title.starts_with("New targets") && form.fields[0].text().starts_with("shop.test\nq"));
+    app.keys("esc");
+    app.send(Msg::Paste("a.test".into()));
+    app.keys("esc");
+    app.send(Msg::Paste("b.test".into()));
+    assert!(app.form().fields[0].text().ends_with("\na.test\nb.test"), "{}", app.form().fields[0].text());
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //!   rows    ──► a closure returns the cells of a row; it is called for visible rows only
 //! ```
 //!
-//! Numbers, times and counts are never cut; names are cut in the middle. A column without room is not drawn.
+//! Numbers, times and counts are never cut; names are cut at their end. A column without room is not drawn.
 
 use crate::dashboard::ui::{Theme, UNICODE, draw_line, row_of, width_of};
 use crate::text;
@@ -35,7 +35,7 @@ pub struct TableColumn {
     pub from: u16,
     /// Shown only in tables of fewer columns.
     pub below: u16,
-    /// Cut at the end, as sentences are; names are cut in the middle.
+    /// Cut at the end of the whole cell, as sentences are; of several parts of a name the longest is cut.
     pub sentence: bool,
 }
 
@@ -239,7 +239,7 @@ fn draw_cell(buf: &mut Buffer, area: Rect, theme: Theme, column: &TableColumn, c
     draw_line(buf, Rect { x: area.x + indent, width: area.width - indent, ..area }, cell);
 }
 
-/// A cell in fewer columns. A sentence keeps its beginning; a name is cut in the middle; of several parts the longest is
+/// A cell in fewer columns. A sentence keeps its beginning; of several parts of a name the longest is
 /// cut at its end.
 fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: char) -> Line<'a> {
     let over = width_of(cell).saturating_sub(columns);

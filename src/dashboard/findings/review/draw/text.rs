@@ -103,10 +103,12 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
     if differ == 0 && most.line == NOTHING {
         return;
     }
+    // Hosts, times and ids may differ.
+    let example = facts.issues.first().map(|issue| target(cx, issue)).unwrap_or_default();
     let mut counts = match (evidence.kinds.len(), most.count) {
         (1, 1) => String::new(),
-        (1, 2) => "   both identical".to_owned(),
-        (1, all) => format!("   all {all} identical"),
+        (1, 2) => format!("   both identical, example: {example}"),
+        (1, all) => format!("   all {all} identical, example: {example}"),
         (_, 1) => format!("   all {} findings differ", differ + 1),
         (2, alike) => format!("   {alike} identical, {differ} {}", if differ == 1 { "differs" } else { "differ" }),
         (variants, alike) => format!("   {variants} variants, the most common in {}", format::plural(alike, "finding")),
