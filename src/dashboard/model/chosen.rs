@@ -42,7 +42,7 @@ impl Model {
         }
     }
 
-    /// A scan as a phrase: `scan 118, Website scan of shop.acme.test`.
+    /// A scan as a phrase: `scan 118 (Website scan of shop.acme.test)`.
     pub(crate) fn scan_words(&self, id: ScanId) -> String {
         let scan = self.data.scans.value().and_then(|all| all.get(id));
         let Some(scan) = scan else { return format!("scan {id}") };
