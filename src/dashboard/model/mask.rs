@@ -102,7 +102,7 @@ impl Model {
         let before = effects.len();
         effects.retain(|effect| !matches!(effect, Effect::Edit(_)));
         if effects.len() < before {
-            self.notify(Tone::Plain, "$EDITOR would show masked names · :mask off first");
+            self.notify(Tone::Plain, "$EDITOR would reveal masked names · :mask off first");
         }
     }
 }
