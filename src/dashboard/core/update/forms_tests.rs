@@ -4,6 +4,7 @@ use crate::contract::MissingScanner;
 use crate::dashboard::base::PollEvent;
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::forms::{FieldId, FieldValue, LineNote};
+use crate::dashboard::prompts::{Prompt, Then};
 use crate::dashboard::testing::*;
 
 #[test]
@@ -369,4 +370,15 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
         "{:?}",
         app.form().summary
     );
+}
+
+#[test]
+fn prompt_that_is_too_high_counts_hidden_lines_above_its_answer() {
+    let mut app = TestDashboard::blank(80, 24);
+    let names: Vec<String> = (0..200).map(|at| format!("host{at}.acme.test")).collect();
+    let prompt = Prompt::new("Add 200 targets?", Then::Quit).with_line(names.join(", "));
+    app.model.open_prompt(prompt.with_word("200".to_owned(), "the number of targets"));
+    let screen = app.frame();
+    let more = screen.iter().position(|line| line.contains(" more lines")).expect("hidden lines are counted");
+    assert!(screen[more + 1].contains("To confirm, type the number of targets: 200"), "{screen:#?}");
 }
