@@ -55,6 +55,11 @@ async fn finding_is_shown_by_id_of_any_occurrence_or_fingerprint() {
         let shown: Value = cli.json(&["findings", "show", &id]).await;
         assert_eq!(shown["fingerprint"], fingerprint, "{id}");
     }
+    let shown = cli.does(&["findings", "show", fingerprint]).await;
+    for label in ["OWASP", "Evidence"] {
+        let line = shown.lines().find(|line| line.starts_with(label)).unwrap();
+        assert!(!line.contains('{'), "{line}");
+    }
     cli.run(&["findings", "show", "99999"]).await.refused(1, "404");
     cli.run(&["findings", "show", "x"]).await.refused(1, "not found");
     // Ids of manual findings are negative.

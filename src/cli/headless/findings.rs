@@ -12,11 +12,13 @@ use super::rows::FindingRows;
 use super::save::Destination;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
-use crate::contract::{FindingId, Stamp, Tool};
+use crate::contract::{Evidence, FindingId, Owasp, Stamp, Tool};
 use crate::export;
 use crate::export::{Export, ExportFormat, ExportRow};
 use crate::query::{Query, QueryKind};
+use crate::report::evidence_cell;
 use crate::text::plural;
+use serde_json::Value;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -155,19 +157,35 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
             let mut value = serde_json::json!(export::json::row(row));
             if !session.out.json {
                 value["risk_level"] = serde_json::json!(row.risk().to_string());
-                let tool = value["tool_id"].as_i64().map(Tool);
-                if let Some(name) = tool.and_then(Tool::name) {
-                    value["tool_id"] = serde_json::json!(format!("{name} ({})", value["tool_id"]));
-                }
+                put_words(&mut value);
             }
             session.out.labelled(&value, LABELS)
         }
         None => match id.parse::<FindingId>() {
             // A finding may exist although no list contains it.
-            Ok(id) => session.out.labelled(&session.client()?.get_finding(id).await?, LABELS),
+            Ok(id) => {
+                let mut value = serde_json::json!(session.client()?.get_finding(id).await?);
+                if !session.out.json {
+                    put_words(&mut value);
+                }
+                session.out.labelled(&value, LABELS)
+            }
             Err(_) => Err(not_found(id).into()),
         },
     }
+}
+
+/// Replaces numbers and JSON of a finding by words: its tool, its OWASP category, and a line per row of its evidence.
+fn put_words(finding: &mut Value) {
+    let tool = finding["tool_id"].as_i64().map(Tool);
+    if let Some(name) = tool.and_then(Tool::name) {
+        finding["tool_id"] = Value::from(format!("{name} ({})", finding["tool_id"]));
+    }
+    if let Ok(owasp) = serde_json::from_value::<Owasp>(finding["owasp"].take()) {
+        finding["owasp"] = Value::from(owasp.label());
+    }
+    let evidence = finding["vuln_evidence"].take();
+    finding["vuln_evidence"] = Value::from(evidence_cell(&Evidence::from_value(&evidence)));
 }
 
 pub(super) fn not_found(id: &str) -> CliError {
