@@ -48,8 +48,9 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     let theme = model.scheme().map_or(cache.theme, |(scheme, own)| Theme { scheme, own, ..cache.theme });
     let cx = Cx::new(model, theme, facts);
     let notices = notices(&cx, area);
-    // The last one is drawn beside the key hints; above the command line when that is open.
-    let beside_hints = !matches!(model.overlay.modals.last(), Some(Modal::Command(_)));
+    // The last one is drawn beside the key hints of a pane. A form or prompt keeps its hints; the command line shows its own.
+    let over_hints = matches!(model.overlay.modals.last(), Some(Modal::Command(_)));
+    let beside_hints = matches!(model.overlay.modals.last(), None | Some(Modal::Line(_)));
     let rows = notices.rows().saturating_sub(u16::from(beside_hints));
     let places = Places {
         fifth: model.navigation.fifth,
@@ -76,7 +77,7 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     let notice_width = if beside_hints { notices.columns() } else { 0 };
     footer::draw_footer(&cx, buf, Rect { width: areas.footer.width - notice_width, ..areas.footer });
     modals::draw_modals(&cx, buf, take_bottom(area, rows).0, cache);
-    notices.draw(buf, area);
+    notices.draw(buf, if beside_hints || over_hints { area } else { take_bottom(area, 1).0 });
     let linked = std::mem::take(&mut cache.linked);
     match (model.mask(), cache.text_area.filter(|_| cache.links && theme.scheme != Scheme::Mono)) {
         // A stand-in is not an address.
