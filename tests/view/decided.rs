@@ -54,6 +54,18 @@ fn add_conflict(model: &mut Model) {
     send(model, 80_000, Msg::Triage(TriageNews::Events(events)));
 }
 
+#[test]
+fn decision_column_needs_a_decision_among_the_shown_rows() {
+    let mut model = populated(90, 50);
+    press(&mut model, "3 g g");
+    add_conflict(&mut model);
+    let shown = text(&mut model, Theme::default());
+    assert!(shown.contains("DECISION"), "{shown}");
+    press(&mut model, "/ n g i n x enter");
+    let shown = text(&mut model, Theme::default());
+    assert!(!shown.contains("DECISION") && shown.contains("Technology seen"), "{shown}");
+}
+
 /// An earlier scan also reported the first finding, and another target has a finding of the same class.
 fn with_earlier(columns: u16, rows: u16) -> Model {
     let mut model = populated(columns, rows);

@@ -58,6 +58,16 @@ pub enum RetainedRow<Id> {
     Anywhere,
 }
 
+/// The places of a list that decide which columns are drawn: its first rows, and more rows around the cursor than a screen
+/// has. Of long lists the others are not read in each frame.
+pub(crate) fn sampled_places(len: usize, at: usize) -> impl Iterator<Item = usize> {
+    let near = at.saturating_sub(SAMPLE).max(SAMPLE)..at.saturating_add(SAMPLE).min(len);
+    (0..len.min(SAMPLE)).chain(near)
+}
+
+/// Rows on each side of the cursor, and at the start of a list, that are sampled.
+const SAMPLE: usize = 200;
+
 /// So many rows below the selected one, and as many above it, can take its place.
 const NEAR: usize = 16;
 

@@ -6,21 +6,23 @@ use crate::dashboard::base::{Pane, RowRef, ShownRows, Tab};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, ago, bar, draw_table, fact, format, key,
-    pane_of, plain, problem_lines, stale_reason, tree_lines, words,
+    pane_of, plain, problem_lines, sampled_items, stale_reason, tree_lines, words,
 };
 use crate::table::Remote;
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
+use std::collections::HashSet;
 
-const COLUMNS: [TableColumn; 8] = [
+const COLUMNS: [TableColumn; 9] = [
     TableColumn::fixed("", 1),
     TableColumn::fixed("TOOL", 11),
     TableColumn::flex("TARGET", 9, 2).at_most(32),
     TableColumn::flex("PROGRESS", 11, 2).at_most(30).sentence(),
     TableColumn::fixed("ETA", 6).right(),
-    TableColumn::fixed("TESTS", 9).right().expendable(1),
+    TableColumn::fixed("TESTS", 9).right().expendable(2),
     TableColumn::flex("FOUND", 8, 1).at_most(20),
     TableColumn::fixed("ENDED", 5).right(),
+    TableColumn::fixed("ID", 6).right().expendable(3),
 ];
 
 /// Columns of the progress without a bar and without the reason of a failure.
@@ -31,12 +33,25 @@ const PERCENT: u16 = 5;
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let start = key(cx, Context::Targets, Action::Item(ItemAction::Scan));
     let new = key(cx, Context::Scans, Action::Item(ItemAction::New));
+    let scans = || sampled_items::<Scan>(cx).map(|(_, scan)| scan);
+    let targets = cx.widest_target(scans().map(|scan| scan.target_id));
+    let found = scans().map(|scan| found_words(cx, scan, u16::MAX).width()).max().unwrap_or(0);
+    let is_running = scans().any(|scan| scan.status_name == ScanStatus::Running);
+    let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !cx.facts.is_incomplete(scan.id);
+    let is_all_done = scans().all(is_done);
+    let ids = scans().map(|scan| scan.id.to_string().len() + 1).max().unwrap_or(0).max("ID".len()) as u16;
+    let tests_width = scans().map(|scan| tests(scan).len()).max().unwrap_or(0).max("TESTS".len()) as u16;
+    let has_twins = has_twins(scans());
     let columns = COLUMNS.map(|column| match column.title {
         "TOOL" => column.omitted(cx.facts.is_one_tool),
         // The scope beside the filter names the target.
-        "TARGET" => column.omitted(cx.model.navigation.scope.target.is_some()),
-        "TESTS" => column.omitted(cx.facts.has_no_tests),
-        "ETA" => column.constant(cx.facts.scans.running == 0),
+        "TARGET" => column.content(targets, 0).omitted(cx.model.navigation.scope.target.is_some()),
+        "FOUND" => column.content(found, 0),
+        "TESTS" => TableColumn::fixed("TESTS", tests_width).right().expendable(2).omitted(cx.facts.has_no_tests),
+        "ID" => TableColumn::fixed("ID", ids).right().expendable(if has_twins { 1 } else { 3 }),
+        "ETA" => column.constant(!is_running),
+        // The glyph shows that a scan is done.
+        "PROGRESS" if is_all_done => column.at_most(PROGRESS).constant(true),
         "PROGRESS" if cx.facts.scans.running + cx.facts.scans.failed == 0 => column.at_most(PROGRESS),
         _ => column,
     });
@@ -46,7 +61,19 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         invitation: format!("no scans: {new} starts one, {start} on a target scans it"),
         ..pane_of::<Scan>(cx)
     };
-    draw_table::<Scan>(cx, buf, slot, cache, pane, |scan, widths| cells(cx, scan, widths))
+    draw_table::<Scan>(cx, buf, slot, cache, pane, |scan, widths| {
+        let mut cells = cells(cx, scan, widths);
+        cells.resize(COLUMNS.len() - 1, Line::default());
+        cells.push(words(format!("#{}", scan.id), cx.theme.dim()));
+        cells
+    })
+}
+
+/// Whether two scans of the same tool and target have the same status: only their ids tell them apart.
+fn has_twins<'a>(scans: impl Iterator<Item = &'a Scan>) -> bool {
+    let mut seen = HashSet::new();
+    let mut scans = scans.map(|scan| (scan.tool_id, scan.target_id, scan.status_name.as_str()));
+    scans.any(|scan| !seen.insert(scan))
 }
 
 /// `▶ 12 running  … 4 waiting`, without zeros.
@@ -69,7 +96,7 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
     let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
     let tool = Line::from(Tool(scan.tool_id).to_string());
     let target = Line::from(cx.short_target_name(scan.target_id));
-    let found = Line::from(format::risk_counts_in(theme, scan.result_summary.by_risk(), widths[6]));
+    let found = found_words(cx, scan, widths[6]);
     match &scan.status_name {
         ScanStatus::Running => {
             let stalled = cx.model.stalled_for(scan.id);
@@ -106,6 +133,11 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
             vec![words(glyph, style), tool, target, why, none(), none(), none(), ended]
         }
     }
+}
+
+/// The findings of a scan by risk.
+fn found_words(cx: &Cx<'_>, scan: &Scan, columns: u16) -> Line<'static> {
+    Line::from(format::risk_counts_in(cx.theme, scan.result_summary.by_risk(), columns))
 }
 
 /// The status, with the message of the service.

@@ -4,8 +4,8 @@ use crate::contract::{ScanStatus, Target};
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
-    plain, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, is_constant,
+    key, pane_of, plain, sampled_items, width_of, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
@@ -14,16 +14,23 @@ const COLUMNS: [TableColumn; 5] = [
     TableColumn::flex("TARGET", 12, 3).at_most(60),
     TableColumn::flex("FOUND", 8, 2).at_most(26),
     TableColumn::fixed("ENDED", 5).right(),
-    TableColumn::fixed("TYPE", 10).expendable(2),
-    TableColumn::flex("DESCRIPTION", 18, 3).expendable(1),
+    TableColumn::fixed("TYPE", 10).expendable(2).gives_way(),
+    TableColumn::flex("DESCRIPTION", 18, 3).expendable(1).gives_way(),
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let new = key(cx, Context::Targets, Action::Item(ItemAction::New));
+    let rows = || sampled_items::<Target>(cx).map(|(_, target)| target);
+    let names = cx.widest_target(rows().map(|target| target.id));
+    let is_one_type = is_constant(rows().map(|target| &target.kind));
+    let has_no_description = rows().all(|target| target.description.is_empty());
+    let risks = rows().map(|target| width_of(&found(cx, target, u16::MAX))).max().unwrap_or(0);
     let columns = COLUMNS.map(|column| match column.title {
+        "TARGET" => column.content(names, 0),
+        "FOUND" => column.content(risks, 0),
         // A column that is equal in all rows is hidden.
-        "TYPE" => column.omitted(cx.facts.is_one_type),
-        "DESCRIPTION" => column.omitted(cx.facts.has_no_description),
+        "TYPE" => column.omitted(cx.facts.is_one_type).constant(is_one_type),
+        "DESCRIPTION" => column.omitted(cx.facts.has_no_description).constant(has_no_description),
         _ => column,
     });
     let pane = ListPane {
@@ -33,15 +40,20 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         ..pane_of::<Target>(cx)
     };
     draw_table::<Target>(cx, buf, slot, cache, pane, |target, widths| {
-        let risks = cx.model.risks_of(target.id).map(|risks| risks.map(i64::from)).unwrap_or_default();
         vec![
             Line::from(cx.short_target_name(target.id)),
-            Line::from(format::risk_counts_in(cx.theme, risks.map(Some), widths[1])),
+            found(cx, target, widths[1]),
             last(cx, target),
             cell(target.kind.as_str()),
             cell(&target.description),
         ]
     })
+}
+
+/// The findings on the target by risk.
+fn found(cx: &Cx<'_>, target: &Target, columns: u16) -> Line<'static> {
+    let risks = cx.model.risks_of(target.id).map(|risks| risks.map(i64::from)).unwrap_or_default();
+    Line::from(format::risk_counts_in(cx.theme, risks.map(Some), columns))
 }
 
 /// The state of its last scan: progress, age, or `never`. At most five columns.

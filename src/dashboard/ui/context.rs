@@ -10,6 +10,7 @@ use crate::triage::ListedFinding;
 use jiff::Timestamp;
 use ratatui::prelude::{Line, Span, Style};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The model with the values that drawing derives from it.
@@ -66,6 +67,12 @@ impl<'a> Cx<'a> {
             Some(name) => Cow::Owned(name.to_owned()),
             None => self.target_name(id),
         }
+    }
+
+    /// Columns of the widest of these targets in lists.
+    pub fn widest_target(&self, targets: impl Iterator<Item = TargetId>) -> usize {
+        let targets: BTreeSet<TargetId> = targets.collect();
+        targets.into_iter().map(|id| text::width(&self.short_target_name(id))).max().unwrap_or(0)
     }
 
     pub fn finding_target(&self, finding: &ListedFinding) -> Option<TargetId> {

@@ -46,8 +46,6 @@ pub struct PaneFacts {
     pub is_one_port: bool,
     /// No finding is known to be exploited or proven.
     pub has_no_flag: bool,
-    /// The service reports no decision.
-    pub is_all_open: bool,
     /// Scans that could not finish some tests.
     incomplete: HashSet<ScanId>,
     /// Names for lists: without scheme and shared domain, where that is unambiguous.
@@ -77,8 +75,6 @@ impl PaneFacts {
             let all = findings.items();
             facts.is_one_port = all.len() > 1 && all.windows(2).all(|two| two[0].port == two[1].port);
             facts.has_no_flag = all.iter().all(|finding| !finding.in_cisa_catalog && !finding.confirmed);
-            let is_open = |status: &str| status.is_empty() || status.eq_ignore_ascii_case("open");
-            facts.is_all_open = all.iter().all(|finding| is_open(finding.status.trim()));
             let about_scans = all.iter().filter(|issue| coverage::is_about_scan(&issue.vuln_id));
             facts.incomplete = about_scans.flat_map(|issue| scans_of(issue)).collect();
         }

@@ -1,34 +1,63 @@
 //! Findings in groups: headers with a summary, and the findings of unfolded groups.
 //!
 //! ```text
-//!     RISK   Δ CLASS                       COUNT      TARGETS STATUS
-//!   ▸ ◆ CRIT + Readable private key            3            2   3 new
-//!   ▾ ▲ HIGH   Database dump readable          4            4 –
-//!     ▲ HIGH +   /db.sql                   api            9m –
+//!     RISK   Δ CLASS                               COUNT TARGETS STATUS
+//!   ▸ ◆ CRIT + Readable private key                    3       2   3 new
+//!   ▾ ▲ HIGH   Database dump readable                  4       4 –
+//!     ▲ HIGH +   /db.sql                             api      9m –
 //! ```
+//!
+//! The name of a header uses the blank columns before its count.
 
 use crate::dashboard::base::ShownRows;
 use crate::dashboard::findings::draw;
-use crate::dashboard::list::{FindingGroupBy, Group};
+use crate::dashboard::list::{FindingGroupBy, Group, sampled_places};
 use crate::dashboard::ui::{
-    Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, dimmed, draw_grouped, format, pane_of, words,
+    Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, cut_line, dimmed, draw_grouped, format, pane_of,
+    sampled_items, words,
 };
 use crate::text;
 use crate::triage::{Assessment, Issue};
-use ratatui::prelude::{Buffer, Line, Style};
+use ratatui::prelude::{Buffer, Line, Span, Style};
 
 /// The columns, with the titles of the group column and of the counted attribute.
-fn columns(by: FindingGroupBy) -> [TableColumn; 7] {
+fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
     let others = if by == FindingGroupBy::Target { "CLASSES" } else { "TARGETS" };
+    // The header of the group, or the scope beside the filter, names the target.
+    let counts = match names_target(cx, by) {
+        true => TableColumn::flex("COUNT", COUNT, 1).content(draw::widest_target(cx), draw::HOST_PORT).at_most(28),
+        false => TableColumn::fixed("COUNT", COUNT),
+    };
     [
         TableColumn::fixed("", 1),
         TableColumn::fixed("RISK", format::RISK),
         TableColumn::fixed("Δ", 1),
         TableColumn::flex(by.head(), 12, 7),
-        TableColumn::flex("COUNT", 16, 2).at_most(28),
+        counts.right(),
         TableColumn::fixed(others, 7),
-        TableColumn::fixed("STATUS", 9).expendable(1),
+        TableColumn::fixed("STATUS", 9).expendable(1).constant(!has_status(cx)),
     ]
+}
+
+/// The column of the name, before the one of the count.
+const NAME: usize = 3;
+/// Columns of the number of findings.
+const COUNT: u16 = 5;
+
+fn names_target(cx: &Cx<'_>, by: FindingGroupBy) -> bool {
+    by != FindingGroupBy::Target && cx.model.navigation.scope.target.is_none()
+}
+
+/// Whether the status of a sampled row is more than a dash.
+fn has_status(cx: &Cx<'_>) -> bool {
+    let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
+    let headers = sampled_places(list.len(), list.at).filter_map(|at| list.groups.header(at));
+    let mut summaries = headers.map(|group| groups.summary(group));
+    summaries.any(|summary| summary.undecided == 0 || summary.new > 0)
+        || sampled_items::<Issue>(cx).any(|(at, issue)| {
+            let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
+            draw::has_decision(cx, issue, assessment)
+        })
 }
 
 /// Draws the findings in groups.
@@ -41,7 +70,7 @@ pub(crate) fn draw_list(
 ) -> ShownRows {
     let (remote, list, groups) = (&cx.model.data.findings, &cx.model.lists.findings, &cx.model.lists.finding_groups);
     let total = remote.value().map_or(0, |table| table.len());
-    let columns = columns(by);
+    let columns = columns(cx, by);
     let pane = ListPane {
         columns: &columns,
         tabs: Some(draw::saved_tabs(cx, slot.area.width)),
@@ -49,16 +78,16 @@ pub(crate) fn draw_list(
         ..pane_of::<Issue>(cx)
     };
     let style = cx.freshness(remote);
-    draw_grouped::<Issue>(cx, buf, slot, cache, pane, |row, _| match row {
+    draw_grouped::<Issue>(cx, buf, slot, cache, pane, |row, widths| match row {
         GridRow::Header(group) => {
             let style = if is_dismissed(cx, group) { cx.theme.dim() } else { style };
-            (header(cx, by, group), style)
+            (header(cx, by, group, widths), style)
         }
         GridRow::Item { item: issue, position, group } => {
             let assessment =
                 cx.model.findings.triage.assessments.get(position as usize).map(|assessment| &**assessment);
             let title = group.and_then(|group| groups.name(group)).map_or("", |name| name.title.as_str());
-            let cells = member(cx, issue, title, assessment, style);
+            let cells = member(cx, by, issue, title, assessment, style);
             match assessment.is_some_and(draw::is_dismissed) {
                 true => (cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(), cx.theme.dim()),
                 false => (cells, style),
@@ -78,7 +107,7 @@ fn sum(shown: usize, groups: usize, total: usize, by: FindingGroupBy) -> String 
     }
 }
 
-fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group) -> Vec<Line<'a>> {
+fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group, widths: &[u16]) -> Vec<Line<'a>> {
     let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
     let items = cx.model.data.findings.value().map(|table| table.items()).unwrap_or_default();
     let sample = list.positions_in(group).next().and_then(|at| items.get(at as usize));
@@ -87,12 +116,17 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group) -> Vec<Line<'a>> {
         _ => groups.name(group).map_or_else(Line::default, |name| cell(&name.title)),
     };
     let (text, summary) = (cx.theme.text(), groups.summary(group));
+    let count = format::thousands(group.rows.len() as u64);
+    let room = usize::from(widths[NAME] + 1 + widths[NAME + 1]).saturating_sub(count.len() + 1);
+    let mut name = cut_line(name, room, cx.theme.glyphs.ellipsis);
+    let blanks = room.saturating_sub(name.width()) + 1;
+    name.push_span(Span::styled(format!("{:blanks$}{count}", ""), text));
     vec![
         words(cx.theme.glyphs.folds[usize::from(group.is_open)], cx.theme.key()),
         Line::from(format::risk_span(cx.theme, summary.risk)),
         words(cx.theme.presence_sign(summary.presence), text),
         name,
-        words(format!("{:>5}", format::thousands(group.rows.len() as u64)), text),
+        Line::default(),
         words(format!("{:>7}", summary.others), text),
         match (summary.undecided, summary.new) {
             (0, _) => common_decision(cx, group),
@@ -130,6 +164,7 @@ fn common_decision<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
 
 fn member<'a>(
     cx: &Cx<'a>,
+    by: FindingGroupBy,
     issue: &'a Issue,
     title: &str,
     assessment: Option<&'a Assessment>,
@@ -141,7 +176,7 @@ fn member<'a>(
         Line::from(format::risk_span(cx.theme, issue.risk_level)),
         words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
         words(format!("  {name}"), style),
-        draw::target(cx, issue),
+        if names_target(cx, by) { draw::target(cx, issue) } else { Line::default() },
         words(format!("{:>7}", cx.age(issue.first_seen)), cx.theme.text()),
         draw::decision_cell(cx, issue, assessment, draw::short_name),
     ]

@@ -9,8 +9,8 @@ use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::data::Saved;
 use crate::dashboard::input::{Action, Context, ItemAction, ViewAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, dimmed, draw_table, format, key, pane_of,
-    tab_line, words,
+    Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, dimmed, draw_table, format, is_constant, key,
+    pane_of, sampled_items, tab_line, widest, words,
 };
 use crate::text;
 use crate::triage::{Assessment, Issue, ListedFinding, ReopenCause, Verdict, VerdictSource};
@@ -36,6 +36,8 @@ const FULL_TITLES: u16 = 100;
 /// Tables with at least this number of columns show the last sighting and full decisions.
 const LAST_SEEN: u16 = 130;
 
+/// Columns of an IPv4 address and a port: `127.0.0.1:41555`.
+pub(crate) const HOST_PORT: u16 = 15;
 /// Columns of the decision: the longest word is `accepted·svc`.
 const DECISION: u16 = 12;
 /// Columns of the decision in full: the longest is `risk accepted·svc`.
@@ -45,12 +47,19 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     if let (Some(by), Some(_)) = (cx.model.lists.finding_groups.by, cx.model.data.findings.value()) {
         return groups::draw_list(cx, buf, slot, cache, by);
     }
+    let has_decision = sampled_items::<Issue>(cx).any(|(at, issue)| {
+        has_decision(cx, issue, cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment))
+    });
+    let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
+    let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
+    let targets = widest_target(cx);
     let columns = COLUMNS.map(|column| match column.title {
+        "FINDING" => column.content(names, 0),
         // The scope beside the filter names the target.
-        "TARGET" => column.omitted(cx.model.navigation.scope.target.is_some()),
+        "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
         "KP" => column.omitted(cx.facts.has_no_flag),
-        "PORT" => column.omitted(cx.facts.is_one_port),
-        "DECISION" => column.constant(cx.facts.is_all_open && cx.model.findings.triage.state.is_empty()),
+        "PORT" => column.omitted(cx.facts.is_one_port).constant(is_one_port),
+        "DECISION" => column.constant(!has_decision),
         _ => column,
     });
     let pane = ListPane {
@@ -80,6 +89,21 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             false => cells,
         }
     })
+}
+
+/// Columns of the widest target of the shown findings.
+pub(crate) fn widest_target(cx: &Cx<'_>) -> usize {
+    let named = |issue: &Issue| cx.finding_target(issue).is_none();
+    let names = sampled_items::<Issue>(cx).filter(|(_, issue)| named(issue));
+    let names = widest(names.filter_map(|(_, issue)| issue.target_name.as_deref()));
+    cx.widest_target(sampled_items::<Issue>(cx).filter_map(|(_, issue)| cx.finding_target(issue))).max(names)
+}
+
+/// Whether [`decision_cell`] has more than a dash.
+pub(crate) fn has_decision(cx: &Cx<'_>, issue: &Issue, assessment: Option<&Assessment>) -> bool {
+    assessment.is_some_and(|known| known.reopened.is_some() || known.source != VerdictSource::Nobody)
+        || issue.earlier_decision.is_some() && cx.model.earlier_decision(issue.id).is_some()
+        || cx.model.findings.triage.is_saving(issue.key())
 }
 
 /// Whether a decision puts a finding aside. A confirmed one still needs work, so it stays bright.

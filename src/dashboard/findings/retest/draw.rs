@@ -5,24 +5,34 @@ use crate::dashboard::data::{Board, BoardRow};
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::Group;
 use crate::dashboard::ui::{
-    Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, draw_grouped, format, pane_of, words,
+    Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, draw_grouped, format, pane_of,
+    sampled_items, widest, words,
 };
 use crate::text;
 use crate::triage::{Outcome, RetestStatus, Verdict};
 use ratatui::prelude::{Buffer, Line, Span, Style};
 
-const COLUMNS: &[TableColumn] = &[
-    TableColumn::fixed("RISK", format::RISK),
-    TableColumn::flex("FINDING", 12, 3),
-    TableColumn::flex("TARGET", 15, 1).at_most(28),
-    TableColumn::fixed("BEFORE", 13),
-    TableColumn::fixed("NOW", 12),
-];
+/// The columns, with the widths of their widest cells.
+fn columns(cx: &Cx<'_>) -> [TableColumn; 5] {
+    let rows = || sampled_items::<BoardRow>(cx).map(|(_, row)| row);
+    let unknown = widest(rows().filter(|row| row.target.is_none()).map(|row| row.target_name.as_str()));
+    let targets = cx.widest_target(rows().filter_map(|row| row.target)).max(unknown);
+    let before = widest(rows().map(|row| row.before.as_str())).max("BEFORE".len());
+    let now = rows().map(|row| now_cell(cx, row).width()).max().unwrap_or(0).max("NOW".len());
+    [
+        TableColumn::fixed("RISK", format::RISK),
+        TableColumn::flex("FINDING", 12, 3).content(widest(rows().map(|row| row.name.as_str())), 0),
+        TableColumn::flex("TARGET", 8, 1).content(targets, draw::HOST_PORT).at_most(28),
+        TableColumn::fixed("BEFORE", before.min(16) as u16),
+        TableColumn::fixed("NOW", now.min(16) as u16),
+    ]
+}
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let (remote, list) = (&cx.model.data.board, &cx.model.lists.board);
+    let columns = columns(cx);
     let pane = ListPane {
-        columns: COLUMNS,
+        columns: &columns,
         place: list.groups.is_on().then(|| format::plural(list.rows.len(), "finding")),
         note: words(cx.model.board_words(), cx.theme.dim()),
         invitation: invitation(cx),

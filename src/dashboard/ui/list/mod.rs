@@ -18,7 +18,7 @@ use crate::client::Problem;
 use crate::contract::Stamp;
 use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::input::{Action, Context, ListAction};
-use crate::dashboard::list::{Group, GroupPlace, List, order_words};
+use crate::dashboard::list::{Group, GroupPlace, List, order_words, sampled_places};
 use crate::dashboard::model::Stored;
 use crate::dashboard::ui::{
     Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line, draw_header_row, draw_line,
@@ -184,6 +184,26 @@ pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
     let anchor = cache.anchors.entry(pane.pane).or_default();
     let scroll = cx.model.scroll_of(pane.pane, anchor.scrolled());
     draw_list_pane(cx, buf, slot, &pane, |height| anchor.resolve(view, scroll, list, table, height), row)
+}
+
+/// Items of the shown rows (of a group header its first item) with their positions, which decide about the columns.
+pub(crate) fn sampled_items<'a, T: Stored + 'static>(cx: &Cx<'a>) -> impl Iterator<Item = (usize, &'a T)> + use<'a, T> {
+    let list = T::list(&cx.model.lists);
+    let items = T::remote(&cx.model.data).value().map(|table| table.items()).unwrap_or_default();
+    let positions = sampled_places(list.len(), list.at).filter_map(|at| list.positions_at(at).next());
+    positions.filter_map(|at| Some((at as usize, &**items.get(at as usize)?)))
+}
+
+/// Columns of the widest of these texts from outside.
+pub(crate) fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
+    texts.map(|outside| text::width(&text::clean(outside))).max().unwrap_or(0)
+}
+
+/// Whether there are several values, and all are equal.
+pub(crate) fn is_constant<V: PartialEq>(mut values: impl Iterator<Item = V>) -> bool {
+    let Some(first) = values.next() else { return false };
+    let mut others = values.peekable();
+    others.peek().is_some() && others.all(|value| value == first)
 }
 
 /// A hash of the filter, the order, the scope and the grouping of a list.

@@ -25,6 +25,10 @@ pub struct TableColumn {
     least: u16,
     /// Greatest useful width.
     most: u16,
+    /// Columns of its widest cell; further columns are shared out only when no other column needs them.
+    content: u16,
+    /// Omitted before the content of another column is cut.
+    gives_way: bool,
     /// Weight of the share of the remaining width; 0 for a fixed width.
     share: u16,
     /// Right-aligned, for numbers.
@@ -51,6 +55,8 @@ impl TableColumn {
             title,
             least,
             most: u16::MAX,
+            content: u16::MAX,
+            gives_way: false,
             share,
             right: false,
             expendable: 0,
@@ -63,6 +69,17 @@ impl TableColumn {
     /// Sets the greatest width of a flexible column.
     pub const fn at_most(self, columns: u16) -> Self {
         Self { most: columns, ..self }
+    }
+
+    /// A column whose widest cell has so many columns; at most `kept` of them are never cut for the content of others.
+    pub fn content(self, columns: usize, kept: u16) -> Self {
+        let content = u16::try_from(columns).unwrap_or(u16::MAX);
+        Self { content, least: self.least.max(kept.min(content)), ..self }
+    }
+
+    /// A column that is omitted before the content of another one is cut.
+    pub const fn gives_way(self) -> Self {
+        Self { gives_way: true, ..self }
     }
 
     pub const fn right(self) -> Self {
@@ -95,6 +112,11 @@ impl TableColumn {
         Self { sentence: true, ..self }
     }
 
+    /// The width that its content needs.
+    fn useful(&self) -> u16 {
+        self.most.min(self.content)
+    }
+
     fn is_flexible(&self) -> bool {
         self.share > 0
     }
@@ -123,18 +145,31 @@ pub fn widths(columns: &[TableColumn], width: u16) -> Vec<u16> {
         let Some(out) = next.max_by_key(|&i| columns[i].expendable) else { break };
         shown[out] = false;
     }
+    // Content of an unknown width does not count.
+    let wanted = |shown: &[bool]| -> u32 {
+        let known = |column: &&TableColumn| column.content < u16::MAX;
+        let shown_columns = columns.iter().zip(shown).filter(|(_, shown)| **shown).map(|(column, _)| column);
+        let cut = shown_columns.filter(known).map(|column| column.useful().saturating_sub(column.least));
+        needed(shown) + cut.map(u32::from).sum::<u32>()
+    };
+    while wanted(&shown) > u32::from(width) {
+        let next = (0..columns.len()).filter(|&i| shown[i] && columns[i].gives_way);
+        let Some(out) = next.max_by_key(|&i| columns[i].expendable) else { break };
+        shown[out] = false;
+    }
     let mut result: Vec<u16> =
         columns.iter().zip(&shown).map(|(column, shown)| if *shown { column.least } else { 0 }).collect();
     let mut spare = u32::from(width).saturating_sub(needed(&shown));
-    share_out(columns, &mut result, &mut spare);
+    share_out(columns, &mut result, &mut spare, TableColumn::useful);
+    share_out(columns, &mut result, &mut spare, |column| column.most);
     squeeze(columns, &mut result, u32::from(width));
     result
 }
 
-/// Distributes the spare columns over the flexible columns by their shares, up to their greatest widths.
-fn share_out(columns: &[TableColumn], widths: &mut [u16], spare: &mut u32) {
+/// Distributes the spare columns over the flexible columns by their shares, up to their limits.
+fn share_out(columns: &[TableColumn], widths: &mut [u16], spare: &mut u32, limit: impl Fn(&TableColumn) -> u16) {
     loop {
-        let is_open = |&i: &usize| columns[i].is_flexible() && widths[i] > 0 && widths[i] < columns[i].most;
+        let is_open = |&i: &usize| columns[i].is_flexible() && widths[i] > 0 && widths[i] < limit(&columns[i]);
         let open: Vec<usize> = (0..columns.len()).filter(is_open).collect();
         let total: u32 = open.iter().map(|&i| u32::from(columns[i].share)).sum();
         if *spare == 0 || total == 0 {
@@ -142,8 +177,8 @@ fn share_out(columns: &[TableColumn], widths: &mut [u16], spare: &mut u32) {
         }
         let pot = *spare;
         for i in open {
-            let TableColumn { share, most, .. } = columns[i];
-            let more = (pot * u32::from(share)).div_ceil(total).min(*spare).min(u32::from(most - widths[i]));
+            let share = u32::from(columns[i].share);
+            let more = (pot * share).div_ceil(total).min(*spare).min(u32::from(limit(&columns[i]) - widths[i]));
             widths[i] += more as u16;
             *spare -= more;
         }
@@ -298,6 +333,18 @@ mod tests {
     fn expendable_columns_are_omitted_by_rank() {
         assert_eq!(widths(COLUMNS, 30), [6, 11, 6, 0, 4]);
         assert_eq!(widths(COLUMNS, 24), [6, 10, 6, 0, 0]);
+    }
+
+    #[test]
+    fn columns_share_only_what_others_need() {
+        let columns = [
+            TableColumn::flex("FINDING", 10, 3).content(40, 0),
+            TableColumn::flex("TARGET", 6, 1).content(15, 15),
+            TableColumn::fixed("TYPE", 8).expendable(1).gives_way(),
+        ];
+        assert_eq!(widths(&columns, 70), [44, 16, 8]);
+        assert_eq!(widths(&columns, 60), [43, 16, 0], "the content of a name matters more");
+        assert_eq!(widths(&columns, 30), [14, 15, 0]);
     }
 
     proptest! {
