@@ -427,8 +427,11 @@ fn error_body(text: &[u8]) -> Option<ErrorBody> {
     if !body.message.trim().is_empty() {
         return Some(body);
     }
-    let other = ["error", "detail"].iter().find_map(|name| value.get(name)?.as_str())?;
-    Some(ErrorBody { message: other.into(), ..body })
+    // Of several errors, or of an error as an object, the first message is shown.
+    let text_of = |error: &Value| error.as_str().or_else(|| error.get("message")?.as_str()).map(str::to_owned);
+    let listed = || value.get("errors")?.as_array()?.first().and_then(text_of);
+    let other = ["error", "detail"].iter().find_map(|name| text_of(value.get(name)?)).or_else(listed)?;
+    Some(ErrorBody { message: other.as_str().into(), ..body })
 }
 
 fn reason(status: StatusCode, html: bool) -> String {

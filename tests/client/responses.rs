@@ -62,6 +62,19 @@ async fn error_response_keeps_kind_status_and_message_without_retry() {
 }
 
 #[tokio::test]
+async fn message_of_an_error_is_found_under_other_names() {
+    for body in [
+        json!({"error": "no such format"}),
+        json!({"error": {"code": "invalid", "message": "no such format"}}),
+        json!({"errors": [{"field": "format", "message": "no such format"}, {"message": "other"}]}),
+        json!({"errors": ["no such format"]}),
+    ] {
+        let (error, _) = error_of(ResponseTemplate::new(422).set_body_json(&body)).await;
+        assert_eq!(error.to_string(), "422 no such format", "{body}");
+    }
+}
+
+#[tokio::test]
 async fn html_page_from_proxy_is_never_decoded() {
     let page = |status| {
         ResponseTemplate::new(status).set_body_raw("<html><b>502 Bad Gateway</b></html>", "text/html; charset=utf-8")
