@@ -159,8 +159,12 @@ fn name_refused_formats(form: &mut Form, local: bool) {
 /// The format of a report that the service refused, if the format was the reason.
 pub(crate) fn refused_format(call: &Call, problem: &Problem) -> Option<String> {
     let Call::CreateReport(report) = call else { return None };
-    let is_reason = matches!(problem.status, Some(400 | 415 | 422)) && message_of(problem).contains("format");
-    is_reason.then(|| report.format.to_string())
+    let (format, message) = (report.format.to_string(), message_of(problem).to_lowercase());
+    // Names of data formats are in messages about the body of the request too.
+    let is_named = !matches!(report.format, ReportFormat::Json | ReportFormat::Html)
+        && message.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == format);
+    let is_reason = is_named || message.contains("format") || message.contains("report type");
+    (is_reason && matches!(problem.status, Some(400 | 415 | 422))).then_some(format)
 }
 
 /// The findings that the report covers and excludes.
