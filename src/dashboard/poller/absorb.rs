@@ -301,11 +301,15 @@ impl Scheduler {
     }
 }
 
-/// The pause that the service requests.
+/// Pause after a request that the user cancelled; a refresh ends it.
+const AFTER_CANCEL: Duration = Duration::from_secs(60);
+
+/// The pause that the service or the user requests.
 fn requested_pause(error: &Error, wall: Timestamp) -> Duration {
     match error.kind {
         ErrorKind::RateLimited { retry_after } => retry_after.unwrap_or_default(),
         ErrorKind::BudgetSpent { until } => Duration::try_from(until.duration_since(wall)).unwrap_or_default(),
+        ErrorKind::Cancelled => AFTER_CANCEL,
         _ => Duration::ZERO,
     }
 }

@@ -85,6 +85,15 @@ fn failing_list_is_polled_with_growing_pauses_without_others() {
 }
 
 #[test]
+fn cancelled_request_is_repeated_after_a_minute() {
+    let reports = FetchSlot::List(ListKind::Reports);
+    let mut hand = Hand::new(true);
+    hand.refusing = Some((reports, ErrorKind::Cancelled));
+    assert_eq!(count(&hand.pass(Duration::from_secs(50)), reports), 1);
+    assert_eq!(count(&hand.pass(Duration::from_secs(30)), reports), 1);
+}
+
+#[test]
 fn refused_part_never_stops_lists() {
     let spent = ErrorKind::BudgetSpent { until: Timestamp::UNIX_EPOCH + Duration::from_secs(60) };
     for (kind, expected) in
