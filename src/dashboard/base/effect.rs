@@ -145,6 +145,8 @@ pub struct CommandRun {
     pub variables: Vec<(&'static str, String)>,
     /// JSON for its standard input.
     pub input: String,
+    /// Whether these are masked; the command then does not get the address of the service either.
+    pub is_masked: bool,
 }
 
 /// The action that the texts of findings are read for.

@@ -80,6 +80,11 @@ impl Model {
     /// Masks everything that leaves the dashboard by these effects.
     pub(crate) fn mask_effects(&mut self, effects: &mut Vec<Effect>) {
         let Some(mask) = self.mask().cloned() else { return };
+        let is_payload = |effect: &Effect| matches!(effect, Effect::Copy { what, text } if what.starts_with("payload ") && mask.text(text) != *text);
+        if effects.iter().any(is_payload) {
+            effects.retain(|effect| !is_payload(effect));
+            self.notify(Tone::Bad, "payload not copied: its masked URL records nothing · :mask off first");
+        }
         for effect in effects.iter_mut() {
             match effect {
                 Effect::Copy { what, text } => {
@@ -94,6 +99,7 @@ impl Model {
                 Effect::Run(run) => {
                     run.variables.iter_mut().for_each(|(_, value)| *value = mask.text(value).into_owned());
                     run.input = mask.text(&run.input).into_owned();
+                    run.is_masked = true;
                 }
                 Effect::Signal(signal) => mask_signal(&mask, signal),
                 _ => {}

@@ -41,6 +41,9 @@ async fn run_within(run: &CommandRun, limit: Duration) -> Result<String, Problem
     let mut command = Command::new(program);
     // The command never gets the API key. Its colours would be shown as escape sequences.
     command.args(arguments).env_remove("SCANDECK_API_KEY").env("NO_COLOR", "1");
+    if run.is_masked {
+        command.env_remove("SCANDECK_BASE_URL");
+    }
     command.envs(run.variables.iter().map(|(name, value)| (format!("SCANDECK_{name}"), value)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
     let mut child = command.spawn().map_err(|error| failed(format!("{program} cannot be started: {error}")))?;
@@ -93,7 +96,12 @@ mod tests {
     fn command(words: &[&str]) -> CommandRun {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         let action = CustomAction::new(&CommandSetting { words, ..CommandSetting::default() });
-        CommandRun { action, variables: vec![("NAME", "$(id) `x`".to_owned())], input: "{\"items\":[]}\n".to_owned() }
+        CommandRun {
+            action,
+            variables: vec![("NAME", "$(id) `x`".to_owned())],
+            input: "{\"items\":[]}\n".to_owned(),
+            is_masked: false,
+        }
     }
 
     #[tokio::test]

@@ -96,7 +96,7 @@ fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut
     if action.command().output == CommandOutput::Text {
         model.notify(Tone::Plain, running(action));
     }
-    effects.push(Effect::Run(Box::new(CommandRun { action, variables, input })));
+    effects.push(Effect::Run(Box::new(CommandRun { action, variables, input, is_masked: false })));
 }
 
 /// The notice until a command ends.

@@ -56,6 +56,17 @@ fn masked_copies_and_files_have_stand_ins() {
 }
 
 #[test]
+fn masked_payload_is_not_copied_and_command_gets_no_address() {
+    let mut dashboard = TestDashboard::new();
+    dashboard.keys(": 'mask' enter");
+    let text = "http://127.0.0.1:8765/l/abc".to_owned();
+    let mut effects = vec![Effect::Copy { what: "payload abc of logger probe".to_owned(), text }];
+    dashboard.model.mask_effects(&mut effects);
+    assert_eq!(effects, []);
+    assert!(dashboard.notices().contains("payload not copied"), "{}", dashboard.notices());
+}
+
+#[test]
 fn masked_notifications_have_stand_ins() {
     let mut dashboard = TestDashboard::new();
     dashboard.keys(": 'mask' enter");
