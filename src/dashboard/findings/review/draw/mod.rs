@@ -24,7 +24,7 @@ use crate::text::clean;
 use crate::triage::{Issue, Presence, Verdict};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
-/// `REVIEW 12 of 34   11 decided: 4 confirmed, 7 false pos   288 findings left`; without the verdicts if they do not fit.
+/// `REVIEW 12 of 34   11 decided: 4 confirmed, 7 false pos   288 findings left`, with as many verdicts as fit.
 pub(crate) fn place(cx: &Cx<'_>, review: &Review, room: u16) -> Line<'static> {
     let theme = cx.theme;
     let outcome = review.outcome(&cx.model.findings.triage.state);
@@ -36,15 +36,19 @@ pub(crate) fn place(cx: &Cx<'_>, review: &Review, room: u16) -> Line<'static> {
         0 => "none decided".to_owned(),
         decided => format!("{decided} decided"),
     };
-    let verdicts: Vec<String> =
-        outcome.verdicts.iter().map(|(verdict, cards, _)| format!("{cards} {}", verdict.word())).collect();
+    let named = |name: &dyn Fn(&Verdict) -> String| -> Vec<String> {
+        outcome.verdicts.iter().map(|(verdict, cards, _)| format!("{cards} {}", name(verdict))).collect()
+    };
+    let (phrases, words) = (named(&|verdict| verdict.phrase()), named(&|verdict| verdict.word().to_owned()));
     let left = format!("{} left", format::plural(outcome.left, "finding"));
     let line = |decided: String| {
         let dim = |text| vec![Span::styled(text, theme.dim())];
         joined([vec![Span::styled(place.clone(), theme.strong())], dim(decided), dim(left.clone())], "   ")
     };
-    let whole = line(format!("{decided}: {}", verdicts.join(", ")));
-    if verdicts.is_empty() || whole.width() > usize::from(room) { line(decided) } else { whole }
+    let whole = [phrases.join(", "), words.join(", ")];
+    let some = (1..words.len()).rev().map(|count| format!("{}, {}", words[..count].join(", "), theme.glyphs.ellipsis));
+    let mut lines = whole.into_iter().chain(some).map(|named| line(format!("{decided}: {named}")));
+    lines.find(|line| !words.is_empty() && line.width() <= usize::from(room)).unwrap_or_else(|| line(decided.clone()))
 }
 
 /// Draws what is under the header.
