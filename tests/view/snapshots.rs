@@ -325,6 +325,16 @@ fn lists_keep_last_column_at_every_size() {
 }
 
 #[test]
+fn help_and_notices_in_ascii_are_ascii() {
+    for (keys, shown_text) in [("? g r o u p space b y", "group by"), ("3 B esc", "paused"), ("? : r u l e", "rule")] {
+        let mut model = populated(120, 40);
+        press(&mut model, keys);
+        let shown = text(&mut model, Theme::default().with_ascii());
+        assert!(shown.is_ascii() && shown.contains(shown_text), "{keys}\n{shown}");
+    }
+}
+
+#[test]
 fn grouped_findings_match_snapshots() {
     let some = [(80, 24), (90, 50), (200, 60)];
     hold("groups", &some, |columns, rows| {

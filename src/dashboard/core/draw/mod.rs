@@ -19,6 +19,7 @@ use crate::dashboard::base::batch::MOMENT;
 use crate::dashboard::base::{Batch, Measures, Pane, Size, Tone};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::ui::links::{link_urls, unlink};
+use crate::dashboard::ui::theme::ASCII;
 use crate::dashboard::ui::{Cx, LEAST, Places, Toasts, draw_line, mask_frame, take_bottom};
 use crate::text;
 use ratatui::Frame;
@@ -85,7 +86,22 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
         (None, Some(text)) if model.overlay.modals.is_empty() => cache.linked = link_urls(buf, text),
         (None, _) => {}
     }
+    if !theme.glyphs.boxes {
+        replace_signs(buf, area);
+    }
     unlink(buf, &linked, &cache.linked);
+}
+
+/// Texts of the program have signs in them, which terminals without Unicode show in their ASCII forms.
+fn replace_signs(buf: &mut Buffer, area: Rect) {
+    let ellipsis = ASCII.ellipsis.to_string();
+    let signs = [("…", ellipsis.as_str()), ("·", ASCII.separator), ("–", ASCII.dash), ("→", ASCII.to)];
+    for position in area.positions() {
+        let cell = &mut buf[position];
+        if let Some((_, ascii)) = signs.iter().find(|(sign, _)| *sign == cell.symbol()) {
+            cell.set_symbol(ascii);
+        }
+    }
 }
 
 /// Notices and the progress of running work, lower right. They cover nothing: panes give up rows for them.
@@ -102,7 +118,7 @@ fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
                 Tone::Good => theme.good().patch(theme.chosen()),
                 Tone::Bad => theme.bad().patch(theme.chosen()),
             };
-            let text = text::clean(&notice.text).replace('·', theme.glyphs.separator);
+            let text = text::clean(&notice.text);
             (style, cx.shown(&text).into_owned())
         })
         .collect();
