@@ -114,7 +114,15 @@ impl Model {
 
     /// The ETA of a running scan; none before its speed is known.
     pub fn time_left(&self, scan: ScanId) -> Option<Duration> {
-        self.scans.progress.time_left(self.now.mono, scan)
+        let left = self.scans.progress.time_left(self.now.mono, scan)?;
+        Some(self.time_to_limit(scan).map_or(left, |limit| left.min(limit)))
+    }
+
+    /// Until the service ends a running scan because of its time limit; at least a second.
+    fn time_to_limit(&self, scan: ScanId) -> Option<Duration> {
+        let scan = self.data.scans.value()?.get(scan)?;
+        let end = scan.start_time?.0.as_second() + scan.max_scan_time? * 60;
+        Some(Duration::from_secs(u64::try_from(end - self.service_now().as_second()).unwrap_or(0).max(1)))
     }
 
     /// How long a running scan has been stalled.

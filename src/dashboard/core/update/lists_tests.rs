@@ -439,3 +439,23 @@ fn refresh_starts_the_stopped_local_service_once() {
     app.send(Msg::ServiceStarted(Ok(())));
     assert!(app.notices().contains("local service started") && starts(&mut app));
 }
+
+#[test]
+fn time_left_of_a_scan_ends_at_its_limit() {
+    let mut app = TestDashboard::new();
+    let slow = |progress, limit| Scan {
+        start_time: Some(stamp()),
+        max_scan_time: limit,
+        ..scan(9, 2, ScanStatus::Running, progress)
+    };
+    for (limit, expected) in [(None, 490), (Some(1), 50)] {
+        app.at = Duration::ZERO;
+        for progress in [0, 2] {
+            app.feed(Snapshot::Scans(table([slow(progress, limit)])));
+            app.at += Duration::from_secs(10);
+        }
+        app.at = Duration::from_secs(10);
+        let left = app.model.time_left(ScanId(9)).unwrap().as_secs();
+        assert_eq!(left, expected, "{limit:?}");
+    }
+}
