@@ -95,6 +95,8 @@ pub struct List<T: Item> {
     pub range_from: Option<RowRef<T::Id>>,
     /// Items that are shown although the filter hides them, because a decision on them was recorded (see `stay`).
     pub retained: BTreeMap<T::Id, RetainedRow<T::Id>>,
+    /// The number of these items that the filter hides.
+    pub retained_only: usize,
     /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
@@ -126,6 +128,7 @@ impl<T: Item> Default for List<T> {
             marks: BTreeSet::new(),
             range_from: None,
             retained: BTreeMap::new(),
+            retained_only: 0,
             filter: String::new(),
             earlier: Vec::new(),
             sort: 0,

@@ -170,11 +170,15 @@ fn rows<T: Item>(
     list.why = explain(&query, cache.evaluator(), source, scope.as_ref());
     let own = (!list.order.is_empty()).then(|| cache.order(&list.order, source));
     let order = own.as_ref().map_or_else(|| table.order(list.sort), |order| order.as_slice()).iter().copied();
+    list.retained_only = 0;
     let rows: Vec<u32> = if query.is_empty() && scope.is_none() {
         order.collect()
     } else {
         let mut matching = cache.matches(&query, source);
-        list.retained.keys().filter_map(|&id| table.position(id)).for_each(|at| matching.set(at));
+        for at in list.retained.keys().filter_map(|&id| table.position(id)) {
+            list.retained_only += usize::from(!matching.has(at));
+            matching.set(at);
+        }
         scope.iter().for_each(|scope| matching.and(scope));
         order.filter(|&row| matching.has(row as usize)).collect()
     };

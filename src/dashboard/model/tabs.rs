@@ -186,8 +186,13 @@ impl Model {
         };
         let queries: Vec<Query> =
             self.settings.tabs.saved.iter().map(|saved| query_of(&saved.query, QueryKind::Findings)).collect();
-        let counts = self.with_cache(&table, |model, _, cache| {
+        let counts = self.with_cache(&table, |model, list, cache| {
             let source = model.listed(&table);
+            if !list.retained.is_empty() {
+                let matching = cache.matches(&query_of(&list.filter, QueryKind::Findings), &source);
+                let retained = list.retained.keys().filter_map(|&id| table.position(id));
+                list.retained_only = retained.filter(|&at| !matching.has(at)).count();
+            }
             queries.iter().map(|query| cache.matches(query, &source).count()).collect()
         });
         self.settings.tabs.counts = counts;

@@ -111,6 +111,18 @@ fn marked_rows_are_decided_and_undo_restores_marks() {
 }
 
 #[test]
+fn list_counts_the_decided_rows_that_its_filter_hides() {
+    let mut app = TestDashboard::new();
+    let names_them = |app: &mut TestDashboard| app.frame().join("\n").contains("2 decided · r removes them");
+    app.keys("3 / 'is:undecided' enter g g");
+    assert!(!names_them(&mut app));
+    app.keys("f j f");
+    assert!(names_them(&mut app), "{}", app.frame().join("\n"));
+    app.keys("r");
+    assert!(!names_them(&mut app));
+}
+
+#[test]
 fn range_is_decided_without_marks() {
     let mut app = TestDashboard::new();
     app.keys("j v j j w");
@@ -131,6 +143,8 @@ fn undo_describes_batch_and_selects_finding() {
     assert!(app.notices().contains("nothing to undo"));
     app.keys("ctrl-r ctrl-r");
     assert_eq!(decided(&app), [(2, Verdict::FalsePositive), (5, Verdict::Fixed)]);
+    app.keys("3 c");
+    assert!(!app.notices().contains("done: "), "{}", app.notices());
 }
 
 #[test]

@@ -73,6 +73,7 @@ pub(crate) fn draw_list(
     let columns = columns(cx, by);
     let pane = ListPane {
         columns: &columns,
+        note: draw::retained_note(cx),
         tabs: Some(draw::saved_tabs(cx, slot.area.width)),
         place: Some(sum(list.rows.len(), list.groups.iter().count(), total, by)),
         ..pane_of::<Issue>(cx)

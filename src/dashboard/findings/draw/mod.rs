@@ -7,13 +7,13 @@ pub mod detail;
 
 use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::data::Saved;
-use crate::dashboard::input::{Action, Context, ItemAction, ViewAction};
+use crate::dashboard::input::{Action, AppAction, Context, ItemAction, ViewAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, dimmed, draw_table, format, is_constant, key,
     pane_of, sampled_items, tab_line, widest, words,
 };
 use crate::text;
-use crate::triage::{Assessment, Issue, ListedFinding, ReopenCause, Verdict, VerdictSource};
+use crate::triage::{Assessment, Issue, IssueId, ListedFinding, ReopenCause, Verdict, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Span};
 
 const COLUMNS: [TableColumn; 11] = [
@@ -64,6 +64,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     });
     let pane = ListPane {
         columns: &columns,
+        note: retained_note(cx),
         invitation: invitation(cx),
         tabs: Some(saved_tabs(cx, slot.area.width)),
         ..pane_of::<Issue>(cx)
@@ -89,6 +90,19 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             false => cells,
         }
     })
+}
+
+/// `2 decided · r removes them`: rows that the filter hides, but that remain until it is applied again.
+pub(crate) fn retained_note(cx: &Cx<'_>) -> Line<'static> {
+    let list = &cx.model.lists.findings;
+    if list.retained_only == 0 {
+        return Line::default();
+    }
+    let is_decided = |id: &IssueId| cx.model.assessment(*id).is_some_and(|known| !known.is_undecided());
+    let kept = if list.retained.keys().all(is_decided) { "decided" } else { "kept" };
+    let refresh = key(cx, Context::Everywhere, Action::App(AppAction::Refresh));
+    let note = format!("{} {kept} {} {refresh} removes them", list.retained_only, cx.theme.glyphs.separator);
+    words(note, cx.theme.warn())
 }
 
 /// Columns of the widest target of the shown findings.
