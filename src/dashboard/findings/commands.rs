@@ -166,7 +166,7 @@ fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     let prompt = Prompt::new(question, then)
         .with_line(format!("{} {matches} now.", plural(now, "finding")))
         .with_line("Manual decisions override rules. Undo removes the rule.");
-    model.open_prompt(prompt.with_enter());
+    model.open_prompt(prompt);
     Ok(())
 }
 

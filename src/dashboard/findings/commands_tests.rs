@@ -68,7 +68,7 @@ fn rule_command_shows_matches_and_records_after_enter() {
     app.keys(": 'rule not_applicable reason=by_design on name:git' enter");
     assert_eq!(app.prompt().question, "Add the rule \"not applicable\" for name:git?");
     app.at += Duration::from_secs(1);
-    let changes = recorded(&app.keys("enter"));
+    let changes = recorded(&app.keys("y"));
     assert!(matches!(&changes[..], [Change::Rule { query, .. }] if query.as_str() == "name:git"), "{changes:?}");
     assert_eq!(app.shown(Pane::Findings).len(), 6, "decided rows are shown until the filter is applied again");
     app.keys("r");
