@@ -42,13 +42,6 @@ impl Model {
         if self.captures.payloads.counted { all.iter().filter(waits).count() } else { 0 }
     }
 
-    /// Marks hits as seen.
-    pub(crate) fn see_hits(&mut self) {
-        if self.captures.new_captures == 0 {
-            self.captures.payloads.unseen = 0;
-        }
-    }
-
     /// The payload that a key applies to: that of the selected row, else the one made last.
     pub fn payload_at_hand(&self) -> Option<&Arc<Payload>> {
         let of_row = match self.navigation.focus.pane {

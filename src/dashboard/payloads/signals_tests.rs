@@ -57,6 +57,18 @@ fn fact<'a>(signal: &'a Signal, name: &str) -> &'a str {
 }
 
 #[test]
+fn hit_that_another_program_read_first_is_counted_until_captures_are_shown() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.keys("p 3");
+    app.hit(900, Some(1));
+    app.send(Msg::Wake);
+    assert_eq!((app.model.captures.new_captures, app.model.captures.payloads.unseen), (0, 1));
+    app.keys("5 G");
+    assert_eq!(app.model.captures.payloads.unseen, 0);
+}
+
+#[test]
 fn hit_of_known_payload_alerts_with_event_and_is_counted() {
     let mut app = TestDashboard::new();
     app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");

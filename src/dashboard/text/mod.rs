@@ -97,11 +97,11 @@ impl Detail {
         self.scroll = self.scroll.min(at.line);
     }
 
-    /// Sets the row and tab of the detail; a change scrolls to the top.
-    pub fn belong_to(&mut self, of: Option<(Pane, DetailSubject, Tab)>) {
+    /// Sets the row and tab of the detail; a change scrolls to the top, or to the end of a text that grows.
+    pub fn belong_to(&mut self, of: Option<(Pane, DetailSubject, Tab)>, grows: bool) {
         if self.of != of {
             self.of = of;
-            self.scroll = 0;
+            self.scroll = if grows { u32::MAX } else { 0 };
             self.cursor = 0;
             self.folded.clear();
             self.sideways = 0;
@@ -124,12 +124,14 @@ mod tests {
         }
         assert_eq!(detail.tab_beside(Pane::Findings, 1), None);
         assert_eq!(detail.tab(Pane::Findings), Tab::History);
-        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(1)), Tab::References)));
+        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(1)), Tab::References)), false);
         detail.scroll = 9;
-        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(1)), Tab::References)));
+        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(1)), Tab::References)), false);
         assert_eq!(detail.scroll, 9);
-        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(2)), Tab::References)));
+        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(2)), Tab::References)), false);
         assert_eq!(detail.scroll, 0);
+        detail.belong_to(Some((Pane::Scans, DetailSubject::Row(RowRef::Item(2)), Tab::Raw)), true);
+        assert_eq!(detail.scroll, u32::MAX, "the newest lines of a log that grows");
     }
 
     #[test]

@@ -112,6 +112,7 @@ fn esc_keeps_draft_and_n_restores_it() {
     let mut app = TestDashboard::new();
     app.keys("1 n 'Half' esc");
     assert!(app.model.overlay.modals.is_empty());
+    assert!(app.notices().contains("input kept: "), "{}", app.notices());
     app.keys("n");
     assert_eq!(app.form().text(FieldId::Name), "Half");
 }
@@ -257,6 +258,21 @@ fn report_has_decisions_unless_the_service_is_chosen() {
     assert_eq!(made, Some(2), "{effects:?}");
     app.keys("4 R");
     assert!(!app.form().field(FieldId::MadeBy).unwrap().shown, "scandeck reports findings only");
+}
+
+#[test]
+fn refusal_of_a_report_is_about_its_format_if_it_names_the_format() {
+    for (status, message, is_about_format) in [
+        (422, "DOCX is not licensed for this account", true),
+        (400, "Report type not supported", true),
+        (422, "group_by is required", false),
+        (403, "docx needs another role", false),
+    ] {
+        let mut app = TestDashboard::new();
+        let sent = app.calls("space R left tab tab tab right right right right ctrl-o");
+        app.answer(&sent, |_| Err(Problem { status: Some(status), ..Problem::local(message) }));
+        assert_eq!(app.form().subject.refused_formats.contains_key("docx"), is_about_format, "{message}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Lines typed over the panes (filter, search, filter of the help), and text boxes.
 
-use crate::dashboard::base::{Effect, Pane};
+use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::core::update::filters;
 use crate::dashboard::input::{Action, AppAction, EditAction, KeyEvent, MoveAction, TextAction, ViewAction};
 use crate::dashboard::model::{Line, LinePurpose, Modal, Model, QueryHelp};
@@ -94,7 +94,11 @@ pub(crate) fn close(model: &mut Model) {
         Some(Modal::Line(Line { purpose: LinePurpose::Search, .. })) => model.detail.search = None,
         // The first-start question cannot be closed: without an answer there is no service.
         Some(setup @ Modal::Setup(_)) => model.overlay.modals.push(setup),
-        Some(Modal::Form(form)) if form.is_touched() => _ = model.overlay.drafts.insert(form.tag, *form),
+        Some(Modal::Form(form)) if form.is_touched() => {
+            let title = text::clean(&form.title).into_owned();
+            model.notify(Tone::Plain, format!("input kept: {title} opens with it"));
+            model.overlay.drafts.insert(form.tag, *form);
+        }
         Some(
             Modal::Form(_)
             | Modal::Help(_)

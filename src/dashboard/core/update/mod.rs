@@ -60,8 +60,8 @@ pub mod prompts;
 pub mod setup;
 pub mod steps;
 
-use crate::contract::ScanId;
-use crate::dashboard::base::{Effect, Now, Pane, RowRef, Tone};
+use crate::contract::{Scan, ScanId};
+use crate::dashboard::base::{Effect, Now, Pane, RowRef, Tab, Tone};
 use crate::dashboard::core::{Msg, commands};
 use crate::dashboard::model::{Modal, Model, SEEN_AFTER};
 use crate::dashboard::text::DetailSubject;
@@ -155,7 +155,9 @@ fn settle(model: &mut Model, by_hand: bool) {
     if model.navigation.focus.in_detail && shown.is_none() {
         model.navigation.focus.in_detail = false;
     }
-    model.detail.belong_to(shown);
+    let is_raw_log = matches!(shown, Some((Pane::Scans, _, Tab::Raw)));
+    let grows = is_raw_log && model.selected_item::<Scan>().is_some_and(|scan| scan.is_active());
+    model.detail.belong_to(shown, grows);
     let beside = shown.filter(|_| !model.navigation.focus.in_detail);
     model.screen.detail.settle(now, by_hand, beside);
     crate::dashboard::findings::review::settle(model);
@@ -177,15 +179,16 @@ fn settle(model: &mut Model, by_hand: bool) {
     if !covered {
         see_captures(model);
     }
-    model.see_hits();
 }
 
 /// New captures are seen at once while their list is on the screen and follows its end.
 fn see_captures(model: &mut Model) {
-    if model.captures.new_captures == 0
-        || !model.lists.captures.is_following()
-        || !model.on_screen().contains(&Pane::Captures)
-    {
+    if !model.lists.captures.is_following() || !model.on_screen().contains(&Pane::Captures) {
+        return;
+    }
+    // Captures that another program read can be here before the new number of requests.
+    model.captures.payloads.unseen = 0;
+    if model.captures.new_captures == 0 {
         return;
     }
     let only = model.navigation.scope.logger;

@@ -152,8 +152,9 @@ pub(crate) fn scroll(model: &mut Model, by: i64) {
     stop_following(model);
     let measures = &model.screen.measures;
     let (lines, rows) = (measures.detail_lines, u32::from(measures.detail_rows.max(1)));
-    let moved =
-        |from: u32, last: u32| u32::try_from(i64::from(from).saturating_add(by).clamp(0, last.into())).unwrap_or(0);
+    let moved = |from: u32, last: u32| {
+        u32::try_from(i64::from(from.min(last)).saturating_add(by).clamp(0, last.into())).unwrap_or(0)
+    };
     let detail = &mut model.detail;
     let scroll = moved(detail.scroll, lines.saturating_sub(rows));
     if measures.folds.is_empty() {
