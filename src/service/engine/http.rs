@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Each host is resolved once per scan, and connections go to the checked addresses. The client never follows redirects,
-//! uses no proxies of the environment, and accepts all certificates (the TLS scanner checks them).
+//! uses no proxies of the environment, and accepts all certificates (the TLS scanner checks them). A server that refuses
+//! current TLS is read by an older protocol ([`LegacyHttp`]).
 
 use std::collections::HashMap;
 use std::error::Error as _;
@@ -17,11 +18,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
-use reqwest::{Client, Method, redirect};
+use reqwest::{Client, Method, Response, redirect};
 use thiserror::Error;
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 use url::{Origin, Url};
 
+use super::legacy_http::{LegacyHttp, TlsFailure};
 use super::limits::{ScanCuts, ScanLimits};
 use super::pace::{HostLane, RequestPace};
 use super::params::Authentication;
@@ -112,6 +115,8 @@ impl HttpPage {
 #[derive(Clone)]
 struct HostClient {
     client: Client,
+    /// For servers whose TLS the first client refuses.
+    legacy: Arc<LegacyHttp>,
     lane: Arc<HostLane>,
     /// Time for a complete answer; a second attempt has twice as much.
     time_limit: Duration,
@@ -224,7 +229,8 @@ impl<'a> Web<'a> {
     ) -> Result<HttpPage, WebError> {
         self.take_budget(1)?;
         self.scan_pace.wait().await;
-        let HostClient { client, lane, time_limit } = self.client(url).await?;
+        let host = self.client(url).await?;
+        let (lane, time_limit) = (&host.lane, host.time_limit);
         let Ok(_connection) = lane.connections.acquire().await else { return Err(WebError::Unresponsive) };
         // A higher rate needs the permission of the operator, which `POST /scans` checks.
         if self.rate.is_none_or(|rate| rate <= lane.limits.requests_per_second) {
@@ -233,7 +239,7 @@ impl<'a> Web<'a> {
         self.throttle.wait().await?;
         let start = Instant::now();
         let limit = if is_patient { time_limit * 2 } else { time_limit };
-        let answer = self.exchange(&client, method.clone(), url, headers.clone(), (limit, max_body)).await;
+        let answer = self.exchange(&host, method, url, headers.clone(), (limit, max_body)).await;
         let elapsed = start.elapsed();
         if answer.is_ok() && elapsed > time_limit {
             self.is_slow.store(true, Ordering::Relaxed);
@@ -308,15 +314,21 @@ impl<'a> Web<'a> {
         let client = self.build(&host, &ips, &lane).map_err(|error| WebError::Broken(error.to_string()))?;
         let here = ips.iter().all(|ip| is_this_host(*ip));
         let time_limit = self.limits().answer_time.unwrap_or(Duration::from_secs(if here { 4 } else { 20 }));
-        let client = HostClient { client, lane, time_limit };
+        let (limits, product) = (&lane.limits, self.user_agent());
+        let legacy = Arc::new(LegacyHttp::new(&ips, limits.connect_timeout, limits.connections, product));
+        let client = HostClient { client, legacy, lane, time_limit };
         clients.insert(host, client.clone());
         Ok(client)
+    }
+
+    fn user_agent(&self) -> String {
+        format!("{PRODUCT} (security scan {})", self.run.job.scan)
     }
 
     fn build(&self, host: &str, ips: &[IpAddr], lane: &HostLane) -> reqwest::Result<Client> {
         let addresses: Vec<SocketAddr> = ips.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
         Client::builder()
-            .user_agent(format!("{PRODUCT} (security scan {})", self.run.job.scan))
+            .user_agent(self.user_agent())
             .no_proxy()
             .redirect(redirect::Policy::none())
             .referer(false)
@@ -330,8 +342,8 @@ impl<'a> Web<'a> {
 
     async fn exchange(
         &self,
-        client: &Client,
-        method: Method,
+        host: &HostClient,
+        method: &Method,
         url: &Url,
         mut headers: HeaderMap,
         (limit, max_body): (Duration, usize),
@@ -340,20 +352,61 @@ impl<'a> Web<'a> {
         if self.is_home(url) {
             headers.extend(self.authentication.headers.iter().cloned());
         }
-        let is_plain = headers.get(ACCEPT_ENCODING) == Some(&IDENTITY);
-        let request = client.request(method, url.clone()).headers(headers).timeout(limit);
-        let mut answer = request.send().await.map_err(web_error)?;
-        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-        let mut body = Vec::new();
-        while body.len() < max_body {
-            match answer.chunk().await {
-                Ok(Some(chunk)) => body.extend_from_slice(&chunk[..chunk.len().min(max_body - body.len())]),
-                Ok(None) => break,
-                Err(error) if is_plain && has_no_length(&headers) && lacks_close_notify(&error) => break,
-                Err(error) => return Err(web_error(error)),
-            }
+        if host.legacy.serves(url) {
+            return self.legacy_exchange(host, method, url, headers, (limit, max_body), None).await;
         }
-        Ok(HttpPage { url: url.clone(), status, headers, body })
+        let is_plain = headers.get(ACCEPT_ENCODING) == Some(&IDENTITY);
+        let request = host.client.request(method.clone(), url.clone()).headers(headers.clone()).timeout(limit);
+        match request.send().await {
+            Ok(answer) => page(url, answer, is_plain, max_body).await,
+            Err(error) => match TlsFailure::of(&error).filter(|_| host.legacy.tried(url).is_none()) {
+                Some(failure) => {
+                    let limits = (limit, max_body);
+                    match self.legacy_exchange(host, method, url, headers, limits, Some(failure)).await {
+                        // The first error says what a current client sees.
+                        Err(WebError::Connect(_)) => Err(web_error(error)),
+                        answer => answer,
+                    }
+                }
+                None => Err(web_error(error)),
+            },
+        }
+    }
+
+    /// A request by the permissive TLS client, after a failure of the usual one if there is one.
+    async fn legacy_exchange(
+        &self,
+        host: &HostClient,
+        method: &Method,
+        url: &Url,
+        headers: HeaderMap,
+        (limit, max_body): (Duration, usize),
+        failure: Option<TlsFailure>,
+    ) -> Result<HttpPage, WebError> {
+        let exchange = async {
+            let answer = host.legacy.send(method.clone(), url, headers).await;
+            let is_needed = match (&answer, failure) {
+                // A server that closes connections at random may accept current TLS too.
+                (Ok((_, negotiated)), Some(failure)) => {
+                    Some(failure == TlsFailure::Refused || negotiated.is_outdated())
+                }
+                (Err(WebError::Connect(_)), Some(_)) => Some(false),
+                _ => None,
+            };
+            if let Some(is_needed) = is_needed {
+                host.legacy.settle(url, is_needed);
+            }
+            let (answer, negotiated) = answer?;
+            if is_needed == Some(true) {
+                let origin = url.origin().ascii_serialization();
+                let line = format!(
+                    "{origin} refuses current TLS; it is read over {negotiated}. The TLS scanner shows the risks."
+                );
+                self.run.info(line).await;
+            }
+            page(url, answer, true, max_body).await
+        };
+        timeout(limit, exchange).await.unwrap_or(Err(WebError::Timeout))
     }
 
     /// Limits credentials to the origin of this URL, if they may be sent there at all.
@@ -372,6 +425,21 @@ impl<'a> Web<'a> {
             None => self.origins.contains(&origin),
         }
     }
+}
+
+/// Reads the body of a response. `is_plain`: it is not encoded.
+async fn page(url: &Url, mut answer: Response, is_plain: bool, max_body: usize) -> Result<HttpPage, WebError> {
+    let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+    let mut body = Vec::new();
+    while body.len() < max_body {
+        match answer.chunk().await {
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk[..chunk.len().min(max_body - body.len())]),
+            Ok(None) => break,
+            Err(error) if is_plain && has_no_length(&headers) && lacks_close_notify(&error) => break,
+            Err(error) => return Err(web_error(error)),
+        }
+    }
+    Ok(HttpPage { url: url.clone(), status, headers, body })
 }
 
 pub fn headers<const N: usize>(pairs: [(&'static str, &str); N]) -> HeaderMap {

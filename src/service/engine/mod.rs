@@ -30,6 +30,7 @@ pub mod guests;
 mod hostile_tests;
 mod http;
 pub mod kinds;
+mod legacy_http;
 mod limits;
 mod network;
 pub mod pace;

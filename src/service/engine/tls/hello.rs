@@ -9,7 +9,7 @@
 //!
 //! See RFC 6101, RFC 4346, RFC 5246 and RFC 8446. The scanner closes the connection before the handshake is complete.
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::{TlsAnswer, suites};
@@ -43,7 +43,7 @@ impl Version {
         }
     }
 
-    fn wire(self) -> [u8; 2] {
+    pub(super) fn wire(self) -> [u8; 2] {
         match self {
             Version::Ssl2 => [0, 2],
             Version::Ssl3 => [3, 0],
@@ -201,7 +201,7 @@ fn prime_bits(body: &[u8]) -> Option<usize> {
     Some((prime.len() - zeros) * 8 - first.leading_zeros() as usize)
 }
 
-async fn read_record(stream: &mut TcpStream) -> Option<(u8, Vec<u8>)> {
+pub(super) async fn read_record(stream: &mut (impl AsyncRead + Unpin)) -> Option<(u8, Vec<u8>)> {
     let mut head = [0; 5];
     stream.read_exact(&mut head).await.ok()?;
     let length = usize::from(u16::from_be_bytes([head[3], head[4]]));
@@ -214,7 +214,7 @@ async fn read_record(stream: &mut TcpStream) -> Option<(u8, Vec<u8>)> {
 }
 
 /// The first complete handshake message: its type, its body, and the remaining bytes.
-fn next_message(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+pub(super) fn next_message(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let [kind, a, b, c, rest @ ..] = bytes else { return None };
     let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
     (rest.len() >= length).then(|| (*kind, &rest[..length], &rest[length..]))
@@ -222,7 +222,7 @@ fn next_message(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 
 /// The version and cipher suite of the server. Another version than requested does not count as accepted, and neither
 /// does a suite that was not offered.
-fn server_hello(body: &[u8], offer: &Offer) -> Option<TlsAnswer> {
+pub(super) fn server_hello(body: &[u8], offer: &Offer) -> Option<TlsAnswer> {
     let version = body.get(..2)?;
     let session = usize::from(*body.get(34)?);
     let rest = body.get(35 + session..)?;
@@ -259,7 +259,7 @@ fn extensions_of(bytes: &[u8]) -> Vec<(u16, &[u8])> {
     all
 }
 
-fn certificates(body: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn certificates(body: &[u8]) -> Vec<Vec<u8>> {
     let mut chain = Vec::new();
     let mut rest = body.get(3..).unwrap_or_default();
     while let [a, b, c, tail @ ..] = rest {
@@ -271,7 +271,7 @@ fn certificates(body: &[u8]) -> Vec<Vec<u8>> {
     chain
 }
 
-fn client_hello(offer: &Offer, host: &str, random: [u8; 32]) -> Vec<u8> {
+pub(super) fn client_hello(offer: &Offer, host: &str, random: [u8; 32]) -> Vec<u8> {
     let version = offer.version;
     let signal = (version != Version::Tls13).then_some(SAFE_RENEGOTIATION);
     let suites: Vec<u8> = offer.suites.iter().copied().chain(signal).flat_map(u16::to_be_bytes).collect();

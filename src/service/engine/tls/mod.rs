@@ -7,6 +7,8 @@
 //!   mail, databases:   the command that starts TLS  ─► then the same                       (starttls)
 //!                                                  └─► names, expiry, chain, keys          (certificate)
 //!   sslscan, if installed ─► its XML ─► compared with the answers above                    (sslscan)
+//!
+//!   other tools:       complete handshakes of TLS 1.0 to 1.2, to read what is inside       (legacy)
 //! ```
 //!
 //! Current libraries no longer support the old versions, so their ClientHello is written by hand; the connection is closed
@@ -33,6 +35,7 @@ use crate::text::plural;
 mod certificate;
 mod checks;
 mod hello;
+pub mod legacy;
 mod modern;
 mod ssl2;
 mod sslscan;
