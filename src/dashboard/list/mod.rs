@@ -58,15 +58,21 @@ pub enum RetainedRow<Id> {
     Anywhere,
 }
 
-/// The places of a list that decide which columns are drawn: its first rows, and more rows around the cursor than a screen
-/// has. Of long lists the others are not read in each frame.
-pub(crate) fn sampled_places(len: usize, at: usize) -> impl Iterator<Item = usize> {
-    let near = at.saturating_sub(SAMPLE).max(SAMPLE)..at.saturating_add(SAMPLE).min(len);
+/// The places of a list that decide which columns are drawn: its first rows, and those that a screen of so many rows can show
+/// around the cursor. Of long lists the others are not read.
+pub(crate) fn sampled_places(len: usize, at: usize, screen: usize) -> impl Iterator<Item = usize> {
+    let block = sampled_block(at) * SAMPLE;
+    let near = block.saturating_sub(screen).max(SAMPLE)..block.saturating_add(SAMPLE + screen).min(len);
     (0..len.min(SAMPLE)).chain(near)
 }
 
-/// Rows on each side of the cursor, and at the start of a list, that are sampled.
-const SAMPLE: usize = 200;
+/// The sampled places are the same while the cursor is in one block of rows.
+pub(crate) fn sampled_block(at: usize) -> usize {
+    at / SAMPLE
+}
+
+/// Rows at the start of a list that are sampled, and rows of a block.
+const SAMPLE: usize = 64;
 
 /// So many rows below the selected one, and as many above it, can take its place.
 const NEAR: usize = 16;

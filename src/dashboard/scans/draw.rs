@@ -5,8 +5,8 @@ use crate::contract::{ResourceType, Scan, ScanStatus, Test, Tool};
 use crate::dashboard::base::{Pane, RowRef, ShownRows, Tab};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, ago, bar, draw_table, fact, format, key,
-    pane_of, plain, problem_lines, sampled_items, stale_reason, tree_lines, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, ago, bar, columns_of, draw_table, fact,
+    format, key, pane_of, plain, problem_lines, sampled_items, stale_reason, tree_lines, words,
 };
 use crate::table::Remote;
 use crate::text;
@@ -33,28 +33,7 @@ const PERCENT: u16 = 5;
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let start = key(cx, Context::Targets, Action::Item(ItemAction::Scan));
     let new = key(cx, Context::Scans, Action::Item(ItemAction::New));
-    let scans = || sampled_items::<Scan>(cx).map(|(_, scan)| scan);
-    let targets = cx.widest_target(scans().map(|scan| scan.target_id));
-    let found = scans().map(|scan| found_words(cx, scan, u16::MAX).width()).max().unwrap_or(0);
-    let is_running = scans().any(|scan| scan.status_name == ScanStatus::Running);
-    let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !cx.facts.is_incomplete(scan.id);
-    let is_all_done = scans().all(is_done);
-    let ids = scans().map(|scan| scan.id.to_string().len() + 1).max().unwrap_or(0).max("ID".len()) as u16;
-    let tests_width = scans().map(|scan| tests(scan).len()).max().unwrap_or(0).max("TESTS".len()) as u16;
-    let has_twins = has_twins(scans());
-    let columns = COLUMNS.map(|column| match column.title {
-        "TOOL" => column.omitted(cx.facts.is_one_tool),
-        // The scope beside the filter names the target.
-        "TARGET" => column.content(targets, 0).omitted(cx.model.navigation.scope.target.is_some()),
-        "FOUND" => column.content(found, 0),
-        "TESTS" => TableColumn::fixed("TESTS", tests_width).right().expendable(2).omitted(cx.facts.has_no_tests),
-        "ID" => TableColumn::fixed("ID", ids).right().expendable(if has_twins { 1 } else { 3 }),
-        "ETA" => column.constant(!is_running),
-        // The glyph shows that a scan is done.
-        "PROGRESS" if is_all_done => column.at_most(PROGRESS).constant(true),
-        "PROGRESS" if cx.facts.scans.running + cx.facts.scans.failed == 0 => column.at_most(PROGRESS),
-        _ => column,
-    });
+    let columns = columns_of::<Scan>(cx, cache, || columns(cx));
     let pane = ListPane {
         columns: &columns,
         note: counts(cx),
@@ -67,6 +46,34 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         cells.push(words(format!("#{}", scan.id), cx.theme.dim()));
         cells
     })
+}
+
+/// The columns for the shown scans.
+fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
+    let scans = || sampled_items::<Scan>(cx).map(|(_, scan)| scan);
+    let targets = cx.widest_target(scans().map(|scan| scan.target_id));
+    let found = scans().map(|scan| found_words(cx, scan, u16::MAX).width()).max().unwrap_or(0);
+    let is_running = scans().any(|scan| scan.status_name == ScanStatus::Running);
+    let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !cx.facts.is_incomplete(scan.id);
+    let is_all_done = scans().all(is_done);
+    let ids = scans().map(|scan| scan.id.to_string().len() + 1).max().unwrap_or(0).max("ID".len()) as u16;
+    let tests_width = scans().map(|scan| tests(scan).len()).max().unwrap_or(0).max("TESTS".len()) as u16;
+    let has_twins = has_twins(scans());
+    COLUMNS
+        .map(|column| match column.title {
+            "TOOL" => column.omitted(cx.facts.is_one_tool),
+            // The scope beside the filter names the target.
+            "TARGET" => column.content(targets, 0).omitted(cx.model.navigation.scope.target.is_some()),
+            "FOUND" => column.content(found, 0),
+            "TESTS" => TableColumn::fixed("TESTS", tests_width).right().expendable(2).omitted(cx.facts.has_no_tests),
+            "ID" => TableColumn::fixed("ID", ids).right().expendable(if has_twins { 1 } else { 3 }),
+            "ETA" => column.constant(!is_running),
+            // The glyph shows that a scan is done.
+            "PROGRESS" if is_all_done => column.at_most(PROGRESS).constant(true),
+            "PROGRESS" if cx.facts.scans.running + cx.facts.scans.failed == 0 => column.at_most(PROGRESS),
+            _ => column,
+        })
+        .to_vec()
 }
 
 /// Whether two scans of the same tool and target have the same status: only their ids tell them apart.

@@ -4,8 +4,8 @@ use crate::contract::{ScanStatus, Target};
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, is_constant,
-    key, pane_of, plain, sampled_items, width_of, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, draw_table, fact, format,
+    is_constant, key, pane_of, plain, sampled_items, width_of, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
@@ -20,19 +20,7 @@ const COLUMNS: [TableColumn; 5] = [
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let new = key(cx, Context::Targets, Action::Item(ItemAction::New));
-    let rows = || sampled_items::<Target>(cx).map(|(_, target)| target);
-    let names = cx.widest_target(rows().map(|target| target.id));
-    let is_one_type = is_constant(rows().map(|target| &target.kind));
-    let has_no_description = rows().all(|target| target.description.is_empty());
-    let risks = rows().map(|target| width_of(&found(cx, target, u16::MAX))).max().unwrap_or(0);
-    let columns = COLUMNS.map(|column| match column.title {
-        "TARGET" => column.content(names, 0),
-        "FOUND" => column.content(risks, 0),
-        // A column that is equal in all rows is hidden.
-        "TYPE" => column.omitted(cx.facts.is_one_type).constant(is_one_type),
-        "DESCRIPTION" => column.omitted(cx.facts.has_no_description).constant(has_no_description),
-        _ => column,
-    });
+    let columns = columns_of::<Target>(cx, cache, || columns(cx));
     let pane = ListPane {
         columns: &columns,
         note: words(cx.facts.suffix.clone(), cx.theme.dim()),
@@ -48,6 +36,25 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             cell(&target.description),
         ]
     })
+}
+
+/// The columns for the shown targets.
+fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
+    let rows = || sampled_items::<Target>(cx).map(|(_, target)| target);
+    let names = cx.widest_target(rows().map(|target| target.id));
+    let is_one_type = is_constant(rows().map(|target| &target.kind));
+    let has_no_description = rows().all(|target| target.description.is_empty());
+    let risks = rows().map(|target| width_of(&found(cx, target, u16::MAX))).max().unwrap_or(0);
+    COLUMNS
+        .map(|column| match column.title {
+            "TARGET" => column.content(names, 0),
+            "FOUND" => column.content(risks, 0),
+            // A column that is equal in all rows is hidden.
+            "TYPE" => column.omitted(cx.facts.is_one_type).constant(is_one_type),
+            "DESCRIPTION" => column.omitted(cx.facts.has_no_description).constant(has_no_description),
+            _ => column,
+        })
+        .to_vec()
 }
 
 /// The findings on the target by risk.

@@ -9,7 +9,7 @@ use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::{ListScroll, Model, ReviewFacts};
 use crate::dashboard::ui::json_lines::JsonPlace;
-use crate::dashboard::ui::{PaneFacts, Scheme, Theme, window};
+use crate::dashboard::ui::{PaneFacts, Scheme, TableColumn, Theme, window};
 use crate::mask::Mask;
 use crate::table::{Item, Table};
 use crate::triage::{Issue, ListedFinding};
@@ -26,6 +26,8 @@ use std::sync::Arc;
 pub struct ViewCache {
     pub theme: Theme,
     pub(crate) facts: Memo<TableIds, Arc<PaneFacts>>,
+    /// The columns of the lists, by the rows and states that they were computed from.
+    pub(crate) columns: BTreeMap<Pane, Memo<ColumnsKey, Vec<TableColumn>>>,
     /// The first visible rows.
     pub(crate) anchors: BTreeMap<Pane, Anchor>,
     pub(crate) capture_anchor: StreamAnchor,
@@ -52,6 +54,9 @@ pub struct ViewCache {
 
 /// The tables from which [`PaneFacts`] are counted.
 type TableIds = (Option<ById<Table<Target>>>, Option<ById<Table<Scan>>>, Option<ById<Table<Issue>>>);
+
+/// The table, the rows and other values, and a hash of the states without an address.
+pub(crate) type ColumnsKey = (Vec<ById<dyn Any + Send + Sync>>, u64);
 
 /// The searched words, and the lines in which they are searched.
 type SearchKey = (String, ById<Vec<Line<'static>>>);

@@ -8,7 +8,8 @@ use crate::dashboard::captures::HTTP_ONLY;
 use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::list::sampled_places;
 use crate::dashboard::ui::{
-    Cx, ListPane, ListState, Slot, TableRow, ViewCache, draw_list_pane, format, is_constant, key, widest, words,
+    Cx, ListPane, ListState, Slot, TableColumn, TableRow, ViewCache, draw_list_pane, format, is_constant, kept_columns,
+    key, widest, words,
 };
 use crate::oob::{Reachability, request};
 use crate::text;
@@ -16,34 +17,8 @@ use ratatui::prelude::{Buffer, Line, Span};
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
-    let is_of_one_logger = cx.model.navigation.scope.logger.is_some();
-    let captures = || {
-        let places = sampled_places(list.len(), list.at);
-        places.filter_map(|at| stream.get(list.rows_at(at).next_back()?))
-    };
-    let is_one_source = is_constant(captures().map(|row| &row.capture.ip_address));
-    let is_one_method = is_constant(captures().map(|row| &row.capture.request_method));
-    let is_one_logger = is_constant(captures().map(|row| row.logger));
-    let has_no_body = captures().all(|row| row.body_size() == 0);
-    let sources = widest(captures().map(|row| row.capture.ip_address.as_str()));
-    let (placed, places, all) = captures().fold((0, 0, 0), |(placed, widest, all), row| {
-        let is_placed = detail::known(cx, row).is_some();
-        (placed + usize::from(is_placed), widest.max(cells::planted(cx, row).width()), all + 1)
-    });
-    let columns = cells::COLUMNS.map(|column| match column.title {
-        // The scope beside the filter names the logger.
-        "LOGGER" => column.omitted(is_of_one_logger).constant(is_one_logger),
-        "DELAY" => column.constant(placed == 0),
-        // In groups its first cell is the group header.
-        "PLACEMENT" if list.by.is_some() => column,
-        "PLACEMENT" if placed == 0 && places <= EMPTY => column.constant(true),
-        "PLACEMENT" if placed * 4 < all => column.content(places, 0).at_most(SELDOM),
-        "PLACEMENT" => column.content(places, 0),
-        "FROM" => column.content(sources, 0).constant(is_one_source),
-        "METHOD" => column.constant(is_one_method),
-        "BODY" => column.constant(has_no_body),
-        _ => column,
-    });
+    let shown = (list.len(), list.at);
+    let columns = kept_columns(cx, cache, Pane::Captures, Vec::new(), shown, || columns(cx));
     // Captures in folded groups do not count as hidden.
     let total = (list.len() + stream.rows.len()).saturating_sub(list.pending() + list.matches());
     let pane = ListPane {
@@ -78,6 +53,41 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let anchor = &mut cache.capture_anchor;
     let scroll = cx.model.scroll_of(Pane::Captures, anchor.scrolled());
     draw_list_pane(cx, buf, slot, &pane, |height| anchor.resolve(scroll, list, stream, height), row)
+}
+
+/// The columns for the shown captures.
+fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
+    let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
+    let is_of_one_logger = cx.model.navigation.scope.logger.is_some();
+    let captures = || {
+        let places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
+        places.filter_map(|at| stream.get(list.rows_at(at).next_back()?))
+    };
+    let is_one_source = is_constant(captures().map(|row| &row.capture.ip_address));
+    let is_one_method = is_constant(captures().map(|row| &row.capture.request_method));
+    let is_one_logger = is_constant(captures().map(|row| row.logger));
+    let has_no_body = captures().all(|row| row.body_size() == 0);
+    let sources = widest(captures().map(|row| row.capture.ip_address.as_str()));
+    let (placed, places, all) = captures().fold((0, 0, 0), |(placed, widest, all), row| {
+        let is_placed = detail::known(cx, row).is_some();
+        (placed + usize::from(is_placed), widest.max(cells::planted(cx, row).width()), all + 1)
+    });
+    cells::COLUMNS
+        .map(|column| match column.title {
+            // The scope beside the filter names the logger.
+            "LOGGER" => column.omitted(is_of_one_logger).constant(is_one_logger),
+            "DELAY" => column.constant(placed == 0),
+            // In groups its first cell is the group header.
+            "PLACEMENT" if list.by.is_some() => column,
+            "PLACEMENT" if placed == 0 && places <= EMPTY => column.constant(true),
+            "PLACEMENT" if placed * 4 < all => column.content(places, 0).at_most(SELDOM),
+            "PLACEMENT" => column.content(places, 0),
+            "FROM" => column.content(sources, 0).constant(is_one_source),
+            "METHOD" => column.constant(is_one_method),
+            "BODY" => column.constant(has_no_body),
+            _ => column,
+        })
+        .to_vec()
 }
 
 /// Columns of a capture without a payload, its source or its logger: a dash and a blank.

@@ -116,7 +116,9 @@ fn list_counts_the_decided_rows_that_its_filter_hides() {
     let names_them = |app: &mut TestDashboard| app.frame().join("\n").contains("2 decided · r removes them");
     app.keys("3 / 'is:undecided' enter g g");
     assert!(!names_them(&mut app));
+    assert!(!app.frame().join("\n").contains("DECISION"));
     app.keys("f j f");
+    assert!(app.frame().join("\n").contains("DECISION"));
     assert!(names_them(&mut app), "{}", app.frame().join("\n"));
     app.keys("r");
     assert!(!names_them(&mut app));

@@ -13,8 +13,8 @@ use crate::dashboard::base::ShownRows;
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::{FindingGroupBy, Group, sampled_places};
 use crate::dashboard::ui::{
-    Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, cut_line, dimmed, draw_grouped, format, pane_of,
-    sampled_items, words,
+    Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, cut_line, dimmed, draw_grouped, format,
+    pane_of, sampled_items, words,
 };
 use crate::text;
 use crate::triage::{Assessment, Issue};
@@ -51,7 +51,8 @@ fn names_target(cx: &Cx<'_>, by: FindingGroupBy) -> bool {
 /// Whether the status of a sampled row is more than a dash.
 fn has_status(cx: &Cx<'_>) -> bool {
     let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
-    let headers = sampled_places(list.len(), list.at).filter_map(|at| list.groups.header(at));
+    let headers =
+        sampled_places(list.len(), list.at, cx.model.screen.size.rows.into()).filter_map(|at| list.groups.header(at));
     let mut summaries = headers.map(|group| groups.summary(group));
     summaries.any(|summary| summary.undecided == 0 || summary.new > 0)
         || sampled_items::<Issue>(cx).any(|(at, issue)| {
@@ -70,7 +71,7 @@ pub(crate) fn draw_list(
 ) -> ShownRows {
     let (remote, list, groups) = (&cx.model.data.findings, &cx.model.lists.findings, &cx.model.lists.finding_groups);
     let total = remote.value().map_or(0, |table| table.len());
-    let columns = columns(cx, by);
+    let columns = columns_of::<Issue>(cx, cache, || columns(cx, by).to_vec());
     let pane = ListPane {
         columns: &columns,
         note: draw::retained_note(cx),

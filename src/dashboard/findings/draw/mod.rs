@@ -9,8 +9,8 @@ use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::data::Saved;
 use crate::dashboard::input::{Action, AppAction, Context, ItemAction, ViewAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, dimmed, draw_table, format, is_constant, key,
-    pane_of, sampled_items, tab_line, widest, words,
+    Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of, dimmed, draw_table, format,
+    is_constant, key, pane_of, sampled_items, tab_line, widest, words,
 };
 use crate::text;
 use crate::triage::{Assessment, Issue, IssueId, ListedFinding, ReopenCause, Verdict, VerdictSource};
@@ -47,21 +47,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     if let (Some(by), Some(_)) = (cx.model.lists.finding_groups.by, cx.model.data.findings.value()) {
         return groups::draw_list(cx, buf, slot, cache, by);
     }
-    let has_decision = sampled_items::<Issue>(cx).any(|(at, issue)| {
-        has_decision(cx, issue, cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment))
-    });
-    let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
-    let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
-    let targets = widest_target(cx);
-    let columns = COLUMNS.map(|column| match column.title {
-        "FINDING" => column.content(names, 0),
-        // The scope beside the filter names the target.
-        "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
-        "KP" => column.omitted(cx.facts.has_no_flag),
-        "PORT" => column.omitted(cx.facts.is_one_port).constant(is_one_port),
-        "DECISION" => column.constant(!has_decision),
-        _ => column,
-    });
+    let columns = columns_of::<Issue>(cx, cache, || columns(cx));
     let pane = ListPane {
         columns: &columns,
         note: retained_note(cx),
@@ -105,6 +91,27 @@ pub(crate) fn retained_note(cx: &Cx<'_>) -> Line<'static> {
     words(note, cx.theme.warn())
 }
 
+/// The columns for the shown findings.
+fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
+    let has_decision = sampled_items::<Issue>(cx).any(|(at, issue)| {
+        has_decision(cx, issue, cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment))
+    });
+    let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
+    let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
+    let targets = widest_target(cx);
+    COLUMNS
+        .map(|column| match column.title {
+            "FINDING" => column.content(names, 0),
+            // The scope beside the filter names the target.
+            "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
+            "KP" => column.omitted(cx.facts.has_no_flag),
+            "PORT" => column.omitted(cx.facts.is_one_port).constant(is_one_port),
+            "DECISION" => column.constant(!has_decision),
+            _ => column,
+        })
+        .to_vec()
+}
+
 /// Columns of the widest target of the shown findings.
 pub(crate) fn widest_target(cx: &Cx<'_>) -> usize {
     let named = |issue: &Issue| cx.finding_target(issue).is_none();
@@ -117,7 +124,6 @@ pub(crate) fn widest_target(cx: &Cx<'_>) -> usize {
 pub(crate) fn has_decision(cx: &Cx<'_>, issue: &Issue, assessment: Option<&Assessment>) -> bool {
     assessment.is_some_and(|known| known.reopened.is_some() || known.source != VerdictSource::Nobody)
         || issue.earlier_decision.is_some() && cx.model.earlier_decision(issue.id).is_some()
-        || cx.model.findings.triage.is_saving(issue.key())
 }
 
 /// Whether a decision puts a finding aside. A confirmed one still needs work, so it stays bright.

@@ -5,8 +5,8 @@ use crate::dashboard::data::{Board, BoardRow};
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::Group;
 use crate::dashboard::ui::{
-    Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, draw_grouped, format, pane_of,
-    sampled_items, widest, words,
+    Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of, draw_grouped, format,
+    pane_of, sampled_items, widest, words,
 };
 use crate::text;
 use crate::triage::{Outcome, RetestStatus, Verdict};
@@ -30,7 +30,7 @@ fn columns(cx: &Cx<'_>) -> [TableColumn; 5] {
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let (remote, list) = (&cx.model.data.board, &cx.model.lists.board);
-    let columns = columns(cx);
+    let columns = columns_of::<BoardRow>(cx, cache, || columns(cx).to_vec());
     let pane = ListPane {
         columns: &columns,
         place: list.groups.is_on().then(|| format::plural(list.rows.len(), "finding")),

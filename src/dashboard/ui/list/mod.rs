@@ -18,17 +18,19 @@ use crate::client::Problem;
 use crate::contract::Stamp;
 use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::input::{Action, Context, ListAction};
-use crate::dashboard::list::{Group, GroupPlace, List, order_words, sampled_places};
+use crate::dashboard::list::{Group, GroupPlace, List, order_words, sampled_block, sampled_places};
 use crate::dashboard::model::Stored;
 use crate::dashboard::ui::{
-    Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line, draw_header_row, draw_line,
+    ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line, draw_header_row, draw_line,
     draw_lines, draw_rows, draw_sides, format, indented, key, parts_within, plain, take_top, widths, words, wrap,
 };
 use crate::query::ClauseEffect;
 use crate::table::{Item, Remote};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
+use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// Between the parts of a scope line.
 const GAP: &str = "  ";
@@ -190,8 +192,42 @@ pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
 pub(crate) fn sampled_items<'a, T: Stored + 'static>(cx: &Cx<'a>) -> impl Iterator<Item = (usize, &'a T)> + use<'a, T> {
     let list = T::list(&cx.model.lists);
     let items = T::remote(&cx.model.data).value().map(|table| table.items()).unwrap_or_default();
-    let positions = sampled_places(list.len(), list.at).filter_map(|at| list.positions_at(at).next());
+    let places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
+    let positions = places.filter_map(|at| list.positions_at(at).next());
     positions.filter_map(|at| Some((at as usize, &**items.get(at as usize)?)))
+}
+
+/// The columns of a list, made again when its rows or what they show changed.
+pub(crate) fn columns_of<T: Stored + 'static>(
+    cx: &Cx<'_>,
+    cache: &mut ViewCache,
+    make: impl FnOnce() -> Vec<TableColumn>,
+) -> Vec<TableColumn> {
+    let list = T::list(&cx.model.lists);
+    let mut sources: Vec<ById<dyn Any + Send + Sync>> = vec![ById(Arc::clone(&list.rows) as _)];
+    sources.extend(T::remote(&cx.model.data).value().map(|table| ById(Arc::clone(table) as _)));
+    kept_columns(cx, cache, T::PANE, sources, (list.len(), list.at), make)
+}
+
+/// As [`columns_of`], for a list of other sources, of so many rows and with the cursor at this place.
+pub(crate) fn kept_columns(
+    cx: &Cx<'_>,
+    cache: &mut ViewCache,
+    pane: Pane,
+    mut sources: Vec<ById<dyn Any + Send + Sync>>,
+    (len, at): (usize, usize),
+    make: impl FnOnce() -> Vec<TableColumn>,
+) -> Vec<TableColumn> {
+    sources.push(ById(Arc::clone(&cx.facts) as _));
+    let (model, scope) = (cx.model, &cx.model.navigation.scope);
+    let of_scope = (scope.workspace, scope.target, scope.scan, scope.logger, model.lists.finding_groups.by);
+    let payloads = model.data.payloads.value().map(|table| table.revision());
+    let decided = (model.findings.triage.revision, payloads, model.data.captures.revision);
+    let shown = (model.mask().is_some(), cx.theme.glyphs.boxes, model.screen.size.rows);
+    let mut hasher = DefaultHasher::new();
+    (&model.lists.captures.filter, model.lists.captures.by.is_some()).hash(&mut hasher);
+    (len, sampled_block(at), of_scope, decided, shown).hash(&mut hasher);
+    cache.columns.entry(pane).or_default().get((sources, hasher.finish()), make)
 }
 
 /// Columns of the widest of these texts from outside.
