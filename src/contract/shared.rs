@@ -8,8 +8,9 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
+use arcstr::ArcStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 thread_local! {
@@ -24,11 +25,9 @@ struct Pool {
     wide: HashSet<Arc<str>>,
 }
 
-static EMPTY: LazyLock<Shared> = LazyLock::new(|| Shared(Arc::new("".into())));
-
 /// An immutable string, cheap to clone, and one word wide because a finding has twenty of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Shared(Arc<Box<str>>);
+pub struct Shared(ArcStr);
 
 impl Shared {
     /// The text.
@@ -39,7 +38,7 @@ impl Shared {
     /// Whether both share one allocation.
     #[cfg(test)]
     pub fn same(&self, other: &Shared) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        ArcStr::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -96,13 +95,13 @@ pub fn wide(text: &str) -> Arc<str> {
 impl From<&str> for Shared {
     fn from(text: &str) -> Self {
         POOL.with_borrow_mut(|pool| match pool {
-            _ if text.is_empty() => EMPTY.clone(),
-            None => Self(Arc::new(text.into())),
-            Some(pool) if pool.longest.is_some_and(|longest| text.len() > longest) => Self(Arc::new(text.into())),
+            _ if text.is_empty() => Self(ArcStr::new()),
+            None => Self(text.into()),
+            Some(pool) if pool.longest.is_some_and(|longest| text.len() > longest) => Self(text.into()),
             Some(pool) => match pool.texts.get(text) {
                 Some(known) => known.clone(),
                 None => {
-                    let fresh = Self(Arc::new(text.into()));
+                    let fresh = Self(text.into());
                     if pool.longest.is_some() && pool.texts.len() >= MOST {
                         pool.texts.clear();
                     }
@@ -122,7 +121,7 @@ impl From<String> for Shared {
 
 impl Default for Shared {
     fn default() -> Self {
-        EMPTY.clone()
+        Self(ArcStr::new())
     }
 }
 
@@ -188,8 +187,8 @@ mod tests {
     #[test]
     fn interned_shares_equal_strings() {
         let (a, b) = interned(|| (Shared::from("TLS 1.0"), Shared::from("TLS 1.0")));
-        assert!(Arc::ptr_eq(&a.0, &b.0));
-        assert!(!Arc::ptr_eq(&Shared::from("TLS 1.0").0, &Shared::from("TLS 1.0").0));
+        assert!(a.same(&b));
+        assert!(!Shared::from("TLS 1.0").same(&"TLS 1.0".into()));
         let (a, b) = interned(|| (wide("GET /"), wide("GET /")));
         assert!(Arc::ptr_eq(&a, &b) && !Arc::ptr_eq(&a, &wide("GET /")));
     }

@@ -4,10 +4,9 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 
 use super::field::ValueKind;
-use super::{Field, TextPool};
+use super::{Field, TextNumbers, TextPool};
 use crate::contract::{Shared, Stamp};
 
 /// Code of a row without text.
@@ -101,14 +100,14 @@ impl<T: Copy> Cells<T> {
 #[derive(Clone, Debug)]
 pub struct ColumnBuilder {
     column: Column,
-    /// Codes by the hash of their text.
-    code_of: HashMap<u64, u32>,
-    hasher: RandomState,
+    code_of: TextNumbers,
     /// Codes by address of shared texts: equal texts of one response are shared. While a text is here, no other one has its
     /// address.
     held: HashMap<usize, (Shared, u32)>,
-    /// True while the texts that came from another column are not in `code_of` yet.
+    /// Whether the texts came from another column, with their codes.
     is_inherited: bool,
+    /// True while the texts that came from another column are not in `code_of` yet.
+    is_unnumbered: bool,
     codes: Vec<u32>,
     numbers: Vec<f64>,
     flags: u64,
@@ -128,10 +127,10 @@ impl ColumnBuilder {
         };
         Self {
             column,
-            code_of: HashMap::new(),
-            hasher: RandomState::new(),
+            code_of: TextNumbers::default(),
             held: HashMap::new(),
             is_inherited: false,
+            is_unnumbered: false,
             codes: Vec::new(),
             numbers: Vec::new(),
             flags: 0,
@@ -146,7 +145,7 @@ impl ColumnBuilder {
             && texts.len() <= 2 * rows + SPARE
         {
             values.clone_from(texts);
-            builder.is_inherited = true;
+            (builder.is_inherited, builder.is_unnumbered) = (true, true);
         }
         builder
     }
@@ -168,50 +167,37 @@ impl ColumnBuilder {
         }
     }
 
-    fn learn_inherited(&mut self) {
-        if self.is_inherited
-            && self.code_of.is_empty()
-            && let Column::TextPool { values, .. } = &self.column
-        {
-            self.code_of = values.iter().zip(0..).map(|(text, code)| (self.hasher.hash_one(text), code)).collect();
-        }
-    }
-
     /// Adds a text; empty texts are ignored.
     pub fn text(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.learn_inherited();
-            let code = self.known(text).unwrap_or_else(|| self.learn(text));
+        if !text.is_empty()
+            && let Some((code, _)) = self.code(text)
+        {
             self.codes.push(code);
         }
     }
 
     /// Adds a text that may be shared with other rows.
     pub fn shared(&mut self, text: &Shared) {
-        self.learn_inherited();
-        let address = text.as_str().as_ptr() as usize;
-        match self.held.get(&address) {
-            Some((_, code)) if !text.is_empty() => self.codes.push(*code),
-            _ if text.is_empty() || self.known(text).is_some() => self.text(text),
-            _ => {
-                let code = self.learn(text);
-                self.held.insert(address, (text.clone(), code));
-                self.codes.push(code);
-            }
+        if text.is_empty() {
+            return;
         }
+        let address = text.as_str().as_ptr() as usize;
+        let known = self.held.get(&address).map(|(_, code)| *code);
+        let Some((code, is_new)) = known.map(|code| (code, false)).or_else(|| self.code(text)) else { return };
+        if is_new {
+            self.held.insert(address, (text.clone(), code));
+        }
+        self.codes.push(code);
     }
 
-    /// The code of a text. Another text with the same hash has none, and then is in the column twice.
-    fn known(&self, text: &str) -> Option<u32> {
-        let Column::TextPool { values, .. } = &self.column else { return None };
-        self.code_of.get(&self.hasher.hash_one(text)).copied().filter(|&code| values.get(code) == text)
-    }
-
-    fn learn(&mut self, text: &str) -> u32 {
-        let Column::TextPool { values, .. } = &mut self.column else { return NOTHING };
-        let code = values.push(text);
-        self.code_of.insert(self.hasher.hash_one(text), code);
-        code
+    /// The code of a text, and whether it is a new one.
+    fn code(&mut self, text: &str) -> Option<(u32, bool)> {
+        let Column::TextPool { values, .. } = &mut self.column else { return None };
+        if std::mem::take(&mut self.is_unnumbered) {
+            self.code_of = TextNumbers::all(values);
+        }
+        let before = values.len();
+        Some((self.code_of.of(values, text), values.len() > before))
     }
 
     /// Adds a number, if any.

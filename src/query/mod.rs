@@ -48,7 +48,7 @@ pub use expr::{Clause, ClauseTest, Expr};
 pub use field::Field;
 pub use flag::Flag;
 pub use source::RowSource;
-pub use texts::TextPool;
+pub use texts::{TextNumbers, TextPool};
 
 use crate::finding::named_enum;
 

@@ -1,8 +1,10 @@
 //! Concatenated texts, which are searched at memory speed. Copies of a pool share all texts but the last ones, because a newer
 //! table has nearly the texts of the one before.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use hashbrown::HashTable;
 use memchr::memmem;
 
 use super::RowSet;
@@ -90,6 +92,37 @@ impl TextPool {
         self.shared.find(&finder, |number| hits.set(number));
         self.loose.find(&finder, |number| hits.set(self.shared.ends.len() + number));
         hits
+    }
+}
+
+/// The numbers of texts in a pool, so that equal texts are added once.
+#[derive(Clone, Debug, Default)]
+pub struct TextNumbers {
+    numbers: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl TextNumbers {
+    /// The numbers of all texts of a pool.
+    pub fn all(texts: &TextPool) -> Self {
+        let mut all = Self::default();
+        (0..texts.len() as u32).for_each(|number| all.insert(texts, number));
+        all
+    }
+
+    /// The number of a text, which is added to the pool unless its number is known.
+    pub fn of(&mut self, texts: &mut TextPool, text: &str) -> u32 {
+        let known = self.numbers.find(self.hasher.hash_one(text), |&number| texts.get(number) == text);
+        known.copied().unwrap_or_else(|| {
+            let number = texts.push(text);
+            self.insert(texts, number);
+            number
+        })
+    }
+
+    fn insert(&mut self, texts: &TextPool, number: u32) {
+        let hash = |&number: &u32| self.hasher.hash_one(texts.get(number));
+        self.numbers.insert_unique(hash(&number), number, hash);
     }
 }
 

@@ -16,6 +16,7 @@ mod query_tests;
 mod remote;
 pub(crate) mod row;
 mod rows;
+mod search_texts;
 pub mod sort;
 mod succession;
 
@@ -32,10 +33,11 @@ use positions::Positions;
 pub use remote::Remote;
 pub use row::{NoOtherLists, OtherLists, Row, Rows};
 pub use rows::RecognizedCapture;
+use search_texts::{SearchTexts, SearchTextsBuilder};
 pub use sort::SortOrder;
 
 use crate::contract::{Risk, TargetId};
-use crate::query::{Column, ColumnBuilder, FIELDS, Field, RowSet, TextPool};
+use crate::query::{Column, ColumnBuilder, FIELDS, Field, RowSet};
 
 /// An item of a list: it has an id and provides fields for queries.
 pub trait Item: Row + Sized + Send + Sync + 'static {
@@ -81,9 +83,7 @@ pub struct TargetRows {
 pub struct Table<T: Item> {
     revision: u64,
     items: Vec<Arc<T>>,
-    /// Distinct lower-case search texts, and the number of the text of each item.
-    texts: Arc<TextPool>,
-    text_of: Vec<u32>,
+    texts: SearchTexts,
     at: Positions,
     orders: Vec<Vec<u32>>,
     targets: HashMap<TargetId, TargetRows>,
@@ -99,25 +99,19 @@ impl<T: Item> Table<T> {
     /// Builds the table in the given order; a second item with the same id is dropped. Shared items remain shared.
     pub fn new<I: Into<Arc<T>>>(items: impl IntoIterator<Item = I>) -> Self {
         let mut table = Self::unfilled();
-        let mut texts = TextPool::default();
-        let (mut scratch, mut known) = (String::new(), HashMap::new());
+        let mut texts = SearchTextsBuilder::default();
         for item in items {
             let item = item.into();
             if !table.at.add(&table.items, item.id()) {
                 continue;
             }
             if T::SEARCHED {
-                scratch.clear();
-                item.search_text(&mut scratch);
-                let text = known.entry(scratch.to_lowercase()).or_insert_with_key(|text| texts.push(text));
-                table.text_of.push(*text);
+                texts.add(&*item, None);
             }
             table.items.push(item);
         }
         // Vectors grow by doubling.
-        texts.shrink_to_fit();
-        table.texts = Arc::new(texts);
-        table.text_of.shrink_to_fit();
+        table.texts = texts.finish();
         table.items.shrink_to_fit();
         table.at.shrink_to_fit(&table.items);
         T::SORTS.iter().for_each(|sort| table.sort(sort.compare));
@@ -132,8 +126,7 @@ impl<T: Item> Table<T> {
         Self {
             revision: REVISIONS.fetch_add(1, Relaxed),
             items: Vec::new(),
-            texts: Arc::default(),
-            text_of: Vec::new(),
+            texts: SearchTexts::default(),
             at: Positions::default(),
             orders: Vec::new(),
             targets: HashMap::new(),
@@ -213,9 +206,7 @@ impl<T: Item> Table<T> {
 
     /// Items that contain a lower-case text or belong to one of these targets.
     pub fn with_text(&self, text: &str, targets: &[TargetId]) -> RowSet {
-        let having = self.texts.having(text);
-        let mut hits =
-            RowSet::of(self.len(), |row| self.text_of.get(row).is_some_and(|&text| having.has(text as usize)));
+        let mut hits = self.texts.having(text, self.len());
         for group in targets.iter().filter_map(|target| self.targets.get(target)) {
             group.positions.iter().for_each(|&position| hits.set(position as usize));
         }

@@ -8,10 +8,9 @@
 //! The cost of text and comparison is that of the changed items; for the others, numbers are copied. The result equals that of
 //! [`Table::new`], which is used where too little is the same.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Item, Table};
+use super::{Item, SearchTextsBuilder, Table};
 use crate::query::{ColumnBuilder, FIELDS, Field};
 use crate::table::NoOtherLists;
 
@@ -60,8 +59,7 @@ impl<T: Item> Table<T> {
     pub fn renewed(&self) -> Self {
         Self {
             items: self.items.clone(),
-            texts: Arc::clone(&self.texts),
-            text_of: self.text_of.clone(),
+            texts: self.texts.clone(),
             at: self.at.clone(),
             orders: self.orders.clone(),
             targets: self.targets.clone(),
@@ -97,25 +95,14 @@ impl<T: Item> Table<T> {
         if !T::SEARCHED {
             return;
         }
-        let (mut scratch, mut known) = (String::new(), HashMap::new());
-        self.texts = Arc::clone(&before.texts);
-        self.text_of = Vec::with_capacity(self.len());
+        let mut texts = SearchTextsBuilder::following(&before.texts, self.len());
         for (item, old) in self.items.iter().zip(&origins.old) {
-            let text = match old {
-                Some(old) => before.text_of[*old as usize],
-                None => {
-                    scratch.clear();
-                    item.search_text(&mut scratch);
-                    let text = scratch.to_lowercase();
-                    let was = before.position(item.id()).map(|at| before.text_of[at]);
-                    let texts = &mut self.texts;
-                    was.filter(|&was| texts.get(was) == text).unwrap_or_else(|| {
-                        *known.entry(text).or_insert_with_key(|text| Arc::make_mut(texts).push(text))
-                    })
-                }
-            };
-            self.text_of.push(text);
+            match old {
+                Some(old) => texts.copy_row(&before.texts, *old as usize),
+                None => texts.add(&**item, before.position(item.id()).map(|at| (&before.texts, at))),
+            }
         }
+        self.texts = texts.finish();
     }
 
     /// Merges the order of the table before with the new items. Equal items keep the order of the first one.

@@ -219,8 +219,11 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
     let mut issues: Vec<Arc<Issue>> = Vec::new();
     if !positions.is_empty() {
         let presences = Presences::new(input);
-        let rows = matching::rows(input, &positions);
-        issues.extend(rows.into_iter().map(|row| reuse(issue(input, &presences, row))));
+        issues.reserve_exact(positions.len());
+        for batch in matching::batches(input, positions) {
+            let rows = matching::rows(input, &batch);
+            issues.extend(rows.into_iter().map(|row| reuse(issue(input, &presences, row))));
+        }
         issues.sort_by_cached_key(|issue| place(issue));
     }
     let Some(known) = known else {

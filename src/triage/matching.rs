@@ -17,6 +17,10 @@ use super::identity::{self, Identifier};
 use super::listed::ListedFinding;
 use crate::contract::{FindingId, ScanId, Shared, Stamp, TargetId};
 use crate::finding::FindingKey;
+use crate::text_files::digest;
+
+/// About so many findings are matched together.
+const BATCH: usize = if cfg!(test) { 4 } else { 1 << 13 };
 
 /// The occurrences of one finding.
 #[derive(Debug)]
@@ -32,10 +36,45 @@ pub(super) struct MatchedFinding {
     pub earlier_decision: Option<FindingKey>,
 }
 
-/// Groups the occurrences at these positions: all, or all of some assets.
-pub(super) fn rows(input: &CorrelationInput, positions: &[usize]) -> Vec<MatchedFinding> {
+/// Positions in batches with all findings of their assets: findings of different assets never match, and matching needs
+/// much memory for a moment.
+pub(super) fn batches(input: &CorrelationInput, positions: Vec<usize>) -> Vec<Batch> {
+    let count = positions.len().div_ceil(BATCH);
+    if count <= 1 {
+        return vec![Batch { number: 0, count: 1, positions }];
+    }
+    let mut batches: Vec<Batch> = (0..count).map(|number| Batch { number, count, positions: Vec::new() }).collect();
+    let mut assets = Assets::new(input);
+    for at in positions {
+        batches[batch_of(&assets.of(&input.findings.items()[at]), count)].positions.push(at);
+    }
+    batches
+}
+
+/// Findings that are matched together.
+pub(super) struct Batch {
+    number: usize,
+    /// The number of all batches.
+    count: usize,
+    positions: Vec<usize>,
+}
+
+impl Batch {
+    /// Whether findings of the batch can match a decision on this asset.
+    fn concerns(&self, asset: &str) -> bool {
+        self.count == 1 || identity::is_unknown(asset) || batch_of(asset, self.count) == self.number
+    }
+}
+
+fn batch_of(asset: &str, count: usize) -> usize {
+    (digest(asset) % count as u64) as usize
+}
+
+/// Groups the occurrences of a batch.
+pub(super) fn rows(input: &CorrelationInput, batch: &Batch) -> Vec<MatchedFinding> {
+    let positions = &batch.positions;
     let identities = identities(input, positions);
-    let mut matching = Matching::new(input, &identities);
+    let mut matching = Matching::new(input, batch, &identities);
     for (scan, findings) in by_scan(input, positions) {
         matching.take_scan(scan, &findings);
     }
@@ -114,7 +153,7 @@ struct Matching<'a> {
 }
 
 impl<'a> Matching<'a> {
-    fn new(input: &'a CorrelationInput, identities: &'a [Arc<Identity>]) -> Self {
+    fn new(input: &'a CorrelationInput, batch: &Batch, identities: &'a [Arc<Identity>]) -> Self {
         let mut matching = Self {
             input,
             identities,
@@ -127,7 +166,8 @@ impl<'a> Matching<'a> {
             known: HashMap::new(),
             siblings: HashMap::new(),
         };
-        for (_, finding_state) in input.state.identities().filter(|(_, finding_state)| finding_state.own.is_none()) {
+        let states = input.state.identities().map(|(_, state)| state).filter(|state| state.own.is_none());
+        for finding_state in states.filter(|state| state.identities.iter().any(|one| batch.concerns(&one.asset))) {
             for found in &finding_state.identities {
                 matching.known.entry(found.key).or_insert_with(|| Arc::clone(found));
                 matching.index(found, found.key);

@@ -7,7 +7,7 @@ use crate::query::{Column, Field};
 use crate::table::Table;
 use crate::triage::{Issue, Presence};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -127,16 +127,22 @@ fn numbered(table: &Table<Issue>, field: Field) -> (Vec<u32>, Vec<Shared>) {
 
 /// The common beginning of the finding names of each class.
 fn titles(table: &Table<Issue>, classes: &[u32], count: usize) -> Vec<Shared> {
-    let (named, names) = numbered(table, Field::Name);
     let mut titles: Vec<Option<Shared>> = vec![None; count];
-    let mut met = HashSet::new();
-    let mut last = vec![u32::MAX; count];
-    for (&class, &name) in classes.iter().zip(&named) {
-        let (title, name_of) = (&mut titles[class as usize], &names[name as usize]);
-        if std::mem::replace(&mut last[class as usize], name) == name || !met.insert((class, name)) {
+    let mut last: Vec<Option<&Shared>> = vec![None; count];
+    for (&class, issue) in classes.iter().zip(table.items()) {
+        let (title, name) = (&mut titles[class as usize], &issue.name);
+        if last[class as usize].replace(name) == Some(name) {
             continue;
         }
-        *title = Some(title.as_ref().map_or_else(|| name_of.clone(), |title| common_start(title, name_of).into()));
+        match title {
+            None => *title = Some(name.clone()),
+            Some(title) => {
+                let start = common_start(title, name);
+                if start.len() < title.len() {
+                    *title = start.into();
+                }
+            }
+        }
     }
     titles.into_iter().map(Option::unwrap_or_default).collect()
 }
