@@ -38,12 +38,13 @@ pub(super) struct MatchedFinding {
 
 /// Positions in batches with all findings of their assets: findings of different assets never match, and matching needs
 /// much memory for a moment.
-pub(super) fn batches(input: &CorrelationInput, positions: Vec<usize>) -> Vec<Batch> {
+pub(super) fn batches(input: &CorrelationInput, positions: Vec<usize>) -> Vec<MatchingBatch> {
     let count = positions.len().div_ceil(BATCH);
     if count <= 1 {
-        return vec![Batch { number: 0, count: 1, positions }];
+        return vec![MatchingBatch { number: 0, count: 1, positions }];
     }
-    let mut batches: Vec<Batch> = (0..count).map(|number| Batch { number, count, positions: Vec::new() }).collect();
+    let mut batches: Vec<MatchingBatch> =
+        (0..count).map(|number| MatchingBatch { number, count, positions: Vec::new() }).collect();
     let mut assets = Assets::new(input);
     for at in positions {
         batches[batch_of(&assets.of(&input.findings.items()[at]), count)].positions.push(at);
@@ -52,14 +53,14 @@ pub(super) fn batches(input: &CorrelationInput, positions: Vec<usize>) -> Vec<Ba
 }
 
 /// Findings that are matched together.
-pub(super) struct Batch {
+pub(super) struct MatchingBatch {
     number: usize,
     /// The number of all batches.
     count: usize,
     positions: Vec<usize>,
 }
 
-impl Batch {
+impl MatchingBatch {
     /// Whether findings of the batch can match a decision on this asset.
     fn concerns(&self, asset: &str) -> bool {
         self.count == 1 || identity::is_unknown(asset) || batch_of(asset, self.count) == self.number
@@ -71,7 +72,7 @@ fn batch_of(asset: &str, count: usize) -> usize {
 }
 
 /// Groups the occurrences of a batch.
-pub(super) fn rows(input: &CorrelationInput, batch: &Batch) -> Vec<MatchedFinding> {
+pub(super) fn rows(input: &CorrelationInput, batch: &MatchingBatch) -> Vec<MatchedFinding> {
     let positions = &batch.positions;
     let identities = identities(input, positions);
     let mut matching = Matching::new(input, batch, &identities);
@@ -153,7 +154,7 @@ struct Matching<'a> {
 }
 
 impl<'a> Matching<'a> {
-    fn new(input: &'a CorrelationInput, batch: &Batch, identities: &'a [Arc<Identity>]) -> Self {
+    fn new(input: &'a CorrelationInput, batch: &MatchingBatch, identities: &'a [Arc<Identity>]) -> Self {
         let mut matching = Self {
             input,
             identities,

@@ -334,7 +334,7 @@ impl EventLoop {
 
     fn redraw(&mut self) {
         // The next frame detects a terminal that is gone.
-        let _ = self.terminal.clear();
+        self.terminal.clear();
         self.model.screen.dirty = true;
     }
 

@@ -216,7 +216,7 @@ impl EventLoop {
         self.model.screen.dirty = false;
         let begun = Instant::now();
         let (model, cache) = (&self.model, &mut self.cache);
-        self.terminal.draw(|frame| view::draw(model, frame, cache))?;
+        self.terminal.draw(|buf| view::draw_into(model, buf, buf.area, cache))?;
         self.model.drawn(self.started.elapsed(), self.cache.measures());
         self.drawn = Some(Instant::now());
         if std::mem::take(&mut self.typed) {

@@ -9,6 +9,8 @@
 //!
 //! Signals end the event loop, which drops the guard. Restoring twice does nothing the second time.
 
+mod frame_writer;
+
 use crate::dashboard::base::Size;
 use crate::dashboard::runtime::terminal_answers::BACKGROUND;
 use crossterm::cursor::Show;
@@ -19,14 +21,14 @@ use crossterm::terminal::{
     enable_raw_mode, size,
 };
 use crossterm::{execute, queue};
-use ratatui::Frame;
-use ratatui::backend::CrosstermBackend;
-use ratatui::layout::Rect;
+use ratatui::buffer::Buffer;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{BufWriter, Stdout, Write, stdin, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io, panic};
+
+use frame_writer::FrameWriter;
 
 /// Whether the dashboard has the terminal.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -40,7 +42,7 @@ const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
 pub struct Terminal {
-    inner: ratatui::Terminal<CrosstermBackend<ActiveOutput>>,
+    frames: FrameWriter<ActiveOutput>,
     /// The modes at the start; an editor that is killed leaves others behind.
     modes: Option<Termios>,
 }
@@ -58,8 +60,7 @@ impl Terminal {
         take()?;
         // A frame is one write: the output is collected until it is flushed.
         let output = ActiveOutput(BufWriter::with_capacity(1 << 16, stdout()));
-        let inner = ratatui::Terminal::new(CrosstermBackend::new(output));
-        inner.map(|inner| Self { inner, modes }).inspect_err(|_| restore())
+        Ok(Self { frames: FrameWriter::new(output), modes })
     }
 
     /// Asks for the background colour (OSC 11). The keyboard receives the answer.
@@ -74,20 +75,15 @@ impl Terminal {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        queue!(self.inner.backend_mut(), BeginSynchronizedUpdate)?;
-        self.inner.draw(draw)?;
-        execute!(self.inner.backend_mut(), EndSynchronizedUpdate)
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+        queue!(self.frames.output(), BeginSynchronizedUpdate)?;
+        self.frames.draw(Self::size(), draw)?;
+        execute!(self.frames.output(), EndSynchronizedUpdate)
     }
 
     /// Discards the previous frame: the next one is written completely.
-    ///
-    /// # Errors
-    /// When the terminal is gone.
-    pub fn clear(&mut self) -> io::Result<()> {
-        // Not `clear`, which queries the cursor position and takes keys for the answer.
-        let Size { columns, rows } = Self::size();
-        self.inner.resize(Rect::new(0, 0, columns, rows))
+    pub fn clear(&mut self) {
+        self.frames.forget();
     }
 
     /// Writes bytes beside the frames: the bell, a copy.
@@ -95,9 +91,9 @@ impl Terminal {
     /// # Errors
     /// When the terminal is gone.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let backend = self.inner.backend_mut();
-        backend.write_all(bytes)?;
-        Write::flush(backend)
+        let output = self.frames.output();
+        output.write_all(bytes)?;
+        output.flush()
     }
 
     /// Turns the reports of the mouse on or off. They are off while another program has the terminal.
@@ -131,7 +127,8 @@ impl Terminal {
             tcsetattr(stdin(), OptionalActions::Now, modes)?;
         }
         take()?;
-        self.clear()
+        self.clear();
+        Ok(())
     }
 }
 
@@ -158,8 +155,7 @@ pub fn shows_links(variable: impl Fn(&str) -> Option<String>) -> bool {
     !is_plain && (is_named || is_new_vte || is_other)
 }
 
-/// Output to the terminal while the dashboard has it, and to nowhere afterwards. ratatui shows the cursor when it is
-/// dropped, and panics if it can report the failure neither: after a closed window, every write fails.
+/// Output to the terminal while the dashboard has it, and to nowhere afterwards.
 struct ActiveOutput(BufWriter<Stdout>);
 
 impl Write for ActiveOutput {

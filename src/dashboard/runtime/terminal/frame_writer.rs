@@ -1,0 +1,257 @@
+//! Writes frames to a terminal: only the cells that changed, and rows that moved by a scroll of their region.
+//!
+//! ```text
+//!   frame ─► rows that are the shown rows one or a few lines higher or lower? ─► scroll region ─► cells that still differ
+//! ```
+//!
+//! A scroll region has whole lines, so only a pane of the full width can be scrolled. Line feed and reverse index at the
+//! margins scroll in every terminal; the sequences SU and SD do not.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use crossterm::cursor::{Hide, MoveTo};
+use crossterm::queue;
+use crossterm::style::Print;
+use ratatui::backend::{Backend, ClearType, CrosstermBackend};
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
+
+use crate::dashboard::base::Size;
+
+/// Rows by which a frame can be scrolled: a held key moves a few rows between two frames.
+const MOST_ROWS: usize = 8;
+/// A scroll must save the writing of at least so many rows.
+const LEAST_SAVED: usize = 3;
+
+/// The shown frame and the next one.
+pub(super) struct FrameWriter<W: Write> {
+    backend: CrosstermBackend<W>,
+    shown: Buffer,
+    next: Buffer,
+}
+
+/// Lines of a scroll region, which move up by some rows, or down if `rows` is negative.
+#[derive(Debug, PartialEq, Eq)]
+struct Scroll {
+    lines: Range<usize>,
+    rows: isize,
+}
+
+impl<W: Write> FrameWriter<W> {
+    pub fn new(output: W) -> Self {
+        Self { backend: CrosstermBackend::new(output), shown: Buffer::default(), next: Buffer::default() }
+    }
+
+    /// The output, for bytes beside the frames.
+    pub fn output(&mut self) -> &mut impl Write {
+        &mut self.backend
+    }
+
+    /// Discards the shown frame: the next one is written completely.
+    pub fn forget(&mut self) {
+        self.shown = Buffer::default();
+    }
+
+    /// Draws a frame of this size.
+    pub fn draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+        let area = Rect::new(0, 0, size.columns, size.rows);
+        if self.shown.area != area {
+            (self.shown, self.next) = (Buffer::empty(area), Buffer::empty(area));
+            self.backend.clear_region(ClearType::All)?;
+        }
+        self.next.reset();
+        draw(&mut self.next);
+        if let Some(scroll) = scroll(&self.shown, &self.next) {
+            self.scroll(scroll)?;
+        }
+        self.backend.draw(self.shown.diff_iter(&self.next))?;
+        queue!(self.backend, Hide)?;
+        std::mem::swap(&mut self.shown, &mut self.next);
+        Ok(())
+    }
+
+    fn scroll(&mut self, Scroll { lines, rows }: Scroll) -> io::Result<()> {
+        let (first, last, count) = (lines.start as u16, lines.end as u16 - 1, rows.unsigned_abs());
+        // Setting the region moves the cursor.
+        queue!(self.backend, Print(format_args!("\x1b[{};{}r", first + 1, last + 1)))?;
+        match rows > 0 {
+            true => queue!(self.backend, MoveTo(0, last), Print("\n".repeat(count)))?,
+            false => queue!(self.backend, MoveTo(0, first), Print("\x1bM".repeat(count)))?,
+        }
+        queue!(self.backend, Print("\x1b[r"))?;
+        let width = usize::from(self.shown.area.width);
+        let cells = &mut self.shown.content[lines.start * width..lines.end * width];
+        let blank = count * width;
+        let blank = if rows > 0 {
+            cells.rotate_left(blank);
+            cells.len() - blank..cells.len()
+        } else {
+            cells.rotate_right(blank);
+            0..blank
+        };
+        cells[blank].fill(Cell::EMPTY);
+        Ok(())
+    }
+}
+
+/// The scroll that saves most, if it saves enough.
+fn scroll(shown: &Buffer, next: &Buffer) -> Option<Scroll> {
+    let width = usize::from(next.area.width).max(1);
+    let (shown, next): (Vec<&[Cell]>, Vec<&[Cell]>) =
+        (shown.content.chunks(width).collect(), next.content.chunks(width).collect());
+    let is_same: Vec<bool> = shown.iter().zip(&next).map(|(shown, next)| shown == next).collect();
+    if is_same.iter().filter(|same| !*same).count() < LEAST_SAVED {
+        return None;
+    }
+    let distances = (1..=MOST_ROWS as isize).flat_map(|rows| [rows, -rows]);
+    let all = distances.filter_map(|rows| {
+        let from = |row: usize| row.checked_add_signed(rows).filter(|&from| from < shown.len());
+        let moved: Vec<usize> = (0..next.len())
+            .filter(|&row| !is_same[row] && from(row).is_some_and(|from| shown[from] == next[row]))
+            .collect();
+        let (first, last) = (*moved.first()?, *moved.last()?);
+        let lines = first.min(from(first)?)..last.max(from(last)?) + 1;
+        // A row that is not moved has to be written again, and a link belongs to its place.
+        let lost = lines.clone().filter(|&row| is_same[row] && from(row).is_none_or(|from| shown[from] != next[row]));
+        let saved = moved.len().saturating_sub(lost.count());
+        let has_link =
+            || shown[lines.clone()].iter().flat_map(|row| row.iter()).any(|cell| cell.symbol().contains('\x1b'));
+        (saved >= LEAST_SAVED && !has_link()).then_some((saved, Scroll { lines, rows }))
+    });
+    all.max_by_key(|(saved, _)| *saved).map(|(_, scroll)| scroll)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use proptest::prelude::*;
+    use ratatui::style::{Color, Modifier, Style};
+
+    use super::*;
+
+    const SIZE: Size = Size { columns: 24, rows: 12 };
+
+    fn parser() -> vt100::Parser {
+        let size = |cells| std::num::NonZeroU16::new(cells).unwrap();
+        vt100::Parser::new(size(SIZE.rows), size(SIZE.columns), 0)
+    }
+
+    /// A list of these texts below a title, with a selected row.
+    fn list(buf: &mut Buffer, texts: &[String], top: usize, selected: usize) {
+        buf.set_string(0, 0, format!("{top} of {}", texts.len()), Style::new().fg(Color::Green));
+        for (y, (number, text)) in (2..SIZE.rows - 1).zip(texts.iter().enumerate().skip(top)) {
+            let style = if number == selected { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
+            buf.set_stringn(0, y, text, usize::from(SIZE.columns), style.bg(Color::Indexed(number as u8 % 3)));
+        }
+    }
+
+    #[derive(Clone, Default)]
+    struct Output(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Output {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A writer, and the bytes that a frame writes.
+    struct FrameTester {
+        frames: FrameWriter<Output>,
+        output: Output,
+    }
+
+    impl FrameTester {
+        fn new() -> Self {
+            let output = Output::default();
+            Self { frames: FrameWriter::new(output.clone()), output }
+        }
+
+        fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> Vec<u8> {
+            self.frames.draw(SIZE, draw).unwrap();
+            self.output.0.take()
+        }
+    }
+
+    /// The text and style of each cell; a cell that was never written is blank.
+    fn cells(screen: &vt100::Screen) -> Vec<String> {
+        let places = (0..SIZE.rows).flat_map(|y| (0..SIZE.columns).map(move |x| (y, x)));
+        let text = |(y, x)| {
+            let cell = screen.cell(y, x).unwrap();
+            let text = if cell.has_contents() { cell.contents() } else { " " };
+            format!("{y},{x} {text:?} {:?} {:?} {}", cell.fgcolor(), cell.bgcolor(), cell.inverse())
+        };
+        places.map(text).collect()
+    }
+
+    fn has_scrolled(bytes: &[u8]) -> bool {
+        bytes.windows(3).any(|part| part == b"\x1b[r")
+    }
+
+    fn numbered(count: usize) -> Vec<String> {
+        (0..count).map(|number| format!("row {number} of the list")).collect()
+    }
+
+    #[test]
+    fn scrolled_list_moves_its_rows_and_writes_the_new_one() {
+        let texts = numbered(40);
+        for (from, to) in [(3, 4), (4, 3), (3, 8), (9, 4)] {
+            let mut tester = FrameTester::new();
+            let all = tester.draw(|buf| list(buf, &texts, from, 99)).len();
+            let bytes = tester.draw(|buf| list(buf, &texts, to, 99));
+            assert!(has_scrolled(&bytes), "{from} {to}");
+            assert!(from.abs_diff(to) > 1 || bytes.len() < all / 3, "{from} {to}: {} of {all}", bytes.len());
+        }
+    }
+
+    #[test]
+    fn few_changed_rows_and_rows_with_links_are_not_scrolled() {
+        let texts = numbered(40);
+        let mut tester = FrameTester::new();
+        tester.draw(|buf| list(buf, &texts, 3, 4));
+        assert!(!has_scrolled(&tester.draw(|buf| list(buf, &texts, 3, 5))));
+        let link = |buf: &mut Buffer| _ = buf[(0, 5)].set_symbol("\x1b]8;;https://a.test\x1b\\a\x1b]8;;\x1b\\");
+        tester.draw(|buf| {
+            list(buf, &texts, 3, 4);
+            link(buf);
+        });
+        assert!(!has_scrolled(&tester.draw(|buf| list(buf, &texts, 4, 4))));
+    }
+
+    #[test]
+    fn forgotten_frame_is_written_completely() {
+        let texts = numbered(40);
+        let mut tester = FrameTester::new();
+        let all = tester.draw(|buf| list(buf, &texts, 3, 4));
+        tester.frames.forget();
+        assert_eq!(tester.draw(|buf| list(buf, &texts, 3, 4)), all);
+    }
+
+    proptest! {
+        #[test]
+        fn scrolled_screen_equals_screen_that_is_drawn_completely(
+            texts in proptest::collection::vec("(ab|a |日|本){0,13}", 1..40),
+            frames in proptest::collection::vec((0..40usize, 0..40usize, any::<bool>()), 1..12),
+        ) {
+            let (mut tester, mut shown) = (FrameTester::new(), parser());
+            for (top, selected, has_side) in frames {
+                let draw = |buf: &mut Buffer| {
+                    list(buf, &texts, top, selected);
+                    if has_side {
+                        (0..SIZE.rows).for_each(|y| buf.set_string(12, y, format!("│ side {y}"), Style::new()));
+                    }
+                };
+                shown.process(&tester.draw(draw));
+                let mut complete = parser();
+                complete.process(&FrameTester::new().draw(draw));
+                let (shown, complete) = (cells(shown.screen()), cells(complete.screen()));
+                prop_assert_eq!(shown.iter().zip(&complete).find(|(one, other)| one != other), None);
+            }
+        }
+    }
+}
