@@ -48,6 +48,7 @@ async fn nmap_finds_ports_services_and_scripts() {
     scan.service_ports.add(([127, 0, 0, 1], own).into());
     let result = scan.run().await;
     result.check();
+    assert_eq!(result.planned, STEPS * 3, "open ports and scripts are no further tests");
     assert_eq!(result.tests[0].uid, "network.ports", "scripts that nmap runs before are no progress");
     let found = result.of("port.open");
     assert_eq!(found.iter().map(|one| (one.port, one.service.as_str())).collect::<Vec<_>>(), [(open, "http")]);
