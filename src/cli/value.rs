@@ -25,6 +25,15 @@ pub fn socket_address(text: &str) -> Result<std::net::SocketAddr, &'static str> 
     text.parse().map_err(|_| "use ADDR:PORT, such as 127.0.0.1:8765")
 }
 
+/// The address of a name server.
+///
+/// # Errors
+/// When the text has another form.
+#[cfg(feature = "service")]
+pub fn name_server(text: &str) -> Result<std::net::SocketAddr, &'static str> {
+    text.parse().map_err(|_| "use IP:PORT, such as 192.0.2.53:53")
+}
+
 /// A whole number in this range.
 ///
 /// # Errors

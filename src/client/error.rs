@@ -261,6 +261,10 @@ impl From<reqwest::Error> for Error {
                 return Self::new(ErrorKind::Connect, "cannot resolve the host name");
             }
             _ if at_connect => "cannot connect",
+            // The text of hyper for the alert of a TLS server.
+            _ if chain.contains("invalid HTTP version") => {
+                return Self::new(ErrorKind::Connect, "the port responds, but not with HTTP; use https://");
+            }
             _ => "the connection was lost",
         };
         let cause = chain.rsplit(": ").next().unwrap_or(&chain);

@@ -126,7 +126,7 @@ fn properties(row: &ExportRow) -> Vec<Value> {
         all.extend(retest.at.map(|at| ("scandeck:retested_at", time(at))));
     }
     if issue.presence == Presence::NotRetested {
-        all.push(("scandeck:note", "not retested: this does not mean that it is fixed".to_owned()));
+        all.push(("scandeck:note", "not retested: this does not mean that the finding is fixed".to_owned()));
     }
     all.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
 }

@@ -41,7 +41,7 @@ impl SortKey {
                 return Err(hint.map_or(error.clone(), |hint| error.with_hint(hint)));
             };
             if matches!(field.spec().values, ValueKind::Search | ValueKind::Flags) {
-                return Err(ParseError::new(at, format!("`{name}` cannot be sorted by")));
+                return Err(ParseError::new(at, format!("cannot sort by `{name}`")));
             }
             keys.push(Self { field, reverse });
         }
@@ -108,6 +108,6 @@ mod tests {
     fn invalid_sort_key_is_reported_with_position() {
         let error = |text: &str| SortKey::parse_all(text, QueryKind::Findings).unwrap_err();
         assert_eq!((error("risk,agee").at, error("risk,agee").hint), (5..9, None));
-        assert_eq!(error("is").reason, "`is` cannot be sorted by");
+        assert_eq!(error("is").reason, "cannot sort by `is`");
     }
 }

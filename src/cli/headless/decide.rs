@@ -36,7 +36,7 @@ pub struct DecideArgs {
     /// Note to add; '' for none [default: last note for this class and verdict]
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Expiry date (no period such as 30d), or `none` [default: 90 days for risk_accepted]
+    /// Expiry date (not a duration such as 30d), or `none` [default: 90 days for risk_accepted]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = future_date, requires = "verdict")]
     until: Option<Date>,
     /// Severity override: critical, high, medium, low, info; `scanner` removes it

@@ -177,7 +177,7 @@ async fn download(session: &HeadlessSession, id: ReportId, wait: bool) -> anyhow
         match session.client()?.download_report(id).await? {
             Download::Ready(file) => return Ok(file),
             Download::NoData => {
-                return failed("the report is empty", "its scans or targets have no findings that pass its filters");
+                return failed("the report is empty", "its scans have no findings that pass its filters");
             }
             Download::Pending if !wait => {
                 return Err(CliError::new("the report is not ready", "wait for it with --wait").into());

@@ -33,7 +33,7 @@ enum TriageCommand {
     /// Export decisions
     #[command(after_help = "Example:\n  scandeck triage export -o decisions.jsonl")]
     Export(Destination),
-    /// Import decisions; importing a file twice changes nothing
+    /// Import decisions; importing the same file again changes nothing
     #[command(after_help = "Example:\n  scandeck triage import theirs.jsonl --strict")]
     Import {
         /// The file, or `-` for standard input

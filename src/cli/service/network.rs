@@ -26,7 +26,7 @@ pub struct NetworkArgs {
     /// Host name under which clients may use the service; repeatable
     #[arg(long = "allow-host", value_name = "NAME", value_parser = host_name)]
     allow_hosts: Vec<String>,
-    /// Private address or network that callbacks may reach; repeatable
+    /// Loopback or private address or network that callbacks may reach; repeatable
     #[arg(long = "allow-callback", value_name = "NETWORK", value_parser = network)]
     allow_callbacks: Vec<IpNet>,
 }

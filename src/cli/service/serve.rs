@@ -20,7 +20,7 @@ use url::Url;
 use super::DataDirArg;
 use super::limits::{ConnectionArgs, ScanLimitArgs};
 use super::network::NetworkArgs;
-use crate::cli::value::{at_least, at_least_one, number, number_in, socket_address};
+use crate::cli::value::{at_least, at_least_one, name_server, number, number_in, socket_address};
 use crate::contract::WorkspaceId;
 use crate::service::{RateLimit, ServerIdentity, Settings, start};
 
@@ -73,7 +73,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one::<usize>)]
     scans_at_once: usize,
     /// Name server of scans, instead of the resolver of the system
-    #[arg(long, value_name = "IP:PORT", value_parser = socket_address)]
+    #[arg(long, value_name = "IP:PORT", value_parser = name_server)]
     dns_server: Option<SocketAddr>,
     /// Maximum number of requests that a logger records
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = at_least_one::<i64>)]
@@ -87,7 +87,7 @@ pub struct ServeArgs {
     /// Requests without a valid key, per minute and client address (then 429)
     #[arg(long, value_name = "N", default_value_t = 60)]
     wrong_keys: u32,
-    /// Workspace that applies to requests without workspace_id
+    /// Current workspace: for new items, and for the list of scans without workspace_id
     #[arg(long, value_name = "ID")]
     current_workspace: Option<WorkspaceId>,
     #[command(flatten)]

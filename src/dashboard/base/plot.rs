@@ -24,6 +24,10 @@ impl Plot {
         Self::NAMES.iter().position(|other| *other == name).map(|at| Self::ALL[at])
     }
 
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
     pub fn title(self) -> &'static str {
         [
             "Findings by risk",

@@ -80,7 +80,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "baseline",
         &[ArgumentSlot::needed(ArgumentShape::Baseline)],
-        "compare new findings with a date or scans; none: previous scan",
+        "set what `is:new` compares with: a date or scans; none: previous scan",
         "baseline 2026-10-01",
         baseline,
     )
@@ -193,7 +193,7 @@ fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result
         return Ok(());
     }
     let notice = match &baseline {
-        None => "no baseline: new means since the previous scan".to_owned(),
+        None => "baseline removed: is:new compares with the previous scan".to_owned(),
         Some(Baseline::Day(day)) => format!("baseline set: {day}"),
         Some(Baseline::Scans(scans)) => {
             let ids: Vec<String> = scans.iter().map(ToString::to_string).collect();

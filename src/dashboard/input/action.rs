@@ -220,7 +220,7 @@ actions! {
         Severity "severity" "" "severity override";
         DuplicateOf "duplicate_of" "" "mark as duplicate of another finding";
         Until "until" "" "expiry date of the decision";
-        Again "decide_again" "repeat" "repeat the last decision, then go to the next row";
+        Again "decide_again" "repeat" "repeat the last decision, then go to the next row or card";
         PreviousChanged "previous_changed" "" "previous row that a scan changed";
         NextChanged "next_changed" "" "next row that a scan changed";
         Rules "rules" "rules" "list of rules";

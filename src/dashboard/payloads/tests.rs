@@ -136,7 +136,7 @@ fn book_is_sorted_filtered_and_edited() {
     }
     by(&mut app, "");
     app.keys(",");
-    assert!(app.notices().contains("sorted: by hits"), "{}", app.notices());
+    assert!(app.notices().contains("sorted by hits"), "{}", app.notices());
     assert_eq!(app.model.cursor(Pane::Payloads).id_at(0), Some(2));
     app.model.cursor(Pane::Payloads).select_id(1);
     app.keys("e");

@@ -11,7 +11,7 @@ pub(crate) fn handle_key(model: &mut Model, plot: Plot, action: Option<Action>, 
         Some(Action::Plot(PlotAction::Next)) => plot.step(1),
         Some(Action::Plot(PlotAction::Previous)) => plot.step(-1),
         Some(Action::Plot(PlotAction::Copy)) => {
-            let (what, text) = (format!("CSV of {}", plot.title().to_lowercase()), data::csv(model, plot));
+            let (what, text) = (format!("{} plot as CSV", plot.name()), data::csv(model, plot));
             // Only the header.
             if text.lines().count() < 2 {
                 return model.notify(Tone::Plain, "nothing to copy: the plot has no data");

@@ -19,7 +19,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "compare",
         &[ArgumentSlot::needed(ArgumentShape::Scan), ArgumentSlot::needed(ArgumentShape::Scan)],
-        "compare two scans, or the last scans of a finding",
+        "compare two scans, or the last two scans of a finding",
         "compare 1 4",
         compare,
     )

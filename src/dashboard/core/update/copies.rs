@@ -55,7 +55,7 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
     let made = match action {
         CopyAction::Obvious => obvious(model),
         CopyAction::Url => url(model).map(|url| ("URL".to_owned(), url)),
-        CopyAction::Curl => curl(model).map(|curl| ("curl".to_owned(), curl)),
+        CopyAction::Curl => curl(model).map(|curl| ("curl command".to_owned(), curl)),
         CopyAction::Json => json(model).map(|(what, json)| (format!("JSON of {what}"), json)),
         CopyAction::Command => Some(command(model)),
         CopyAction::File => return save_json(model, effects),
@@ -220,7 +220,7 @@ fn copy_captured(model: &mut Model, sent: CaptureRecord, effects: &mut Vec<Effec
     }
     effects.push(match out::body_file(&sent) {
         Some(name) => Effect::SaveBody { name, sent: Box::new(sent), mask: None },
-        None => copy("curl", &out::curl(&sent, None)),
+        None => copy("curl command", &out::curl(&sent, None)),
     });
 }
 
@@ -234,7 +234,7 @@ pub(crate) fn handle_body_saved(
     match saved {
         Ok(path) => {
             let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
-            effects.push(copy("curl", &out::curl(sent, file.as_deref())));
+            effects.push(copy("curl command", &out::curl(sent, file.as_deref())));
             model.notify(Tone::Good, format!("body saved to {}", path.display()));
         }
         Err(problem) => model.notify_problem("body not saved", &problem),
@@ -285,7 +285,7 @@ fn command(model: &mut Model) -> (String, String) {
     let mut words = vec!["scandeck".to_owned()];
     let headless = headless(model);
     let what = match &headless {
-        Some(_) => "the command of this view",
+        Some(_) => "command of this view",
         None => "no command prints these rows; dashboard command",
     };
     words.extend(headless.iter().flat_map(|(words, _)| words).cloned());

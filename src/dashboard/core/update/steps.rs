@@ -243,7 +243,7 @@ fn sort(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let name = model.cursor(pane).next_sort();
     model.show_rows(pane);
-    model.notify(Tone::Plain, format!("sorted: {}", order_words(name)));
+    model.notify(Tone::Plain, format!("sorted {}", order_words(name)));
 }
 
 /// backspace: undoes the last filter, then the scope; the unchanged query of a tab comes after the scope.

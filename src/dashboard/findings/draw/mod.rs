@@ -133,6 +133,9 @@ pub(crate) fn is_dismissed(assessment: &Assessment) -> bool {
 
 /// The text of the empty list: the next two keys, until there is a scan.
 fn invitation(cx: &Cx<'_>) -> String {
+    if cx.model.session.bundled {
+        return "no findings in this bundle".to_owned();
+    }
     let data = &cx.model.data;
     let targets = key(cx, Context::Everywhere, Action::View(ViewAction::Targets));
     let in_targets = |action| key(cx, Context::Targets, Action::Item(action));

@@ -274,7 +274,7 @@ pub(crate) fn history(cx: &Cx<'_>, facts: &ReviewFacts) -> Vec<Line<'static>> {
         let note = if undone { ", undone" } else { "" };
         let when = status::ago(cx, Some(done.at));
         lines.push(words(format!("{}  {when}{note}", clean(&done.who)), cx.theme.strong()));
-        lines.push(words(format!("  {}; {here} on this card", clean(&what)), style));
+        lines.push(words(format!("  {}; {here} in this group", clean(&what)), style));
     }
     if lines.is_empty() {
         lines.push(words("No decisions on these findings yet.", cx.theme.dim()));
