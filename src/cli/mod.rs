@@ -190,12 +190,12 @@ fn with_causes(error: &anyhow::Error) -> String {
     for cause in error.chain().map(ToString::to_string) {
         // Without the number of the operating system: `(os error 2)`.
         let cause = match cause.rsplit_once(" (os error ") {
-            Some((text, number)) if number.ends_with(')') => text,
-            _ => &cause,
+            Some((text, number)) if number.ends_with(')') => text.to_lowercase(),
+            _ => cause,
         };
-        if !text.contains(cause) {
+        if !text.contains(&cause) {
             text.push_str(if text.is_empty() { "" } else { ": " });
-            text.push_str(cause);
+            text.push_str(&cause);
         }
     }
     text

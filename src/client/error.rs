@@ -308,7 +308,7 @@ const TLS_PROBLEMS: [(&str, &str, &str); 6] = [
         "trust a private CA with SSL_CERT_FILE or in the system's trust store",
     ),
     ("InvalidContentType", "the port responds, but not with TLS; use http://", ""),
-    ("CaUsedAsEndEntity", "the server uses the certificate of an authority (CA) as its own", RENEW),
+    ("CaUsedAsEndEntity", "the certificate of the server is a CA certificate", RENEW),
     ("certificate expired", "the certificate has expired", RENEW),
     ("not valid yet", "the certificate is not valid yet; check the clock", ""),
     ("not valid for", "the certificate is for another name", RENEW),
@@ -381,7 +381,7 @@ mod tests {
         for (causes, problem, remedy) in [
             (
                 "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))",
-                "the server uses the certificate of an authority (CA) as its own",
+                "the certificate of the server is a CA certificate",
                 "renew",
             ),
             (expired, "the certificate has expired", "renew"),

@@ -126,7 +126,7 @@ impl StateDir {
             Err(error) => return Err(ConfigError::io("read", &path, &error)),
         };
         toml::from_str(&text).map(Some).map_err(|_| {
-            let message = format!("{} is not a choice of the first start", path.display());
+            let message = format!("cannot read the choice of the first start in {}", path.display());
             ConfigError::new(message, "delete the file to choose again")
         })
     }

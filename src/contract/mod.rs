@@ -41,7 +41,7 @@ macro_rules! string_enum {
             pub fn known(text: &str) -> Result<Self, String> {
                 match text {
                     $($text => Ok($name::$variant),)+
-                    _ => Err(format!("use {}", [$($text),+].join(", "))),
+                    _ => Err(format!("use one of {}", [$($text),+].join(", "))),
                 }
             }
         }

@@ -38,7 +38,7 @@ macro_rules! named_enum {
 
             /// The value with this stable name, or all names as the error of a command line.
             pub fn from_name(name: &str) -> Result<Self, String> {
-                Self::named(name).ok_or_else(|| format!("use {}", Self::NAMES.join(", ")))
+                Self::named(name).ok_or_else(|| format!("use one of {}", Self::NAMES.join(", ")))
             }
         }
 

@@ -67,7 +67,7 @@ impl FromStr for PayloadShape {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let names = || Self::ALL.map(Self::as_str).join(", ");
-        Self::named(text).ok_or_else(|| format!("use {}", names()))
+        Self::named(text).ok_or_else(|| format!("use one of {}", names()))
     }
 }
 

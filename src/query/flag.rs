@@ -96,7 +96,7 @@ flags! {
     NotRetested "not_retested" &[], &[Findings], "a later scan failed or did not test for it";
     Absent "absent" &["gone"], &[Findings], "not found in the last scan";
     Present "present" &[], &[Findings], "not absent";
-    Kev "kev" &["exploited"], &[Findings], "in CISA's catalogue of exploited vulnerabilities";
+    Kev "kev" &["exploited"], &[Findings], "in CISA's catalog of known exploited vulnerabilities (KEV)";
     Proven "proven" &[], &[Findings], "proven by the scanner (`confirmed` in the API)";
     Verified "verified" &[], &[Findings], "verified by a person at the service";
     Manual "own" &["mine"], &[Findings, Captures], "manual finding";

@@ -330,7 +330,7 @@ impl Meaning<'_> {
 fn choose(error: ParseError, near: Option<&str>, names: Vec<&str>) -> ParseError {
     match near {
         Some(name) => error.with_hint(did_you_mean(name)),
-        None if names.len() <= 8 => error.with_hint(format!("use {}", names.join(", "))),
+        None if names.len() <= 8 => error.with_hint(format!("use one of {}", names.join(", "))),
         None => error.with_hint(format!("use {} or one of {} more", names[..6].join(", "), names.len() - 6)),
     }
 }

@@ -290,7 +290,7 @@ mod tests {
     use crate::contract::GroupBy;
 
     #[test]
-    fn findings_beyond_those_in_full_are_rows_of_a_table() {
+    fn findings_beyond_the_limit_are_table_rows() {
         let data = data(GroupBy::Target);
         let document = Document::new(&data).unwrap();
         let (mut in_full, mut listed) = (Vec::new(), Vec::new());

@@ -104,7 +104,7 @@ pub fn choice<T: Clone + ToString>(name: &str, text: &str, choices: &[T]) -> Res
     let found = choices.iter().find(|choice| choice.to_string() == text);
     found.cloned().ok_or_else(|| {
         let choices: Vec<String> = choices.iter().map(T::to_string).collect();
-        ApiError::bad_request(format!("{name}: `{}` is not valid; use {}", shown(text), choices.join(", ")))
+        ApiError::bad_request(format!("{name}: `{}` is not valid; use one of {}", shown(text), choices.join(", ")))
     })
 }
 

@@ -82,7 +82,7 @@ pub struct Sighting {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<Stamp>,
     pub risk: Risk,
-    /// In CISA's catalogue of exploited vulnerabilities.
+    /// In CISA's catalog of known exploited vulnerabilities (KEV).
     pub exploited: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epss: Option<f64>,

@@ -141,7 +141,10 @@ async fn archive_search_delays_only_payload_lists() {
     assert!(store.is_behind().await.unwrap());
     let payloads = service.run(&["payloads", "list", "--json"]).await;
     assert_eq!(json_of(&payloads)[0]["hits"], 3_500);
-    assert!(payloads.err.contains("searching the archive for payloads, once") && !store.is_behind().await.unwrap());
+    assert!(
+        payloads.err.contains("searching the whole archive for payloads, this time only")
+            && !store.is_behind().await.unwrap()
+    );
     assert_eq!(service.run(&["payloads", "list"]).await.err, "");
 }
 

@@ -44,7 +44,7 @@ async fn full_output_fails_every_command() {
         let ended = output.wait_with_output().await.unwrap();
         let err = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.code(), Some(1), "{args:?}: {err}");
-        assert!(err.contains("not written: No space left on device"), "{args:?}: {err}");
+        assert!(err.contains("not written: no space left on device"), "{args:?}: {err}");
     }
     cli.service.stop().await;
 }

@@ -379,7 +379,10 @@ async fn scan_tests_filtered_by_resource_belong_to_scan_or_finding() {
     assert_eq!(tests(&format!("?resource_type=scan&resource_id={scan}")).await.len(), 2);
     assert_eq!(tests("?resource_type=scan&resource_id=99").await.len(), 0);
     service.get(&format!("/scans/{scan}/tests?resource_id=1")).await.assert_refused(400, "requires resource_type");
-    service.get(&format!("/scans/{scan}/tests?resource_type=target")).await.assert_refused(400, "use scan, finding");
+    service
+        .get(&format!("/scans/{scan}/tests?resource_type=target"))
+        .await
+        .assert_refused(400, "use one of scan, finding");
     service.stop().await;
 }
 

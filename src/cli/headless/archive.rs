@@ -222,7 +222,7 @@ impl<'a> ArchiveReader<'a> {
         let unarchived = self.archive_if_reachable("the payload book on this machine").await?;
         let mut ended = self.count_hits().await?;
         if !ended {
-            note!("scandeck: searching the archive for payloads, once");
+            note!("scandeck: searching the whole archive for payloads, this time only");
         }
         while !ended {
             ended = self.count_hits().await?;

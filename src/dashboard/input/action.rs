@@ -60,7 +60,7 @@ actions! {
         NextTab "next_tab" "" "next tab of the detail; in the findings, next saved query";
         OtherDown "other_down" "" "scroll the detail down; from the detail, move down the list";
         OtherUp "other_up" "" "scroll the detail up; from the detail, move up the list";
-        Zoom "zoom" "zoom" "maximize or restore the focused pane";
+        Zoom "zoom" "zoom" "maximise or restore the focused pane";
         PreviousView "previous_view" "" "previous view";
         Taller "taller" "" "make the focused pane taller";
         Lower "lower" "" "make the focused pane shorter";

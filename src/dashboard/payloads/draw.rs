@@ -101,7 +101,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let payload = cx.model.captures.oob.book.get(cx.model.lists.payloads.selected?)?;
     let theme = cx.theme;
     let clean = |outside: &str| text::clean(outside).into_owned();
-    let mut head = vec![words(clean(&payload.url), theme.key()), hits(cx, payload), Line::default()];
+    let mut head = vec![words(clean(&payload.url), theme.key()), Line::default()];
+    let mut count = fact(theme, "Hits", "");
+    count.extend(hits(cx, payload));
+    head.push(count);
     let facts = [
         ("Parameter", &payload.parameter),
         ("Target", &payload.target),

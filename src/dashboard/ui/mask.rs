@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn text_behind_a_stand_in_moves_and_columns_remain() {
+    fn text_after_a_stand_in_moves_and_columns_remain() {
         let mask = mask();
         for (line, shown) in [
             ("delete shop.acme.test now?   y/N", "delete host-1 now?           y/N"),

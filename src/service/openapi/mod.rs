@@ -20,7 +20,7 @@ const DESCRIPTION: &str = "\
     A local implementation of the security scanning service API v2.\n\n\
     - Successful responses with JSON have the form `{\"data\": …}`, except wordlist contents and report downloads.\n\
     - Errors have the form `{\"status\": …, \"message\": …, \"details\": …}`; `details` is optional.\n\
-    - Every request needs the header `authorization: Bearer <API_KEY>`.\n\
+    - Every request except for this document needs the header `authorization: Bearer <API_KEY>`.\n\
     - Times are `YYYY-MM-DD HH:MM:SS` in UTC.\n\
     - Unknown fields and unknown query parameters are ignored; an empty query parameter counts as absent.\n\
     - Lists have an `etag`. A request with `if-none-match` receives 304 while the list is unchanged.";

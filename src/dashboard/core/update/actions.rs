@@ -27,7 +27,7 @@ fn on_review(model: &mut Model, action: Action, on_summary: bool, on_where: bool
         Action::View(ViewAction::PreviousTab) | Action::Text(TextAction::TabLeft) => review::walk_tabs(model, -1),
         Action::View(ViewAction::NextTab) | Action::Text(TextAction::TabRight) => review::walk_tabs(model, 1),
         Action::View(ViewAction::Zoom) | Action::Text(TextAction::MarkThis) | Action::App(AppAction::CopyPrefix) => {
-            model.notify(Tone::Plain, "no effect on a review card");
+            model.notify(Tone::Plain, format!("`{}` has no effect on a review card", action.command()));
         }
         Action::Review(ReviewAction::Exclude) if !on_where => steps::handle_move(model, MoveAction::PageDown),
         Action::Review(action) => review::handle_review(model, action, effects),

@@ -156,7 +156,7 @@ impl Model {
             JobState::Refused(problem) if problem.is_outcome_unknown => {
                 let message = format!("outcome unknown, checking: {}", problem.message);
                 // Trying again could create the object twice.
-                let hint = Some("the list shows whether the service carried it out".to_owned());
+                let hint = Some("the list shows whether the service carried out the request".to_owned());
                 Some((job, Some(Problem { message, hint, ..problem })))
             }
             JobState::Refused(problem) => Some((job, Some(problem))),

@@ -57,7 +57,7 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
         form.show(id, !is_addition);
     }
     let captures = form.subject.manual.as_ref().map_or(0, |draft| draft.finding.captures.len());
-    form.summary = vec!["Saved on this machine; reports of the service exclude it.".to_owned()];
+    form.summary = vec!["Saved on this machine; reports of the service exclude manual findings.".to_owned()];
     if captures > 0 {
         form.summary.push(format!("Evidence: {}.", plural(captures, "captured request")));
     }

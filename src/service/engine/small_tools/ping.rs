@@ -47,9 +47,9 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.output_findings(json!({"ip_address": ip.to_string(), "sent": sent, "responses": answers.len()})).await;
     Ok(match answers.len() {
         0 => format!(
-            "no response from {ip} on {} to {}: down, or it drops packets",
-            plural(ports.len(), "TCP port"),
-            plural(sent, "connection")
+            "no response from {ip} to {} on {}: the host is down or drops packets",
+            plural(sent, "connection"),
+            plural(ports.len(), "TCP port")
         ),
         found => format!("{ip} is up: {found} of {} accepted or refused", plural(sent, "TCP connection")),
     })

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn one_setting_is_an_environment_only_alone_and_with_a_secret() {
+    fn env_file_with_one_setting_needs_a_secret() {
         for text in ["DEBUG=1\n", "Log of today\nDB_PASSWORD=hunter2\n"] {
             assert_eq!(environment(&page(text.as_bytes())), None, "{text}");
         }

@@ -56,7 +56,7 @@ fn capture() -> Schema {
             "os": text("The operating system in the user agent; may be empty."),
             "http_headers": texts("Lines `Name: value` in the received order."),
             "request_body_type": text("The content type of the body; may be empty."),
-            "request_body_base64": text("The body in Base64."),
+            "request_body_base64": text("The body in base64."),
             "request_date": time("The time of the request."),
         })),
         example: json!({

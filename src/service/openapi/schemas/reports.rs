@@ -16,7 +16,10 @@ const FILTERS: &[(&str, &str)] = &[
         "findings with status `false_positive`; no effect here, because this service sets only `open`",
     ),
     ("include_info", "findings with risk 0"),
-    ("include_not_verified", "findings that are not verified; this service verifies none, so `false` excludes all findings"),
+    (
+        "include_not_verified",
+        "findings that are not verified; this service verifies none, so `false` excludes all findings",
+    ),
     ("include_ignored", "findings with status `ignored`; no effect here"),
     ("include_accepted", "findings with status `accepted`; no effect here"),
     ("include_fixed", "findings with status `fixed`; no effect here"),
