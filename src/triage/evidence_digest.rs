@@ -56,27 +56,31 @@ static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&parts.join("|")).ok()
 });
 
-/// The normalized lines of the evidence of a finding.
+/// The normalized lines of the evidence of a finding. Cells of a table are named by their column: `Port: 443`.
 pub fn normalized_lines(evidence: &Evidence) -> Vec<String> {
     let mut lines = Vec::new();
     let mut room = MOST;
-    let mut put = |text: &str| {
+    let mut put = |column: &str, text: &str| {
+        let is_message = text.trim().contains('\n');
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if room == 0 {
                 return;
             }
             room = room.saturating_sub(line.len());
-            lines.push(normalized(line));
+            let line = normalized(line);
+            lines.push(if column.is_empty() || is_message { line } else { format!("{column}: {line}") });
         }
     };
-    match evidence.view() {
+    match evidence.view().decoded() {
         EvidenceView::Nothing => {}
-        EvidenceView::Text(text) => put(&text),
+        EvidenceView::Text(text) => put("", &text),
+        EvidenceView::Table { headers, rows } if rows.is_empty() => put("", &headers.join(" | ")),
         EvidenceView::Table { headers, rows } => {
-            put(&headers.join(" | "));
-            rows.iter().flatten().for_each(|cell| put(cell));
+            for row in &rows {
+                row.iter().enumerate().for_each(|(at, cell)| put(headers.get(at).map_or("", String::as_str), cell));
+            }
         }
-        EvidenceView::Tree(value) => put(&value.to_string()),
+        EvidenceView::Tree(value) => put("", &value.to_string()),
     }
     lines
 }
@@ -172,5 +176,7 @@ mod tests {
             digest(&normalized_lines(&evidence))
         };
         assert_eq!(table("a.test"), table("b.test"));
+        let ports = Evidence::table(&["Port", "Answer"], [vec!["443".into(), "HTTP/1.1 200 OK\nServer: a".into()]]);
+        assert_eq!(normalized_lines(&ports), ["Port: 443", "HTTP/1.1 200 OK", "Server: a"]);
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::contract::Shared;
 use crate::dashboard::base::{Axis, CellArea, Effect, PlacedDivider, SlotPart, Tone};
+use crate::dashboard::input::{Action, Context, ViewAction};
 use crate::dashboard::model::Model;
 
 const PANE_SIZES: &str = "pane_sizes";
@@ -32,6 +33,16 @@ impl Model {
 
     /// Returns the panes on the screen to their automatic sizes.
     pub(crate) fn reset_pane_sizes(&mut self, effects: &mut Vec<Effect>) {
+        if self.screen.measures.map.dividers.is_empty() {
+            let zoom = match self.navigation.focus.zoomed {
+                true => format!(
+                    " · {} shows the others",
+                    self.key_label(Context::Everywhere, Action::View(ViewAction::Zoom))
+                ),
+                false => String::new(),
+            };
+            return self.notify(Tone::Plain, format!("pane sizes not reset: only one pane is shown{zoom}"));
+        }
         let mut is_reset = false;
         for placed in &self.screen.measures.map.dividers {
             is_reset |= self.screen.sizes.reset(placed.divider);

@@ -3,14 +3,14 @@
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction, ViewAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key,
-    pane_of, plain, words,
+    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format,
+    is_constant, key, pane_of, plain, sampled_items, words,
 };
 use crate::oob::Payload;
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
 
-const COLUMNS: &[TableColumn] = &[
+const COLUMNS: [TableColumn; 7] = [
     TableColumn::fixed("CREATED", 7).right(),
     TableColumn::flex("PLACEMENT", 12, 3),
     TableColumn::flex("TECHNIQUE", 9, 1).at_most(20),
@@ -23,8 +23,13 @@ const COLUMNS: &[TableColumn] = &[
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let remote = &cx.model.data.payloads;
     let new = key(cx, Context::Everywhere, Action::Payload(PayloadAction::Plant));
+    let is_one_technique = is_constant(sampled_items::<Payload>(cx).map(|(_, payload)| &payload.technique));
+    let columns = COLUMNS.map(|column| match column.title {
+        "TECHNIQUE" => column.constant(is_one_technique),
+        _ => column,
+    });
     let pane = ListPane {
-        columns: COLUMNS,
+        columns: &columns,
         note: note(cx),
         invitation: match cx.model.data.loggers.value().is_some_and(|loggers| loggers.is_empty()) {
             false => format!("no payloads: {new} in any pane creates and copies one"),

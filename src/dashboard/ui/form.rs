@@ -134,17 +134,26 @@ fn labelled(cx: &Cx<'_>, field: &FormField, focused: bool, lines: Vec<Line<'stat
     lines.into_iter().enumerate().map(with_label).collect()
 }
 
-/// The options with the chosen one marked, or `light  2 of 9` where they do not fit.
+/// The options with the chosen one marked. Where they do not fit, the others without their notes (`csv, not available`);
+/// else `light  2 of 9`.
 fn choice(cx: &Cx<'_>, options: &[String], at: usize, focused: bool, room: u16) -> Line<'static> {
     let theme = cx.theme;
     let clean = |option: &String| text::clean(option).into_owned();
     let chosen = options.get(at).map(clean).unwrap_or_default();
-    let all: usize = options.iter().map(|option| text::width(&text::clean(option)) + 2).sum();
-    if all > usize::from(room) {
+    let whole = options.iter().map(clean).collect::<Vec<_>>();
+    let short = whole.iter().enumerate().map(|(i, option)| match option.split_once(", ") {
+        Some((option, _)) if i != at => format!("{option} {}", theme.glyphs.failed),
+        _ => option.clone(),
+    });
+    let short = short.collect::<Vec<_>>();
+    let fits = |options: &&Vec<String>| {
+        options.iter().map(|option| text::width(option) + 2).sum::<usize>() <= usize::from(room)
+    };
+    let Some(options) = [&whole, &short].into_iter().find(fits) else {
         let place = format!("  {} of {}", at + 1, options.len());
         let style = if focused { theme.chosen() } else { theme.strong() };
         return Line::from(vec![Span::styled(format!(" {chosen} "), style), Span::styled(place, theme.dim())]);
-    }
+    };
     let mut line = Line::default();
     for (i, option) in options.iter().enumerate() {
         let style = match (i == at, focused) {
@@ -154,7 +163,7 @@ fn choice(cx: &Cx<'_>, options: &[String], at: usize, focused: bool, room: u16) 
         };
         let (open, close) = if i == at { (theme.glyphs.tab_open, theme.glyphs.tab_close) } else { (" ", " ") };
         line.push_span(Span::styled(open, theme.key()));
-        line.push_span(Span::styled(clean(option), style));
+        line.push_span(Span::styled(option.clone(), style));
         line.push_span(Span::styled(close, theme.key()));
     }
     line

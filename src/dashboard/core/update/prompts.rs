@@ -47,7 +47,7 @@ pub(crate) fn handle_key(
         PromptReply::Wider => {
             let Some(wider) = prompt.wider.take() else { return };
             // A change that can be undone needs no second prompt.
-            if matches!(prompt.answer, PromptAnswer::Enter) {
+            if matches!(prompt.answer, PromptAnswer::Enter) || matches!(wider.answer, PromptAnswer::Enter) {
                 model.overlay.modals.pop();
                 return carry_out(model, wider.then, effects);
             }

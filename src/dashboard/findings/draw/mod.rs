@@ -15,6 +15,7 @@ use crate::dashboard::ui::{
 use crate::text;
 use crate::triage::{Assessment, Issue, IssueId, ListedFinding, ReopenCause, Verdict, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Span};
+use std::borrow::Cow;
 
 const COLUMNS: [TableColumn; 11] = [
     TableColumn::fixed("RISK", format::RISK),
@@ -97,6 +98,8 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
         has_decision(cx, issue, cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment))
     });
     let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
+    let has_port = |issue: &Issue| issue.port == 0 || plain_target(cx, issue).ends_with(&format!(":{}", issue.port));
+    let targets_have_ports = sampled_items::<Issue>(cx).all(|(_, issue)| has_port(issue));
     let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
     let targets = widest_target(cx);
     COLUMNS
@@ -105,7 +108,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
             // The scope beside the filter names the target.
             "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
             "KP" => column.omitted(cx.facts.has_no_flag),
-            "PORT" => column.omitted(cx.facts.is_one_port).constant(is_one_port),
+            "PORT" => column.omitted(cx.facts.is_one_port || targets_have_ports).constant(is_one_port),
             "DECISION" => column.constant(!has_decision),
             _ => column,
         })
@@ -235,6 +238,14 @@ pub(crate) fn decision<'a>(cx: &Cx<'a>, assessment: Option<&'a Assessment>, name
         (None, _) if assessment.recheck => words("re-check", theme.warn()),
         (None, _) if assessment.verdict == Verdict::Confirmed => words(name(assessment.verdict), theme.strong()),
         (None, _) => words(name(assessment.verdict), theme.text()),
+    }
+}
+
+/// The name of the target as text.
+fn plain_target<'a>(cx: &Cx<'a>, finding: &'a ListedFinding) -> Cow<'a, str> {
+    match cx.finding_target(finding) {
+        Some(id) => cx.short_target_name(id),
+        None => finding.target_name.as_deref().unwrap_or_default().into(),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::dashboard::base::{Effect, Focus, Pane, Tab, Tone};
 use crate::dashboard::input::{Action, Context, MoveAction, ReviewAction};
 use crate::dashboard::list::{FindingGroupBy, GroupKeys};
 use crate::dashboard::model::review::open::{close, pause};
-use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, ReviewedList, TABS};
+use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, ReviewedList, TABS, UNDOES};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
 use crate::triage::{Change, EventId, IssueId, Subject, Verdict};
@@ -110,9 +110,13 @@ fn resume_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
         0 => "Its filter or scope was different; its cards include all shown findings.".to_owned(),
         _ => format!("Its filter or scope was different; not on its cards: {not_on_cards} of {shown}."),
     };
+    let replace = replace_prompt(model, review, ids, "shown");
+    // Without decisions nothing would be lost: no second prompt.
+    let has_decisions = review.outcome(&model.findings.triage.state).decided() > 0;
+    let replace = if has_decisions { replace } else { replace.with_enter() };
     Prompt::new(format!("Resume the paused review of {cards} with {findings}?"), Then::ResumeReview)
         .with_line(line)
-        .with_other("new review", replace_prompt(model, review, ids, "shown"))
+        .with_other("new review", replace)
 }
 
 /// The question before a paused review is replaced. Its decisions remain, its cards do not.
@@ -197,6 +201,10 @@ fn arm_card_guard(model: &mut Model) {
     if let Some(review) = &mut model.findings.review {
         review.tab = Tab::Overview;
         review.row = 0;
+    }
+    // On the summary the key undoes all decisions, not only the last one.
+    if model.reviewing().is_some_and(|review| review.card().is_none()) {
+        model.overlay.notices.remove_ending(UNDOES);
     }
     model.arm_guard(Pane::Findings);
     model.detail.search = None;

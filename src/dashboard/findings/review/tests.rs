@@ -122,13 +122,21 @@ fn other_filter_asks_whether_to_resume_paused_review() {
     assert!(app.model.reviewing().is_none());
     app.keys("y");
     assert_eq!((review(&app).len(), app.model.reviewing().is_some()), (3, true));
-    app.keys("esc B a");
+    app.keys("J c esc B a");
     assert_eq!(app.prompt().question, "Replace the paused review?");
     assert_eq!(app.prompt().lines[1], "The new review has 2 shown findings.");
     app.keys("y");
     assert_eq!(review(&app).len(), 1);
     app.keys("esc B");
     assert!(app.model.reviewing().is_some(), "no question with the filter of the review");
+}
+
+#[test]
+fn paused_review_without_decisions_is_replaced_by_one_prompt() {
+    let mut app = app();
+    app.keys("B esc / 'Weak' enter B a");
+    assert!(app.model.overlay.modals.is_empty());
+    assert_eq!((review(&app).len(), app.model.reviewing().is_some()), (1, true));
 }
 
 #[test]
@@ -287,6 +295,7 @@ fn summary_undoes_all_decisions_after_prompt() {
     let before = app.model.findings.triage.assessments.clone();
     app.keys("f enter f c");
     assert_eq!((title(&app).as_str(), outcome(&app).decided()), ("summary", 3));
+    assert!(!app.notices().contains("undoes"), "{}", app.notices());
     app.keys("u");
     assert!(app.prompt().question.contains("3 cards"), "{}", app.prompt().question);
     app.keys("y");
@@ -341,6 +350,31 @@ fn line_of_all_findings_is_shown_once() {
     let kinds: Vec<_> = facts.evidence.kinds.iter().map(|kind| (kind.line.as_str(), kind.own.len())).collect();
     assert_eq!(kinds, [("X-Cache: hit", 1), ("X-Cache: miss", 1), ("the same lines, but fewer", 0)]);
     assert_eq!(facts.evidence.common.first().map(String::as_str), Some("HTTP/1.1 200 OK"));
+}
+
+#[test]
+fn card_of_tables_names_columns_and_lists_findings() {
+    let mut app = TestDashboard::new();
+    let finding = |id: i64, service: &str| Finding {
+        vuln_evidence: crate::contract::Evidence::table(
+            &["Port", "State", "Service"],
+            [vec![id.to_string(), "open".into(), service.into()]],
+        ),
+        vuln_description: "A service listens.".into(),
+        ..dump(id)
+    };
+    app.feed(Snapshot::Findings(table([finding(100, "ftp"), finding(101, "ssh")])));
+    app.keys("3 b c B");
+    let screen = app.frame().join("\n");
+    for text in [
+        "common    State: open",
+        "Port: 100   Service: ftp",
+        "Port: 101   Service: ssh",
+        "Affected   2 findings",
+        ":101   ",
+    ] {
+        assert!(screen.contains(text), "{text}\n{screen}");
+    }
 }
 
 #[test]

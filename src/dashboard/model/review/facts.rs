@@ -18,8 +18,6 @@ use std::sync::Arc;
 const MOST: usize = 1024 * 1024;
 /// Most findings whose evidence is compared.
 pub const LOOKED_AT: usize = 500;
-/// Most places per kind of evidence.
-const PLACES: usize = 12;
 /// Most lines per kind of evidence, and most common lines.
 const LINES: usize = 8;
 /// Most earlier decisions on the class.
@@ -89,8 +87,8 @@ pub struct Alike {
     pub own: Vec<String>,
     /// The number of further lines of this kind.
     pub hidden: usize,
-    /// The first few findings, to name their targets.
-    pub places: Vec<Arc<Issue>>,
+    /// The findings with this evidence.
+    pub issues: Vec<Arc<Issue>>,
 }
 
 /// The previous decision.
@@ -312,7 +310,7 @@ fn evidence(issues: &[Arc<Issue>], shown: &ShownTexts) -> ReviewEvidence {
             line: line.cloned().unwrap_or_else(|| less().to_owned()),
             own: own().take(LINES).cloned().collect(),
             hidden: own().count().saturating_sub(LINES),
-            places: of.iter().take(PLACES).map(|&issue| Arc::clone(issue)).collect(),
+            issues: of.into_iter().map(Arc::clone).collect(),
         })
     });
     let kinds = kinds.collect();

@@ -112,7 +112,8 @@ fn also_on(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     }
 }
 
-fn elsewhere(cx: &Cx<'_>, other: &Issue) -> String {
+/// `shop.test:443`
+pub(crate) fn elsewhere(cx: &Cx<'_>, other: &Issue) -> String {
     let target = match (cx.finding_target(other), &other.target_name) {
         (Some(id), _) => cx.short_target_name(id).into_owned(),
         (None, Some(name)) => text::clean(name).into_owned(),

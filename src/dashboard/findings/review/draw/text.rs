@@ -11,16 +11,23 @@ use crate::dashboard::findings::review::draw::outcome_words;
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction, ReviewAction};
 use crate::dashboard::model::{Alike, Before, Card, NOTHING, Review, ReviewFacts};
-use crate::dashboard::ui::{Cx, DetailText, format, plain, words};
-use crate::text::{clean, clean_text, start, width as width_of};
-use crate::triage::Issue;
+use crate::dashboard::ui::{Cx, DetailText, format, words};
+use crate::text::{clean, start, width as width_of};
+use crate::triage::{Issue, IssueId};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Most kinds of evidence in the overview.
 const KINDS: usize = 60;
+/// Most places per kind of evidence.
+const PLACES: usize = 12;
+/// Most findings that the overview lists.
+const MEMBERS: usize = 100;
+/// Columns between the parts of a line.
+const GAP: &str = "   ";
 /// Columns of the label of a kind.
 const LABEL: usize = 10;
 
@@ -46,7 +53,7 @@ pub(crate) fn of_members<'a>(
     }
 }
 
-/// Impact, common evidence, recommendation and previous decision.
+/// Impact, common evidence, recommendation, previous decision, findings, description.
 pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Issue, width: u16) -> Vec<Line<'static>> {
     if card.by.is_none() {
         let mut lines = finding::lines(cx, issue, width);
@@ -56,7 +63,54 @@ pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Is
     let mut lines = Vec::new();
     class(cx, facts, issue, width, &mut lines);
     before(cx, "Earlier decisions", facts, &mut lines);
+    members(cx, facts, width, &mut lines);
+    if let (true, ShownText::Read(texts)) = (facts.is_one_class(), cx.model.findings.shown.of(issue)) {
+        if !texts.risk_description.trim().is_empty() {
+            section(cx.theme, "Description", &texts.vuln_description, &mut lines);
+        }
+        section(cx.theme, "Tested", &issue.test_description, &mut lines);
+    }
     lines
+}
+
+/// The findings with their places, decisions and names. Outliers come first, with their first different line.
+fn members(cx: &Cx<'_>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'static>>) {
+    heading(cx.theme, format!("Affected   {}", format::plural(facts.issues.len(), "finding")), lines);
+    let kinds = &facts.evidence.kinds;
+    let kind_of: HashMap<IssueId, usize> =
+        kinds.iter().enumerate().flat_map(|(at, kind)| kind.issues.iter().map(move |issue| (issue.id, at))).collect();
+    // Above, each line of a kind with one finding names its place.
+    let is_above = kinds.len() < 2 || kinds.iter().all(|kind| kind.count == 1);
+    let mut issues: Vec<&Issue> = facts.issues.iter().map(|issue| &**issue).collect();
+    issues.sort_by_key(|issue| Reverse(kind_of.get(&issue.id).copied().unwrap_or(usize::MAX)));
+    let has_names = issues.windows(2).any(|two| two[0].name != two[1].name);
+    let rows: Vec<[String; 4]> = issues
+        .iter()
+        .take(MEMBERS)
+        .map(|issue| {
+            let kind =
+                kind_of.get(&issue.id).filter(|_| !is_above).map(|&at| cx.shown(&clean(&kinds[at].line)).into_owned());
+            let decision = cx.model.assessment(issue.id);
+            let decision = decision.map_or_else(String::new, |it| status::stance_words(cx, issue, it));
+            let name = if has_names { clean(&issue.name).into_owned() } else { String::new() };
+            [finding::elsewhere(cx, issue), clean(&decision).into_owned(), name, kind.unwrap_or_default()]
+        })
+        .collect();
+    let widest = |column: usize| rows.iter().map(|row| width_of(&row[column])).max().unwrap_or_default();
+    let (place, decision) = (widest(0), widest(1));
+    let room = usize::from(width).saturating_sub(2 + place + decision + 2 * GAP.len()).max(12);
+    for [at, stance, name, kind] in &rows {
+        let pad = |text: &str, to: usize| " ".repeat(to.saturating_sub(width_of(text)));
+        let parts: Vec<&str> = [name.as_str(), kind.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
+        lines.push(Line::from(vec![
+            Span::raw(format!("  {at}{}{GAP}", pad(at, place))),
+            Span::styled(format!("{stance}{}{GAP}", pad(stance, decision)), cx.theme.dim()),
+            Span::raw(cut(cx, &parts.join(GAP), room)),
+        ]));
+    }
+    if issues.len() > MEMBERS {
+        lines.push(words(format!("  {} {} more", cx.theme.glyphs.ellipsis, issues.len() - MEMBERS), cx.theme.dim()));
+    }
 }
 
 /// The description of a class with its common evidence; of several classes their names.
@@ -70,9 +124,7 @@ pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16,
         unread => return lines.push(unread_line(cx.theme, unread)),
     };
     let why = if texts.risk_description.trim().is_empty() { &texts.vuln_description } else { &texts.risk_description };
-    if !why.trim().is_empty() {
-        lines.extend(plain(&clean_text(why.trim()), cx.theme.text()));
-    }
+    section(cx.theme, "Why it matters", why, lines);
     lines.extend(facts.evidence.unread.iter().map(|unread| unread_line(cx.theme, unread)));
     kinds(cx, facts, &texts.vuln_evidence, width, lines);
     section(cx.theme, "Fix", &texts.recommendation, lines);
@@ -121,8 +173,9 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
         return finding::first_lines(cx, of_first, width, lines);
     }
     let width = usize::from(width);
-    for line in &evidence.common {
-        lines.push(own_line(cx, "common", line, width));
+    for (at, line) in rows_of(&evidence.common, None, width).iter().enumerate() {
+        let label = if at == 0 { "common" } else { "" };
+        lines.push(own_line(cx, label, line, width, cx.theme.dim()));
     }
     // Rare kinds first: they decide whether one verdict fits all.
     let rarest_first = evidence.kinds.iter().enumerate().rev().skip(evidence.kinds.len().saturating_sub(KINDS));
@@ -132,13 +185,16 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
             (2, _) | (_, 1) => "differs".to_owned(),
             (_, count) => format!("{}{count}", cx.theme.glyphs.times),
         };
-        lines.push(kind_line(cx, &label, kind, width));
+        let places = places(cx, kind);
         let shown = kind.own.iter().position(|line| *line == kind.line);
-        let others = kind.own.iter().enumerate().filter(|(at, _)| Some(*at) != shown);
-        lines.extend(others.map(|(_, line)| own_line(cx, "", line, width)));
+        let others = kind.own.iter().enumerate().filter(|(at, _)| Some(*at) != shown).map(|(_, line)| line);
+        let own: Vec<String> = std::iter::once(&kind.line).chain(others).cloned().collect();
+        let own = rows_of(&own, Some(&places), width);
+        lines.push(kind_line(cx, &label, &own[0], &places, width));
+        lines.extend(own[1..].iter().map(|line| own_line(cx, "", line, width, cx.theme.text())));
         if kind.hidden > 0 {
             let more = format!("{} {}", cx.theme.glyphs.ellipsis, format::plural(kind.hidden, "more line"));
-            lines.push(own_line(cx, "", &more, width));
+            lines.push(own_line(cx, "", &more, width, cx.theme.dim()));
         }
     }
     if evidence.kinds.len() > KINDS {
@@ -148,31 +204,38 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
     }
 }
 
-/// A further line of evidence, below its label.
-fn own_line(cx: &Cx<'_>, label: &'static str, line: &str, width: usize) -> Line<'static> {
-    let room = width.saturating_sub(2 + LABEL).max(12);
-    let line = cut(cx, &clean(line), room);
-    Line::from(vec![
-        Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()),
-        Span::styled(line, if label.is_empty() { cx.theme.text() } else { cx.theme.dim() }),
-    ])
+/// Lines of evidence side by side where they fit, before the places of a kind.
+fn rows_of(lines: &[String], places: Option<&str>, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(2 + LABEL + places.map_or(0, |places| GAP.len() + width_of(places)));
+    let one = lines.join(GAP);
+    if width_of(&one) <= room { vec![one] } else { lines.to_vec() }
 }
 
-fn kind_line(cx: &Cx<'_>, label: &str, kind: &Alike, width: usize) -> Line<'static> {
-    let ellipsis = cx.theme.glyphs.ellipsis;
-    let mut places: Vec<String> = kind.places.iter().map(|issue| target(cx, issue)).collect();
+/// A line of evidence without a place.
+fn own_line(cx: &Cx<'_>, label: &'static str, line: &str, width: usize, style: Style) -> Line<'static> {
+    let room = width.saturating_sub(2 + LABEL).max(12);
+    let line = cut(cx, &cx.shown(&clean(line)), room);
+    Line::from(vec![Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()), Span::styled(line, style)])
+}
+
+/// The first places of a kind.
+fn places(cx: &Cx<'_>, kind: &Alike) -> String {
+    let mut places: Vec<String> = kind.issues.iter().take(PLACES).map(|issue| finding::elsewhere(cx, issue)).collect();
     places.dedup();
-    if kind.count > kind.places.len() {
-        places.push(ellipsis.to_string());
+    if kind.count > PLACES {
+        places.push(cx.theme.glyphs.ellipsis.to_string());
     }
-    let places = places.join(", ");
-    let room = width.saturating_sub(2 + LABEL + 3 + width_of(&places)).max(12);
-    let line = cut(cx, &clean(&kind.line), room);
-    let pad = " ".repeat(room.saturating_sub(width_of(&line)) + 3);
+    places.join(", ")
+}
+
+fn kind_line(cx: &Cx<'_>, label: &str, line: &str, places: &str, width: usize) -> Line<'static> {
+    let room = width.saturating_sub(2 + LABEL + GAP.len() + width_of(places)).max(12);
+    let line = cut(cx, &cx.shown(&clean(line)), room);
+    let pad = " ".repeat(room.saturating_sub(width_of(&line)));
     Line::from(vec![
         Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()),
-        Span::styled(format!("{line}{pad}"), cx.theme.text()),
-        Span::styled(places, cx.theme.dim()),
+        Span::styled(format!("{line}{pad}{GAP}"), cx.theme.text()),
+        Span::styled(places.to_owned(), cx.theme.dim()),
     ])
 }
 
