@@ -212,7 +212,7 @@ async fn local(config: &Config, environment: &Environment) -> Result<Connected, 
         .await
         .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
     let memory = cached_memory(config, environment, &ServiceName::Local, &service.base);
-    let client = checked(settings(&service.base, service.key, &service.key_source)).await?;
+    let client = checked(service.client_settings()).await?;
     let connected = connected(client, &service.key_source, config, "local", memory);
     let session = Session { starts_service: true, ..connected.session };
     Ok(Connected { session, service_dir: Some(service_dir), note: service.note, ..connected })

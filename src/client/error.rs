@@ -113,6 +113,11 @@ impl Error {
         Self::new(ErrorKind::Cancelled, CANCELLED).sent()
     }
 
+    /// A request to a local service that has stopped.
+    pub(super) fn service_stopped() -> Self {
+        Self { is_refused: true, ..Self::new(ErrorKind::Connect, "the local service has stopped") }
+    }
+
     pub(super) fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);
         self

@@ -235,6 +235,9 @@ impl Client {
         if let Some(until) = self.budget(request.lane).spent_until(Timestamp::now()) {
             return Err(Error::new(ErrorKind::BudgetSpent { until }, "rate limit reached"));
         }
+        if self.settings.service_check.as_ref().is_some_and(|check| !check.is_running()) {
+            return Err(Error::service_stopped());
+        }
         let built = self.build(request, reading, time)?;
         self.observed.count_call();
         let response = self.http.execute(built).await.map_err(|error| match error.is_connect() {

@@ -67,6 +67,27 @@ use request::ApiRequest;
 /// The result of every endpoint.
 pub type ClientResult<T> = Result<T, Error>;
 
+/// Says whether the service still runs: the port of a stopped service can belong to another program.
+#[derive(Clone)]
+pub struct ServiceCheck(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl ServiceCheck {
+    /// A check that runs before every request, so it must be fast.
+    pub fn new(is_running: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_running))
+    }
+
+    fn is_running(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for ServiceCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ServiceCheck")
+    }
+}
+
 /// Settings of a [`Client`].
 #[derive(Clone, Debug)]
 pub struct ClientSettings {
@@ -86,6 +107,8 @@ pub struct ClientSettings {
     pub retries: usize,
     /// `User-Agent` header.
     pub user_agent: String,
+    /// No request, and so no key, is sent while this check says that the service has stopped.
+    pub service_check: Option<ServiceCheck>,
 }
 
 impl ClientSettings {
@@ -100,12 +123,18 @@ impl ClientSettings {
             retry_delay: Duration::from_millis(200),
             retries: 2,
             user_agent: concat!("scandeck/", env!("CARGO_PKG_VERSION")).to_owned(),
+            service_check: None,
         }
     }
 
     /// The same settings with the origin of the key.
     pub fn with_key_source(self, source: &str) -> Self {
         Self { key_source: Some(source.into()), ..self }
+    }
+
+    /// The same settings with a check before every request.
+    pub fn with_service_check(self, check: ServiceCheck) -> Self {
+        Self { service_check: Some(check), ..self }
     }
 }
 

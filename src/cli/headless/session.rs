@@ -206,10 +206,7 @@ pub async fn local(environment: &Environment, start: bool) -> anyhow::Result<Opt
     let directory = environment.state_dir().service_dir();
     let found = if start { find_or_start(&directory).await.map(Some) } else { find(&directory).await };
     let found = found.map_err(|error| CliError::new(&error, error.hint()))?;
-    let settings = |service: LocalService| {
-        ClientSettings::new(service.base, service.key).with_key_source(&service.key_source.to_string())
-    };
-    Ok(found.map(settings))
+    Ok(found.as_ref().map(LocalService::client_settings))
 }
 
 /// There is no local service in this build.

@@ -8,13 +8,13 @@
 //! It continues to run when the dashboard ends, so that scans and loggers are not interrupted. Besides `cli` this is the
 //! only file that knows both wings.
 
-use crate::client::BaseUrl;
+use crate::client::{BaseUrl, BaseUrlError, ClientSettings, ServiceCheck};
 use crate::config::KeySource;
 use crate::contract::Stamp;
 use crate::login::login;
 use crate::service::audit::{AuditLog, AuditedCommand};
 use crate::service::scope::{PatternError, ScopeEntry, ScopeFile};
-use crate::service::{DataDir, Holder};
+use crate::service::{DataDir, Holder, ServiceInfo};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use std::fs;
@@ -36,8 +36,19 @@ pub struct LocalService {
     pub base: BaseUrl,
     pub key: SecretString,
     pub key_source: KeySource,
+    /// Whether it still runs at this URL.
+    check: ServiceCheck,
     /// A warning, for example that the URL of the loggers has changed.
     pub note: Option<String>,
+}
+
+impl LocalService {
+    /// The settings of a client. Its key is sent only while the service runs.
+    pub fn client_settings(&self) -> ClientSettings {
+        ClientSettings::new(self.base.clone(), self.key.clone())
+            .with_key_source(&self.key_source.to_string())
+            .with_service_check(self.check.clone())
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -137,18 +148,32 @@ fn host_of(target: &str) -> String {
 
 async fn found(
     directory: &DataDir,
-    info: &crate::service::ServiceInfo,
+    info: &ServiceInfo,
     started: bool,
 ) -> Result<LocalService, LocalError> {
-    let base = BaseUrl::parse(info.base_url.as_str(), false)
+    let base = base_url(info)
         .map_err(|error| LocalError::new(&error, "stop it with `scandeck stop`, then start it on 127.0.0.1"))?;
+    let check = service_check(directory.clone(), base.clone());
     let key_source = KeySource::File(info.api_key_file.clone().unwrap_or_else(|| directory.key_file()));
     let key = key_source.read().await.map_err(|error| LocalError::new(&error, error.hint().to_owned()))?;
     let note = info.previous_logger_url.as_ref().filter(|_| started).map(|old| {
         let new = &info.logger_url;
         format!("logger URLs changed from {old} to {new}; old URLs no longer record")
     });
-    Ok(LocalService { base, key, key_source, note })
+    Ok(LocalService { base, key, key_source, check, note })
+}
+
+fn base_url(info: &ServiceInfo) -> Result<BaseUrl, BaseUrlError> {
+    BaseUrl::parse(info.base_url.as_str(), false)
+}
+
+/// Whether the service of a data directory runs at this URL. An unreadable lock says nothing.
+fn service_check(directory: DataDir, base: BaseUrl) -> ServiceCheck {
+    ServiceCheck::new(move || match directory.holder() {
+        Ok(Holder::Running(Some(info))) => base_url(&info).is_ok_and(|url| url == base),
+        Ok(Holder::Running(None) | Holder::Nobody) => false,
+        Err(_) => true,
+    })
 }
 
 /// A started process that is not ready yet.
@@ -188,6 +213,18 @@ impl Started {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn key_is_not_sent_to_the_port_of_a_stopped_service() {
+        let server = wiremock::MockServer::start().await;
+        let directory = tempfile::tempdir().unwrap();
+        let base = BaseUrl::parse(&server.uri(), false).unwrap();
+        let check = service_check(DataDir::open(directory.path()).unwrap(), base.clone());
+        let settings = ClientSettings::new(base, SecretString::from("key")).with_service_check(check);
+        let error = crate::client::Client::new(settings).unwrap().list_workspaces().await.unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.is_refused), ("the local service has stopped", true));
+        assert!(server.received_requests().await.unwrap().is_empty());
+    }
 
     #[test]
     fn added_targets_are_in_the_scope_file_with_their_hosts() {
