@@ -155,6 +155,10 @@ impl Scheduler {
         if is_reported {
             self.outbox.push(PollEvent::Snapshot(snapshot));
         }
+        // Findings are not read again while no scan moves, so unmoved scans confirm them.
+        if list == ListKind::Scans && !self.moved.is_waiting() {
+            self.schedule(ListKind::Findings).confirmed = Some(at);
+        }
     }
 
     fn compare_counts(&mut self, new: &Table<Workspace>) {

@@ -165,6 +165,11 @@ impl ChangedScans {
         self.removed.extend(removed);
     }
 
+    /// Whether the findings of a scan must be read.
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty() || !self.removed.is_empty()
+    }
+
     /// The time at which the next scan is due; `now` if one is due already.
     pub fn next(&self, now: Instant, gap: Duration) -> Option<Instant> {
         if !self.removed.is_empty() {

@@ -146,11 +146,7 @@ fn host_of(target: &str) -> String {
     host.trim_matches(['[', ']']).to_owned()
 }
 
-async fn found(
-    directory: &DataDir,
-    info: &ServiceInfo,
-    started: bool,
-) -> Result<LocalService, LocalError> {
+async fn found(directory: &DataDir, info: &ServiceInfo, started: bool) -> Result<LocalService, LocalError> {
     let base = base_url(info)
         .map_err(|error| LocalError::new(&error, "stop it with `scandeck stop`, then start it on 127.0.0.1"))?;
     let check = service_check(directory.clone(), base.clone());

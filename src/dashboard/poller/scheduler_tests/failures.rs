@@ -50,6 +50,9 @@ fn failure_reports_the_last_equal_response_first() {
     let place = |is: fn(&PollEvent) -> bool| events.iter().position(is).unwrap();
     let confirmed = place(|event| matches!(event, PollEvent::Confirmed(ListKind::Targets, _)));
     assert!(confirmed < place(|event| matches!(event, PollEvent::Failed(ListKind::Targets, _))));
+    // The findings were read once, ten minutes ago, and no scan has moved since.
+    let confirmed = place(|event| matches!(event, PollEvent::Confirmed(ListKind::Findings, _)));
+    assert!(confirmed < place(|event| matches!(event, PollEvent::Failed(ListKind::Findings, _))));
 }
 
 #[test]
