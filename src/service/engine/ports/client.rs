@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::service::engine::PRODUCT;
 use crate::service::engine::pace::HostLane;
-use crate::service::engine::tls::accept_any;
+use crate::service::engine::tls::{accept_any, legacy};
 
 /// Bytes of a response that are read.
 const MAX_BYTES: usize = 16 * 1024;
@@ -57,9 +57,20 @@ impl<'a> PortClient<'a> {
         let stream = connecting.await.ok()?.ok()?;
         let stream: Box<dyn ByteStream> = match self.over_tls {
             false => Box::new(stream),
-            true => Box::new(timeout(2 * self.timeout, accept_any(stream, self.host)).await.ok()??),
+            true => self.inside_tls(stream).await?,
         };
         Some(PortConnection { stream, timeout: self.timeout, _permit: permit })
+    }
+
+    /// Completes a TLS handshake; a server that refuses current TLS gets another connection with an older protocol.
+    async fn inside_tls(&self, stream: TcpStream) -> Option<Box<dyn ByteStream>> {
+        if let Some(stream) = timeout(2 * self.timeout, accept_any(stream, self.host)).await.ok()? {
+            return Some(Box::new(stream));
+        }
+        self.lane.requests.wait().await;
+        let connecting =
+            async { legacy::connect(TcpStream::connect(self.to).await?, self.host, legacy::HELLOS[0]).await };
+        Some(Box::new(timeout(2 * self.timeout, connecting).await.ok()?.ok()?))
     }
 
     /// Sends bytes on a new connection; the first bytes of the response, or nothing.

@@ -132,6 +132,16 @@ async fn website_with_outdated_tls_is_scanned_and_the_scan_says_so() {
 }
 
 #[tokio::test]
+async fn port_scan_names_the_web_server_inside_outdated_tls() {
+    let Some(files) = ServerFiles::create() else { return };
+    let (port, _server) = files.serve("rsa", "-www -tls1 -cipher AES128-SHA:@SECLEVEL=0").await;
+    let params = json!({"port_list": [port]});
+    let result = TestScan::new(Tool::PORTS, "127.0.0.1", params).run().await;
+    let found: Vec<&str> = result.findings().map(|finding| finding.service.as_str()).collect();
+    assert_eq!(found, ["https"], "{:?}", result.raw);
+}
+
+#[tokio::test]
 async fn cut_page_of_a_server_with_outdated_tls_is_an_error() {
     let Some(files) = ServerFiles::create() else { return };
     let head = "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n";
