@@ -137,8 +137,8 @@ async fn port_scan_names_the_web_server_inside_outdated_tls() {
     let (port, _server) = files.serve("rsa", "-www -tls1 -cipher AES128-SHA:@SECLEVEL=0").await;
     let params = json!({"port_list": [port]});
     let result = TestScan::new(Tool::PORTS, "127.0.0.1", params).run().await;
-    let found: Vec<&str> = result.findings().map(|finding| finding.service.as_str()).collect();
-    assert_eq!(found, ["https"], "{:?}", result.raw);
+    result.check();
+    assert_eq!(result.output.unwrap().output_data["ports"][0]["service"], "https", "{:?}", result.raw);
 }
 
 #[tokio::test]
