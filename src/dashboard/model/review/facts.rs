@@ -134,6 +134,11 @@ impl ReviewFacts {
         self.issues.windows(2).all(|two| two[0].class() == two[1].class())
     }
 
+    /// Whether the findings have different names.
+    pub fn has_names(&self) -> bool {
+        self.issues.windows(2).any(|two| two[0].name != two[1].name)
+    }
+
     /// Whether findings and decisions are unchanged.
     fn are_current(&self, table: &Arc<Table<Issue>>, state: &TriageState) -> bool {
         self.basis.events == state.len() && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))

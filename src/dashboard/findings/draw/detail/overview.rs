@@ -8,6 +8,7 @@ use crate::query::Field;
 use crate::text;
 use crate::triage::Issue;
 use ratatui::text::{Line, Span};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Lines of evidence that it shows.
@@ -152,7 +153,7 @@ fn pair(theme: Theme, name: &'static str, value: String, lines: &mut Vec<Line<'s
     }
 }
 
-pub(crate) fn section(theme: Theme, name: &'static str, outside: &str, lines: &mut Vec<Line<'static>>) {
+pub(crate) fn section(theme: Theme, name: impl Into<Cow<'static, str>>, outside: &str, lines: &mut Vec<Line<'static>>) {
     if !outside.trim().is_empty() {
         heading(theme, name, lines);
         lines.extend(plain(text::clean_text(outside.trim()).as_ref(), theme.text()));

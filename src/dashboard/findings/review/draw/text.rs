@@ -16,6 +16,7 @@ use crate::text::{clean, start, width as width_of};
 use crate::triage::{Issue, IssueId};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -66,7 +67,11 @@ pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Is
     members(cx, facts, width, &mut lines);
     if let (true, ShownText::Read(texts)) = (facts.is_one_class(), cx.model.findings.shown.of(issue)) {
         if !texts.risk_description.trim().is_empty() {
-            section(cx.theme, "Description", &texts.vuln_description, &mut lines);
+            let name = match facts.has_names() {
+                true => format!("Description of {}", clean(&issue.name)).into(),
+                false => Cow::Borrowed("Description"),
+            };
+            section(cx.theme, name, &texts.vuln_description, &mut lines);
         }
         section(cx.theme, "Tested", &issue.test_description, &mut lines);
     }
@@ -83,7 +88,7 @@ fn members(cx: &Cx<'_>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'s
     let is_above = kinds.len() < 2 || kinds.iter().all(|kind| kind.count == 1);
     let mut issues: Vec<&Issue> = facts.issues.iter().map(|issue| &**issue).collect();
     issues.sort_by_key(|issue| Reverse(kind_of.get(&issue.id).copied().unwrap_or(usize::MAX)));
-    let has_names = issues.windows(2).any(|two| two[0].name != two[1].name);
+    let has_names = facts.has_names();
     let rows: Vec<[String; 4]> = issues
         .iter()
         .take(MEMBERS)
@@ -93,7 +98,7 @@ fn members(cx: &Cx<'_>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'s
             let decision = cx.model.assessment(issue.id);
             let decision = decision.map_or_else(String::new, |it| status::stance_words(cx, issue, it));
             let name = if has_names { clean(&issue.name).into_owned() } else { String::new() };
-            [finding::elsewhere(cx, issue), clean(&decision).into_owned(), name, kind.unwrap_or_default()]
+            [place(cx, facts, issue), clean(&decision).into_owned(), name, kind.unwrap_or_default()]
         })
         .collect();
     let widest = |column: usize| rows.iter().map(|row| width_of(&row[column])).max().unwrap_or_default();
@@ -185,7 +190,7 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
             (2, _) | (_, 1) => "differs".to_owned(),
             (_, count) => format!("{}{count}", cx.theme.glyphs.times),
         };
-        let places = places(cx, kind);
+        let places = places(cx, facts, kind);
         let shown = kind.own.iter().position(|line| *line == kind.line);
         let others = kind.own.iter().enumerate().filter(|(at, _)| Some(*at) != shown).map(|(_, line)| line);
         let own: Vec<String> = std::iter::once(&kind.line).chain(others).cloned().collect();
@@ -206,9 +211,9 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
 
 /// Lines of evidence side by side where they fit, before the places of a kind.
 fn rows_of(lines: &[String], places: Option<&str>, width: usize) -> Vec<String> {
-    let room = width.saturating_sub(2 + LABEL + places.map_or(0, |places| GAP.len() + width_of(places)));
+    let room = width.saturating_sub(2 + LABEL + places.map_or(0, |places| GAP.len() + width_of(places).min(width / 2)));
     let one = lines.join(GAP);
-    if width_of(&one) <= room { vec![one] } else { lines.to_vec() }
+    if lines.len() > 1 && width_of(&one) <= room { vec![one] } else { lines.to_vec() }
 }
 
 /// A line of evidence without a place.
@@ -219,8 +224,8 @@ fn own_line(cx: &Cx<'_>, label: &'static str, line: &str, width: usize, style: S
 }
 
 /// The first places of a kind.
-fn places(cx: &Cx<'_>, kind: &Alike) -> String {
-    let mut places: Vec<String> = kind.issues.iter().take(PLACES).map(|issue| finding::elsewhere(cx, issue)).collect();
+fn places(cx: &Cx<'_>, facts: &ReviewFacts, kind: &Alike) -> String {
+    let mut places: Vec<String> = kind.issues.iter().take(PLACES).map(|issue| place(cx, facts, issue)).collect();
     places.dedup();
     if kind.count > PLACES {
         places.push(cx.theme.glyphs.ellipsis.to_string());
@@ -228,14 +233,24 @@ fn places(cx: &Cx<'_>, kind: &Alike) -> String {
     places.join(", ")
 }
 
+/// The target of a finding, with its port if the findings have different ones.
+fn place(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> String {
+    let has_ports = facts.issues.iter().any(|other| other.port != issue.port);
+    if has_ports { finding::elsewhere(cx, issue) } else { target(cx, issue) }
+}
+
 fn kind_line(cx: &Cx<'_>, label: &str, line: &str, places: &str, width: usize) -> Line<'static> {
-    let room = width.saturating_sub(2 + LABEL + GAP.len() + width_of(places)).max(12);
-    let line = cut(cx, &cx.shown(&clean(line)), room);
+    let line = clean(line);
+    let (line, free) = (cx.shown(&line), width.saturating_sub(2 + LABEL + GAP.len()).max(24));
+    // Many places leave half of the row to the evidence.
+    let places = cut(cx, places, free.saturating_sub(width_of(&line)).max(free / 2));
+    let room = free - width_of(&places);
+    let line = cut(cx, &line, room);
     let pad = " ".repeat(room.saturating_sub(width_of(&line)));
     Line::from(vec![
         Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()),
         Span::styled(format!("{line}{pad}{GAP}"), cx.theme.text()),
-        Span::styled(places.to_owned(), cx.theme.dim()),
+        Span::styled(places, cx.theme.dim()),
     ])
 }
 
