@@ -246,7 +246,8 @@ impl NmapScan<'_> {
             let protocol = if self.is_udp { "udp" } else { "tcp" };
             tests.extend(report.scripts.iter().map(|script| script_test(script, first, protocol, "host")));
         }
-        // They count as no tests: a later scan that finds fewer open ports would count as a scan with fewer tests.
+        // Ports and scripts do not count as tests. Otherwise, a later scan with fewer open ports would count as a scan
+        // with fewer tests.
         for test in &mut tests {
             test.weight = 0;
         }

@@ -59,7 +59,7 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
     }
 }
 
-/// Checks `requests_per_second` against the rate for the location of the target, and the one that the operator allows.
+/// Checks `requests_per_second` against the limit of the target, and the limit that the operator allows.
 ///
 /// # Errors
 /// The highest rate, and who can raise it.

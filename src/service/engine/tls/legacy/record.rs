@@ -83,17 +83,18 @@ impl RecordCipher {
 
     /// A whole record; `content` has at most [`MAX_CONTENT`] bytes.
     pub fn seal(&mut self, kind: u8, content: &[u8]) -> io::Result<Vec<u8>> {
-        let head = head(self.sequence, self.version, kind, content.len());
+        let header = header(self.sequence, self.version, kind, content.len());
         self.sequence += 1;
-        let tag = self.tag(&head, content);
+        let tag = self.tag(&header, content);
         // With a random first block as content, the chain needs no other initialisation vector (RFC 4346 §6.2.3.2).
         let has_vector = self.has_vector();
         let body = match &mut self.cipher {
             Cipher::Gcm { key, salt } => {
-                let sequence = &head[..8];
+                let sequence = &header[..8];
                 let nonce = nonce(salt, sequence)?;
                 let mut body = content.to_vec();
-                key.seal_in_place_append_tag(nonce, Aad::from(&head), &mut body).map_err(|_| invalid("not sealed"))?;
+                key.seal_in_place_append_tag(nonce, Aad::from(&header), &mut body)
+                    .map_err(|_| invalid("not sealed"))?;
                 [sequence, &body].concat()
             }
             Cipher::Stream(stream) => {
@@ -127,8 +128,8 @@ impl RecordCipher {
                 let length = body.len().checked_sub(8 + key.algorithm().tag_len()).ok_or_else(bad_record)?;
                 let mut sealed = body.split_off(8);
                 let nonce = nonce(salt, &body)?;
-                let head = head(sequence, self.version, kind, length);
-                key.open_in_place(nonce, Aad::from(&head), &mut sealed).map_err(|_| bad_record())?;
+                let header = header(sequence, self.version, kind, length);
+                key.open_in_place(nonce, Aad::from(&header), &mut sealed).map_err(|_| bad_record())?;
                 sealed.truncate(length);
                 sealed
             }
@@ -161,13 +162,13 @@ impl RecordCipher {
         let size = self.mac.as_ref().map_or(0, |(hash, _)| hash.size());
         let length = body.len().checked_sub(size).ok_or_else(bad_record)?;
         let tag = body.split_off(length);
-        let head = head(sequence, self.version, kind, length);
-        let expected = self.tag(&head, &body);
+        let header = header(sequence, self.version, kind, length);
+        let expected = self.tag(&header, &body);
         if bool::from(tag.ct_eq(&expected)) { Ok(body) } else { Err(bad_record()) }
     }
 
-    fn tag(&self, head: &[u8], content: &[u8]) -> Vec<u8> {
-        self.mac.as_ref().map(|(hash, key)| hash.hmac(key, &[head, content])).unwrap_or_default()
+    fn tag(&self, header: &[u8], content: &[u8]) -> Vec<u8> {
+        self.mac.as_ref().map(|(hash, key)| hash.hmac(key, &[header, content])).unwrap_or_default()
     }
 
     fn has_vector(&self) -> bool {
@@ -176,15 +177,15 @@ impl RecordCipher {
 }
 
 /// What is authenticated beside the content: sequence number, type, version and length.
-fn head(sequence: u64, version: Version, kind: u8, length: usize) -> Vec<u8> {
-    let mut head = sequence.to_be_bytes().to_vec();
-    head.push(kind);
-    head.extend(version.wire());
-    head.extend((length as u16).to_be_bytes());
-    head
+fn header(sequence: u64, version: Version, kind: u8, length: usize) -> Vec<u8> {
+    let mut header = sequence.to_be_bytes().to_vec();
+    header.push(kind);
+    header.extend(version.wire());
+    header.extend((length as u16).to_be_bytes());
+    header
 }
 
-/// A record with its head.
+/// A record with its header.
 pub fn record(kind: u8, version: Version, body: &[u8]) -> Vec<u8> {
     let mut record = vec![kind];
     record.extend(version.wire());
