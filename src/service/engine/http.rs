@@ -7,7 +7,7 @@
 //!
 //! Each host is resolved once per scan, and connections go to the checked addresses. The client never follows redirects,
 //! uses no proxies of the environment, and accepts all certificates (the TLS scanner checks them). A server that refuses
-//! current TLS is read by an older protocol ([`LegacyHttp`]).
+//! current TLS is read over an older protocol ([`LegacyHttp`]).
 
 use std::collections::HashMap;
 use std::error::Error as _;
@@ -232,10 +232,7 @@ impl<'a> Web<'a> {
         let host = self.client(url).await?;
         let (lane, time_limit) = (&host.lane, host.time_limit);
         let Ok(_connection) = lane.connections.acquire().await else { return Err(WebError::Unresponsive) };
-        // A higher rate needs the permission of the operator, which `POST /scans` checks.
-        if self.rate.is_none_or(|rate| rate <= lane.limits.requests_per_second) {
-            lane.requests.wait().await;
-        }
+        self.wait_for(lane).await;
         self.throttle.wait().await?;
         let start = Instant::now();
         let limit = if is_patient { time_limit * 2 } else { time_limit };
@@ -255,6 +252,14 @@ impl<'a> Web<'a> {
         let host = host.map(|host| format!(" Host: {host}")).unwrap_or_default();
         self.run.raw(format!("{method} {url}{host} -> {line} ({} ms)", elapsed.as_millis())).await;
         answer
+    }
+
+    /// Waits for the rate of a host.
+    async fn wait_for(&self, lane: &HostLane) {
+        // A higher rate needs the permission of the operator, which `POST /scans` checks.
+        if self.rate.is_none_or(|rate| rate <= lane.limits.requests_per_second) {
+            lane.requests.wait().await;
+        }
     }
 
     /// Records that the target led to a log-in page.
@@ -359,8 +364,10 @@ impl<'a> Web<'a> {
         let request = host.client.request(method.clone(), url.clone()).headers(headers.clone()).timeout(limit);
         match request.send().await {
             Ok(answer) => page(url, answer, is_plain, max_body).await,
-            Err(error) => match TlsFailure::of(&error).filter(|_| host.legacy.tried(url).is_none()) {
+            Err(error) => match TlsFailure::of(&error).filter(|_| host.legacy.tried(url) != Some(false)) {
                 Some(failure) => {
+                    self.scan_pace.wait().await;
+                    self.wait_for(&host.lane).await;
                     let limits = (limit, max_body);
                     match self.legacy_exchange(host, method, url, headers, limits, Some(failure)).await {
                         // The first error says what a current client sees.
@@ -373,7 +380,7 @@ impl<'a> Web<'a> {
         }
     }
 
-    /// A request by the permissive TLS client, after a failure of the usual one if there is one.
+    /// A request with the permissive TLS client. `failure` is the preceding failure of rustls, if there was one.
     async fn legacy_exchange(
         &self,
         host: &HostClient,
@@ -393,11 +400,9 @@ impl<'a> Web<'a> {
                 (Err(WebError::Connect(_)), Some(_)) => Some(false),
                 _ => None,
             };
-            if let Some(is_needed) = is_needed {
-                host.legacy.settle(url, is_needed);
-            }
+            let is_first = is_needed.is_some_and(|is_needed| host.legacy.settle(url, is_needed));
             let (answer, negotiated) = answer?;
-            if is_needed == Some(true) {
+            if is_first {
                 let origin = url.origin().ascii_serialization();
                 let line = format!(
                     "{origin} refuses current TLS; it is read over {negotiated}. The TLS scanner shows the risks."
@@ -427,7 +432,7 @@ impl<'a> Web<'a> {
     }
 }
 
-/// Reads the body of a response. `is_plain`: it is not encoded.
+/// Reads the body of a response. `is_plain`: the body is not encoded.
 async fn page(url: &Url, mut answer: Response, is_plain: bool, max_body: usize) -> Result<HttpPage, WebError> {
     let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
     let mut body = Vec::new();
@@ -461,7 +466,7 @@ fn has_no_length(headers: &HeaderMap) -> bool {
     !headers.contains_key(CONTENT_LENGTH) && !headers.contains_key(TRANSFER_ENCODING)
 }
 
-/// Whether the server closed a TLS connection without the message that announces it, as many old ones do.
+/// Whether the server closed a TLS connection without close_notify, as many old ones do.
 fn lacks_close_notify(error: &reqwest::Error) -> bool {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     causes.last().is_some_and(|cause| cause.to_string().contains("close_notify"))
@@ -497,11 +502,13 @@ fn web_error(error: reqwest::Error) -> WebError {
 #[cfg(test)]
 mod host_tests {
     use serde_json::json;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::mpsc;
 
     use super::*;
     use crate::contract::Tool;
     use crate::service::address::Address;
+    use crate::service::engine::hostile_tests::server;
     use crate::service::engine::pace::Lanes;
     use crate::service::engine::testing::{ChangingResolver, TestScan};
 
@@ -541,5 +548,24 @@ mod host_tests {
         assert!(web.is_home(&http) && web.is_home(&https) && !web.is_home(&other));
         web.settle(&https);
         assert!(!web.is_home(&http) && web.is_home(&https));
+    }
+
+    #[tokio::test]
+    async fn attempt_with_outdated_tls_keeps_the_rate_of_the_scan() {
+        // Refuses every handshake.
+        let port = server(|mut stream| async move {
+            let _ = stream.read(&mut [0; 4096]).await;
+            let _ = stream.write_all(&[21, 3, 1, 0, 2, 2, 40]).await;
+        })
+        .await;
+        let scan = TestScan::new(Tool::WEBSITE, &format!("https://127.0.0.1:{port}/"), json!({}));
+        let (job, lanes, events) = (scan.job.clone(), Lanes::new(64), mpsc::channel(16).0);
+        let settings = scan.engine_settings();
+        let run = ScanRun::new(&job, Address::parse(&job.target).unwrap(), &settings, &lanes, events);
+        let web = Web::new(&run, Some(4), Authentication::default(), 10);
+        let (start, url) = (Instant::now(), Url::parse(&job.target).unwrap());
+        assert!(matches!(web.get(&url).await, Err(WebError::Connect(_))));
+        assert!(start.elapsed() >= Duration::from_secs(1) / 4, "{:?}", start.elapsed());
+        assert_eq!(web.client(&url).await.unwrap().legacy.tried(&url), Some(false));
     }
 }

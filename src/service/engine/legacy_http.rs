@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use futures::future::BoxFuture;
 use hyper::{Request, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connected, Connection};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::{Body, Method, Response};
 use rustls::InvalidMessage;
@@ -29,6 +29,9 @@ use url::Url;
 
 use super::http::WebError;
 use super::tls::legacy::{self, LegacyStream, NegotiatedTls};
+
+/// Time after which an unused connection is closed: no request limits what a server sends on it.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The client for the servers of one host.
 pub struct LegacyHttp {
@@ -43,7 +46,7 @@ pub struct LegacyHttp {
 pub enum TlsFailure {
     /// Client and server have no protocol in common.
     Refused,
-    /// It may have another reason, such as a server under load.
+    /// The failure may have another cause, such as a server under load.
     Unclear,
 }
 
@@ -89,9 +92,22 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
 impl LegacyHttp {
     /// A client that connects to these addresses only.
     pub fn new(ips: &[IpAddr], connect_timeout: Duration, connections: usize, user_agent: String) -> Self {
-        let connector = LegacyConnector { ips: ips.into(), connect_timeout, hello: Arc::default() };
-        let client =
-            Client::builder(TokioExecutor::new()).pool_max_idle_per_host(connections).build::<_, Body>(connector);
+        Self::with_idle_timeout(ips, connect_timeout, connections, user_agent, IDLE_TIMEOUT)
+    }
+
+    fn with_idle_timeout(
+        ips: &[IpAddr],
+        connect_timeout: Duration,
+        connections: usize,
+        user_agent: String,
+        idle_timeout: Duration,
+    ) -> Self {
+        let connector = LegacyConnector { ips: ips.into(), connect_timeout, hellos: Arc::default() };
+        let client = Client::builder(TokioExecutor::new())
+            .pool_max_idle_per_host(connections)
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(idle_timeout)
+            .build::<_, Body>(connector);
         Self { client, user_agent, ports: Mutex::default() }
     }
 
@@ -106,10 +122,15 @@ impl LegacyHttp {
         url.port_or_known_default().filter(|_| url.scheme() == "https").and_then(|port| ports.get(&port).copied())
     }
 
-    /// Remembers whether the server of this URL is read by this client.
-    pub fn settle(&self, url: &Url, serves: bool) {
+    /// Remembers whether the server of this URL is read by this client; true if this is the first success. A failure
+    /// after a success changes nothing: concurrent requests may overload an old server.
+    pub fn settle(&self, url: &Url, serves: bool) -> bool {
+        let Some(port) = url.port_or_known_default() else { return false };
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
-        ports.extend(url.port_or_known_default().map(|port| (port, serves)));
+        let served = ports.entry(port).or_insert(false);
+        let is_new = serves && !*served;
+        *served |= serves;
+        is_new
     }
 
     /// Sends a request without body. The response is not encoded.
@@ -147,15 +168,15 @@ impl LegacyHttp {
 struct LegacyConnector {
     ips: Arc<[IpAddr]>,
     connect_timeout: Duration,
-    /// The version of the hello that the server answered.
-    hello: Arc<OnceLock<legacy::Version>>,
+    /// The version of the hello that the server of a port answered.
+    hellos: Arc<Mutex<HashMap<u16, legacy::Version>>>,
 }
 
 impl LegacyConnector {
     async fn connect(self, uri: Uri) -> io::Result<TokioIo<LegacyStream<TcpStream>>> {
         let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
         let port = uri.port_u16().unwrap_or(443);
-        let known = self.hello.get().copied();
+        let known = self.hellos.lock().unwrap_or_else(PoisonError::into_inner).get(&port).copied();
         let mut failure = io::Error::from(ErrorKind::NotConnected);
         for version in legacy::HELLOS.into_iter().filter(|version| known.is_none_or(|known| *version == known)) {
             for ip in self.ips.iter() {
@@ -166,7 +187,7 @@ impl LegacyConnector {
                 // Once for the connection, once for the handshake.
                 match timeout(self.connect_timeout * 2, connecting).await {
                     Ok(Ok(stream)) => {
-                        let _ = self.hello.set(version);
+                        self.hellos.lock().unwrap_or_else(PoisonError::into_inner).insert(port, version);
                         return Ok(TokioIo::new(stream));
                     }
                     Ok(Err(error)) => failure = error,
@@ -196,5 +217,65 @@ impl Service<Uri> for LegacyConnector {
 impl Connection for LegacyStream<TcpStream> {
     fn connected(&self) -> Connected {
         Connected::new().extra(self.negotiated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use rcgen::{CertificateParams, KeyPair};
+    use rustls::crypto::aws_lc_rs;
+    use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+    use rustls::server::ServerConfig;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::mpsc;
+    use tokio_rustls::TlsAcceptor;
+
+    use super::*;
+    use crate::service::engine::hostile_tests::server;
+
+    const LIMIT: Duration = Duration::from_secs(30);
+
+    fn client() -> LegacyHttp {
+        let idle_timeout = Duration::from_millis(1);
+        LegacyHttp::with_idle_timeout(&[Ipv4Addr::LOCALHOST.into()], LIMIT, 4, "scandeck".to_owned(), idle_timeout)
+    }
+
+    #[test]
+    fn failure_after_success_changes_nothing_and_success_after_failure_is_new() {
+        let (client, url) = (client(), Url::parse("https://shop.test/").unwrap());
+        assert!(!client.settle(&url, false) && client.tried(&url) == Some(false));
+        assert!(client.settle(&url, true) && client.serves(&url));
+        assert!(!client.settle(&url, true) && !client.settle(&url, false) && client.serves(&url));
+        assert_eq!(client.tried(&Url::parse("https://shop.test:8443/").unwrap()), None);
+    }
+
+    #[tokio::test]
+    async fn unused_connection_is_closed() {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_protocol_versions(&[&rustls::version::TLS12])
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key)
+            .unwrap();
+        let (acceptor, (ended, mut end)) = (TlsAcceptor::from(Arc::new(config)), mpsc::channel(1));
+        let port = server(move |stream| {
+            let (acceptor, ended) = (acceptor.clone(), ended.clone());
+            async move {
+                let mut stream = acceptor.accept(stream).await.unwrap();
+                let _ = stream.read(&mut [0; 1024]).await;
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+                let _ = stream.read(&mut [0; 1024]).await;
+                let _ = ended.send(()).await;
+            }
+        })
+        .await;
+        let (client, url) = (client(), Url::parse(&format!("https://127.0.0.1:{port}/")).unwrap());
+        client.send(Method::GET, &url, HeaderMap::new()).await.unwrap().0.bytes().await.unwrap();
+        assert!(timeout(LIMIT, end.recv()).await.is_ok(), "the connection is open");
     }
 }

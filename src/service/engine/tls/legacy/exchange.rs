@@ -3,6 +3,7 @@
 use aws_lc_rs::agreement::{self, EphemeralPrivateKey, UnparsedPublicKey};
 use aws_lc_rs::rand::SystemRandom;
 use num_bigint::BigUint;
+use tokio::task::spawn_blocking;
 use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::public_key::PublicKey;
 
@@ -26,12 +27,19 @@ pub struct AgreedSecret {
 
 /// Agrees on a secret. `message` is the body of ServerKeyExchange, empty if there was none; its signature is not read.
 /// None if the server sent unusable parameters.
-pub fn agree(exchange: KeyExchange, offered: Version, certificate: &[u8], message: &[u8]) -> Option<AgreedSecret> {
-    match exchange {
-        KeyExchange::Rsa => encrypted(offered, certificate),
-        KeyExchange::FiniteField => finite_field(message),
-        KeyExchange::EllipticCurve => elliptic_curve(message),
-    }
+pub async fn agree(
+    exchange: KeyExchange,
+    offered: Version,
+    certificate: Vec<u8>,
+    message: Vec<u8>,
+) -> Option<AgreedSecret> {
+    let arithmetic = move || match exchange {
+        KeyExchange::Rsa => encrypted(offered, &certificate),
+        KeyExchange::FiniteField => finite_field(&message),
+        KeyExchange::EllipticCurve => elliptic_curve(&message),
+    };
+    // A long prime takes tens of milliseconds, in which a thread of the runtime would serve nothing else.
+    spawn_blocking(arithmetic).await.ok().flatten()
 }
 
 /// A random secret, encrypted by PKCS #1 v1.5. The arithmetic is done here, since libraries refuse short keys.
@@ -109,6 +117,8 @@ fn padded(number: &BigUint, size: usize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -149,13 +159,32 @@ mod tests {
         assert_eq!(elliptic_curve(&[[3, 0, 23, 65, 4].as_slice(), &[7; 64]].concat()), None);
     }
 
+    #[test]
+    fn arithmetic_waits_for_a_thread_outside_the_runtime() {
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        runtime.block_on(async {
+            let busy = spawn_blocking(move || released.recv());
+            let message = parameters([&[0xff; MAX_BITS as usize / 8], &[2], &[3]]);
+            let mut agreeing = pin!(agree(KeyExchange::FiniteField, Version::Tls12, Vec::new(), message));
+            assert!(futures::poll!(&mut agreeing).is_pending());
+            release.send(()).unwrap();
+            busy.await.unwrap().unwrap();
+            assert!(agreeing.await.is_some());
+        });
+    }
+
     proptest! {
         #[test]
         fn any_message_is_read_without_panic(
             message in prop::collection::vec(any::<u8>(), 0..100),
             exchange in proptest::sample::select(&[KeyExchange::Rsa, KeyExchange::FiniteField, KeyExchange::EllipticCurve][..]),
         ) {
-            agree(exchange, Version::Tls12, &message, &message);
+            match exchange {
+                KeyExchange::Rsa => encrypted(Version::Tls12, &message),
+                KeyExchange::FiniteField => finite_field(&message),
+                KeyExchange::EllipticCurve => elliptic_curve(&message),
+            };
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A TLS client for pages of servers that rustls refuses: TLS 1.0 to 1.2 with the cipher suites of their time.
+//! A TLS client for servers that rustls refuses: TLS 1.0 to 1.2 with the cipher suites of their time.
 //!
 //! ```text
 //!   ► ClientHello
@@ -8,11 +8,12 @@
 //!   ◄► content                                                                                (record, stream)
 //! ```
 //!
-//! The scanner only reads pages with it, so that weak servers can be scanned at all; nothing else may use it. It protects
-//! against nobody: it checks neither the certificate nor the signature of the key exchange (the other clients of the
-//! scanner accept every certificate too), accepts every prime and key length, and its arithmetic takes a time that depends
-//! on the secrets. What it does check is that a record arrived as the peer sent it. See RFC 2246, RFC 4346, RFC 5246.
+//! Only scans use this client, to read pages and to name services of weak servers. It protects against nobody: it
+//! checks neither the certificate nor the signature of the key exchange (the other clients of the scanner accept every
+//! certificate too), accepts every prime and key length, and its arithmetic takes a time that depends on the secrets.
+//! What it does check is that a record arrived as the peer sent it. See RFC 2246, RFC 4346, RFC 5246.
 
+use std::mem::take;
 use std::{fmt, io};
 
 use rand::random;
@@ -48,11 +49,11 @@ const WARNING: u8 = 1;
 const CLOSE_NOTIFY: u8 = 0;
 const NO_RENEGOTIATION: u8 = 100;
 
-/// Bytes of a handshake that are read.
+/// Most bytes of a handshake that are read.
 const MAX_HANDSHAKE: usize = 128 * 1024;
-/// Records of a handshake that are read.
+/// Most records of a handshake that are read.
 const MAX_RECORDS: usize = 1000;
-/// Bytes of the proof in Finished.
+/// Bytes of verify_data in Finished.
 const PROOF: usize = 12;
 
 /// The versions to try: a hello of TLS 1.2 lets the server choose, but a few old ones understand no hello but their own.
@@ -79,9 +80,9 @@ pub async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     let (version, legacy) =
         version.zip(LegacySuite::of(suite)).ok_or_else(|| invalid("no ServerHello with an offered suite"))?;
     let prf = legacy.prf(version);
-    let AgreedSecret { secret, message } =
-        agree(legacy.exchange, offer.version, &handshake.certificate, &handshake.key_exchange)
-            .ok_or_else(|| invalid("unusable key exchange"))?;
+    let (certificate, key_exchange) = (take(&mut handshake.certificate), take(&mut handshake.key_exchange));
+    let agreed = agree(legacy.exchange, offer.version, certificate, key_exchange).await;
+    let AgreedSecret { secret, message } = agreed.ok_or_else(|| invalid("unusable key exchange"))?;
     let seed = [random, handshake.random].concat();
     let master = prf.derive(&secret, b"master secret", &seed, 48);
     let seed = [handshake.random, random].concat();
@@ -89,7 +90,7 @@ pub async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
         ciphers(legacy, version, prf, &master, &seed).ok_or_else(|| invalid("unusable keys"))?;
 
     let mut flight = Vec::new();
-    if handshake.asks_certificate {
+    if handshake.requests_certificate {
         // An empty list: the scanner has no certificate.
         flight.extend(handshake.message(11, &[0, 0, 0]));
     }
@@ -138,19 +139,18 @@ impl fmt::Display for NegotiatedTls {
 /// The messages so far.
 #[derive(Default)]
 struct Handshake {
-    /// All messages of both sides, without the heads of records.
+    /// All messages of both sides, without the record headers.
     transcript: Vec<u8>,
     /// Received bytes that are no whole message yet.
     received: Vec<u8>,
     version: Option<Version>,
     suite: u16,
-    /// Records that were read.
     records: usize,
     /// The random number of the server.
     random: [u8; 32],
     certificate: Vec<u8>,
     key_exchange: Vec<u8>,
-    asks_certificate: bool,
+    requests_certificate: bool,
 }
 
 impl Handshake {
@@ -164,7 +164,7 @@ impl Handshake {
                         self.certificate = hello::certificates(&body).into_iter().next().unwrap_or_default()
                     }
                     (12, Some(_)) => self.key_exchange = body,
-                    (13, Some(_)) => self.asks_certificate = true,
+                    (13, Some(_)) => self.requests_certificate = true,
                     (14, Some(_)) => return Ok(()),
                     // CertificateStatus.
                     (22, Some(_)) => {}
@@ -252,7 +252,7 @@ fn ciphers(
     let sizes = [suite.mac.map_or(0, |hash| hash.size()), suite.cipher.key_size(), suite.cipher.iv_size()];
     let block = prf.derive(master, b"key expansion", seed, 2 * sizes.iter().sum::<usize>());
     let mut rest = &block[..];
-    // MAC keys, keys and vectors, of the client first.
+    // MAC keys, keys and IVs, of the client first.
     let mut cut = |size| {
         let (part, tail) = rest.split_at_checked(size)?;
         rest = tail;

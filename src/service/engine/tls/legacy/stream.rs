@@ -11,9 +11,11 @@ use super::{ALERT, CLOSE_NOTIFY, DATA, HANDSHAKE, NO_RENEGOTIATION, NegotiatedTl
 
 /// Bytes that are read at once.
 const CHUNK: usize = 8 * 1024;
+/// Most consecutive records without content, such as warnings. They may arrive at any time, also between requests.
+const MAX_EMPTY: usize = 1000;
 
-/// A connection after its handshake. The end of the connection is the end of the stream, with or without the message that
-/// announces it: HTTP knows from its own lengths whether a body was cut.
+/// A connection after its handshake. The end of the connection is the end of the stream, with or without close_notify:
+/// HTTP knows from its own lengths whether a body was cut.
 pub struct LegacyStream<S> {
     inner: S,
     pub negotiated: NegotiatedTls,
@@ -24,6 +26,8 @@ pub struct LegacyStream<S> {
     /// Content that was not read yet.
     content: Vec<u8>,
     content_at: usize,
+    /// Records since the last content.
+    empty_records: usize,
     /// Records that were not sent yet.
     outgoing: Vec<u8>,
     is_ended: bool,
@@ -32,7 +36,8 @@ pub struct LegacyStream<S> {
 impl<S> LegacyStream<S> {
     pub fn new(inner: S, negotiated: NegotiatedTls, read: RecordCipher, write: RecordCipher) -> Self {
         let (received, content, outgoing) = (Vec::new(), Vec::new(), Vec::new());
-        Self { inner, negotiated, read, write, received, content, content_at: 0, outgoing, is_ended: false }
+        let (content_at, empty_records, is_ended) = (0, 0, false);
+        Self { inner, negotiated, read, write, received, content, content_at, empty_records, outgoing, is_ended }
     }
 
     /// Opens the next whole record that was received; false if there is none.
@@ -46,6 +51,10 @@ impl<S> LegacyStream<S> {
         let body = body.to_vec();
         self.received.drain(..5 + length);
         let opened = self.read.open(kind, body)?;
+        self.empty_records = if kind == DATA && !opened.is_empty() { 0 } else { self.empty_records + 1 };
+        if self.empty_records > MAX_EMPTY {
+            return Err(invalid("too many records without content"));
+        }
         match (kind, &opened[..]) {
             (DATA, _) => {
                 self.content = opened;
@@ -54,10 +63,12 @@ impl<S> LegacyStream<S> {
             (ALERT, [_, CLOSE_NOTIFY]) => self.is_ended = true,
             (ALERT, [WARNING, _]) => {}
             (ALERT, [_, alert]) => return Err(invalid(&format!("alert {alert}"))),
-            // HelloRequest: the server may go on without a second handshake.
+            // HelloRequest: the server may go on without a second handshake. One refusal at a time, since a server that
+            // reads none could send requests without end.
             (HANDSHAKE, [0, ..]) => {
-                let refusal = self.write.seal(ALERT, &[WARNING, NO_RENEGOTIATION])?;
-                self.outgoing.extend(refusal);
+                if self.outgoing.is_empty() {
+                    self.outgoing = self.write.seal(ALERT, &[WARNING, NO_RENEGOTIATION])?;
+                }
             }
             _ => return Err(invalid("unexpected record")),
         }
@@ -132,7 +143,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for LegacyStream<S> {
         Pin::new(&mut this.inner).poll_flush(context)
     }
 
-    /// Closes the connection. A server that waits for an announcement of the end does not need one after a response.
+    /// Closes the connection. Sends no close_notify: after a response, no server needs it.
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         ready!(this.poll_send(context))?;

@@ -2,24 +2,37 @@
 //! it are skipped.
 
 use std::io::Write;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256, PKCS_RSA_SHA256, SignatureAlgorithm};
+use reqwest::Method;
+use reqwest::header::HeaderMap;
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, duplex};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
+use tokio::sync::{Barrier, mpsc};
+use url::Url;
 
 use super::record::MAX_RECORD;
 use super::*;
 use crate::contract::Tool;
-use crate::service::engine::ScanOutcome;
+use crate::service::address::Address;
 use crate::service::engine::hostile_tests::server;
+use crate::service::engine::http::Web;
+use crate::service::engine::legacy_http::LegacyHttp;
+use crate::service::engine::pace::Lanes;
+use crate::service::engine::params::Authentication;
+use crate::service::engine::run::ScanRun;
 use crate::service::engine::testing::TestScan;
+use crate::service::engine::{ScanEvent, ScanOutcome};
 
 /// Files for `openssl s_server`.
 struct ServerFiles {
@@ -163,22 +176,69 @@ async fn cut_page_of_a_server_with_outdated_tls_is_an_error() {
 async fn closed_connection_does_not_make_a_current_server_outdated() {
     let Some(files) = ServerFiles::create() else { return };
     let (behind, _server) = files.serve("rsa", "-www -tls1_2 -cipher ECDHE-RSA-AES128-GCM-SHA256").await;
-    let is_first = AtomicBool::new(true);
-    let port = server(move |mut stream| {
-        let is_first = is_first.swap(false, Ordering::Relaxed);
+    let port = closing_first(1, behind).await;
+    let params = json!({"scan_type": "custom", "attack_active": [], "discovery": []});
+    let result = TestScan::new(Tool::WEBSITE, &format!("https://127.0.0.1:{port}/"), params).run().await;
+    result.check();
+    assert!(!result.info.iter().any(|line| line.contains("refuses current TLS")), "{:?}", result.info);
+}
+
+/// A server that closes the first connections together, and passes the others on.
+async fn closing_first(count: usize, behind: u16) -> u16 {
+    let (left, both) = (AtomicUsize::new(count), Arc::new(Barrier::new(count)));
+    server(move |mut stream| {
+        let is_closed = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+        let both = Arc::clone(&both);
         async move {
-            if is_first {
+            if is_closed {
                 let _ = stream.read(&mut [0; 16]).await;
+                both.wait().await;
             } else if let Ok(mut server) = TcpStream::connect(("127.0.0.1", behind)).await {
                 let _ = tokio::io::copy_bidirectional(&mut stream, &mut server).await;
             }
         }
     })
+    .await
+}
+
+#[tokio::test]
+async fn concurrent_first_requests_are_read_and_reported_once() {
+    let Some(files) = ServerFiles::create() else { return };
+    let (behind, _server) = files.serve("rsa", "-www -tls1 -cipher AES128-SHA:@SECLEVEL=0").await;
+    let port = closing_first(2, behind).await;
+    let scan = TestScan::new(Tool::WEBSITE, &format!("https://127.0.0.1:{port}/"), json!({}));
+    let (job, lanes, (sender, mut events)) = (scan.job.clone(), Lanes::new(64), mpsc::channel(64));
+    let settings = scan.engine_settings();
+    let run = ScanRun::new(&job, Address::parse(&job.target).unwrap(), &settings, &lanes, sender);
+    let (web, url) = (Web::new(&run, None, Authentication::default(), 10), Url::parse(&job.target).unwrap());
+    let (first, second) = tokio::join!(web.get(&url), web.get(&url));
+    assert_eq!((first.unwrap().status, second.unwrap().status), (200, 200));
+    let events = std::iter::from_fn(|| events.try_recv().ok()).collect::<Vec<_>>();
+    assert_eq!(events.iter().filter(|event| matches!(event, ScanEvent::Info(_))).count(), 1, "{events:?}");
+}
+
+/// Two servers on one host, of which the second ends the connection on a hello of TLS 1.2.
+#[tokio::test]
+async fn each_port_has_its_own_version_of_the_hello() {
+    let Some(files) = ServerFiles::create() else { return };
+    let (first, _server) = files.serve("rsa", "-www -tls1 -cipher AES128-SHA:@SECLEVEL=0").await;
+    let (behind, _server) = files.serve("rsa", "-www -tls1 -cipher AES128-SHA:@SECLEVEL=0").await;
+    let second = server(move |mut stream| async move {
+        // The header of the record, the header of the message, the version.
+        let mut start = [0; 11];
+        let is_read = stream.read_exact(&mut start).await.is_ok() && start[9..] == [3, 1];
+        let Ok(mut server) = TcpStream::connect(("127.0.0.1", behind)).await else { return };
+        if is_read && server.write_all(&start).await.is_ok() {
+            let _ = tokio::io::copy_bidirectional(&mut stream, &mut server).await;
+        }
+    })
     .await;
-    let params = json!({"scan_type": "custom", "attack_active": [], "discovery": []});
-    let result = TestScan::new(Tool::WEBSITE, &format!("https://127.0.0.1:{port}/"), params).run().await;
-    result.check();
-    assert!(!result.info.iter().any(|line| line.contains("refuses current TLS")), "{:?}", result.info);
+    let client = LegacyHttp::new(&[Ipv4Addr::LOCALHOST.into()], Duration::from_secs(9), 4, "scandeck".to_owned());
+    for port in [first, second, first] {
+        let url = Url::parse(&format!("https://127.0.0.1:{port}/")).unwrap();
+        let (_, negotiated) = client.send(Method::GET, &url, HeaderMap::new()).await.unwrap();
+        assert_eq!(negotiated.to_string(), "TLS 1.0 with RSA_AES_128_CBC_SHA");
+    }
 }
 
 #[test]
@@ -317,4 +377,40 @@ async fn request_of_server_for_renegotiation_is_refused_and_content_goes_on() {
     assert_eq!(content.unwrap(), b"page");
     let refusal = cipher(Direction::Open).open(ALERT, sent[5..].to_vec()).unwrap();
     assert_eq!((sent[0], &refusal[..]), (ALERT, &[WARNING, NO_RENEGOTIATION][..]));
+}
+
+#[tokio::test]
+async fn server_that_reads_no_refusal_gets_one() {
+    let mut server = cipher(Direction::Seal);
+    let mut bytes = Vec::new();
+    (0..500).for_each(|_| bytes.extend(server.seal(HANDSHAKE, &[0, 0, 0, 0]).unwrap()));
+    bytes.extend(server.seal(DATA, b"page").unwrap());
+    let negotiated = NegotiatedTls { version: Version::Tls11, suite: 0x002f };
+    let (client, mut other_end) = duplex(16);
+    let stream = tokio::io::join(&bytes[..], client);
+    let mut stream = LegacyStream::new(stream, negotiated, cipher(Direction::Open), cipher(Direction::Seal));
+    let mut page = [0; 4];
+    stream.read_exact(&mut page).await.unwrap();
+    assert_eq!(&page, b"page");
+    let (mut sent, length) =
+        (Vec::new(), cipher(Direction::Seal).seal(ALERT, &[WARNING, NO_RENEGOTIATION]).unwrap().len());
+    let (_, read) = tokio::join!(stream.shutdown(), other_end.read_to_end(&mut sent));
+    assert_eq!((read.unwrap(), sent.len()), (length, length));
+}
+
+#[tokio::test]
+async fn endless_records_without_content_are_an_error() {
+    for (kind, body) in [(HANDSHAKE, &[0, 0, 0, 0][..]), (DATA, &[]), (ALERT, &[WARNING, 112])] {
+        let mut server = cipher(Direction::Seal);
+        let bytes = (0..10_000).flat_map(|_| server.seal(kind, body).unwrap()).collect::<Vec<_>>();
+        assert_eq!(read_all(&bytes).await.0.unwrap_err().to_string(), "too many records without content", "{kind}");
+    }
+    // Content between them.
+    let mut server = cipher(Direction::Seal);
+    let mut bytes = Vec::new();
+    for _ in 0..3 {
+        (0..900).for_each(|_| bytes.extend(server.seal(DATA, b"").unwrap()));
+        bytes.extend(server.seal(DATA, b"page").unwrap());
+    }
+    assert_eq!(read_all(&bytes).await.0.unwrap(), b"pagepagepage");
 }
