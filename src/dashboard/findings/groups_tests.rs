@@ -156,3 +156,13 @@ fn moving_in_detail_skips_headers() {
         "no row of the group is below it"
     );
 }
+
+#[test]
+fn masked_group_name_leaves_room_for_its_count() {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Targets(table((1..=3).map(|id| target(id, &format!("d{id}.io"))))));
+    app.keys("3 b t : 'mask' enter");
+    let frame = app.frame();
+    let headers: Vec<&String> = frame.iter().filter(|line| line.contains("▸ ") && line.contains("host-")).collect();
+    assert!(headers.len() == 3 && headers.iter().all(|line| line.contains(" 2       2 ")), "{}", frame.join("\n"));
+}

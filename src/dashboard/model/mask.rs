@@ -80,14 +80,14 @@ impl Model {
     /// Masks everything that leaves the dashboard by these effects.
     pub(crate) fn mask_effects(&mut self, effects: &mut Vec<Effect>) {
         let Some(mask) = self.mask().cloned() else { return };
-        let is_payload = |effect: &Effect| matches!(effect, Effect::Copy { what, text } if what.starts_with("payload ") && mask.text(text) != *text);
-        if effects.iter().any(is_payload) {
-            effects.retain(|effect| !is_payload(effect));
-            self.notify(Tone::Bad, "payload not copied: its masked URL records nothing · :mask off first");
+        let is_useless = |effect: &Effect| matches!(effect, Effect::Copy { text, needs_names: true, .. } if mask.text(text) != *text);
+        if effects.iter().any(is_useless) {
+            effects.retain(|effect| !is_useless(effect));
+            self.notify(Tone::Bad, "URL not copied: a masked URL records nothing · :mask off first");
         }
         for effect in effects.iter_mut() {
             match effect {
-                Effect::Copy { what, text } => {
+                Effect::Copy { what, text, .. } => {
                     *text = mask.text(text).into_owned();
                     *what = format!("masked {what}");
                 }

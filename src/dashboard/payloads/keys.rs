@@ -48,7 +48,8 @@ fn notify_no_payload(model: &mut Model) {
 pub(crate) fn copy_as(model: &mut Model, shape: PayloadShape, effects: &mut Vec<Effect>) {
     let Some(payload) = model.payload_at_hand() else { return notify_no_payload(model) };
     let what = format!("payload {} as {shape}", payload.token);
-    effects.push(Effect::Copy { what, text: text::clean_text(&shape.of(&payload.url)).into_owned() });
+    let text = text::clean_text(&shape.of(&payload.url)).into_owned();
+    effects.push(Effect::Copy { what, text, needs_names: true });
 }
 
 /// Creates a payload of the current logger for the selected finding and target.
@@ -144,7 +145,8 @@ pub(crate) fn handle_drawn(
     match &payload_request.into {
         None => {
             let what = format!("payload {} of logger {}", first.token, first.label);
-            effects.push(Effect::Copy { what, text: text::clean_text(&first.url).into_owned() });
+            let text = text::clean_text(&first.url).into_owned();
+            effects.push(Effect::Copy { what, text, needs_names: true });
             model.captures.payloads.last = Some(first.token);
             model.captures.payloads.fresh = Some((first.token, model.now.mono));
             let edit = Action::Payload(PayloadAction::EditPlace);

@@ -16,7 +16,7 @@ pub(crate) fn handle_key(model: &mut Model, plot: Plot, action: Option<Action>, 
             if text.lines().count() < 2 {
                 return model.notify(Tone::Plain, "nothing to copy: the plot has no data");
             }
-            return effects.push(Effect::Copy { what, text });
+            return effects.push(Effect::Copy { what, text, needs_names: false });
         }
         Some(Action::Edit(EditAction::Close)) => {
             model.overlay.modals.pop();

@@ -39,7 +39,7 @@ impl EventLoop {
                     client.cancel(id);
                 }
             }
-            Effect::Copy { what, text } => self.copy(what, text),
+            Effect::Copy { what, text, .. } => self.copy(what, text),
             Effect::Save { name, content } => {
                 self.write(async move { Msg::Saved(blocking(move || calls::save(&name, &content)).await) });
             }

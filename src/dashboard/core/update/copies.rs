@@ -62,8 +62,12 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         CopyAction::Shapes => return payloads::prompt_shape(model),
         CopyAction::Raw => None,
     };
+    let needs_names = matches!(action, CopyAction::Obvious | CopyAction::Url) && has_recording_url(model);
     match made {
-        Some((what, text)) => effects.push(copy(what, &text)),
+        Some((what, text)) => {
+            let text = text::clean_text(&text).into_owned();
+            effects.push(Effect::Copy { what, text, needs_names });
+        }
         None => model.notify(Tone::Plain, NOTHING),
     }
 }
@@ -138,7 +142,7 @@ fn save_json(model: &mut Model, effects: &mut Vec<Effect>) {
 }
 
 fn copy(what: impl Into<String>, text: &str) -> Effect {
-    Effect::Copy { what: what.into(), text: text::clean_text(text).into_owned() }
+    Effect::Copy { what: what.into(), text: text::clean_text(text).into_owned(), needs_names: false }
 }
 
 /// The text that is copied most: the URL of a logger or capture, the name of a target, else the id.
@@ -153,6 +157,15 @@ fn obvious(model: &Model) -> Option<(String, String)> {
             Some(("name".to_owned(), name.to_string()))
         }
         _ => model.selected_id(pane).map(|id| ("id".to_owned(), model.service_id(pane, id).to_string())),
+    }
+}
+
+/// Whether the URL of the selected row is one to send requests to: that of a logger or payload.
+fn has_recording_url(model: &Model) -> bool {
+    match model.navigation.focus.pane {
+        Pane::Loggers | Pane::Payloads => true,
+        Pane::Captures => model.lists.captures.current(&model.data.captures).is_none(),
+        _ => false,
     }
 }
 

@@ -44,7 +44,7 @@ fn masked_screen_shows_no_names_in_any_pane() {
 fn masked_copies_and_files_have_stand_ins() {
     let mut dashboard = TestDashboard::new();
     dashboard.keys(": 'mask' enter 2");
-    let [Effect::Copy { what, text }] = &dashboard.keys("y j")[..] else { panic!("no copy") };
+    let [Effect::Copy { what, text, .. }] = &dashboard.keys("y j")[..] else { panic!("no copy") };
     assert!(what.starts_with("masked ") && text.contains("host-") && !text.contains("acme"), "{text}");
     let [Effect::Save { content, .. }] = &dashboard.keys("y f")[..] else { panic!("no file") };
     assert!(!String::from_utf8_lossy(content).contains("acme"));
@@ -60,10 +60,11 @@ fn masked_payload_is_not_copied_and_command_gets_no_address() {
     let mut dashboard = TestDashboard::new();
     dashboard.keys(": 'mask' enter");
     let text = "http://127.0.0.1:8765/l/abc".to_owned();
-    let mut effects = vec![Effect::Copy { what: "payload abc of logger probe".to_owned(), text }];
+    let what = "payload abc of logger probe".to_owned();
+    let mut effects = vec![Effect::Copy { what, text, needs_names: true }];
     dashboard.model.mask_effects(&mut effects);
     assert_eq!(effects, []);
-    assert!(dashboard.notices().contains("payload not copied"), "{}", dashboard.notices());
+    assert!(dashboard.notices().contains("URL not copied"), "{}", dashboard.notices());
 }
 
 #[test]
@@ -94,4 +95,27 @@ fn names_that_arrive_later_are_masked() {
     dashboard.feed(Snapshot::Targets(table([target(1, "new.customer.example")])));
     let screen = dashboard.frame().join("\n");
     assert!(!screen.contains("customer") && screen.contains("host-"), "{screen}");
+}
+
+#[test]
+fn masked_url_that_records_nothing_is_copied_by_no_key() {
+    let mut dashboard = TestDashboard::new();
+    dashboard.keys("3 p : 'mask' enter");
+    let has_copy = |effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Copy { .. }));
+    let shapes = ["p", "s", "h", "u", "x", "i", "v", "c"].map(|shape| format!("y p {shape}"));
+    let urls = ["y y", "y u", "p"].map(str::to_owned);
+    for keys in urls.into_iter().chain(shapes) {
+        for pane in ["5 h", "g p"] {
+            let effects = dashboard.keys(&format!("{pane} {keys}"));
+            assert!(!has_copy(&effects), "{pane} {keys}: {effects:?}");
+            assert!(dashboard.notices().contains("URL not copied"), "{pane} {keys}: {}", dashboard.notices());
+            dashboard.keys("esc");
+        }
+    }
+    // These describe the row.
+    for keys in ["5 h y c", "5 h y j", "5 h y v", "g p y j", "g p y v"] {
+        let effects = dashboard.keys(keys);
+        let [Effect::Copy { text, .. }] = &effects[..] else { panic!("{keys}: {effects:?}") };
+        assert!(!NAMES.iter().any(|name| text.to_lowercase().contains(name)), "{keys}: {text}");
+    }
 }

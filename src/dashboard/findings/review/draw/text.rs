@@ -97,7 +97,7 @@ fn members(cx: &Cx<'_>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'s
                 kind_of.get(&issue.id).filter(|_| !is_above).map(|&at| cx.shown(&clean(&kinds[at].line)).into_owned());
             let decision = cx.model.assessment(issue.id);
             let decision = decision.map_or_else(String::new, |it| status::stance_words(cx, issue, it));
-            let name = if has_names { clean(&issue.name).into_owned() } else { String::new() };
+            let name = if has_names { cx.shown(&clean(&issue.name)).into_owned() } else { String::new() };
             [place(cx, facts, issue), clean(&decision).into_owned(), name, kind.unwrap_or_default()]
         })
         .collect();
