@@ -213,7 +213,8 @@ fn draw_heat_map(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, heat_map: &HeatMap) 
     }
     let name = |name: &str| cx.shown(&text::clean(name)).into_owned();
     let longest = classes.iter().map(|class| text::width(class) as u16 + 1).max().unwrap_or_default();
-    let free = area.width.saturating_sub(targets.len() as u16 * CELL);
+    let wanted = targets.len().saturating_mul(CELL.into()).min(area.width.into()) as u16;
+    let free = area.width - wanted;
     let names = longest.min(free.max(area.width / 3));
     let columns = targets.len().min(usize::from((area.width - names) / CELL));
     let short = |id: Option<TargetId>| id.and_then(|id| cx.facts.short_name(id));

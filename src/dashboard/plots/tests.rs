@@ -94,3 +94,11 @@ fn plot_of_progress_shows_observed_points_of_selected_scan() {
     app.at += Duration::from_secs(1);
     assert!(!app.frame().join("\n").contains("Progress of the scan"), "nothing was observed of this scan");
 }
+
+#[test]
+fn heat_map_of_more_targets_than_columns_of_a_screen_is_drawn() {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Findings(table((1..=13_200).map(|id| finding(id, id, "Banner", Risk::Info)))));
+    app.keys("3 : 'plot heatmap' enter");
+    assert!(app.frame().join("\n").contains("Banner"), "{}", app.frame().join("\n"));
+}
