@@ -100,10 +100,10 @@ pub struct List<T: Item> {
     pub marks: BTreeSet<T::Id>,
     /// Where `v` began a range.
     pub range_from: Option<RowRef<T::Id>>,
-    /// Items that are shown although the filter hides them, because a decision on them was recorded (see `stay`).
+    /// Items that are shown although the filter hides them, because a decision on them was recorded (see `retained_rows.rs`).
     pub retained: BTreeMap<T::Id, RetainedRow<T::Id>>,
-    /// The number of these items that the filter hides.
-    pub retained_only: usize,
+    /// Those of them that the filter hides.
+    pub retained_only: Vec<T::Id>,
     /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
@@ -135,7 +135,7 @@ impl<T: Item> Default for List<T> {
             marks: BTreeSet::new(),
             range_from: None,
             retained: BTreeMap::new(),
-            retained_only: 0,
+            retained_only: Vec::new(),
             filter: String::new(),
             earlier: Vec::new(),
             sort: 0,

@@ -157,6 +157,12 @@ impl Model {
     }
 }
 
+/// The retained rows that the filter hides.
+pub(super) fn retained_only<T: Item>(list: &List<T>, table: &Table<T>, matching: &RowSet) -> Vec<T::Id> {
+    let is_hidden = |id: &T::Id| table.position(*id).is_some_and(|at| !matching.has(at));
+    list.retained.keys().copied().filter(is_hidden).collect()
+}
+
 /// The rows of a list in order. Also counts the rows that each part of the query hides.
 fn rows<T: Item>(
     list: &mut List<T>,
@@ -170,15 +176,13 @@ fn rows<T: Item>(
     list.why = explain(&query, cache.evaluator(), source, scope.as_ref());
     let own = (!list.order.is_empty()).then(|| cache.order(&list.order, source));
     let order = own.as_ref().map_or_else(|| table.order(list.sort), |order| order.as_slice()).iter().copied();
-    list.retained_only = 0;
+    list.retained_only.clear();
     let rows: Vec<u32> = if query.is_empty() && scope.is_none() {
         order.collect()
     } else {
         let mut matching = cache.matches(&query, source);
-        for at in list.retained.keys().filter_map(|&id| table.position(id)) {
-            list.retained_only += usize::from(!matching.has(at));
-            matching.set(at);
-        }
+        list.retained_only = retained_only(list, table, &matching);
+        list.retained_only.iter().filter_map(|&id| table.position(id)).for_each(|at| matching.set(at));
         scope.iter().for_each(|scope| matching.and(scope));
         order.filter(|&row| matching.has(row as usize)).collect()
     };

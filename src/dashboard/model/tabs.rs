@@ -4,6 +4,7 @@ use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs, UNDECIDED};
 use crate::dashboard::input::{Action, Context, ViewAction};
 use crate::dashboard::model::Model;
+use crate::dashboard::model::rows::retained_only;
 use crate::query::{ParseError, Query, QueryKind, SortKey, query_of};
 
 impl Model {
@@ -190,8 +191,7 @@ impl Model {
             let source = model.listed(&table);
             if !list.retained.is_empty() {
                 let matching = cache.matches(&query_of(&list.filter, QueryKind::Findings), &source);
-                let retained = list.retained.keys().filter_map(|&id| table.position(id));
-                list.retained_only = retained.filter(|&at| !matching.has(at)).count();
+                list.retained_only = retained_only(list, &table, &matching);
             }
             queries.iter().map(|query| cache.matches(query, &source).count()).collect()
         });

@@ -23,9 +23,14 @@ const COLUMNS: [TableColumn; 7] = [
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let remote = &cx.model.data.payloads;
     let new = key(cx, Context::Everywhere, Action::Payload(PayloadAction::Plant));
-    let is_one_technique = is_constant(sampled_items::<Payload>(cx).map(|(_, payload)| &payload.technique));
+    let shown = || sampled_items::<Payload>(cx).map(|(_, payload)| payload);
+    let has_technique = shown().any(|payload| !payload.technique.is_empty());
+    let is_one_technique = !has_technique || is_constant(shown().map(|payload| &payload.technique));
+    let is_one_logger = cx.model.data.loggers.value().is_some_and(|loggers| loggers.len() == 1);
+    let is_one_logger = is_one_logger || is_constant(shown().map(|payload| &payload.label));
     let columns = COLUMNS.map(|column| match column.title {
         "TECHNIQUE" => column.constant(is_one_technique),
+        "LOGGER" => column.constant(is_one_logger),
         _ => column,
     });
     let pane = ListPane {

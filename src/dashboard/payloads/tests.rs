@@ -290,3 +290,12 @@ fn hits_are_counted_by_archive_and_unknown_until_complete() {
     app.keys("1 j enter");
     assert!(app.model.captures.payloads.hits.is_empty() && !app.model.captures.payloads.counted, "another workspace");
 }
+
+#[test]
+fn book_hides_logger_and_technique_that_tell_no_payloads_apart() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 120, rows: 40 };
+    app.keys("3 p g p");
+    let shown = app.frame().join("\n");
+    assert!(shown.contains("PLACEMENT") && !shown.contains("TECHNIQUE") && !shown.contains("LOGGER "), "{shown}");
+}

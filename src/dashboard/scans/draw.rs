@@ -25,6 +25,8 @@ const COLUMNS: [TableColumn; 9] = [
     TableColumn::fixed("ID", 6).right().expendable(3),
 ];
 
+/// Columns of an IPv4 address and a port: `127.0.0.1:41555`.
+const HOST_PORT: u16 = 15;
 /// Columns of the progress without a bar and without the reason of a failure.
 const PROGRESS: u16 = 11;
 /// Columns of the percentage after a bar, with the blank before it.
@@ -54,6 +56,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let targets = cx.widest_target(scans().map(|scan| scan.target_id));
     let found = scans().map(|scan| found_words(cx, scan, u16::MAX).width()).max().unwrap_or(0);
     let is_running = scans().any(|scan| scan.status_name == ScanStatus::Running);
+    let has_ended = scans().any(|scan| scan.has_ended());
     let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !cx.facts.is_incomplete(scan.id);
     let is_all_done = scans().all(is_done);
     let ids = scans().map(|scan| scan.id.to_string().len() + 1).max().unwrap_or(0).max("ID".len()) as u16;
@@ -63,11 +66,12 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
         .map(|column| match column.title {
             "TOOL" => column.omitted(cx.facts.is_one_tool),
             // The scope beside the filter names the target.
-            "TARGET" => column.content(targets, 0).omitted(cx.model.navigation.scope.target.is_some()),
+            "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
             "FOUND" => column.content(found, 0),
             "TESTS" => TableColumn::fixed("TESTS", tests_width).right().expendable(2).omitted(cx.facts.has_no_tests),
             "ID" => TableColumn::fixed("ID", ids).right().expendable(if has_twins { 1 } else { 3 }),
             "ETA" => column.constant(!is_running),
+            "ENDED" => column.constant(!has_ended),
             // The glyph shows that a scan is done.
             "PROGRESS" if is_all_done => column.at_most(PROGRESS).constant(true),
             "PROGRESS" if cx.facts.scans.running + cx.facts.scans.failed == 0 => column.at_most(PROGRESS),
@@ -341,4 +345,22 @@ fn test_lines(theme: Theme, tests: &[Test]) -> Vec<Line<'static>> {
         ])
     };
     tests.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dashboard::testing::*;
+
+    #[test]
+    fn running_scans_show_the_port_of_their_target_and_no_end() {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size { columns: 120, rows: 40 };
+        app.feed(Snapshot::Targets(table((1..=3).map(|id| target(id, &format!("http://127.0.0.1:1839{id}"))))));
+        app.feed(Snapshot::Scans(table((1..=3).map(|id| scan(id, id, ScanStatus::Running, 40 + id)))));
+        app.keys("4");
+        let frame = app.frame();
+        let row = frame.iter().find(|line| line.contains("41%")).unwrap();
+        assert!(row.contains(":18391"), "{}", frame.join("\n"));
+        assert!(!frame.join("\n").contains("ENDED"), "{}", frame.join("\n"));
+    }
 }

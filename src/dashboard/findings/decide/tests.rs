@@ -113,15 +113,29 @@ fn marked_rows_are_decided_and_undo_restores_marks() {
 #[test]
 fn list_counts_the_decided_rows_that_its_filter_hides() {
     let mut app = TestDashboard::new();
-    let names_them = |app: &mut TestDashboard| app.frame().join("\n").contains("2 decided · r removes them");
+    let names_them = |app: &mut TestDashboard| app.frame().join("\n").contains("2 decided · r hides them");
     app.keys("3 / 'is:undecided' enter g g");
     assert!(!names_them(&mut app));
     assert!(!app.frame().join("\n").contains("DECISION"));
     app.keys("f j f");
     assert!(app.frame().join("\n").contains("DECISION"));
     assert!(names_them(&mut app), "{}", app.frame().join("\n"));
+    // A row that the filter shows again does not count.
+    app.keys("j f u");
+    assert!(names_them(&mut app), "{}", app.frame().join("\n"));
     app.keys("r");
     assert!(!names_them(&mut app));
+}
+
+#[test]
+fn column_of_decisions_is_as_wide_as_the_widest_one() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 120, rows: 40 };
+    app.keys("3 c");
+    let frame = app.frame();
+    let row = frame.iter().find(|line| line.contains("Private key") && line.contains(" confirmed")).unwrap();
+    let after = row.split_once(" confirmed").unwrap().1;
+    assert!(after.chars().take_while(|letter| *letter == ' ').count() < 2, "{}", frame.join("\n"));
 }
 
 #[test]

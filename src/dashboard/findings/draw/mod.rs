@@ -29,7 +29,7 @@ const COLUMNS: [TableColumn; 11] = [
     TableColumn::fixed("FIRST SEEN", 10).right().expendable(2).from(FULL_TITLES),
     TableColumn::fixed("LAST SEEN", 9).right().expendable(2).from(LAST_SEEN),
     TableColumn::fixed("DECISION", DECISION).expendable(1).below(LAST_SEEN),
-    TableColumn::fixed("DECISION", FULL_DECISION).expendable(1).from(LAST_SEEN),
+    TableColumn::fixed("DECISION", DECISION).expendable(1).from(LAST_SEEN),
 ];
 
 /// Tables of fewer columns name the first sighting `AGE`, as queries do.
@@ -39,10 +39,8 @@ const LAST_SEEN: u16 = 130;
 
 /// Columns of an IPv4 address and a port: `127.0.0.1:41555`.
 pub(crate) const HOST_PORT: u16 = 15;
-/// Columns of the decision: the longest word is `accepted·svc`.
-const DECISION: u16 = 12;
-/// Columns of the decision in full: the longest is `risk accepted·svc`.
-const FULL_DECISION: u16 = 17;
+/// Columns of the title `DECISION`; longer decisions widen the column.
+const DECISION: u16 = 8;
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     if let (Some(by), Some(_)) = (cx.model.lists.finding_groups.by, cx.model.data.findings.value()) {
@@ -79,24 +77,28 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     })
 }
 
-/// `2 decided · r removes them`: rows that the filter hides, but that remain until it is applied again.
+/// `2 decided · r hides them`: rows that the filter hides, but that remain until it is applied again.
 pub(crate) fn retained_note(cx: &Cx<'_>) -> Line<'static> {
     let list = &cx.model.lists.findings;
-    if list.retained_only == 0 {
+    if list.retained_only.is_empty() {
         return Line::default();
     }
     let is_decided = |id: &IssueId| cx.model.assessment(*id).is_some_and(|known| !known.is_undecided());
-    let kept = if list.retained.keys().all(is_decided) { "decided" } else { "kept" };
+    let reason = if list.retained_only.iter().all(is_decided) { "decided" } else { "no longer match" };
     let refresh = key(cx, Context::Everywhere, Action::App(AppAction::Refresh));
-    let note = format!("{} {kept} {} {refresh} removes them", list.retained_only, cx.theme.glyphs.separator);
+    let note = format!("{} {reason} {} {refresh} hides them", list.retained_only.len(), cx.theme.glyphs.separator);
     words(note, cx.theme.warn())
 }
 
 /// The columns for the shown findings.
 fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
-    let has_decision = sampled_items::<Issue>(cx).any(|(at, issue)| {
-        has_decision(cx, issue, cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment))
-    });
+    let assessed = || {
+        let assessments = &cx.model.findings.triage.assessments;
+        sampled_items::<Issue>(cx).map(|(at, issue)| (issue, assessments.get(at).map(|assessment| &**assessment)))
+    };
+    let has_decision = assessed().any(|(issue, assessment)| has_decision(cx, issue, assessment));
+    let decisions = |name| assessed().map(move |(issue, known)| decision_cell(cx, issue, known, name).width()).max();
+    let decision_width = |name| decisions(name).unwrap_or(0).max(DECISION.into()) as u16;
     let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
     let has_port = |issue: &Issue| issue.port == 0 || plain_target(cx, issue).ends_with(&format!(":{}", issue.port));
     let targets_have_ports = sampled_items::<Issue>(cx).all(|(_, issue)| has_port(issue));
@@ -109,7 +111,10 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
             "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
             "KP" => column.omitted(cx.facts.has_no_flag),
             "PORT" => column.omitted(cx.facts.is_one_port || targets_have_ports).constant(is_one_port),
-            "DECISION" => column.constant(!has_decision),
+            "DECISION" => {
+                let name = if column.from < LAST_SEEN { short_name } else { Verdict::phrase };
+                column.at_least(decision_width(name)).constant(!has_decision)
+            }
             _ => column,
         })
         .to_vec()

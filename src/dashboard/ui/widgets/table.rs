@@ -71,6 +71,11 @@ impl TableColumn {
         Self { most: columns, ..self }
     }
 
+    /// Widens a fixed column.
+    pub const fn at_least(self, columns: u16) -> Self {
+        Self { least: columns, most: columns, ..self }
+    }
+
     /// A column whose widest cell has so many columns; at most `kept` of them are never cut for the content of others.
     pub fn content(self, columns: usize, kept: u16) -> Self {
         let content = u16::try_from(columns).unwrap_or(u16::MAX);
