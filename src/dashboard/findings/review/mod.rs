@@ -23,6 +23,9 @@ use std::sync::Arc;
 const CARDS: &str = "review";
 /// The setting that stores the progress.
 const PROGRESS: &str = "review_progress";
+/// How the notices about a pause and about its end begin: each replaces the other.
+const PAUSED: &str = "review paused";
+const RESUMED: &str = "review resumed";
 
 pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &mut Vec<Effect>) {
     match action {
@@ -73,7 +76,8 @@ fn ids_of(review: &Review) -> HashSet<i64> {
 }
 
 fn resume(model: &mut Model, review: Box<Review>) {
-    let notice = format!("review resumed, {}", plural(review.len(), "card"));
+    model.overlay.notices.remove_starting(&[PAUSED]);
+    let notice = format!("{RESUMED}, {}", plural(review.len(), "card"));
     let not_on_cards = count_not_on_cards(model, &review);
     model.findings.review = Some(review);
     open(model);
@@ -218,7 +222,8 @@ pub(crate) fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
         false => {
             pause(model);
             let key = model.key_label(Context::Findings, Action::Review(ReviewAction::Open));
-            model.notify(Tone::Plain, format!("review paused · {key} resumes"));
+            model.overlay.notices.remove_starting(&[RESUMED]);
+            model.notify(Tone::Plain, format!("{PAUSED} · {key} resumes"));
         }
     }
 }

@@ -279,6 +279,9 @@ fn resumed_review_names_shown_findings_that_it_does_not_have() {
     app.keys("B");
     let notice = "review resumed, 3 cards · 1 shown finding not included · S ends this review";
     assert!(app.notices().contains(notice), "{}", app.notices());
+    assert!(!app.notices().contains("review paused"), "{}", app.notices());
+    app.keys("esc");
+    assert!(!app.notices().contains("review resumed"), "{}", app.notices());
 }
 
 #[test]
