@@ -329,7 +329,11 @@ impl EventLoop {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.take_key(key),
             Event::Mouse(event) => self.queue.push_back(Msg::Mouse(event)),
             Event::Paste(text) => self.queue.push_back(Msg::Paste(text)),
-            Event::Resize(columns, rows) => self.queue.push_back(Msg::Resize(Size { columns, rows })),
+            Event::Resize(columns, rows) => {
+                // The terminal may have its old size again before the next frame, with other rows.
+                self.terminal.clear();
+                self.queue.push_back(Msg::Resize(Size { columns, rows }));
+            }
             _ => {}
         }
     }
