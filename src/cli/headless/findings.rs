@@ -18,6 +18,7 @@ use crate::export::{Export, ExportFormat, ExportRow};
 use crate::query::{Query, QueryKind};
 use crate::report::evidence_cell;
 use crate::text::plural;
+use serde::Deserialize;
 use serde_json::Value;
 
 #[derive(Args, Clone, Debug)]
@@ -175,17 +176,22 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Replaces numbers and JSON of a finding by words: its tool, its OWASP category, and a line per row of its evidence.
+/// Replaces numbers and JSON of a finding with words: its tool, its OWASP category, and a line per row of its evidence.
 fn put_words(finding: &mut Value) {
-    let tool = finding["tool_id"].as_i64().map(Tool);
-    if let Some(name) = tool.and_then(Tool::name) {
-        finding["tool_id"] = Value::from(format!("{name} ({})", finding["tool_id"]));
+    let Value::Object(fields) = finding else { return };
+    if let Some(tool) = fields.get_mut("tool_id")
+        && let Some(name) = tool.as_i64().map(Tool).and_then(Tool::name)
+    {
+        *tool = Value::from(format!("{name} ({tool})"));
     }
-    if let Ok(owasp) = serde_json::from_value::<Owasp>(finding["owasp"].take()) {
-        finding["owasp"] = Value::from(owasp.label());
+    if let Some(owasp) = fields.get_mut("owasp")
+        && let Ok(read) = Owasp::deserialize(&*owasp)
+    {
+        *owasp = Value::from(read.label());
     }
-    let evidence = finding["vuln_evidence"].take();
-    finding["vuln_evidence"] = Value::from(evidence_cell(&Evidence::from_value(&evidence)));
+    if let Some(evidence) = fields.get_mut("vuln_evidence") {
+        *evidence = Value::from(evidence_cell(&Evidence::from_value(evidence)));
+    }
 }
 
 pub(super) fn not_found(id: &str) -> CliError {
@@ -208,4 +214,20 @@ pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
         let (risk, last_seen) = (row.risk(), or_dash(issue.last_seen));
         cells![issue.finding.id, risk, row.target, row.port(), issue.name, verdict, issue.presence.label(), last_seen]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn words_replace_known_values_and_nothing_else() {
+        let mut finding = json!({"tool_id": 170, "owasp": {"owasp_2021": "A01"}});
+        put_words(&mut finding);
+        assert_eq!(finding, json!({"tool_id": "Website Scanner (170)", "owasp": "A01:2021"}));
+        let mut unknown = json!({"tool_id": "x", "owasp": 5});
+        put_words(&mut unknown);
+        assert_eq!(unknown, json!({"tool_id": "x", "owasp": 5}));
+    }
 }

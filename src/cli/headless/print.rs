@@ -209,7 +209,7 @@ fn fields(value: &Value) -> String {
     let mut out = String::new();
     for (name, value) in fields {
         let shown = plain(value);
-        let shown = text::clean_text(&shown);
+        let shown = if shown.is_empty() { "–".into() } else { text::clean_text(&shown) };
         let pad = " ".repeat(widest.saturating_sub(text::width(name)) + GAP);
         let indent = format!("\n{}", " ".repeat(widest + GAP));
         out.push_str(format!("{}{pad}{}", text::clean(name), shown.replace('\n', &indent)).trim_end());
@@ -224,6 +224,9 @@ fn plain(value: &Value) -> Cow<'_, str> {
         Value::String(text) => Cow::Borrowed(text),
         Value::Array(items) if items.iter().all(Value::is_string) => {
             Cow::Owned(items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"))
+        }
+        Value::Array(items) if !items.iter().any(|item| item.is_object() || item.is_array()) => {
+            Cow::Owned(items.iter().map(plain).collect::<Vec<_>>().join(", "))
         }
         other => Cow::Owned(format!("{other:#}")),
     }
@@ -273,7 +276,7 @@ mod tests {
 
     #[test]
     fn single_item_has_one_field_per_line() {
-        let value = serde_json::json!({"id": 4, "name": "a\x07", "lines": ["one", "two"], "none": null});
-        assert_eq!(fields(&value), "id     4\nname   a␇\nlines  one\n       two\nnone   –\n");
+        let value = serde_json::json!({"id": 4, "name": "a\x07", "lines": ["one", "two"], "none": null, "ids": [3, 5], "tags": []});
+        assert_eq!(fields(&value), "id     4\nname   a␇\nlines  one\n       two\nnone   –\nids    3, 5\ntags   –\n");
     }
 }
