@@ -190,7 +190,10 @@ fn with_causes(error: &anyhow::Error) -> String {
     for cause in error.chain().map(ToString::to_string) {
         // Without the number of the operating system: `(os error 2)`.
         let cause = match cause.rsplit_once(" (os error ") {
-            Some((text, number)) if number.ends_with(')') => text.to_lowercase(),
+            Some((text, number)) if number.ends_with(')') => match text.rsplit_once(": ") {
+                Some((subject, cause)) => format!("{subject}: {}", cause.to_lowercase()),
+                None => text.to_lowercase(),
+            },
             _ => cause,
         };
         if !text.contains(&cause) {
@@ -211,6 +214,8 @@ mod tests {
         let error = anyhow::Result::<()>::Err(CliError::new("file not found", "create it").into());
         let error = error.context("cannot start").unwrap_err();
         assert_eq!(message(&error), "scandeck: cannot start: file not found\n  create it");
+        let denied = anyhow::anyhow!("cannot read /Srv/Key: Permission denied (os error 13)");
+        assert_eq!(message(&denied), "scandeck: cannot read /Srv/Key: permission denied");
         assert_eq!(message(&anyhow::anyhow!("plain")), "scandeck: plain");
         assert_eq!(message(&CliError::new("file not found", "").into()), "scandeck: file not found");
     }

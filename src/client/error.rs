@@ -115,7 +115,7 @@ impl Error {
 
     /// A request to a local service that has stopped.
     pub(super) fn service_stopped() -> Self {
-        Self { is_refused: true, ..Self::new(ErrorKind::Connect, "the local service has stopped") }
+        Self { is_refused: true, ..Self::new(ErrorKind::Connect, "local service stopped") }
     }
 
     pub(super) fn with_status(mut self, status: u16) -> Self {
@@ -266,9 +266,12 @@ impl From<reqwest::Error> for Error {
                 return Self::new(ErrorKind::Connect, "cannot resolve the host name");
             }
             _ if at_connect => "cannot connect",
-            // The text of hyper for the alert of a TLS server.
-            _ if chain.contains("invalid HTTP version") => {
-                return Self::new(ErrorKind::Connect, "the port responds, but not with HTTP; use https://");
+            // The texts of hyper for a response that is not HTTP, such as the alert of a TLS server or a greeting.
+            _ if ["invalid HTTP version", "unexpected message"].iter().any(|text| chain.contains(text)) => {
+                return Self::new(
+                    ErrorKind::Connect,
+                    "the port responds, but not with HTTP; use https:// if it has TLS",
+                );
             }
             _ => "the connection was lost",
         };
@@ -312,7 +315,7 @@ const TLS_PROBLEMS: [(&str, &str, &str); 6] = [
         "the certificate is from an unknown authority",
         "trust a private CA with SSL_CERT_FILE or in the system's trust store",
     ),
-    ("InvalidContentType", "the port responds, but not with TLS; use http://", ""),
+    ("InvalidContentType", "the port responds, but not with TLS; use http:// if it is plain HTTP", ""),
     ("CaUsedAsEndEntity", "the certificate of the server is a CA certificate", RENEW),
     ("certificate expired", "the certificate has expired", RENEW),
     ("not valid yet", "the certificate is not valid yet; check the clock", ""),

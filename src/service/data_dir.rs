@@ -56,7 +56,7 @@ pub struct DirLock(#[allow(dead_code)] File);
 #[derive(Debug)]
 pub enum Holder {
     Nobody,
-    /// `service.json` is missing while the service starts.
+    /// `service.json` is missing while the service starts or stops.
     Running(Option<Box<ServiceInfo>>),
 }
 

@@ -207,8 +207,15 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     };
     dir.write_info(&info).map_err(files(dir.path()))?;
     // Nothing below fails, so a failed start leaves no task running.
-    let tasks = spawn_tasks(&app, sockets, tls, runner, shares, callback_key, &shutdown.child_token());
-    let shutdown = tokio::spawn(shut_down(tasks, store, lock));
+    let stop = CancellationToken::new();
+    let tasks = spawn_tasks(&app, sockets, tls, runner, shares, callback_key, &stop);
+    let shutdown = tokio::spawn(async move {
+        shutdown.cancelled().await;
+        // Before the ports are free: clients send their key only while `service.json` names the port.
+        dir.take_last_info();
+        stop.cancel();
+        shut_down(tasks, store, lock).await;
+    });
     Ok(Running { base_url, logger_base, api_key, identity, notes, shutdown })
 }
 

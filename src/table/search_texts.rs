@@ -49,7 +49,7 @@ pub(super) struct SearchTextsBuilder {
 }
 
 impl SearchTextsBuilder {
-    /// A builder for a table of which many rows are in the table of these texts.
+    /// A builder for a table that shares many rows with the table of these texts.
     pub fn following(before: &SearchTexts, rows: usize) -> Self {
         let part = |part: &SearchPart| SearchPart { texts: Arc::clone(&part.texts), text_of: Vec::with_capacity(rows) };
         Self { texts: SearchTexts { parts: before.parts.each_ref().map(part) }, ..Self::default() }

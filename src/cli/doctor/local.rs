@@ -21,7 +21,7 @@ pub fn check(environment: &Environment) -> Vec<Diagnosis> {
     };
     let state = match dir.holder() {
         Ok(Holder::Nobody) => of("not running; `scandeck serve` starts it".to_owned()),
-        Ok(Holder::Running(None)) => of("starting".to_owned()),
+        Ok(Holder::Running(None)) => of("starting or stopping".to_owned()),
         Ok(Holder::Running(Some(info))) => of(format!("{} (pid {})", info.base_url, info.pid)),
         Err(error) => return unusable(error),
     };

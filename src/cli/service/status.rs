@@ -21,7 +21,7 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
     let Some(dir) = directory.existing()? else { return not_running() };
     let text = match dir.holder()? {
         Holder::Nobody => return not_running(),
-        Holder::Running(None) => "the service is starting\n".to_owned(),
+        Holder::Running(None) => "the service is starting or stopping\n".to_owned(),
         Holder::Running(Some(info)) => summary(&dir, &info, &activity(&dir, info.logger_days).await?),
     };
     stdio::print(text.as_bytes())?;

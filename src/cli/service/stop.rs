@@ -27,7 +27,7 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
     let Some(dir) = directory.existing()? else { return not_running() };
     let info = match dir.holder()? {
         Holder::Nobody => return not_running(),
-        Holder::Running(info) => info.context("the service is starting; try again in a moment")?,
+        Holder::Running(info) => info.context("the service is starting or stopping; try again in a moment")?,
     };
     let pid = i32::try_from(info.pid).ok().and_then(Pid::from_raw).context("service.json contains no process id")?;
     kill_process(pid, Signal::TERM)

@@ -147,7 +147,7 @@ pub struct CommandRun {
     pub variables: Vec<(&'static str, String)>,
     /// JSON for its standard input.
     pub input: String,
-    /// Whether these are masked; the command then does not get the address of the service either.
+    /// Whether variables and input are masked; the command then does not get the address of the service either.
     pub is_masked: bool,
 }
 

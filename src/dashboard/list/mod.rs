@@ -44,7 +44,7 @@ use std::sync::Arc;
 pub(crate) fn order_words(name: &str) -> String {
     match name {
         "newest" => "newest first".to_owned(),
-        "now" => "by current state".to_owned(),
+        "now" => "by current status".to_owned(),
         name => format!("by {name}"),
     }
 }

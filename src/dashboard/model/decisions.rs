@@ -42,7 +42,7 @@ impl Model {
         if self.findings.triage.basis.as_ref() == Some(&basis) {
             // An equal response makes the rows of a failed read current again.
             if let Remote::Fresh { at, .. } = self.data.occurrences {
-                self.data.findings.confirm(at);
+                self.data.findings.confirm(self.last_confirmed(at));
             }
             return;
         }
@@ -65,6 +65,14 @@ impl Model {
         effects.push(Effect::Correlate(self.connection.generation, Box::new(input)));
     }
 
+    /// The time of a read of the findings, or a later time at which unmoved scans confirmed them.
+    fn last_confirmed(&self, read: Stamp) -> Stamp {
+        match &self.data.findings {
+            Remote::Fresh { at, .. } | Remote::Stale { at, .. } => read.max(*at),
+            Remote::Unknown | Remote::Failed(_) => read,
+        }
+    }
+
     /// Takes new rows.
     pub(crate) fn handle_correlated(&mut self, generation: Generation, correlated: Correlated) {
         self.findings.triage.arranging = false;
@@ -76,7 +84,7 @@ impl Model {
             Remote::Unknown | Remote::Failed(_) => return,
         };
         let before = self.data.findings.value().cloned();
-        self.data.findings.succeed(correlated.issues, at);
+        self.data.findings.succeed(correlated.issues, self.last_confirmed(at));
         if let Remote::Stale { problem, .. } = &self.data.occurrences {
             self.data.findings.fail(Arc::clone(problem));
         }

@@ -121,7 +121,8 @@ impl Model {
     /// Until the service ends a running scan because of its time limit; at least a second.
     fn time_to_limit(&self, scan: ScanId) -> Option<Duration> {
         let scan = self.data.scans.value()?.get(scan)?;
-        let end = scan.start_time?.0.as_second() + scan.max_scan_time? * 60;
+        let limit = scan.max_scan_time.filter(|minutes| *minutes > 0)?.checked_mul(60)?;
+        let end = scan.start_time?.0.as_second().checked_add(limit)?;
         Some(Duration::from_secs(u64::try_from(end - self.service_now().as_second()).unwrap_or(0).max(1)))
     }
 

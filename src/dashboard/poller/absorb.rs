@@ -156,8 +156,14 @@ impl Scheduler {
             self.outbox.push(PollEvent::Snapshot(snapshot));
         }
         // Findings are not read again while no scan moves, so unmoved scans confirm them.
-        if list == ListKind::Scans && !self.moved.is_waiting() {
-            self.schedule(ListKind::Findings).confirmed = Some(at);
+        let findings = ListKind::Findings;
+        if list == ListKind::Scans
+            && self.cached.contains_key(&findings)
+            && self.is_free(FetchSlot::List(findings))
+            && !self.is_requested(findings)
+            && !self.moved.is_waiting()
+        {
+            self.schedule(findings).confirmed = Some(at);
         }
     }
 

@@ -215,7 +215,7 @@ impl Scheduler {
         self.schedules.entry(list).or_default()
     }
 
-    fn is_requested(&self, list: ListKind) -> bool {
+    pub(super) fn is_requested(&self, list: ListKind) -> bool {
         self.schedules.get(&list).is_some_and(|schedule| schedule.is_requested)
     }
 

@@ -36,7 +36,7 @@ pub struct LocalService {
     pub base: BaseUrl,
     pub key: SecretString,
     pub key_source: KeySource,
-    /// Whether it still runs at this URL.
+    /// Whether the service still runs at this URL.
     check: ServiceCheck,
     /// A warning, for example that the URL of the loggers has changed.
     pub note: Option<String>,
@@ -163,12 +163,11 @@ fn base_url(info: &ServiceInfo) -> Result<BaseUrl, BaseUrlError> {
     BaseUrl::parse(info.base_url.as_str(), false)
 }
 
-/// Whether the service of a data directory runs at this URL. An unreadable lock says nothing.
+/// Whether the service of a data directory runs at this URL.
 fn service_check(directory: DataDir, base: BaseUrl) -> ServiceCheck {
     ServiceCheck::new(move || match directory.holder() {
         Ok(Holder::Running(Some(info))) => base_url(&info).is_ok_and(|url| url == base),
-        Ok(Holder::Running(None) | Holder::Nobody) => false,
-        Err(_) => true,
+        Ok(Holder::Running(None) | Holder::Nobody) | Err(_) => false,
     })
 }
 
@@ -218,7 +217,7 @@ mod tests {
         let check = service_check(DataDir::open(directory.path()).unwrap(), base.clone());
         let settings = ClientSettings::new(base, SecretString::from("key")).with_service_check(check);
         let error = crate::client::Client::new(settings).unwrap().list_workspaces().await.unwrap_err();
-        assert_eq!((error.to_string().as_str(), error.is_refused), ("the local service has stopped", true));
+        assert_eq!((error.to_string().as_str(), error.is_refused), ("local service stopped", true));
         assert!(server.received_requests().await.unwrap().is_empty());
     }
 

@@ -90,7 +90,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
         .to_vec()
 }
 
-/// Columns of a capture without a payload, its source or its logger: a dash and a blank.
+/// Columns of a PLACEMENT cell without a payload and a reason: a dash and a blank.
 const EMPTY: usize = 2;
 /// The greatest width of a column with a text in few rows.
 const SELDOM: u16 = 24;

@@ -118,7 +118,7 @@ pub(crate) fn handle_service_started(model: &mut Model, result: Result<(), Probl
     model.connection.is_starting_service = false;
     match result {
         Ok(()) => model.notify(Tone::Good, "local service started"),
-        Err(problem) => model.notify_problem("local service not started", &problem),
+        Err(problem) => model.notify_problem("local service not connected", &problem),
     }
     refresh(model);
 }

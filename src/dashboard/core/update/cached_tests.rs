@@ -109,6 +109,17 @@ fn findings_after_failed_read_are_current_again_with_equal_response() {
 }
 
 #[test]
+fn stale_findings_are_as_old_as_their_last_confirmation() {
+    let mut app = TestDashboard::new();
+    let list = crate::dashboard::base::ListKind::Findings;
+    let confirmed = Stamp(app.model.now.wall + jiff::SignedDuration::from_mins(10));
+    app.feed(PollEvent::Confirmed(list, confirmed));
+    app.feed(PollEvent::Failed(list, Arc::new(Problem::local("connection refused"))));
+    let Remote::Stale { at, .. } = app.model.data.findings else { panic!() };
+    assert_eq!(at, confirmed);
+}
+
+#[test]
 fn cached_lists_of_previous_workspace_are_dropped() {
     let mut app = TestDashboard::blank(200, 60);
     app.load_cached_workspaces(Some(1));

@@ -112,7 +112,7 @@ fn esc_keeps_draft_and_n_restores_it() {
     let mut app = TestDashboard::new();
     app.keys("1 n 'Half' esc");
     assert!(app.model.overlay.modals.is_empty());
-    assert!(app.notices().contains("input kept: "), "{}", app.notices());
+    assert!(app.notices().contains("input kept for the next time"), "{}", app.notices());
     app.keys("n");
     assert_eq!(app.form().text(FieldId::Name), "Half");
 }

@@ -96,7 +96,7 @@ pub(crate) fn close(model: &mut Model) {
         Some(setup @ Modal::Setup(_)) => model.overlay.modals.push(setup),
         Some(Modal::Form(form)) if form.is_touched() => {
             let title = text::clean(&form.title).into_owned();
-            model.notify(Tone::Plain, format!("input kept: {title} opens with it"));
+            model.notify(Tone::Plain, format!("{title}: input kept for the next time"));
             model.overlay.drafts.insert(form.tag, *form);
         }
         Some(

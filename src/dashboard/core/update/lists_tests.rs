@@ -448,7 +448,7 @@ fn time_left_of_a_scan_ends_at_its_limit() {
         max_scan_time: limit,
         ..scan(9, 2, ScanStatus::Running, progress)
     };
-    for (limit, expected) in [(None, 490), (Some(1), 50)] {
+    for (limit, expected) in [(None, 490), (Some(1), 50), (Some(0), 490), (Some(i64::MAX), 490)] {
         app.at = Duration::ZERO;
         for progress in [0, 2] {
             app.feed(Snapshot::Scans(table([slow(progress, limit)])));

@@ -56,6 +56,19 @@ fn failure_reports_the_last_equal_response_first() {
 }
 
 #[test]
+fn findings_that_were_never_read_are_not_confirmed() {
+    let mut hand = Hand::new(true);
+    hand.refusing = Some((FetchSlot::List(ListKind::Findings), ErrorKind::Forbidden));
+    hand.settle();
+    hand.pass(Duration::from_secs(60));
+    hand.silent = true;
+    hand.pass(Duration::from_secs(60));
+    let events = hand.events();
+    assert!(events.iter().any(|event| matches!(event, PollEvent::Failed(ListKind::Findings, _))));
+    assert!(!events.iter().any(|event| matches!(event, PollEvent::Confirmed(ListKind::Findings, _))));
+}
+
+#[test]
 fn wrong_key_stops_polling_until_refresh() {
     let mut hand = Hand::new(true);
     hand.refusing = Some((FetchSlot::List(ListKind::Workspaces), ErrorKind::Unauthorized));

@@ -1,4 +1,4 @@
-//! Writes frames to a terminal: only the cells that changed, and rows that moved by a scroll of their region.
+//! Writes frames to a terminal: only the cells that changed, and rows that are moved by scrolling their region.
 //!
 //! ```text
 //!   frame ─► rows that are the shown rows one or a few lines higher or lower? ─► scroll region ─► cells that still differ
@@ -43,7 +43,7 @@ impl<W: Write> FrameWriter<W> {
         Self { backend: CrosstermBackend::new(output), shown: Buffer::default(), next: Buffer::default() }
     }
 
-    /// The output, for bytes beside the frames.
+    /// The output, for bytes outside the frames.
     pub fn output(&mut self) -> &mut impl Write {
         &mut self.backend
     }
@@ -112,7 +112,7 @@ fn scroll(shown: &Buffer, next: &Buffer) -> Option<Scroll> {
             .collect();
         let (first, last) = (*moved.first()?, *moved.last()?);
         let lines = first.min(from(first)?)..last.max(from(last)?) + 1;
-        // A row that is not moved has to be written again, and a link belongs to its place.
+        // A row that is not moved has to be written again, and a link is bound to its cells.
         let lost = lines.clone().filter(|&row| is_same[row] && from(row).is_none_or(|from| shown[from] != next[row]));
         let saved = moved.len().saturating_sub(lost.count());
         let has_link =
