@@ -209,6 +209,10 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     // Nothing below fails, so a failed start leaves no task running.
     let stop = CancellationToken::new();
     let tasks = spawn_tasks(&app, sockets, tls, runner, shares, callback_key, &stop);
+    let shutdown = shutdown.child_token();
+    if let Some(after) = app.settings.idle_exit {
+        tasks.spawn(idle::watch(app.clone(), after, shutdown.clone()));
+    }
     let shutdown = tokio::spawn(async move {
         shutdown.cancelled().await;
         // Before the ports are free: clients send their key only while `service.json` names the port.
@@ -316,9 +320,6 @@ fn spawn_tasks(
     tasks.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
     tasks.spawn(report_maker::make_reports(app.clone(), stop.clone()));
     tasks.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
-    if let Some(after) = app.settings.idle_exit {
-        tasks.spawn(idle::watch(app.clone(), after, stop.clone()));
-    }
     tasks.close();
     tasks
 }

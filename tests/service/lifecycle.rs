@@ -45,6 +45,7 @@ async fn data_directory_records_addresses_and_keeps_key() {
     let key = service.key.clone();
     service.stop().await;
     assert!(matches!(dir.holder().unwrap(), Holder::Nobody));
+    assert_eq!(dir.info(), None, "no client sends its key to a port that may be free");
     let again = TestService::in_dir(temp.path()).await;
     assert_eq!(again.key, key);
     again.stop().await;
