@@ -109,7 +109,7 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
 
 /// Manual findings with their evidence, which no scanner reports again.
 fn list_manual(out: &mut String, rows: &[ExportRow]) {
-    let own: Vec<&ExportRow> = rows.iter().filter(|row| row.issue.own.is_some()).collect();
+    let own: Vec<&ExportRow> = rows.iter().filter(|row| row.issue.manual.is_some()).collect();
     if own.is_empty() {
         return;
     }
@@ -182,7 +182,7 @@ fn place(row: &ExportRow) -> String {
 
 /// The presence, and the result of the retest.
 fn presence(row: &ExportRow) -> String {
-    let presence = if row.issue.own.is_some() { "manual" } else { row.issue.presence.label() };
+    let presence = if row.issue.manual.is_some() { "manual" } else { row.issue.presence.label() };
     row.retest_summary().map_or_else(|| presence.to_owned(), |retest| format!("{presence}; {retest}"))
 }
 

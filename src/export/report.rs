@@ -83,7 +83,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
             now: retest.now.word().to_owned(),
             at: retest.at.map(|at| at.to_string()).unwrap_or_default(),
         }),
-        own: issue.own.is_some(),
+        own: issue.manual.is_some(),
         tags: assessment.tags.iter().map(ToString::to_string).collect(),
         notes: notes.collect(),
         fingerprint: issue.key().to_string(),

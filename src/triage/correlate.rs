@@ -151,7 +151,7 @@ struct KnownIssues<'a> {
 
 impl KnownIssues<'_> {
     fn is_current(&self, issue: &Issue) -> bool {
-        issue.own.is_none() && !self.changed.contains(&issue.identity.asset)
+        issue.manual.is_none() && !self.changed.contains(&issue.identity.asset)
     }
 
     /// The assessment of an issue that did not change.
@@ -164,7 +164,7 @@ impl KnownIssues<'_> {
     fn reuse(&self, issue: Issue) -> Arc<Issue> {
         let same = |(a, b): (&Occurrence, &Occurrence)| Arc::ptr_eq(&a.finding, &b.finding);
         let has_same_findings = |known: &Issue| {
-            (issue.own.is_some() || Arc::ptr_eq(&known.finding, &issue.finding))
+            (issue.manual.is_some() || Arc::ptr_eq(&known.finding, &issue.finding))
                 && known.earlier.iter().zip(&issue.earlier).all(same)
         };
         match self.earlier.issues.get(issue.id).filter(|known| has_same_findings(known) && ***known == issue) {
@@ -227,10 +227,10 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
         issues.sort_by_cached_key(|issue| place(issue));
     }
     let Some(known) = known else {
-        return Arc::new(Table::new(issues.into_iter().chain(own(input).map(Arc::new))));
+        return Arc::new(Table::new(issues.into_iter().chain(manual_issues(input).map(Arc::new))));
     };
     let mut issues = known.merge(issues);
-    issues.extend(own(input).map(reuse));
+    issues.extend(manual_issues(input).map(reuse));
     Table::following(&known.earlier.issues, issues, &input.searched)
 }
 
@@ -282,50 +282,50 @@ fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -
         first_seen,
         last_seen: latest.at,
         earlier_decision: row.earlier_decision.map(Box::new),
-        own: None,
+        manual: None,
     }
 }
 
-fn own(input: &CorrelationInput) -> impl Iterator<Item = Issue> {
+fn manual_issues(input: &CorrelationInput) -> impl Iterator<Item = Issue> {
     let targets = input.targets.items().iter().map(|target| (identity::asset(&target.name), target.id));
     let targets: HashMap<Shared, TargetId> =
-        if input.state.own().next().is_some() { targets.collect() } else { HashMap::new() };
-    let all = input.state.own().filter(|own| !own.off && input.concerns(&own.event.workspace));
-    all.map(move |own| own_issue(input, own, &targets))
+        if input.state.manual_findings().next().is_some() { targets.collect() } else { HashMap::new() };
+    let all = input.state.manual_findings().filter(|manual| !manual.off && input.concerns(&manual.event.workspace));
+    all.map(move |manual| manual_issue(input, manual, &targets))
 }
 
-fn own_issue(input: &CorrelationInput, own: &ManualFindingState, targets: &HashMap<Shared, TargetId>) -> Issue {
-    let identity = identity::of_manual(own.id, &own.finding, &input.alias);
+fn manual_issue(input: &CorrelationInput, manual: &ManualFindingState, targets: &HashMap<Shared, TargetId>) -> Issue {
+    let identity = identity::of_manual(manual.id, &manual.finding, &input.alias);
     let finding = Finding {
-        id: own_id(own.key),
-        name: own.finding.name.clone(),
-        risk_level: own.finding.risk,
+        id: manual_id(manual.key),
+        name: manual.finding.name.clone(),
+        risk_level: manual.finding.risk,
         vuln_id: identity.class.clone(),
-        vuln_description: own.finding.text.clone(),
-        vuln_evidence: Evidence::from_value(&own.finding.evidence.as_str().into()),
-        port: own.finding.port,
-        protocol: if own.finding.port > 0 { "tcp".into() } else { Shared::default() },
+        vuln_description: manual.finding.text.clone(),
+        vuln_evidence: Evidence::from_value(&manual.finding.evidence.as_str().into()),
+        port: manual.finding.port,
+        protocol: if manual.finding.port > 0 { "tcp".into() } else { Shared::default() },
         target_id: targets.get(&identity.asset).copied(),
-        target_name: Some(own.finding.target.clone()),
+        target_name: Some(manual.finding.target.clone()),
         status: "open".into(),
         test_finished: true,
         ..Finding::default()
     };
-    let made = input.state.event(own.id).map(|event| event.at);
+    let made = input.state.event(manual.id).map(|event| event.at);
     Issue {
-        id: own.key.into(),
+        id: manual.key.into(),
         identity: Arc::new(identity),
         finding: finding.into(),
         presence: Presence::Unchanged,
         retest_gap: None,
         first_seen: made,
         last_seen: made,
-        own: Some(Box::new(own.id)),
+        manual: Some(Box::new(manual.id)),
         ..Issue::default()
     }
 }
 
 /// A negative id, which no service assigns.
-fn own_id(key: FindingKey) -> FindingId {
+fn manual_id(key: FindingKey) -> FindingId {
     FindingId(-1 - super::issue::IssueId::from(key).0)
 }

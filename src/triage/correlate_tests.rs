@@ -187,18 +187,18 @@ fn findings_of_unknown_scans_match_by_identity() {
 fn manual_finding_is_row_of_target_until_switched_off() {
     let mut fixture = TriageFixture::new();
     let id = fixture.ann.writer.next();
-    let own = ManualFinding {
+    let manual = ManualFinding {
         name: "Login without password".into(),
         target: "SHOP.test".into(),
         risk: Risk::Critical,
         evidence: "GET /admin\n".into(),
         ..ManualFinding::default()
     };
-    fixture.ann.does(Subject::Manual(id), Change::Manual(Box::new(own)));
+    fixture.ann.does(Subject::Manual(id), Change::Manual(Box::new(manual)));
     let rows = fixture.rows();
     let issue = &rows.issues.items()[0];
     assert_eq!(
-        (issue.own.as_deref(), issue.target_id, issue.risk_level),
+        (issue.manual.as_deref(), issue.target_id, issue.risk_level),
         (Some(&id), Some(TargetId(1)), Risk::Critical)
     );
     assert!(issue.finding.id.0 < 0 && rows.assessments[0].is_undecided());

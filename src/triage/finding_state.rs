@@ -26,7 +26,7 @@ pub struct FindingState {
     /// Severity override.
     pub severity: Option<Risk>,
     /// Manual finding, if it is one.
-    pub own: Option<Arc<ManualFindingState>>,
+    pub manual: Option<Arc<ManualFindingState>>,
     /// All keys that share these decisions: its own and those that inherit from it.
     pub keys: Vec<FindingKey>,
     /// Identities in all events, distinct by key and fingerprints.
@@ -97,7 +97,7 @@ impl FindingState {
     /// Folds the events of one finding; `events` in the order of (clock, id).
     pub(super) fn of(events: &[Arc<Event>], key: FindingKey, live: impl Fn(&Event) -> bool) -> Self {
         let mut finding_state = Self::default();
-        let (mut tags, mut own, mut off) = (BTreeSet::new(), None, false);
+        let (mut tags, mut manual, mut off) = (BTreeSet::new(), None, false);
         for event in events {
             finding_state.learn(event);
             if !live(event) {
@@ -110,7 +110,7 @@ impl FindingState {
                     tags.extend(add.iter().cloned());
                     remove.iter().for_each(|tag| _ = tags.remove(tag));
                 }
-                Change::Manual(finding) => own = Some((event, finding)),
+                Change::Manual(finding) => manual = Some((event, finding)),
                 Change::Off(switched) => off = *switched,
                 _ => {}
             }
@@ -118,7 +118,7 @@ impl FindingState {
         finding_state.identity = finding_state.identity_of(key);
         finding_state.heads = heads(events, &live);
         finding_state.tags = tags.into_iter().collect();
-        finding_state.own = own.and_then(|(event, finding)| {
+        finding_state.manual = manual.and_then(|(event, finding)| {
             let Subject::Manual(id) = event.subject else { return None };
             let (key, finding, event) = (finding_state.identity.key, (**finding).clone(), Arc::clone(event));
             Some(Arc::new(ManualFindingState { id, key, finding, event, off }))

@@ -66,7 +66,7 @@ pub struct Issue {
     /// inherited.
     pub earlier_decision: Option<Box<FindingKey>>,
     /// Creating event of a manual finding.
-    pub own: Option<Box<EventId>>,
+    pub manual: Option<Box<EventId>>,
 }
 
 impl Deref for Issue {

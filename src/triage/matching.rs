@@ -167,7 +167,7 @@ impl<'a> Matching<'a> {
             known: HashMap::new(),
             siblings: HashMap::new(),
         };
-        let states = input.state.identities().map(|(_, state)| state).filter(|state| state.own.is_none());
+        let states = input.state.identities().map(|(_, state)| state).filter(|state| state.manual.is_none());
         for finding_state in states.filter(|state| state.identities.iter().any(|one| batch.concerns(&one.asset))) {
             for found in &finding_state.identities {
                 matching.known.entry(found.key).or_insert_with(|| Arc::clone(found));

@@ -51,13 +51,13 @@ impl Row for Issue {
                     Presence::NotRetested => Flag::NotRetested,
                     Presence::Absent => Flag::Absent,
                 };
-                let own = self.own.is_some();
+                let manual = self.manual.is_some();
                 flags(
                     to,
                     &[
                         (presence, true),
                         (Flag::Present, self.is_present()),
-                        (Flag::Manual, own),
+                        (Flag::Manual, manual),
                         (Flag::Reusable, self.earlier_decision.is_some()),
                     ],
                 );

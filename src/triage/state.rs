@@ -39,7 +39,7 @@ pub struct TriageState {
     /// Keys whose decisions are stored under another key, and the reverse.
     aliases: OrdMap<FindingKey, FindingKey>,
     heirs: OrdMap<FindingKey, BTreeSet<FindingKey>>,
-    owned: OrdMap<EventId, FindingKey>,
+    manual_keys: OrdMap<EventId, FindingKey>,
     rules: OrdMap<EventId, Arc<RuleState>>,
     baselines: OrdMap<Shared, Baseline>,
     clock: u64,
@@ -151,8 +151,8 @@ impl TriageState {
     }
 
     /// Manual findings, including disabled ones.
-    pub fn own(&self) -> impl Iterator<Item = &ManualFindingState> {
-        self.owned.values().filter_map(|key| self.finding_states.get(key)?.own.as_deref())
+    pub fn manual_findings(&self) -> impl Iterator<Item = &ManualFindingState> {
+        self.manual_keys.values().filter_map(|key| self.finding_states.get(key)?.manual.as_deref())
     }
 
     /// Pinned baseline of a workspace.
@@ -213,7 +213,7 @@ impl TriageState {
             put(Arc::make_mut(self.threads.entry(topic.clone()).or_default()), event);
         }
         if let (Subject::Manual(id), Some(Topic::Finding(key))) = (&event.subject, &topic) {
-            self.owned.insert(*id, *key);
+            self.manual_keys.insert(*id, *key);
         }
         topic.into_iter().collect()
     }
@@ -277,10 +277,10 @@ impl TriageState {
 
     /// Folds the events of a key; true if a manual finding changed.
     fn stand(&mut self, key: FindingKey) -> bool {
-        let own = |finding_state: Option<&Arc<FindingState>>| {
-            finding_state.and_then(|finding_state| finding_state.own.clone())
+        let manual = |finding_state: Option<&Arc<FindingState>>| {
+            finding_state.and_then(|finding_state| finding_state.manual.clone())
         };
-        let before = own(self.finding_states.get(&key));
+        let before = manual(self.finding_states.get(&key));
         let (keys, events) = self.thread_of(key);
         if self.root(key) != key || events.is_empty() {
             self.finding_states.remove(&key);
@@ -289,7 +289,7 @@ impl TriageState {
             finding_state.keys = keys;
             self.finding_states.insert(key, Arc::new(finding_state));
         }
-        before != own(self.finding_states.get(&key))
+        before != manual(self.finding_states.get(&key))
     }
 
     fn fold_rule(&mut self, id: EventId) {

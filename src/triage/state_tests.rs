@@ -175,11 +175,11 @@ fn manual_finding_can_be_written_decided_and_undone() {
     let own = ManualFinding { name: "Login without password".into(), ..ManualFinding::default() };
     let made = ann.does(Subject::Manual(id), Change::Manual(Box::new(own)));
     ann.decides(manual_key(id).0, Confirmed);
-    assert_eq!(ann.state.own().next().unwrap().finding.name, "Login without password");
-    assert_eq!(ann.state.own().next().unwrap().key, manual_key(id));
+    assert_eq!(ann.state.manual_findings().next().unwrap().finding.name, "Login without password");
+    assert_eq!(ann.state.manual_findings().next().unwrap().key, manual_key(id));
     assert_eq!(ann.verdicts(manual_key(id).0), [Confirmed]);
     ann.undoes(made.batch);
-    assert_eq!(ann.state.own().count(), 0);
+    assert_eq!(ann.state.manual_findings().count(), 0);
 }
 
 #[test]

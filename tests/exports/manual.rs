@@ -19,7 +19,8 @@ fn manual_rows() -> Vec<ExportRow> {
         };
         let service = Shared::default();
         issue.identity = Arc::new(Identity { class: "ssrf".into(), service, ..(*issue.identity).clone() });
-        (issue.finding, issue.own) = (finding.into(), Some(Box::new(EventId { instance: 7, number: number as u64 })));
+        (issue.finding, issue.manual) =
+            (finding.into(), Some(Box::new(EventId { instance: 7, number: number as u64 })));
         ExportRow::new(
             Arc::new(issue),
             Assessment::default(),

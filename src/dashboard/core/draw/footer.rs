@@ -152,7 +152,7 @@ fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
         (Pane::Findings, Action::Item(ItemAction::Delete)) => {
             let (marks, issues) = (&model.lists.findings.marks, model.data.findings.value());
             let marked = || marks.iter().filter_map(|id| issues?.get(*id));
-            let is_manual = |issue: &Arc<Issue>| issue.own.is_some();
+            let is_manual = |issue: &Arc<Issue>| issue.manual.is_some();
             match marks.is_empty() {
                 true => !model.selected_item::<Issue>().is_some_and(is_manual),
                 false => !marked().any(is_manual),

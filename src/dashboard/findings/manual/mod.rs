@@ -17,9 +17,13 @@ use crate::triage::{Change, EventId, ManualFinding, ManualFindingState, Subject}
 
 /// `n` in the findings: edits the selected manual finding, or opens a new one for the target.
 pub(crate) fn open(model: &mut Model) {
-    let id = model.issue_at_hand().and_then(|issue| issue.own.as_deref().copied());
-    let present = id.and_then(|id| model.findings.triage.state.own().find(|own| own.id == id));
-    match present.map(|own| ManualFindingDraft { id: Some(own.id), finding: own.finding.clone(), others: Vec::new() }) {
+    let id = model.issue_at_hand().and_then(|issue| issue.manual.as_deref().copied());
+    let present = id.and_then(|id| model.findings.triage.state.manual_findings().find(|manual| manual.id == id));
+    match present.map(|manual| ManualFindingDraft {
+        id: Some(manual.id),
+        finding: manual.finding.clone(),
+        others: Vec::new(),
+    }) {
         Some(draft) => open_form(model, draft),
         None => open_new(model),
     }
@@ -57,7 +61,7 @@ pub(crate) fn open_with_captures(model: &mut Model, chosen: &[CaptureRecord]) {
         ..ManualFinding::default()
     };
     proof::describe(&mut finding, chosen, &model.captures.oob.book, model.connection.clock_offset);
-    let others = model.findings.triage.state.own().filter(|other| !other.off && is_here(model, other));
+    let others = model.findings.triage.state.manual_findings().filter(|other| !other.off && is_here(model, other));
     let others = others.map(|other| (other.id, other.finding.clone())).collect();
     open_form(model, ManualFindingDraft { id: None, finding, others });
 }
@@ -97,9 +101,9 @@ fn mention_other_drafts(model: &mut Model) {
     }
 }
 
-fn is_here(model: &Model, own: &ManualFindingState) -> bool {
+fn is_here(model: &Model, manual: &ManualFindingState) -> bool {
     let workspace = model.workspace().map(|workspace| workspace.name.as_str()).unwrap_or_default();
-    own.event.workspace.is_empty() || *own.event.workspace == *workspace
+    manual.event.workspace.is_empty() || *manual.event.workspace == *workspace
 }
 
 fn target(model: &Model) -> Shared {
@@ -111,21 +115,22 @@ fn target(model: &Model) -> Shared {
 pub(crate) fn prompt_off(model: &mut Model) {
     let [ids, _] = model.chosen(Pane::Findings).issues();
     let Some(table) = model.data.findings.value() else { return };
-    let own: Vec<(EventId, Shared)> = ids
+    let manual: Vec<(EventId, Shared)> = ids
         .iter()
         .filter_map(|&id| table.get(id))
-        .filter_map(|issue| Some((*issue.own.as_deref()?, issue.name.clone())))
+        .filter_map(|issue| Some((*issue.manual.as_deref()?, issue.name.clone())))
         .collect();
-    let question = match own.as_slice() {
+    let question = match manual.as_slice() {
         [] => return model.notify(Tone::Plain, "findings of the service cannot be deleted, only manual findings"),
         [(_, name)] => format!("Delete the manual finding \"{name}\"?"),
         many => format!("Delete {} manual findings?", many.len()),
     };
-    let off = own.iter().map(|(id, _)| (Subject::Manual(*id), Change::Off(true))).collect();
+    let off = manual.iter().map(|(id, _)| (Subject::Manual(*id), Change::Off(true))).collect();
     let mut prompt =
         Prompt::new(question, Then::Record(off)).with_line("Undo restores them. Nothing is sent to the service.");
-    if own.len() < ids.len() {
-        prompt = prompt.with_line(format!("{} of the service not deleted.", plural(ids.len() - own.len(), "finding")));
+    if manual.len() < ids.len() {
+        prompt =
+            prompt.with_line(format!("{} of the service not deleted.", plural(ids.len() - manual.len(), "finding")));
     }
     model.open_prompt(prompt);
 }
@@ -134,12 +139,12 @@ pub(crate) fn prompt_off(model: &mut Model) {
 pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(Modal::Form(form)) = model.overlay.modals.last() else { return };
     let tag = form.tag;
-    let Some((id, own)) = form::finding(form) else { return };
+    let Some((id, manual)) = form::finding(form) else { return };
     let Some(id) = id.or_else(|| model.findings.triage.writer.as_ref().map(|writer| writer.next())) else {
         return model.notify(Tone::Bad, "not saved: the decision store is not open");
     };
-    let name = own.name.clone();
-    if model.record(vec![(Subject::Manual(id), Change::Manual(Box::new(own)))], effects).is_none() {
+    let name = manual.name.clone();
+    if model.record(vec![(Subject::Manual(id), Change::Manual(Box::new(manual)))], effects).is_none() {
         return model.notify(Tone::Bad, "not saved: the decision store is not open");
     }
     model.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
@@ -155,7 +160,9 @@ impl Model {
     /// The name of the manual finding that has a captured request as evidence.
     pub fn proven_by(&self, capture: &Capture) -> Option<&Shared> {
         let json = serde_json::to_string(capture).ok()?;
-        let has = |own: &&ManualFindingState| !own.off && own.finding.captures.iter().any(|capture| **capture == *json);
-        self.findings.triage.state.own().find(has).map(|own| &own.finding.name)
+        let has = |manual: &&ManualFindingState| {
+            !manual.off && manual.finding.captures.iter().any(|capture| **capture == *json)
+        };
+        self.findings.triage.state.manual_findings().find(has).map(|manual| &manual.finding.name)
     }
 }

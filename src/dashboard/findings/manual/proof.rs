@@ -12,7 +12,7 @@ const LINES: usize = 5;
 const FEW: usize = 5;
 
 /// Fills in name, class, target and text of a finding from the payloads in its captures, if there are any.
-pub(crate) fn describe(own: &mut ManualFinding, chosen: &[CaptureRecord], book: &PayloadBook, offset: Option<i64>) {
+pub(crate) fn describe(manual: &mut ManualFinding, chosen: &[CaptureRecord], book: &PayloadBook, offset: Option<i64>) {
     let proofs = proofs(chosen, book);
     if proofs.is_empty() {
         return;
@@ -21,17 +21,17 @@ pub(crate) fn describe(own: &mut ManualFinding, chosen: &[CaptureRecord], book: 
     let what = technique.map_or("Out-of-band request", |technique| technique.as_str());
     let places = once(proofs.iter().map(|(payload, _)| payload.parameter.as_str()));
     let target = proofs.iter().map(|(payload, _)| &payload.target).find(|target| !target.is_empty());
-    own.name = match (places.is_empty(), target) {
+    manual.name = match (places.is_empty(), target) {
         (false, _) => format!("{what} through {}", few(&places)).into(),
         (true, Some(target)) => format!("{what} from {target}").into(),
         (true, None) => what.into(),
     };
-    own.class = technique.cloned().unwrap_or_default();
+    manual.class = technique.cloned().unwrap_or_default();
     if let Some(target) = target {
-        own.target = target.clone();
+        manual.target = target.clone();
     }
     let texts: Vec<String> = proofs.iter().map(|(payload, proof)| proof_text(payload, proof, offset)).collect();
-    own.text = texts.join("\n\n").into();
+    manual.text = texts.join("\n\n").into();
 }
 
 /// The payloads in these captures, in the order of their first request, each with its requests.

@@ -7,7 +7,7 @@ use crate::dashboard::testing::TestDashboard;
 /// Names of the shown manual findings.
 fn own(app: &TestDashboard) -> Vec<String> {
     let table = app.model.data.findings.value().unwrap();
-    table.items().iter().filter(|issue| issue.own.is_some()).map(|issue| issue.name.to_string()).collect()
+    table.items().iter().filter(|issue| issue.manual.is_some()).map(|issue| issue.name.to_string()).collect()
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn manual_finding_is_listed_and_n_edits_it() {
     // It is selected as soon as it is listed, and belongs to the current target.
     let selected = app.model.lists.findings.selected.unwrap();
     let issue = app.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
-    assert!(issue.own.is_some());
+    assert!(issue.manual.is_some());
     assert_eq!(issue.target_name.as_deref(), Some("t1.acme.test"));
     app.keys("n ' (2)' ctrl-o");
     assert_eq!(own(&app), ["Stored XSS in the guest book (2)"]);
@@ -39,13 +39,13 @@ fn manual_finding_needs_name_and_valid_port() {
 fn captures_become_evidence_of_new_or_existing_finding() {
     let mut app = TestDashboard::new();
     app.keys("5 k n 'Blind SSRF' tab tab 't1.acme.test' ctrl-o");
-    let made = app.model.findings.triage.state.own().next().unwrap().finding.clone();
+    let made = app.model.findings.triage.state.manual_findings().next().unwrap().finding.clone();
     assert_eq!(made.captures.len(), 1);
     assert!(made.evidence.starts_with("GET /l/abc/x"), "{}", made.evidence);
     app.keys("5 * n right ctrl-o");
-    let made = app.model.findings.triage.state.own().next().unwrap().finding.clone();
+    let made = app.model.findings.triage.state.manual_findings().next().unwrap().finding.clone();
     assert_eq!(
-        (app.model.findings.triage.state.own().count(), made.captures.len(), made.name.as_str()),
+        (app.model.findings.triage.state.manual_findings().count(), made.captures.len(), made.name.as_str()),
         (1, 4, "Blind SSRF")
     );
 }
@@ -120,7 +120,7 @@ fn local_report_contains_manual_findings() {
     let effects = app.keys("right ctrl-o");
     let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
     let made = made.unwrap_or_else(|| panic!("{effects:?}; notices: {}", app.notices()));
-    assert!(made.rows.iter().any(|row| row.issue.own.is_some()) && made.rows.len() == 7);
+    assert!(made.rows.iter().any(|row| row.issue.manual.is_some()) && made.rows.len() == 7);
     assert!(made.name.ends_with(".html") && app.model.overlay.modals.is_empty());
 }
 
@@ -168,7 +168,7 @@ fn draft_of_other_captures_is_stored_but_not_opened() {
     assert_eq!(app.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 1);
     assert!(app.notices().contains("the draft of 2 other captured requests is saved"), "{}", app.notices());
     app.keys("'Alone' tab tab 't1.acme.test' ctrl-o");
-    let made = app.model.findings.triage.state.own().next().unwrap().finding.clone();
+    let made = app.model.findings.triage.state.manual_findings().next().unwrap().finding.clone();
     assert_eq!((made.name.as_str(), made.captures.len()), ("Alone", 1));
     // The same two again.
     app.keys("5 g g space j space n");

@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) fn lines(cx: &Cx<'_>, issue: &Issue) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     decisions(cx, issue, &mut lines);
-    if issue.own.is_none() {
+    if issue.manual.is_none() {
         scans(cx, issue, &mut lines);
     }
     lines

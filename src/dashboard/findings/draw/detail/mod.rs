@@ -124,7 +124,7 @@ fn risk_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
             line.push_span(Span::raw(format!("   {text}")));
         }
     };
-    add(issue.own.is_some(), "manual".to_owned());
+    add(issue.manual.is_some(), "manual".to_owned());
     add(issue.confirmed, "proven by the scanner".to_owned());
     add(issue.in_cisa_catalog, "known to be exploited (KEV)".to_owned());
     add(issue.verified, "verified at the service".to_owned());

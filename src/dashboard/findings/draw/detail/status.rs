@@ -73,7 +73,7 @@ pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
 
 /// The presence: `+ new in scan #118 Website, first seen 2m ago`.
 pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
-    if issue.own.is_some() {
+    if issue.manual.is_some() {
         return format!("manual finding, {}", ago(cx, issue.first_seen));
     }
     let scan = issue.task_id.map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
