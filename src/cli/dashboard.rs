@@ -210,7 +210,7 @@ async fn local(config: &Config, environment: &Environment) -> Result<Connected, 
     let service_dir = environment.state_dir().service_dir();
     let service = runtime::local::find_or_start(&service_dir)
         .await
-        .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
+        .map_err(|error| Problem::local(format!("local service not connected: {error}")).with_hint(error.hint()))?;
     let memory = cached_memory(config, environment, &ServiceName::Local, &service.base);
     let client = checked(service.client_settings()).await?;
     let connected = connected(client, &service.key_source, config, "local", memory);

@@ -270,7 +270,7 @@ impl From<reqwest::Error> for Error {
             _ if ["invalid HTTP version", "unexpected message"].iter().any(|text| chain.contains(text)) => {
                 return Self::new(
                     ErrorKind::Connect,
-                    "the port responds, but not with HTTP; use https:// if it has TLS",
+                    "the port responds, but not with HTTP; use https:// if it uses TLS",
                 );
             }
             _ => "the connection was lost",
@@ -315,7 +315,7 @@ const TLS_PROBLEMS: [(&str, &str, &str); 6] = [
         "the certificate is from an unknown authority",
         "trust a private CA with SSL_CERT_FILE or in the system's trust store",
     ),
-    ("InvalidContentType", "the port responds, but not with TLS; use http:// if it is plain HTTP", ""),
+    ("InvalidContentType", "the port responds, but not with TLS; use http:// if it serves plain HTTP", ""),
     ("CaUsedAsEndEntity", "the certificate of the server is a CA certificate", RENEW),
     ("certificate expired", "the certificate has expired", RENEW),
     ("not valid yet", "the certificate is not valid yet; check the clock", ""),

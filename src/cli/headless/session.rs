@@ -202,10 +202,11 @@ pub fn load_config(args: &ServiceArgs) -> anyhow::Result<(Environment, Config)> 
 /// When it cannot be used.
 #[cfg(feature = "service")]
 pub async fn local(environment: &Environment, start: bool) -> anyhow::Result<Option<ClientSettings>> {
-    use crate::dashboard::runtime::local::{LocalService, find, find_or_start};
+    use crate::dashboard::runtime::local::{LocalError, LocalService, find, find_or_start};
     let directory = environment.state_dir().service_dir();
     let found = if start { find_or_start(&directory).await.map(Some) } else { find(&directory).await };
-    let found = found.map_err(|error| CliError::new(&error, error.hint()))?;
+    let failed = |error: LocalError| CliError::new(format!("local service not connected: {error}"), error.hint());
+    let found = found.map_err(failed)?;
     Ok(found.as_ref().map(LocalService::client_settings))
 }
 

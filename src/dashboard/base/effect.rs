@@ -36,7 +36,8 @@ pub enum Effect {
         what: String,
         /// The text.
         text: String,
-        /// Whether the text has no use with stand-ins, such as a URL that records requests: it is not copied while masked.
+        /// Whether the text is useless when masked, such as a URL that records requests. It is not copied while the mask
+        /// is on.
         needs_names: bool,
     },
     /// Write a file under a cleaned name, without overwriting another, into the current directory unless the name has a

@@ -156,18 +156,3 @@ fn moving_in_detail_skips_headers() {
         "no row of the group is below it"
     );
 }
-
-#[test]
-fn masked_group_name_leaves_room_for_its_count() {
-    let mut app = TestDashboard::new();
-    app.feed(Snapshot::Targets(table((1..=3).map(|id| target(id, &format!("d{id}.io"))))));
-    let counts = |app: &mut TestDashboard, name: &str| -> Vec<usize> {
-        let frame = app.frame();
-        let headers = frame.iter().filter(|line| line.contains("▸ ") && line.contains(name));
-        headers.map(|line| line[..line.find(" 2       2 ").unwrap()].chars().count()).collect()
-    };
-    app.keys("3 b t");
-    let before = counts(&mut app, ".io");
-    app.keys(": 'mask' enter");
-    assert!(before.len() == 3 && counts(&mut app, "host-") == before, "{}", app.frame().join("\n"));
-}

@@ -102,7 +102,7 @@ pub struct List<T: Item> {
     pub range_from: Option<RowRef<T::Id>>,
     /// Items that are shown although the filter hides them, because a decision on them was recorded (see `retained_rows.rs`).
     pub retained: BTreeMap<T::Id, RetainedRow<T::Id>>,
-    /// Those of them that the filter hides.
+    /// The retained items that the filter hides.
     pub retained_only: Vec<T::Id>,
     /// The query in use, as it was typed.
     pub filter: String,

@@ -65,7 +65,7 @@ impl Model {
         effects.push(Effect::Correlate(self.connection.generation, Box::new(input)));
     }
 
-    /// The time of a read of the findings, or a later time at which unmoved scans confirmed them.
+    /// The time of a read of the findings, or a later time at which unchanged scans confirmed them.
     fn last_confirmed(&self, read: Stamp) -> Stamp {
         match &self.data.findings {
             Remote::Fresh { at, .. } | Remote::Stale { at, .. } => read.max(*at),

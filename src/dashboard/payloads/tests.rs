@@ -292,7 +292,7 @@ fn hits_are_counted_by_archive_and_unknown_until_complete() {
 }
 
 #[test]
-fn book_hides_logger_and_technique_that_tell_no_payloads_apart() {
+fn payload_list_hides_equal_loggers_and_empty_techniques() {
     let mut app = TestDashboard::new();
     app.model.screen.size = Size { columns: 120, rows: 40 };
     app.keys("3 p g p");

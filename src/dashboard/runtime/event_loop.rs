@@ -330,7 +330,7 @@ impl EventLoop {
             Event::Mouse(event) => self.queue.push_back(Msg::Mouse(event)),
             Event::Paste(text) => self.queue.push_back(Msg::Paste(text)),
             Event::Resize(columns, rows) => {
-                // The terminal may have its old size again before the next frame, with other rows.
+                // After two resizes before the next frame, the terminal can have its old size but other content.
                 self.terminal.clear();
                 self.queue.push_back(Msg::Resize(Size { columns, rows }));
             }

@@ -52,7 +52,7 @@ impl LocalService {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the local service did not start: {why}")]
+#[error("{why}")]
 pub struct LocalError {
     why: String,
     hint: String,

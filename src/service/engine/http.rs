@@ -62,7 +62,7 @@ pub enum WebError {
     Refused(String),
     #[error("cannot connect: {0}")]
     Connect(String),
-    #[error("the port responds, but not with TLS; use http://")]
+    #[error("the port responds, but not with TLS; use http:// if it serves plain HTTP")]
     NotTls,
     #[error("no complete response before the timeout")]
     Timeout,
@@ -254,7 +254,7 @@ impl<'a> Web<'a> {
         answer
     }
 
-    /// Waits for the rate of a host.
+    /// Waits until the rate of a host allows a request.
     async fn wait_for(&self, lane: &HostLane) {
         // A higher rate needs the permission of the operator, which `POST /scans` checks.
         if self.rate.is_none_or(|rate| rate <= lane.limits.requests_per_second) {

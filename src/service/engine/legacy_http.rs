@@ -30,7 +30,8 @@ use url::Url;
 use super::http::WebError;
 use super::tls::legacy::{self, LegacyStream, NegotiatedTls};
 
-/// Time after which an unused connection is closed: no request limits what a server sends on it.
+/// Time after which an idle connection is closed. Without a request, neither a time limit nor a size limit applies to
+/// data from the server.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The client for the servers of one host.
@@ -122,7 +123,7 @@ impl LegacyHttp {
         url.port_or_known_default().filter(|_| url.scheme() == "https").and_then(|port| ports.get(&port).copied())
     }
 
-    /// Remembers whether the server of this URL is read by this client; true if this is the first success. A failure
+    /// Remembers whether the server of this URL is read by this client; returns true for the first success. A failure
     /// after a success changes nothing: concurrent requests may overload an old server.
     pub fn settle(&self, url: &Url, serves: bool) -> bool {
         let Some(port) = url.port_or_known_default() else { return false };

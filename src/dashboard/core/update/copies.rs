@@ -160,7 +160,7 @@ fn obvious(model: &Model) -> Option<(String, String)> {
     }
 }
 
-/// Whether the URL of the selected row is one to send requests to: that of a logger or payload.
+/// Whether the URL of the selected row records requests, as the URL of a logger or payload does.
 fn has_recording_url(model: &Model) -> bool {
     match model.navigation.focus.pane {
         Pane::Loggers | Pane::Payloads => true,

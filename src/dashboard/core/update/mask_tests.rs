@@ -112,7 +112,7 @@ fn masked_url_that_records_nothing_is_copied_by_no_key() {
             dashboard.keys("esc");
         }
     }
-    // These describe the row.
+    // These copies describe the row and are masked.
     for keys in ["5 h y c", "5 h y j", "5 h y v", "g p y j", "g p y v"] {
         let effects = dashboard.keys(keys);
         let [Effect::Copy { text, .. }] = &effects[..] else { panic!("{keys}: {effects:?}") };

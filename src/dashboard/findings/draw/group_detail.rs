@@ -86,7 +86,7 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Issue, group: &Group) -> Ve
         (FindingGroupBy::Target, Some(target)) => cx.target_name(target).into_owned(),
         _ => cx.model.lists.finding_groups.name(group).map_or_else(String::new, |name| cell(&name.title).to_string()),
     };
-    let beside = if by == FindingGroupBy::Target { "kind" } else { "target" };
+    let beside = if by == FindingGroupBy::Target { "class" } else { "target" };
     let beside = format::plural(summary.others as usize, beside);
     let on = if by == FindingGroupBy::Target { "of" } else { "on" };
     let mut counts = Line::from(format::risk_span(cx.theme, summary.risk));

@@ -120,7 +120,7 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group, widths: &[u16]) ->
     let (text, summary) = (cx.theme.text(), groups.summary(group));
     let count = format::thousands(group.rows.len() as u64);
     let room = usize::from(widths[NAME] + 1 + widths[NAME + 1]).saturating_sub(count.len() + 1);
-    // A name that is cut is no longer recognised as one to mask.
+    // The mask does not recognise a name that is cut.
     let name = cx.shown_lines(vec![name]).pop().unwrap_or_default();
     let mut name = cut_line(name, room, cx.theme.glyphs.ellipsis);
     let blanks = room.saturating_sub(name.width()) + 1;

@@ -84,9 +84,14 @@ pub(crate) fn retained_note(cx: &Cx<'_>) -> Line<'static> {
         return Line::default();
     }
     let is_decided = |id: &IssueId| cx.model.assessment(*id).is_some_and(|known| !known.is_undecided());
-    let reason = if list.retained_only.iter().all(is_decided) { "decided" } else { "no longer match" };
+    let (reason, them) = match (list.retained_only.iter().all(is_decided), list.retained_only.len()) {
+        (true, 1) => ("decided", "it"),
+        (true, _) => ("decided", "them"),
+        (false, 1) => ("no longer matches", "it"),
+        (false, _) => ("no longer match", "them"),
+    };
     let refresh = key(cx, Context::Everywhere, Action::App(AppAction::Refresh));
-    let note = format!("{} {reason} {} {refresh} hides them", list.retained_only.len(), cx.theme.glyphs.separator);
+    let note = format!("{} {reason} {} {refresh} hides {them}", list.retained_only.len(), cx.theme.glyphs.separator);
     words(note, cx.theme.warn())
 }
 

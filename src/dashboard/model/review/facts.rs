@@ -135,7 +135,7 @@ impl ReviewFacts {
     }
 
     /// Whether the findings have different names.
-    pub fn has_names(&self) -> bool {
+    pub fn has_different_names(&self) -> bool {
         self.issues.windows(2).any(|two| two[0].name != two[1].name)
     }
 

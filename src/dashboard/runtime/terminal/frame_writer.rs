@@ -1,7 +1,7 @@
 //! Writes frames to a terminal: only the cells that changed, and rows that are moved by scrolling their region.
 //!
 //! ```text
-//!   frame ─► rows that are the shown rows one or a few lines higher or lower? ─► scroll region ─► cells that still differ
+//!   frame ─► rows that equal shown rows a few lines away? ─► scroll region ─► cells that still differ
 //! ```
 //!
 //! A scroll region has whole lines, so only a pane of the full width can be scrolled. Line feed and reverse index at the

@@ -67,7 +67,7 @@ pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Is
     members(cx, facts, width, &mut lines);
     if let (true, ShownText::Read(texts)) = (facts.is_one_class(), cx.model.findings.shown.of(issue)) {
         if !texts.risk_description.trim().is_empty() {
-            let name = match facts.has_names() {
+            let name = match facts.has_different_names() {
                 true => format!("Description of {}", clean(&issue.name)).into(),
                 false => Cow::Borrowed("Description"),
             };
@@ -88,7 +88,7 @@ fn members(cx: &Cx<'_>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'s
     let is_above = kinds.len() < 2 || kinds.iter().all(|kind| kind.count == 1);
     let mut issues: Vec<&Issue> = facts.issues.iter().map(|issue| &**issue).collect();
     issues.sort_by_key(|issue| Reverse(kind_of.get(&issue.id).copied().unwrap_or(usize::MAX)));
-    let has_names = facts.has_names();
+    let has_different_names = facts.has_different_names();
     let rows: Vec<[String; 4]> = issues
         .iter()
         .take(MEMBERS)
@@ -97,7 +97,7 @@ fn members(cx: &Cx<'_>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'s
                 kind_of.get(&issue.id).filter(|_| !is_above).map(|&at| cx.shown(&clean(&kinds[at].line)).into_owned());
             let decision = cx.model.assessment(issue.id);
             let decision = decision.map_or_else(String::new, |it| status::stance_words(cx, issue, it));
-            let name = if has_names { cx.shown(&clean(&issue.name)).into_owned() } else { String::new() };
+            let name = if has_different_names { cx.shown(&clean(&issue.name)).into_owned() } else { String::new() };
             [place(cx, facts, issue), clean(&decision).into_owned(), name, kind.unwrap_or_default()]
         })
         .collect();
@@ -242,7 +242,7 @@ fn place(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> String {
 fn kind_line(cx: &Cx<'_>, label: &str, line: &str, places: &str, width: usize) -> Line<'static> {
     let line = clean(line);
     let (line, free) = (cx.shown(&line), width.saturating_sub(2 + LABEL + GAP.len()).max(24));
-    // Many places leave half of the row to the evidence.
+    // Places take at most half of the row if the evidence needs the rest.
     let places = cut(cx, places, free.saturating_sub(width_of(&line)).max(free / 2));
     let room = free - width_of(&places);
     let line = cut(cx, &line, room);

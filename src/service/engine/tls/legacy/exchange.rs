@@ -38,7 +38,7 @@ pub async fn agree(
         KeyExchange::FiniteField => finite_field(&message),
         KeyExchange::EllipticCurve => elliptic_curve(&message),
     };
-    // A long prime takes tens of milliseconds, in which a thread of the runtime would serve nothing else.
+    // Arithmetic with a long prime takes tens of milliseconds and would block a thread of the runtime.
     spawn_blocking(arithmetic).await.ok().flatten()
 }
 

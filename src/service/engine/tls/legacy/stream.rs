@@ -63,8 +63,8 @@ impl<S> LegacyStream<S> {
             (ALERT, [_, CLOSE_NOTIFY]) => self.is_ended = true,
             (ALERT, [WARNING, _]) => {}
             (ALERT, [_, alert]) => return Err(invalid(&format!("alert {alert}"))),
-            // HelloRequest: the server may go on without a second handshake. One refusal at a time, since a server that
-            // reads none could send requests without end.
+            // HelloRequest: the server may go on without a second handshake. Only one refusal is queued: a server
+            // that reads no refusals could send HelloRequests without end, and the queue would grow.
             (HANDSHAKE, [0, ..]) => {
                 if self.outgoing.is_empty() {
                     self.outgoing = self.write.seal(ALERT, &[WARNING, NO_RENEGOTIATION])?;

@@ -380,7 +380,7 @@ async fn request_of_server_for_renegotiation_is_refused_and_content_goes_on() {
 }
 
 #[tokio::test]
-async fn server_that_reads_no_refusal_gets_one() {
+async fn only_one_unread_refusal_is_queued() {
     let mut server = cipher(Direction::Seal);
     let mut bytes = Vec::new();
     (0..500).for_each(|_| bytes.extend(server.seal(HANDSHAKE, &[0, 0, 0, 0]).unwrap()));
