@@ -22,7 +22,7 @@ use super::body::Body;
 use super::calls::RunningCall;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
-use super::{Client, ClientResult, Error, ErrorKind, budget, decoded, on_list_thread};
+use super::{BaseUrl, Client, ClientResult, Error, ErrorKind, budget, decoded, on_list_thread};
 use crate::contract::item_stream::each_item;
 use crate::contract::list::{decode_list, repaired};
 use crate::contract::shared::interned_briefly;
@@ -235,10 +235,8 @@ impl Client {
         if let Some(until) = self.budget(request.lane).spent_until(Timestamp::now()) {
             return Err(Error::new(ErrorKind::BudgetSpent { until }, "rate limit reached"));
         }
-        if self.settings.service_check.as_ref().is_some_and(|check| !check.is_running()) {
-            return Err(Error::service_stopped());
-        }
-        let built = self.build(request, reading, time)?;
+        let base = self.locate()?;
+        let built = self.build(&base, request, reading, time)?;
         self.observed.count_call();
         let response = self.http.execute(built).await.map_err(|error| match error.is_connect() {
             true => Error::from(error),
@@ -248,8 +246,14 @@ impl Client {
         self.accept(request, response, reading).await.map_err(Error::sent)
     }
 
-    fn build(&self, request: &ApiRequest, reading: Reading<'_>, time: Duration) -> ClientResult<reqwest::Request> {
-        let mut url = Url::parse(&format!("{}{}", self.settings.base, request.path))
+    fn build(
+        &self,
+        base: &BaseUrl,
+        request: &ApiRequest,
+        reading: Reading<'_>,
+        time: Duration,
+    ) -> ClientResult<reqwest::Request> {
+        let mut url = Url::parse(&format!("{base}{}", request.path))
             .map_err(|error| Error::new(ErrorKind::Invalid, format!("invalid URL: {error}")))?;
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);

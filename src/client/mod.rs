@@ -67,24 +67,21 @@ use request::ApiRequest;
 /// The result of every endpoint.
 pub type ClientResult<T> = Result<T, Error>;
 
-/// Says whether the service still runs: the port of a stopped service can belong to another program.
+/// Finds the address of a service that can stop and start at another one. The port of a stopped service can belong to
+/// another program.
 #[derive(Clone)]
-pub struct ServiceCheck(Arc<dyn Fn() -> bool + Send + Sync>);
+pub struct ServiceLocator(Arc<dyn Fn() -> Option<BaseUrl> + Send + Sync>);
 
-impl ServiceCheck {
-    /// A check that runs before every request, so it must be fast.
-    pub fn new(is_running: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(is_running))
-    }
-
-    fn is_running(&self) -> bool {
-        (self.0)()
+impl ServiceLocator {
+    /// A function that runs before every request, so it must be fast. `None` while the service is stopped.
+    pub fn new(locate: impl Fn() -> Option<BaseUrl> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(locate))
     }
 }
 
-impl fmt::Debug for ServiceCheck {
+impl fmt::Debug for ServiceLocator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ServiceCheck")
+        f.write_str("ServiceLocator")
     }
 }
 
@@ -107,8 +104,8 @@ pub struct ClientSettings {
     pub retries: usize,
     /// `User-Agent` header.
     pub user_agent: String,
-    /// No request, and so no key, is sent while this check says that the service has stopped.
-    pub service_check: Option<ServiceCheck>,
+    /// Finds the address before every request. No request, and so no key, is sent while the service is stopped.
+    pub locator: Option<ServiceLocator>,
 }
 
 impl ClientSettings {
@@ -123,7 +120,7 @@ impl ClientSettings {
             retry_delay: Duration::from_millis(200),
             retries: 2,
             user_agent: concat!("scandeck/", env!("CARGO_PKG_VERSION")).to_owned(),
-            service_check: None,
+            locator: None,
         }
     }
 
@@ -132,9 +129,9 @@ impl ClientSettings {
         Self { key_source: Some(source.into()), ..self }
     }
 
-    /// The same settings with a check before every request.
-    pub fn with_service_check(self, check: ServiceCheck) -> Self {
-        Self { service_check: Some(check), ..self }
+    /// The same settings for a service that can move to another address.
+    pub fn with_locator(self, locator: ServiceLocator) -> Self {
+        Self { locator: Some(locator), ..self }
     }
 }
 
@@ -144,6 +141,8 @@ pub struct Client {
     http: reqwest::Client,
     /// The header with the key, which a user can replace while the client is used.
     key: Arc<Mutex<HeaderValue>>,
+    /// The address of the last request.
+    base: Arc<Mutex<BaseUrl>>,
     settings: Arc<ClientSettings>,
     announced: Arc<Mutex<Announced>>,
     observed: Arc<Observed>,
@@ -195,6 +194,7 @@ impl Client {
         Ok(Self {
             http: http.build()?,
             key: Arc::new(Mutex::new(key)),
+            base: Arc::new(Mutex::new(settings.base.clone())),
             settings: Arc::new(settings),
             announced: Arc::default(),
             observed: Arc::default(),
@@ -204,9 +204,23 @@ impl Client {
         })
     }
 
-    /// Base URL of the service.
-    pub fn base(&self) -> &BaseUrl {
-        &self.settings.base
+    /// Base URL of the service at the last request.
+    pub fn base(&self) -> BaseUrl {
+        self.base.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether this client can use the service at another address: proxy and certificates are chosen once.
+    pub fn can_move_to(&self, base: &BaseUrl) -> bool {
+        let first = &self.settings.base;
+        base.is_loopback() == first.is_loopback() && base.is_tls() == first.is_tls()
+    }
+
+    /// The present base URL of the service.
+    fn locate(&self) -> ClientResult<BaseUrl> {
+        let Some(locator) = &self.settings.locator else { return Ok(self.settings.base.clone()) };
+        let base = (locator.0)().filter(|base| self.can_move_to(base)).ok_or_else(Error::service_stopped)?;
+        self.base.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&base);
+        Ok(base)
     }
 
     /// Uses another API key for all further requests of this client and its clones. Returns whether it is another one.
@@ -313,7 +327,7 @@ impl Client {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("base", &self.settings.base).finish_non_exhaustive()
+        f.debug_struct("Client").field("base", &self.base()).finish_non_exhaustive()
     }
 }
 

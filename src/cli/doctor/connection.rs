@@ -110,12 +110,12 @@ async fn answers(client: &Client, workspace: Option<&str>) -> Vec<Diagnosis> {
     let check = Diagnosis::ok(CONNECTION, "service", client.base().to_string());
     let begun = Instant::now();
     if let Err(error) = client.check().await {
-        return vec![refused(client.base(), &error)];
+        return vec![refused(&client.base(), &error)];
     }
     let took = begun.elapsed().as_millis();
     let workspaces = match client.list_workspaces().await {
         Ok(workspaces) => workspaces,
-        Err(error) => return vec![refused(client.base(), &error)],
+        Err(error) => return vec![refused(&client.base(), &error)],
     };
     let count = plural(workspaces.len(), "workspace");
     let mut all = vec![Diagnosis { value: format!("{} responds in {took} ms, {count}", check.value), ..check }];

@@ -52,7 +52,9 @@ pub enum Msg {
     /// Targets were added to the scope file of the local service: their number, or why not.
     ScopeExtended(Result<usize, Problem>),
     /// The local service was started again, or why not.
-    ServiceStarted(Result<(), Problem>),
+    ServiceStarted(Result<Option<String>, Problem>),
+    /// The local service has another base URL.
+    ServiceMoved(String),
     /// The rows of the findings were made.
     Correlated(Generation, Box<Correlated>),
     /// The long texts of these fields were read.

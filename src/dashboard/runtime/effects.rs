@@ -206,12 +206,12 @@ impl EventLoop {
                 let service = crate::dashboard::runtime::local::find_or_start(&directory)
                     .await
                     .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
-                if service.base != *client.base() {
+                if !client.can_move_to(&service.base) {
                     let moved = format!("the service now listens on {}", service.base);
                     return Err(Problem::local(moved).with_hint("restart scandeck to connect to it"));
                 }
                 client.replace_key(&service.key).map_err(Problem::from)?;
-                Ok(())
+                Ok(service.note)
             };
             Msg::ServiceStarted(start.await)
         });

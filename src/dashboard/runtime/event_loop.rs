@@ -299,6 +299,7 @@ impl EventLoop {
                 if let Some(cache) = self.backend.as_ref().and_then(|backend| backend.cache.as_ref()) {
                     cache.keep(&update, &self.model);
                 }
+                self.note_address();
                 self.queue.push_back(Msg::Update(update));
             }
             Inbound::Answer(TaskReport::Msg(msg)) => self.queue.push_back(*msg),
@@ -321,6 +322,17 @@ impl EventLoop {
             Inbound::Shutdown => self.left = Some(None),
         }
         self.work_off().await;
+    }
+
+    /// Notes the address of a local service that has started elsewhere, as shown in copies.
+    fn note_address(&mut self) {
+        let Some(client) = self.backend.as_ref().and_then(|backend| backend.client.as_ref()) else { return };
+        if self.model.session.starts_service {
+            let base_url = client.base().to_string();
+            if base_url != self.model.session.base_url {
+                self.queue.push_back(Msg::ServiceMoved(base_url));
+            }
+        }
     }
 
     fn take_event(&mut self, event: Event) {

@@ -8,7 +8,7 @@
 //! It continues to run when the dashboard ends, so that scans and loggers are not interrupted. Besides `cli` this is the
 //! only file that knows both wings.
 
-use crate::client::{BaseUrl, BaseUrlError, ClientSettings, ServiceCheck};
+use crate::client::{BaseUrl, BaseUrlError, ClientSettings, ServiceLocator};
 use crate::config::KeySource;
 use crate::contract::Stamp;
 use crate::login::login;
@@ -36,18 +36,18 @@ pub struct LocalService {
     pub base: BaseUrl,
     pub key: SecretString,
     pub key_source: KeySource,
-    /// Whether the service still runs at this URL.
-    check: ServiceCheck,
+    /// Finds the URL of its API, which can change when the service starts again.
+    locator: ServiceLocator,
     /// A warning, for example that the URL of the loggers has changed.
     pub note: Option<String>,
 }
 
 impl LocalService {
-    /// The settings of a client. Its key is sent only while the service runs.
+    /// The settings of a client that follows the service. Its key is sent only while the service runs.
     pub fn client_settings(&self) -> ClientSettings {
         ClientSettings::new(self.base.clone(), self.key.clone())
             .with_key_source(&self.key_source.to_string())
-            .with_service_check(self.check.clone())
+            .with_locator(self.locator.clone())
     }
 }
 
@@ -149,25 +149,24 @@ fn host_of(target: &str) -> String {
 async fn found(directory: &DataDir, info: &ServiceInfo, started: bool) -> Result<LocalService, LocalError> {
     let base = base_url(info)
         .map_err(|error| LocalError::new(&error, "stop it with `scandeck stop`, then start it on 127.0.0.1"))?;
-    let check = service_check(directory.clone(), base.clone());
     let key_source = KeySource::File(info.api_key_file.clone().unwrap_or_else(|| directory.key_file()));
     let key = key_source.read().await.map_err(|error| LocalError::new(&error, error.hint().to_owned()))?;
     let note = info.previous_logger_url.as_ref().filter(|_| started).map(|old| {
         let new = &info.logger_url;
         format!("logger URLs changed from {old} to {new}; old URLs no longer record")
     });
-    Ok(LocalService { base, key, key_source, check, note })
+    Ok(LocalService { base, key, key_source, locator: locator(directory.clone()), note })
 }
 
 fn base_url(info: &ServiceInfo) -> Result<BaseUrl, BaseUrlError> {
     BaseUrl::parse(info.base_url.as_str(), false)
 }
 
-/// Whether the service of a data directory runs at this URL.
-fn service_check(directory: DataDir, base: BaseUrl) -> ServiceCheck {
-    ServiceCheck::new(move || match directory.holder() {
-        Ok(Holder::Running(Some(info))) => base_url(&info).is_ok_and(|url| url == base),
-        Ok(Holder::Running(None) | Holder::Nobody) | Err(_) => false,
+/// Finds the URL of the service of a data directory while it runs.
+fn locator(directory: DataDir) -> ServiceLocator {
+    ServiceLocator::new(move || match directory.holder() {
+        Ok(Holder::Running(Some(info))) => base_url(&info).ok(),
+        Ok(Holder::Running(None) | Holder::Nobody) | Err(_) => None,
     })
 }
 
@@ -214,11 +213,32 @@ mod tests {
         let server = wiremock::MockServer::start().await;
         let directory = tempfile::tempdir().unwrap();
         let base = BaseUrl::parse(&server.uri(), false).unwrap();
-        let check = service_check(DataDir::open(directory.path()).unwrap(), base.clone());
-        let settings = ClientSettings::new(base, SecretString::from("key")).with_service_check(check);
+        let locator = locator(DataDir::open(directory.path()).unwrap());
+        let settings = ClientSettings::new(base, SecretString::from("key")).with_locator(locator);
         let error = crate::client::Client::new(settings).unwrap().list_workspaces().await.unwrap_err();
         assert_eq!((error.to_string().as_str(), error.is_refused), ("local service stopped", true));
         assert!(server.received_requests().await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn client_follows_the_service_to_another_port() {
+        let (first, second) = (wiremock::MockServer::start().await, wiremock::MockServer::start().await);
+        let response = wiremock::ResponseTemplate::new(200).set_body_string("[]");
+        wiremock::Mock::given(wiremock::matchers::any()).respond_with(response).mount(&second).await;
+        let directory = tempfile::tempdir().unwrap();
+        let lock = fs::File::create(directory.path().join("lock")).unwrap();
+        lock.lock().unwrap();
+        let info = serde_json::json!({
+            "base_url": second.uri(), "logger_url": "http://127.0.0.1:1", "pid": 1, "logger_days": 7
+        });
+        fs::write(directory.path().join("service.json"), info.to_string()).unwrap();
+        let base = BaseUrl::parse(&first.uri(), false).unwrap();
+        let locator = locator(DataDir::open(directory.path()).unwrap());
+        let settings = ClientSettings::new(base, SecretString::from("key")).with_locator(locator);
+        let client = crate::client::Client::new(settings).unwrap();
+        client.list_workspaces().await.unwrap();
+        assert_eq!(client.base(), BaseUrl::parse(&second.uri(), false).unwrap());
+        assert!(first.received_requests().await.unwrap().is_empty());
     }
 
     #[test]

@@ -113,14 +113,21 @@ pub(crate) fn handle_key_read(model: &mut Model, source: &str, result: Result<bo
     refresh(model);
 }
 
-/// The local service was started again, or why not.
-pub(crate) fn handle_service_started(model: &mut Model, result: Result<(), Problem>) {
+/// The local service was started again, with a warning, or why not.
+pub(crate) fn handle_service_started(model: &mut Model, result: Result<Option<String>, Problem>) {
     model.connection.is_starting_service = false;
     match result {
-        Ok(()) => model.notify(Tone::Good, "local service started"),
+        Ok(None) => model.notify(Tone::Good, "local service started"),
+        Ok(Some(note)) => model.notify(Tone::Bad, note),
         Err(problem) => model.notify_problem("local service not connected", &problem),
     }
     refresh(model);
+}
+
+/// The local service has started at another address, which requests use already.
+pub(crate) fn handle_service_moved(model: &mut Model, base_url: String) {
+    model.session.base_url = base_url;
+    model.learn_names();
 }
 
 /// Refreshes the lists on the screen, and applies all filters again.

@@ -436,8 +436,12 @@ fn refresh_starts_the_stopped_local_service_once() {
     assert!(!starts(&mut app), "a slow service runs");
     fail(&mut app, refused());
     assert!(starts(&mut app) && !starts(&mut app));
-    app.send(Msg::ServiceStarted(Ok(())));
+    app.send(Msg::ServiceStarted(Ok(None)));
     assert!(app.notices().contains("local service started") && starts(&mut app));
+    app.send(Msg::ServiceMoved("http://127.0.0.1:8766/api/v2".to_owned()));
+    app.send(Msg::ServiceStarted(Ok(Some("logger URLs changed".to_owned()))));
+    assert!(app.notices().contains("logger URLs changed"));
+    assert_eq!(app.model.session.base_url, "http://127.0.0.1:8766/api/v2");
 }
 
 #[test]

@@ -98,6 +98,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::KeyRead { source, result } => actions::handle_key_read(model, &source, result),
         Msg::ScopeExtended(result) => forms::handle_scope_extended(model, result, &mut effects),
         Msg::ServiceStarted(result) => actions::handle_service_started(model, result),
+        Msg::ServiceMoved(base_url) => actions::handle_service_moved(model, base_url),
         Msg::Correlated(generation, correlated) => model.handle_correlated(generation, *correlated),
         Msg::TextsRead(read) => model.handle_texts_read(&read),
         Msg::Calls(recorded) => crate::dashboard::activity::keys::handle_calls(model, *recorded),
