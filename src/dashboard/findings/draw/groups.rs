@@ -35,7 +35,7 @@ fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
         TableColumn::flex(by.head(), 12, 7),
         counts.right(),
         TableColumn::fixed(others, 7),
-        TableColumn::fixed("STATUS", 9).expendable(1).constant(!has_status(cx)),
+        TableColumn::fixed("STATUS", status_width(cx)).expendable(1).omitted(!has_status(cx)),
     ]
 }
 
@@ -48,12 +48,27 @@ fn names_target(cx: &Cx<'_>, by: FindingGroupBy) -> bool {
     by != FindingGroupBy::Target && cx.model.navigation.scope.target.is_none()
 }
 
+/// The headers that decide about the columns.
+fn sampled_headers<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Group> + use<'a> {
+    let list = &cx.model.lists.findings;
+    let places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
+    places.filter_map(|at| list.groups.header(at))
+}
+
+/// Columns of the widest status of the sampled rows.
+fn status_width(cx: &Cx<'_>) -> u16 {
+    let items = sampled_items::<Issue>(cx).map(|(at, issue)| {
+        let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
+        draw::decision_cell(cx, issue, assessment, draw::short_name).width()
+    });
+    let headers = sampled_headers(cx).map(|group| status(cx, group).width());
+    items.chain(headers).max().unwrap_or(0).max("STATUS".len()) as u16
+}
+
 /// Whether the status of a sampled row is more than a dash.
 fn has_status(cx: &Cx<'_>) -> bool {
-    let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
-    let headers =
-        sampled_places(list.len(), list.at, cx.model.screen.size.rows.into()).filter_map(|at| list.groups.header(at));
-    let mut summaries = headers.map(|group| groups.summary(group));
+    let groups = &cx.model.lists.finding_groups;
+    let mut summaries = sampled_headers(cx).map(|group| groups.summary(group));
     summaries.any(|summary| summary.undecided == 0 || summary.new > 0)
         || sampled_items::<Issue>(cx).any(|(at, issue)| {
             let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
@@ -132,12 +147,18 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group, widths: &[u16]) ->
         name,
         Line::default(),
         words(format!("{:>7}", summary.others), text),
-        match (summary.undecided, summary.new) {
-            (0, _) => common_decision(cx, group),
-            (_, 0) => words(cx.theme.glyphs.dash, cx.theme.dim()),
-            (_, new) => words(format!("{:>3} new", format::count(new.into())), text),
-        },
+        status(cx, group),
     ]
+}
+
+/// The decision on a group, else the number of new findings.
+fn status<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
+    let summary = cx.model.lists.finding_groups.summary(group);
+    match (summary.undecided, summary.new) {
+        (0, _) => common_decision(cx, group),
+        (_, 0) => words(cx.theme.glyphs.dash, cx.theme.dim()),
+        (_, new) => words(format!("{:>3} new", format::count(new.into())), cx.theme.text()),
+    }
 }
 
 /// Whether all findings of a group are put aside. Of very large groups only a part is read.

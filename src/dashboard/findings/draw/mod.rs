@@ -62,7 +62,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             name(cx, finding),
             flags(cx.theme, finding),
             target(cx, finding),
-            port(finding),
+            port(cx, finding),
             // As the query field `age`: since the finding was seen first.
             words(cx.age(finding.first_seen), cx.theme.text()),
             words(cx.age(finding.first_seen), cx.theme.text()),
@@ -105,8 +105,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let decisions = |name| assessed().map(move |(issue, known)| decision_cell(cx, issue, known, name).width()).max();
     let decision_width = |name| decisions(name).unwrap_or(0).max(DECISION.into()) as u16;
     let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
-    let has_port = |issue: &Issue| issue.port == 0 || plain_target(cx, issue).ends_with(&format!(":{}", issue.port));
-    let targets_have_ports = sampled_items::<Issue>(cx).all(|(_, issue)| has_port(issue));
+    let has_no_port = sampled_items::<Issue>(cx).all(|(_, issue)| port(cx, issue).width() == 0);
     let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
     let targets = widest_target(cx);
     COLUMNS
@@ -115,7 +114,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
             // The scope beside the filter names the target.
             "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
             "KP" => column.omitted(cx.facts.has_no_flag),
-            "PORT" => column.omitted(cx.facts.is_one_port || targets_have_ports).constant(is_one_port),
+            "PORT" => column.omitted(cx.facts.is_one_port || has_no_port).constant(is_one_port),
             "DECISION" => {
                 let name = if column.from < LAST_SEEN { short_name } else { Verdict::phrase };
                 column.at_least(decision_width(name)).constant(!has_decision)
@@ -267,11 +266,44 @@ pub(crate) fn target<'a>(cx: &Cx<'a>, finding: &'a ListedFinding) -> Line<'a> {
     }
 }
 
-fn port(finding: &ListedFinding) -> Line<'static> {
-    Line::from(if finding.port > 0 { finding.port.min(99_999).to_string() } else { String::new() })
+/// The port, unless the target names it.
+fn port(cx: &Cx<'_>, finding: &ListedFinding) -> Line<'static> {
+    let is_named = || plain_target(cx, finding).ends_with(&format!(":{}", finding.port));
+    let is_shown = finding.port > 0 && !is_named();
+    Line::from(if is_shown { finding.port.min(99_999).to_string() } else { String::new() })
 }
 
 /// For layouts that have one line for the findings.
 pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
     Line::from(format::risk_counts(cx.theme, cx.facts.risks.map(Some), "  "))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dashboard::testing::*;
+
+    #[test]
+    fn port_is_shown_only_where_the_target_does_not_name_it() {
+        let mut app = TestDashboard::blank(100, 30);
+        app.keys("3 z");
+        let shown = |app: &mut TestDashboard, ports: [i64; 3]| {
+            app.feed(Snapshot::Targets(table([target(1, "127.0.0.1:8300"), target(2, "shop.acme.test")])));
+            let found = |at: usize, target: i64| Finding {
+                port: ports[at],
+                target_id: Some(TargetId(target)),
+                ..finding(at as i64 + 1, target, "Banner", Risk::Info)
+            };
+            app.feed(Snapshot::Findings(table([found(0, 1), found(1, 1), found(2, 2)])));
+            app.frame()
+                .into_iter()
+                .filter(|line| line.contains("TARGET") || line.contains("Banner"))
+                .collect::<Vec<_>>()
+        };
+        let lines = shown(&mut app, [8300, 9100, 443]);
+        assert!(lines[0].contains("PORT"), "{lines:#?}");
+        assert_eq!(lines.join("\n").matches("8300").count(), 2, "once in each target: {lines:#?}");
+        assert!(lines.join("\n").contains(" 9100") && lines.join("\n").contains(" 443"), "{lines:#?}");
+        let lines = shown(&mut app, [8300, 8300, 0]);
+        assert!(!lines[0].contains("PORT"), "{lines:#?}");
+    }
 }

@@ -6,25 +6,27 @@ use crate::dashboard::findings::draw;
 use crate::dashboard::list::Group;
 use crate::dashboard::ui::{
     Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of, draw_grouped, format,
-    pane_of, sampled_items, widest, words,
+    is_constant, pane_of, sampled_items, widest, words,
 };
 use crate::text;
 use crate::triage::{Outcome, RetestStatus, Verdict};
 use ratatui::prelude::{Buffer, Line, Span, Style};
 
-/// The columns, with the widths of their widest cells.
+/// The columns, with the widths of their widest cells. Where names would be cut, columns of one value give way.
 fn columns(cx: &Cx<'_>) -> [TableColumn; 5] {
     let rows = || sampled_items::<BoardRow>(cx).map(|(_, row)| row);
     let unknown = widest(rows().filter(|row| row.target.is_none()).map(|row| row.target_name.as_str()));
     let targets = cx.widest_target(rows().filter_map(|row| row.target)).max(unknown);
     let before = widest(rows().map(|row| row.before.as_str())).max("BEFORE".len());
-    let now = rows().map(|row| now_cell(cx, row).width()).max().unwrap_or(0).max("NOW".len());
+    let now = rows().map(|row| now_cell(cx, row).width()).max().unwrap_or(0);
+    let one_target = is_constant(rows().map(|row| (row.target, &row.target_name)));
+    let one_before = is_constant(rows().map(|row| &row.before));
     [
         TableColumn::fixed("RISK", format::RISK),
         TableColumn::flex("FINDING", 12, 3).content(widest(rows().map(|row| row.name.as_str())), 0),
-        TableColumn::flex("TARGET", 8, 1).content(targets, draw::HOST_PORT).at_most(28),
-        TableColumn::fixed("BEFORE", before.min(16) as u16),
-        TableColumn::fixed("NOW", now.min(16) as u16),
+        TableColumn::flex("TARGET", 8, 1).content(targets, draw::HOST_PORT).at_most(28).gives_way_if(one_target, 1),
+        TableColumn::fixed("BEFORE", before.min(16) as u16).gives_way_if(one_before, 2),
+        TableColumn::fixed("NOW", now.clamp("NOW".len(), 16) as u16).omitted(now == 0),
     ]
 }
 
@@ -89,9 +91,12 @@ fn cells<'a>(cx: &Cx<'a>, row: &'a BoardRow) -> Vec<Line<'a>> {
     vec![risk, cell(&row.name), target, before, now_cell(cx, row)]
 }
 
-/// The result of the retest, with a mark if the finding is decided as fixed.
+/// The result of the retest, with a mark if the finding is decided as fixed. In groups the header names the result.
 fn now_cell(cx: &Cx<'_>, row: &BoardRow) -> Line<'static> {
-    let named = cx.model.findings.board.as_ref().map_or("", |board| board.now_words(row.now));
+    let is_grouped = cx.model.lists.board.groups.is_on();
+    let board = cx.model.findings.board.as_ref().filter(|_| !is_grouped);
+    let named = board.map_or("", |board| board.now_words(row.now));
+    let with = |more: &str| format!("{named} {more}").trim_start().to_owned();
     let style = now_style(cx.theme, row.now);
     let fixed = cx
         .model
@@ -99,12 +104,10 @@ fn now_cell(cx: &Cx<'_>, row: &BoardRow) -> Line<'static> {
         .is_some_and(|assessment| assessment.verdict == Verdict::Fixed && assessment.reopened.is_none());
     match row.now {
         RetestStatus::Running(id) => match cx.scan(id) {
-            Some(scan) => words(format!("{named} {}%", scan.progress.clamp(0, 99)), style),
+            Some(scan) => words(with(&format!("{}%", scan.progress.clamp(0, 99))), style),
             None => words(named, style),
         },
-        RetestStatus::Is(Outcome::Absent) if fixed => {
-            words(format!("{named} {}", cx.theme.glyphs.done), cx.theme.dim())
-        }
+        RetestStatus::Is(Outcome::Absent) if fixed => words(with(cx.theme.glyphs.done), cx.theme.dim()),
         _ => words(named, style),
     }
 }

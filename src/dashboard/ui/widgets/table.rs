@@ -87,6 +87,11 @@ impl TableColumn {
         Self { gives_way: true, ..self }
     }
 
+    /// A column of one value that is omitted before the content of another one is cut, higher ranks first.
+    pub const fn gives_way_if(self, is_constant: bool, rank: u8) -> Self {
+        if is_constant { self.gives_way().expendable(rank) } else { self }
+    }
+
     pub const fn right(self) -> Self {
         Self { right: true, ..self }
     }
