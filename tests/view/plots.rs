@@ -1,7 +1,7 @@
 //! The plots over stored data.
 
 use insta::assert_snapshot;
-use scandeck::dashboard::base::Plot;
+use scandeck::dashboard::base::{Plot, PlotBox};
 use scandeck::dashboard::model::{Modal, Model};
 use scandeck::dashboard::ui::Theme;
 
@@ -15,7 +15,7 @@ fn plot(plot: Plot) -> impl Fn(u16, u16) -> Model {
             // A running scan.
             press(&mut model, "4 j j j");
         }
-        model.overlay.modals.push(Modal::Plot(plot));
+        model.overlay.modals.push(Modal::Plot(PlotBox::new(plot)));
         model
     }
 }

@@ -46,7 +46,7 @@ pub use plan::{
     Snapshot, Update,
 };
 pub use plot::{
-    FindingCounts, HeatMap, Plot, PlotCounts, PlotNumbers, PlotTarget, ProgressPoint, ScanHistory, ScopedPlot,
+    FindingCounts, HeatMap, Plot, PlotBox, PlotCounts, PlotNumbers, PlotTarget, ProgressPoint, ScanHistory, ScopedPlot,
 };
 pub use row::{GroupId, RowRef};
 pub use scheme::Scheme;

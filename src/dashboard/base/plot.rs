@@ -44,6 +44,20 @@ impl Plot {
     }
 }
 
+/// The open plot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlotBox {
+    pub plot: Plot,
+    /// First visible row of a plot with more rows than the screen.
+    pub scroll: u32,
+}
+
+impl PlotBox {
+    pub fn new(plot: Plot) -> Self {
+        Self { plot, scroll: 0 }
+    }
+}
+
 /// A plot, and the item that its numbers are limited to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScopedPlot {
@@ -117,6 +131,8 @@ impl FindingCounts {
 pub struct HeatMap {
     pub targets: Vec<PlotTarget>,
     pub classes: Vec<Shared>,
+    /// The titles of the classes.
+    pub titles: HashMap<Shared, Shared>,
     /// The cells with findings: class, target, counts.
     pub cells: HashMap<(Shared, PlotTarget), PlotCounts>,
 }

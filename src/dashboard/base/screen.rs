@@ -71,6 +71,8 @@ pub struct Measures {
     /// JSON and the focus: only then it has a cursor.
     pub folds: Arc<[Option<JsonFold>]>,
     pub map: ScreenMap,
+    /// Visible rows of a plot with more rows than the screen, and its greatest first row.
+    pub plot_rows: (u16, u32),
 }
 
 /// An object or array of JSON in the shown detail.

@@ -1,9 +1,10 @@
 //! The numbers of the plots, and their CSV.
 
-use crate::contract::{Risk, Scan, Stamp, Target, TargetId, Workspace};
+use crate::contract::{Risk, Scan, Shared, Stamp, Target, TargetId, Workspace};
 use crate::dashboard::base::{
     FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers, ProgressPoint, ScopedPlot, Tab,
 };
+use crate::dashboard::list::finding_groups::keys::{class_title, common_start};
 use crate::dashboard::model::Model;
 use crate::report;
 use crate::text;
@@ -138,6 +139,15 @@ fn heat_map(model: &Model, target: Option<TargetId>) -> HeatMap {
     let mut cells: HashMap<_, PlotCounts> = HashMap::new();
     let mut by_class: HashMap<_, PlotCounts> = HashMap::new();
     let mut by_target: HashMap<_, PlotCounts> = HashMap::new();
+    let mut starts: HashMap<Shared, Shared> = HashMap::new();
+    // As in groups, the titles do not depend on the target.
+    for issue in findings(model, None) {
+        match starts.get_mut(issue.class()) {
+            Some(start) if issue.name.starts_with(start.as_str()) => {}
+            Some(start) => *start = common_start(start, &issue.name).into(),
+            None => _ = starts.insert(issue.class().clone(), issue.name.clone()),
+        }
+    }
     for issue in findings(model, target).filter(|issue| issue.presence != Presence::Absent) {
         let name = issue.target_id.and_then(|target| model.target_name(target)).unwrap_or(&issue.identity.asset);
         let (class, target, risk) = (issue.class(), (issue.target_id, name.clone()), place(issue.risk_level));
@@ -145,7 +155,8 @@ fn heat_map(model: &Model, target: Option<TargetId>) -> HeatMap {
         by_class.entry(class.clone()).or_default()[risk] += 1;
         by_target.entry(target).or_default()[risk] += 1;
     }
-    HeatMap { classes: worst_first(by_class), targets: worst_first(by_target), cells }
+    let titles = starts.into_iter().map(|(class, start)| (class.clone(), class_title(&class, &start))).collect();
+    HeatMap { classes: worst_first(by_class), targets: worst_first(by_target), titles, cells }
 }
 
 /// The names with the most findings of the highest risks first.

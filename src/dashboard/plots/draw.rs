@@ -1,12 +1,15 @@
 //! The plots on the screen: areas of braille dots, bars and shades of blocks, or `#` in terminals without Unicode.
 
-use crate::contract::{Risk, Stamp, TargetId};
-use crate::dashboard::base::{FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers, ProgressPoint, ScanHistory};
+use crate::contract::{Risk, Shared, Stamp, TargetId};
+use crate::dashboard::base::{
+    FindingCounts, HeatMap, Pane, Plot, PlotBox, PlotCounts, PlotNumbers, ProgressPoint, ScanHistory,
+};
+use crate::dashboard::input::{Action, Context, MoveAction};
 use crate::dashboard::plots::data;
 use crate::dashboard::ui::widgets::area::{ASCII, draw_area, values_in};
 use crate::dashboard::ui::{
-    Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, plain, sheet, take_bottom, take_left,
-    take_top, words, wrap,
+    Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, key, plain, sheet, take_bottom,
+    take_left, take_top, words, wrap,
 };
 use crate::text;
 use crate::text::plural;
@@ -25,7 +28,8 @@ const LEAST_ROWS: u16 = 8;
 const LEAST_COLUMNS: u16 = 40;
 const MOST_ROWS: u16 = 16;
 
-pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, plot: Plot, cache: &mut ViewCache) {
+pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, open: PlotBox, cache: &mut ViewCache) {
+    let plot = open.plot;
     let place = words(format!(" {} of {} ", plot as usize + 1, Plot::ALL.len()), cx.theme.dim());
     let shown = data::of_scope(cx.model, plot);
     let target =
@@ -40,7 +44,7 @@ pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, plot: Plot, c
         return;
     }
     let numbers = cache.plot.get(PlotKey::of(cx.model, shown), || Arc::new(data::numbers(cx.model, shown)));
-    if let Some(nothing) = draw_numbers(cx, buf, inner, &numbers) {
+    if let Some(nothing) = draw_numbers(cx, buf, inner, &numbers, open.scroll, cache) {
         draw_line(buf, inner, &Line::styled(nothing, cx.theme.dim()));
     }
 }
@@ -57,16 +61,23 @@ pub(crate) fn draw_in_detail(cx: &Cx<'_>, buf: &mut Buffer, free: Rect, pane: Pa
     }
     let (title, rest) = take_top(take_top(free, 1).1, 1);
     draw_line(buf, title, &Line::styled(shown.plot.title(), cx.theme.strong()));
-    draw_numbers(cx, buf, take_top(rest, MOST_ROWS).0, &numbers);
+    draw_numbers(cx, buf, take_top(rest, MOST_ROWS).0, &numbers, 0, cache);
 }
 
-/// Draws the numbers of a plot. Returns the reason why there is nothing to draw.
-fn draw_numbers(cx: &Cx<'_>, buf: &mut Buffer, inner: Rect, numbers: &PlotNumbers) -> Option<&'static str> {
+/// Draws the numbers of a plot from this row on, and measures its rows. Returns the reason why there is nothing to draw.
+fn draw_numbers(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    inner: Rect,
+    numbers: &PlotNumbers,
+    scroll: u32,
+    cache: &mut ViewCache,
+) -> Option<&'static str> {
     match numbers {
         PlotNumbers::Findings(counts) => draw_findings(cx, buf, inner, counts),
         PlotNumbers::Decisions(days) => draw_decisions(cx, buf, inner, days),
         PlotNumbers::Captures(minutes) => draw_captures(cx, buf, inner, minutes),
-        PlotNumbers::HeatMap(map) => draw_heat_map(cx, buf, inner, map),
+        PlotNumbers::HeatMap(map) => draw_heat_map(cx, buf, inner, map, scroll, cache),
         PlotNumbers::Progress(history) => draw_progress(cx, buf, inner, history),
     }
 }
@@ -206,13 +217,21 @@ fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, minutes: &[(Timestam
 }
 
 /// Classes below each other, targets by number beside each other, the names of the targets below.
-fn draw_heat_map(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, heat_map: &HeatMap) -> Option<&'static str> {
-    let HeatMap { targets, classes, .. } = heat_map;
+fn draw_heat_map(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    heat_map: &HeatMap,
+    scroll: u32,
+    cache: &mut ViewCache,
+) -> Option<&'static str> {
+    let HeatMap { targets, classes, titles, .. } = heat_map;
     if classes.is_empty() {
         return Some("no findings in this workspace");
     }
     let name = |name: &str| cx.shown(&text::clean(name)).into_owned();
-    let longest = classes.iter().map(|class| text::width(class) as u16 + 1).max().unwrap_or_default();
+    let title = |class: &Shared| name(titles.get(class).unwrap_or(class));
+    let longest = classes.iter().map(|class| text::width(&title(class)) as u16 + 1).max().unwrap_or_default();
     let wanted = targets.len().saturating_mul(CELL.into()).min(area.width.into()) as u16;
     let free = area.width - wanted;
     let names = longest.min(free.max(area.width / 3));
@@ -230,9 +249,12 @@ fn draw_heat_map(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, heat_map: &HeatMap) 
     let most = heat_map.most();
     let head = (1..=columns).map(|number| format!("{number:>width$}", width = usize::from(CELL)));
     let mut lines = vec![Line::styled(" ".repeat(usize::from(names)) + &head.collect::<String>(), cx.theme.head())];
-    for class in &classes[..rows] {
+    let last = classes.len() - rows;
+    let first = last.min(scroll as usize);
+    cache.measures.plot_rows = (rows as u16, last as u32);
+    for class in &classes[first..first + rows] {
         let cells = targets[..columns].iter().map(|target| shade(cx, &heat_map.cell(class, target), most));
-        let class = text::start_with(&name(class), usize::from(names) - 1, cx.theme.glyphs.ellipsis).into_owned();
+        let class = text::start_with(&title(class), usize::from(names) - 1, cx.theme.glyphs.ellipsis).into_owned();
         let pad = usize::from(names) - text::width(&class);
         let mut line = Line::raw(class + &" ".repeat(pad));
         line.extend(cells);
@@ -241,7 +263,13 @@ fn draw_heat_map(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, heat_map: &HeatMap) 
     draw_lines(buf, map, &lines);
     let mut foot = legend;
     if is_cut {
-        let shown = format!("{rows} of {} classes, {columns} of {} targets", classes.len(), targets.len());
+        let at = if rows < classes.len() { format!("{}-{} of ", first + 1, first + rows) } else { String::new() };
+        let mut shown = format!("{at}{} classes, {columns} of {} targets", classes.len(), targets.len());
+        if last > 0 {
+            let key = |action| key(cx, Context::Plot, Action::Move(action));
+            let (down, up) = (key(MoveAction::Down), key(MoveAction::Up));
+            shown.push_str(&format!(" {} {down} {up} scroll", cx.theme.glyphs.separator));
+        }
         foot.insert(0, Line::styled(shown, cx.theme.warn()));
     }
     draw_lines(buf, below, &foot);

@@ -12,7 +12,7 @@ fn copied(effects: &[Effect]) -> String {
 }
 
 fn open(app: &TestDashboard) -> Option<Plot> {
-    app.model.overlay.modals.last().and_then(|modal| modal.clone().try_as_plot())
+    app.model.overlay.modals.last().and_then(|modal| modal.clone().try_as_plot()).map(|open| open.plot)
 }
 
 #[test]
@@ -101,4 +101,33 @@ fn heat_map_of_more_targets_than_columns_of_a_screen_is_drawn() {
     app.feed(Snapshot::Findings(table((1..=13_200).map(|id| finding(id, id, "Banner", Risk::Info)))));
     app.keys("3 : 'plot heatmap' enter");
     assert!(app.frame().join("\n").contains("Banner"), "{}", app.frame().join("\n"));
+}
+
+#[test]
+fn heat_map_scrolls_to_its_last_class_and_names_classes_as_groups_do() {
+    let mut app = TestDashboard::blank(80, 24);
+    let of_class = |id: i64, class: String, name: String| Finding {
+        vuln_id: class.into(),
+        ..finding(id, 1, &name, if id >= 90 { Risk::Info } else { Risk::High })
+    };
+    let mut findings: Vec<Finding> =
+        (1..=30).map(|id| of_class(id, format!("web.class{id}"), format!("Weakness {id} seen"))).collect();
+    findings.push(of_class(90, "web.dump".into(), "Database dump at /a.sql".into()));
+    findings.push(of_class(91, "web.dump".into(), "Database dump at /b.sql".into()));
+    app.feed(Snapshot::Findings(table(findings)));
+    app.keys("3 : 'plot heatmap' enter");
+    let shown = |app: &mut TestDashboard| app.frame().join("\n");
+    let first = shown(&mut app);
+    assert!(first.contains("Weakness 1 seen") && first.contains("j k scroll"), "{first}");
+    app.keys("G");
+    let last = shown(&mut app);
+    assert!(
+        last.contains(" of 31 classes") && last.contains("-31 of 31") && !last.contains("Weakness 1 seen"),
+        "{last}"
+    );
+    assert!(last.contains("Database dump ") && !last.contains("web."), "{last}");
+    app.keys("k");
+    assert!(shown(&mut app).contains("-30 of 31"));
+    app.keys("home");
+    assert_eq!(shown(&mut app), first);
 }

@@ -1,6 +1,6 @@
 //! Commands that show something: the views with a query, and single workspaces, targets, scans, findings.
 
-use crate::dashboard::base::{AUTO, Effect, Pane, Plot, Scope};
+use crate::dashboard::base::{AUTO, Effect, Pane, Plot, PlotBox, Scope};
 use crate::dashboard::core::update::links;
 use crate::dashboard::input::action::{Action, ViewAction};
 use crate::dashboard::model::{Modal, Model, navigation};
@@ -90,7 +90,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             let is_of_scans = model.navigation.focus.pane == Pane::Scans;
             let first = if is_of_scans { Plot::Progress } else { Plot::Findings };
             let plot = args.choice().and_then(Plot::named).unwrap_or(first);
-            model.overlay.modals.push(Modal::Plot(plot));
+            model.overlay.modals.push(Modal::Plot(PlotBox::new(plot)));
             Ok(())
         },
     ),

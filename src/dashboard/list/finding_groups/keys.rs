@@ -104,6 +104,11 @@ pub fn group_id(by: FindingGroupBy, key: &str) -> GroupId {
     GroupId(hasher.finish())
 }
 
+/// The title of a class: the common beginning of its findings' names, or its id if that is too short.
+pub(crate) fn class_title(class: &Shared, start: &Shared) -> Shared {
+    title(FindingGroupBy::Class, class, Some(start))
+}
+
 fn title(by: FindingGroupBy, key: &Shared, names: Option<&Shared>) -> Shared {
     match (key.is_empty(), names) {
         (_, Some(name)) if name.len() >= LEAST_NAME || key.is_empty() => name.clone(),

@@ -9,7 +9,7 @@ pub mod decide_menu;
 pub mod rules_box;
 
 use crate::client::Problem;
-use crate::dashboard::base::{Pane, Plot, RowRef};
+use crate::dashboard::base::{Pane, PlotBox, RowRef};
 use crate::dashboard::forms::Form;
 use crate::dashboard::list::PopUpList;
 use crate::dashboard::model::{CommandLine, DecideMenu, RulesBox};
@@ -34,7 +34,7 @@ pub enum Modal {
     /// A text: a wordlist, or a text that could not be copied.
     Text(TextBox),
     /// A plot of stored data.
-    Plot(Plot),
+    Plot(PlotBox),
     /// The input line of a pane: its filter, or a search.
     Line(Line),
     /// The command line.
