@@ -71,6 +71,10 @@ pub(crate) fn plant_many(model: &mut Model, many: BulkPayloads, effects: &mut Ve
     let BulkPayloads { count, file, shape } = many;
     let payload_request =
         PayloadRequest { count, shape, into: Some(file), ..payload_request(model, model.url_form())? };
+    let url = &payload_request.handler_url;
+    if model.mask().is_some_and(|mask| mask.text(url) != url.as_str()) {
+        return Err("payloads not created: masked URLs record nothing; `:mask off` first".to_owned());
+    }
     effects.push(Effect::DrawPayloadNumbers(Box::new(payload_request)));
     Ok(())
 }
