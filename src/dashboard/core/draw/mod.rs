@@ -49,9 +49,11 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     let theme = model.scheme().map_or(cache.theme, |(scheme, own)| Theme { scheme, own, ..cache.theme });
     let cx = Cx::new(model, theme, facts);
     let notices = notices(&cx, area);
-    // The last one is drawn beside the key hints of a pane. A form or prompt keeps its hints; the command line shows its own.
+    // A short last one is drawn beside the key hints of a pane, a long one above them, as for a form or prompt. The command
+    // line shows its own.
     let over_hints = matches!(model.overlay.modals.last(), Some(Modal::Command(_)));
-    let beside_hints = matches!(model.overlay.modals.last(), None | Some(Modal::Line(_)));
+    let is_short = notices.columns() <= area.width / 2;
+    let beside_hints = is_short && matches!(model.overlay.modals.last(), None | Some(Modal::Line(_)));
     let rows = notices.rows().saturating_sub(u16::from(beside_hints));
     let places = Places {
         fifth: model.navigation.fifth,
@@ -138,4 +140,28 @@ fn in_flight(cx: &Cx<'_>, batch: &Batch) -> Option<String> {
     let refused = if progress.refused > 0 { format!(", {} refused", progress.refused) } else { String::new() };
     (progress.total > 1 && !batch.is_over())
         .then(|| format!("{}: {} of {}{refused}", batch.verb, progress.done, progress.total))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dashboard::base::Tone;
+    use crate::dashboard::testing::*;
+
+    #[test]
+    fn long_notice_stands_above_the_key_hints() {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size { columns: 80, rows: 24 };
+        app.keys("3");
+        let hints = app.frame()[23].clone();
+        let long = "retest ended: 1 finding absent · bn opens the board";
+        app.model.notify(Tone::Plain, long);
+        let lines = app.frame();
+        assert!(lines[22].contains(long), "{lines:#?}");
+        assert_eq!(lines[23], hints);
+        app.keys("esc");
+        app.model.overlay.notices = Default::default();
+        app.model.notify(Tone::Plain, "saved");
+        let last = app.frame()[23].clone();
+        assert!(last.contains("saved") && last.contains("keys"), "{last}");
+    }
 }
