@@ -40,6 +40,40 @@ fn masked_screen_shows_no_names_in_any_pane() {
     }
 }
 
+/// Findings of one class whose names end in the names of their targets.
+fn named_after_targets() -> TestDashboard {
+    let mut dashboard = TestDashboard::new();
+    let of_class = |id: i64, name: &str| Finding { vuln_id: "backup".into(), ..finding(id, id, name, Risk::High) };
+    let names =
+        ["Backup readable at t1.acme.test", "Backup readable at t2.acme.test", "Backup readable at t1.acme.test"];
+    dashboard.feed(Snapshot::Findings(table((1..).zip(names).map(|(id, name)| of_class(id, name)))));
+    dashboard.keys(": 'mask' enter 3");
+    dashboard
+}
+
+#[test]
+fn name_that_a_group_header_cuts_is_masked() {
+    let mut dashboard = named_after_targets();
+    let one = |id| Finding { vuln_id: "backup".into(), ..finding(id, id, "Backup at t1.acme.test", Risk::High) };
+    dashboard.feed(Snapshot::Findings(table([one(1), one(2)])));
+    dashboard.keys("b c");
+    for columns in 40..100 {
+        dashboard.model.screen.size = Size { columns, rows: 12 };
+        assert!(seen(&mut dashboard).is_empty(), "{columns}: {:#?}", dashboard.frame());
+    }
+}
+
+#[test]
+fn name_that_a_card_cuts_is_masked() {
+    let mut dashboard = named_after_targets();
+    dashboard.keys("b c B");
+    assert!(dashboard.model.reviewing().is_some());
+    for columns in 40..100 {
+        dashboard.model.screen.size = Size { columns, rows: 40 };
+        assert!(seen(&mut dashboard).is_empty(), "{columns}: {:#?}", dashboard.frame());
+    }
+}
+
 #[test]
 fn masked_copies_and_files_have_stand_ins() {
     let mut dashboard = TestDashboard::new();
