@@ -59,4 +59,4 @@ pub use widgets::table::{GUTTER, TableColumn, TableRow, draw_header_row, draw_ro
 pub use widgets::tabs::tab_line;
 pub use widgets::toast::Toasts;
 pub use widgets::tree::tree_lines;
-pub use widgets::wrap::{plain, wrap, wrap_hanging};
+pub use widgets::wrap::{plain, wrap, wrap_hanging, wrap_parts};

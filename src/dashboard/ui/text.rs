@@ -14,7 +14,7 @@ use crate::dashboard::text::Search;
 use crate::dashboard::ui::json_lines::{self, JsonPlace};
 use crate::dashboard::ui::{
     ById, Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText, draw_frame, draw_line, draw_lines, indented,
-    input_spans, row_of, tab_line, take_bottom, take_top, words, wrap,
+    input_spans, row_of, tab_line, take_bottom, take_top, words, wrap, wrap_parts,
 };
 use crate::text;
 use crate::text::plural;
@@ -175,7 +175,8 @@ fn draw_position(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32
 
 /// Draws the wrapped head over at most a third of the area. Returns the remaining area, and whether the head is whole.
 pub(crate) fn draw_head(buf: &mut Buffer, area: Rect, head: &[Line<'static>]) -> (Rect, bool) {
-    let lines = wrap(head.to_vec(), indented(area).width);
+    let width = indented(area).width;
+    let lines: Vec<Line<'static>> = head.iter().flat_map(|line| wrap_parts(line.clone(), width)).collect();
     let rows = (lines.len() as u16).min((area.height / HEAD_SHARE).max(1));
     let (top, rest) = take_top(area, rows);
     draw_lines(buf, indented(top), &lines);

@@ -150,6 +150,10 @@ fn three_equal_decisions_on_class_offer_rule() {
     assert_eq!(facts.repeated_decision().map(|last| last.verdict), Some(Verdict::FalsePositive));
     let rule = facts.rule.unwrap();
     assert!(rule.decided == 3 && rule.findings > 3 && rule.targets > 0, "{rule:?}");
+    let lines = app.frame();
+    let shown = lines.join("\n");
+    assert!(shown.contains("false positive, on 3 findings in 3 decisions"), "{lines:#?}");
+    assert_eq!(shown.matches(" by ann@test in Acme, last").count(), 1, "{lines:#?}");
 }
 
 #[test]

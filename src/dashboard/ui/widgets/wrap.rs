@@ -26,6 +26,51 @@ pub fn wrap_hanging(line: Line<'static>, width: u16, hang: usize) -> Vec<Line<'s
     out
 }
 
+/// Wraps a line of parts with two or more blanks between them. A part that fits in a line is not split.
+pub fn wrap_parts(line: Line<'static>, width: u16) -> Vec<Line<'static>> {
+    if line.width() <= usize::from(width) {
+        return vec![line];
+    }
+    let mut out: Vec<Line<'static>> = Vec::new();
+    let mut current = Line::default();
+    for (gap, part) in parts_of(&line) {
+        let is_first = current.spans.is_empty();
+        if !is_first && current.width() + gap + part.width() <= usize::from(width) {
+            current.push_span(Span::raw(" ".repeat(gap)));
+            current.extend(part);
+            continue;
+        }
+        if !is_first {
+            out.push(std::mem::take(&mut current));
+        }
+        out.extend(wrap(vec![part], width));
+        current = out.pop().unwrap_or_default();
+    }
+    out.push(current);
+    out
+}
+
+/// The parts of a line, each with the number of blanks before it.
+fn parts_of(line: &Line<'static>) -> Vec<(usize, Line<'static>)> {
+    let mut parts: Vec<(usize, Line<'static>)> = Vec::new();
+    let mut gap = None;
+    for span in &line.spans {
+        for run in words_and_blanks(&span.content) {
+            if run.starts_with("  ") {
+                gap = Some(run.len());
+                continue;
+            }
+            if gap.is_some() || parts.is_empty() {
+                parts.push((gap.take().unwrap_or_default(), Line::default()));
+            }
+            if let Some((_, part)) = parts.last_mut() {
+                part.push_span(Span::styled(run.to_owned(), line.style.patch(span.style)));
+            }
+        }
+    }
+    parts
+}
+
 /// Plain text, already clean, as lines.
 pub fn plain(text: &str, style: Style) -> Vec<Line<'static>> {
     text.split('\n').map(|line| Line::from(Span::styled(line.to_owned(), style))).collect()
@@ -127,6 +172,18 @@ mod tests {
 
     fn wrapped(text: &str, width: u16) -> Vec<String> {
         wrap(plain(text, Style::new()), width).iter().map(Line::to_string).collect()
+    }
+
+    #[test]
+    fn parts_that_fit_are_not_split() {
+        let wrapped = |text: &'static str, width| -> Vec<String> {
+            let line = Line::from(vec![Span::raw(text), Span::raw("   "), Span::raw("KEV"), Span::raw(" no")]);
+            wrap_parts(line, width).iter().map(Line::to_string).collect()
+        };
+        assert_eq!(wrapped("2 new   EPSS 0.4%", 20), ["2 new   EPSS 0.4%", "KEV no"]);
+        assert_eq!(wrapped("2 new   EPSS 0.4%", 16), ["2 new", "EPSS 0.4%", "KEV no"]);
+        assert_eq!(wrapped("2 new   EPSS 0.4%", 40), ["2 new   EPSS 0.4%   KEV no"]);
+        assert_eq!(wrapped("a part that is too long", 10), ["a part ", "that is ", "too long", "KEV no"]);
     }
 
     #[test]

@@ -294,20 +294,48 @@ pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines
             lines.push(words(format!("  the rule matches {findings} on {targets} now{kept}"), cx.theme.text()));
         }
     }
-    for before in &facts.earlier {
-        lines.push(words(format!("  {}", decision(before)), cx.theme.text()));
-        let workspace = clean(&before.workspace);
-        let place = if workspace.is_empty() { String::new() } else { format!(" in {workspace}") };
-        let when = status::ago(cx, Some(before.at));
-        let mut origin = format!("  by {}{place}, {when}", clean(&before.who));
-        if let Some(until) = before.until.filter(|&until| until < cx.model.today()) {
+    for equal in equal_decisions(&facts.earlier) {
+        let Some(&latest) = equal.first() else { continue };
+        let findings = format::plural(equal.iter().map(|before| before.count).sum(), "finding");
+        let times = if equal.len() > 1 { format!(" in {} decisions", equal.len()) } else { String::new() };
+        lines.push(words(format!("  {}, on {findings}{times}", decision(latest)), cx.theme.text()));
+        let people = distinct(equal.iter().map(|before| &before.who));
+        let workspaces = distinct(equal.iter().map(|before| &before.workspace));
+        let place = if workspaces.is_empty() { String::new() } else { format!(" in {workspaces}") };
+        let (last, when) = (if equal.len() > 1 { "last " } else { "" }, status::ago(cx, Some(latest.at)));
+        let mut origin = format!("  by {people}{place}, {last}{when}");
+        if let Some(until) = latest.until.filter(|&until| until < cx.model.today()) {
             origin.push_str(&format!("; expired on {until}"));
         }
         lines.push(words(origin, cx.theme.dim()));
     }
 }
 
-/// `risk accepted: deferred, "WAF project", until 2026-11-08, on 55 findings`
+/// Decisions with the same verdict, reason, note and end together, in the order of the latest of each.
+fn equal_decisions(earlier: &[Before]) -> Vec<Vec<&Before>> {
+    let mut groups: Vec<Vec<&Before>> = Vec::new();
+    let content = |before: &Before| (before.verdict, before.reason, before.note.clone(), before.until);
+    for before in earlier {
+        match groups.iter_mut().find(|group| content(group[0]) == content(before)) {
+            Some(group) => group.push(before),
+            None => groups.push(vec![before]),
+        }
+    }
+    groups
+}
+
+/// The different names, in their order.
+fn distinct<'a>(names: impl Iterator<Item = &'a Shared>) -> String {
+    let mut seen: Vec<String> = Vec::new();
+    for name in names.filter(|name| !name.is_empty()).map(|name| clean(name).into_owned()) {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen.join(", ")
+}
+
+/// `risk accepted: deferred, "WAF project", until 2026-11-08`
 fn decision(before: &Before) -> String {
     let mut decision = before.verdict.phrase();
     if let Some(reason) = before.reason {
@@ -319,7 +347,7 @@ fn decision(before: &Before) -> String {
     if let Some(until) = before.until {
         decision.push_str(&format!(", until {until}"));
     }
-    format!("{decision}, on {}", format::plural(before.count, "finding"))
+    decision
 }
 
 /// One example of each kind of evidence, in full.
