@@ -44,9 +44,8 @@ fn masked_screen_shows_no_names_in_any_pane() {
 fn named_after_targets() -> TestDashboard {
     let mut dashboard = TestDashboard::new();
     let of_class = |id: i64, name: &str| Finding { vuln_id: "backup".into(), ..finding(id, id, name, Risk::High) };
-    let names =
-        ["Backup readable at t1.acme.test", "Backup readable at t2.acme.test", "Backup readable at t1.acme.test"];
-    dashboard.feed(Snapshot::Findings(table((1..).zip(names).map(|(id, name)| of_class(id, name)))));
+    let names = [1, 2, 1].map(|target| format!("Backup of the customer database readable at t{target}.acme.test"));
+    dashboard.feed(Snapshot::Findings(table((1..).zip(&names).map(|(id, name)| of_class(id, name)))));
     dashboard.keys(": 'mask' enter 3");
     dashboard
 }
@@ -54,7 +53,8 @@ fn named_after_targets() -> TestDashboard {
 #[test]
 fn name_that_a_group_header_cuts_is_masked() {
     let mut dashboard = named_after_targets();
-    let one = |id| Finding { vuln_id: "backup".into(), ..finding(id, id, "Backup at t1.acme.test", Risk::High) };
+    let name = "Backup of the customer database readable at t1.acme.test";
+    let one = |id| Finding { vuln_id: "backup".into(), ..finding(id, id, name, Risk::High) };
     dashboard.feed(Snapshot::Findings(table([one(1), one(2)])));
     dashboard.keys("b c");
     for columns in 40..100 {
