@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// The cache of the view, with the theme in use.
 #[derive(Debug, Default)]
@@ -110,9 +110,9 @@ impl ViewCache {
     /// The counts of these tables, computed again when one of the tables was replaced.
     pub(crate) fn facts_of(&mut self, data: &Data) -> Arc<PaneFacts> {
         let tables = (
-            data.targets.value().cloned().map(ById),
-            data.scans.value().cloned().map(ById),
-            data.findings.value().cloned().map(ById),
+            data.targets.value().map(ById::new),
+            data.scans.value().map(ById::new),
+            data.findings.value().map(ById::new),
         );
         self.facts.get(tables, || Arc::new(PaneFacts::count(data)))
     }
@@ -142,13 +142,25 @@ impl<K: PartialEq, V: Clone> Memo<K, V> {
     }
 }
 
-/// A shared value that is compared by its address. A key that holds it prevents that the address is used again.
+/// A shared value that is compared by its address. A key does not keep the value, but its address is not used again.
 #[derive(Debug)]
-pub(crate) struct ById<T: ?Sized>(pub Arc<T>);
+pub(crate) struct ById<T: ?Sized>(Weak<T>);
+
+impl<T: ?Sized> ById<T> {
+    pub fn new(value: &Arc<T>) -> Self {
+        Self(Arc::downgrade(value))
+    }
+}
+
+impl ById<dyn Any + Send + Sync> {
+    pub fn any<T: Any + Send + Sync>(value: &Arc<T>) -> Self {
+        Self(Arc::downgrade(value) as _)
+    }
+}
 
 impl<T: ?Sized> PartialEq for ById<T> {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::addr_eq(Arc::as_ptr(&self.0), Arc::as_ptr(&other.0))
+        std::ptr::addr_eq(self.0.as_ptr(), other.0.as_ptr())
     }
 }
 
@@ -261,8 +273,8 @@ impl PlotKey {
         let decisions = || (model.workspace_name(), model.findings.triage.state.len(), model.today());
         Self {
             shown,
-            findings: model.data.findings.value().filter(|_| is_of_findings).cloned().map(ById),
-            targets: model.data.targets.value().filter(|_| plot == Plot::HeatMap).cloned().map(ById),
+            findings: model.data.findings.value().filter(|_| is_of_findings).map(ById::new),
+            targets: model.data.targets.value().filter(|_| plot == Plot::HeatMap).map(ById::new),
             decisions: (plot == Plot::Decisions).then(decisions),
             captures: (plot == Plot::Captures).then(|| (model.workspace_name(), model.data.captures.revision)),
             progress: shown.scan.and_then(|scan| model.scans.progress.history(scan)).map(|history| history.version),

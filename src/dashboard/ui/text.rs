@@ -268,7 +268,7 @@ fn wrapped_text(
 ) -> WrappedText {
     let mode = cx.model.detail.mode(tab);
     let DetailText { made_from, version, make } = detail.text;
-    let sources = made_from.into_iter().map(ById).collect();
+    let sources = made_from.iter().map(ById::new).collect();
     let mask = cx.model.mask().cloned();
     let colours = (cx.theme.scheme, cx.theme.own);
     let folded = cx.model.detail.folded.clone();
@@ -309,7 +309,7 @@ fn wrap_with(
 /// The line of the current match. The matching lines are found once for a text and a search.
 fn current_match(search: &Search, lines: &Arc<Vec<Line<'static>>>, cache: &mut ViewCache) -> Option<u32> {
     let needle = search.words.to_lowercase();
-    let found = cache.matches.get((needle.clone(), ById(Arc::clone(lines))), || {
+    let found = cache.matches.get((needle.clone(), ById::new(lines)), || {
         let matching = |line: &Line<'_>| line.to_string().to_lowercase().contains(&needle);
         Arc::new((0u32..).zip(&**lines).filter(|(_, line)| matching(line)).map(|(at, _)| at).collect())
     });

@@ -62,7 +62,7 @@ fn of_members<'a>(
     let lists = &cx.model.lists;
     let rows = if pane == Pane::Board { &lists.board.rows } else { &lists.findings.rows };
     let (events, shown) = (cx.model.findings.triage.state.len(), &cx.model.findings.shown);
-    let key = (id, ById(Arc::clone(table)), ById(Arc::clone(rows)), (events, shown.revision));
+    let key = (id, ById::new(table), ById::new(rows), (events, shown.revision));
     let facts = cache.group.get(key, || {
         let issues = members.iter().take(LOOKED_AT).filter_map(|&at| table.items().get(at as usize).cloned());
         Arc::new(ReviewFacts::of_members(issues.collect(), &cx.model.findings.triage, shown))

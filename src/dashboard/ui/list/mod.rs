@@ -30,7 +30,6 @@ use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 /// Between the parts of a scope line.
 const GAP: &str = "  ";
@@ -204,8 +203,8 @@ pub(crate) fn columns_of<T: Stored + 'static>(
     make: impl FnOnce() -> Vec<TableColumn>,
 ) -> Vec<TableColumn> {
     let list = T::list(&cx.model.lists);
-    let mut sources: Vec<ById<dyn Any + Send + Sync>> = vec![ById(Arc::clone(&list.rows) as _)];
-    sources.extend(T::remote(&cx.model.data).value().map(|table| ById(Arc::clone(table) as _)));
+    let mut sources: Vec<ById<dyn Any + Send + Sync>> = vec![ById::any(&list.rows)];
+    sources.extend(T::remote(&cx.model.data).value().map(ById::any));
     kept_columns(cx, cache, T::PANE, sources, (list.len(), list.at), make)
 }
 
@@ -218,7 +217,7 @@ pub(crate) fn kept_columns(
     (len, at): (usize, usize),
     make: impl FnOnce() -> Vec<TableColumn>,
 ) -> Vec<TableColumn> {
-    sources.push(ById(Arc::clone(&cx.facts) as _));
+    sources.push(ById::any(&cx.facts));
     let (model, scope) = (cx.model, &cx.model.navigation.scope);
     let of_scope = (scope.workspace, scope.target, scope.scan, scope.logger, model.lists.finding_groups.by);
     let payloads = model.data.payloads.value().map(|table| table.revision());

@@ -29,7 +29,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: IssueId, cache: &mut ViewC
     let table = cx.model.data.findings.value()?;
     let issue: &'a Arc<Issue> = table.get(id)?;
     let tab = cx.model.detail.tab(pane);
-    let rows = cache.evidence_count.get(ById(Arc::clone(&issue.finding)), || issue.evidence_rows());
+    let rows = cache.evidence_count.get(ById::new(&issue.finding), || issue.evidence_rows());
     let tabs = vec![
         Tab::Overview.title().to_owned(),
         Tab::Evidence.counted(rows),
