@@ -122,6 +122,7 @@ kinds! {
         DH_WEAK = "tls.dh.weak";
         COMPRESSION = "tls.compression";
         INSECURE_RENEGOTIATION = "tls.renegotiation.insecure";
+        CLIENT_RENEGOTIATION = "tls.renegotiation.client";
         CLIENT_CERTIFICATE = "tls.client_certificate";
     }
     recon {

@@ -22,6 +22,9 @@ const HANDSHAKES: &[HandshakeCheck] = &[
         let is_insecure = one.answer.accepted && !has_extension && !one.answer.secure_renegotiation;
         if is_insecure { vec!["no renegotiation_info in the response".to_owned()] } else { Vec::new() }
     }),
+    ("tls.renegotiation.client", "Renegotiation by clients", tls::CLIENT_RENEGOTIATION, |one| {
+        if one.client_renegotiation { vec!["second ClientHello accepted".to_owned()] } else { Vec::new() }
+    }),
     ("tls.client_certificate", "Request of a client certificate", tls::CLIENT_CERTIFICATE, |one| {
         if one.answer.asks_certificate { vec!["CertificateRequest received".to_owned()] } else { Vec::new() }
     }),

@@ -97,6 +97,8 @@ const RETRY: [u8; 32] = [
 
 /// Signals secure renegotiation (RFC 5746 §3.3).
 const SAFE_RENEGOTIATION: u16 = 0x00ff;
+/// The extension with the proof of the first handshake (RFC 5746 §3.2).
+const RENEGOTIATION_INFO: u16 = 0xff01;
 
 /// The contents of a ClientHello.
 #[derive(Clone, Debug)]
@@ -106,6 +108,9 @@ pub struct Offer {
     pub groups: Vec<u16>,
     /// Offers DEFLATE beside no compression.
     pub compression: bool,
+    /// Set in a second hello on a connection: the client's verify_data of the first handshake, empty for a server without
+    /// RFC 5746.
+    pub renegotiation: Option<Vec<u8>>,
 }
 
 impl Offer {
@@ -114,7 +119,7 @@ impl Offer {
             Version::Tls13 => NEW_GROUPS.iter().map(|(number, _)| *number).collect(),
             _ => OLD_GROUPS.to_vec(),
         };
-        Self { version, suites, groups, compression: false }
+        Self { version, suites, groups, compression: false, renegotiation: None }
     }
 }
 
@@ -234,7 +239,7 @@ pub(super) fn server_hello(body: &[u8], offer: &Offer) -> Option<TlsAnswer> {
     for (kind, value) in extensions_of(rest) {
         match (kind, value) {
             (43, [major, minor]) => version = [*major, *minor],
-            (0xff01, _) => answer.secure_renegotiation = true,
+            (RENEGOTIATION_INFO, _) => answer.secure_renegotiation = true,
             // The group of a HelloRetryRequest or of a key share.
             (51, [a, b, ..]) => answer.group = Some(u16::from_be_bytes([*a, *b])),
             _ => {}
@@ -273,7 +278,8 @@ pub(super) fn certificates(body: &[u8]) -> Vec<Vec<u8>> {
 
 pub(super) fn client_hello(offer: &Offer, host: &str, random: [u8; 32]) -> Vec<u8> {
     let version = offer.version;
-    let signal = (version != Version::Tls13).then_some(SAFE_RENEGOTIATION);
+    // A second hello proves the first handshake by an extension, and must not contain the signal (RFC 5746 §3.5).
+    let signal = (version != Version::Tls13 && offer.renegotiation.is_none()).then_some(SAFE_RENEGOTIATION);
     let suites: Vec<u8> = offer.suites.iter().copied().chain(signal).flat_map(u16::to_be_bytes).collect();
     // TLS 1.3 is requested by an extension.
     let mut hello = Vec::from(version.min(Version::Tls12).wire());
@@ -318,6 +324,11 @@ fn extensions(offer: &Offer, host: &str) -> Vec<u8> {
     add(11, &[1, 0]);
     if offer.version >= Version::Tls12 {
         add(13, &list(SIGNATURES));
+    }
+    if let Some(proof) = offer.renegotiation.as_deref().filter(|proof| !proof.is_empty()) {
+        let mut info = Vec::new();
+        push(&mut info, 1, proof);
+        add(RENEGOTIATION_INFO, &info);
     }
     if offer.version == Version::Tls13 {
         add(43, &[2, 3, 4]);

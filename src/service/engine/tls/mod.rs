@@ -4,6 +4,7 @@
 //!   SSL 2.0:           a hello of its own          ─► SERVER-HELLO                        (ssl2)
 //!   SSL 3.0 … TLS 1.3: hand-written ClientHellos   ─► versions, suites, groups, chains    (hello, suites)
 //!   TLS 1.3:           handshakes by rustls         ─► certificates                        (modern)
+//!   TLS 1.0 … TLS 1.2: a complete handshake         ─► renegotiation by the client         (legacy)
 //!   mail, databases:   the command that starts TLS  ─► then the same                       (starttls)
 //!                                                  └─► names, expiry, chain, keys          (certificate)
 //!   sslscan, if installed ─► its XML ─► compared with the answers above                    (sslscan)
@@ -11,8 +12,8 @@
 //!   other tools:       complete handshakes of TLS 1.0 to 1.2, to read what is inside       (legacy)
 //! ```
 //!
-//! Current libraries no longer support the old versions, so their ClientHello is written by hand; the connection is closed
-//! before the handshake is complete. The accepted suites are found by removal: each one that the server chooses is left
+//! Current libraries no longer support the old versions, so their ClientHello is written by hand; except for the test of
+//! renegotiation, the connection is closed before the handshake is complete. The accepted suites are found by removal: each one that the server chooses is left
 //! out of the next offer. The output is a `finding_list` with `protocols[]` and `certificates[]`.
 
 use std::net::SocketAddr;
@@ -96,6 +97,8 @@ struct VersionAnswer {
     /// Names of accepted groups (TLS 1.3).
     groups: Vec<&'static str>,
     compression: bool,
+    /// Whether clients may start a second handshake on a connection.
+    client_renegotiation: bool,
 }
 
 /// The scanned server.
@@ -274,6 +277,29 @@ impl Server<'_> {
         timeout(self.timeout, exchange).await.ok().flatten()
     }
 
+    /// Whether the server accepts a second handshake of the client on a connection.
+    async fn accepts_renegotiation(&self, version: Version) -> bool {
+        let exchange = async {
+            let stream = self.connect().await.map_err(|problem| problem.words(self.address))?;
+            let stream = legacy::connect(stream, &self.host, version).await.map_err(|error| error.to_string())?;
+            if stream.negotiated.version != version {
+                return Err(format!("the server chose {}", stream.negotiated.version.name()));
+            }
+            stream.accepts_renegotiation(&self.host).await.map_err(|error| error.to_string())
+        };
+        let _connection = self.lane.connections.acquire().await;
+        self.lane.requests.wait().await;
+        let accepts = timeout(self.timeout, exchange).await;
+        let word = match &accepts {
+            Ok(Ok(true)) => "accepted",
+            Ok(Ok(false)) => "refused",
+            Ok(Err(why)) => &format!("not tested: {why}"),
+            Err(_) => "no response",
+        };
+        self.run.raw(format!("{} {} renegotiation by the client: {word}", self.address, version.name())).await;
+        accepts == Ok(Ok(true))
+    }
+
     /// Finds everything that the server accepts with a version.
     async fn version(&self, version: Version) -> VersionAnswer {
         let mut result = VersionAnswer {
@@ -282,6 +308,7 @@ impl Server<'_> {
             suites: Vec::new(),
             groups: Vec::new(),
             compression: false,
+            client_renegotiation: false,
         };
         if version == Version::Ssl2 {
             result.answer = self.handshake(&Offer::new(version, Vec::new())).await;
@@ -302,6 +329,7 @@ impl Server<'_> {
                 let mut offer = Offer::new(version, result.answer.suite.into_iter().collect());
                 offer.compression = true;
                 result.compression = self.handshake(&offer).await.compression;
+                result.client_renegotiation = version != Version::Ssl3 && self.accepts_renegotiation(version).await;
             }
             _ => {}
         }

@@ -199,6 +199,7 @@ mod tests {
             suites: suites.iter().map(suite).collect(),
             groups: Vec::new(),
             compression: false,
+            client_renegotiation: false,
         }
     }
 

@@ -6,9 +6,10 @@
 //!   ► [Certificate], ClientKeyExchange, ChangeCipherSpec, Finished                            (exchange, secrets)
 //!   ◄ ChangeCipherSpec, Finished
 //!   ◄► content                                                                                (record, stream)
+//!   ► second ClientHello                                                                      (renegotiation)
 //! ```
 //!
-//! Only scans use this client, to read pages and to name services of weak servers. It protects against nobody: it
+//! Only scans use this client: to read pages and to name services of weak servers, and to test renegotiation. It protects against nobody: it
 //! checks neither the certificate nor the signature of the key exchange (the other clients of the scanner accept every
 //! certificate too), accepts every prime and key length, and its arithmetic takes a time that depends on the secrets.
 //! What it does check is that a record arrived as the peer sent it. See RFC 2246, RFC 4346, RFC 5246.
@@ -29,6 +30,7 @@ use suite::LegacySuite;
 mod exchange;
 mod rc4;
 mod record;
+mod renegotiation;
 mod secrets;
 mod stream;
 mod suite;
@@ -95,8 +97,8 @@ pub async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
         flight.extend(handshake.message(11, &[0, 0, 0]));
     }
     flight.extend(handshake.message(16, &message));
-    let proof = handshake.proof(prf, &master, b"client finished");
-    let finished = handshake.message(20, &proof);
+    let own_proof = handshake.proof(prf, &master, b"client finished");
+    let finished = handshake.message(20, &own_proof);
     let mut flight = record(HANDSHAKE, version, &flight);
     flight.extend(record(CHANGE_CIPHER_SPEC, version, &[1]));
     flight.extend(write.seal(HANDSHAKE, &finished)?);
@@ -108,7 +110,11 @@ pub async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     let finished = read.open(kind, body)?;
     match (kind, hello::next_message(&finished)) {
         (HANDSHAKE, Some((20, proof, []))) if *proof == expected => {
-            Ok(LegacyStream::new(stream, NegotiatedTls { version, suite }, read, write))
+            let mut stream = LegacyStream::new(stream, NegotiatedTls { version, suite }, read, write);
+            if handshake.secure_renegotiation {
+                stream.renegotiation_proof = own_proof;
+            }
+            Ok(stream)
         }
         (ALERT, _) => Err(refused(&finished)),
         _ => Err(invalid("wrong Finished")),
@@ -151,6 +157,7 @@ struct Handshake {
     certificate: Vec<u8>,
     key_exchange: Vec<u8>,
     requests_certificate: bool,
+    secure_renegotiation: bool,
 }
 
 impl Handshake {
@@ -231,6 +238,7 @@ impl Handshake {
         if answer.compression {
             return Err(invalid("compression not offered"));
         }
+        self.secure_renegotiation = answer.secure_renegotiation;
         self.random = body.get(2..34).and_then(|random| random.try_into().ok()).ok_or_else(no_answer)?;
         Ok(())
     }

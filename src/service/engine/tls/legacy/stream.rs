@@ -17,10 +17,12 @@ const MAX_EMPTY: usize = 1000;
 /// A connection after its handshake. The end of the connection is the end of the stream, with or without close_notify:
 /// HTTP knows from its own lengths whether a body was cut.
 pub struct LegacyStream<S> {
-    inner: S,
+    pub(super) inner: S,
     pub negotiated: NegotiatedTls,
-    read: RecordCipher,
-    write: RecordCipher,
+    /// The client's verify_data, which a second handshake repeats; empty if the server does not support RFC 5746.
+    pub(super) renegotiation_proof: Vec<u8>,
+    pub(super) read: RecordCipher,
+    pub(super) write: RecordCipher,
     /// Received bytes that are no whole record yet.
     received: Vec<u8>,
     /// Content that was not read yet.
@@ -35,9 +37,21 @@ pub struct LegacyStream<S> {
 
 impl<S> LegacyStream<S> {
     pub fn new(inner: S, negotiated: NegotiatedTls, read: RecordCipher, write: RecordCipher) -> Self {
-        let (received, content, outgoing) = (Vec::new(), Vec::new(), Vec::new());
+        let (renegotiation_proof, received, content, outgoing) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (content_at, empty_records, is_ended) = (0, 0, false);
-        Self { inner, negotiated, read, write, received, content, content_at, empty_records, outgoing, is_ended }
+        Self {
+            inner,
+            negotiated,
+            renegotiation_proof,
+            read,
+            write,
+            received,
+            content,
+            content_at,
+            empty_records,
+            outgoing,
+            is_ended,
+        }
     }
 
     /// Opens the next whole record that was received; false if there is none.

@@ -126,6 +126,90 @@ async fn pages_of_openssl_are_read_with_each_version_and_suite() {
 }
 
 #[tokio::test]
+async fn renegotiation_is_accepted_by_servers_that_allow_it() {
+    let Some(files) = ServerFiles::create() else { return };
+    for (certificate, options, expected) in [
+        ("ec", "-www -tls1_2 -client_renegotiation", true),
+        ("rsa", "-www -tls1_2 -client_renegotiation -cipher DHE-RSA-AES256-SHA256", true),
+        ("rsa", "-www -tls1_1 -client_renegotiation -cipher ALL:@SECLEVEL=0", true),
+        ("rsa", "-www -tls1 -client_renegotiation -cipher AES128-SHA:@SECLEVEL=0", true),
+        // The default of OpenSSL 3 is a warning, `-no_renegotiation` also refuses its own.
+        ("ec", "-www -tls1_2", false),
+        ("rsa", "-www -tls1 -cipher AES128-SHA:@SECLEVEL=0 -no_renegotiation", false),
+    ] {
+        let (port, _server) = files.serve(certificate, options).await;
+        let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        let stream = connect(stream, "localhost", Version::Tls12).await.unwrap();
+        assert!(!stream.renegotiation_proof.is_empty(), "{options}");
+        assert_eq!(stream.accepts_renegotiation("localhost").await.unwrap(), expected, "{options}");
+    }
+}
+
+#[tokio::test]
+async fn tls_scan_finds_renegotiation_by_clients() {
+    let Some(files) = ServerFiles::create() else { return };
+    for (options, expected) in [("-www -client_renegotiation", true), ("-www", false)] {
+        let (port, _server) = files.serve("ec", options).await;
+        let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({})).run().await;
+        result.check();
+        let found = result.of("tls.renegotiation.client");
+        let evidence = found.first().map_or_else(String::new, |one| one.evidence.as_json().to_owned());
+        assert_eq!(evidence.contains(r#"[["TLS 1.2","second ClientHello accepted"]]"#), expected, "{:?}", result.raw);
+        assert_eq!(found.is_empty(), !expected);
+    }
+}
+
+/// The answer of a server that sends these records after the handshake.
+async fn renegotiation_with(records: &[(u8, &[u8])]) -> io::Result<bool> {
+    let mut server = cipher(Direction::Seal);
+    let bytes = records.iter().flat_map(|(kind, body)| server.seal(*kind, body).unwrap()).collect::<Vec<_>>();
+    let negotiated = NegotiatedTls { version: Version::Tls11, suite: 0x002f };
+    let stream = tokio::io::join(&bytes[..], tokio::io::sink());
+    let stream = LegacyStream::new(stream, negotiated, cipher(Direction::Open), cipher(Direction::Seal));
+    stream.accepts_renegotiation("localhost").await
+}
+
+#[tokio::test]
+async fn only_a_server_hello_accepts_renegotiation() {
+    for (records, expected) in [
+        (&[(HANDSHAKE, &[2, 0, 0, 9][..])][..], true),
+        // A greeting, and a HelloRequest.
+        (&[(DATA, b"220 mail.test\r\n"), (HANDSHAKE, &[0, 0, 0, 0]), (HANDSHAKE, &[2, 0, 0, 9])], true),
+        (&[(ALERT, &[WARNING, NO_RENEGOTIATION])], false),
+        (&[(ALERT, &[2, 40])], false),
+        (&[(DATA, b"220 mail.test\r\n")], false),
+        (&[], false),
+        (&[(DATA, &b"."[..]); 1000], false),
+    ] {
+        assert_eq!(renegotiation_with(records).await.unwrap(), expected, "{records:?}");
+    }
+}
+
+#[tokio::test]
+async fn second_hello_repeats_the_proof_of_the_first_handshake() {
+    let contents = |proof: Vec<u8>| async move {
+        let (client, mut server) = duplex(4096);
+        let negotiated = NegotiatedTls { version: Version::Tls11, suite: 0x002f };
+        let mut stream = LegacyStream::new(client, negotiated, cipher(Direction::Open), cipher(Direction::Seal));
+        stream.renegotiation_proof = proof;
+        let ask = tokio::spawn(async move { stream.accepts_renegotiation("localhost").await });
+        let (kind, body) = hello::read_record(&mut server).await.unwrap();
+        drop(server);
+        assert!(!ask.await.unwrap().unwrap());
+        (kind, cipher(Direction::Open).open(kind, body).unwrap())
+    };
+    let has = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+    let (kind, hello) = contents(vec![7; PROOF]).await;
+    assert_eq!((kind, hello[0]), (HANDSHAKE, 1));
+    assert!(has(&hello, &[&[0xff, 1, 0, 13, 12][..], &[7; PROOF]].concat()), "{hello:?}");
+    // One suite, without the signal of a first hello.
+    assert!(has(&hello, &[0, 0, 2, 0, 0x2f, 1, 0]), "{hello:?}");
+    // A server without RFC 5746 gets no extension.
+    let (_, hello) = contents(Vec::new()).await;
+    assert!(!has(&hello, &[0xff, 1, 0, 1, 0]) && has(&hello, &[0, 0, 2, 0, 0x2f, 1, 0]), "{hello:?}");
+}
+
+#[tokio::test]
 async fn website_with_outdated_tls_is_scanned_and_the_scan_says_so() {
     let Some(files) = ServerFiles::create() else { return };
     for (options, negotiated) in [
