@@ -1,7 +1,8 @@
-//! The tools that a service offers and cannot run, because a scanner is not installed on its machine.
+//! The tools that a service offers and cannot run, because a scanner is not installed on its machine, or because the
+//! service may not open raw sockets.
 //!
-//! The local service names them in a header of `GET /scans`: `x-missing-scanners: 350=nmap`. Other services send no
-//! such header, so nothing is known to be missing there.
+//! The local service names them in a header of `GET /scans`: `x-missing-scanners: 350=nmap, 80=CAP_NET_RAW`. Other
+//! services send no such header, so nothing is known to be missing there.
 
 use std::fmt;
 
@@ -9,16 +10,18 @@ use super::{Shared, Tool};
 
 /// The header of `GET /scans`; absent when every tool can run.
 pub const MISSING_SCANNERS: &str = "x-missing-scanners";
+/// In place of a program: the capability that a service without root needs to scan UDP ports.
+pub const RAW_SOCKETS: &str = "CAP_NET_RAW";
 /// Entries that are read, and the length of a program name.
 const MAX_ENTRIES: usize = 50;
 const MAX_PROGRAM: usize = 40;
 
-/// A tool and the scanner that it lacks.
+/// A tool and the scanner or capability that it lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingScanner {
     /// The tool that cannot run.
     pub tool: Tool,
-    /// The program, which is also the name of its package.
+    /// The program, which is also the name of its package, or [`RAW_SOCKETS`].
     pub program: Shared,
 }
 

@@ -104,7 +104,7 @@ pub use error::ErrorBody;
 pub use finding::{Evidence, Finding, Owasp, Risk};
 pub use list::DecodedList;
 pub use logger::{Capture, Logger};
-pub use missing_scanner::{MISSING_SCANNERS, MissingScanner};
+pub use missing_scanner::{MISSING_SCANNERS, MissingScanner, RAW_SOCKETS};
 pub use report::{GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportSource, ReportStatus};
 pub use scan::{
     NewScan, RedirectLevel, ReportCallback, ResourceType, ResultSummary, Scan, ScanCreated, ScanOutput, ScanStatus,

@@ -41,6 +41,8 @@ const NAMES: &[(i64, &str, &str)] = &[
 impl Tool {
     /// TCP ports and banners.
     pub const PORTS: Tool = Tool(70);
+    /// UDP ports and their services.
+    pub const UDP_PORTS: Tool = Tool(80);
     /// Names below a domain.
     pub const SUBDOMAINS: Tool = Tool(20);
     /// Paths of a web site from a wordlist.

@@ -6,7 +6,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::stdio;
-use crate::service::engine::guests::{Guest, GuestUse};
+use crate::contract::RAW_SOCKETS;
+use crate::service::engine::guests::{Guest, GuestUse, missing_scanners};
 use crate::service::engine::tools::{OfferedTool, offered};
 
 #[derive(Args, Debug)]
@@ -38,7 +39,7 @@ fn row(one: OfferedTool) -> Value {
             "path": path, "remedy": guest.find().is_none().then(|| guest.remedy()),
         })
     });
-    let is_ready = !matches!(one.guest, Some((guest, GuestUse::Required)) if guest.find().is_none());
+    let is_ready = !missing_scanners().iter().any(|missing| missing.tool == one.tool);
     json!({
         "id": one.tool.0, "name": one.tool.name(), "function": one.function, "ready": is_ready, "scanner": guest,
     })
@@ -47,10 +48,11 @@ fn row(one: OfferedTool) -> Value {
 fn lines(one: &OfferedTool) -> String {
     let name = one.tool.name().unwrap_or_default();
     let line = format!("{:>4}  {name:<20}  {}\n", one.tool.0, one.function);
-    match one.guest {
-        Some((guest, how)) => format!("{line}{:28}{}\n", "", scanner(guest, how)),
-        None => line,
-    }
+    let guest = one.guest.map(|(guest, how)| scanner(guest, how));
+    let lacks_raw_sockets =
+        missing_scanners().iter().any(|missing| missing.tool == one.tool && &*missing.program == RAW_SOCKETS);
+    let rights = lacks_raw_sockets.then(|| format!("needs a service that runs as root or with {RAW_SOCKETS}"));
+    guest.into_iter().chain(rights).fold(line, |lines, more| format!("{lines}{:28}{more}\n", ""))
 }
 
 fn scanner(guest: Guest, how: GuestUse) -> String {

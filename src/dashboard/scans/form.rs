@@ -2,7 +2,8 @@
 
 use crate::contract::scan::SCAN_MINUTES;
 use crate::contract::{
-    MissingScanner, NewScan, RedirectLevel, ReportCallback, ReportFormat, Shared, TargetId, Tool, Wordlist, WorkspaceId,
+    MissingScanner, NewScan, RAW_SOCKETS, RedirectLevel, ReportCallback, ReportFormat, Shared, TargetId, Tool,
+    Wordlist, WorkspaceId,
 };
 use crate::dashboard::base::{AT_ONCE, Call, FormTag, Job};
 use crate::dashboard::data::Data;
@@ -19,11 +20,12 @@ static KIND: FormKind = FormKind {
 };
 
 /// The tools of the choice; any other id can be typed.
-const TOOLS: [Tool; 10] = [
+const TOOLS: [Tool; 11] = [
     Tool::WEBSITE,
     Tool::PORTS,
     Tool::TLS,
     Tool::NETWORK,
+    Tool::UDP_PORTS,
     Tool::RECON,
     Tool::FUZZER,
     Tool::VIRTUAL_HOSTS,
@@ -35,13 +37,17 @@ const TOOLS: [Tool; 10] = [
 const LIGHT_ONLY: [Tool; 7] =
     [Tool::TLS, Tool::RECON, Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::SUBDOMAINS, Tool::FIREWALL, Tool::PING];
 /// Tools that follow no redirects.
-const WITHOUT_HTTP: [Tool; 5] = [Tool::PORTS, Tool::TLS, Tool::NETWORK, Tool::SUBDOMAINS, Tool::PING];
+const WITHOUT_HTTP: [Tool; 6] = [Tool::PORTS, Tool::TLS, Tool::NETWORK, Tool::UDP_PORTS, Tool::SUBDOMAINS, Tool::PING];
+/// Tools that scan a selection of ports.
+const WITH_PORTS: [Tool; 3] = [Tool::PORTS, Tool::NETWORK, Tool::UDP_PORTS];
 /// Tools with a rate of HTTP requests.
 const WITH_RATE: [Tool; 5] = [Tool::WEBSITE, Tool::RECON, Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::FIREWALL];
 /// Tools that use a wordlist.
 const WITH_WORDS: [Tool; 3] = [Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::SUBDOMAINS];
 const PROTOCOLS: [&str; 2] = ["tcp", "udp"];
+const UDP: usize = 1;
 const DEPTHS: [&str; 4] = ["0", "1", "2", "3"];
+const NO_RAW_SOCKETS: &str = "UDP needs a service that runs as root or with CAP_NET_RAW";
 /// Most responses that a ping requests.
 const MAX_PINGS: u32 = 20;
 const SCAN_TYPES: [&str; 3] = ["light", "deep", "custom"];
@@ -87,7 +93,7 @@ pub(crate) fn open<'a>(
         FormField::line(FieldId::TlsPort, "Port", "").with_help("1 to 65535; empty: port of an https target, else 443"),
         FormField::choice(FieldId::StartTls, "STARTTLS", START_TLS, 0),
         FormField::choice(FieldId::Protocol, "Protocol", PROTOCOLS, 0)
-            .with_help("udp needs a service that runs as root"),
+            .with_help("udp needs a service with root or CAP_NET_RAW"),
         FormField::toggle(FieldId::CheckAlive, "Check alive", false)
             .with_help("yes: end the scan if the host does not respond"),
         FormField::choice(FieldId::ScanWords, "Wordlist", lists, 0),
@@ -128,6 +134,7 @@ fn label(tool: Tool) -> String {
         Tool::WEBSITE => "Website scanner",
         Tool::TLS => "TLS scanner",
         Tool::NETWORK => "Network scanner",
+        Tool::UDP_PORTS => "UDP port scanner",
         Tool::RECON => "Website recon",
         Tool::FIREWALL => "WAF detector",
         Tool::FUZZER => "URL fuzzer",
@@ -195,7 +202,8 @@ fn arrange(form: &mut Form) {
     form.show(FieldId::ParamsJson, form.choice(FieldId::Params) == AS_JSON);
     form.show(FieldId::ScanType, fields && known.is_none_or(|tool| !LIGHT_ONLY.contains(&tool)));
     let custom = form.choice(FieldId::ScanType) == 2;
-    form.show(FieldId::Ports, fields && matches!(known, Some(Tool::PORTS | Tool::NETWORK)) && custom);
+    let with_ports = fields && known.is_some_and(|tool| WITH_PORTS.contains(&tool));
+    form.show(FieldId::Ports, with_ports && custom);
     let ports = form.is_shown(FieldId::Ports);
     for (place, id) in [FieldId::PortTop, FieldId::PortRange, FieldId::PortList].into_iter().enumerate() {
         form.show(id, ports && form.choice(FieldId::Ports) == place);
@@ -209,7 +217,7 @@ fn arrange(form: &mut Form) {
     form.show(FieldId::TlsPort, is_tls);
     form.show(FieldId::StartTls, is_tls);
     form.show(FieldId::Protocol, fields && known == Some(Tool::NETWORK));
-    form.show(FieldId::CheckAlive, fields && matches!(known, Some(Tool::PORTS | Tool::NETWORK)));
+    form.show(FieldId::CheckAlive, with_ports);
     form.show(FieldId::ScanWords, fields && known.is_some_and(|tool| WITH_WORDS.contains(&tool)));
     form.show(FieldId::Domain, fields && known == Some(Tool::VIRTUAL_HOSTS));
     let is_fuzzer = fields && known == Some(Tool::FUZZER);
@@ -247,9 +255,14 @@ fn check(form: &mut Form, missing: &[MissingScanner]) -> Vec<FieldProblem> {
     if tool(form).is_none() {
         add(FieldId::ToolId, "tool id must be a number");
     }
-    if let Some(program) = lacking {
-        let place = if form.is_shown(FieldId::ToolId) { FieldId::ToolId } else { FieldId::Tool };
-        add(place, &format!("{program} is missing: install it on the machine of the service"));
+    let place = if form.is_shown(FieldId::ToolId) { FieldId::ToolId } else { FieldId::Tool };
+    let scans_udp = form.is_shown(FieldId::Protocol) && form.choice(FieldId::Protocol) == UDP;
+    let lacks_raw_sockets = missing.iter().any(|one| one.tool == Tool::UDP_PORTS && &*one.program == RAW_SOCKETS);
+    match lacking {
+        Some(RAW_SOCKETS) => add(place, NO_RAW_SOCKETS),
+        Some(program) => add(place, &format!("{program} is missing: install it on the machine of the service")),
+        None if scans_udp && lacks_raw_sockets => add(FieldId::Protocol, NO_RAW_SOCKETS),
+        None => {}
     }
     let is_without_domain = form.is_shown(FieldId::Domain) && form.filled(FieldId::Domain).is_none();
     if is_without_domain && target_names(form).iter().any(|name| is_address(name)) {
@@ -574,6 +587,23 @@ mod tests {
         choose(&mut form, FieldId::Tool, TOOLS.len() as isize);
         form.field_mut(FieldId::ToolId).unwrap().set_text("350");
         assert_eq!(check(&mut form, &missing), [(FieldId::ToolId, why.to_owned())]);
+    }
+
+    #[test]
+    fn udp_scan_without_raw_sockets_cannot_be_started() {
+        let missing = MissingScanner::parse_list("80=CAP_NET_RAW");
+        let problem = |id| [(id, "UDP needs a service that runs as root or with CAP_NET_RAW".to_owned())];
+        let mut form = form(&[7]);
+        choose(&mut form, FieldId::Tool, 4);
+        assert_eq!(check(&mut form, &[]), []);
+        assert_eq!(bodies(&form)[0]["tool_id"], 80);
+        assert_eq!(check(&mut form, &missing), problem(FieldId::Tool));
+        assert_eq!(form.field(FieldId::Tool).unwrap().text(), "UDP port scanner (80), needs CAP_NET_RAW");
+        // The network scanner can still scan TCP.
+        choose(&mut form, FieldId::Tool, 3);
+        assert_eq!(check(&mut form, &missing), []);
+        choose(&mut form, FieldId::Protocol, 1);
+        assert_eq!(check(&mut form, &missing), problem(FieldId::Protocol));
     }
 
     #[test]

@@ -32,7 +32,7 @@ mod http;
 pub mod kinds;
 mod legacy_http;
 mod limits;
-mod network;
+pub mod network;
 pub mod pace;
 pub mod params;
 pub mod ports;
@@ -120,7 +120,7 @@ async fn scan(run: &ScanRun<'_>) -> ScanOutcome {
     let ended = match run.job.tool {
         Tool::PORTS => ports::scan(run).await,
         Tool::WEBSITE => website::scan(run).await,
-        Tool::NETWORK => network::scan(run).await,
+        Tool::NETWORK | Tool::UDP_PORTS => network::scan(run).await,
         Tool::TLS => tls::scan(run).await,
         Tool::FUZZER => small_tools::fuzzer::scan(run).await,
         Tool::VIRTUAL_HOSTS => small_tools::virtual_hosts::scan(run).await,

@@ -7,6 +7,7 @@ use crate::contract::Tool;
 const FUNCTIONS: &[(Tool, &str)] = &[
     (Tool::SUBDOMAINS, "finds subdomains of a domain with a wordlist"),
     (Tool::PORTS, "finds open TCP ports, their services, and services without authentication"),
+    (Tool::UDP_PORTS, "finds open UDP ports and their services"),
     (Tool::FUZZER, "finds paths of a site with a wordlist"),
     (Tool::VIRTUAL_HOSTS, "finds virtual hosts of an address with a wordlist"),
     (Tool::WEBSITE, "checks headers, cookies, scripts, forms and exposed files of a site"),
@@ -16,9 +17,6 @@ const FUNCTIONS: &[(Tool, &str)] = &[
     (Tool::TLS, "checks protocol versions, cipher suites and certificates"),
     (Tool::FIREWALL, "finds the web application firewall of a site"),
 ];
-
-/// The UDP port scanner of the contract, whose work the network scanner does.
-const UDP_PORTS: Tool = Tool(80);
 
 /// Tools of the contract that attack, which this engine does not offer.
 const ATTACKS: &[Tool] = &[Tool(380), Tool(400), Tool(490)];
@@ -57,8 +55,6 @@ pub fn unknown_tool_message(id: i64) -> String {
     let available: Vec<String> = offered().map(with_guest).collect();
     let why = if ATTACKS.contains(&Tool(id)) {
         "exploits targets, which this service does not do"
-    } else if Tool(id) == UDP_PORTS {
-        "is not available: use tool_id 350 with tool_params.protocol_type udp"
     } else {
         "is not available"
     };
@@ -80,9 +76,6 @@ mod tests {
             unknown_tool_message(490)
                 .starts_with("tool_id 490 (Sniper) exploits targets, which this service does not do; available tools")
         );
-        assert!(unknown_tool_message(80).starts_with(
-            "tool_id 80 (UDP Port Scanner) is not available: use tool_id 350 with tool_params.protocol_type udp; available"
-        ));
         assert!(unknown_tool_message(9).starts_with("tool_id 9 is not available"));
     }
 

@@ -137,7 +137,7 @@ pub fn headers() -> Value {
         "x-ratelimit-reset": integer("The end of the window, in seconds since 1970."),
         "retry-after": integer("Seconds until the next attempt."),
         "x-missing-scanners": text(
-            "The tools that cannot run, each with the scanner to install: `350=nmap`. Absent when every tool can run."
+            "The tools that cannot run, each with the scanner to install or the missing capability: `350=nmap, 80=CAP_NET_RAW`. Absent when every tool can run."
         ),
         "etag": text("The version of the list, for `if-none-match`."),
         "cache-control": text("`private, no-cache`."),

@@ -17,7 +17,7 @@ use crate::contract::{
 use crate::service::address::{Address, AddressError};
 use crate::service::engine::guests::missing;
 use crate::service::engine::tools::{is_offered, unknown_tool_message};
-use crate::service::engine::{ParamsError, check_params, check_rate};
+use crate::service::engine::{ParamsError, check_params, check_rate, network};
 use crate::service::errors::ApiError;
 use crate::service::request::{Fields, choice};
 use crate::service::routes::reports::{check_callback_url, check_format};
@@ -122,6 +122,9 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
         ParamsError::Type(_) => ApiError::unprocessable(error.to_string()),
         ParamsError::Value(_) => ApiError::bad_request(error.to_string()),
     })?;
+    if let Some(message) = network::refusal(Tool(tool), &params) {
+        return Err(ApiError::bad_request(message));
+    }
     let mut shown_params = params.clone();
     hide_secrets(&mut shown_params);
     // Whatever a client may not see is not written to the disk either.

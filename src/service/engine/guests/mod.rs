@@ -12,9 +12,11 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::contract::{MissingScanner, Tool};
+use crate::contract::{MissingScanner, RAW_SOCKETS, Tool};
+use raw_sockets::RawSockets;
 
 pub mod process;
+pub mod raw_sockets;
 pub mod xml;
 
 /// A scanner that may be installed beside this program.
@@ -34,8 +36,11 @@ pub enum GuestUse {
 }
 
 /// The guests of the tools; other tools have none.
-pub const GUESTS: &[(Tool, Guest, GuestUse)] =
-    &[(Tool::NETWORK, Guest::Nmap, GuestUse::Required), (Tool::TLS, Guest::Sslscan, GuestUse::Optional)];
+pub const GUESTS: &[(Tool, Guest, GuestUse)] = &[
+    (Tool::NETWORK, Guest::Nmap, GuestUse::Required),
+    (Tool::UDP_PORTS, Guest::Nmap, GuestUse::Required),
+    (Tool::TLS, Guest::Sslscan, GuestUse::Optional),
+];
 
 impl Guest {
     /// The name of the program, which is also the name of its package in Debian, Fedora and Homebrew.
@@ -72,10 +77,15 @@ pub fn guest_of(tool: Tool) -> Option<(Guest, GuestUse)> {
     GUESTS.iter().find(|(of, ..)| *of == tool).map(|(_, guest, how)| (*guest, *how))
 }
 
-/// The tools that cannot run here, with their guests.
+/// The tools that cannot run here, with what they lack: their guests, or the right to open raw sockets.
 pub fn missing_scanners() -> Vec<MissingScanner> {
-    let needed = GUESTS.iter().filter(|(_, guest, how)| *how == GuestUse::Required && guest.find().is_none());
-    needed.map(|&(tool, guest, _)| MissingScanner { tool, program: guest.program().into() }).collect()
+    let lacks = |tool: Tool, guest: Guest| match guest.find() {
+        None => Some(guest.program()),
+        Some(_) if tool == Tool::UDP_PORTS && RawSockets::of_guests() == RawSockets::Forbidden => Some(RAW_SOCKETS),
+        Some(_) => None,
+    };
+    let needed = GUESTS.iter().filter(|(.., how)| *how == GuestUse::Required);
+    needed.filter_map(|&(tool, guest, _)| Some(MissingScanner { tool, program: lacks(tool, guest)?.into() })).collect()
 }
 
 /// Why a tool cannot run here: its guest is missing.

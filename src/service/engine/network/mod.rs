@@ -1,4 +1,4 @@
-//! Tool 350: ports, services and safe scripts of a host, by the installed nmap.
+//! Tools 350 and 80: ports, services and safe scripts of a host, by the installed nmap. Tool 80 scans UDP.
 //!
 //! ```text
 //!   parameters ──► fixed arguments ──► nmap ──messages──► open ports that a stopped scan reports
@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::guests::process::{GuestLimits, GuestOutput, run as run_guest};
+use super::guests::raw_sockets::RawSockets;
 use super::guests::{Guest, missing};
 use super::limits::RAW_LINE;
 use super::ports::select::PortSelection;
@@ -53,23 +54,38 @@ const ENTRIES: u32 = 10;
 /// The longest time between two test entries while a phase progresses: a slow scan would otherwise look stalled.
 const ENTRY_INTERVAL: Duration = Duration::from_secs(5);
 
+/// Why a scan with these parameters cannot run here: it scans UDP, and nmap may not open raw sockets.
+pub fn refusal(tool: Tool, params: &Value) -> Option<String> {
+    let subject = match tool {
+        Tool::UDP_PORTS => format!("tool_id {} ({})", tool.0, tool.name().unwrap_or_default()),
+        _ => "tool_params.protocol_type udp".to_owned(),
+    };
+    let is_forbidden = is_udp(tool, params) && RawSockets::of_guests() == RawSockets::Forbidden;
+    is_forbidden.then(|| RawSockets::refusal(&subject))
+}
+
+fn is_udp(tool: Tool, params: &Value) -> bool {
+    tool == Tool::UDP_PORTS || (tool == Tool::NETWORK && params["protocol_type"] == "udp")
+}
+
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let failed = |error: String| ScanOutcome::FailedToStart(error);
     let program = match Guest::Nmap.find() {
         Some(program) => program,
-        None => return Err(failed(missing(Tool::NETWORK).unwrap_or_default())),
+        None => return Err(failed(missing(run.job.tool).unwrap_or_default())),
     };
     let host = run.address.host();
     let ip = run.resolve(&host).await?[0];
     let params = run.job.params.as_object().cloned().unwrap_or_default();
     let selection = PortSelection::parse(&params).map_err(|error| failed(error.to_string()))?;
-    let is_udp = params.get("protocol_type").is_some_and(|protocol| protocol == "udp");
-    if is_udp && !rustix::process::geteuid().is_root() {
-        return Err(failed("a UDP scan by nmap needs a service that runs as root; scan TCP instead".to_owned()));
+    if let Some(refusal) = refusal(run.job.tool, &run.job.params) {
+        return Err(failed(refusal));
     }
+    let is_udp = is_udp(run.job.tool, &run.job.params);
     let own = |port: &u16| !is_udp && run.settings.service_ports.contains(ip, *port);
-    let (excluded, ports): (Vec<u16>, Vec<u16>) = selection.ports().into_iter().partition(own);
+    let ports = if is_udp { selection.udp_ports() } else { selection.ports() };
+    let (excluded, ports): (Vec<u16>, Vec<u16>) = ports.into_iter().partition(own);
     if !excluded.is_empty() {
         run.info(format!("Not scanned: port {}, which belongs to this service.", ranges(&excluded))).await;
     }
@@ -127,6 +143,9 @@ impl NmapScan<'_> {
     fn arguments(&self, params: &Map<String, Value>, ports: &[u16]) -> Vec<String> {
         let limits = self.run.lanes.of(self.ip).limits;
         let mut all = vec!["-n", if self.is_udp { "-sU" } else { "-sT" }, "-sV"];
+        if self.is_udp && RawSockets::of_guests() == RawSockets::Capability {
+            all.push("--privileged");
+        }
         if !self.is_deep {
             all.push("--version-light");
         }

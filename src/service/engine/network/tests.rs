@@ -1,11 +1,13 @@
 //! The network scanner with the installed nmap against listeners on loopback; without nmap these tests are skipped.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UdpSocket};
 
 use super::*;
+use crate::service::engine::ports::top::ranked;
 use crate::service::engine::testing::TestScan;
 use crate::service::engine::{Engine, ScanEvent};
 
@@ -67,6 +69,44 @@ async fn nmap_finds_ports_services_and_scripts() {
 }
 
 #[tokio::test]
+async fn udp_ports_are_scanned_where_raw_sockets_are_allowed() {
+    if !has_nmap() {
+        return;
+    }
+    // Two services: one answers every datagram, one answers none.
+    let (open, silent) = (UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("127.0.0.1:0").await.unwrap());
+    let closed = UdpSocket::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let [port, quiet] = [&open, &silent].map(|socket| socket.local_addr().unwrap().port());
+    tokio::spawn(async move {
+        let mut bytes = [0; 2048];
+        while let Ok((count, from)) = open.recv_from(&mut bytes).await {
+            let _ = open.send_to(&bytes[..count.max(1)], from).await;
+        }
+    });
+    let params = json!({"port_list": [port, quiet, closed]});
+    let scan = |tool, params| TestScan::new(tool, "127.0.0.1", params).run();
+    let result = scan(Tool::UDP_PORTS, params.clone()).await;
+    if RawSockets::of_guests() == RawSockets::Forbidden {
+        let ScanOutcome::FailedToStart(why) = result.outcome else { panic!("{:?}", result.outcome) };
+        assert!(why.starts_with("tool_id 80 (UDP Port Scanner) needs raw sockets"), "{why}");
+        return;
+    }
+    result.check();
+    let found = result.of("port.open");
+    let seen = |one: &&NewFinding| (one.port, one.protocol.clone(), one.confirmed);
+    let mut expected = [(port, "udp".to_owned(), true), (quiet, "udp".to_owned(), false)];
+    expected.sort();
+    let mut ports: Vec<_> = found.iter().map(seen).collect();
+    ports.sort();
+    assert_eq!(ports, expected, "{:?}", result.raw);
+    let ScanOutcome::Finished(message) = &result.outcome else { panic!("{:?}", result.outcome) };
+    assert!(message.starts_with("1 of 3 ports open, 1 open or filtered (nmap "), "{message}");
+    // The network scanner with UDP does the same.
+    let params = json!({"port_list": [port, closed], "protocol_type": "udp"});
+    assert_eq!(scan(Tool::NETWORK, params).await.of("port.open").len(), 1);
+}
+
+#[tokio::test]
 async fn stop_ends_nmap_at_once() {
     if !has_nmap() {
         return;
@@ -113,6 +153,29 @@ async fn stopped_scan_reports_ports_that_nmap_discovered() {
     assert_eq!((open.vuln_id.as_str(), open.port, open.service.as_str()), ("port.open", port, "unknown"));
     assert!(open.vuln_description.ends_with("The scan ended before nmap reported the service."), "{open:?}");
     assert_eq!(output.unwrap()["ports"][0]["number"], port);
+}
+
+/// The frequencies are those of the installed nmap, whose own list of 1000 ports covers 0.93.
+#[test]
+fn most_common_ports_cover_most_open_ports() {
+    let Ok(services) = std::fs::read_to_string("/usr/share/nmap/nmap-services") else {
+        let _ = writeln!(std::io::stderr(), "skipped: nmap is not installed");
+        return;
+    };
+    let frequencies: HashMap<u16, f64> = services
+        .lines()
+        .filter_map(|line| {
+            let mut fields = line.split('\t').skip(1);
+            let port = fields.next()?.strip_suffix("/tcp")?.parse().ok()?;
+            Some((port, fields.next()?.parse().ok()?))
+        })
+        .collect();
+    let share = |ports: &[u16]| {
+        ports.iter().filter_map(|port| frequencies.get(port)).sum::<f64>() / frequencies.values().sum::<f64>()
+    };
+    let shares = [(100, 0.69), (1000, 0.87), (5000, 0.93)].map(|(count, least)| (count, share(&ranked(count)), least));
+    let _ = writeln!(std::io::stderr(), "ports: number, share of open ports by frequency, limit: {shares:.3?}");
+    assert!(shares.iter().all(|(_, share, least)| share >= least), "{shares:?}");
 }
 
 #[test]

@@ -46,8 +46,9 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
         _ => return Err(ParamsError::Type("an object is required".to_owned())),
     };
     match tool {
-        Tool::PORTS => check_ports(params),
+        Tool::PORTS => check_port_selection(params, "tcp", "use the UDP port scanner (80) for UDP"),
         Tool::WEBSITE => check_website(params),
+        Tool::UDP_PORTS => check_port_selection(params, "udp", "use the port scanner (70) for TCP"),
         Tool::NETWORK => check_network(params),
         Tool::TLS => check_tls(params),
         Tool::RECON | Tool::FIREWALL => tools::check_pages(params).map(Value::Object),
@@ -108,14 +109,11 @@ fn check_tls(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     Ok(Value::Object(checked))
 }
 
-fn check_ports(params: &Map<String, Value>) -> Result<Value, ParamsError> {
+/// Parameters of a port scanner with one protocol.
+fn check_port_selection(params: &Map<String, Value>, protocol: &str, other: &str) -> Result<Value, ParamsError> {
     refuse_authentication(params, WITHOUT_HTTP)?;
-    if let Some(protocol) = text(params, "protocol_type")?
-        && protocol != "tcp"
-    {
-        return Err(ParamsError::Value(
-            "protocol_type must be tcp for this tool; use the network scanner (350) for UDP".to_owned(),
-        ));
+    if text(params, "protocol_type")?.is_some_and(|given| given != protocol) {
+        return Err(ParamsError::Value(format!("protocol_type must be {protocol} for this tool; {other}")));
     }
     let selection = PortSelection::parse(params)?;
     let mut checked = selection.to_params();
@@ -236,6 +234,11 @@ mod tests {
                 json!({"scan_type":"custom","port_top":"1000","check_alive":true}),
             ),
             (
+                Tool::UDP_PORTS,
+                json!({"port_list":[53],"protocol_type":"udp"}),
+                json!({"scan_type":"custom","port_list":[53],"check_alive":false}),
+            ),
+            (
                 Tool::NETWORK,
                 json!({"scanning_engines":["nmap"],"protocol_type":"udp"}),
                 json!({
@@ -295,7 +298,12 @@ mod tests {
                 "value: port_range.start_port: `x` is",
             ),
             (Tool::PORTS, json!({"check_alive":"yes"}), "type: check_alive must be a boolean"),
-            (Tool::PORTS, json!({"protocol_type":"udp"}), "value: protocol_type must be tcp"),
+            (
+                Tool::PORTS,
+                json!({"protocol_type":"udp"}),
+                "value: protocol_type must be tcp for this tool; use the UDP port scanner (80)",
+            ),
+            (Tool::UDP_PORTS, json!({"protocol_type":"tcp"}), "value: protocol_type must be udp for this tool"),
             (Tool::NETWORK, json!({"protocol_type":"sctp"}), "value: protocol_type must be tcp or udp"),
             (Tool::NETWORK, json!({"scanning_engines":["openvas"]}), "value: scanning_engines: use"),
             (Tool(30), json!({}), "value: tool_id 30 (Whois Lookup) is not available; available tools: 20"),

@@ -71,12 +71,21 @@ impl PortSelection {
         params
     }
 
-    /// The ports, the most common first if they are ranked.
+    /// The TCP ports, the most common first if they are ranked.
     pub fn ports(&self) -> Vec<u16> {
+        self.ports_of(top::ranked)
+    }
+
+    /// The UDP ports, the most common first if they are ranked.
+    pub fn udp_ports(&self) -> Vec<u16> {
+        self.ports_of(top::udp_ranked)
+    }
+
+    fn ports_of(&self, ranked: fn(usize) -> Vec<u16>) -> Vec<u16> {
         match self {
-            Self::Light => top::ranked(100),
-            Self::Deep => top::ranked(1000),
-            Self::Top(n) => top::ranked(*n),
+            Self::Light => ranked(100),
+            Self::Deep => ranked(1000),
+            Self::Top(n) => ranked(*n),
             Self::Range(first, last) => (*first..=*last).collect(),
             Self::List(ports) => ports.iter().copied().collect(),
         }
@@ -179,7 +188,7 @@ mod tests {
             (json!({"port_list":"80,443,8000-8100"}), 103),
         ] {
             let selection = parse(params.clone()).unwrap();
-            assert_eq!(selection.ports().len(), count, "{params}");
+            assert_eq!((selection.ports().len(), selection.udp_ports().len()), (count, count), "{params}");
             assert_eq!(parse(Value::Object(selection.to_params())), Ok(selection), "{params}");
         }
     }

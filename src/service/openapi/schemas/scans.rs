@@ -82,6 +82,7 @@ fn tool() -> Value {
     let tools = [
         tool(Tool::SUBDOMAINS, "subdomain finder"),
         tool(Tool::PORTS, "port scanner"),
+        tool(Tool::UDP_PORTS, "UDP port scanner"),
         tool(Tool::FUZZER, "URL fuzzer"),
         tool(Tool::VIRTUAL_HOSTS, "virtual hosts finder"),
         tool(Tool::WEBSITE, "website scanner"),

@@ -11,6 +11,7 @@ pub fn schemas() -> Vec<Schema> {
         spider(),
         port_scan(),
         port_range(),
+        udp_port_scan(),
         network_scan(),
         tls(),
         recon(),
@@ -25,7 +26,18 @@ pub fn schemas() -> Vec<Schema> {
 /// The parameters fit the schema of their tool. Another tool ignores them, so `anyOf` forbids nothing that is accepted.
 fn tool_params() -> Schema {
     let description = "Parameters of the tool. Fields of other tools are ignored; `authentication` is refused with 400 by all tools but the website scanner.";
-    let tools = ["Website", "PortScan", "NetworkScan", "Tls", "Recon", "Fuzzer", "VirtualHosts", "Subdomains", "Ping"];
+    let tools = [
+        "Website",
+        "PortScan",
+        "UdpPortScan",
+        "NetworkScan",
+        "Tls",
+        "Recon",
+        "Fuzzer",
+        "VirtualHosts",
+        "Subdomains",
+        "Ping",
+    ];
     let tools = tools.map(|tool| reference(&format!("{tool}Params")));
     Schema {
         name: "ToolParams",
@@ -76,8 +88,14 @@ fn port_scan() -> Schema {
     params("PortScanParams", "the port scanner (70)", fields, example)
 }
 
+fn udp_port_scan() -> Schema {
+    let fields = port_selection(&["udp"], "UDP only.");
+    let tool = "the UDP port scanner (80), which needs an installed nmap, and root or CAP_NET_RAW";
+    params("UdpPortScanParams", tool, fields, json!({"scan_type": "custom", "port_list": [53, 123, 161]}))
+}
+
 fn network_scan() -> Schema {
-    let mut fields = port_selection(&["tcp", "udp"], "TCP by default; UDP needs a service that runs as root.");
+    let mut fields = port_selection(&["tcp", "udp"], "TCP by default; UDP needs a service with root or CAP_NET_RAW.");
     fields["scanning_engines"] = json!({
         "type": ["array", "null"],
         "minItems": 1,
