@@ -1,4 +1,4 @@
-//! A TLS client for servers that rustls refuses: TLS 1.0 to 1.2 with the cipher suites of their time.
+//! A TLS client for servers that rustls refuses: SSL 3.0 to TLS 1.2 with the cipher suites of their time.
 //!
 //! ```text
 //!   ► ClientHello
@@ -12,7 +12,7 @@
 //! Only scans use this client: to read pages and to name services of weak servers, and to test renegotiation. It protects against nobody: it
 //! checks neither the certificate nor the signature of the key exchange (the other clients of the scanner accept every
 //! certificate too), accepts every prime and key length, and its arithmetic takes a time that depends on the secrets.
-//! What it does check is that a record arrived as the peer sent it. See RFC 2246, RFC 4346, RFC 5246.
+//! What it does check is that a record arrived as the peer sent it. See RFC 6101, RFC 2246, RFC 4346, RFC 5246.
 
 use std::mem::take;
 use std::{fmt, io};
@@ -24,8 +24,8 @@ use super::hello::{self, Offer, push};
 use super::suites;
 use exchange::{AgreedSecret, agree};
 use record::{Direction, RecordCipher, RecordKeys, record};
-use secrets::PrfHash;
-use suite::LegacySuite;
+use secrets::{PrfHash, Side};
+use suite::{KeyExchange, LegacySuite};
 
 mod exchange;
 mod rc4;
@@ -50,16 +50,15 @@ const DATA: u8 = 23;
 const WARNING: u8 = 1;
 const CLOSE_NOTIFY: u8 = 0;
 const NO_RENEGOTIATION: u8 = 100;
+const NO_CERTIFICATE: u8 = 41;
 
 /// Most bytes of a handshake that are read.
 const MAX_HANDSHAKE: usize = 128 * 1024;
 /// Most records of a handshake that are read.
 const MAX_RECORDS: usize = 1000;
-/// Bytes of verify_data in Finished.
-const PROOF: usize = 12;
 
 /// The versions to try: a hello of TLS 1.2 lets the server choose, but a few old ones understand no hello but their own.
-pub const HELLOS: [Version; 2] = [Version::Tls12, Version::Tls10];
+pub const HELLOS: [Version; 3] = [Version::Tls12, Version::Tls10, Version::Ssl3];
 
 /// Connects. The caller limits the time.
 ///
@@ -84,7 +83,11 @@ pub async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     let prf = legacy.prf(version);
     let (certificate, key_exchange) = (take(&mut handshake.certificate), take(&mut handshake.key_exchange));
     let agreed = agree(legacy.exchange, offer.version, certificate, key_exchange).await;
-    let AgreedSecret { secret, message } = agreed.ok_or_else(|| invalid("unusable key exchange"))?;
+    let AgreedSecret { secret, mut message } = agreed.ok_or_else(|| invalid("unusable key exchange"))?;
+    if version == Version::Ssl3 && legacy.exchange == KeyExchange::Rsa {
+        // The encrypted secret without its length.
+        message.drain(..2);
+    }
     let seed = [random, handshake.random].concat();
     let master = prf.derive(&secret, b"master secret", &seed, 48);
     let seed = [handshake.random, random].concat();
@@ -92,20 +95,23 @@ pub async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
         ciphers(legacy, version, prf, &master, &seed).ok_or_else(|| invalid("unusable keys"))?;
 
     let mut flight = Vec::new();
-    if handshake.requests_certificate {
-        // An empty list: the scanner has no certificate.
-        flight.extend(handshake.message(11, &[0, 0, 0]));
+    let mut messages = Vec::new();
+    // The scanner has no certificate. Since TLS 1.0, an empty list says so.
+    match (handshake.requests_certificate, version) {
+        (true, Version::Ssl3) => flight.extend(record(ALERT, version, &[WARNING, NO_CERTIFICATE])),
+        (true, _) => messages.extend(handshake.message(11, &[0, 0, 0])),
+        _ => {}
     }
-    flight.extend(handshake.message(16, &message));
-    let own_proof = handshake.proof(prf, &master, b"client finished");
+    messages.extend(handshake.message(16, &message));
+    let own_proof = prf.proof(&master, Side::Client, &handshake.transcript);
     let finished = handshake.message(20, &own_proof);
-    let mut flight = record(HANDSHAKE, version, &flight);
+    flight.extend(record(HANDSHAKE, version, &messages));
     flight.extend(record(CHANGE_CIPHER_SPEC, version, &[1]));
     flight.extend(write.seal(HANDSHAKE, &finished)?);
     stream.write_all(&flight).await?;
 
     handshake.read_change(&mut stream).await?;
-    let expected = handshake.proof(prf, &master, b"server finished");
+    let expected = prf.proof(&master, Side::Server, &handshake.transcript);
     let (kind, body) = hello::read_record(&mut stream).await.ok_or_else(no_answer)?;
     let finished = read.open(kind, body)?;
     match (kind, hello::next_message(&finished)) {
@@ -229,8 +235,8 @@ impl Handshake {
 
     fn read_server_hello(&mut self, body: &[u8], offer: &Offer) -> io::Result<()> {
         let answer = hello::server_hello(body, offer).ok_or_else(|| invalid("truncated ServerHello"))?;
-        let version =
-            [Version::Tls10, Version::Tls11, Version::Tls12].into_iter().find(|one| body.starts_with(&one.wire()));
+        let versions = [Version::Ssl3, Version::Tls10, Version::Tls11, Version::Tls12];
+        let version = versions.into_iter().find(|one| body.starts_with(&one.wire()));
         let version = version.filter(|version| *version <= offer.version);
         self.version = Some(version.ok_or_else(|| invalid("version not offered"))?);
         self.suite =
@@ -241,11 +247,6 @@ impl Handshake {
         self.secure_renegotiation = answer.secure_renegotiation;
         self.random = body.get(2..34).and_then(|random| random.try_into().ok()).ok_or_else(no_answer)?;
         Ok(())
-    }
-
-    /// The proof that both sides saw the same messages.
-    fn proof(&self, prf: PrfHash, master: &[u8], label: &[u8]) -> Vec<u8> {
-        prf.derive(master, label, &prf.digest(&self.transcript), PROOF)
     }
 }
 

@@ -1,8 +1,10 @@
-//! Protection of records: authentication and encryption by RFC 2246 §6.2.3, RFC 4346 §6.2.3, and RFC 5288 for AES-GCM.
+//! Protection of records: authentication and encryption by RFC 2246 §6.2.3, RFC 4346 §6.2.3, RFC 5288 for AES-GCM, and
+//! RFC 6101 §5.2.3 for SSL 3.0.
 //!
 //! ```text
 //!   CBC:      [ random block, TLS 1.1 and later ] content MAC padding      encrypted
 //!   RC4:      content MAC                                                  encrypted
+//!   NULL:     content MAC                                                  in clear text
 //!   AES-GCM:  nonce, then content                                          encrypted, with its tag
 //! ```
 
@@ -12,7 +14,7 @@ use aes::{Aes128, Aes256};
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use cbc::cipher::{Block, BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
 use cbc::{Decryptor, Encryptor};
-use des::TdesEde3;
+use des::{Des, TdesEde3};
 use subtle::ConstantTimeEq;
 
 use super::invalid;
@@ -54,6 +56,7 @@ type BlockChain = Box<dyn FnMut(&mut [u8]) + Send>;
 enum Cipher {
     Gcm { key: LessSafeKey, salt: Vec<u8> },
     Stream(Box<Rc4>),
+    Plain,
     Blocks { size: usize, chain: BlockChain },
 }
 
@@ -69,6 +72,7 @@ impl RecordCipher {
         let cipher = match (suite.cipher, direction) {
             (BulkCipher::Aes128Gcm, _) => gcm(&AES_128_GCM)?,
             (BulkCipher::Aes256Gcm, _) => gcm(&AES_256_GCM)?,
+            (BulkCipher::Null, _) => Cipher::Plain,
             (BulkCipher::Rc4, _) => Cipher::Stream(Box::new(Rc4::new(key))),
             (BulkCipher::Aes128Cbc, Direction::Seal) => blocks(encryption::<Encryptor<Aes128>>(key, iv)?)?,
             (BulkCipher::Aes128Cbc, Direction::Open) => blocks(decryption::<Decryptor<Aes128>>(key, iv)?)?,
@@ -76,6 +80,8 @@ impl RecordCipher {
             (BulkCipher::Aes256Cbc, Direction::Open) => blocks(decryption::<Decryptor<Aes256>>(key, iv)?)?,
             (BulkCipher::TripleDesCbc, Direction::Seal) => blocks(encryption::<Encryptor<TdesEde3>>(key, iv)?)?,
             (BulkCipher::TripleDesCbc, Direction::Open) => blocks(decryption::<Decryptor<TdesEde3>>(key, iv)?)?,
+            (BulkCipher::DesCbc, Direction::Seal) => blocks(encryption::<Encryptor<Des>>(key, iv)?)?,
+            (BulkCipher::DesCbc, Direction::Open) => blocks(decryption::<Decryptor<Des>>(key, iv)?)?,
         };
         let mac = suite.mac.map(|hash| (hash, keys.mac.to_vec()));
         Some(Self { version, sequence: 0, mac, cipher })
@@ -97,6 +103,7 @@ impl RecordCipher {
                     .map_err(|_| invalid("not sealed"))?;
                 [sequence, &body].concat()
             }
+            Cipher::Plain => [content, &tag].concat(),
             Cipher::Stream(stream) => {
                 let mut body = [content, &tag].concat();
                 stream.apply(&mut body);
@@ -133,6 +140,7 @@ impl RecordCipher {
                 sealed.truncate(length);
                 sealed
             }
+            Cipher::Plain => self.checked(sequence, kind, body)?,
             Cipher::Stream(stream) => {
                 stream.apply(&mut body);
                 self.checked(sequence, kind, body)?
@@ -147,7 +155,12 @@ impl RecordCipher {
                 }
                 let padding = body.last().copied().ok_or_else(bad_record)?;
                 let end = body.len().checked_sub(usize::from(padding) + 1).ok_or_else(bad_record)?;
-                if body[end..].iter().any(|byte| *byte != padding) {
+                // In SSL 3.0, padding is any bytes, of at most a block.
+                let is_wrong = match self.version {
+                    Version::Ssl3 => usize::from(padding) >= *size,
+                    _ => body[end..].iter().any(|byte| *byte != padding),
+                };
+                if is_wrong {
                     return Err(bad_record());
                 }
                 body.truncate(end);
@@ -168,7 +181,12 @@ impl RecordCipher {
     }
 
     fn tag(&self, header: &[u8], content: &[u8]) -> Vec<u8> {
-        self.mac.as_ref().map(|(hash, key)| hash.hmac(key, &[header, content])).unwrap_or_default()
+        let Some((hash, key)) = &self.mac else { return Vec::new() };
+        match self.version {
+            // The header without the version.
+            Version::Ssl3 => hash.ssl3_mac(key, &[&header[..9], &header[11..], content]),
+            _ => hash.hmac(key, &[header, content]),
+        }
     }
 
     fn has_vector(&self) -> bool {
@@ -219,8 +237,8 @@ mod tests {
 
     const REQUEST: &[u8] = b"GET / HTTP/1.0\r\n\r\n";
     const VERSIONS: [Version; 3] = [Version::Tls10, Version::Tls11, Version::Tls12];
-    /// RC4 and 3DES, then AES-CBC with each hash, then AES-GCM.
-    const SUITES: [u16; 8] = [0x0004, 0x0005, 0x000a, 0x002f, 0x0035, 0xc028, 0x009c, 0x009d];
+    /// NULL, RC4, DES and 3DES, then AES-CBC with each hash, then AES-GCM.
+    const SUITES: [u16; 10] = [0x0002, 0x0004, 0x0005, 0x0009, 0x000a, 0x002f, 0x0035, 0xc028, 0x009c, 0x009d];
 
     fn cipher(number: u16, version: Version, direction: Direction) -> RecordCipher {
         let suite = LegacySuite::of(number).unwrap();
@@ -262,6 +280,37 @@ mod tests {
         let gcm = cipher(0x009c, Version::Tls12, Direction::Seal).seal(23, REQUEST).unwrap();
         let expected = "0000000000000000cc6d685f2c8defc23c947def5078086ee31849bde767261275ce454e6dd9ca5203b9";
         assert_eq!((&gcm[..5], hex(&gcm[5..]).as_str()), (&[23, 3, 3, 0, 42][..], expected));
+    }
+
+    /// The expected codes are from tlslite-ng, that of MD5 from Python's hashlib.
+    #[test]
+    fn records_of_ssl3_have_its_authentication_code() {
+        let mut null = cipher(0x0002, Version::Ssl3, Direction::Seal);
+        for expected in ["2ff14f43d72f79be4ceebc7236b0e4dd89e6070e", "047f5dc866eb91d99dbdfe6537b55b0a69ae8f12"] {
+            let record = null.seal(23, REQUEST).unwrap();
+            assert_eq!((&record[..5], &record[5..23]), (&[23, 3, 0, 0, 38][..], REQUEST));
+            assert_eq!(hex(&record[23..]), expected);
+        }
+        let record = cipher(0x0001, Version::Ssl3, Direction::Seal).seal(23, REQUEST).unwrap();
+        assert_eq!(hex(&record[23..]), "3061cd1b74ebf1b2f17a9f4d9afabe60");
+    }
+
+    #[test]
+    fn padding_of_ssl3_is_any_bytes_of_at_most_a_block() {
+        // Content and code from a suite without encryption and with the same key, then padding.
+        let sealed = |padding: u8| {
+            let mut chain = cipher(0x002f, Version::Ssl3, Direction::Seal);
+            let record = cipher(0x0002, Version::Ssl3, Direction::Seal).seal(23, b"page").unwrap();
+            let mut body = record[5..].to_vec();
+            body.extend([9; 8]);
+            *body.last_mut().unwrap() = padding;
+            let Cipher::Blocks { chain: encrypt, .. } = &mut chain.cipher else { panic!("not in blocks") };
+            encrypt(&mut body);
+            body
+        };
+        let open = |padding| cipher(0x002f, Version::Ssl3, Direction::Open).open(23, sealed(padding));
+        assert_eq!(open(7).unwrap(), b"page");
+        assert!(open(23).is_err() && open(16).is_err());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Secrets of TLS 1.0 to 1.2: the pseudorandom function (RFC 2246 §5, RFC 5246 §5) and the hash of the handshake.
+//! Secrets of TLS 1.0 to 1.2: the pseudorandom function (RFC 2246 §5, RFC 5246 §5) and the hash of the handshake. Those of
+//! SSL 3.0 are its own (RFC 6101 §5.2.3.1, §5.6.9, §6).
 
 use hmac::{Hmac, KeyInit, Mac};
 use md5::Md5;
@@ -34,6 +35,20 @@ impl LegacyHash {
         }
     }
 
+    /// The authentication code of SSL 3.0, a forerunner of HMAC.
+    pub fn ssl3_mac(self, key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
+        let pad = |byte: u8| vec![byte; if self == Self::Md5 { 48 } else { 40 }];
+        let inner = self.digest(&[key, &pad(0x36), &parts.concat()].concat());
+        self.digest(&[key, &pad(0x5c), &inner].concat())
+    }
+
+    /// Its proof of the handshake has the key last.
+    fn ssl3_proof(self, key: &[u8], handshake: &[u8]) -> Vec<u8> {
+        let pad = |byte: u8| vec![byte; if self == Self::Md5 { 48 } else { 40 }];
+        let inner = self.digest(&[handshake, key, &pad(0x36)].concat());
+        self.digest(&[key, &pad(0x5c), &inner].concat())
+    }
+
     fn digest(self, bytes: &[u8]) -> Vec<u8> {
         match self {
             Self::Md5 => Md5::digest(bytes).to_vec(),
@@ -65,17 +80,21 @@ fn hmac_of<M: Mac + KeyInit>(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
 /// The hash of secrets and handshake: one of the suite in TLS 1.2, MD5 together with SHA-1 before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrfHash {
+    Ssl3,
     Md5AndSha1,
     Single(LegacyHash),
 }
 
 impl PrfHash {
-    /// Derives `length` bytes from a secret.
+    /// Derives `length` bytes from a secret. SSL 3.0 has no labels.
     pub fn derive(self, secret: &[u8], label: &[u8], seed: &[u8], length: usize) -> Vec<u8> {
+        if self == Self::Ssl3 {
+            return ssl3_derive(secret, seed, length);
+        }
         let seed = [label, seed].concat();
         match self {
             Self::Single(hash) => hash.expand(secret, &seed, length),
-            Self::Md5AndSha1 => {
+            Self::Ssl3 | Self::Md5AndSha1 => {
                 // The halves share the byte in the middle of an odd length.
                 let half = secret.len().div_ceil(2);
                 let first = LegacyHash::Md5.expand(&secret[..half], &seed, length);
@@ -85,13 +104,56 @@ impl PrfHash {
         }
     }
 
-    /// The hash of the handshake so far.
-    pub fn digest(self, handshake: &[u8]) -> Vec<u8> {
-        match self {
+    /// The proof of one side that it knows the secret and all messages so far.
+    pub fn proof(self, secret: &[u8], side: Side, handshake: &[u8]) -> Vec<u8> {
+        let (md5, sha1) = (LegacyHash::Md5, LegacyHash::Sha1);
+        let digest = match self {
+            Self::Ssl3 => {
+                let handshake = [handshake, side.ssl3_label()].concat();
+                return [md5.ssl3_proof(secret, &handshake), sha1.ssl3_proof(secret, &handshake)].concat();
+            }
+            Self::Md5AndSha1 => [md5.digest(handshake), sha1.digest(handshake)].concat(),
             Self::Single(hash) => hash.digest(handshake),
-            Self::Md5AndSha1 => [LegacyHash::Md5.digest(handshake), LegacyHash::Sha1.digest(handshake)].concat(),
+        };
+        self.derive(secret, side.label(), &digest, PROOF)
+    }
+}
+
+/// Bytes of a proof in TLS.
+const PROOF: usize = 12;
+
+/// Who proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Client,
+    Server,
+}
+
+impl Side {
+    fn label(self) -> &'static [u8] {
+        match self {
+            Self::Client => b"client finished",
+            Self::Server => b"server finished",
         }
     }
+
+    fn ssl3_label(self) -> &'static [u8] {
+        match self {
+            Self::Client => b"CLNT",
+            Self::Server => b"SRVR",
+        }
+    }
+}
+
+/// Each 16 bytes begin with one more letter: `A`, `BB`, `CCC`.
+fn ssl3_derive(secret: &[u8], seed: &[u8], length: usize) -> Vec<u8> {
+    let part = |(count, letter): (usize, u8)| {
+        let inner = LegacyHash::Sha1.digest(&[&vec![letter; count][..], secret, seed].concat());
+        LegacyHash::Md5.digest(&[secret, &inner].concat())
+    };
+    let mut output: Vec<u8> = (1..).zip(b'A'..=b'Z').take(length.div_ceil(16)).flat_map(part).collect();
+    output.truncate(length);
+    output
 }
 
 #[cfg(test)]
@@ -121,6 +183,17 @@ mod tests {
         ] {
             assert_eq!(hex(&hash.derive(&SECRET, b"test label", SEED, 40)), expected, "{hash:?}");
         }
+        // By tlslite-ng.
+        let ssl3 = PrfHash::Ssl3.derive(&SECRET, b"test label", SEED, 40);
+        assert_eq!(hex(&ssl3), "808d751749e3199a086430d9a22f92cf9b3d7bc8f3e2bb5a649a006cc0c8671bd4905c378a85312d");
+        let proofs = [Side::Client, Side::Server].map(|side| hex(&PrfHash::Ssl3.proof(&SECRET, side, b"hello")));
+        assert_eq!(
+            proofs,
+            [
+                "a186d16ad8a7963f788d9630a99188b690f0db1c992295e75809728472c62b9f21508dd9",
+                "c515ebc1de21c42a31a0b74b3648d7c5b70b07587a327fee23816cb14db768d43322e6e0"
+            ]
+        );
         let odd = PrfHash::Md5AndSha1.derive(&SECRET[..15], b"test label", SEED, 24);
         assert_eq!(hex(&odd), "9cdd9053742667b628ac7c1c747825e1fcb0f2b91ed98fc3");
     }

@@ -21,7 +21,10 @@ pub enum BulkCipher {
     Aes128Cbc,
     Aes256Cbc,
     TripleDesCbc,
+    DesCbc,
     Rc4,
+    /// No encryption.
+    Null,
 }
 
 /// A cipher suite of TLS 1.2 or older.
@@ -41,6 +44,8 @@ const EXCHANGES: &[(&str, KeyExchange)] = &[
     ("DHE_DSS_", KeyExchange::FiniteField),
     ("ECDHE_RSA_", KeyExchange::EllipticCurve),
     ("ECDHE_ECDSA_", KeyExchange::EllipticCurve),
+    ("DH_anon_", KeyExchange::FiniteField),
+    ("ECDH_anon_", KeyExchange::EllipticCurve),
 ];
 
 const CIPHERS: &[(&str, BulkCipher)] = &[
@@ -49,7 +54,9 @@ const CIPHERS: &[(&str, BulkCipher)] = &[
     ("AES_128_CBC_", BulkCipher::Aes128Cbc),
     ("AES_256_CBC_", BulkCipher::Aes256Cbc),
     ("3DES_EDE_CBC_", BulkCipher::TripleDesCbc),
+    ("DES_CBC_", BulkCipher::DesCbc),
     ("RC4_128_", BulkCipher::Rc4),
+    ("NULL_", BulkCipher::Null),
 ];
 
 const HASHES: &[(&str, LegacyHash)] = &[
@@ -66,6 +73,8 @@ impl BulkCipher {
             Self::Aes128Gcm | Self::Aes128Cbc | Self::Rc4 => 16,
             Self::Aes256Gcm | Self::Aes256Cbc => 32,
             Self::TripleDesCbc => 24,
+            Self::DesCbc => 8,
+            Self::Null => 0,
         }
     }
 
@@ -74,8 +83,8 @@ impl BulkCipher {
         match self {
             Self::Aes128Gcm | Self::Aes256Gcm => 4,
             Self::Aes128Cbc | Self::Aes256Cbc => 16,
-            Self::TripleDesCbc => 8,
-            Self::Rc4 => 0,
+            Self::TripleDesCbc | Self::DesCbc => 8,
+            Self::Rc4 | Self::Null => 0,
         }
     }
 }
@@ -105,6 +114,7 @@ impl LegacySuite {
         match (version, self.hash) {
             (Version::Tls12, LegacyHash::Sha384) => PrfHash::Single(LegacyHash::Sha384),
             (Version::Tls12, _) => PrfHash::Single(LegacyHash::Sha256),
+            (Version::Ssl3, _) => PrfHash::Ssl3,
             _ => PrfHash::Md5AndSha1,
         }
     }
@@ -131,8 +141,11 @@ mod tests {
         assert_eq!((suite.exchange, suite.cipher, suite.mac), expected);
         assert_eq!(suite.prf(Version::Tls12), PrfHash::Single(LegacyHash::Sha256));
         assert_eq!(suite.prf(Version::Tls10), PrfHash::Md5AndSha1);
-        // NULL, export, anonymous, without certificate, TLS 1.3.
-        for number in [0x0002, 0x0003, 0x0034, 0x008c, 0x1301] {
+        let suite = LegacySuite::of(0xc015).unwrap();
+        let expected = (KeyExchange::EllipticCurve, BulkCipher::Null, Some(LegacyHash::Sha1));
+        assert_eq!((suite.exchange, suite.cipher, suite.mac), expected);
+        // Export, without certificate, TLS 1.3.
+        for number in [0x0003, 0x0008, 0x008c, 0x1301] {
             assert_eq!(LegacySuite::of(number), None, "{number:#06x}");
         }
     }
@@ -141,7 +154,7 @@ mod tests {
     fn offers_fit_their_version() {
         let (old, new) = (LegacySuite::offered(Version::Tls10), LegacySuite::offered(Version::Tls12));
         assert_eq!((old.contains(&0x003c), new.contains(&0x003c)), (false, true));
-        for number in [0x0004, 0x0005, 0x000a, 0x0013, 0x002f, 0x0033, 0xc009, 0xc013] {
+        for number in [0x0002, 0x0004, 0x0005, 0x0009, 0x000a, 0x0013, 0x002f, 0x0033, 0x0034, 0xc009, 0xc013, 0xc018] {
             assert!(old.contains(&number) && new.contains(&number), "{number:#06x}");
         }
     }
