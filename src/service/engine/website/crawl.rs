@@ -21,6 +21,7 @@ use crate::service::engine::{TestDone, blocking};
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 4;
 /// The fetched pages and the URLs in them.
+#[derive(Default)]
 pub struct Crawl {
     pub pages: Vec<Arc<HttpPage>>,
     /// Directories of the site in its pages, as paths that end in `/`.

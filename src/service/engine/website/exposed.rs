@@ -5,14 +5,14 @@
 //!                                                             └──yes──► the server returns this file for any name: nothing
 //! ```
 //!
-//! The root and the folder of the start page are searched for all names, the other folders of the site for those that an
-//! editor, a backup or a careless upload leaves anywhere.
+//! The root and the folder of the start page are searched for all names. The other folders of the site are searched by a
+//! light scan for those that an editor, a backup or a careless upload leaves anywhere, by a deep scan for nearly all.
 
 use std::collections::BTreeSet;
 
 use super::recognize::{self, Recognizer};
 use super::recognize_services as services;
-use super::site::Site;
+use super::site::{CrawledSite, Site};
 use crate::service::engine::kinds::{FindingKind, exposed, web};
 use crate::service::engine::{NewFinding, blocking};
 
@@ -29,11 +29,13 @@ pub struct ExposedFiles {
 enum SearchedFolders {
     /// The root, and the folder of the start page.
     Base,
+    /// In a deep scan every folder of the site, else `Base`.
+    Deep,
     /// Every folder of the site.
     All,
 }
 
-use SearchedFolders::{All, Base};
+use SearchedFolders::{All, Base, Deep};
 
 macro_rules! files {
     ($($name:ident, $kind:expr, $places:expr, [$(($recognizer:expr, $paths:expr)),+ $(,)?];)+) => {
@@ -56,10 +58,10 @@ files! {
         ".env", ".env.local", ".env.production", ".env.bak", ".env.old", ".env.dev", ".env.development", ".env.staging",
         ".env.prod", ".env.test", ".env~", ".env.save", ".env.backup",
     ])];
-    CREDENTIALS, exposed::CREDENTIALS, Base, [(recognize::credentials, [
+    CREDENTIALS, exposed::CREDENTIALS, Deep, [(recognize::credentials, [
         ".htpasswd", ".aws/credentials", ".npmrc", ".git-credentials", "htpasswd", ".netrc", "admin/.htpasswd",
     ])];
-    SETTINGS, exposed::SETTINGS, Base, [(services::settings_with_secret, [
+    SETTINGS, exposed::SETTINGS, Deep, [(services::settings_with_secret, [
         "config.json", "config.yml", "config.yaml", "config.ini", "settings.ini", "settings.py", "local_settings.py",
         "config/database.yml", "config/secrets.yml", "secrets.yml", "secrets.json", "credentials.json", "appsettings.json",
         "application.yml", "application.properties", "parameters.yml", "app/config/parameters.yml", "auth.json",
@@ -79,57 +81,57 @@ files! {
         "db.sqlite3", "database.sqlite", "data.sqlite", "app.db", "data.db", "database.db", "users.sql", "mysql.sql",
         "{folder}.sql", "export.sql", "schema.sql", "site.sql",
     ])];
-    PRIVATE_KEY, exposed::PRIVATE_KEY, Base, [(recognize::private_key, [
+    PRIVATE_KEY, exposed::PRIVATE_KEY, Deep, [(recognize::private_key, [
         "server.key", "private.key", "privkey.pem", "key.pem", "{host}.key", "id_rsa", ".ssh/id_rsa", "ssl/server.key",
         "id_ed25519", "id_ecdsa", ".ssh/id_ed25519", ".ssh/id_ecdsa", "private.pem", "server.pem", "ssl.key", "tls.key",
         "host.key", "certs/server.key", "cert/server.key", "keys/private.pem", "deploy_key", "{host}.pem",
     ])];
-    PHPINFO, exposed::PHPINFO, Base, [(services::phpinfo, [
+    PHPINFO, exposed::PHPINFO, Deep, [(services::phpinfo, [
         "phpinfo.php", "info.php", "test.php", "php_info.php", "i.php", "pi.php", "phpinfo", "php.php",
     ])];
-    SERVER_STATUS, exposed::SERVER_STATUS, Base, [(services::server_status, [
+    SERVER_STATUS, exposed::SERVER_STATUS, Deep, [(services::server_status, [
         "server-status", "server-info", "nginx_status", "nginx-status", "stub_status", "basic_status", "status",
         "server-status?auto", "fpm-status", "php-fpm-status", "haproxy?stats", "haproxy_stats",
     ])];
-    ACTUATOR, exposed::ACTUATOR, Base, [(services::actuator, [
+    ACTUATOR, exposed::ACTUATOR, Deep, [(services::actuator, [
         "actuator", "actuator/env", "manage", "manage/env", "management/env", "env", "api/actuator",
     ])];
-    METRICS, exposed::METRICS, Base, [(services::metrics, ["metrics", "actuator/prometheus", "prometheus", "api/metrics"])];
-    DEBUG, exposed::DEBUG, Base, [(services::debug, [
+    METRICS, exposed::METRICS, Deep, [(services::metrics, ["metrics", "actuator/prometheus", "prometheus", "api/metrics"])];
+    DEBUG, exposed::DEBUG, Deep, [(services::debug, [
         "debug/pprof/", "debug/vars", "trace.axd", "elmah.axd", "_profiler/", "app_dev.php/_profiler/", "console",
         "rails/info/properties", "telescope",
     ])];
-    API_DESCRIPTION, exposed::API_DESCRIPTION, Base, [(services::api_description, [
+    API_DESCRIPTION, exposed::API_DESCRIPTION, Deep, [(services::api_description, [
         "openapi.json", "swagger.json", "openapi.yaml", "openapi.yml", "swagger.yaml", "api-docs", "v2/api-docs",
         "v3/api-docs", "api/openapi.json", "api/swagger.json", "api/v1/openapi.json", "api/docs", "docs/openapi.json",
         "swagger/v1/swagger.json", "swagger-ui.html", "swagger-ui/", "swagger/", "api/swagger-ui/",
     ])];
-    GRAPHQL, exposed::GRAPHQL, Base, [(services::graphql, [
+    GRAPHQL, exposed::GRAPHQL, Deep, [(services::graphql, [
         "graphql?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D", "api/graphql?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D",
         "query?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D", "v1/graphql?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D",
     ])];
     DS_STORE, exposed::DS_STORE, All, [(services::ds_store, [".DS_Store"])];
-    DEPLOYMENT, exposed::DEPLOYMENT, Base, [(services::deployment, [
+    DEPLOYMENT, exposed::DEPLOYMENT, Deep, [(services::deployment, [
         "docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml", "docker-compose.prod.yml", "Dockerfile",
         ".gitlab-ci.yml", ".travis.yml", ".circleci/config.yml", "Jenkinsfile", "azure-pipelines.yml", ".drone.yml",
         "bitbucket-pipelines.yml", ".github/workflows/ci.yml", ".github/workflows/main.yml", ".github/workflows/deploy.yml",
         "Vagrantfile", "playbook.yml", "cloudbuild.yaml",
     ])];
-    MANIFEST, exposed::MANIFEST, Base, [(services::manifest, [
+    MANIFEST, exposed::MANIFEST, Deep, [(services::manifest, [
         "package.json", "package-lock.json", "yarn.lock", "composer.json", "composer.lock", "requirements.txt",
         "Gemfile.lock", "Pipfile.lock", "poetry.lock", "Cargo.lock",
     ])];
-    LOG, exposed::LOG, Base, [(services::log, [
+    LOG, exposed::LOG, Deep, [(services::log, [
         "error.log", "access.log", "debug.log", "error_log", "access_log", "app.log", "server.log", "logs/error.log",
         "logs/access.log", "logs/app.log", "log/production.log", "log/development.log", "storage/logs/laravel.log",
         "npm-debug.log", "wp-content/debug.log", "var/log/prod.log",
     ])];
-    EDITOR, exposed::EDITOR, Base, [(services::editor, [
+    EDITOR, exposed::EDITOR, Deep, [(services::editor, [
         ".idea/workspace.xml", ".idea/modules.xml", ".vscode/settings.json", ".vscode/launch.json", ".project",
     ])];
     WEB_INF, exposed::WEB_INF, Base, [(services::web_inf, ["WEB-INF/web.xml"])];
     CROSS_DOMAIN, web::CROSS_DOMAIN, Base, [(services::cross_domain, ["crossdomain.xml", "clientaccesspolicy.xml"])];
-    ADMIN, exposed::ADMIN, Base, [(services::admin, [
+    ADMIN, exposed::ADMIN, Deep, [(services::admin, [
         "admin", "admin/", "admin/login", "administrator/", "phpmyadmin/", "pma/", "adminer.php", "adminer", "wp-login.php",
         "wp-admin/", "manager/", "backend/", "cms/", "dashboard/", "jenkins/login", "grafana/login", "login/admin",
     ])];
@@ -152,12 +154,12 @@ pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
 }
 
 /// The paths to request, each once.
-fn paths(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<(String, Recognizer)> {
+fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recognizer)> {
     let host = site.start.url.host_str().unwrap_or_default().trim_start_matches("www.");
     let mut folders = site.base_folders();
-    if exposed.places == All {
+    if exposed.places == All || (exposed.places == Deep && site.is_deep) {
         let others: Vec<String> = site.folders.iter().filter(|folder| !folders.contains(folder)).cloned().collect();
-        folders.extend(others.into_iter().take(site.max_folders));
+        folders.extend(others.into_iter().take(site.max_folders()));
     }
     let (mut paths, mut seen) = (Vec::new(), BTreeSet::new());
     for folder in folders {
@@ -229,4 +231,41 @@ pub async fn is_returned_for_any_name(site: &Site<'_>, path: &str, recognizer: R
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderMap;
+    use url::Url;
+
+    use super::super::crawl::Crawl;
+    use super::*;
+    use crate::service::engine::http::HttpPage;
+
+    #[test]
+    fn folders_of_the_site_are_searched_by_kind_and_scan_type() {
+        let url = Url::parse("http://shop.test/").unwrap();
+        let start = HttpPage { url, status: 200, headers: HeaderMap::new(), body: Vec::new() };
+        let mut site = CrawledSite::new(start, Crawl::default());
+        site.folders = ["/", "/api/", "/old/"].map(str::to_owned).into();
+        let searched = |site: &CrawledSite, files: &ExposedFiles, path: &str| {
+            paths(site, files).iter().any(|(searched, _)| searched == path)
+        };
+        for (files, name) in [
+            (&PRIVATE_KEY, "id_rsa"),
+            (&PHPINFO, "phpinfo.php"),
+            (&DEPLOYMENT, "docker-compose.yml"),
+            (&API_DESCRIPTION, "openapi.json"),
+            (&METRICS, "metrics"),
+        ] {
+            let places = ["/", "/old/"].map(|folder| format!("{folder}{name}"));
+            site.is_deep = false;
+            assert_eq!(places.each_ref().map(|path| searched(&site, files, path)), [true, false], "{name}");
+            site.is_deep = true;
+            assert_eq!(places.each_ref().map(|path| searched(&site, files, path)), [true, true], "{name}");
+        }
+        assert!(!searched(&site, &CROSS_DOMAIN, "/old/crossdomain.xml"));
+        site.is_deep = false;
+        assert!(searched(&site, &GIT, "/old/.git/HEAD") && searched(&site, &BACKUP, "/old/old.tar.gz"));
+    }
 }

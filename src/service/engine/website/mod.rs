@@ -42,6 +42,8 @@ use crawl::CrawlProgress;
 use exposed::ExposedFiles;
 use site::{CrawledSite, Site};
 
+/// Pages of a light scan.
+const LIGHT_PAGES: usize = 12;
 /// Number of concurrent checks.
 const CONCURRENCY: usize = 6;
 
@@ -186,7 +188,7 @@ struct ScanReach {
 impl ScanReach {
     fn of(scan_type: WebsiteScanType) -> Self {
         let (pages, requests) = match scan_type {
-            WebsiteScanType::Light => (12, 1500),
+            WebsiteScanType::Light => (LIGHT_PAGES, 1500),
             WebsiteScanType::Deep | WebsiteScanType::Custom(_) => (100, 20_000),
         };
         let custom = match scan_type {
@@ -301,7 +303,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     if reach.checks.iter().any(reads_folders) {
         crawled.folders.extend(answers::robots_folders(&aside, &crawled.start.url).await);
     }
-    crawled.max_folders = if reach.pages > 12 { 40 } else { 4 };
+    crawled.is_deep = reach.pages > LIGHT_PAGES;
     (crawled.plain_side, crawled.with_login) = (start::plain_side(run, &web, &crawled.start.url).await, with_login);
     let crawled = &crawled;
     // The pages count together: a passive check sees all of them.

@@ -32,8 +32,8 @@ pub struct CrawledSite {
     pub scripts: Vec<Arc<HttpPage>>,
     /// Directories of the site in its pages and in robots.txt, as paths that end in `/`.
     pub folders: BTreeSet<String>,
-    /// Further directories in which exposed files are searched.
-    pub max_folders: usize,
+    /// Whether the scan searches all directories, and for all names.
+    pub is_deep: bool,
     /// The plain HTTP side of a site that is scanned over HTTPS.
     pub plain_side: Option<HttpPage>,
     /// Whether the pages were read with credentials.
@@ -64,11 +64,16 @@ impl CrawledSite {
             contents: crawled.contents,
             scripts: Vec::new(),
             folders: crawled.folders,
-            max_folders: 4,
+            is_deep: false,
             plain_side: None,
             with_login: false,
             nonsense: format!("sd{:016x}", rand::random::<u64>()),
         }
+    }
+
+    /// Further directories in which exposed files are searched.
+    pub fn max_folders(&self) -> usize {
+        if self.is_deep { 40 } else { 4 }
     }
 
     /// All pages with what was read in them.
