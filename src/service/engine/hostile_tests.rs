@@ -343,7 +343,7 @@ async fn vulnerable_versions_and_write_methods_are_not_confirmed() {
     result.check();
     let outdated = result.of("web.server.outdated");
     assert_eq!((outdated.len(), outdated[0].confirmed, outdated[0].in_cisa_catalog), (1, false, true));
-    assert_eq!(outdated[0].cve, ["CVE-2021-41773", "CVE-2021-42013"]);
+    assert_eq!(outdated[0].cve[..2], ["CVE-2021-41773", "CVE-2021-42013"]);
     assert_eq!((result.of("web.method.write").len(), result.of("web.method.write")[0].confirmed), (1, false));
 }
 

@@ -305,12 +305,81 @@ mod tests {
         assert!(PATTERNS.iter().all(|one| one.url.is_some()));
     }
 
+    /// The last vulnerable and the first fixed version of each vulnerability and branch.
+    #[test]
+    fn ranges_end_at_the_fixed_versions() {
+        const PAIRS: &[(&str, &str, &str, &str)] = &[
+            ("jquery", "CVE-2011-4969", "1.6.2", "1.6.3"),
+            ("jquery", "CVE-2012-6708", "1.8.3", "1.9.0"),
+            ("jquery", "CVE-2015-9251", "2.2.4", "3.0.0"),
+            ("jquery", "CVE-2019-11358", "3.3.1", "3.4.0"),
+            ("jquery", "CVE-2020-11022", "3.4.1", "3.5.0"),
+            ("jquery", "CVE-2020-11023", "3.4.1", "3.5.0"),
+            ("jquery-ui", "CVE-2010-5312", "1.9.2", "1.10.0"),
+            ("jquery-ui", "CVE-2016-7103", "1.11.4", "1.12.0"),
+            ("jquery-ui", "CVE-2021-41182", "1.12.1", "1.13.0"),
+            ("jquery-ui", "CVE-2022-31160", "1.13.1", "1.13.2"),
+            ("bootstrap", "CVE-2018-14042", "3.3.7", "3.4.0"),
+            ("bootstrap", "CVE-2018-14042", "4.1.1", "4.1.2"),
+            ("bootstrap", "CVE-2019-8331", "3.4.0", "3.4.1"),
+            ("bootstrap", "CVE-2019-8331", "4.3.0", "4.3.1"),
+            ("angularjs", "CVE-2019-10768", "1.7.8", "1.7.9"),
+            ("angularjs", "CVE-2020-7676", "1.7.9", "1.8.0"),
+            ("lodash", "CVE-2018-3721", "4.17.4", "4.17.5"),
+            ("lodash", "CVE-2018-16487", "4.17.10", "4.17.11"),
+            ("lodash", "CVE-2019-10744", "4.17.11", "4.17.12"),
+            ("lodash", "CVE-2021-23337", "4.17.20", "4.17.21"),
+            ("moment", "CVE-2017-18214", "2.19.2", "2.19.3"),
+            ("moment", "CVE-2022-31129", "2.29.3", "2.29.4"),
+            ("handlebars", "CVE-2019-19919", "3.0.7", "3.0.8"),
+            ("handlebars", "CVE-2019-19919", "4.2.2", "4.3.0"),
+            ("handlebars", "CVE-2021-23369", "4.7.6", "4.7.7"),
+            ("underscore", "CVE-2021-23358", "1.12.0", "1.12.1"),
+            ("dompurify", "CVE-2020-26870", "2.0.16", "2.0.17"),
+            ("dompurify", "CVE-2024-45801", "2.5.3", "2.5.4"),
+            ("dompurify", "CVE-2024-45801", "3.1.2", "3.1.3"),
+            ("axios", "CVE-2021-3749", "0.21.1", "0.21.2"),
+            ("axios", "CVE-2023-45857", "0.27.2", "0.28.0"),
+            ("axios", "CVE-2023-45857", "1.5.1", "1.6.0"),
+            ("knockout", "CVE-2019-14862", "3.4.2", "3.5.0"),
+            ("datatables", "CVE-2020-28458", "1.10.21", "1.10.22"),
+            ("datatables", "CVE-2021-23445", "1.11.2", "1.11.3"),
+            ("select2", "CVE-2016-10744", "4.0.7", "4.0.8"),
+            ("chartjs", "CVE-2020-7746", "2.9.3", "2.9.4"),
+            ("jquery-validation", "CVE-2021-21252", "1.19.2", "1.19.3"),
+            ("jquery-validation", "CVE-2022-31147", "1.19.4", "1.19.5"),
+            ("pdfjs", "CVE-2024-4367", "4.1.392", "4.2.67"),
+            ("videojs", "CVE-2021-23414", "7.14.2", "7.14.3"),
+        ];
+        let affected = |library: &str, cve: &str, version: &str| {
+            LIBRARIES
+                .vulnerabilities
+                .iter()
+                .any(|entry| entry.library == library && entry.cve == cve && entry.affects(version))
+        };
+        for (library, cve, vulnerable, fixed) in PAIRS {
+            assert!(affected(library, cve, vulnerable), "{cve}: {library} {vulnerable}");
+            assert!(!affected(library, cve, fixed), "{cve}: {library} {fixed}");
+        }
+        for entry in &LIBRARIES.vulnerabilities {
+            let pair = PAIRS.iter().find(|(_, cve, vulnerable, _)| *cve == entry.cve && entry.affects(vulnerable));
+            assert!(pair.is_some(), "{}: {:?}", entry.cve, entry.from);
+        }
+    }
+
     #[test]
     fn versions_are_read_from_content_and_url() {
         for (body, expected) in [
             ("/*! jQuery v1.12.4 | (c) jQuery Foundation */", ("jquery", "1.12.4")),
             ("/*!\n * Bootstrap v3.3.7 (http://getbootstrap.com)", ("bootstrap", "3.3.7")),
             ("/**\n * @license AngularJS v1.6.9", ("angularjs", "1.6.9")),
+            ("/*!\n * Knockout JavaScript library v3.4.2\n", ("knockout", "3.4.2")),
+            ("/*! DataTables 1.10.16\n * ©2008-2017", ("datatables", "1.10.16")),
+            ("/*! Select2 4.0.5 | https://github.com/select2", ("select2", "4.0.5")),
+            ("/*!\n * Chart.js v2.9.3\n * https://www.chartjs.org", ("chartjs", "2.9.3")),
+            ("/*! jQuery Validation Plugin - v1.19.2 - 5/23/2020", ("jquery-validation", "1.19.2")),
+            ("var pdfjsVersion = '2.0.943';", ("pdfjs", "2.0.943")),
+            ("/**\n * @license\n * Video.js 7.10.2 <http://videojs.com/>", ("videojs", "7.10.2")),
         ] {
             let found = in_content(&script(body));
             assert_eq!((found[0].0.as_str(), found[0].1.as_str()), expected);
@@ -327,6 +396,10 @@ mod tests {
             let found = in_url(&Url::parse(url).unwrap()).filter(|(name, _)| name == "jquery");
             assert_eq!(found.as_ref().map(|(_, version)| version.as_str()), expected, "{url}");
         }
+        let library = |url: &str| in_url(&Url::parse(url).unwrap());
+        assert_eq!(library("https://cdn.test/npm/chart.js@2.9.3/dist/Chart.min.js").unwrap().0, "chartjs");
+        assert_eq!(library("https://cdn.test/ajax/libs/pdf.js/2.0.943/pdf.min.js").unwrap().0, "pdfjs");
+        assert_eq!(library("https://a.test/video/1.2.0/chart/2.0.0/pdf/1.0.0/x.js"), None);
     }
 
     #[test]

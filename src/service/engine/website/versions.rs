@@ -148,12 +148,80 @@ mod tests {
 
     #[test]
     fn complete_versions_are_compared_by_number() {
-        assert_eq!(cves("Apache/2.4.49 (Unix)"), ["CVE-2021-41773", "CVE-2021-42013"]);
-        assert_eq!(cves("Apache/2.4.50 OpenSSL/1.0.1f"), ["CVE-2021-42013", "CVE-2014-0160"]);
-        assert_eq!(cves("nginx/1.9.3"), ["CVE-2021-23017"]);
-        assert_eq!(cves("PHP/8.2.7-1+deb"), ["CVE-2024-4577"]);
-        for fine in ["Apache", "Apache/2", "nginx/1.27.0", "PHP/8.3.8", "OpenSSL/1.0.1g", "caddy", "nginxlike/1.0.0"] {
+        assert_eq!(cves("Apache/2.4.50 OpenSSL/1.0.1f")[..2], ["CVE-2021-42013", "CVE-2014-0160"]);
+        assert_eq!(cves("nginx/1.9.3"), ["CVE-2021-23017", "CVE-2016-4450", "CVE-2017-7529"]);
+        assert_eq!(cves("PHP/8.2.7-1+deb"), ["CVE-2024-4577", "CVE-2023-3824"]);
+        for fine in [
+            "Apache",
+            "Apache/2",
+            "Apache/2.4.62",
+            "nginx/1.27.0",
+            "PHP/8.3.8",
+            "OpenSSL/1.0.1g",
+            "caddy",
+            "nginxlike/1.0.0",
+        ] {
             assert!(cves(fine).is_empty(), "{fine}");
+        }
+    }
+
+    /// The last vulnerable and the first fixed version of each vulnerability and branch, as the advisories name them.
+    #[test]
+    fn ranges_end_at_the_fixed_versions() {
+        const PAIRS: &[(&str, &str, &str)] = &[
+            ("CVE-2021-41773", "Apache/2.4.49", "Apache/2.4.50"),
+            ("CVE-2021-42013", "Apache/2.4.50", "Apache/2.4.51"),
+            ("CVE-2019-0211", "Apache/2.4.38", "Apache/2.4.39"),
+            ("CVE-2017-9798", "Apache/2.4.27", "Apache/2.4.28"),
+            ("CVE-2021-40438", "Apache/2.4.48", "Apache/2.4.49"),
+            ("CVE-2021-44790", "Apache/2.4.51", "Apache/2.4.52"),
+            ("CVE-2022-31813", "Apache/2.4.53", "Apache/2.4.54"),
+            ("CVE-2023-25690", "Apache/2.4.55", "Apache/2.4.56"),
+            ("CVE-2024-38475", "Apache/2.4.59", "Apache/2.4.60"),
+            ("CVE-2021-23017", "nginx/1.20.0", "nginx/1.20.1"),
+            ("CVE-2013-2028", "nginx/1.4.0", "nginx/1.4.1"),
+            ("CVE-2016-4450", "nginx/1.10.0", "nginx/1.10.1"),
+            ("CVE-2016-4450", "nginx/1.11.0", "nginx/1.11.1"),
+            ("CVE-2017-7529", "nginx/1.12.0", "nginx/1.12.1"),
+            ("CVE-2017-7529", "nginx/1.13.2", "nginx/1.13.3"),
+            ("CVE-2018-16843", "nginx/1.14.0", "nginx/1.14.1"),
+            ("CVE-2018-16843", "nginx/1.15.5", "nginx/1.15.6"),
+            ("CVE-2019-9511", "nginx/1.16.0", "nginx/1.16.1"),
+            ("CVE-2019-9511", "nginx/1.17.2", "nginx/1.17.3"),
+            ("CVE-2017-7269", "Microsoft-IIS/6.0", "Microsoft-IIS/7.0"),
+            ("CVE-2014-0160", "OpenSSL/1.0.1f", "OpenSSL/1.0.1g"),
+            ("CVE-2022-3602", "OpenSSL/3.0.6", "OpenSSL/3.0.7"),
+            ("CVE-2019-11043", "PHP/7.1.32", "PHP/7.1.33"),
+            ("CVE-2019-11043", "PHP/7.2.23", "PHP/7.2.24"),
+            ("CVE-2019-11043", "PHP/7.3.10", "PHP/7.3.11"),
+            ("CVE-2024-4577", "PHP/8.1.28", "PHP/8.1.29"),
+            ("CVE-2024-4577", "PHP/8.2.19", "PHP/8.2.20"),
+            ("CVE-2024-4577", "PHP/8.3.7", "PHP/8.3.8"),
+            ("CVE-2012-1823", "PHP/5.3.11", "PHP/5.3.12"),
+            ("CVE-2012-1823", "PHP/5.4.1", "PHP/5.4.2"),
+            ("CVE-2023-3824", "PHP/8.0.29", "PHP/8.0.30"),
+            ("CVE-2023-3824", "PHP/8.1.21", "PHP/8.1.22"),
+            ("CVE-2023-3824", "PHP/8.2.7", "PHP/8.2.8"),
+            ("CVE-2018-19052", "lighttpd/1.4.49", "lighttpd/1.4.50"),
+            ("CVE-2018-18778", "mini_httpd/1.29", "mini_httpd/1.30"),
+            ("CVE-2024-1135", "gunicorn/21.2.0", "gunicorn/22.0.0"),
+            ("CVE-2023-25577", "Werkzeug/2.2.2", "Werkzeug/2.2.3"),
+            ("CVE-2024-34069", "Werkzeug/3.0.2", "Werkzeug/3.0.3"),
+            ("CVE-2018-11759", "mod_jk/1.2.44", "mod_jk/1.2.46"),
+        ];
+        for (cve, vulnerable, fixed) in PAIRS {
+            assert!(cves(vulnerable).contains(cve), "{cve}: {vulnerable}");
+            assert!(!cves(fixed).contains(cve), "{cve}: {fixed}");
+        }
+        // Each range of the file has a pair, and begins where it says.
+        for one in VULNERABILITIES.iter() {
+            let pair = PAIRS.iter().find(|(cve, vulnerable, _)| {
+                *cve == one.cve && products(vulnerable).iter().any(|(product, version)| affects(one, product, version))
+            });
+            assert!(pair.is_some(), "{}: {:?}", one.cve, one.from);
+            let [major, minor, patch] = one.from;
+            let first = format!("{major}.{minor}.{patch}");
+            assert!(one.from < one.below && affects(one, &one.product, &first), "{}: {first}", one.cve);
         }
     }
 }
