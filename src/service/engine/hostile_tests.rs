@@ -1,7 +1,7 @@
 //! Scans of misbehaving servers: each scan ends in time with a status message.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rcgen::{CertificateParams, KeyPair};
@@ -347,6 +347,35 @@ async fn vulnerable_versions_and_write_methods_are_not_confirmed() {
     assert_eq!((result.of("web.method.write").len(), result.of("web.method.write")[0].confirmed), (1, false));
 }
 
+#[tokio::test]
+async fn deep_scan_reads_paths_of_scripts_that_only_show() {
+    let requested = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&requested);
+    let port = web(move |path, _| {
+        seen.lock().unwrap().push(path.to_owned());
+        match path {
+            "/" => ok("text/html", "<script src=/app.js></script>"),
+            "/app.js" => {
+                ok("text/javascript", r#"get("/api/orders"); get("/cart/delete/7"); get("/gone"); "//cdn.test/x""#)
+            }
+            "/api/orders" => ok("application/json\r\nset-cookie: sid=1", "[]"),
+            _ => "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+        }
+    })
+    .await;
+    let custom = json!({"scan_type": "custom", "attack_active": [], "discovery": []});
+    for (params, is_read) in [(json!({}), false), (custom, true)] {
+        requested.lock().unwrap().clear();
+        let result = website(port, params).run().await;
+        result.check();
+        assert_eq!(result.of("web.cookie.http_only").len(), usize::from(is_read), "{:?}", result.raw);
+        assert!(!result.findings().any(|finding| finding.vuln_id.starts_with("coverage.")));
+        let requested = requested.lock().unwrap();
+        assert_eq!(requested.iter().any(|path| path == "/gone"), is_read, "{requested:?}");
+        assert!(!requested.iter().any(|path| path.contains("delete") || path.contains("cdn")), "{requested:?}");
+    }
+}
+
 /// Implements enough of TLS 1.0 and 1.1 to be recognised.
 async fn old_tls(mut stream: TcpStream, certificate: Vec<u8>) {
     let mut head = [0; 5];
@@ -429,7 +458,7 @@ async fn port_without_http_names_the_https_url() {
 
 #[tokio::test]
 async fn custom_scan_runs_selected_checks_and_reads_selected_pages() {
-    let paths = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let paths = Arc::new(Mutex::new(Vec::new()));
     let requested = Arc::clone(&paths);
     let port = web(move |path, _| {
         requested.lock().unwrap().push(path.to_owned());

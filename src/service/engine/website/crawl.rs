@@ -20,6 +20,8 @@ use crate::service::engine::{TestDone, blocking};
 
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 4;
+/// Paths of scripts that are requested.
+const MAX_ENDPOINTS: usize = 50;
 /// The fetched pages and the URLs in them.
 #[derive(Default)]
 pub struct Crawl {
@@ -118,6 +120,18 @@ pub async fn crawl(
 }
 
 impl Crawl {
+    /// Adds those of the paths in scripts that show something. Many are incomplete, so other responses say nothing.
+    pub async fn read_endpoints(&mut self, web: &CheckedWeb<'_>, endpoints: BTreeSet<Url>) {
+        let is_excluded = |url: &Url| self.excluded.iter().any(|prefix| url.as_str().starts_with(prefix));
+        let allowed = endpoints.into_iter().filter(|url| is_harmless(url) && !is_excluded(url)).collect::<Vec<_>>();
+        let new = allowed.into_iter().filter(|url| self.seen.insert(without_query(url))).take(MAX_ENDPOINTS);
+        let fetch = |url: Url| async move { web.get(&url).await };
+        let pages: Vec<_> = stream::iter(new.collect::<Vec<_>>()).map(fetch).buffered(CONCURRENCY).collect().await;
+        for page in pages.into_iter().flatten().filter(HttpPage::is_success) {
+            self.take(page, self.depth).await;
+        }
+    }
+
     /// Adds a page that is `depth` links from the start page.
     async fn take(&mut self, page: HttpPage, depth: u32) {
         let page = Arc::new(page);

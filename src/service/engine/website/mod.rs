@@ -290,20 +290,25 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     }
     let reads_folders = |check: &Check| matches!(check.kind, Files(_)) || check.uid == "web.listing";
     let mut progress = CrawlProgress::new(run, reach.pages);
-    let crawled = crawl::crawl(&client, &start, reach.pages, &reach.spider, &mut progress).await;
+    let mut crawled = crawl::crawl(&client, &start, reach.pages, &reach.spider, &mut progress).await;
     web.cut(|cuts| cuts.pages += crawled.cut_pages);
     progress.end(crawled.pages.len()).await;
-    let mut crawled = CrawledSite::new(start, crawled);
-    // The check of robots.txt counts for itself.
+    // The check of robots.txt counts for itself, and guessed paths do not count.
     let aside_coverage = CheckCoverage::default();
     let aside = CheckedWeb::new(&web, &aside_coverage);
     let script_coverage = CheckCoverage::default();
     let script_client = CheckedWeb::new(&web, &script_coverage);
-    crawled.scripts = scripts::fetch(&script_client, &crawled.start.url, crawled.all_contents(), reach.pages).await;
+    let is_deep = reach.pages > LIGHT_PAGES;
+    let scripts = scripts::fetch(&script_client, &start.url, &crawled.contents, reach.pages).await;
+    if is_deep {
+        crawled.read_endpoints(&aside, scripts::endpoints(&scripts).await).await;
+    }
+    let mut crawled = CrawledSite::new(start, crawled);
+    crawled.scripts = scripts;
     if reach.checks.iter().any(reads_folders) {
         crawled.folders.extend(answers::robots_folders(&aside, &crawled.start.url).await);
     }
-    crawled.is_deep = reach.pages > LIGHT_PAGES;
+    crawled.is_deep = is_deep;
     (crawled.plain_side, crawled.with_login) = (start::plain_side(run, &web, &crawled.start.url).await, with_login);
     let crawled = &crawled;
     // The pages count together: a passive check sees all of them.

@@ -44,6 +44,27 @@ pub async fn fetch(
     scripts.into_iter().flatten().filter(is_script).map(Arc::new).collect()
 }
 
+/// A path in quotation marks: `"/api/orders"`, but neither `"//cdn.test/x"` nor `"/"`.
+static ENDPOINT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"["'`](/[A-Za-z0-9][\w.~-]*(?:/[\w.~-]+){0,8}/?(?:\?[\w=&.%-]{0,100})?)["'`]"#).ok());
+
+/// The paths of the site that its scripts name, as a script calls them.
+pub async fn endpoints(scripts: &[Arc<HttpPage>]) -> BTreeSet<Url> {
+    let scripts = scripts.to_vec();
+    blocking::run(move |stop| {
+        let scripts = scripts.iter().take_while(|_| !stop.is_set());
+        scripts.flat_map(|script| endpoints_in(script)).collect()
+    })
+    .await
+}
+
+fn endpoints_in(script: &HttpPage) -> Vec<Url> {
+    let Some(pattern) = ENDPOINT.as_ref() else { return Vec::new() };
+    let text = script.text();
+    let paths = pattern.captures_iter(&text).filter_map(|found| script.url.join(found.get(1)?.as_str()).ok());
+    paths.collect()
+}
+
 /// A published vulnerability of a JavaScript library (`assets/engine/libraries.toml`).
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -400,6 +421,14 @@ mod tests {
         assert_eq!(library("https://cdn.test/npm/chart.js@2.9.3/dist/Chart.min.js").unwrap().0, "chartjs");
         assert_eq!(library("https://cdn.test/ajax/libs/pdf.js/2.0.943/pdf.min.js").unwrap().0, "pdfjs");
         assert_eq!(library("https://a.test/video/1.2.0/chart/2.0.0/pdf/1.0.0/x.js"), None);
+    }
+
+    #[test]
+    fn endpoints_are_paths_in_quotation_marks() {
+        let text = r#"fetch("/api/orders?page=1"); get('/rest/user/'); x = `/v2/items`; re = /a\/b/; "/"; "//cdn.test/x";
+            "/api/" + id; "application/json"; "/a b"; "/${id}/x"; '</div>'"#;
+        let found: Vec<String> = endpoints_in(&script(text)).iter().map(|url| url.as_str()[13..].to_owned()).collect();
+        assert_eq!(found, ["/api/orders?page=1", "/rest/user/", "/v2/items", "/api/"]);
     }
 
     #[test]

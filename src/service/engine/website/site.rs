@@ -81,11 +81,6 @@ impl CrawledSite {
         self.pages().zip(&self.contents)
     }
 
-    /// The parsed content of the pages.
-    pub fn all_contents(&self) -> &[PageContents] {
-        &self.contents
-    }
-
     /// Whether the site shows the scan its start page.
     pub fn is_shown(&self) -> bool {
         Obstacle::of_page(&self.start).is_none()
