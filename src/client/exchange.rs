@@ -134,14 +134,21 @@ impl Client {
         let size = request.list;
         let mut body = self.exchange(&request, Reading::Spooled(directory)).await?.body;
         let streamed = move || {
-            let is_read = match body.file() {
-                Some(file) => interned_briefly(|| each_item(file, &mut |item| collector.take(item)))?,
-                None => false,
+            let mut has_items = false;
+            let mut take = |item| {
+                has_items = true;
+                collector.take(item)
             };
-            Ok::<_, Error>((is_read, collector, body))
+            let read = match body.file() {
+                Some(file) => interned_briefly(|| each_item(file, &mut take))?,
+                None => None,
+            };
+            let read = read.map(|items| items.reasons(has_items).map_err(|error| unreadable(&error))).transpose()?;
+            Ok::<_, Error>((read, collector, body))
         };
-        let (is_read, mut collector, body) = blocking(streamed).await?;
-        if is_read {
+        let (read, mut collector, body) = blocking(streamed).await?;
+        if let Some(unreadable) = read {
+            self.observed.add_unreadable(unreadable);
             return Ok(collector);
         }
         collector.clear();

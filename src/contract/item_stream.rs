@@ -1,52 +1,61 @@
-//! A list of objects that is decoded while it is read: of the text, only one item is in memory.
+//! A list of objects that is decoded while it is read: of the text, only one item is in memory. An item that cannot be
+//! decoded is repaired, or noted.
 //!
-//! Only lists in their plain form are read: `[{…},…]` or `{"data":[{…},…]}`. For others, and for those with an item that
-//! cannot be decoded, the reader gives up, and [`decode_list`](super::list::decode_list) has to decode the whole text.
+//! Only lists in their plain form are read: `[{…},…]` or `{"data":[{…},…]}`. For others, and for those that are not JSON,
+//! the reader gives up, and [`decode_list`](super::list::decode_list) has to decode the whole text.
 
 use std::io::Read;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use super::list::{UnreadableItems, item_of, repaired};
 
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 18;
 /// A longer item is decoded with the whole text, whose memory is limited.
 const LONGEST: usize = 16 << 20;
 
-/// Reads a list and hands over its items. `Ok(false)` means that the list is not plain; then the items so far are void.
+/// Reads a list and hands over its items. `Ok(None)` means that the list is not plain; then the items so far are void.
 ///
 /// # Errors
 /// The first error of `take`.
 pub fn each_item<T: DeserializeOwned, E>(
     from: impl Read,
     take: &mut impl FnMut(T) -> Result<(), E>,
-) -> Result<bool, E> {
+) -> Result<Option<UnreadableItems>, E> {
     let mut text = ItemText { from, buffer: Vec::new(), at: 0, is_at_end: false };
-    let Some(is_wrapped) = text.begin() else { return Ok(false) };
-    let mut is_first = true;
-    loop {
-        match text.peek() {
-            Some(b']') if is_first => text.at += 1,
-            Some(b'{') => {
-                let Some(length) = text.item() else { return Ok(false) };
-                let Ok(item) = serde_json::from_slice(&text.buffer[text.at..text.at + length]) else {
-                    return Ok(false);
-                };
-                text.at += length;
-                take(item)?;
-                is_first = false;
-                match text.peek() {
-                    Some(b',') => {
-                        text.at += 1;
-                        continue;
-                    }
-                    Some(b']') => text.at += 1,
-                    _ => return Ok(false),
-                }
+    let Some(is_wrapped) = text.begin() else { return Ok(None) };
+    let mut unreadable = UnreadableItems::default();
+    if text.peek() != Some(b']') {
+        for position in 0.. {
+            let Some(length) = text.item() else { return Ok(None) };
+            match decoded(&text.buffer[text.at..text.at + length], position, &mut unreadable) {
+                Some(item) => item.into_iter().try_for_each(&mut *take)?,
+                None => return Ok(None),
             }
-            _ => return Ok(false),
+            text.at += length;
+            if !text.takes(b",") {
+                break;
+            }
         }
-        let is_closed = !is_wrapped || text.takes(b"}");
-        return Ok(is_closed && text.peek().is_none());
+    }
+    let is_closed = text.takes(b"]") && (!is_wrapped || text.takes(b"}"));
+    Ok((is_closed && text.peek().is_none()).then_some(unreadable))
+}
+
+/// Decodes an element, if need be from its repaired text; `None` if it is not JSON.
+fn decoded<T: DeserializeOwned>(text: &[u8], position: usize, unreadable: &mut UnreadableItems) -> Option<Option<T>> {
+    if let Some(Ok(item)) = std::str::from_utf8(text).ok().map(item_of) {
+        return Some(item);
+    }
+    let text = repaired(text);
+    match item_of(&text) {
+        Ok(item) => Some(item),
+        Err(error) => {
+            serde_json::from_str::<IgnoredAny>(&text).ok()?;
+            unreadable.note(position, &text, error);
+            Some(None)
+        }
     }
 }
 
@@ -110,11 +119,17 @@ impl<R: Read> ItemText<R> {
         is_next
     }
 
-    /// The length of the object that begins here.
+    /// The length of the value that begins here.
     fn item(&mut self) -> Option<usize> {
+        self.peek()?;
         let (mut depth, mut in_string, mut escaped, mut length) = (0_usize, false, false, 0);
         loop {
             for byte in &self.buffer[self.at + length..] {
+                let is_end =
+                    depth == 0 && !in_string && matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t');
+                if is_end {
+                    return (length > 0).then_some(length);
+                }
                 length += 1;
                 if in_string {
                     (in_string, escaped) = (escaped || *byte != b'"', !escaped && *byte == b'\\');
@@ -125,9 +140,6 @@ impl<R: Read> ItemText<R> {
                     b'{' | b'[' => depth += 1,
                     b'}' | b']' => depth -= 1,
                     _ => {}
-                }
-                if depth == 0 {
-                    return Some(length);
                 }
             }
             if length > LONGEST || !self.fill() {
@@ -156,28 +168,44 @@ mod tests {
         }
     }
 
-    fn names(text: &str, step: usize) -> Option<Vec<String>> {
+    /// The names of the items, and the reasons of the unreadable ones; none if the list is not plain.
+    fn names(text: &[u8], step: usize) -> Option<Result<Names, String>> {
         let mut names = Vec::new();
         let mut take = |one: Workspace| -> Result<(), ()> {
             names.push(one.name.to_string());
             Ok(())
         };
-        each_item(Slow(text.as_bytes(), step), &mut take).unwrap().then_some(names)
+        let unreadable = each_item(Slow(text, step), &mut take).unwrap()?;
+        let reasons = unreadable.reasons(!names.is_empty());
+        Some(reasons.map(|reasons| (names, reasons)).map_err(|error| error.to_string()))
     }
+
+    /// The same as the whole decoder reads them.
+    fn whole(text: &[u8]) -> Result<Names, String> {
+        let list = decode_list::<Workspace>(text, None).map_err(|error| error.to_string())?;
+        Ok((list.items.iter().map(|one| one.name.to_string()).collect(), list.unreadable))
+    }
+
+    type Names = (Vec<String>, Vec<String>);
 
     #[test]
     fn plain_lists_are_read_as_a_whole_decoder_reads_them() {
         for text in [
-            r#"[]"#,
-            r#" { "data" : [ ] } "#,
-            r#"[{"name":"a"}]"#,
-            r#"{"data":[{"name":"a\"}],{","x":{"y":[1,{}]}},
+            &br#"[]"#[..],
+            br#" { "data" : [ ] } "#,
+            br#"[{"name":"a"}]"#,
+            br#"{"data":[{"name":"a\"}],{","x":{"y":[1,{}]}},
                {"name":"\\"} , {"name":"b"}]}"#,
+            b"[null]",
+            b"[1]",
+            b"[[],[{\"name\":\"a\"}]]",
+            br#"["a,]", "b"]"#,
+            br#"[{"name":"a"},{"name":"b","name":"c"},7,null,"x",{"name":"d","target_count":1e999}]"#,
+            br#"[{"name":"b","name":"c"},{"target_count":1e999}]"#,
+            b"[{\"name\":\"a\xff\x01\\q\",\"target_count\":NaN}]",
         ] {
             for step in [1, 2, 7, 1000] {
-                let whole = decode_list::<Workspace>(text.as_bytes(), None).unwrap().items;
-                let whole: Vec<String> = whole.iter().map(|one| one.name.to_string()).collect();
-                assert_eq!(names(text, step), Some(whole), "{text}");
+                assert_eq!(names(text, step), Some(whole(text)), "{}", String::from_utf8_lossy(text));
             }
         }
     }
@@ -196,29 +224,26 @@ mod tests {
             "[,{}]",
             "[{}]]",
             "[{}] x",
-            "[null]",
-            "[1]",
-            "[[]]",
+            "[nul]",
+            "[1}",
             r#"{"data":[{}],"more":1}"#,
             r#"{"data":[{}]"#,
             r#"{"other":[{}]}"#,
             r#"{"data":{}}"#,
             "[{]}",
             "[{}{}]",
-            r#"[{"name":1e999,"target_count":1e999}]"#,
-            r#"[{"name":"a","name":"b"}]"#,
         ] {
-            assert_eq!(names(text, 3), None, "{text}");
+            assert_eq!(names(text.as_bytes(), 3), None, "{text}");
         }
-        assert_eq!(names(&format!("[{{\"name\":\"{}\"}}]", "x".repeat(LONGEST + BLOCK)), 1 << 20), None);
+        let long = format!("[{{\"name\":\"{}\"}}]", "x".repeat(LONGEST + BLOCK));
+        assert_eq!(names(long.as_bytes(), 1 << 20), None);
     }
 
     proptest::proptest! {
         #[test]
         fn stream_decoder_agrees_with_whole_decoder(text in r#"(\[|\{|\]|\}|,|:| |"data"|"name"|"a\\""|1|null){0,12}"#) {
-            if let Some(read) = names(&text, 2) {
-                let whole = decode_list::<Workspace>(text.as_bytes(), None).unwrap().items;
-                proptest::prop_assert_eq!(read, whole.iter().map(|one| one.name.to_string()).collect::<Vec<_>>());
+            if let Some(read) = names(text.as_bytes(), 2) {
+                proptest::prop_assert_eq!(read, whole(text.as_bytes()));
             }
         }
     }

@@ -5,6 +5,8 @@
 //!             └─ an error ─► repaired text ─► item by item ─► items, and where the unreadable ones are
 //! ```
 //!
+//! [`item_stream`](super::item_stream) does the same with long lists, item by item from the beginning.
+//!
 //! A value that is no list is an error, so that the rows of the last good list remain.
 
 use std::fmt;
@@ -63,22 +65,43 @@ fn item_by_item<T: DeserializeOwned>(
     // The first error of a text that is not JSON says more than the shape of its beginning.
     serde_json::from_str::<IgnoredAny>(text)?;
     let entries: Vec<&RawValue> = serde_json::from_str(list_in(text, field)?)?;
-    let mut list = DecodedList { items: Vec::new(), unreadable: Vec::new() };
-    let mut first_error = None;
+    let (mut items, mut unreadable) = (Vec::new(), UnreadableItems::default());
     for (position, entry) in entries.iter().enumerate() {
-        match serde_json::from_str(entry.get()) {
-            Ok(ListEntry(item)) => list.items.extend(item),
-            Err(error) => {
-                if list.unreadable.len() < MOST_REASONS {
-                    list.unreadable.push(format!("item {}: {}", position + 1, located(entry.get(), &error)));
-                }
-                first_error.get_or_insert(error);
-            }
+        match item_of(entry.get()) {
+            Ok(item) => items.extend(item),
+            Err(error) => unreadable.note(position, entry.get(), error),
         }
     }
-    match first_error {
-        Some(error) if list.items.is_empty() => Err(error),
-        _ => Ok(list),
+    let unreadable = unreadable.reasons(!items.is_empty())?;
+    Ok(DecodedList { items, unreadable })
+}
+
+/// Decodes an element of a list; none for null.
+pub(super) fn item_of<T: DeserializeOwned>(text: &str) -> Result<Option<T>, serde_json::Error> {
+    serde_json::from_str(text).map(|ListEntry(item)| item)
+}
+
+/// The items of a list that cannot be decoded.
+#[derive(Debug, Default)]
+pub struct UnreadableItems {
+    reasons: Vec<String>,
+    first: Option<serde_json::Error>,
+}
+
+impl UnreadableItems {
+    pub(super) fn note(&mut self, position: usize, item: &str, error: serde_json::Error) {
+        if self.reasons.len() < MOST_REASONS {
+            self.reasons.push(format!("item {}: {}", position + 1, located(item, &error)));
+        }
+        self.first.get_or_insert(error);
+    }
+
+    /// Place and error of the first ones.
+    ///
+    /// # Errors
+    /// The first error, if the list has such items only.
+    pub fn reasons(self, has_others: bool) -> Result<Vec<String>, serde_json::Error> {
+        self.first.filter(|_| !has_others).map_or(Ok(self.reasons), Err)
     }
 }
 
