@@ -195,7 +195,7 @@ impl EventLoop {
                 self.left = Some(Some(1));
                 break;
             }
-            self.spent.sort_out(&self.model.data);
+            self.spent.sort_out(&self.model.data, self.model.findings.triage.earlier.as_ref());
             let inbound = self.wait().await;
             self.take(inbound).await;
             self.drain().await;
