@@ -15,6 +15,8 @@ use futures::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::faults::FaultSwitch;
+
 const TARGETS: usize = 60;
 /// The last so many scans move.
 const MOVING: usize = 4;
@@ -45,14 +47,15 @@ const WORDS: [&str; 16] = [
 pub struct Moving {
     findings: usize,
     started: Instant,
+    faults: FaultSwitch,
 }
 
 impl Moving {
-    /// Serves so many findings. Returns the base URL.
-    pub async fn serve(findings: usize) -> String {
+    /// Serves so many findings, or broken answers. Returns the base URL.
+    pub async fn serve(findings: usize, faults: FaultSwitch) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/api/v2", listener.local_addr().unwrap());
-        let state = Self { findings, started: Instant::now() };
+        let state = Self { findings, started: Instant::now(), faults };
         let router = Router::new().route("/api/v2/{*path}", get(answer)).with_state(state);
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         base
@@ -108,7 +111,10 @@ async fn answer(State(service): State<Moving>, Path(path): Path<String>, Query(q
                 |scan: &Value| query.status.as_deref().is_none_or(|status| scan["status_name"] == *status);
             scans.filter(is_requested).collect()
         }
-        "findings" => return findings(service.numbers(query.task_id)),
+        "findings" => {
+            let numbers = || service.numbers(query.task_id);
+            return service.faults.answer(&numbers).unwrap_or_else(|| findings(numbers(), text_of));
+        }
         "targets" | "scans" | "http_loggers" | "reports" | "wordlists" => json!([]),
         path => match path.strip_prefix("scans/").and_then(|id| id.parse().ok()) {
             Some(id) => service.scan(id),
@@ -119,12 +125,12 @@ async fn answer(State(service): State<Moving>, Path(path): Path<String>, Query(q
 }
 
 /// Sends findings in chunks, so that neither side holds all of them.
-fn findings(numbers: Vec<usize>) -> Response {
+pub fn findings(numbers: Vec<usize>, text_of: impl Fn(usize) -> String + Send + 'static) -> Response {
     let chunks: Vec<Vec<usize>> = numbers.chunks(CHUNK).map(<[usize]>::to_vec).collect();
     let last = chunks.len();
     let made = chunks.into_iter().enumerate().map(move |(at, numbers)| {
         let mut text = String::from(if at == 0 { "{\"data\":[" } else { "," });
-        let all: Vec<String> = numbers.into_iter().map(|number| finding(number).to_string()).collect();
+        let all: Vec<String> = numbers.into_iter().map(&text_of).collect();
         text.push_str(&all.join(","));
         text.push_str(if at + 1 == last { "]}" } else { "" });
         Ok::<_, Infallible>(text)
@@ -133,7 +139,7 @@ fn findings(numbers: Vec<usize>) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-fn host(target: usize) -> String {
+pub fn host(target: usize) -> String {
     format!("host{target}.large.test")
 }
 
@@ -153,9 +159,14 @@ fn name(number: usize) -> String {
     format!("Weakness {number:06} in the {} of the site", WORDS[number % WORDS.len()])
 }
 
-/// A finding of 1.3 kB.
-fn finding(number: usize) -> Value {
+/// A finding of 1.3 kB as text.
+pub fn text_of(number: usize) -> String {
     let target = number % TARGETS + 1;
+    finding(number, target, target).to_string()
+}
+
+/// A finding of 1.3 kB, of this scan and target.
+pub fn finding(number: usize, scan: usize, target: usize) -> Value {
     let evidence = format!(
         "GET /page/{number}/{} HTTP/1.1\r\nHost: {}\r\n\r\nHTTP/1.1 200 OK\r\nX-Page: {number}\r\n\r\n{}",
         WORDS[number / 7 % WORDS.len()],
@@ -168,7 +179,7 @@ fn finding(number: usize) -> Value {
         "recommendation": words(number * 5 + 4, 22), "references": [format!("https://reference.test/{number}")],
         "vuln_evidence": {"type": "text", "data": evidence}, "risk_level": SEVERITIES[number % SEVERITIES.len()],
         "status": "open", "test_finished": true, "cwe": format!("CWE-{}", 100 + number % 300),
-        "port": 443 + number / 6_000, "protocol": "tcp", "service": "https", "target_id": target, "task_id": target,
+        "port": 443 + number / 6_000, "protocol": "tcp", "service": "https", "target_id": target, "task_id": scan,
     })
 }
 
