@@ -53,7 +53,9 @@ impl Changed {
         for scan in input.scans.items() {
             let was = before.scans.get(scan.id);
             let is_same = |was: &&Arc<Scan>| {
-                is_read_after_end(was, before.read) == is_read_after_end(scan, input.read) && counts_as_same(was, scan)
+                is_read_after_end(was, before.read) == is_read_after_end(scan, input.read)
+                    && before.unread.contains(&scan.id) == input.unread.contains(&scan.id)
+                    && counts_as_same(was, scan)
             };
             if was.filter(is_same).is_none() {
                 was.into_iter().chain([scan]).for_each(|scan| self.add_scan(scan));

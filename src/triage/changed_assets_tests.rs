@@ -1,6 +1,7 @@
 //! Rows that follow earlier rows equal rows that are made of everything, for random histories of findings, scans, decisions,
 //! rules and targets.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -19,22 +20,63 @@ use crate::table::{Item, Table};
 /// A step of a history; numbers choose objects and values.
 #[derive(Clone, Debug)]
 enum Step {
-    BeginScan { target: u8, tool: u8 },
-    EndScan { scan: u8, status: u8 },
-    RemoveScan { scan: u8 },
-    Find { scan: u8, kind: u8, cookie: u8 },
-    FindWithoutTarget { kind: u8 },
-    ChangeFinding { finding: u8, risk: u8 },
-    RemoveFinding { finding: u8 },
-    Decide { row: u8, verdict: u8 },
-    Inherit { row: u8, other: u8 },
-    Note { row: u8 },
-    Undo { batch: u8 },
-    Rule { field: u8 },
-    Manual { target: u8 },
-    Baseline { scan: u8 },
-    RenameTarget { target: u8 },
+    BeginScan {
+        target: u8,
+        tool: u8,
+    },
+    EndScan {
+        scan: u8,
+        status: u8,
+    },
+    RemoveScan {
+        scan: u8,
+    },
+    Find {
+        scan: u8,
+        kind: u8,
+        cookie: u8,
+    },
+    FindWithoutTarget {
+        kind: u8,
+    },
+    ChangeFinding {
+        finding: u8,
+        risk: u8,
+    },
+    RemoveFinding {
+        finding: u8,
+    },
+    Decide {
+        row: u8,
+        verdict: u8,
+    },
+    Inherit {
+        row: u8,
+        other: u8,
+    },
+    Note {
+        row: u8,
+    },
+    Undo {
+        batch: u8,
+    },
+    Rule {
+        field: u8,
+    },
+    Manual {
+        target: u8,
+    },
+    Baseline {
+        scan: u8,
+    },
+    RenameTarget {
+        target: u8,
+    },
     NextDay,
+    /// The findings of a scan are not read any more, or again.
+    Unread {
+        scan: u8,
+    },
     Read,
     Correlate,
 }
@@ -57,6 +99,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => any::<u8>().prop_map(|scan| Step::Baseline { scan }),
         1 => (0..2u8).prop_map(|target| Step::RenameTarget { target }),
         1 => Just(Step::NextDay),
+        1 => any::<u8>().prop_map(|scan| Step::Unread { scan }),
         2 => Just(Step::Read),
         12 => Just(Step::Correlate),
     ];
@@ -70,6 +113,7 @@ struct History {
     minute: i64,
     today: i8,
     read: Option<Stamp>,
+    unread: BTreeSet<ScanId>,
     scans: Vec<Scan>,
     findings: Vec<Arc<ListedFinding>>,
     targets: Vec<Target>,
@@ -87,6 +131,7 @@ impl History {
             minute: 0,
             today: 21,
             read: None,
+            unread: BTreeSet::new(),
             scans: Vec::new(),
             findings: Vec::new(),
             targets: vec![target(1, "shop.test"), target(2, "mail.test")],
@@ -201,6 +246,12 @@ impl History {
                 let target = &mut self.targets[target as usize % 2];
                 target.name = format!("new.{}", target.name).into();
             }
+            Step::Unread { scan } => {
+                let Some(id) = at(scan, self.scans.len()).map(|at| self.scans[at].id) else { return };
+                if !self.unread.remove(&id) {
+                    self.unread.insert(id);
+                }
+            }
             Step::NextDay => self.today = (self.today + 1).min(28),
             Step::Read => self.read = self.now(),
             Step::Correlate => self.correlate(),
@@ -253,6 +304,7 @@ impl History {
             today: jiff::civil::date(2026, 11, self.today),
             read: self.read,
             now: 0,
+            unread: Arc::new(self.unread.clone()),
             searched: Vec::new(),
             earlier: None,
         };

@@ -9,7 +9,7 @@
 //! earlier correlation are its issues (`changed_assets.rs`); a property test compares the result with that of a correlation
 //! without an earlier one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::civil::Date;
@@ -53,6 +53,8 @@ pub struct CorrelationInput {
     pub today: Date,
     /// Time when the findings were fetched, by the service's clock.
     pub read: Option<Stamp>,
+    /// Scans whose findings were not fetched. They prove no absence.
+    pub unread: Arc<BTreeSet<ScanId>>,
     /// Present time in seconds since 1970, for ages in rule queries.
     pub now: i64,
     /// Fields of long texts that are being searched: their columns are built with the rows.
@@ -80,7 +82,7 @@ impl PartialEq for CorrelationInput {
             && Arc::ptr_eq(&self.targets, &other.targets)
             && self.state.clock() == other.state.clock()
             && (&self.workspace, &self.alias) == (&other.workspace, &other.alias)
-            && (self.today, self.read) == (other.today, other.read)
+            && (self.today, self.read, &self.unread) == (other.today, other.read, &other.unread)
     }
 }
 

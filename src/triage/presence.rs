@@ -64,8 +64,10 @@ impl<'a> Presences<'a> {
         for scan in input.findings.items().iter().filter_map(|finding| finding.task_id) {
             *counts.entry(scan).or_default() += 1;
         }
-        let is_over =
-            |scan: &&Scan| scan.has_ended() && is_read(scan, counts.get(&scan.id).copied().unwrap_or(0), input.read);
+        let is_over = |scan: &&Scan| {
+            let count = counts.get(&scan.id).copied().unwrap_or(0);
+            scan.has_ended() && !input.unread.contains(&scan.id) && is_read(scan, count, input.read)
+        };
         for (key, series) in &mut series {
             series.scans.sort_by_key(|scan| (scan.start_time.is_none(), scan.start_time, scan.id));
             series.is_over = series.scans.iter().map(is_over).collect();

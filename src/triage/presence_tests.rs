@@ -1,7 +1,10 @@
 //! Presence, one rule a test.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
+use super::correlate::{CorrelationInput, correlate};
 use super::event::{Baseline, Change, Subject};
 use super::testing::TriageFixture;
 use crate::contract::{Evidence, ResultSummary, Risk, Scan, ScanId, ScanStatus, Stamp, TargetId};
@@ -29,6 +32,19 @@ fn presence_compares_with_previous_finished_scan() {
     assert_eq!(seen_by(&[2, 4], all_well), Reappeared);
     assert_eq!(seen_by(&[3], all_well), Absent);
     assert_eq!(seen_by(&[1, 2], all_well), Absent);
+}
+
+#[test]
+fn scan_whose_findings_were_not_read_proves_no_absence() {
+    let mut fixture = TriageFixture::new();
+    (1..=3).for_each(|number| _ = fixture.scan(number));
+    fixture.found(2, "tls10", "");
+    let presence = |unread: &[i64]| {
+        let unread = unread.iter().copied().map(ScanId).collect();
+        let correlated = correlate(&CorrelationInput { unread: Arc::new(unread), ..fixture.input() });
+        correlated.issues.items()[0].presence
+    };
+    assert_eq!([presence(&[]), presence(&[3]), presence(&[1])], [Absent, New, Absent]);
 }
 
 #[test]

@@ -136,6 +136,7 @@ impl TriageFixture {
             today: self.today.parse().unwrap(),
             read: Stamp::parse("2026-11-21 23:00:00"),
             now: Stamp::parse("2026-11-21 23:00:00").unwrap().as_second(),
+            unread: Arc::default(),
             searched: Vec::new(),
             earlier: None,
         }

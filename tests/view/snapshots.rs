@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use scandeck::client::Problem;
 use scandeck::contract::{Evidence, Finding, Owasp, Risk, ScanId};
 use scandeck::dashboard::base::plan::Snapshot;
-use scandeck::dashboard::base::{Link, ListKind, Pane, PollEvent};
+use scandeck::dashboard::base::{Link, ListKind, Pane, PollEvent, UnreadScans};
 use scandeck::dashboard::core::Msg;
 use scandeck::dashboard::data::{ArchiveBacklog, OobNews};
 use scandeck::dashboard::model::Model;
@@ -284,6 +284,24 @@ fn unreadable_items_are_counted_in_pane_and_named_in_notice() {
         press(&mut model, if columns == 80 { "enter" } else { "" });
         let shown = text(&mut model, Theme::default());
         assert!(shown.contains("not readable: item 3: expected an object"), "{columns}x{rows}\n{shown}");
+    }
+}
+
+#[test]
+fn findings_that_are_not_loaded_are_counted_and_a_query_requests_them() {
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        let mut model = populated(columns, rows);
+        let scans: Vec<ScanId> = model.data.scans.value().unwrap().items().iter().map(|scan| scan.id).collect();
+        let unread = UnreadScans { ids: Arc::new(scans.iter().copied().collect()), findings: 600_000 };
+        let table = Arc::new(Table::new(findings()));
+        learn(&mut model, 71_000, PollEvent::SomeFindings(table, unread));
+        let shown = text(&mut model, Theme::default());
+        assert!(shown.contains("600 000 not loaded · scan:N loads a scan"), "{columns}x{rows}\n{shown}");
+        assert!(model.plan().wanted_scans.is_empty());
+        model.set_query(Pane::Findings, &format!("scan:{} risk>=high", scans[1])).unwrap();
+        assert_eq!(model.plan().wanted_scans, [scans[1]]);
+        learn(&mut model, 72_000, Snapshot::Findings(Arc::new(Table::new(findings()))));
+        assert!(!text(&mut model, Theme::default()).contains("not loaded") && model.plan().wanted_scans.is_empty());
     }
 }
 

@@ -141,6 +141,7 @@ impl FindingRows {
             read,
             now: self.now,
             alias: session.config.alias.as_str().into(),
+            unread: Arc::default(),
             searched: Vec::new(),
             earlier: None,
         };

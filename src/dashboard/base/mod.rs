@@ -43,7 +43,7 @@ pub use pane::{Focus, Pane, Scope};
 pub use pane_sizes::{Divider, PaneSizes};
 pub use plan::{
     ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent, PollPlan, ScanPart,
-    Snapshot, Update,
+    Snapshot, UnreadScans, Update,
 };
 pub use plot::{
     FindingCounts, HeatMap, Plot, PlotBox, PlotCounts, PlotNumbers, PlotTarget, ProgressPoint, ScanHistory, ScopedPlot,

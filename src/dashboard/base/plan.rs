@@ -8,7 +8,7 @@ use crate::contract::{
 use crate::oob::NewestCapture;
 use crate::table::{Item, Table};
 use crate::triage::ListedFinding;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,6 +63,16 @@ pub struct PollPlan {
     pub archived: ArchivedCaptures,
     /// The part of a scan whose detail is open.
     pub scan_part: Option<(ScanId, ScanPart)>,
+    /// Scans that a query names, while not all findings are loaded.
+    pub wanted_scans: Vec<ScanId>,
+}
+
+/// Scans whose findings were not read, because the workspace has more findings than the dashboard can hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnreadScans {
+    pub ids: Arc<BTreeSet<ScanId>>,
+    /// The findings that they report.
+    pub findings: usize,
 }
 
 /// Captures that need not be read again.
@@ -104,6 +114,8 @@ pub enum PollEvent {
     /// The tools that the service cannot run changed.
     MissingScanners(Arc<[MissingScanner]>),
     Snapshot(Snapshot),
+    /// The findings of all scans but these.
+    SomeFindings(Arc<Table<ListedFinding>>, UnreadScans),
     Captures {
         logger: Arc<Logger>,
         /// In the order of their ids, none sent before.

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::client::Problem;
-use crate::contract::{Scan, Shared, Stamp, Target};
+use crate::contract::{Scan, ScanId, Shared, Stamp, Target};
 use crate::dashboard::base::Generation;
 use crate::table::Table;
 use crate::triage::{
@@ -14,7 +14,7 @@ use crate::triage::{
     ListedFinding, ReopenCause, TriageState, is_read_after_end,
 };
 use jiff::civil::Date;
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -97,6 +97,8 @@ pub(crate) struct Basis {
     /// A digest of ids, status and results of the scans, and of which ended before the findings were read. Progress is
     /// excluded, because it changes every second.
     pub(crate) scans: u64,
+    /// The scans whose findings were not read.
+    pub(crate) unread: Arc<BTreeSet<ScanId>>,
     pub(crate) wide_revision: u64,
     pub(crate) today: Date,
 }

@@ -4,7 +4,7 @@ use crate::client::calls::ApiCall;
 use crate::contract::{
     Logger, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace,
 };
-use crate::dashboard::base::ListKind;
+use crate::dashboard::base::{ListKind, UnreadScans};
 use crate::dashboard::data::{BoardRow, Stream};
 use crate::oob::Payload;
 use crate::table::{Remote, Table};
@@ -19,6 +19,8 @@ pub struct Data {
     pub scans: Remote<Arc<Table<Scan>>>,
     /// Every finding of every scan, as reported.
     pub occurrences: Remote<Arc<Table<ListedFinding>>>,
+    /// The scans whose findings were not read.
+    pub unread_scans: UnreadScans,
     /// The rows made of them: one per identity.
     pub findings: Remote<Arc<Table<Issue>>>,
     pub loggers: Remote<Arc<Table<Logger>>>,

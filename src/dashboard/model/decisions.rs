@@ -36,6 +36,7 @@ impl Model {
             findings: Same(Arc::clone(&findings)),
             targets: self.data.targets.value().cloned().map(Same),
             scans: self.findings.triage.digest_of(&scans, read),
+            unread: Arc::clone(&self.data.unread_scans.ids),
             wide_revision: self.findings.triage.wide_revision,
             today: self.today(),
         };
@@ -55,6 +56,7 @@ impl Model {
             alias: self.session.alias.clone(),
             today: basis.today,
             read,
+            unread: Arc::clone(&self.data.unread_scans.ids),
             now: self.now.wall.as_second(),
             searched: self.searched_texts(),
             earlier: self.findings.triage.earlier.clone(),

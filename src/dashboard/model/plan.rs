@@ -2,11 +2,15 @@
 
 use crate::client::Problem;
 use crate::client::calls::ApiCall;
-use crate::contract::Stamp;
+use crate::contract::{ScanId, Stamp};
 use crate::dashboard::base::batch::MOMENT;
 use crate::dashboard::base::{Layout, Link, ListKind, Pane, PollPlan};
 use crate::dashboard::model::{Modal, Model};
+use crate::query::{Field, QueryKind, query_of};
 use std::time::Duration;
+
+/// Most scans whose findings are read for a query.
+const MOST_WANTED: usize = 100;
 
 impl Model {
     /// The panes on the screen.
@@ -97,7 +101,25 @@ impl Model {
             captures: captures.then_some(self.navigation.scope.logger),
             archived: self.known_captures(),
             scan_part: self.scan_part(),
+            wanted_scans: self.wanted_scans(),
         }
+    }
+
+    /// The scans that scope and filter of the findings name, while not all findings are loaded.
+    fn wanted_scans(&self) -> Vec<ScanId> {
+        if self.data.unread_scans.ids.is_empty() {
+            return Vec::new();
+        }
+        let scope = &self.navigation.scope;
+        let query = query_of(&self.lists.findings.filter, QueryKind::Findings);
+        let clauses = query.root().clauses().into_iter().filter(|clause| clause.field == Field::Scan);
+        let named = clauses.filter_map(|clause| clause.to_string().strip_prefix("scan:")?.parse().ok()).map(ScanId);
+        let scans = scope.target.and_then(|target| Some((self.data.scans.value()?, target)));
+        let of_target = scans.into_iter().flat_map(|(scans, target)| {
+            let positions = scans.of_target(target).map(|of| of.positions.as_slice()).unwrap_or_default();
+            positions.iter().rev().map(|&at| scans.items()[at as usize].id)
+        });
+        scope.scan.into_iter().chain(named).chain(of_target).take(MOST_WANTED).collect()
     }
 
     /// The next time, on the monotonic clock, when the screen changes without a message.

@@ -90,6 +90,7 @@ impl Scheduler {
                             || new.items().iter().filter(|finding| finding.task_id == Some(scan)).count() as i64;
                         self.moved.settle(scan, found, now);
                     }
+                    self.moved.note_loaded(scans.iter().map(|(scan, _)| *scan));
                 }
                 self.take(fetched, Stamp(wall));
                 if was_failing && matches!(slot, FetchSlot::Captures(_)) {
@@ -153,7 +154,10 @@ impl Scheduler {
         schedule.is_failed = false;
         schedule.confirmed = (!is_reported).then_some(at);
         if is_reported {
-            self.outbox.push(PollEvent::Snapshot(snapshot));
+            self.outbox.push(match (snapshot, self.moved.unread()) {
+                (Snapshot::Findings(table), Some(unread)) => PollEvent::SomeFindings(table, unread),
+                (snapshot, _) => PollEvent::Snapshot(snapshot),
+            });
         }
         // Findings are not read again while no scan moves, so unmoved scans confirm them.
         let findings = ListKind::Findings;
@@ -215,8 +219,11 @@ impl Scheduler {
 
     /// A failed request is repeated until it succeeds: after the pause of its resource, or after that of the connection.
     fn fail(&mut self, slot: FetchSlot, request: InFlight, error: &Error, now: Instant, wall: Timestamp) {
-        let problem = Problem::from(error);
         let InFlight { sent, fetch } = request;
+        if error.kind == ErrorKind::TooLarge && self.reads_smaller_parts(&fetch) {
+            return;
+        }
+        let problem = Problem::from(error);
         if failure_scope_in(slot, error) != FailureScope::One {
             self.put_back(slot, &fetch);
             let problem = Arc::new(problem);
@@ -290,6 +297,24 @@ impl Scheduler {
             (FetchSlot::List(list), _) => self.schedule(list).is_requested = true,
             (FetchSlot::Captures(logger), _) => self.on_demand.request_captures(logger),
             (FetchSlot::Part, _) => self.on_demand.request_part(),
+        }
+    }
+
+    /// Findings whose answer was too large are read in smaller parts. Whether that is the answer to the failure.
+    fn reads_smaller_parts(&mut self, fetch: &Fetch) -> bool {
+        match fetch {
+            Fetch::List { list: ListKind::Findings, .. } => {
+                self.read_findings_by_scan();
+                true
+            }
+            Fetch::FindingsOf { scans, removed, .. } if self.moved.is_by_scan() => {
+                let has_parts = self.moved.note_too_large(scans);
+                if has_parts {
+                    self.moved.put_back(scans.iter().map(|(id, _)| *id), removed.clone());
+                }
+                has_parts
+            }
+            _ => false,
         }
     }
 

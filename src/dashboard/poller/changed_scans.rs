@@ -6,6 +6,7 @@
 
 use crate::contract::{Scan, ScanId, TargetId};
 use crate::dashboard::base::plan::SETTLING;
+use crate::dashboard::poller::by_scan::ScanByScan;
 use crate::table::Table;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,7 +24,7 @@ const LONGEST_GAP: Duration = Duration::from_secs(60);
 
 /// The values of a scan that show whether it moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Mark {
+pub(super) struct Mark {
     counts: [Option<i64>; 5],
     tests: Option<i64>,
     ended: bool,
@@ -43,14 +44,23 @@ impl Mark {
         if self.ended {
             return Duration::from_secs(1);
         }
-        let findings: i64 = self.counts.iter().flatten().sum();
-        let findings = u32::try_from(findings.max(0)).unwrap_or(u32::MAX);
+        let findings = u32::try_from(self.findings()).unwrap_or(u32::MAX);
         gap.max(GAP_PER_FINDING.saturating_mul(findings).min(LONGEST_GAP))
+    }
+
+    /// The findings that it reports.
+    pub fn findings(&self) -> usize {
+        self.counts.iter().flatten().map(|count| usize::try_from(*count).unwrap_or(0)).sum()
+    }
+
+    /// Whether it reports that there are none.
+    pub fn is_empty(&self) -> bool {
+        self.counts.iter().all(|count| *count == Some(0))
     }
 
     /// Whether the scan has no findings yet.
     fn is_blank(&self) -> bool {
-        !self.ended && self.counts.iter().all(|count| *count == Some(0))
+        !self.ended && self.is_empty()
     }
 }
 
@@ -63,16 +73,17 @@ pub(crate) fn gap_with_rows(gap: Duration, rows: usize) -> Duration {
 /// The scans as last seen, and the scans to be fetched.
 #[derive(Debug, Default)]
 pub(crate) struct ChangedScans {
-    marks: Option<BTreeMap<ScanId, Mark>>,
-    waiting: BTreeSet<ScanId>,
-    removed: BTreeSet<ScanId>,
-    read: BTreeMap<ScanId, Instant>,
+    pub(super) marks: Option<BTreeMap<ScanId, Mark>>,
+    pub(super) waiting: BTreeSet<ScanId>,
+    pub(super) removed: BTreeSet<ScanId>,
+    pub(super) read: BTreeMap<ScanId, Instant>,
     /// When findings of a running scan were fetched last.
     last_read: Option<Instant>,
     /// Ended scans whose counts did not confirm their findings, and when these are fetched once more.
     late: BTreeMap<ScanId, Instant>,
     /// The scans that were in `late`.
     settled: BTreeSet<ScanId>,
+    pub(super) by_scan: Option<ScanByScan>,
 }
 
 impl ChangedScans {
@@ -130,12 +141,22 @@ impl ChangedScans {
 
     /// At most `most` scans to fetch now, the least recently fetched first, and the scans that no longer exist.
     pub fn take(&mut self, now: Instant, gap: Duration, most: usize) -> (Vec<(ScanId, TargetId)>, BTreeSet<ScanId>) {
-        let is_due = |id: &&ScanId| self.due_at(**id, gap).is_none_or(|at| at <= now);
-        let mut due: Vec<ScanId> = self.waiting.iter().rev().filter(is_due).copied().collect();
+        let mut due = self.due(now, gap);
         if due.len() > most {
             due.sort_by_key(|id| self.read.get(id).copied());
             due.truncate(most);
         }
+        self.taken(due, now)
+    }
+
+    /// The scans that can be fetched now, the newest first.
+    pub(super) fn due(&self, now: Instant, gap: Duration) -> Vec<ScanId> {
+        let is_due = |id: &&ScanId| self.due_at(**id, gap).is_none_or(|at| at <= now);
+        self.waiting.iter().rev().filter(is_due).copied().collect()
+    }
+
+    /// These scans are fetched now. Returns them, and the scans that no longer exist.
+    pub(super) fn taken(&mut self, due: Vec<ScanId>, now: Instant) -> (Vec<(ScanId, TargetId)>, BTreeSet<ScanId>) {
         for id in &due {
             self.waiting.remove(id);
             self.late.remove(id);
@@ -189,7 +210,7 @@ impl ChangedScans {
         Some(of_all.map_or(due, |at| at.max(due)))
     }
 
-    fn mark(&self, id: ScanId) -> Option<&Mark> {
+    pub(super) fn mark(&self, id: ScanId) -> Option<&Mark> {
         self.marks.as_ref()?.get(&id)
     }
 }

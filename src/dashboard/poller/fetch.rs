@@ -7,6 +7,7 @@ use crate::client::{Client, Error, ErrorKind, ScanQuery, TargetQuery, TestQuery,
 use crate::contract::{Capture, CaptureId, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, WorkspaceId};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{ListItem, ListKind, PartData, ScanPart};
+use crate::dashboard::poller::pace::MOST_PAID;
 use crate::dashboard::poller::{FindingTextFiles, findings};
 use crate::table::{Item, Table};
 use crate::triage::ListedFinding;
@@ -95,7 +96,7 @@ impl Fetch {
     pub fn calls(&self) -> u32 {
         match self {
             Fetch::ActiveScans { with_waiting, .. } => 1 + u32::from(*with_waiting),
-            Fetch::FindingsOf { scans, .. } => u32::try_from(scans.len()).unwrap_or(u32::MAX),
+            Fetch::FindingsOf { scans, .. } => u32::try_from(scans.len()).unwrap_or(u32::MAX).min(MOST_PAID),
             _ => 1,
         }
     }

@@ -11,6 +11,7 @@
 
 use crate::client::{Client, Collector, Error, ErrorKind, FindingQuery, on_list_thread};
 use crate::contract::{Finding, ScanId, TargetId, WorkspaceId};
+use crate::dashboard::poller::MOST_FINDINGS;
 use crate::table::Table;
 use crate::triage::ListedFinding;
 use crate::triage::store::TextStore;
@@ -120,7 +121,11 @@ impl Collector<Finding> for RowCollector {
         };
         self.bytes += row.bytes();
         self.rows.push(row);
-        if self.bytes <= MOST_BYTES { Ok(()) } else { Err(too_many()) }
+        match self.rows.len() {
+            ..=MOST_FINDINGS if self.bytes <= MOST_BYTES => Ok(()),
+            ..=MOST_FINDINGS => Err(too_many()),
+            _ => Err(Error::new(ErrorKind::TooLarge, format!("more than {MOST_FINDINGS} findings in one answer"))),
+        }
     }
 
     fn clear(&mut self) {

@@ -13,6 +13,7 @@
 
 mod absorb;
 mod backoff;
+mod by_scan;
 mod changed_scans;
 mod counts;
 mod fetch;
@@ -27,6 +28,7 @@ mod scheduler_tests;
 
 pub(crate) use absorb::announced_budget;
 pub(crate) use backoff::Backoff;
+pub(crate) use by_scan::MOST_FINDINGS;
 pub(crate) use changed_scans::ChangedScans;
 pub(crate) use counts::ScanCounts;
 pub(crate) use fetch::{Fetch, FetchSlot, Fetched};

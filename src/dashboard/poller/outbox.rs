@@ -1,7 +1,7 @@
 //! The events that wait for the channel. If the screen is slow, or an editor has the terminal, the newest event of each kind
 //! replaces the older ones. Captures are reported once each and accumulate; above a limit no more are fetched.
 
-use crate::dashboard::base::{PartData, PollEvent, ScanPart};
+use crate::dashboard::base::{ListKind, PartData, PollEvent, ScanPart};
 use std::collections::VecDeque;
 
 /// Waiting events above which no more captures are fetched; they remain at the service.
@@ -49,6 +49,7 @@ fn key(event: &PollEvent) -> Option<(u8, u8)> {
         PollEvent::ClockOffset(_) => (0, 2),
         PollEvent::MissingScanners(_) => (0, 3),
         PollEvent::Snapshot(snapshot) => (1, snapshot.list_kind() as u8),
+        PollEvent::SomeFindings(..) => (1, ListKind::Findings as u8),
         PollEvent::Failed(list, _) => (2, *list as u8),
         // Only one scan is visible at a time.
         PollEvent::ScanPart(_, PartData::Tests(_)) => (3, ScanPart::Tests as u8),

@@ -14,6 +14,10 @@ const BRISK_LIMIT: u32 = 1000;
 const ASSUMED_LIMIT: u32 = 250;
 /// Calls a minute for a local service without a limit.
 const UNLIMITED: u32 = 6000;
+/// Calls of one request to a local service without a limit.
+const UNLIMITED_AT_ONCE: u32 = 2_000;
+/// Most calls that a request pays before it is sent.
+pub(crate) const MOST_PAID: u32 = *BURST.end();
 /// Calls that can be made at once after a pause: an eighth of a minute's calls within these limits.
 const BURST: std::ops::RangeInclusive<u32> = 4..=16;
 
@@ -109,6 +113,8 @@ pub(crate) struct CallBudget {
     per_minute: u32,
     /// Negative after requests that took more calls than they paid.
     tokens: f64,
+    /// Calls that one request may take. A local service without a limit need not be spared.
+    at_once: u32,
     filled: Instant,
     /// The cost of the last refused request.
     refused: u32,
@@ -116,7 +122,7 @@ pub(crate) struct CallBudget {
 
 impl CallBudget {
     pub fn new(here: bool, now: Instant) -> Self {
-        let mut budget = Self { burst: 0, per_minute: 0, tokens: 0.0, filled: now, refused: 1 };
+        let mut budget = Self { burst: 0, per_minute: 0, tokens: 0.0, at_once: 0, filled: now, refused: 1 };
         budget.set_limit(None, here);
         budget.tokens = f64::from(budget.burst);
         budget
@@ -131,6 +137,12 @@ impl CallBudget {
         };
         self.burst = (calls / 8).clamp(*BURST.start(), *BURST.end());
         self.per_minute = calls.saturating_sub(self.burst).max(1);
+        self.at_once = if limit.is_none() && here { UNLIMITED_AT_ONCE } else { self.burst };
+    }
+
+    /// The number of calls that one request may take.
+    pub fn at_once(&self) -> usize {
+        self.at_once as usize
     }
 
     /// Takes `calls` tokens, if there are enough.
@@ -147,6 +159,7 @@ impl CallBudget {
 
     /// Corrects the price of a request by the calls that it took.
     pub fn settle(&mut self, paid: u32, made: u32) {
+        let made = if self.at_once > self.burst { made.min(paid.max(self.burst)) } else { made };
         self.tokens = (self.tokens + f64::from(paid) - f64::from(made)).min(f64::from(self.burst));
     }
 

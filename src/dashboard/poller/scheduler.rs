@@ -15,8 +15,8 @@ use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
 use crate::dashboard::poller::changed_scans::gap_with_rows;
 use crate::dashboard::poller::{
-    Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace,
-    ScanCounts,
+    Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, MOST_FINDINGS, OnDemand, Outbox,
+    PollPace, ScanCounts,
 };
 use crate::table::Table;
 use crate::triage::ListedFinding;
@@ -162,6 +162,7 @@ impl Scheduler {
             self.backoff.succeed(FetchSlot::Part);
         }
         self.on_demand.set_archived(&self.plan.archived);
+        self.moved.want(&self.plan.wanted_scans);
         elsewhere
     }
 
@@ -251,7 +252,7 @@ impl Scheduler {
         match fetch {
             Fetch::Captures { logger, .. } => self.on_demand.drop_captures(*logger),
             Fetch::Part { .. } => self.on_demand.part_sent(now),
-            Fetch::FindingsOf { .. } => {}
+            Fetch::FindingsOf { .. } => self.note_list_sent(ListKind::Findings, now),
             Fetch::ActiveScans { with_waiting, .. } => {
                 if *with_waiting {
                     self.waiting_read = Some(self.beat.before(now));
@@ -369,6 +370,18 @@ impl Scheduler {
             return Fetch::ActiveScans { workspace, cached, with_waiting };
         }
         if list == ListKind::Findings {
+            if !self.moved.is_by_scan() && self.moved.counted() > MOST_FINDINGS {
+                self.read_findings_by_scan();
+            }
+            if self.moved.is_by_scan() {
+                if self.is_requested(list) {
+                    self.moved.request_loaded();
+                }
+                let cached: Arc<Table<ListedFinding>> = self.table().cloned().unwrap_or_default();
+                let (gap, most) = (self.findings_gap(), self.call_budget.at_once());
+                let (scans, removed) = self.moved.take_part(now, gap, most, cached.len());
+                return Fetch::FindingsOf { scans, removed, cached };
+            }
             if !self.is_requested(list)
                 && let Some(cached) = self.table().cloned()
             {
@@ -378,6 +391,13 @@ impl Scheduler {
             self.moved.forget_waiting();
         }
         Fetch::List { list, workspace, cached: self.cached.get(&list).cloned() }
+    }
+
+    /// All findings are too many for one answer.
+    pub(super) fn read_findings_by_scan(&mut self) {
+        let known: Arc<Table<ListedFinding>> = self.table().cloned().unwrap_or_default();
+        self.moved.read_by_scan(Some(&known));
+        self.cached.insert(ListKind::Findings, Snapshot::Findings(known));
     }
 
     fn scans_due_whole(&self, now: Instant) -> bool {

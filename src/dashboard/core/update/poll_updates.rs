@@ -2,7 +2,9 @@
 
 use crate::client::Problem;
 use crate::contract::{Logger, Report, ReportStatus, ScanId, Shared, Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::{Link, ListKind, Pane, PartData, PollEvent, ScanPart, Snapshot, Tone, Update};
+use crate::dashboard::base::{
+    Link, ListKind, Pane, PartData, PollEvent, ScanPart, Snapshot, Tone, UnreadScans, Update,
+};
 use crate::dashboard::data::ScanParts;
 use crate::dashboard::input::{Action, AppAction, Context};
 use crate::dashboard::model::Model;
@@ -25,6 +27,10 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
             model.check_form();
         }
         PollEvent::Snapshot(snapshot) => handle_snapshot(model, snapshot, at),
+        PollEvent::SomeFindings(table, unread) => {
+            model.data.unread_scans = unread;
+            model.data.occurrences.succeed(table, at);
+        }
         // They come from the archive.
         PollEvent::Captures { .. } => {}
         PollEvent::ScanPart(scan, part) => handle_part(model, scan, part, at),
@@ -58,7 +64,10 @@ fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
             model.data.scans.succeed(table, at);
         }
         // The rows follow when they are made.
-        Snapshot::Findings(table) => model.data.occurrences.succeed(table, at),
+        Snapshot::Findings(table) => {
+            model.data.unread_scans = UnreadScans::default();
+            model.data.occurrences.succeed(table, at);
+        }
         Snapshot::Loggers(table) => {
             show_fitting_fifth(model, table.is_empty());
             model.warn_of_ends(&table);

@@ -1,7 +1,8 @@
 //! The schedule without a service and without waiting: each test takes the due requests and answers them.
 //!
-//! `rhythm` tests the order and the intervals of requests, `failures` a failing service.
+//! `rhythm` tests the order and the intervals of requests, `failures` a failing service, `by_scan` a large one.
 
+mod by_scan;
 mod failures;
 mod rhythm;
 

@@ -58,6 +58,11 @@ pub(super) fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Spa
         let note = format!("{number} not archived {separator} {}", text::clean(backlog.problem.brief()));
         parts.push(Span::styled(note, cx.theme.warn()));
     }
+    let unread = cx.model.data.unread_scans.findings;
+    if pane.pane == Pane::Findings && unread > 0 {
+        let (number, separator) = (format::thousands(unread as u64), cx.theme.glyphs.separator);
+        parts.push(Span::styled(format!("{number} not loaded {separator} scan:N loads a scan"), cx.theme.warn()));
+    }
     if let Some(items) = pane.pane.list_kind().and_then(|list| cx.model.data.unreadable.get(&list)) {
         parts.push(Span::styled(format!("{} not readable", format::plural(items.len(), "item")), cx.theme.warn()));
     }

@@ -1,0 +1,155 @@
+//! Findings that are too many for one answer: they are read scan by scan, the newest scans first, until the dashboard holds
+//! as many as it can.
+//!
+//! ```text
+//!   counts of all scans, or a list that is too large ─► begin ─► waiting ─► parts ─► loaded
+//!                                                                   ▲                  │ full
+//!              a new scan, or one that a query names ───────────────┘    unread ◄──────┘ the oldest make room
+//! ```
+//!
+//! A part has half as many findings as are loaded, because each part rebuilds the tables.
+
+use crate::contract::{ScanId, TargetId};
+use crate::dashboard::base::UnreadScans;
+use crate::dashboard::poller::ChangedScans;
+use crate::table::Table;
+use crate::triage::ListedFinding;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Most findings that are held: 400,000 of them occupy about 400 MB.
+pub(crate) const MOST_FINDINGS: usize = if cfg!(test) { 4_000 } else { 400_000 };
+/// Least findings of a part, as far as there are so many.
+const LEAST_PART: usize = MOST_FINDINGS / 16;
+
+/// The scans that were read one by one.
+#[derive(Debug, Default)]
+pub(super) struct ScanByScan {
+    loaded: BTreeSet<ScanId>,
+    /// Scans that a query names.
+    wanted: BTreeSet<ScanId>,
+    /// No more findings fit, so that older scans make room for requested ones.
+    is_full: bool,
+    /// The answers of several scans together are too large.
+    one_at_a_time: bool,
+}
+
+impl ChangedScans {
+    /// Whether findings are read scan by scan.
+    pub fn is_by_scan(&self) -> bool {
+        self.by_scan.is_some()
+    }
+
+    /// The findings that all scans report.
+    pub fn counted(&self) -> usize {
+        self.marks.iter().flatten().map(|(_, mark)| mark.findings()).sum()
+    }
+
+    /// From now on findings are read scan by scan, beginning with those that are not known.
+    pub fn read_by_scan(&mut self, known: Option<&Table<ListedFinding>>) {
+        let scans = known.into_iter().flat_map(|known| known.items()).filter_map(|finding| finding.task_id);
+        let by_scan = ScanByScan { loaded: scans.collect(), ..ScanByScan::default() };
+        let unknown = self.marks.iter().flatten().filter(|(id, mark)| !mark.is_empty() && !by_scan.loaded.contains(id));
+        self.waiting.extend(unknown.map(|(id, _)| *id));
+        self.by_scan = Some(by_scan);
+    }
+
+    /// Requests the findings of all scans that were read.
+    pub fn request_loaded(&mut self) {
+        let loaded = self.by_scan.iter().flat_map(|by_scan| &by_scan.loaded);
+        self.waiting.extend(loaded.copied());
+    }
+
+    /// Requests scans that a query names.
+    pub fn want(&mut self, scans: &[ScanId]) {
+        let Some(by_scan) = &mut self.by_scan else { return };
+        let is_known = |id: &ScanId| self.marks.iter().any(|marks| marks.contains_key(id));
+        by_scan.wanted = scans.iter().copied().filter(is_known).collect();
+        self.waiting.extend(by_scan.wanted.difference(&by_scan.loaded));
+    }
+
+    /// The findings of these scans were read.
+    pub fn note_loaded(&mut self, scans: impl IntoIterator<Item = ScanId>) {
+        if let Some(by_scan) = &mut self.by_scan {
+            by_scan.loaded.extend(scans);
+        }
+    }
+
+    /// The answer for these scans was too large. Returns whether there are smaller parts.
+    pub fn note_too_large(&mut self, scans: &[(ScanId, TargetId)]) -> bool {
+        let Some(by_scan) = &mut self.by_scan else { return true };
+        by_scan.one_at_a_time = true;
+        scans.len() > 1
+    }
+
+    /// The scans whose findings were not read, if there are any.
+    pub fn unread(&self) -> Option<UnreadScans> {
+        let by_scan = self.by_scan.as_ref()?;
+        let marks = self.marks.iter().flatten();
+        let unread = marks.filter(|(id, mark)| !mark.is_empty() && !by_scan.loaded.contains(id));
+        let (ids, findings): (BTreeSet<ScanId>, Vec<usize>) = unread.map(|(id, mark)| (*id, mark.findings())).unzip();
+        (!ids.is_empty()).then(|| UnreadScans { ids: Arc::new(ids), findings: findings.iter().sum() })
+    }
+
+    /// The scans of the next part, at most `most`, and the scans whose findings are dropped. `rows` findings are known.
+    pub fn take_part(
+        &mut self,
+        now: Instant,
+        gap: Duration,
+        most: usize,
+        rows: usize,
+    ) -> (Vec<(ScanId, TargetId)>, BTreeSet<ScanId>) {
+        let Some(mut by_scan) = self.by_scan.take() else { return self.take(now, gap, most) };
+        let (mut part, is_over) = self.part(&by_scan, now, gap, most, rows);
+        if part.is_empty() && is_over {
+            by_scan.is_full = true;
+            self.waiting.retain(|id| by_scan.loaded.contains(id) || by_scan.wanted.contains(id));
+            (part, _) = self.part(&by_scan, now, gap, most, rows);
+        }
+        let fresh: usize = part.iter().filter(|id| !by_scan.loaded.contains(id)).map(|id| self.findings_of(*id)).sum();
+        let mut excess = (rows + fresh).saturating_sub(MOST_FINDINGS);
+        for id in by_scan.loaded.clone() {
+            if excess == 0 {
+                break;
+            }
+            if !part.contains(&id) && !by_scan.wanted.contains(&id) {
+                excess = excess.saturating_sub(self.findings_of(id));
+                by_scan.loaded.remove(&id);
+                self.removed.insert(id);
+            }
+        }
+        self.by_scan = Some(by_scan);
+        self.taken(part, now)
+    }
+
+    /// Scans that are due: wanted ones first, then those never read, the newest first. Until the limit is reached, only those
+    /// that fit; and whether others did not.
+    fn part(&self, by_scan: &ScanByScan, now: Instant, gap: Duration, most: usize, rows: usize) -> (Vec<ScanId>, bool) {
+        let mut due = self.due(now, gap);
+        due.sort_by_key(|id| (!by_scan.wanted.contains(id), self.read.get(id).copied()));
+        let enough = LEAST_PART.max(rows / 2);
+        let most = if by_scan.one_at_a_time { 1 } else { most };
+        let (mut part, mut findings, mut fresh, mut is_over) = (Vec::new(), 0, 0, false);
+        for id in due {
+            if part.len() == most || findings >= enough {
+                break;
+            }
+            let count = self.findings_of(id);
+            let is_fresh = !by_scan.loaded.contains(&id);
+            if is_fresh && !by_scan.is_full && rows + fresh + count > MOST_FINDINGS {
+                is_over = true;
+                continue;
+            }
+            findings += count;
+            fresh += if is_fresh { count } else { 0 };
+            part.push(id);
+        }
+        (part, is_over)
+    }
+
+    fn findings_of(&self, id: ScanId) -> usize {
+        self.mark(id).map_or(0, |mark| mark.findings())
+    }
+}

@@ -1,0 +1,124 @@
+//! Findings that are too many for one answer.
+
+use super::*;
+use crate::dashboard::base::UnreadScans;
+use crate::dashboard::poller::MOST_FINDINGS;
+use crate::triage::ListedFinding;
+use std::collections::BTreeSet;
+
+impl Hand {
+    /// Reads for some minutes. Returns the scans of each request for findings. The answer for a scan has `rows` findings; it is
+    /// too large without a number.
+    fn read_parts(&mut self, rows: impl Fn(i64) -> Option<usize>) -> Vec<Vec<i64>> {
+        let mut parts: Vec<Vec<i64>> = Vec::new();
+        for _ in 0..2_000 {
+            for fetch in self.scheduler.due(self.now) {
+                let answer = match &fetch {
+                    Fetch::FindingsOf { scans, removed, cached } => {
+                        parts.push(scans.iter().map(|(id, _)| id.0).collect());
+                        let is_removed = |scan: Option<ScanId>| scan.is_some_and(|scan| removed.contains(&scan));
+                        let old = cached.items().iter().filter(|one| !is_removed(one.task_id)).cloned();
+                        let of_scan = |scan: ScanId| Some((0..rows(scan.0)?).map(move |at| finding(scan.0, at)));
+                        let new: Option<Vec<_>> = scans.iter().map(|(scan, _)| of_scan(*scan)).collect();
+                        let new = new.ok_or_else(too_large);
+                        new.map(|new| {
+                            let all: Vec<Arc<ListedFinding>> = old.chain(new.into_iter().flatten()).collect();
+                            Fetched::List(Snapshot::Findings(Arc::new(Table::new(all))))
+                        })
+                    }
+                    _ => self.answer(&fetch),
+                };
+                self.fetched.push(fetch.slot());
+                self.scheduler.absorb(fetch.slot(), answer, self.now, Timestamp::UNIX_EPOCH);
+            }
+            self.now += Duration::from_millis(100);
+        }
+        parts.retain(|part| !part.is_empty());
+        parts
+    }
+
+    fn unread(&mut self) -> Option<UnreadScans> {
+        let unread = |event| match event {
+            PollEvent::SomeFindings(_, unread) => Some(Some(unread)),
+            PollEvent::Snapshot(Snapshot::Findings(_)) => Some(None),
+            _ => None,
+        };
+        self.events().into_iter().rev().find_map(unread).expect("no findings reported")
+    }
+}
+
+fn finding(scan: i64, at: usize) -> Arc<ListedFinding> {
+    let id = (scan * 1_000_000 + at as i64).into();
+    Finding { id, task_id: Some(ScanId(scan)), ..Finding::default() }.into()
+}
+
+fn too_large() -> Error {
+    Error::new(ErrorKind::TooLarge, "the response is larger than 512 MB")
+}
+
+fn ids(ids: impl IntoIterator<Item = i64>) -> Arc<BTreeSet<ScanId>> {
+    Arc::new(ids.into_iter().map(ScanId).collect())
+}
+
+#[test]
+fn list_that_is_too_large_is_read_scan_by_scan() {
+    let mut hand = Hand::new(true);
+    hand.scans = (1..=40).map(|id| scan(id, ScanStatus::Finished, 2)).collect();
+    hand.scans.push(scan(41, ScanStatus::Finished, 0));
+    hand.failing = Some((FINDINGS, too_large()));
+    let parts = hand.read_parts(|_| Some(2));
+    let newest_first: Vec<i64> = (1..=40).rev().collect();
+    assert_eq!(parts.concat(), newest_first, "a scan without findings is not read");
+    let events = hand.events();
+    let is_whole =
+        |event: &PollEvent| matches!(event, PollEvent::Snapshot(Snapshot::Findings(table)) if table.len() == 80);
+    assert!(events.iter().any(is_whole));
+    assert!(!events.iter().any(|event| matches!(event, PollEvent::Failed(..))));
+    hand.scheduler.set_plan(PollPlan { refreshes: [(ListKind::Findings, 1)].into(), ..hand.scheduler.plan.clone() });
+    let mut again = hand.read_parts(|_| Some(2)).concat();
+    again.sort_unstable();
+    assert_eq!(again, (1..=40).collect::<Vec<_>>(), "a refresh reads the loaded scans again");
+}
+
+#[test]
+fn rationed_service_is_read_in_parts_of_few_calls() {
+    let mut hand = Hand::new(false);
+    hand.scans = (1..=20).map(|id| scan(id, ScanStatus::Finished, 2)).collect();
+    hand.failing = Some((FINDINGS, too_large()));
+    let parts = hand.read_parts(|_| Some(2));
+    assert_eq!(parts.concat().len(), 20);
+    assert!(parts.iter().all(|part| part.len() <= 7), "{parts:?}");
+}
+
+#[test]
+fn findings_above_the_limit_are_read_when_a_query_names_their_scan() {
+    let mut hand = Hand::new(true);
+    let each = MOST_FINDINGS as i64 / 4;
+    let most = MOST_FINDINGS as i64 / each;
+    hand.scans = (1..=most + 3).map(|id| scan(id, ScanStatus::Finished, each)).collect();
+    let rows = |_| Some(each as usize);
+    hand.failing = Some((FINDINGS, Error::new(ErrorKind::Server, "the whole list is not requested")));
+    let parts = hand.read_parts(rows);
+    assert!(!hand.events().iter().any(|event| matches!(event, PollEvent::Failed(..))));
+    assert_eq!(parts.concat(), (4..=most + 3).rev().collect::<Vec<_>>());
+    let unread = hand.scheduler.moved.unread();
+    assert_eq!(unread, Some(UnreadScans { ids: ids(1..=3), findings: 3 * each as usize }));
+    hand.scheduler.set_plan(PollPlan { wanted_scans: vec![ScanId(2)], ..hand.scheduler.plan.clone() });
+    assert_eq!(hand.read_parts(rows), [[2]]);
+    assert_eq!(hand.unread().unwrap().ids, ids([1, 3, 4]), "the oldest scan makes room, unless it is wanted");
+    hand.scans.push(scan(most + 4, ScanStatus::Finished, each));
+    hand.scheduler.set_plan(PollPlan { refreshes: [(ListKind::Scans, 1)].into(), ..hand.scheduler.plan.clone() });
+    assert_eq!(hand.read_parts(rows), [[most + 4]], "a new scan is read");
+    assert_eq!(hand.unread().unwrap().ids.len(), 4);
+}
+
+#[test]
+fn scan_whose_answer_is_too_large_does_not_block_the_others() {
+    let mut hand = Hand::new(true);
+    hand.scans = (1..=3).map(|id| scan(id, ScanStatus::Finished, 2)).collect();
+    hand.failing = Some((FINDINGS, too_large()));
+    let requested = hand.read_parts(|scan| (scan != 2).then_some(2));
+    assert_eq!(requested[..4], [vec![3, 2, 1], vec![3], vec![2], vec![1]]);
+    assert!(requested[4..].iter().all(|part| *part == [2]) && requested.len() < 15, "{requested:?}");
+    assert_eq!(hand.unread().unwrap(), UnreadScans { ids: ids([2]), findings: 2 });
+}
