@@ -58,9 +58,16 @@ fn send(model: &mut Model, msg: Msg) {
     // Prompts ignore keys at first, so a second passes between two messages.
     let now = Now { mono: model.now.mono + Duration::from_secs(1), wall: jiff::Timestamp::UNIX_EPOCH };
     for effect in update(model, now, msg) {
-        if let Effect::Correlate(generation, input) = effect {
-            let correlated = Box::new(correlate(&input));
-            assert!(update(model, now, Msg::Correlated(generation, correlated)).is_empty());
+        match effect {
+            Effect::Correlate(generation, input) => {
+                let correlated = Box::new(correlate(&input));
+                assert!(update(model, now, Msg::Correlated(generation, correlated)).is_empty());
+            }
+            Effect::ReadTexts(searched) => {
+                searched.fields.iter().for_each(|&field| _ = searched.table.column(field));
+                update(model, now, Msg::TextsRead(searched));
+            }
+            _ => {}
         }
     }
 }

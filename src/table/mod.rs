@@ -37,7 +37,7 @@ use search_texts::{SearchTexts, SearchTextsBuilder};
 pub use sort::SortOrder;
 
 use crate::contract::{Risk, TargetId};
-use crate::query::{Column, ColumnBuilder, FIELDS, Field, RowSet};
+use crate::query::{Column, ColumnBuilder, FIELDS, Field, RowSet, ValueKind};
 
 /// An item of a list: it has an id and provides fields for queries.
 pub trait Item: Row + Sized + Send + Sync + 'static {
@@ -63,6 +63,8 @@ pub trait Item: Row + Sized + Send + Sync + 'static {
     fn is_in_file(&self) -> bool {
         false
     }
+    /// Columns of a table of so many items are built off the UI thread.
+    const MANY: usize = usize::MAX;
     /// Fields whose columns are built with the table: the most frequent ones.
     const READY: &'static [Field] = &[];
     /// Sort orders; the first is the default.
@@ -160,7 +162,9 @@ impl<T: Item> Table<T> {
     /// Whether the column of a field must be built off the UI thread before it can be used.
     pub fn awaits(&self, field: Field) -> bool {
         let is_ready = || self.columns.get(field as usize).is_none_or(|column| column.get().is_some());
-        T::is_long(field) && !is_ready() && self.items.iter().any(|item| item.is_in_file())
+        let is_in_file = || T::is_long(field) && self.items.iter().any(|item| item.is_in_file());
+        let is_column = !field.needs_others(T::KIND) && !matches!(field.spec().values, ValueKind::Search);
+        is_column && !is_ready() && (self.len() >= T::MANY || is_in_file())
     }
 
     /// The column of a field, without values as long as it [awaits](Self::awaits) being read.

@@ -7,6 +7,7 @@ use crate::dashboard::core::{Msg, update};
 use crate::dashboard::data::ShownText;
 use crate::dashboard::model::Model;
 use crate::dashboard::testing::*;
+use crate::query::Field;
 use crate::triage::ListedFinding;
 use crate::triage::store::TextStore;
 use std::sync::Arc;
@@ -111,4 +112,27 @@ fn review_compares_evidence_in_files() {
     let kinds: Vec<_> = facts.evidence.kinds.iter().map(|kind| (kind.count, kind.line.as_str())).collect();
     assert_eq!(kinds, [(2, "HTTP/1.1 200 OK"), (1, "HTTP/1.1 301 Moved")]);
     assert!(facts.evidence.unread.is_none());
+}
+
+#[test]
+fn columns_of_many_findings_are_built_off_the_ui_thread() {
+    let mut app = TestDashboard::new();
+    let of = |id: i64| Finding { port: 1 + id % 7, ..finding(id, 1, &format!("Weakness {id}"), Risk::High) };
+    app.feed(Snapshot::Findings(table((1..=1_200).map(of))));
+    app.keys("3 / ctrl-u enter");
+    assert_eq!(app.model.lists.findings.rows.len(), 1_200);
+    let searched = |effects: &[Effect]| {
+        effects.iter().find_map(|effect| match effect {
+            Effect::ReadTexts(searched) => Some(searched.clone()),
+            _ => None,
+        })
+    };
+    let searched = searched(&app.keys("/ 'port:3'")).unwrap();
+    assert_eq!(searched.fields, [Field::Port]);
+    assert_eq!(app.model.lists.findings.rows.len(), 1_200, "the rows of the last filter remain");
+    searched.fields.iter().for_each(|&field| _ = searched.table.column(field));
+    app.send(Msg::TextsRead(searched));
+    assert_eq!(app.model.lists.findings.rows.len(), 172);
+    app.keys("enter / ctrl-u 'port:4' enter");
+    assert_eq!(app.model.lists.findings.rows.len(), 172, "the column is there");
 }

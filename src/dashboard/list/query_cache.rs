@@ -39,6 +39,11 @@ impl QueryCache {
         self.others = others;
     }
 
+    /// Whether the results are those of this table.
+    pub(crate) fn is_of<T: Item>(&self, table: &Arc<Table<T>>) -> bool {
+        self.own.as_ref().is_some_and(|own| std::ptr::addr_eq(Arc::as_ptr(own), Arc::as_ptr(table)))
+    }
+
     /// Drops the results that need one of these fields, and the order.
     pub(crate) fn forget_fields(&mut self, fields: &[Field]) {
         self.evaluator.forget_fields(|field| fields.contains(&field));

@@ -21,6 +21,9 @@ impl Model {
     /// Updates the rows of a list of a table.
     pub(crate) fn show_table<T: PaneItem>(&mut self) {
         let Some(table) = T::remote(&self.data).value().cloned() else { return };
+        if is_behind(T::list(&self.lists), &table) {
+            return;
+        }
         let in_scope = T::in_scope(&self.navigation.scope);
         let mut rows = self.with_cache(&table, |model, list, cache| {
             rows(list, &table, cache, &model.listed(&table), in_scope.as_deref())
@@ -155,6 +158,16 @@ impl Model {
         *T::list_mut(&mut self.lists) = list;
         answer
     }
+}
+
+/// Whether the rows of a long table must wait for columns, which are built off the UI thread; until then the rows of the last
+/// filter remain.
+fn is_behind<T: Item>(list: &List<T>, table: &Arc<Table<T>>) -> bool {
+    if table.len() < T::MANY || !list.cache.is_of(table) {
+        return false;
+    }
+    let fields = query_of(&list.filter, T::KIND).fields().into_iter().chain(list.order.iter().map(|key| key.field));
+    fields.into_iter().any(|field| !T::is_long(field) && table.awaits(field))
 }
 
 /// The retained rows that the filter hides.

@@ -1,24 +1,27 @@
 //! The long texts of findings that queries search, or that the screen shows: they are in files, and are read off the UI
-//! thread.
+//! thread. Of many findings, other columns that queries need are built there too.
 
 use crate::dashboard::base::{Effect, FindingUse, Pane, SearchedTexts, Tone};
 use crate::dashboard::model::review::facts::within_limit;
 use crate::dashboard::model::{LOOKED_AT, Model};
 use crate::query::{Field, QueryKind, query_of};
+use crate::table::Item;
 use crate::triage::listed_fields::is_long;
 use crate::triage::{Issue, IssueId, ListedFinding};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Model {
-    /// The fields of long texts that the filter, the order or a tab of the findings needs.
+    /// The fields of long texts that the filter, the order or a tab of the findings needs; of many findings, all fields.
     pub(crate) fn searched_texts(&self) -> Vec<Field> {
         let (list, tabs) = (&self.lists.findings, &self.settings.tabs.saved);
         let queries = tabs.iter().map(|tab| tab.query.as_str()).chain([list.filter.as_str()]);
         let mut fields: BTreeSet<Field> =
             queries.flat_map(|query| query_of(query, QueryKind::Findings).fields()).collect();
         fields.extend(list.order.iter().map(|key| key.field));
-        fields.into_iter().filter(|&field| is_long(field)).collect()
+        let are_many = self.data.findings.value().is_some_and(|table| table.len() >= Issue::MANY);
+        let is_own = |field: Field| !field.needs_others(QueryKind::Findings);
+        fields.into_iter().filter(|&field| is_long(field) || are_many && is_own(field)).collect()
     }
 
     /// Requests the texts that are searched and were not read yet.
@@ -31,7 +34,9 @@ impl Model {
         let fields: Vec<Field> = self.searched_texts().into_iter().filter(|&field| table.awaits(field)).collect();
         if !fields.is_empty() {
             self.findings.reading = Some(Arc::clone(&table));
-            self.notify(Tone::Plain, "searching the texts of the findings");
+            if fields.iter().any(|&field| is_long(field)) {
+                self.notify(Tone::Plain, "searching the texts of the findings");
+            }
             effects.push(Effect::ReadTexts(SearchedTexts { table, fields }));
         }
     }
