@@ -1,98 +1,195 @@
 //! The values of one field for all rows of a list, laid out for scanning.
 //!
-//! Equal texts are kept once: a clause looks at each different text, then only at small numbers.
+//! ```text
+//!   different values: texts, numbers or sets of flags ◄─ codes, by row ─► one, two or four bytes each
+//! ```
+//!
+//! A clause looks at each different value once, then only at codes. Most fields have few different values, so their codes are
+//! bytes.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::field::ValueKind;
-use super::{Field, TextNumbers, TextPool};
+use super::{Field, RowSet, TextNumbers, TextPool};
 use crate::contract::{Shared, Stamp};
 
-/// Code of a row without text.
-const NOTHING: u32 = u32::MAX;
-/// Texts without a row that a column may hold, beside as many as it has rows.
+/// Values without a row that a column may hold, beside as many as it has rows.
 const SPARE: usize = 1024;
 
 /// The values of one field.
 #[derive(Clone, Debug)]
-pub enum Column {
-    /// Numbers of [`Column::TextPool::values`].
-    TextPool {
-        /// The different texts.
-        values: TextPool,
-        /// Numbers of texts, by row.
-        cells: Cells<u32>,
-    },
+pub struct Column {
+    /// The different values.
+    pub values: Values,
+    /// The values of each row.
+    pub cells: Cells,
+}
+
+/// Different values, by number.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// Texts.
+    Texts(TextPool),
     /// Numbers, risks, and times in seconds since 1970.
-    Numbers(Cells<f64>),
+    Numbers(Vec<f64>),
     /// Bits of [`super::Flag`]s.
     Flags(Vec<u64>),
 }
 
-/// One value per row, or any number of them.
-#[derive(Clone, Debug)]
-pub struct Cells<T> {
-    values: Vec<T>,
-    /// End of the values of each row; `None` while every row has one value.
-    ends: Option<Vec<u32>>,
-    nothing: T,
+impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Self::Texts(texts) => texts.len(),
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Flags(flags) => flags.len(),
+        }
+    }
 }
 
-impl<T: Copy> Cells<T> {
-    fn new(rows: usize, nothing: T) -> Self {
-        Self { values: Vec::with_capacity(rows), ends: None, nothing }
-    }
+/// The numbers of values by row: one per row, or any number of them.
+#[derive(Clone, Debug)]
+pub struct Cells {
+    codes: Codes,
+    /// End of the codes of each row; `None` while every row has one code.
+    ends: Option<Vec<u32>>,
+}
 
-    /// Adds a row.
-    fn push(&mut self, values: &[T]) {
-        match (&mut self.ends, values) {
-            (None, []) => self.values.push(self.nothing),
-            (None, [one]) => self.values.push(*one),
-            (ends, many) => {
-                let before = self.values.len() as u32;
-                let ends = ends.get_or_insert_with(|| (1..=before).collect());
-                self.values.extend(many);
-                ends.push(self.values.len() as u32);
-            }
+/// The numbers of values from 1, and 0 for none, in as many bytes as the largest needs.
+#[derive(Clone, Debug)]
+enum Codes {
+    Bytes(Vec<u8>),
+    Words(Vec<u16>),
+    Wide(Vec<u32>),
+}
+
+/// Code of a row without value.
+const NOTHING: u32 = 0;
+
+impl Codes {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(codes) => codes.len(),
+            Self::Words(codes) => codes.len(),
+            Self::Wide(codes) => codes.len(),
         }
     }
 
-    /// The values of a row; may be the placeholder if there are none.
-    pub fn row(&self, row: usize) -> &[T] {
+    fn get(&self, at: usize) -> u32 {
+        match self {
+            Self::Bytes(codes) => codes[at].into(),
+            Self::Words(codes) => codes[at].into(),
+            Self::Wide(codes) => codes[at],
+        }
+    }
+
+    fn push(&mut self, code: u32) {
+        self.widen(code);
+        match self {
+            Self::Bytes(codes) => codes.push(code as u8),
+            Self::Words(codes) => codes.push(code as u16),
+            Self::Wide(codes) => codes.push(code),
+        }
+    }
+
+    fn set(&mut self, at: usize, code: u32) {
+        self.widen(code);
+        match self {
+            Self::Bytes(codes) => codes[at] = code as u8,
+            Self::Words(codes) => codes[at] = code as u16,
+            Self::Wide(codes) => codes[at] = code,
+        }
+    }
+
+    /// Makes the codes as wide as this one.
+    fn widen(&mut self, code: u32) {
+        if let Self::Bytes(codes) = self
+            && code > u8::MAX.into()
+        {
+            *self = Self::Words(widened(codes));
+        }
+        if let Self::Words(codes) = self
+            && code > u16::MAX.into()
+        {
+            *self = Self::Wide(widened(codes));
+        }
+    }
+}
+
+fn widened<A: Copy, B: From<A>>(codes: &Vec<A>) -> Vec<B> {
+    let mut wide = Vec::with_capacity(codes.capacity());
+    wide.extend(codes.iter().map(|&code| B::from(code)));
+    wide
+}
+
+impl Cells {
+    fn new(rows: usize) -> Self {
+        Self { codes: Codes::Bytes(Vec::with_capacity(rows)), ends: None }
+    }
+
+    /// Adds a row with these codes.
+    fn push(&mut self, codes: impl ExactSizeIterator<Item = u32>) {
+        if codes.len() != 1 || self.ends.is_some() {
+            let before = self.codes.len() as u32;
+            if self.ends.is_none() && codes.len() == 0 {
+                return self.codes.push(NOTHING);
+            }
+            let ends = self.ends.get_or_insert_with(|| (1..=before).collect());
+            ends.push(before + codes.len() as u32);
+        }
+        codes.for_each(|code| self.codes.push(code));
+    }
+
+    /// The places of the codes of a row.
+    fn places(&self, row: usize) -> std::ops::Range<usize> {
         match &self.ends {
-            None => &self.values[row..=row],
+            None => row..row + 1,
             Some(ends) => {
                 let start = if row == 0 { 0 } else { ends[row - 1] as usize };
-                &self.values[start..ends[row] as usize]
+                start..ends[row] as usize
             }
         }
+    }
+
+    /// The codes of a row; may be the placeholder if there are none.
+    fn codes(&self, row: usize) -> impl ExactSizeIterator<Item = u32> {
+        self.places(row).map(|at| self.codes.get(at))
+    }
+
+    /// The numbers of the values of a row.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = usize> {
+        self.codes(row).filter(|&code| code != NOTHING).map(|code| code as usize - 1)
     }
 
     /// How many rows there are.
     pub fn rows(&self) -> usize {
-        self.ends.as_ref().map_or(self.values.len(), Vec::len)
+        self.ends.as_ref().map_or(self.codes.len(), Vec::len)
     }
 
-    /// Values by row, if every row has exactly one.
-    pub fn single(&self) -> Option<&[T]> {
-        self.ends.is_none().then_some(&self.values)
+    /// The rows with a value whose number is marked.
+    pub fn having(&self, marked: &[bool]) -> RowSet {
+        let marked: Vec<bool> = std::iter::once(false).chain(marked.iter().copied()).collect();
+        let is_marked = |code: usize| marked.get(code).copied().unwrap_or_default();
+        match (&self.ends, &self.codes) {
+            (Some(_), _) => RowSet::of(self.rows(), |row| self.codes(row).any(|code| is_marked(code as usize))),
+            (None, Codes::Bytes(codes)) => RowSet::of(codes.len(), |row| is_marked(codes[row].into())),
+            (None, Codes::Words(codes)) => RowSet::of(codes.len(), |row| is_marked(codes[row].into())),
+            (None, Codes::Wide(codes)) => RowSet::of(codes.len(), |row| is_marked(codes[row] as usize)),
+        }
     }
 
     /// Replaces the value of a row; false if rows can have several values.
-    fn replace(&mut self, row: usize, values: &[T]) -> bool {
-        let one = match values {
-            [] => self.nothing,
+    fn replace(&mut self, row: usize, codes: &[u32]) -> bool {
+        let one = match codes {
+            [] => NOTHING,
             [one] => *one,
             _ => return false,
         };
-        match (&self.ends, self.values.get_mut(row)) {
-            (None, Some(value)) => {
-                *value = one;
-                true
-            }
-            _ => false,
+        let can_replace = self.ends.is_none() && row < self.codes.len();
+        if can_replace {
+            self.codes.set(row, one);
         }
+        can_replace
     }
 }
 
@@ -101,38 +198,39 @@ impl<T: Copy> Cells<T> {
 pub struct ColumnBuilder {
     column: Column,
     code_of: TextNumbers,
+    /// Codes of numbers and flags, by their bits.
+    code_of_bits: HashMap<u64, u32>,
     /// Codes by address of shared texts: equal texts of one response are shared. While a text is here, no other one has its
     /// address.
     held: HashMap<usize, (Shared, u32)>,
-    /// Whether the texts came from another column, with their codes.
+    /// Whether the values came from another column, with their codes.
     is_inherited: bool,
-    /// True while the texts that came from another column are not in `code_of` yet.
+    /// True while the values that came from another column have no entry by which they are found.
     is_unnumbered: bool,
     codes: Vec<u32>,
-    numbers: Vec<f64>,
     flags: u64,
 }
 
 impl ColumnBuilder {
     /// A builder for a field of a list with `rows` rows.
     pub fn new(field: Field, rows: usize) -> Self {
-        let column = match field.spec().values {
-            ValueKind::Flags => Column::Flags(Vec::with_capacity(rows)),
+        let values = match field.spec().values {
+            ValueKind::Flags => Values::Flags(Vec::new()),
             ValueKind::Search | ValueKind::Prose | ValueKind::Word | ValueKind::Choice(_) => {
-                Column::TextPool { values: TextPool::default(), cells: Cells::new(rows, NOTHING) }
+                Values::Texts(TextPool::default())
             }
             ValueKind::Number | ValueKind::Risk | ValueKind::Span | ValueKind::Time | ValueKind::Deadline => {
-                Column::Numbers(Cells::new(rows, f64::NAN))
+                Values::Numbers(Vec::new())
             }
         };
         Self {
-            column,
+            column: Column { values, cells: Cells::new(rows) },
             code_of: TextNumbers::default(),
+            code_of_bits: HashMap::new(),
             held: HashMap::new(),
             is_inherited: false,
             is_unnumbered: false,
             codes: Vec::new(),
-            numbers: Vec::new(),
             flags: 0,
         }
     }
@@ -141,10 +239,8 @@ impl ColumnBuilder {
     /// [copied](Self::copy_row).
     pub fn following(field: Field, rows: usize, before: &Column) -> Self {
         let mut builder = Self::new(field, rows);
-        if let (Column::TextPool { values, .. }, Column::TextPool { values: texts, .. }) = (&mut builder.column, before)
-            && texts.len() <= 2 * rows + SPARE
-        {
-            values.clone_from(texts);
+        if before.values.len() <= 2 * rows + SPARE {
+            builder.column.values.clone_from(&before.values);
             (builder.is_inherited, builder.is_unnumbered) = (true, true);
         }
         builder
@@ -152,19 +248,17 @@ impl ColumnBuilder {
 
     /// Adds a row of the column that this one follows.
     pub fn copy_row(&mut self, before: &Column, row: usize) {
-        match (&mut self.column, before) {
-            (Column::TextPool { cells, .. }, Column::TextPool { cells: old, .. }) if self.is_inherited => {
-                cells.push(old.row(row));
-            }
-            (Column::TextPool { .. }, Column::TextPool { values, cells }) => {
-                let texts = cells.row(row).iter().filter(|&&code| code != NOTHING);
-                texts.for_each(|&code| self.text(values.get(code)));
-                self.end_row();
-            }
-            (Column::Numbers(cells), Column::Numbers(old)) => cells.push(old.row(row)),
-            (Column::Flags(flags), Column::Flags(old)) => flags.push(old[row]),
-            _ => {}
+        if self.is_inherited {
+            return self.column.cells.push(before.cells.codes(row));
         }
+        for number in before.cells.row(row) {
+            match &before.values {
+                Values::Texts(texts) => self.text(texts.get(number as u32)),
+                Values::Numbers(numbers) => self.maybe(Some(numbers[number])),
+                Values::Flags(flags) => self.flags(flags[number]),
+            }
+        }
+        self.end_row();
     }
 
     /// Adds a text; empty texts are ignored.
@@ -192,27 +286,54 @@ impl ColumnBuilder {
 
     /// The code of a text, and whether it is a new one.
     fn code(&mut self, text: &str) -> Option<(u32, bool)> {
-        let Column::TextPool { values, .. } = &mut self.column else { return None };
+        let Values::Texts(texts) = &mut self.column.values else { return None };
         if std::mem::take(&mut self.is_unnumbered) {
-            self.code_of = TextNumbers::all(values);
+            self.code_of = TextNumbers::all(texts);
         }
-        let before = values.len();
-        Some((self.code_of.of(values, text), values.len() > before))
+        let before = texts.len();
+        Some((1 + self.code_of.of(texts, text), texts.len() > before))
+    }
+
+    /// The code of a number or of flags, by its bits.
+    fn code_of_bits(&mut self, bits: u64) -> u32 {
+        if std::mem::take(&mut self.is_unnumbered) {
+            let bits: Vec<u64> = match &self.column.values {
+                Values::Texts(_) => Vec::new(),
+                Values::Numbers(numbers) => numbers.iter().map(|number| number.to_bits()).collect(),
+                Values::Flags(flags) => flags.clone(),
+            };
+            self.code_of_bits = bits.into_iter().zip(1..).collect();
+        }
+        let next = 1 + self.column.values.len() as u32;
+        let code = *self.code_of_bits.entry(bits).or_insert(next);
+        if code == next {
+            match &mut self.column.values {
+                Values::Texts(_) => {}
+                Values::Numbers(numbers) => numbers.push(f64::from_bits(bits)),
+                Values::Flags(flags) => flags.push(bits),
+            }
+        }
+        code
     }
 
     /// Adds a number, if any.
     pub fn maybe(&mut self, number: Option<f64>) {
-        self.numbers.extend(number);
+        if let Some(number) = number.filter(|number| !number.is_nan())
+            && matches!(self.column.values, Values::Numbers(_))
+        {
+            let code = self.code_of_bits(number.to_bits());
+            self.codes.push(code);
+        }
     }
 
     /// Adds an integer.
     pub fn whole(&mut self, number: i64) {
-        self.numbers.push(number as f64);
+        self.maybe(Some(number as f64));
     }
 
     /// Adds a time, if any.
     pub fn time(&mut self, time: Option<Stamp>) {
-        self.numbers.extend(time.map(|time| time.as_second() as f64));
+        self.maybe(time.map(|time| time.as_second() as f64));
     }
 
     /// Adds flags.
@@ -220,31 +341,27 @@ impl ColumnBuilder {
         self.flags |= bits;
     }
 
+    /// The flags of a row are one value.
+    fn add_flags(&mut self) {
+        let flags = std::mem::take(&mut self.flags);
+        if matches!(self.column.values, Values::Flags(_)) {
+            let code = self.code_of_bits(flags);
+            self.codes.push(code);
+        }
+    }
+
     /// Ends a row.
     pub fn end_row(&mut self) {
-        match &mut self.column {
-            Column::TextPool { cells, .. } => cells.push(&self.codes),
-            Column::Numbers(cells) => cells.push(&self.numbers),
-            Column::Flags(flags) => flags.push(self.flags),
-        }
-        self.clear();
+        self.add_flags();
+        self.column.cells.push(self.codes.drain(..));
     }
 
     /// Replaces an existing row by the added values; false if the column must be rebuilt.
     pub fn end_again(&mut self, row: usize) -> bool {
-        let done = match &mut self.column {
-            Column::TextPool { cells, .. } => cells.replace(row, &self.codes),
-            Column::Numbers(cells) => cells.replace(row, &self.numbers),
-            Column::Flags(flags) => flags.get_mut(row).map(|flags| *flags = self.flags).is_some(),
-        };
-        self.clear();
-        done
-    }
-
-    fn clear(&mut self) {
+        self.add_flags();
+        let done = self.column.cells.replace(row, &self.codes);
         self.codes.clear();
-        self.numbers.clear();
-        self.flags = 0;
+        done
     }
 
     /// The present column.
@@ -254,8 +371,10 @@ impl ColumnBuilder {
 
     /// The finished column.
     pub fn finish(mut self) -> Column {
-        if let Column::TextPool { values, .. } = &mut self.column {
-            values.shrink_to_fit();
+        match &mut self.column.values {
+            Values::Texts(texts) => texts.shrink_to_fit(),
+            Values::Numbers(numbers) => numbers.shrink_to_fit(),
+            Values::Flags(flags) => flags.shrink_to_fit(),
         }
         self.column
     }
@@ -264,32 +383,31 @@ impl ColumnBuilder {
 impl Column {
     /// A column of texts in which no row has one.
     pub fn blank(rows: usize) -> Self {
-        let mut cells = Cells::new(rows, NOTHING);
-        (0..rows).for_each(|_| cells.push(&[]));
-        Self::TextPool { values: TextPool::default(), cells }
+        let mut cells = Cells::new(rows);
+        (0..rows).for_each(|_| cells.push(std::iter::empty()));
+        Self { values: Values::Texts(TextPool::default()), cells }
     }
 
     /// Number of other rows with the same text and at most `most` of these rows, if no row has several texts.
     pub fn same_as(&self, row: usize, most: usize) -> (usize, Vec<usize>) {
-        let Self::TextPool { cells, .. } = self else { return Default::default() };
-        let codes = cells.single().unwrap_or_default();
-        let Some(&expected) = codes.get(row).filter(|&&code| code != NOTHING) else { return Default::default() };
-        let count = codes.iter().filter(|&&code| code == expected).count() - 1;
-        let others = codes.iter().enumerate().filter(|&(at, &code)| code == expected && at != row);
-        (count, others.map(|(at, _)| at).take(most.min(count)).collect())
+        let text = (row < self.cells.rows() && self.cells.ends.is_none()).then(|| self.cells.row(row).next());
+        let (Values::Texts(texts), Some(text)) = (&self.values, text.flatten()) else { return Default::default() };
+        let mut marked = vec![false; texts.len()];
+        marked[text] = true;
+        let same = self.cells.having(&marked);
+        let count = same.count() - 1;
+        (count, same.rows().filter(|&other| other != row).take(most.min(count)).collect())
     }
 
     /// The values of a row in words.
     #[cfg(test)]
     pub(crate) fn written(&self, row: usize) -> Vec<String> {
-        match self {
-            Self::TextPool { values, cells } => {
-                let codes = cells.row(row).iter().filter(|&&code| code != NOTHING);
-                codes.map(|&code| values.get(code).to_owned()).collect()
-            }
-            Self::Numbers(cells) => cells.row(row).iter().filter(|one| !one.is_nan()).map(f64::to_string).collect(),
-            Self::Flags(flags) => vec![flags[row].to_string()],
-        }
+        let word = |number: usize| match &self.values {
+            Values::Texts(texts) => texts.get(number as u32).to_owned(),
+            Values::Numbers(numbers) => numbers[number].to_string(),
+            Values::Flags(flags) => flags[number].to_string(),
+        };
+        self.cells.row(row).map(word).collect()
     }
 
     /// Number of rows per text, most frequent first.
@@ -299,15 +417,13 @@ impl Column {
 
     /// At most `most` texts that have a rank, with their number of rows: by rank, then most frequent first.
     pub fn ranked<R: Ord>(&self, most: usize, rank: impl Fn(&str) -> Option<R>) -> Vec<(R, &str, usize)> {
-        let Self::TextPool { values, cells } = self else { return Vec::new() };
-        let mut counts = vec![0usize; values.len()];
-        for &code in &cells.values {
-            if let Some(count) = counts.get_mut(code as usize) {
-                *count += 1;
-            }
+        let Values::Texts(texts) = &self.values else { return Vec::new() };
+        let mut counts = vec![0usize; texts.len()];
+        for row in 0..self.cells.rows() {
+            self.cells.row(row).for_each(|text| counts[text] += 1);
         }
         // Texts of an earlier list may have no row in this one.
-        let ranked = values.iter().zip(counts).filter(|(_, count)| *count > 0);
+        let ranked = texts.iter().zip(counts).filter(|(_, count)| *count > 0);
         let ranked = ranked.filter_map(|(text, count)| Some((rank(text)?, text, count)));
         let mut ranked: Vec<_> = ranked.collect();
         let compare =
@@ -334,8 +450,7 @@ mod tests {
         }
         let column = builder.finish();
         assert_eq!(column.counts(), [("a", 2), ("b", 1)]);
-        let Column::TextPool { cells, .. } = &column else { panic!() };
-        assert_eq!([cells.row(0).len(), cells.row(2).len(), cells.row(3).len()], [2, 1, 0]);
+        assert_eq!([0, 2, 3].map(|row| column.cells.row(row).count()), [2, 1, 0]);
     }
 
     #[test]
@@ -348,6 +463,39 @@ mod tests {
         let column = builder.finish();
         assert_eq!([0, 2, 1].map(|row| column.same_as(row, 9)), [(1, vec![3]), (0, vec![]), (0, vec![])]);
         assert_eq!(column.same_as(3, 0), (1, vec![]));
+    }
+
+    #[test]
+    fn codes_are_as_wide_as_the_number_of_different_values_needs() {
+        for (count, bytes) in [(255, 1), (256, 2), (65_535, 2), (65_536, 4)] {
+            let mut builder = ColumnBuilder::new(Field::Port, count);
+            for number in 0..count as i64 {
+                builder.whole(number);
+                builder.end_row();
+            }
+            let column = builder.finish();
+            let width = match &column.cells.codes {
+                Codes::Bytes(_) => 1,
+                Codes::Words(_) => 2,
+                Codes::Wide(_) => 4,
+            };
+            assert_eq!(width, bytes, "{count}");
+            for row in [0, 254, count - 1] {
+                assert_eq!(column.written(row), [row.to_string()]);
+            }
+        }
+    }
+
+    #[test]
+    fn row_without_number_has_no_value() {
+        let mut builder = ColumnBuilder::new(Field::Port, 3);
+        for number in [Some(443.0), None, Some(f64::NAN)] {
+            builder.maybe(number);
+            builder.end_row();
+        }
+        let column = builder.finish();
+        assert_eq!([0, 1, 2].map(|row| column.written(row).len()), [1, 0, 0]);
+        assert_eq!(column.cells.having(&[true]).rows().collect::<Vec<_>>(), [0]);
     }
 
     #[test]

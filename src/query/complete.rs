@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::column::Column;
+use super::column::{Column, Values};
 use super::field::ValueKind;
 use super::{Evaluator, Field, Flag, RowSource, lex};
 use crate::contract::Risk;
@@ -139,10 +139,8 @@ fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn 
         ValueKind::Flags => {
             let mut count = |flag: Flag| {
                 let field = if flag.is_of_decision() { Field::Decision } else { Field::Is };
-                match evaluator.column(field, source) {
-                    Column::Flags(rows) => rows.iter().filter(|row| **row & flag.bit() != 0).count(),
-                    _ => 0,
-                }
+                let Column { values: Values::Flags(flags), cells } = evaluator.column(field, source) else { return 0 };
+                cells.having(&flags.iter().map(|flags| flags & flag.bit() != 0).collect::<Vec<_>>()).count()
             };
             let mut counted: Vec<_> =
                 Flag::of(source.kind()).map(|spec| (spec.name.to_owned(), count(spec.flag))).collect();
@@ -151,9 +149,10 @@ fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn 
         }
         ValueKind::Risk => {
             let column = evaluator.column(field, source);
-            let Column::Numbers(cells) = column else { return Vec::new() };
-            let of =
-                |risk: Risk| (0..cells.rows()).filter(|&row| cells.row(row).contains(&(risk.level() as f64))).count();
+            let Column { values: Values::Numbers(levels), cells } = column else { return Vec::new() };
+            let of = |risk: Risk| {
+                cells.having(&levels.iter().map(|&level| level == risk.level() as f64).collect::<Vec<_>>()).count()
+            };
             chosen(Risk::DOWN.into_iter().map(|risk| (risk.as_str().to_owned(), of(risk))).collect())
         }
         ValueKind::Choice(_) | ValueKind::Word | ValueKind::Prose => {

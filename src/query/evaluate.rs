@@ -5,8 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::column::{Cells, Column, ColumnBuilder};
-use super::expr::Number;
+use super::column::{Column, ColumnBuilder, Values};
 use super::lex::Compare;
 use super::source::{RowSource, column_of};
 use super::value::{Matcher, When};
@@ -144,9 +143,9 @@ impl Evaluator {
         for (field, flags) in [(Field::Decision, of_decision), (Field::Is, of_rows)] {
             let expected = flags.iter().fold(0, |bits, flag| bits | flag.bit());
             if expected != 0
-                && let Column::Flags(rows) = self.column(field, source)
+                && let Column { values: Values::Flags(flags), cells } = self.column(field, source)
             {
-                any.or(&RowSet::of(rows.len(), |row| rows[row] & expected != 0));
+                any.or(&cells.having(&flags.iter().map(|flags| flags & expected != 0).collect::<Vec<_>>()));
             }
         }
         any
@@ -154,32 +153,13 @@ impl Evaluator {
 }
 
 fn match_values(field: Field, test: &ClauseTest, column: &Column, now: i64) -> RowSet {
-    match column {
-        Column::TextPool { values, cells } => {
-            let is_match = text_test(field, test);
-            let matching: Vec<bool> = values.iter().map(is_match).collect();
-            let known = |code: u32| (code as usize) < matching.len();
-            let none = matches!(test, ClauseTest::None);
-            scan(cells, |code| if none { known(code) } else { known(code) && matching[code as usize] }, none)
-        }
-        Column::Numbers(cells) => match test {
-            ClauseTest::Some => scan(cells, |number| !number.is_nan(), false),
-            ClauseTest::None => scan(cells, |number| !number.is_nan(), true),
-            ClauseTest::Number(compare, numbers) => match_numbers(cells, *compare, numbers),
-            ClauseTest::Time(compare, when) => match_times(field, cells, *compare, *when, now),
-            _ => RowSet::none(cells.rows()),
-        },
-        Column::Flags(rows) => RowSet::none(rows.len()),
-    }
-}
-
-/// The rows with a matching value, or the other rows if `opposite`.
-fn scan<T: Copy>(cells: &Cells<T>, is_match: impl Fn(T) -> bool, opposite: bool) -> RowSet {
-    let mut rows = match cells.single() {
-        Some(values) => RowSet::of(values.len(), |row| is_match(values[row])),
-        None => RowSet::of(cells.rows(), |row| cells.row(row).iter().any(|&value| is_match(value))),
+    let matching: Vec<bool> = match &column.values {
+        Values::Texts(texts) => texts.iter().map(text_test(field, test)).collect(),
+        Values::Numbers(numbers) => numbers.iter().copied().map(number_test(field, test, now)).collect(),
+        Values::Flags(_) => return RowSet::none(column.cells.rows()),
     };
-    if opposite {
+    let mut rows = column.cells.having(&matching);
+    if matches!(test, ClauseTest::None) {
         rows.invert();
     }
     rows
@@ -206,17 +186,23 @@ fn normal(field: Field, texts: &[String]) -> Vec<String> {
     if field == Field::Cwe { texts.iter().map(one).collect() } else { texts.to_vec() }
 }
 
-fn match_numbers(cells: &Cells<f64>, compare: Compare, numbers: &[Number]) -> RowSet {
-    match numbers {
-        [one] => {
-            let expected = one.get();
-            scan(cells, |number| holds(number, compare, (expected, expected)), false)
-        }
-        several => scan(cells, |number| several.iter().any(|expected| number == expected.get()), false),
+/// Whether a number passes; every one does if only its presence counts.
+fn number_test<'a>(field: Field, test: &'a ClauseTest, now: i64) -> Box<dyn Fn(f64) -> bool + 'a> {
+    match test {
+        ClauseTest::Some | ClauseTest::None => Box::new(|_| true),
+        ClauseTest::Number(compare, numbers) => match numbers.as_slice() {
+            [one] => {
+                let (compare, expected) = (*compare, one.get());
+                Box::new(move |number| holds(number, compare, (expected, expected)))
+            }
+            several => Box::new(|number| several.iter().any(|expected| number == expected.get())),
+        },
+        ClauseTest::Time(compare, when) => time_test(field, *compare, *when, now),
+        _ => Box::new(|_| false),
     }
 }
 
-/// Compares with a range: less is before its start, at most is up to its end. Missing values (NaN) never match.
+/// Compares with a range: less is before its start, at most is up to its end.
 fn holds(value: f64, compare: Compare, (first, last): (f64, f64)) -> bool {
     match compare {
         Compare::Less => value < first,
@@ -227,16 +213,16 @@ fn holds(value: f64, compare: Compare, (first, last): (f64, f64)) -> bool {
     }
 }
 
-fn match_times(field: Field, cells: &Cells<f64>, compare: Compare, when: When, now: i64) -> RowSet {
+fn time_test(field: Field, compare: Compare, when: When, now: i64) -> Box<dyn Fn(f64) -> bool> {
     let now = now as f64;
     match (when, when.seconds()) {
         (When::Span(span), _) => {
             let (span, ahead) = (span as f64, matches!(field.spec().values, ValueKind::Deadline));
             let distance = move |time: f64| if ahead { time - now } else { now - time };
-            scan(cells, |time| holds(distance(time), compare, (span, span)), false)
+            Box::new(move |time| holds(distance(time), compare, (span, span)))
         }
-        (_, Some((first, last))) => scan(cells, |time| holds(time, compare, (first as f64, last as f64)), false),
+        (_, Some((first, last))) => Box::new(move |time| holds(time, compare, (first as f64, last as f64))),
         // A day out of range.
-        (_, None) => scan(cells, |_| false, false),
+        (_, None) => Box::new(|_| false),
     }
 }

@@ -41,7 +41,7 @@ pub use order::SortKey;
 use std::fmt;
 
 pub use bits::RowSet;
-pub use column::{Column, ColumnBuilder};
+pub use column::{Column, ColumnBuilder, Values};
 pub use error::ParseError;
 pub use evaluate::Evaluator;
 pub use expr::{Clause, ClauseTest, Expr};

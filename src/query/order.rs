@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::column::Column;
+use super::column::{Column, Values};
 use super::error::{did_you_mean, nearest};
 use super::field::ValueKind;
 use super::source::RowSource;
@@ -85,19 +85,19 @@ fn compare(a: f64, b: f64) -> Ordering {
 
 /// A rank per row by its first value; NaN without a value.
 fn ranks(column: &Column, rows: usize) -> Vec<f64> {
-    match column {
-        Column::Numbers(cells) => (0..rows).map(|row| cells.row(row).first().copied().unwrap_or(f64::NAN)).collect(),
-        Column::Flags(flags) => flags.iter().map(|&flags| flags as f64).collect(),
-        Column::TextPool { values, cells } => {
-            let lower: Vec<String> = values.iter().map(str::to_lowercase).collect();
-            let mut order: Vec<usize> = (0..values.len()).collect();
+    let ranks: Vec<f64> = match &column.values {
+        Values::Numbers(numbers) => numbers.clone(),
+        Values::Flags(flags) => flags.iter().map(|&flags| flags as f64).collect(),
+        Values::Texts(texts) => {
+            let lower: Vec<String> = texts.iter().map(str::to_lowercase).collect();
+            let mut order: Vec<usize> = (0..texts.len()).collect();
             order.sort_by(|&a, &b| lower[a].cmp(&lower[b]));
-            let mut place = vec![0.0; values.len()];
-            order.iter().enumerate().for_each(|(at, &code)| place[code] = at as f64);
-            let rank = |row| cells.row(row).first().and_then(|&code| place.get(code as usize)).copied();
-            (0..rows).map(|row| rank(row).unwrap_or(f64::NAN)).collect()
+            let mut place = vec![0.0; texts.len()];
+            order.iter().enumerate().for_each(|(at, &number)| place[number] = at as f64);
+            place
         }
-    }
+    };
+    (0..rows).map(|row| column.cells.row(row).next().map_or(f64::NAN, |number| ranks[number])).collect()
 }
 
 #[cfg(test)]

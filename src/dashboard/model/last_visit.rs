@@ -12,7 +12,7 @@ use crate::dashboard::base::{CaptureRow, Effect};
 use crate::dashboard::data::{SOON, VISITED_AT, VisitChanges};
 use crate::dashboard::model::Model;
 use crate::oob::Token;
-use crate::query::{Column, Field};
+use crate::query::{Column, Field, Values};
 use crate::table::Table;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Model {
         let scans = self.data.scans.value().cloned().unwrap_or_default();
         (changes.captures, changes.payloads) = self.captured_since(last);
         changes.risks = self.found_since(last, &scans);
-        for assessment in &self.findings.triage.assessments {
+        for assessment in self.findings.triage.assessments.iter() {
             let ends = assessment.until.is_some_and(|until| today <= until && until <= soon);
             changes.expiring += usize::from(ends && !assessment.is_undecided());
         }
@@ -69,9 +69,9 @@ impl Model {
         let running = scans.items().iter().filter(has_begun);
         let Some(begun) = running.map(|scan| scan.start_time).min() else { return risks };
         let begun = begun.map_or(f64::NEG_INFINITY, |begun| begun.as_second() as f64);
-        let Some(Column::Numbers(first_seen)) = table.column(Field::First) else { return risks };
+        let Some(Column { values: Values::Numbers(times), cells }) = table.column(Field::First) else { return risks };
         for (row, issue) in table.items().iter().enumerate() {
-            if first_seen.row(row).iter().any(|&seen| seen < begun) {
+            if cells.row(row).any(|number| times[number] < begun) {
                 continue;
             }
             let first = issue.earlier.last().map_or(&issue.finding, |seen| &seen.finding);

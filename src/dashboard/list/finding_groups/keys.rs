@@ -3,7 +3,7 @@
 use crate::contract::{Risk, Shared};
 use crate::dashboard::base::GroupId;
 use crate::dashboard::list::FindingGroupBy;
-use crate::query::{Column, Field};
+use crate::query::{Column, Field, Values};
 use crate::table::Table;
 use crate::triage::{Issue, Presence};
 use std::borrow::Cow;
@@ -119,11 +119,11 @@ fn title(by: FindingGroupBy, key: &Shared, names: Option<&Shared>) -> Shared {
 
 /// The number of each row's text, and the texts by number. A row has one text or none.
 fn numbered(table: &Table<Issue>, field: Field) -> (Vec<u32>, Vec<Shared>) {
-    let Some(Column::TextPool { values, cells }) = table.column(field) else { return Default::default() };
-    let mut texts: Vec<Shared> = values.iter().map(Shared::from).collect();
+    let Some(Column { values: Values::Texts(texts), cells }) = table.column(field) else { return Default::default() };
+    let mut texts: Vec<Shared> = texts.iter().map(Shared::from).collect();
     let nothing = texts.len() as u32;
     let of: Vec<u32> =
-        (0..cells.rows()).map(|row| cells.row(row).first().map_or(nothing, |&code| code.min(nothing))).collect();
+        (0..cells.rows()).map(|row| cells.row(row).next().map_or(nothing, |number| number as u32)).collect();
     if of.contains(&nothing) {
         texts.push(Shared::default());
     }
@@ -153,14 +153,14 @@ fn titles(table: &Table<Issue>, classes: &[u32], count: usize) -> Vec<Shared> {
 }
 
 fn facts(table: &Table<Issue>) -> Vec<(Risk, Presence)> {
-    let (Some(Column::Numbers(risks)), (presences, words)) =
+    let (Some(Column { values: Values::Numbers(levels), cells: risks }), (presences, words)) =
         (table.column(Field::Risk), numbered(table, Field::Presence))
     else {
         return Vec::new();
     };
     let named = |word: &Shared| Presence::ALL.into_iter().find(|presence| presence.as_str() == word.as_str());
     let presence_of: Vec<Presence> = words.iter().map(|word| named(word).unwrap_or_default()).collect();
-    let risk = |row: usize| risks.row(row).first().map_or(Risk::default(), |&level| Risk::from(level as i64));
+    let risk = |row: usize| risks.row(row).next().map_or(Risk::default(), |number| Risk::from(levels[number] as i64));
     presences.iter().enumerate().map(|(row, &presence)| (risk(row), presence_of[presence as usize])).collect()
 }
 
