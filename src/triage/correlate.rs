@@ -26,9 +26,8 @@ use super::state::TriageState;
 use super::{identity, rules};
 use crate::contract::{Evidence, Finding, FindingId, Scan, ScanId, Shared, Stamp, Target, TargetId};
 use crate::finding::{FindingKey, Presence};
-use crate::query::source::column_of;
 use crate::query::{ColumnBuilder, Field};
-use crate::table::{Rows, Table};
+use crate::table::{Row, Table};
 use crate::triage::AssessedFinding;
 
 /// Decision columns built with the issues: those that saved queries test most.
@@ -69,7 +68,7 @@ pub struct EarlierCorrelation {
     pub(super) input: CorrelationInput,
     pub(super) issues: Arc<Table<Issue>>,
     /// By position, without rules.
-    assessments: Vec<Arc<Assessment>>,
+    assessments: Arc<Vec<Arc<Assessment>>>,
     rules: Vec<Option<EventId>>,
     /// The assessment that undecided issues share.
     nothing: Arc<Assessment>,
@@ -91,8 +90,8 @@ impl PartialEq for CorrelationInput {
 pub struct Correlated {
     /// One issue per finding.
     pub issues: Arc<Table<Issue>>,
-    /// Assessments by position; undecided issues share one.
-    pub assessments: Vec<Arc<Assessment>>,
+    /// Assessments by position; undecided issues share one. Without rules, they are those of `earlier`.
+    pub assessments: Arc<Vec<Arc<Assessment>>>,
     /// Matching rule by position; empty if no rule matches.
     pub rules: Vec<Option<EventId>>,
     /// Prepared decision columns.
@@ -117,7 +116,7 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         Some(same) => Arc::clone(same),
         None => share(assessment(issue, None, &input.state, input.today)),
     };
-    let without_rules: Vec<Arc<Assessment>> = issues.items().iter().map(assess).collect();
+    let without_rules: Arc<Vec<Arc<Assessment>>> = Arc::new(issues.items().iter().map(assess).collect());
     let rules = rules::deciding(input, &issues, &without_rules);
     if earlier
         .is_some_and(|earlier| Arc::ptr_eq(&earlier.issues, &issues) && !earlier.decides(input, &without_rules, &rules))
@@ -125,15 +124,11 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         issues = Arc::new(issues.renewed());
     }
     input.searched.iter().for_each(|&field| _ = issues.column(field));
-    let mut assessments = without_rules.clone();
-    for ((assessment, issue), rule) in assessments.iter_mut().zip(issues.items()).zip(&rules) {
-        if rule.is_some() {
-            *assessment = share(reassess(issue, *rule, &input.state, input.today));
-        }
+    let mut assessments = Arc::clone(&without_rules);
+    for (at, (issue, rule)) in issues.items().iter().zip(&rules).enumerate().filter(|(_, (_, rule))| rule.is_some()) {
+        Arc::make_mut(&mut assessments)[at] = share(reassess(issue, *rule, &input.state, input.today));
     }
-    let assessed = assessed(&issues, &assessments);
-    let source = Rows { rows: &assessed, others: input, now: input.now };
-    let columns = READY.map(|field| (field, column_of(field, &source))).into();
+    let columns = READY.map(|field| (field, column(field, input, &issues, &assessments))).into();
     let earlier = EarlierCorrelation {
         input: CorrelationInput { earlier: None, ..input.clone() },
         issues: Arc::clone(&issues),
@@ -240,6 +235,20 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
 fn place(issue: &Issue) -> (Option<Stamp>, Option<ScanId>, FindingId) {
     let (at, first) = issue.earlier.last().map_or((issue.last_seen, &issue.finding), |one| (one.at, &one.finding));
     (at, first.task_id, first.id)
+}
+
+fn column(
+    field: Field,
+    input: &CorrelationInput,
+    issues: &Table<Issue>,
+    assessments: &[Arc<Assessment>],
+) -> ColumnBuilder {
+    let mut builder = ColumnBuilder::new(field, issues.len());
+    for (issue, assessment) in issues.items().iter().zip(assessments) {
+        AssessedFinding { issue, assessment }.write_field(field, input, &mut builder);
+        builder.end_row();
+    }
+    builder
 }
 
 /// Pairs each issue with its assessment.

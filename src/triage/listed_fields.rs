@@ -1,7 +1,7 @@
 //! Fields of findings of a single scan. Fields of decisions are in `triage`.
 
 use super::listed::{FindingTexts, ListedFinding};
-use crate::contract::{FindingId, TargetId};
+use crate::contract::FindingId;
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, target_name, tool};
 use crate::table::{Item, OtherLists, Row, SortOrder};
@@ -110,9 +110,6 @@ impl Item for ListedFinding {
     const SEARCHED: bool = false;
     fn id(&self) -> FindingId {
         self.id
-    }
-    fn target(&self) -> Option<TargetId> {
-        self.target_id
     }
     const SORTS: &'static [SortOrder<Self>] = &[];
 }

@@ -147,13 +147,13 @@ impl FindingRows {
         };
         let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
         let retests = retest_results(&self.names.settings, &workspace, (&correlated.issues, &scans), read);
-        let rows = correlated.issues.items().iter().zip(correlated.assessments).map(|(issue, assessment)| {
+        let rows = correlated.issues.items().iter().zip(correlated.assessments.iter()).map(|(issue, assessment)| {
             let tool = issue.task_id.and_then(|scan| self.names.tool(scan));
             let target = self.names.target_of(issue);
             let retest = retests.get(&issue.key()).cloned();
             let row = ExportRow::new(
                 Arc::clone(issue),
-                (*assessment).clone(),
+                (**assessment).clone(),
                 &self.names.state,
                 target,
                 tool,

@@ -24,7 +24,7 @@ pub struct Triage {
     /// Writes events. None until the store is open, or if it cannot be written.
     pub writer: Option<EventWriter>,
     /// The stance on each row, aligned with the table of findings.
-    pub assessments: Vec<Arc<Assessment>>,
+    pub assessments: Arc<Vec<Arc<Assessment>>>,
     /// Decisions that no longer hold.
     pub again: Reopened,
     /// The rule that matches each row.

@@ -121,7 +121,7 @@ impl Model {
         let rows: Vec<usize> = keys.iter().filter_map(|&key| table.position(IssueId::from(key))).collect();
         let Triage { assessments, rules, state, again, .. } = &mut self.findings.triage;
         for &at in &rows {
-            if let Some(assessment) = assessments.get_mut(at) {
+            if let Some(assessment) = Arc::make_mut(assessments).get_mut(at) {
                 let rule = rules.get(at).copied().flatten();
                 let now = Arc::new(reassess(&table.items()[at], rule, state, today));
                 let was = std::mem::replace(assessment, Arc::clone(&now));

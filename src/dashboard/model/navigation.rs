@@ -3,6 +3,7 @@
 use crate::contract::WorkspaceId;
 use crate::dashboard::base::{ListKind, Pane, Scope, Tone};
 use crate::dashboard::model::{Modal, Model};
+use std::sync::Arc;
 
 /// Focuses the list of a pane. In place of captures the loggers are shown while there are none.
 pub(crate) fn go(model: &mut Model, pane: Pane) {
@@ -63,7 +64,7 @@ impl Model {
         self.data.missing_scanners = data.missing_scanners;
         self.data.calls = data.calls;
         self.captures.oob.hosts = Default::default();
-        self.findings.triage.assessments.clear();
+        self.findings.triage.assessments = Arc::default();
         self.findings.triage.again = Default::default();
         self.findings.board = None;
         self.findings.is_retest_running = false;

@@ -36,7 +36,7 @@ fn with(app: &TestDashboard, verdict: Verdict) -> Vec<String> {
     let decided = table
         .items()
         .iter()
-        .zip(&app.model.findings.triage.assessments)
+        .zip(app.model.findings.triage.assessments.iter())
         .filter(|(_, assessment)| assessment.verdict == verdict);
     let mut names: Vec<String> = decided.map(|(issue, _)| issue.name.to_string()).collect();
     names.sort();

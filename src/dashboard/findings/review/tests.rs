@@ -58,7 +58,7 @@ fn with(app: &TestDashboard, verdict: Verdict) -> Vec<i64> {
     let decided = table
         .items()
         .iter()
-        .zip(&app.model.findings.triage.assessments)
+        .zip(app.model.findings.triage.assessments.iter())
         .filter(|(_, assessment)| assessment.verdict == verdict);
     let mut ids: Vec<i64> = decided.map(|(issue, _)| issue.finding.id.0).collect();
     ids.sort();
