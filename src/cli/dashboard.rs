@@ -24,6 +24,7 @@ use secrecy::SecretString;
 use std::io::{IsTerminal, Write, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Args, Clone, Debug, Default)]
@@ -35,11 +36,11 @@ pub struct DashboardArgs {
     from_bundle: Option<String>,
 }
 
-/// Shows the dashboard.
+/// Shows the dashboard. The runtime was started at this time.
 ///
 /// # Errors
 /// When the output is not a terminal, the configuration is invalid, or the service is not usable.
-pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
+pub async fn run(args: DashboardArgs, started: Instant) -> anyhow::Result<ExitCode> {
     if !stdin().is_terminal() || !stdout().is_terminal() {
         let hint = "run it in a terminal, or use a command such as `scandeck findings list`";
         return Err(CliError::new("the dashboard needs a terminal", hint).into());
@@ -48,6 +49,7 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
     runtime::log::begin(&environment.state_dir());
     let config = Config::load(&args.flags, &environment)?;
     let settings = DashboardSettings {
+        started: Some(started),
         live: live_settings::checked(config.screen.clone()).map_err(CliError::from)?,
         source: Some(live_settings::source(args.flags.config.clone(), &environment)),
         background_file: Some(environment.state_dir().background_file()),

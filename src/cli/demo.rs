@@ -41,6 +41,7 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     let environment = Environment::of_process();
     runtime::log::begin(&environment.state_dir());
     let settings = DashboardSettings {
+        started: None,
         live: live_settings::checked(Config::screen_of(None, &environment)?).map_err(CliError::from)?,
         source: Some(live_settings::source(None, &environment)),
         background_file: Some(environment.state_dir().background_file()),

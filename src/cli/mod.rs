@@ -41,6 +41,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use tokio::time::Instant;
 
 use crate::text;
 
@@ -95,11 +96,12 @@ pub fn run() -> ExitCode {
         Err(error) => error.exit(),
     }
     let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
+    let started = Instant::now();
     let runtime = match runtime(&cli) {
         Ok(runtime) => runtime,
         Err(error) => return report(&error.into()),
     };
-    let code = runtime.block_on(dispatch(cli)).and_then(|code| stdio::sync().map(|()| code));
+    let code = runtime.block_on(dispatch(cli, started)).and_then(|code| stdio::sync().map(|()| code));
     let code = code.unwrap_or_else(|error| report(&error));
     // A thread that still reads the terminal must not delay the exit.
     runtime.shutdown_background();
@@ -135,7 +137,8 @@ fn runtime(cli: &Cli) -> std::io::Result<tokio::runtime::Runtime> {
     builder.enable_all().build()
 }
 
-async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+#[cfg_attr(not(feature = "dashboard"), expect(unused_variables))]
+async fn dispatch(cli: Cli, started: Instant) -> anyhow::Result<ExitCode> {
     match cli.command {
         #[cfg(all(feature = "dashboard", feature = "service"))]
         Some(CliCommand::Demo(args)) => demo::run(args).await,
@@ -150,7 +153,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(CliCommand::Completions(args)) => completions::run(&args),
         Some(CliCommand::Man(args)) => man::run(&args, Cli::command()),
         #[cfg(feature = "dashboard")]
-        None => dashboard::run(cli.dashboard).await,
+        None => dashboard::run(cli.dashboard, started).await,
         #[cfg(not(feature = "dashboard"))]
         None => anyhow::bail!("no command; `scandeck --help` lists the commands"),
     }

@@ -36,7 +36,7 @@ pub use findings::FindingTextFiles;
 pub(crate) use link::{FailureScope, LinkState};
 pub(crate) use on_demand::OnDemand;
 pub(crate) use outbox::Outbox;
-pub(crate) use pace::{Beat, CallBudget, Demand, PollPace};
+pub(crate) use pace::{Beat, Beats, CallBudget, Demand, PollPace};
 pub(crate) use scheduler::{InFlight, ORDER, Scheduler};
 
 use crate::client::{Client, EntityTags, Error, ErrorKind, Lane};
@@ -131,7 +131,7 @@ impl Poller {
             });
             self.aborts.insert(slot, abort);
         }
-        let next = self.scheduler.next(Instant::now());
+        let next = self.scheduler.next(Instant::now()).map(|next| self.scheduler.beat.slot_from(next));
         // In this order: results first, so that a busy service cannot delay them; then a new plan, which can make the
         // responses in flight worthless.
         let wakeup = tokio::select! {

@@ -6,7 +6,7 @@
 
 use crate::dashboard::base::ListKind;
 use std::time::Duration;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use tokio::time::{Instant, sleep_until};
 
 /// Limits from this on allow the brisk pace.
 const BRISK_LIMIT: u32 = 1000;
@@ -84,23 +84,55 @@ pub(crate) struct Beat(Instant);
 
 impl Beat {
     const PERIOD: Duration = Duration::from_secs(1);
+    /// The timer of tokio sorts far times into slots of this length, and wakes the thread when a slot begins. A time within
+    /// a slot wakes it twice, a time at its border once.
+    const SLOT: Duration = Duration::from_millis(64);
 
-    /// The beat whose first point is this one.
+    /// The beat whose first point is this one. The slots are those of the timer if the runtime was started then.
     pub fn since(start: Instant) -> Self {
         Self(start)
     }
 
     /// The last point before a time.
     pub fn before(self, time: Instant) -> Instant {
-        let passed = time.saturating_duration_since(self.0).as_nanos() % Self::PERIOD.as_nanos();
+        self.last(Self::PERIOD, time)
+    }
+
+    /// The first border of a slot from a time on.
+    pub fn slot_from(self, time: Instant) -> Instant {
+        let border = self.last(Self::SLOT, time);
+        if border < time { border + Self::SLOT } else { border }
+    }
+
+    fn last(self, period: Duration, time: Instant) -> Instant {
+        let passed = time.saturating_duration_since(self.0).as_nanos() % period.as_nanos();
         time - Duration::from_nanos_u128(passed)
     }
 
     /// Points that are so many seconds apart, from the next one on. Late ones are skipped.
-    pub fn every(self, seconds: u64) -> Interval {
-        let mut beats = interval_at(self.before(Instant::now()) + Self::PERIOD, Self::PERIOD * seconds as u32);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Skip);
-        beats
+    pub fn every(self, seconds: u64) -> Beats {
+        let next = self.before(Instant::now()) + Self::PERIOD;
+        Beats { beat: self, period: Self::PERIOD * seconds as u32, next }
+    }
+}
+
+/// Points of a [`Beat`] that are more than a second apart.
+#[derive(Debug)]
+pub(crate) struct Beats {
+    beat: Beat,
+    period: Duration,
+    next: Instant,
+}
+
+impl Beats {
+    /// Waits for the next point. Dropping the future skips none.
+    pub async fn tick(&mut self) {
+        sleep_until(self.beat.slot_from(self.next)).await;
+        self.next = self.after(Instant::now());
+    }
+
+    fn after(&self, now: Instant) -> Instant {
+        self.beat.before(now) + self.period
     }
 }
 
@@ -192,6 +224,24 @@ mod tests {
         assert_eq!(PollPace::Brisk.interval(ListKind::Scans, Demand::default()).as_secs(), 5);
         assert_eq!(PollPace::Sparing.interval(ListKind::Scans, moving).as_secs(), 5);
         assert_eq!(PollPace::Sparing.interval(ListKind::Scans, Demand { scarce: true, ..moving }).as_secs(), 10);
+    }
+
+    #[test]
+    fn timers_end_at_the_border_of_a_slot() {
+        let start = Instant::now();
+        let beat = Beat::since(start);
+        let slot = |time: u64| (beat.slot_from(start + Duration::from_millis(time)) - start).as_millis();
+        assert_eq!([0, 1, 64, 1000].map(slot), [0, 64, 64, 1024]);
+        assert_eq!(beat.before(start + Duration::from_millis(1024)), start + Beat::PERIOD, "the same point");
+    }
+
+    #[test]
+    fn late_points_are_skipped() {
+        let start = Instant::now();
+        let (beat, period) = (Beat::since(start), Beat::PERIOD * 2);
+        let beats = Beats { beat, period, next: start + Beat::PERIOD };
+        let next = |now: u64| (beats.after(start + Duration::from_millis(now)) - start).as_secs();
+        assert_eq!([1_024, 3_008, 6_500].map(next), [3, 5, 8]);
     }
 
     #[test]

@@ -140,7 +140,7 @@ impl EventLoop {
         let variable = |name: &str| std::env::var(name).ok();
         let background = LastBackground::read(settings.background_file);
         terminal.ask_for_background()?;
-        let started = Instant::now();
+        let started = settings.started.unwrap_or_else(Instant::now);
         let mut this = Self {
             model: Model::new(Session::default(), Terminal::size()),
             cache: ViewCache { links: shows_links(variable), ..ViewCache::new(background.theme(variable)) },

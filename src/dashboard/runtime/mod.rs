@@ -65,6 +65,7 @@ use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The source of the lists.
@@ -158,6 +159,8 @@ pub struct DashboardExit {
 /// Settings that do not depend on the service.
 #[derive(Clone, Default)]
 pub struct DashboardSettings {
+    /// When the runtime was started, if that is known.
+    pub started: Option<Instant>,
     pub live: LiveSettings,
     /// Where changed settings are read; none ignores changes.
     pub source: Option<SettingsSource>,

@@ -14,7 +14,7 @@ use crate::client::Problem;
 use crate::contract::Shared;
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
-use crate::dashboard::poller::Beat;
+use crate::dashboard::poller::{Beat, Beats};
 use crate::dashboard::runtime::{Memory, TaskReport};
 use crate::triage::{Event, EventWriter, FindingKey, OpenedDecisions, Store, StoreError, TriageState};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
-use tokio::time::{Interval, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 /// Seconds between two looks at the decisions of other programs.
 const OTHERS: u64 = 2;
@@ -75,7 +75,7 @@ impl DecisionsHandle {
 
 async fn run(
     memory: Memory,
-    mut others: Interval,
+    mut others: Beats,
     mut requests: UnboundedReceiver<DecisionRequest>,
     report: impl Fn(TriageNews) + Send,
 ) {
@@ -88,7 +88,7 @@ async fn run(
                     Some(request) => carry_out(&mut store, &request, &report).await,
                     None => return store.close().await,
                 },
-                _ = others.tick() => match store.has_become_writable() {
+                () = others.tick() => match store.has_become_writable() {
                     true => break,
                     false => report_others(&mut store, instance, &report).await,
                 },

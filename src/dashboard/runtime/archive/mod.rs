@@ -27,7 +27,7 @@ use crate::dashboard::base::{CaptureRow, Generation};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{OobNews, StoredArchive};
 use crate::dashboard::model::Model;
-use crate::dashboard::poller::Beat;
+use crate::dashboard::poller::{Beat, Beats};
 use crate::dashboard::runtime::{Memory, Recalling, TaskReport};
 use crate::oob::store::chunks;
 use crate::oob::{
@@ -40,7 +40,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, Interval, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 /// Interval of the look at the rows of other programs.
 const OTHERS: u64 = 1;
@@ -207,7 +207,7 @@ impl Task {
         Ok(())
     }
 
-    async fn run(&mut self, mut requests: UnboundedReceiver<ArchiveRequest>, mut others: Interval) {
+    async fn run(&mut self, mut requests: UnboundedReceiver<ArchiveRequest>, mut others: Beats) {
         loop {
             let (retry_at, is_readable) = (self.backlog.retry_at(), !self.backlog.is_unreadable);
             let recount_at = self.recount_at;
@@ -221,7 +221,7 @@ impl Task {
                 },
                 () = sleep_until(retry_at.unwrap_or_else(Instant::now)), if retry_at.is_some() => self.retry().await,
                 () = std::future::ready(()), if self.recalling.is_some() && is_readable => self.recall_more().await,
-                _ = others.tick(), if self.store.is_some() && is_readable => self.read_others().await,
+                () = others.tick(), if self.store.is_some() && is_readable => self.read_others().await,
                 () = sleep_until(recount_at.unwrap_or_else(Instant::now)), if recount_at.is_some() => self.count_again(),
                 () = std::future::ready(()), if self.looking && retry_at.is_none() => self.search_chunk().await,
             };
