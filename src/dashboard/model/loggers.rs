@@ -1,12 +1,26 @@
-//! Loggers that expire soon.
+//! Loggers that expire soon, and the keys that show them.
 
 use crate::contract::Logger;
 use crate::dashboard::base::Tone;
+use crate::dashboard::input::{Action, Context, ListAction, ViewAction};
 use crate::dashboard::model::Model;
 use crate::oob::LoggerExpiry;
 use crate::table::Table;
 
 impl Model {
+    /// Whether pane 5 has no captures: no logger, and no archived captures of deleted ones.
+    pub(crate) fn has_no_captures(&self) -> bool {
+        let no_logger = self.data.loggers.value().is_some_and(|loggers| loggers.is_empty());
+        no_logger && self.data.captures.rows.is_empty()
+    }
+
+    /// The keys that show the loggers.
+    pub(crate) fn logger_keys(&self) -> String {
+        let show = self.key_label(Context::Everywhere, Action::View(ViewAction::Captures));
+        let out = self.key_label(Context::Captures, Action::List(ListAction::Out));
+        if self.has_no_captures() { show } else { format!("{show} {out}") }
+    }
+
     /// Finds the remaining time of the logger that expires next, without expired ones.
     pub(crate) fn find_next_expiry(&mut self) {
         let loggers = self.data.loggers.value().map(|table| table.items()).unwrap_or_default();

@@ -5,10 +5,9 @@ use crate::dashboard::base::{ListKind, Pane, Scope, Tone};
 use crate::dashboard::model::{Modal, Model};
 use std::sync::Arc;
 
-/// Focuses the list of a pane. In place of captures the loggers are shown while there are none.
+/// Focuses the list of a pane. The loggers are shown in place of captures while there are neither.
 pub(crate) fn go(model: &mut Model, pane: Pane) {
-    let no_logger = model.data.loggers.value().is_some_and(|loggers| loggers.is_empty());
-    let pane = if pane == Pane::Captures && no_logger { Pane::Loggers } else { pane };
+    let pane = if pane == Pane::Captures && model.has_no_captures() { Pane::Loggers } else { pane };
     let before = (model.navigation.focus, model.navigation.scope.clone());
     if model.navigation.focus.pane != pane || model.navigation.focus.in_detail {
         model.navigation.previous = Some(before);
@@ -39,6 +38,7 @@ pub(crate) fn set_scope(model: &mut Model, scope: Scope) {
         model.lists.findings.retained.clear();
         model.show_rows(Pane::Findings);
         model.show_rows(Pane::Scans);
+        model.count_tabs();
     }
     if old.logger != model.navigation.scope.logger {
         model.show_rows(Pane::Captures);

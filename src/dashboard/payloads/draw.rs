@@ -1,7 +1,7 @@
 //! The payload book: the place and the hits of each payload.
 
 use crate::dashboard::base::{RowRef, ShownRows};
-use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction, ViewAction};
+use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format,
     is_constant, key, pane_of, plain, sampled_items, words,
@@ -39,7 +39,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         invitation: match cx.model.data.loggers.value().is_some_and(|loggers| loggers.is_empty()) {
             false => format!("no payloads: {new} in any pane creates and copies one"),
             true => {
-                let loggers = key(cx, Context::Everywhere, Action::View(ViewAction::Captures));
+                let loggers = cx.model.logger_keys();
                 let create = key(cx, Context::Loggers, Action::Item(ItemAction::New));
                 format!("no loggers: {loggers} then {create} creates one; then {new} creates a payload")
             }

@@ -2,7 +2,7 @@
 
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::dashboard::base::{CaptureRow, Effect, FormTag, Pane, Scope, Tone};
-use crate::dashboard::input::{Action, Context, ItemAction, KeyChord, PayloadAction, ViewAction};
+use crate::dashboard::input::{Action, Context, ItemAction, KeyChord, PayloadAction};
 use crate::dashboard::model::{Modal, Model, navigation};
 use crate::dashboard::palette::BulkPayloads;
 use crate::dashboard::payloads::form;
@@ -16,6 +16,8 @@ use std::time::Duration;
 const FORM: &str = "payload_form";
 /// For so long, the next edit key refers to the payload just created.
 const FRESH: Duration = Duration::from_secs(60);
+/// Start of the notice that no payload was created.
+const REFUSED: &str = "payload not created: ";
 
 pub(crate) fn handle_payload(model: &mut Model, action: PayloadAction, effects: &mut Vec<Effect>) {
     match action {
@@ -82,11 +84,11 @@ pub(crate) fn plant_many(model: &mut Model, many: BulkPayloads, effects: &mut Ve
 /// The logger and the scope of a new payload.
 fn payload_request(model: &Model, form: UrlForm) -> Result<PayloadRequest, String> {
     if !model.captures.oob.writable {
-        return Err("payload not created: the archive is not writable".to_owned());
+        return Err(format!("{REFUSED}the archive is not writable"));
     }
     let logger = current_logger(model)?;
     if form == UrlForm::Path && has_no_paths(model) {
-        return Err("payload not created: the service reports no paths; use `:payload query`".to_owned());
+        return Err(format!("{REFUSED}the service reports no paths; use `:payload query`"));
     }
     Ok(PayloadRequest {
         logger: logger.id,
@@ -96,6 +98,16 @@ fn payload_request(model: &Model, form: UrlForm) -> Result<PayloadRequest, Strin
         target: model.navigation.scope.target.and_then(|id| model.target_name(id).cloned()).unwrap_or_default(),
         ..PayloadRequest::default()
     })
+}
+
+/// Removes the notice about a refused payload when it would no longer be refused for this reason.
+pub(crate) fn settle(model: &mut Model) {
+    let refused = model.overlay.notices.iter().find(|notice| notice.text.starts_with(REFUSED));
+    let Some(text) = refused.map(|notice| notice.text.clone()) else { return };
+    // The form of a path has all reasons.
+    if payload_request(model, UrlForm::Path).err().as_ref() != Some(&text) {
+        model.overlay.notices.remove(&text);
+    }
 }
 
 /// Whether there are captures, and none of them has a path.
@@ -115,18 +127,18 @@ fn current_logger(model: &Model) -> Result<&Logger, String> {
     let known = |id: LoggerId| loggers.get(id);
     if let Some(logger) = model.navigation.scope.logger.and_then(known).or_else(|| of_row.and_then(known)) {
         return match over(logger) {
-            Some(why) => Err(format!("payload not created: logger {} has ended, {why}", logger.label)),
+            Some(why) => Err(format!("{REFUSED}logger {} has ended, {why}", logger.label)),
             None => Ok(logger),
         };
     }
     let live = loggers.items().iter().filter(|logger| over(logger).is_none()).max_by_key(|logger| logger.id);
     live.map(|logger| &**logger).ok_or_else(|| match loggers.is_empty() {
         true => {
-            let show = model.key_label(Context::Everywhere, Action::View(ViewAction::Captures));
+            let show = model.logger_keys();
             let new = model.key_label(Context::Loggers, Action::Item(ItemAction::New));
-            format!("payload not created: no loggers; {show} then {new} creates one")
+            format!("{REFUSED}no loggers; {show} then {new} creates one")
         }
-        false => "payload not created: every logger has ended; create a new one".to_owned(),
+        false => format!("{REFUSED}every logger has ended; create a new one"),
     })
 }
 
@@ -228,15 +240,10 @@ pub(crate) fn to_captures(model: &mut Model) {
     let here = model.data.captures.rows.iter().filter(carries).count() as u64;
     let hits = model.captures.payloads.hits_of(token).count.max(here);
     let archived = format!("`scandeck captures list --query {}` lists the archive", query_of(token));
-    // Without a logger pane 5 has no captures.
-    let no_logger = model.data.loggers.value().is_some_and(|loggers| loggers.is_empty());
     match here {
         _ if hits == 0 && !model.captures.payloads.counted => model.notify(Tone::Plain, "hits not counted yet"),
         _ if hits == 0 => {
             model.notify(Tone::Plain, format!("no hits yet; `:wait payload {token}` alerts on the next hit"))
-        }
-        _ if no_logger => {
-            model.notify(Tone::Plain, format!("{} of a deleted logger · {archived}", plural(hits as usize, "hit")))
         }
         0 => model.notify(Tone::Plain, format!("{}, none loaded · {archived}", plural(hits as usize, "hit"))),
         _ => {

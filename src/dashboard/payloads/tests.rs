@@ -194,17 +194,37 @@ fn enter_in_book_reports_hits_not_loaded_and_esc_returns() {
 }
 
 #[test]
-fn enter_on_payload_of_deleted_logger_remains_in_book() {
+fn enter_on_payload_of_deleted_logger_shows_its_archived_captures() {
     let mut app = TestDashboard::new();
     app.keys("3 p g p");
     app.hit(9, Some(1));
     app.feed(Snapshot::Loggers(Default::default()));
     app.keys("enter");
-    assert!(
-        app.model.navigation.focus.pane == Pane::Payloads && app.notices().contains("of a deleted logger"),
-        "{}",
-        app.notices()
-    );
+    assert_eq!((app.model.navigation.focus.pane, app.shown(Pane::Captures).len()), (Pane::Captures, 1));
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("probe, archived"), "{screen}");
+    app.keys("3 5");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Captures);
+    app.keys("p");
+    assert!(app.notices().contains("no loggers; 5 h then n creates one"), "{}", app.notices());
+    app.keys("h");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Loggers);
+    app.model.data.captures = Default::default();
+    app.keys("3 5");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Loggers);
+}
+
+#[test]
+fn notice_of_a_refused_payload_ends_with_its_reason() {
+    let logger = |id, active_days| Logger { id: LoggerId(id), active_days, requests_left: 9, ..Logger::default() };
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Loggers(table([logger(2, 0)])));
+    app.keys("3 p");
+    assert!(app.notices().contains("every logger has ended"), "{}", app.notices());
+    app.keys("4");
+    assert!(app.notices().contains("every logger has ended"), "still true: {}", app.notices());
+    app.feed(Snapshot::Loggers(table([logger(2, 0), logger(3, 3)])));
+    assert_eq!(app.notices(), "");
 }
 
 #[test]

@@ -108,10 +108,26 @@ fn query<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
     }
 }
 
-/// The present label of the logger, else the label at the time of the capture.
+/// Whether only the archive has a capture: its logger is deleted. A bundle has no loggers.
+pub(crate) fn is_archived(cx: &Cx<'_>, captured: &CaptureRow) -> bool {
+    let loggers = cx.model.data.loggers.value().filter(|_| !cx.model.session.bundled);
+    loggers.is_some_and(|loggers| loggers.get(captured.logger).is_none())
+}
+
+/// The label of the logger at the time of the capture; marked when the logger is deleted.
+pub(crate) fn label_then<'a>(cx: &Cx<'_>, captured: &'a CaptureRow) -> Cow<'a, str> {
+    mark_archived(cx, captured, text::clean(&captured.label))
+}
+
+fn mark_archived<'a>(cx: &Cx<'_>, captured: &CaptureRow, label: Cow<'a, str>) -> Cow<'a, str> {
+    if is_archived(cx, captured) { Cow::Owned(format!("{label}, archived")) } else { label }
+}
+
+/// The present label of the logger, else the label at the time of the capture; marked when the logger is deleted.
 fn label<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Cow<'a, str> {
-    match cx.model.data.loggers.value().is_some_and(|loggers| loggers.get(captured.logger).is_some()) {
+    let label = match cx.model.data.loggers.value().is_some_and(|loggers| loggers.get(captured.logger).is_some()) {
         false if !captured.label.is_empty() => text::clean(&captured.label),
         _ => cx.logger_name(captured.logger),
-    }
+    };
+    mark_archived(cx, captured, label)
 }

@@ -65,7 +65,8 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     };
     let is_one_source = is_constant(captures().map(|row| &row.capture.ip_address));
     let is_one_method = is_constant(captures().map(|row| &row.capture.request_method));
-    let is_one_logger = is_constant(captures().map(|row| row.logger));
+    let is_one_logger =
+        is_constant(captures().map(|row| row.logger)) && !captures().any(|row| cells::is_archived(cx, row));
     let has_no_body = captures().all(|row| row.body_size() == 0);
     let sources = widest(captures().map(|row| row.capture.ip_address.as_str()));
     let (placed, places, all) = captures().fold((0, 0, 0), |(placed, widest, all), row| {

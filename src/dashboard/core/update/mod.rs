@@ -89,7 +89,8 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Paged(Err(problem)) => model.notify_problem("pager failed", &problem),
         Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
         Msg::Exported(rows, Ok(path)) => {
-            model.notify(Tone::Good, format!("{rows} saved to {}", path.display()));
+            let unlisted = if model.navigation.focus.pane == Pane::Reports { " · not listed here" } else { "" };
+            model.notify(Tone::Good, format!("{rows} saved to {}{unlisted}", path.display()));
         }
         Msg::Exported(_, failed) => answers::handle_saved(model, failed, &mut effects),
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, &mut effects),
@@ -121,6 +122,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.refresh();
     crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);
     commands::settle(model);
+    crate::dashboard::payloads::keys::settle(model);
     settle(model, by_hand);
     // A scan may be stalled by now.
     model.refresh();

@@ -174,13 +174,14 @@ fn handle_reports(model: &mut Model, table: Arc<Table<Report>>, at: Stamp) {
     model.data.reports.succeed(table, at);
 }
 
-/// Pane 5 shows the loggers while there is no logger, unless it has the focus.
+/// Pane 5 shows the loggers while there is no logger and no archived capture, unless it has the focus.
 pub(crate) fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
     let was_empty = model.data.loggers.value().is_none_or(|before| before.is_empty());
     if matches!(model.navigation.focus.pane, Pane::Captures | Pane::Loggers) || !was_empty && !no_logger {
         return;
     }
-    model.navigation.fifth = if no_logger { Pane::Loggers } else { Pane::Captures };
+    let has_none = no_logger && model.data.captures.rows.is_empty();
+    model.navigation.fifth = if has_none { Pane::Loggers } else { Pane::Captures };
 }
 
 /// Notes how many requests of each logger were seen. Requests of a logger that appears for the first time are not new.

@@ -15,6 +15,7 @@ pub mod steps;
 
 use crate::contract::Capture;
 use crate::dashboard::base::{CaptureRow, Pane, RowRef, Tab};
+use crate::dashboard::captures::draw::cells;
 use crate::dashboard::data::WholeCapture;
 use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, ViewCache, format, masked_lines, words, wrap_hanging};
 use crate::oob::request::headers;
@@ -127,7 +128,7 @@ fn head_lines(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
     let list = &cx.model.lists.captures;
     let place = format!("{} of {}", list.at + 1, format::thousands(list.len() as u64));
     let (dot, age) = (theme.glyphs.separator, cx.age(capture.request_date));
-    let second = format!("capture {} {dot} {}   {place}   {age} ago", capture.id, clean(&captured.label));
+    let second = format!("capture {} {dot} {}   {place}   {age} ago", capture.id, cells::label_then(cx, captured));
     vec![first, words(second, theme.dim())]
 }
 
