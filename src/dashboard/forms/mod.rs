@@ -260,9 +260,9 @@ impl Form {
         named.max_by_key(|&(length, at)| (length, std::cmp::Reverse(at))).map(|(_, at)| at)
     }
 
-    /// Restores the input of a draft of the same form.
+    /// Restores what the user typed or chose in a draft of the same form.
     pub fn restore(&mut self, draft: Form) {
-        for old in draft.fields {
+        for old in draft.fields.into_iter().filter(|old| old.touched) {
             if let Some(field) = self.field_mut(old.id)
                 && field.is_in_drafts()
             {

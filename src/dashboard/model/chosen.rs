@@ -3,11 +3,19 @@
 use crate::contract::{ScanId, TargetId, Tool, WorkspaceId};
 use crate::dashboard::base::Pane;
 use crate::dashboard::list::Chosen;
-use crate::dashboard::model::{Model, Review};
+use crate::dashboard::model::{Model, PaneItem, Review};
 use crate::triage::{Issue, IssueId};
 use std::sync::Arc;
 
 impl Model {
+    /// The findings in the scope, in the order of the list; also those that the filter hides.
+    pub(crate) fn findings_in_scope(&self) -> Vec<i64> {
+        let Some(table) = self.data.findings.value() else { return Vec::new() };
+        let in_scope = Issue::in_scope(&self.navigation.scope);
+        let issues = table.order(0).iter().map(|&row| &table.items()[row as usize]);
+        issues.filter(|issue| in_scope.as_ref().is_none_or(|holds| holds(issue))).map(|issue| issue.id.0).collect()
+    }
+
     /// The rows of an action: in a list the marked rows or the selected one, in a detail its row alone.
     pub(crate) fn chosen(&mut self, pane: Pane) -> Chosen {
         if let (Pane::Findings, Some(ids)) = (pane, self.reviewing().map(Review::included)) {

@@ -3,9 +3,12 @@ use crate::dashboard::forms::Form;
 use crate::dashboard::model::{Modal, Model};
 
 impl Model {
-    /// Opens a form with the input of its draft.
+    /// Opens a form with the input of its draft. A draft of a report is of the rows that its form was opened for.
     pub(crate) fn open_form(&mut self, mut form: Form) {
-        if let Some(draft) = self.overlay.drafts.remove(&form.tag) {
+        let is_of_these_rows = |draft: &Form| draft.subject.sets == form.subject.sets;
+        if self.overlay.drafts.get(&form.tag).is_some_and(is_of_these_rows)
+            && let Some(draft) = self.overlay.drafts.remove(&form.tag)
+        {
             form.restore(draft);
         }
         form.subject.refused_formats = self.calls.refused_formats.clone();

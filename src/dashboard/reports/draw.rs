@@ -24,7 +24,10 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let report = key(cx, Context::Findings, Action::Item(ItemAction::Report));
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: format!("no reports: {new} creates one; in findings or scans, {report} does"),
+        invitation: format!(
+            "no reports of the service: {new} creates one; in findings or scans, {report} does\n\
+             reports by scandeck are files in the current directory"
+        ),
         ..pane_of::<Report>(cx)
     };
     draw_table::<Report>(cx, buf, slot, cache, pane, |report, _| {

@@ -31,7 +31,7 @@ const FILTERS: [(FieldId, &str, Filter); 10] = [
 
 /// A report about one of these sets of ids.
 pub(crate) fn open(sets: Vec<IdSet>) -> Form {
-    let first = sets.iter().find(|set| !set.ids.is_empty()).map(|set| set.source.clone());
+    let first = sets.iter().find(|set| !set.ids.is_empty() || !set.issues.is_empty()).map(|set| set.source.clone());
     let source = ReportSource::KNOWN.iter().position(|source| Some(source) == first.as_ref()).unwrap_or(0);
     let authors = ["the service", "scandeck, with decisions"];
     // Without the decisions, a report shows findings that were dismissed.

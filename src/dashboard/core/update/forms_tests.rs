@@ -398,3 +398,90 @@ fn prompt_that_is_too_high_counts_hidden_lines_above_its_answer() {
     let more = screen.iter().position(|line| line.contains(" more lines")).expect("hidden lines are counted");
     assert!(screen[more + 1].contains("To confirm, type the number of targets: 200"), "{screen:#?}");
 }
+
+/// The fields of the report form that decide its content: author, and the findings or scans.
+fn report_content(app: &TestDashboard) -> [String; 3] {
+    [FieldId::MadeBy, FieldId::Source, FieldId::Resources].map(|id| app.form().field(id).unwrap().text())
+}
+
+#[test]
+fn report_of_an_empty_filtered_list_covers_all_findings_with_decisions() {
+    let mut app = TestDashboard::new();
+    app.keys("3 * c 4 3");
+    assert!(app.shown(Pane::Findings).is_empty());
+    app.keys("*");
+    assert!(
+        app.notices().contains("nothing to mark: the filter hides all rows · backspace undoes it"),
+        "{}",
+        app.notices()
+    );
+    app.keys("R");
+    assert_eq!(report_content(&app), ["scandeck, with decisions", "findings", "without filter (6)"]);
+    let effects = app.keys("ctrl-o");
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Export(made) if made.rows.len() == 6)), "{effects:?}");
+    app.keys("2 g g enter R");
+    assert_eq!(report_content(&app)[2], "without filter (2)", "only those of the scope");
+}
+
+#[test]
+fn mark_all_in_a_list_without_rows_says_so() {
+    let mut app = TestDashboard::blank(80, 24);
+    app.keys("3 *");
+    assert!(app.notices().contains("nothing to mark: the list has no rows"), "{}", app.notices());
+}
+
+#[test]
+fn draft_of_a_report_is_used_only_for_the_same_rows() {
+    let mut app = TestDashboard::new();
+    app.keys("3 R left esc");
+    assert!(app.notices().contains("input kept for the next report of these rows"), "{}", app.notices());
+    app.keys("j R");
+    assert_eq!(report_content(&app)[0], "scandeck, with decisions");
+    app.keys("esc k R");
+    assert_eq!(report_content(&app)[0], "the service");
+}
+
+#[test]
+fn draft_restores_only_changed_fields() {
+    let mut app = TestDashboard::new();
+    app.keys("3 R tab tab tab right esc");
+    let set = |app: &mut TestDashboard| {
+        let form = app.model.overlay.drafts.values_mut().next().unwrap();
+        form.field_mut(FieldId::MadeBy).unwrap().value =
+            FieldValue::Choice { options: vec!["the service".into()], at: 0 };
+    };
+    set(&mut app);
+    app.keys("R");
+    assert_eq!(report_content(&app)[0], "scandeck, with decisions", "nobody changed the author");
+}
+
+#[test]
+fn report_made_in_the_pane_of_reports_says_that_it_is_not_listed() {
+    let mut app = TestDashboard::new();
+    let saved = || Msg::Exported("6 findings".into(), Ok("/tmp/report-Acme.html".into()));
+    app.keys("6 n ctrl-o");
+    app.send(saved());
+    assert!(app.notices().contains("saved to /tmp/report-Acme.html · not listed here"), "{}", app.notices());
+    app.feed(Snapshot::Reports(Default::default()));
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("reports by scandeck are files in the current directory"), "{screen}");
+}
+
+#[test]
+fn pasted_base_url_replaces_the_scheme_and_another_choice_removes_the_notice() {
+    for (typed, expected) in [
+        ("https://127.0.0.1:1/api", "https://127.0.0.1:1/api"),
+        ("http://127.0.0.1:1", "http://127.0.0.1:1"),
+        ("127.0.0.1:1", "https://127.0.0.1:1"),
+    ] {
+        let mut app = TestDashboard::blank(120, 40);
+        app.model = app.model.with_setup(None);
+        app.keys("h");
+        app.send(Msg::Paste(typed.into()));
+        assert_eq!(app.form().text(FieldId::BaseUrl), expected);
+        app.keys("esc");
+        assert!(app.notices().contains("input kept for the next time"), "{}", app.notices());
+        app.keys("d");
+        assert_eq!(app.notices(), "");
+    }
+}

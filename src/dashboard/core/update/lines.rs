@@ -7,6 +7,11 @@ use crate::dashboard::model::{Line, LinePurpose, Modal, Model, QueryHelp};
 use crate::dashboard::text::{Search, TextInput};
 use crate::text;
 
+/// End of the notice about a closed form with input.
+pub(crate) const INPUT_KEPT: &str = ": input kept for the next time";
+/// The same for the form of a report, whose input is kept for the rows that it was opened for.
+const INPUT_KEPT_FOR_ROWS: &str = ": input kept for the next report of these rows";
+
 /// Opens the line for the filter of the focused list.
 pub(crate) fn open_filter(model: &mut Model) {
     let pane = model.navigation.focus.pane;
@@ -96,7 +101,8 @@ pub(crate) fn close(model: &mut Model) {
         Some(setup @ Modal::Setup(_)) => model.overlay.modals.push(setup),
         Some(Modal::Form(form)) if form.is_touched() => {
             let title = text::clean(&form.title).into_owned();
-            model.notify(Tone::Plain, format!("{title}: input kept for the next time"));
+            let kept = if form.subject.sets.is_empty() { INPUT_KEPT } else { INPUT_KEPT_FOR_ROWS };
+            model.notify(Tone::Plain, format!("{title}{kept}"));
             model.overlay.drafts.insert(form.tag, *form);
         }
         Some(

@@ -184,6 +184,10 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
         }
         if !chosen.hidden.is_empty() {
             put("all marked", [chosen.ids, chosen.hidden].concat());
+        } else if pane == Pane::Findings && chosen.ids.is_empty() {
+            // For example in the tab of undecided findings, after all are decided.
+            let hidden = if model.cursor(pane).is_empty() { model.findings_in_scope() } else { Vec::new() };
+            put("without filter", hidden);
         }
     }
     let to_set = |(words, source, ids): (String, ReportSource, Vec<i64>)| id_set(model, &words, source, ids);

@@ -1,10 +1,14 @@
 //! The first-start question and its form: base URL and API key of a hosted service.
 
 use crate::dashboard::base::{ConnectionChoice, Effect, FormTag, Secret};
+use crate::dashboard::core::update::lines;
 use crate::dashboard::data::Data;
 use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind, is_web_url};
 use crate::dashboard::input::action::{Action, ListAction, MoveAction, SetupAction, ViewAction};
 use crate::dashboard::model::{Help, Modal, Model};
+
+/// The text of the field for the base URL before anything is typed.
+const SCHEME: &str = "https://";
 
 static CONNECT: FormKind = FormKind { check: |form, _: &Data| check(form), ..FormKind::new("connect") };
 
@@ -26,6 +30,8 @@ pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mu
     };
     setup.at = choice;
     setup.problem = None;
+    model.overlay.notices.remove_ending(lines::INPUT_KEPT);
+    let Some(Modal::Setup(setup)) = model.overlay.modals.last_mut() else { return };
     match choice {
         0 => {
             setup.busy = Some("starting the service on this machine");
@@ -56,13 +62,21 @@ pub(crate) fn connect(model: &mut Model, effects: &mut Vec<Effect>) {
 
 fn connect_form() -> Form {
     let fields = vec![
-        FormField::line(FieldId::BaseUrl, "Base URL", "https://").with_help("with or without /api/v2"),
+        FormField::line(FieldId::BaseUrl, "Base URL", SCHEME).with_help("with or without /api/v2"),
         FormField::masked(FieldId::Key, "API key").with_help("saved in a file that only you can read"),
     ];
     Form::new(FormTag::Connect, &CONNECT, "Connect to a service", "Connect", fields)
 }
 
 fn check(form: &mut Form) -> Vec<FieldProblem> {
+    // A whole URL pasted or typed after the scheme replaces it.
+    let typed = form.text(FieldId::BaseUrl);
+    if let Some(whole) =
+        typed.strip_prefix(SCHEME).filter(|rest| rest.starts_with(SCHEME) || rest.starts_with("http://"))
+        && let Some(field) = form.field_mut(FieldId::BaseUrl)
+    {
+        field.set_text(whole);
+    }
     let mut problems = Vec::new();
     if !is_web_url(&form.text(FieldId::BaseUrl)) {
         problems.push((FieldId::BaseUrl, "enter a URL such as https://api.example.net/api/v2".to_owned()));

@@ -224,12 +224,30 @@ fn mark_all(model: &mut Model) {
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
     let rows = cursor.len();
+    if rows == 0 {
+        let has_filter = !cursor.filter().0.is_empty();
+        drop(cursor);
+        return notify_no_rows(model, has_filter);
+    }
     let all = (0..rows).all(|at| cursor.is_marked(at));
-    if all && rows > 0 {
+    if all {
         cursor.clear_marks();
     } else {
         (0..rows).for_each(|at| cursor.mark(at, true));
     }
+}
+
+fn notify_no_rows(model: &mut Model, has_filter: bool) {
+    let pane = model.navigation.focus.pane;
+    let has_rows = model.data.count(pane).is_some_and(|count| count > 0) || !model.data.ids(pane).is_empty();
+    let undo = model.key_label(Context::Lists, Action::List(ListAction::TakeBack));
+    model.notify(
+        Tone::Plain,
+        match has_filter && has_rows {
+            true => format!("nothing to mark: the filter hides all rows · {undo} undoes it"),
+            false => "nothing to mark: the list has no rows".to_owned(),
+        },
+    );
 }
 
 fn invert(model: &mut Model) {
