@@ -1,6 +1,7 @@
 //! Changes in the workspace since this person last viewed it.
 
 use crate::contract::Stamp;
+use std::time::Duration;
 
 /// The setting that stores the time of the last view.
 pub(crate) const VISITED_AT: &str = "looked";
@@ -14,6 +15,10 @@ pub struct LastVisit {
     pub(crate) opened: bool,
     /// The last view. None the first time, and after the line was dismissed.
     pub last: Option<Stamp>,
+    /// When this visit began, on the monotonic clock.
+    pub(crate) begun: Duration,
+    /// The service has reported the lists in this visit: later changes are changes of this visit.
+    pub(crate) is_counted: bool,
     pub changes: VisitChanges,
 }
 

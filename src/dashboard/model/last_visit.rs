@@ -9,11 +9,11 @@
 
 use crate::contract::{Scan, ScanStatus, Shared, Stamp};
 use crate::dashboard::base::{CaptureRow, Effect};
-use crate::dashboard::data::{SOON, VISITED_AT, VisitChanges};
+use crate::dashboard::data::{LastVisit, SOON, VISITED_AT, VisitChanges};
 use crate::dashboard::model::Model;
 use crate::oob::Token;
 use crate::query::{Column, Field, Values};
-use crate::table::Table;
+use crate::table::{Remote, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -21,13 +21,28 @@ impl Model {
     /// Loads the last view of the current workspace.
     pub(crate) fn load_since(&mut self) {
         let workspace = self.workspace_name();
-        self.settings.last_visit.last = self.setting(VISITED_AT, &workspace);
-        self.settings.last_visit.changes = VisitChanges::default();
+        let visit = &self.settings.last_visit;
+        self.settings.last_visit = LastVisit {
+            last: self.setting(VISITED_AT, &workspace),
+            begun: self.now.mono,
+            opened: visit.opened,
+            ..LastVisit::default()
+        };
+    }
+
+    /// Ends the count when the service has reported the scans and findings: the line is about the time before this visit.
+    pub(crate) fn end_count_since(&mut self) {
+        let is_current =
+            matches!(self.data.scans, Remote::Fresh { .. }) && matches!(self.data.findings, Remote::Fresh { .. });
+        self.settings.last_visit.is_counted |= is_current;
     }
 
     /// Counts the changes since the last view.
     pub(crate) fn count_since(&mut self) {
         let Some(last) = self.settings.last_visit.last else { return };
+        if self.settings.last_visit.is_counted {
+            return self.count_captured_since();
+        }
         let mut changes = VisitChanges::default();
         let (today, soon) = (self.today(), self.today().saturating_add(jiff::Span::new().days(SOON)));
         let scans = self.data.scans.value().cloned().unwrap_or_default();
@@ -47,7 +62,7 @@ impl Model {
         self.settings.last_visit.changes = changes;
     }
 
-    /// Counts the captures since the last view. The other counts do not change.
+    /// Counts the captures between the last view and this one. The other counts do not change.
     pub(crate) fn count_captured_since(&mut self) {
         let Some(last) = self.settings.last_visit.last else { return };
         (self.settings.last_visit.changes.captures, self.settings.last_visit.changes.payloads) =
@@ -56,8 +71,12 @@ impl Model {
 
     fn captured_since(&self, last: Stamp) -> (usize, usize) {
         let known = |captured: &CaptureRow| captured.known().map(|mention| mention.token);
-        let payloads: BTreeSet<Token> = self.data.captures.since(last).filter_map(known).collect();
-        (self.data.captures.since(last).count(), payloads.len())
+        let visited = self.now.mono.saturating_sub(self.settings.last_visit.begun);
+        let begun = self.service_now().checked_sub(visited).map(Stamp).unwrap_or(last);
+        let before = |captured: &&CaptureRow| captured.capture.request_date.is_none_or(|date| date <= begun);
+        let missed = || self.data.captures.since(last).filter(before);
+        let payloads: BTreeSet<Token> = missed().filter_map(known).collect();
+        (missed().count(), payloads.len())
     }
 
     /// Findings that no scan before the last view had seen. Findings first seen before the relevant scans started are

@@ -69,6 +69,7 @@ fn decision_expiring_within_week_is_shown() {
     app.feed(Snapshot::Scans(scans.clone()));
     assert_eq!(app.model.settings.last_visit.changes.expiring, 0, "ninety days");
     app.at += SignedDuration::from_hours(85 * 24).unsigned_abs();
+    app.model.load_tabs();
     app.feed(Snapshot::Scans(scans));
     assert_eq!(app.model.settings.last_visit.changes.expiring, 1);
 }
@@ -118,4 +119,21 @@ fn captures_and_payloads_since_last_visit_are_counted() {
         (app.model.settings.last_visit.changes.captures, app.model.settings.last_visit.changes.payloads),
         (5, 1)
     );
+}
+
+#[test]
+fn changes_during_the_visit_are_not_reported() {
+    use crate::dashboard::testing::capture_row;
+    let mut app = app(true);
+    let before = app.model.settings.last_visit.changes;
+    app.at += std::time::Duration::from_secs(60);
+    let ended = Scan { start_time: Some(ago(-50)), end_time: Some(ago(-55)), ..scan(9, 1, ScanStatus::Finished, 100) };
+    app.feed(Snapshot::Scans(table([ended])));
+    app.feed(Snapshot::Findings(table([crate::contract::Finding {
+        task_id: Some(9.into()),
+        ..finding(9, 1, "Open port", Risk::High)
+    }])));
+    let new = vec![capture_row(1, crate::contract::Capture { request_date: Some(ago(-50)), ..Default::default() })];
+    app.send(Msg::Oob(crate::dashboard::data::OobNews::Captures { generation: app.model.connection.generation, new }));
+    assert_eq!(app.model.settings.last_visit.changes, before);
 }
