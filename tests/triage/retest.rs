@@ -133,7 +133,7 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     app.press(' ');
     app.press('s');
     let effects = app.press('y');
-    assert_eq!(app.model.navigation.focus.pane, Pane::Board);
+    assert_eq!(app.model.navigation.focus.pane, Pane::Findings, "the list remains");
     carry_out(&mut app, &service, effects).await;
     assert_eq!(app.now(GIT), retest::RetestStatus::Is(Outcome::Absent));
     let (issue, assessment) = app.of(GIT);

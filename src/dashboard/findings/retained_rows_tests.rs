@@ -146,7 +146,8 @@ fn reopened_findings_are_counted_for_header() {
 #[test]
 fn decided_board_row_remains_under_filter() {
     let mut app = crate::dashboard::findings::retest::tests::app();
-    app.keys("3 * s y / 'is:undecided' enter c");
+    app.keys("3 * s y");
+    app.keys(": 'retest' enter / 'is:undecided' enter c");
     let before = app.model.cursor(Pane::Board).shown_ids();
     assert_eq!(before.len(), 4);
     app.feed(Snapshot::Findings(table(crate::dashboard::findings::retest::tests::before())));

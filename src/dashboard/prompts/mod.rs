@@ -226,8 +226,6 @@ pub struct Plan {
     pub retest: Retest,
     /// One per scan, in the order of the retest.
     pub jobs: Vec<Job>,
-    /// The board opens after the confirmation.
-    pub opens: bool,
 }
 
 #[cfg(test)]

@@ -140,6 +140,7 @@ fn focused(pane: Pane, in_detail: bool) -> TestDashboard {
     let mut app = app();
     if pane == Pane::Board {
         press(&mut app, "3 space space s wait y");
+        app.model.open_retest();
     }
     if pane == Pane::Payloads {
         press(&mut app, "g p");

@@ -34,7 +34,9 @@ fn order_by_now(model: &mut Model) {
             model.open_retest();
             if model.navigation.focus.pane == Pane::Board {
                 order_board(model, BY_NOW);
-                return model.cursor(Pane::Board).select(0);
+                model.cursor(Pane::Board).select(0);
+                // The header accepts a verdict only after it was seen.
+                model.arm_guard(Pane::Board);
             }
         }
     }

@@ -51,19 +51,17 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
 /// `s`: opens the prompt with the number of findings and scans, and the findings that cannot be retested.
 pub(crate) fn prompt(model: &mut Model) {
     let pane = model.navigation.focus.pane;
-    let chosen = model.chosen(pane);
-    let many = chosen.many || pane == Pane::Board;
-    let [shown, hidden] = chosen.issues();
+    let [shown, hidden] = model.chosen(pane).issues();
     if shown.is_empty() && hidden.is_empty() {
         return model.notify(Tone::Plain, "nothing selected");
     }
-    let (plan, excluded) = plan(model, &shown, many);
+    let (plan, excluded) = plan(model, &shown);
     if plan.jobs.is_empty() && hidden.is_empty() {
         return model.notify(Tone::Plain, excluded.first().cloned().unwrap_or_else(|| "nothing to start".to_owned()));
     }
     let mut prompt = question(plan, excluded);
     if !hidden.is_empty() {
-        let (wider, excluded) = self::plan(model, &[&shown[..], &hidden[..]].concat(), many);
+        let (wider, excluded) = self::plan(model, &[&shown[..], &hidden[..]].concat());
         let include = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
         prompt = prompt.with_line(format!("{include} includes {}.", plural(hidden.len(), "hidden marked finding")));
         prompt.wider = Some(Box::new(question(wider, excluded)));
@@ -97,7 +95,7 @@ fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
 }
 
 /// The scans that reported some findings, each once, and the reasons why findings cannot be retested.
-fn plan(model: &Model, ids: &[IssueId], opens: bool) -> (Plan, Vec<String>) {
+fn plan(model: &Model, ids: &[IssueId]) -> (Plan, Vec<String>) {
     let mut retest = Retest { at: Some(Stamp(model.service_now())), ..Retest::default() };
     let mut jobs = Vec::new();
     let [mut unknown, mut secret] = [0, 0];
@@ -132,7 +130,7 @@ fn plan(model: &Model, ids: &[IssueId], opens: bool) -> (Plan, Vec<String>) {
         excluded
             .push(format!("{} excluded: the scan used credentials that are not stored.", plural(secret, "finding")));
     }
-    (Plan { retest, jobs, opens }, excluded)
+    (Plan { retest, jobs }, excluded)
 }
 
 fn retest_finding(model: &Model, issue: &Issue) -> Option<RetestFinding> {
@@ -252,7 +250,7 @@ fn note(again: &mut RetestScan, state: &JobState) {
 impl Model {
     /// Starts the scans of a retest.
     pub(crate) fn begin_retest(&mut self, plan: Plan, effects: &mut Vec<Effect>) {
-        let Plan { retest, jobs, opens } = plan;
+        let Plan { retest, jobs } = plan;
         let of: Vec<ScanId> = retest.scans.iter().map(|again| again.of).collect();
         let workspace = self.workspace_name();
         let scans = self.data.scans.value().cloned().unwrap_or_default();
@@ -268,9 +266,6 @@ impl Model {
         };
         self.remember(RETEST_SETTING, &workspace, &retest, effects);
         self.set_board(Board::Retest(retest));
-        if opens && self.navigation.focus.pane != Pane::Board {
-            self.open_board();
-        }
         self.begin(Batch { retest: of, workspace, ..Batch::new("retest", None, jobs) }, effects);
     }
 

@@ -84,7 +84,7 @@ fn whole_list_is_retested_with_one_scan_per_target_and_tool() {
         .collect();
     let params = Some(serde_json::json!({"scan_type": "light"}));
     assert_eq!(scans, [(170, Some(TargetId(1)), Some(15), params.clone()), (170, Some(TargetId(2)), Some(15), params)]);
-    assert_eq!(app.model.navigation.focus.pane, Pane::Board, "the board opens by itself");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Findings, "as for a single finding");
     assert_eq!(app.model.lists.findings.marks.len(), 4, "marks stay until esc or a decision");
     assert!(now(&app).iter().all(|(_, now)| *now == RetestStatus::Waiting));
 }
@@ -409,4 +409,15 @@ fn esc_on_board_returns_to_its_opener() {
         app.keys(key);
         assert_eq!(app.model.navigation.focus.pane, Pane::Scans);
     }
+}
+
+#[test]
+fn list_without_filter_counts_its_absent_findings() {
+    let mut app = app();
+    let sent = app.calls("3 g g s y");
+    app.answer(&sent, started);
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10)])));
+    app.keys("backspace r");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("1 of 4, 2 absent"), "{screen}");
 }

@@ -21,6 +21,7 @@ fn scans(second: ScanStatus) -> Arc<Table<Scan>> {
 fn retested() -> TestDashboard {
     let mut app = app();
     let sent = app.calls("3 * s y");
+    app.model.open_retest();
     app.answer(&sent, started);
     app.feed(Snapshot::Scans(scans(ScanStatus::Finished)));
     let mut findings = before();
@@ -129,16 +130,19 @@ fn board_header_and_its_rows_in_a_range_are_chosen_once() {
 
 #[test]
 fn type_ahead_decides_nothing_on_board() {
-    let mut app = app();
-    app.keys("3 * s");
-    for key in ["y", "x", "c"] {
-        app.at += Duration::from_millis(if key == "y" { 300 } else { 20 });
-        let effects = app.send(Msg::Key(events(key)[0]));
-        assert!(recorded(&effects).is_empty(), "{key}");
+    for (keys, last) in [("3 * s y : 'retest'", "enter"), ("3 * s y b", "n")] {
+        let mut app = app();
+        app.keys(keys);
+        for key in [last, "x", "c"] {
+            app.at += Duration::from_millis(if key == last { 300 } else { 20 });
+            let effects = app.send(Msg::Key(events(key)[0]));
+            assert!(recorded(&effects).is_empty(), "{last} {key}");
+        }
+        let pane = app.model.navigation.focus.pane;
+        assert!(pane == Pane::Board && app.notices().contains("too soon"), "{last} {}", app.notices());
+        app.keys("c");
+        assert!(with(&app, Verdict::Confirmed).contains(&"Private key".to_owned()));
     }
-    assert!(app.model.navigation.focus.pane == Pane::Board && app.notices().contains("too soon"), "{}", app.notices());
-    app.keys("c");
-    assert_eq!(with(&app, Verdict::Confirmed), ["Private key"]);
 }
 
 fn issue_ids(ids: &[i64]) -> Vec<IssueId> {
