@@ -80,7 +80,7 @@ macro_rules! flags {
 }
 
 flags! {
-    Undecided "undecided" &[], &[Findings], "open, in review, expired, reopened or in conflict";
+    Undecided "undecided" &[], &[Findings], "open, in review, expired, reopened or in conflict; also absent findings";
     Decided "decided" &[], &[Findings], "not undecided";
     Regression "regression" &[], &[Findings], "fixed, but found again";
     Expired "expired" &[], &[Findings], "the decision expired";

@@ -7,7 +7,7 @@ use crate::dashboard::model::Model;
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command, RULED, VERDICTS};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
-use crate::triage::{Baseline, Change, Draft, DraftValue, IssueId, Subject, Verdict};
+use crate::triage::{Baseline, Change, Draft, DraftValue, IssueId, Subject, Verdict, VerdictSource};
 
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -156,15 +156,21 @@ fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     if let Some((word, _)) = of_finding.iter().find(|(_, is_given)| *is_given) {
         return Err(format!("a rule has no {word}; remove `{word}=`, or use `:verdict`"));
     }
-    let now = issues(model, &query)?.len();
+    let matching = issues(model, &query)?;
     let decision = draft.decision(None, model.today()).ok_or("verdict is missing")?;
+    // A rule leaves the decisions of people, also those that reopened a finding.
+    let is_changed = |id: &&IssueId| {
+        model.assessment(**id).is_none_or(|now| now.source != VerdictSource::Person && now.verdict != decision.verdict)
+    };
+    let (now, changed) = (matching.len(), matching.iter().filter(is_changed).count());
     let words = decision.verdict.phrase();
     let change = model.rule(0, query.as_str().into(), decision);
     let question = format!("Add the rule \"{words}\" for {query}?");
     let then = Then::Record(vec![change]);
     let matches = if now == 1 { "matches" } else { "match" };
+    let changes = if changed == 1 { "changes" } else { "change" };
     let prompt = Prompt::new(question, then)
-        .with_line(format!("{} {matches} now.", plural(now, "finding")))
+        .with_line(format!("{} {matches} now, {changed} {changes}.", plural(now, "finding")))
         .with_line("Manual decisions override rules. Undo removes the rule.");
     model.open_prompt(prompt);
     Ok(())

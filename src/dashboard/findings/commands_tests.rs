@@ -223,3 +223,19 @@ fn absent_finding_is_counted_nowhere() {
     app.model.set_query(Pane::Findings, "is:absent").unwrap();
     assert_eq!(app.shown(Pane::Findings).len(), 1);
 }
+
+#[test]
+fn rule_command_counts_findings_that_the_rule_changes() {
+    let mut app = app();
+    let line = |app: &mut TestDashboard| {
+        app.keys(": 'rule not_applicable reason=by_design on name:git' enter");
+        app.prompt().lines[0].clone()
+    };
+    assert_eq!(line(&mut app), "2 findings match now, 2 change.");
+    app.keys("esc 3 j c o");
+    assert_eq!(line(&mut app), "2 findings match now, 1 changes.", "a reopened finding is decided by a person");
+    app.at += Duration::from_secs(1);
+    app.keys("y g r");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("by design  1 finding  ann@"), "{screen}");
+}

@@ -3,9 +3,10 @@
 use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs, UNDECIDED};
 use crate::dashboard::input::{Action, Context, ViewAction};
-use crate::dashboard::model::Model;
 use crate::dashboard::model::rows::retained_only;
-use crate::query::{ParseError, Query, QueryKind, SortKey, query_of};
+use crate::dashboard::model::{Model, PaneItem};
+use crate::query::{ParseError, Query, QueryKind, RowSet, SortKey, query_of};
+use crate::triage::Issue;
 
 impl Model {
     /// Applies another filter.
@@ -179,7 +180,7 @@ impl Model {
         self.load_since();
     }
 
-    /// Counts the findings of the tabs.
+    /// Counts the findings of the tabs in the scope.
     pub(crate) fn count_tabs(&mut self) {
         let Some(table) = self.data.findings.value().cloned() else {
             self.settings.tabs.counts.clear();
@@ -187,13 +188,20 @@ impl Model {
         };
         let queries: Vec<Query> =
             self.settings.tabs.saved.iter().map(|saved| query_of(&saved.query, QueryKind::Findings)).collect();
+        let in_scope = Issue::in_scope(&self.navigation.scope);
         let counts = self.with_cache(&table, |model, list, cache| {
+            let scope = in_scope.map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
             let source = model.listed(&table);
             if !list.retained.is_empty() {
                 let matching = cache.matches(&query_of(&list.filter, QueryKind::Findings), &source);
                 list.retained_only = retained_only(list, &table, &matching);
             }
-            queries.iter().map(|query| cache.matches(query, &source).count()).collect()
+            let count = |query| {
+                let mut matching = cache.matches(query, &source);
+                scope.iter().for_each(|scope| matching.and(scope));
+                matching.count()
+            };
+            queries.iter().map(count).collect()
         });
         self.settings.tabs.counts = counts;
     }

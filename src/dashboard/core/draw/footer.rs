@@ -91,7 +91,8 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
     }
     all.extend(own_hints(cx, if focus.in_detail { Context::Text } else { Context::Lists }));
     if cx.model.detail.search.is_some() && focus.in_detail {
-        all.extend(own_hints(cx, Context::Search));
+        // Its keys come before those of the pane.
+        all.splice(0..0, own_hints(cx, Context::Search));
     }
     let everywhere = cx.model.keyboard.keymap.hints(Context::Everywhere).into_iter();
     let others = everywhere.filter(|hint| hint.action != Action::View(ViewAction::Help));

@@ -509,3 +509,13 @@ fn pager_shows_detail_or_open_text() {
     assert!(text.ends_with("\ntwo") && !text.contains('\u{1b}'), "{text:?}");
     assert!(app.keys("esc esc |").is_empty(), "a list has no text");
 }
+
+#[test]
+fn footer_shows_the_keys_of_an_open_search() {
+    let mut app = TestDashboard::new();
+    app.keys("5 enter");
+    assert!(app.frame()[59].contains("n new"));
+    app.keys("/ 'GET' enter");
+    let hints = app.frame()[59].clone();
+    assert!(hints.contains("n next") && hints.contains("N previous") && !hints.contains("n new"), "{hints}");
+}

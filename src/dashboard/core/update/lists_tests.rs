@@ -463,3 +463,17 @@ fn time_left_of_a_scan_ends_at_its_limit() {
         assert_eq!(left, expected, "{limit:?}");
     }
 }
+
+#[test]
+fn tabs_count_the_findings_of_the_scope() {
+    let mut app = TestDashboard::new();
+    let undecided = |app: &TestDashboard| app.model.settings.tabs.counts[1];
+    app.keys("3");
+    assert_eq!(undecided(&app), 6);
+    app.keys("2 g g enter");
+    assert_eq!((undecided(&app), app.shown(Pane::Findings)), (2, vec![1, 2]));
+    app.keys("c");
+    assert_eq!(undecided(&app), 1);
+    app.keys("backspace");
+    assert_eq!((app.model.navigation.scope.target, undecided(&app)), (None, 5));
+}

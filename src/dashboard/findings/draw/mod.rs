@@ -52,6 +52,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         note: retained_note(cx),
         invitation: invitation(cx),
         tabs: Some(saved_tabs(cx, slot.area.width)),
+        place: place_with_absent(cx),
         ..pane_of::<Issue>(cx)
     };
     draw_table::<Issue>(cx, buf, slot, cache, pane, |finding, _| {
@@ -75,6 +76,19 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             false => cells,
         }
     })
+}
+
+/// `2 of 18, 7 absent` where nothing is hidden, because the tabs of the panes count present findings.
+fn place_with_absent(cx: &Cx<'_>) -> Option<String> {
+    let (list, scope) = (&cx.model.lists.findings, &cx.model.navigation.scope);
+    let table = cx.model.data.findings.value().filter(|_| list.filter.is_empty() && scope.scan.is_none())?;
+    let present = match scope.target {
+        Some(target) => table.of_target(target).map_or([0; 5], |of| of.risks),
+        None => table.risks(),
+    };
+    let absent = list.len().saturating_sub(present.iter().sum::<u32>() as usize);
+    let number = |count: usize| format::thousands(count as u64);
+    (absent > 0).then(|| format!("{} of {}, {} absent", number(list.at + 1), number(list.len()), number(absent)))
 }
 
 /// `2 decided · r hides them`: rows that the filter hides, but that remain until it is applied again.

@@ -489,3 +489,16 @@ fn recorded(effects: &[Effect]) -> Vec<Arc<Event>> {
     });
     events.flatten().collect()
 }
+
+#[test]
+fn narrow_header_counts_verdicts_by_their_keys() {
+    let mut app = reviewing();
+    app.keys("c enter a");
+    let header = |app: &mut TestDashboard, columns| {
+        app.model.screen.size = Size { columns, rows: 24 };
+        app.frame()[0].clone()
+    };
+    assert!(header(&mut app, 120).contains("2 decided: 1 confirmed, 1 risk accepted   1 finding left"));
+    let narrow = header(&mut app, 75);
+    assert!(narrow.contains("2 decided: 1c 1a   1 finding left"), "{narrow}");
+}

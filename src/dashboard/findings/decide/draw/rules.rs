@@ -1,10 +1,11 @@
-//! The list of rules: verdict, query, number of findings, author, and whether the rule is off.
+//! The list of rules: verdict, query, reason, number of findings, author, and whether the rule is off.
 
 use crate::dashboard::model::{RuleEdit, RulesBox};
 use crate::dashboard::ui::{Cx, PopUp, draw_line, format, input_spans_in, row_of, words};
 use crate::text;
-use crate::triage::RuleState;
+use crate::triage::{Assessment, RuleState, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use std::sync::Arc;
 
 const POPUP: PopUp =
     PopUp { title: "Rules", note: " manual decisions override rules ", columns: 92, lines: 5, below: 2 };
@@ -21,12 +22,12 @@ pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &Rule
 
 fn rule_spans(cx: &Cx<'_>, rule: &RuleState, width: u16) -> Vec<Span<'static>> {
     let theme = cx.theme;
-    let decides = cx.model.findings.triage.rules.iter().filter(|&&of| of == Some(rule.id)).count();
-    let tail = match rule.off {
-        true => format!("off  {}", text::clean(&rule.event.who)),
-        false => format!("{}  {}", text::plural(decides, "finding"), text::clean(&rule.event.who)),
-    };
-    let tail = text::start(&tail, usize::from(width / 3)).into_owned();
+    let is_decided = |now: &&Arc<Assessment>| now.source == VerdictSource::Rule(rule.id);
+    let decides = cx.model.findings.triage.assessments.iter().filter(is_decided).count();
+    let reason = rule.decision.reason.map(|reason| format!("{}  ", reason.phrase())).unwrap_or_default();
+    let decides = if rule.off { "off".to_owned() } else { text::plural(decides, "finding") };
+    let tail = format!("{reason}{decides}  {}", text::clean(&rule.event.who));
+    let tail = text::start(&tail, usize::from(width / 2)).into_owned();
     let verdict = format!("{:<10}", rule.decision.verdict.word());
     let room = usize::from(width).saturating_sub(text::width(&verdict) + text::width(&tail) + 4);
     let query = text::start(&text::clean(&rule.query), room).into_owned();

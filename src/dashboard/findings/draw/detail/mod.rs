@@ -102,6 +102,7 @@ pub(crate) fn triage_version(cx: &Cx<'_>) -> u64 {
 fn head_lines(cx: &Cx<'_>, issue: &Issue) -> Vec<Line<'static>> {
     let name = words(text::clean(&issue.name).into_owned(), cx.theme.strong());
     let mut lines = vec![name, risk_line(cx, issue), place_line(cx, issue), status::line(cx, issue)];
+    lines.extend(status::conflict_line(cx, issue));
     lines.extend(status::offer_line(cx, issue));
     lines
 }

@@ -1,10 +1,11 @@
 //! Presence and decision of a finding as phrases.
 
-use crate::dashboard::input::{Action, Context, DecideAction};
+use crate::contract::Stamp;
+use crate::dashboard::input::{Action, Context, DecideAction, VerdictAction};
 pub(crate) use crate::dashboard::ui::ago;
 use crate::dashboard::ui::{Cx, format, key};
 use crate::text;
-use crate::triage::{Assessment, Issue, Presence, ReopenCause, Verdict, VerdictSource};
+use crate::triage::{Assessment, Decision, Event, Issue, Presence, ReopenCause, Verdict, VerdictSource};
 use ratatui::text::{Line, Span};
 use std::collections::BTreeMap;
 
@@ -136,10 +137,29 @@ fn decided_words(cx: &Cx<'_>, assessment: &Assessment) -> String {
     words
 }
 
-/// Both sides of a conflict: `anna fixed, ben false positive`.
+/// Both sides of a conflict with their times in UTC: `anna fixed 14:02:10, ben false positive 14:02:11`.
 fn sides(cx: &Cx<'_>, issue: &Issue) -> String {
     let Some(finding_state) = cx.model.findings.triage.state.finding_state(issue.key()) else { return String::new() };
-    let sides =
-        finding_state.decisions().map(|(event, decision)| format!("{} {}", event.who, decision.verdict.phrase()));
+    let today = cx.model.now.wall.strftime("%F").to_string();
+    let at = |at: Stamp| match at.0.strftime("%F").to_string() == today {
+        true => format::clock(cx.theme, Some(at)),
+        false => at.to_string(),
+    };
+    let side =
+        |event: &Event, decision: &Decision| format!("{} {} {}", event.who, decision.verdict.phrase(), at(event.at));
+    let sides = finding_state.decisions().map(|(event, decision)| side(event, decision));
     sides.collect::<Vec<_>>().join(", ")
+}
+
+/// The keys that settle a conflict.
+pub(crate) fn conflict_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
+    cx.model.assessment(issue.id).filter(|assessment| assessment.reopened == Some(ReopenCause::Conflict))?;
+    let verdicts = cx
+        .model
+        .keyboard
+        .keymap
+        .entries(Context::Findings)
+        .filter(|entry| entry.action.try_as_verdict().is_some_and(|action| VerdictAction::MENU.contains(&action)));
+    let keys: Vec<String> = verdicts.filter_map(|entry| Some(entry.keys.first()?.to_string())).collect();
+    Some(Line::from(vec![Span::raw("a verdict key settles it: "), Span::styled(keys.join(" "), cx.theme.key())]))
 }

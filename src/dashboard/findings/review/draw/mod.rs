@@ -24,7 +24,8 @@ use crate::text::clean;
 use crate::triage::{Issue, Presence, Verdict};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
-/// `REVIEW 12 of 34   11 decided: 4 confirmed, 7 false pos   288 findings left`, with as many verdicts as fit.
+/// `REVIEW 12 of 34   11 decided: 4 confirmed, 7 false pos   288 findings left`; with less room the verdicts are
+/// short, then letters: `4c 7f`.
 pub(crate) fn place(cx: &Cx<'_>, review: &Review, room: u16) -> Line<'static> {
     let theme = cx.theme;
     let outcome = review.outcome(&cx.model.findings.triage.state);
@@ -45,10 +46,21 @@ pub(crate) fn place(cx: &Cx<'_>, review: &Review, room: u16) -> Line<'static> {
         let dim = |text| vec![Span::styled(text, theme.dim())];
         joined([vec![Span::styled(place.clone(), theme.strong())], dim(decided), dim(left.clone())], "   ")
     };
-    let whole = [phrases.join(", "), words.join(", ")];
-    let some = (1..words.len()).rev().map(|count| format!("{}, {}", words[..count].join(", "), theme.glyphs.ellipsis));
-    let mut lines = whole.into_iter().chain(some).map(|named| line(format!("{decided}: {named}")));
+    let whole = [phrases.join(", "), words.join(", "), lettered(cx, &outcome)];
+    let mut lines = whole.into_iter().map(|named| line(format!("{decided}: {named}")));
     lines.find(|line| !words.is_empty() && line.width() <= usize::from(room)).unwrap_or_else(|| line(decided.clone()))
+}
+
+/// `4c 2a`: cards by the key of their verdict, for narrow screens.
+fn lettered(cx: &Cx<'_>, outcome: &ReviewOutcome) -> String {
+    let key = |given: Verdict| {
+        let gives = |action: Action| action.try_as_verdict().is_some_and(|action| action.verdict().0 == given);
+        let mut entries = cx.model.keyboard.keymap.entries(Context::Review);
+        let keys = entries.find_map(|entry| entry.keys.first().filter(|_| gives(entry.action)));
+        keys.map_or_else(|| format!(" {}", given.word()), ToString::to_string)
+    };
+    let counts = outcome.verdicts.iter().map(|(verdict, cards, _)| format!("{cards}{}", key(*verdict)));
+    counts.collect::<Vec<_>>().join(" ")
 }
 
 /// Draws what is under the header.
