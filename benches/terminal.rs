@@ -91,7 +91,7 @@ fn in_one_response() -> i64 {
     *FINDINGS as i64 / 50 * 51
 }
 
-/// The position line of the list when it has all findings: `1 of 100 000`.
+/// The position line of the list when it has all findings: `1 of 100,000`.
 fn listed() -> String {
     format!(" of {}", *FINDINGS / 1_000)
 }

@@ -17,7 +17,7 @@ pub struct KeyTableArgs {
     /// Configuration file [default: $XDG_CONFIG_HOME/scandeck/config.toml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Print the keyboard keys as a JSON array
+    /// Print the key bindings as a JSON array
     #[arg(long)]
     json: bool,
 }

@@ -71,7 +71,7 @@ enum CliCommand {
     #[cfg(feature = "service")]
     #[command(flatten)]
     Service(service::ServiceCommand),
-    /// Print the keyboard keys, or manage API keys of the local service: add, list, revoke
+    /// Print the key bindings, or manage API keys of the local service: add, list, revoke
     Keys(keys::KeysArgs),
     #[cfg(feature = "dashboard")]
     #[command(flatten)]
@@ -82,7 +82,7 @@ enum CliCommand {
     Doctor(doctor::DoctorArgs),
     /// Wordlists: list, show, contents, delete, import
     Wordlists(wordlists::WordlistsArgs),
-    /// Print the script that adds completions of commands, flags, names and ids to a shell
+    /// Print the script that completes commands, flags, names and ids in a shell
     Completions(completions::CompletionsArgs),
     /// Write the manual pages
     Man(man::ManArgs),

@@ -45,7 +45,7 @@ fn introduce(demo: &DemoEnvironment, to: &mut impl Write) -> io::Result<()> {
     writeln!(to, "practice  {}  {}", demo.practice.http_url(), demo.practice.https_url())?;
     writeln!(to, "fetch     {}  (requests any URL of the demo's loggers)", demo.practice.fetch_url())?;
     writeln!(to, "control   {}  (lists the weaknesses and switches them on and off)", demo.practice.control_url())?;
-    writeln!(to, "captures  the practice target reports the visits of scans to a logger")?;
+    writeln!(to, "captures  scans make the practice target send requests to a logger")?;
     writeln!(to)
 }
 

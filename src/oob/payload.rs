@@ -63,10 +63,10 @@ impl Payload {
         Some(Delay { seconds: seconds.max(0), exact: known.is_some() })
     }
 
-    /// Location as far as entered: `q · shop.test`, or `#17 urls.txt · q` for the line of a batch.
+    /// Location as far as entered: `q · shop.test`, or `#17 urls.txt · q` for a line of the batch.
     pub fn place(&self) -> String {
-        let line = self.number.map(|number| format!("#{number} {}", self.batch)).unwrap_or_default();
-        let parts = [line.trim(), self.parameter.as_str(), self.target.as_str()];
+        let line = self.number.filter(|_| !self.batch.is_empty()).map(|number| format!("#{number} {}", self.batch));
+        let parts = [line.as_deref().unwrap_or_default(), self.parameter.as_str(), self.target.as_str()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
     }
 }

@@ -176,7 +176,7 @@ macro_rules! fields {
 }
 
 fields! {
-    Text "text" &[], Search, ALL, "text searched by words without a field", r#"text:"sql inj""#;
+    Text "text" &[], Search, ALL, "searches the same text as a word without a field", r#"text:"sql inj""#;
     Is "is" &[], Flags, ALL, "the flags listed below", "is:new";
     Id "id" &[], Number, NUMBERED, "id at the service", "id:118";
     Name "name" &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces], "name", "name:\"private key\"";

@@ -153,7 +153,10 @@ pub fn cause_of(error: &std::io::Error) -> String {
 fn already_running(dir: &std::path::Path, info: Option<&ServiceInfo>) -> String {
     let dir = dir.display();
     match info {
-        Some(info) => format!("a service is already running on {dir}: process {}, {}", info.pid, info.base_url),
+        Some(info) => format!(
+            "a service is already running on {dir} (process {}, {}); `scandeck stop --data-dir {dir}` stops it",
+            info.pid, info.base_url
+        ),
         None => {
             format!("a service is running or starting on {dir}; see `scandeck status --data-dir {dir}`")
         }

@@ -72,7 +72,7 @@ async fn unknown_path(uri: Uri) -> ApiError {
 async fn unknown_method(uri: Uri, method: axum::http::Method) -> ApiError {
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
-        format!("{} is not allowed at {}", shown(method.as_str()), shown(uri.path())),
+        format!("{} is not allowed for {}", shown(method.as_str()), shown(uri.path())),
     )
 }
 

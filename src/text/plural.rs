@@ -1,12 +1,12 @@
 //! Numbers as people read them, with the noun that is counted.
 
-/// A number with thousands apart: `100 000`.
+/// A number with groups of thousands: `100,000`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(' ');
+            out.push(',');
         }
         out.push(digit);
     }
@@ -27,6 +27,6 @@ mod tests {
     fn plural_counts_one_and_groups_thousands() {
         let counts = [0, 1, 2, 1_000, 1_234_567].map(|number| plural(number, "scan"));
         assert_eq!(plural(2, "class"), "2 classes");
-        assert_eq!(counts, ["0 scans", "1 scan", "2 scans", "1 000 scans", "1 234 567 scans"]);
+        assert_eq!(counts, ["0 scans", "1 scan", "2 scans", "1,000 scans", "1,234,567 scans"]);
     }
 }

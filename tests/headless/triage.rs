@@ -45,7 +45,7 @@ async fn export_finds_workspace_by_name_or_id_and_rejects_unknown_ones() {
     let other = format!(" {} ", name.to_uppercase());
     assert_eq!(cli.does(&["triage", "export", "--workspace", &other]).await, lines);
     let unknown = ["triage", "export", "--workspace", "nowhere", "-o", "d.jsonl"];
-    cli.run(&unknown).await.refused(1, &format!("workspaces with data: {name}"));
+    cli.run(&unknown).await.refused(1, &format!("workspace with data: {name}"));
     assert!(!cli.home.path().join("d.jsonl").exists());
 
     let (state, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -59,7 +59,7 @@ async fn export_finds_workspace_by_name_or_id_and_rejects_unknown_ones() {
     assert_eq!(here(&["triage", "export", "--workspace", "1"]).await.out, lines);
     let made = here(&["bundle", "--workspace", &other, "-o", "w.bundle"]).await;
     assert!(made.code == 0 && made.err.contains("3 decisions"), "{made:?}");
-    here(&["bundle", "--workspace", "nowhere", "-o", "n.bundle"]).await.refused(1, "workspaces with data");
+    here(&["bundle", "--workspace", "nowhere", "-o", "n.bundle"]).await.refused(1, "workspace with data");
     cli.service.stop().await;
 }
 
@@ -138,7 +138,7 @@ async fn purge_needs_the_name_and_leaves_no_data() {
     assert_eq!(elsewhere(&cli, state.path(), &["unbundle", "w.bundle"]).await.code, 0);
     assert!(holds(state.path(), "MARK-of-ann"));
     let purge = ["purge", "--workspace", &name];
-    elsewhere(&cli, state.path(), &purge).await.refused(2, "this deletes 3 decisions");
+    elsewhere(&cli, state.path(), &purge).await.refused(2, "not deleted: 3 decisions");
     let wrong = [&purge[..], &["--yes-delete", "another"]].concat();
     elsewhere(&cli, state.path(), &wrong).await.refused(1, "nothing was deleted");
     elsewhere(&cli, state.path(), &["purge", "--workspace", "nowhere"]).await.refused(1, "no data about");
@@ -178,8 +178,8 @@ async fn purge_of_cached_workspace_creates_no_store() {
         let args = [&["purge", "--workspace"], args].concat();
         run(super::command(home.path(), &args).env("XDG_STATE_HOME", state.path())).await
     };
-    purge(&["nowhere"]).await.refused(1, "workspaces with data: Acme, Lab");
-    purge(&["acme"]).await.refused(2, "this deletes cached lists of Acme");
+    purge(&["nowhere"]).await.refused(1, "workspace with data: Acme, Lab");
+    purge(&["acme"]).await.refused(2, "not deleted: cached lists of Acme");
     assert!(holds(state.path(), "FOUND-in-Acme"));
     let purged = purge(&["1", "--yes-delete", "Acme"]).await;
     assert_eq!((purged.code, purged.out.as_str()), (0, "deleted: cached lists of Acme\n"), "{purged:?}");

@@ -32,7 +32,7 @@ async fn backup_of_running_service_restores_its_data_and_keys() {
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");
     }
     let error = back_up_dir(&open(&from), &backup, true).await.unwrap_err().to_string();
-    assert!(error.contains("exists already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
 
     restore_dir(&backup, &open(&to), false).await.unwrap();
     let restored = TestService::in_dir(&to).await;

@@ -97,7 +97,7 @@ pub fn size(path: &Path) -> u64 {
 pub fn megabytes(bytes: u64) -> String {
     match bytes {
         1_000_000_000.. => format!("{:.1} GB", bytes as f64 / 1e9),
-        ..50_000 => format!("{} KB", bytes.div_ceil(1000)),
+        ..50_000 => format!("{} kB", bytes.div_ceil(1000)),
         _ => format!("{:.1} MB", bytes as f64 / 1e6),
     }
 }

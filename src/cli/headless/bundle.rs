@@ -24,7 +24,7 @@ use crate::triage::{Bundle, Manifest, Setting};
     mut_arg("workspace", |arg| arg.help("Workspace, by name or id"))
 )]
 pub struct BundleArgs {
-    /// The file; an existing one is overwritten
+    /// Write to this file; an existing file is overwritten
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     // Last, because its heading applies to all later arguments.
@@ -64,7 +64,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
         (bundle.targets, bundle.scans, bundle.findings) = (lists.targets, lists.scans, lists.findings);
     }
     save::overwrite(&args.output, bundle.write().as_bytes())?;
-    note!("{}: {}", args.output.display(), bundle.summary());
+    note!("{} written: {}", args.output.display(), bundle.summary());
     Ok(ExitCode::SUCCESS)
 }
 

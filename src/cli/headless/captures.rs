@@ -50,7 +50,7 @@ enum CapturesCommand {
         /// Logger of the capture, if several loggers have this id
         #[arg(long, value_name = "ID|LABEL")]
         logger: Option<String>,
-        /// Output form
+        /// Output format
         #[arg(long = "as", value_enum, default_value_t = As::Fields)]
         form: As,
     },
@@ -101,7 +101,7 @@ struct CaptureChoice {
     /// Only captures of this logger
     #[arg(long, value_name = "ID|LABEL")]
     logger: Option<String>,
-    /// Only captures that match, in the query language of the dashboard
+    /// Only captures that match this query (see docs/query.md)
     #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Captures))]
     query: Option<Query>,
     /// Only captures with a payload of the payload book

@@ -42,6 +42,10 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
         let message = format!("scans {} and {} have different targets", first.id, second.id);
         return Err(CliError::new(message, "compare scans of one target").into());
     }
+    if first.tool_id != second.tool_id {
+        let message = format!("scans {} and {} used different tools", first.id, second.id);
+        return Err(CliError::new(message, "compare scans of one tool").into());
+    }
     let (before, after) = compare::in_order(first, second);
     let issues = rows.issues();
     let is_listed = |one: &ComparedFinding| all || one.outcome != compare::Outcome::Same;

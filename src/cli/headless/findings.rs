@@ -49,7 +49,7 @@ enum FindingsCommand {
         #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
         id: String,
     },
-    /// Set verdict, severity or tags of findings
+    /// Decide findings: verdict, reason, note, expiry date, severity, tags
     Decide(Box<DecideArgs>),
     /// Export findings with their decisions
     Export(ExportArgs),
@@ -71,7 +71,7 @@ struct ExportArgs {
 /// Selects findings.
 #[derive(Args, Clone, Debug)]
 struct FindingChoice {
-    /// Only findings that match, in the query language of the dashboard
+    /// Only findings that match this query (see docs/query.md)
     #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Findings))]
     query: Option<Query>,
 }
@@ -98,7 +98,7 @@ const LABELS: &[(&str, &str)] = &[
     ("owasp", "OWASP"),
     ("own", "Manual"),
     ("recommendation", "Fix"),
-    ("risk_description", "Why it matters"),
+    ("risk_description", "Impact"),
     ("risk_level", "Risk"),
     ("target_name", "Target"),
     ("task_id", "Scan"),

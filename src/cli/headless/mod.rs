@@ -72,7 +72,7 @@ pub enum HeadlessCommand {
     Reports(reports::ReportsArgs),
     /// HTTP loggers: list, show, create, captures, clear, delete
     Loggers(loggers::LoggersArgs),
-    /// Captured requests with the payloads in them: list, show, export, watch
+    /// Captured requests and their payloads: list, show, export, watch
     Captures(captures::CapturesArgs),
     /// Payload book: new, list
     Payloads(payloads::PayloadsArgs),

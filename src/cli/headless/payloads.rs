@@ -41,7 +41,7 @@ enum PayloadsCommand {
     /// List payloads with their hits, oldest first
     #[command(after_help = "Example:\n  scandeck payloads list --query 'is:waiting made<7d'")]
     List {
-        /// Only payloads that match, in the query language of the dashboard
+        /// Only payloads that match this query (see docs/query.md)
         #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Payloads))]
         query: Option<Query>,
         /// Only payloads with hits

@@ -152,8 +152,8 @@ fn is_confirmed(workspace: &str, summary: &PurgeSummary, given: Option<&str>) ->
             line
         }
         None => {
-            let message = format!("this deletes {}", summary.phrase());
-            return Err(CliError::usage(message, "confirm with --yes-delete NAME").into());
+            let message = format!("not deleted: {}", summary.phrase());
+            return Err(CliError::usage(message, "add --yes-delete NAME to confirm").into());
         }
     };
     Ok(typed.trim() == workspace.trim())

@@ -85,7 +85,7 @@ struct CreateArgs {
     /// include_accepted, include_fixed, include_tool_configuration
     #[arg(long, value_name = "NAME=BOOL")]
     filter: Vec<String>,
-    /// URL that receives a JSON notice when the report is ready
+    /// URL that receives a JSON notification when the report is ready
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
 }

@@ -60,7 +60,7 @@ enum ScansCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// Compare the findings of two scans: new, absent, changed, not retested
+    /// Compare the findings of two scans: new, absent, changed, not retested; with --all also those still found
     #[command(after_help = "Example:\n  scandeck scans diff 14 12")]
     Diff {
         /// Scan id
@@ -79,7 +79,7 @@ enum ScansCommand {
         /// Save as PDF, if the service supports it
         #[arg(long, requires = "output")]
         pdf: bool,
-        /// File of the PDF
+        /// Write the PDF to this file
         #[arg(short, long, value_name = "FILE", requires = "pdf")]
         output: Option<PathBuf>,
     },
@@ -97,10 +97,10 @@ enum ScansCommand {
     Tests {
         /// Scan id
         id: ScanId,
-        /// `finding`: only tests with a finding; `scan`: only tests without one
+        /// `finding`: only tests that reported a finding; `scan`: only the other tests
         #[arg(long, value_name = "KIND", value_parser = ResourceType::known)]
         resource_type: Option<ResourceType>,
-        /// Only tests of this scan or finding, depending on --resource-type
+        /// Only tests of the scan or finding with this id; --resource-type selects which
         #[arg(long, value_name = "ID", value_parser = id, requires = "resource_type")]
         resource_id: Option<i64>,
     },
@@ -114,7 +114,7 @@ struct ListArgs {
     /// Only scans of this target
     #[arg(long, value_name = "NAME|ID")]
     target: Option<String>,
-    /// Only scans in this state, such as running, finished, "failed to start"
+    /// Only scans with this status, such as running, finished, "failed to start"
     #[arg(long, value_name = "STATUS", value_parser = ScanStatus::known)]
     status: Option<ScanStatus>,
     /// Only scans that started at this time (UTC) or later

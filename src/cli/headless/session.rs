@@ -132,7 +132,7 @@ impl HeadlessSession {
         if yes {
             return Ok(());
         }
-        Err(CliError::usage(format!("this deletes {object}"), "confirm with --yes"))
+        Err(CliError::usage(format!("not deleted: {object}"), "add --yes to confirm"))
     }
 
     /// The selected workspace, or all.

@@ -41,13 +41,13 @@ pub struct StartArgs {
     /// VPN profile, or `none`
     #[arg(long, value_name = "UUID")]
     vpn_profile: Option<String>,
-    /// URL to which the service sends a report at the end of the scan
+    /// URL that receives the report when the scan ends
     #[arg(long, value_name = "URL")]
     callback_url: Option<String>,
     /// Format of the report for --callback-url
     #[arg(long, value_name = "FORMAT", requires = "callback_url")]
     callback_format: Option<String>,
-    /// Wait for the end of the scan; exit code 4 unless it finishes
+    /// Wait until the scan has ended; exit code 4 unless its status is finished
     #[arg(long)]
     wait: bool,
     /// Wait; exit code 3 when a finding of this scan matches

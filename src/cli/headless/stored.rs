@@ -108,7 +108,7 @@ pub fn no_data(names: &[Shared], name: &str) -> CliError {
     let names: Vec<&str> = names.iter().map(|one| one.as_str()).filter(|one| !one.is_empty()).collect();
     let hint = match names.is_empty() {
         true => "check the name and --base-url: this machine has no data about the service".to_owned(),
-        false => format!("workspaces with data: {}", names.join(", ")),
+        false => format!("use the name of a workspace with data: {}", names.join(", ")),
     };
     CliError::new(format!("no data about workspace {name:?}"), hint)
 }

@@ -80,9 +80,11 @@ async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result
         return Err(CliError::new(message, "correct the lines, or remove --strict").into());
     }
     if read.events.is_empty() && !read.bad.is_empty() {
-        return Err(
-            CliError::new("no valid line: nothing was imported", "use a file of `scandeck triage export`").into()
-        );
+        return Err(CliError::new(
+            "no valid line: nothing was imported",
+            "use a file written by `scandeck triage export`",
+        )
+        .into());
     }
     let (mut store, state) = decisions::open_writable(&stored_service(args)?.memory).await?;
     let mut new = read.events.clone();

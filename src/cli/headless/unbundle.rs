@@ -67,7 +67,12 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     if out.json {
         out.value(&serde_json::json!({"workspace": workspace, "taken": new, "known": bundle.events.len() - new}))?;
     } else {
-        out.line(&format!("{workspace}: {}; {} imported", bundle.summary(), plural(new, "decision")))?;
+        out.line(&format!(
+            "bundle of {workspace} stored ({}): {} imported, {} already stored",
+            bundle.summary(),
+            plural(new, "decision"),
+            bundle.events.len() - new
+        ))?;
     }
     if *bundle.manifest.alias != *service.config.alias {
         note!(

@@ -31,7 +31,7 @@ pub struct RestoreArgs {
     /// Directory of the backup
     #[arg(value_name = "BACKUP")]
     from: PathBuf,
-    /// Replace an existing database; keeps a copy
+    /// Replace an existing database, of which a copy is kept
     #[arg(long)]
     replace: bool,
 }

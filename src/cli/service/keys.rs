@@ -51,7 +51,7 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
                     note!("key `{name}` added with the role {role}; only its hash is stored");
                     stdio::print(format!("{key}\n").as_bytes())?;
                 }
-                None => bail!("key `{name}` exists already; choose another name, or revoke it first"),
+                None => bail!("key `{name}` already exists; choose another name, or revoke this key first"),
             }
         }
         KeysCommand::List => {

@@ -23,15 +23,15 @@ pub use data_dir::DataDirArg;
 
 #[derive(Subcommand, Debug)]
 pub enum ServiceCommand {
-    /// Run the service alone, in the foreground
+    /// Run the scanning service in the foreground, without the dashboard
     Serve(Box<serve::ServeArgs>),
     /// Show whether a local service runs, its addresses and its scans; exit code 1 if none runs
     #[command(after_help = "Example:\n  scandeck status")]
     Status(DataDirArg),
-    /// Stop the local service; running scans restart when it starts again; exit code 0 even if no service runs
+    /// Stop the local service; its scans restart at the next start; exit code 0 even if no service runs
     #[command(after_help = "Example:\n  scandeck stop")]
     Stop(DataDirArg),
-    /// Copy the data of the local service to a new directory, also while it runs
+    /// Back up the local service to a new directory, also while it runs
     Backup(backup::BackupArgs),
     /// Restore a backup of the local service
     Restore(backup::RestoreArgs),

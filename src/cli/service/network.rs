@@ -17,7 +17,7 @@ pub struct NetworkArgs {
     /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Address or network of a reverse proxy with TLS, whose X-Forwarded-For is used; repeatable
+    /// Reverse proxy with TLS whose X-Forwarded-For is trusted: address or network; repeatable
     #[arg(long, value_name = "NETWORK", value_parser = proxy)]
     behind_proxy: Vec<IpNet>,
     /// Allow other machines to use the API over plain HTTP

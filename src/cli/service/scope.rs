@@ -192,18 +192,18 @@ fn warn_of_denials(file: &ScopeFile, targets: &[Pattern]) -> anyhow::Result<()> 
 fn changed(verb: &str, ReplacedEntry { old, new }: &ReplacedEntry) -> String {
     let until = match (old.until, new.until) {
         (None, None) => None,
-        (old, Some(new)) if old == Some(new) => Some(format!("--until {new} kept")),
+        (old, Some(new)) if old == Some(new) => Some(format!("expiry date {new} unchanged")),
         (_, Some(new)) => Some(format!("now until {new}")),
         (Some(old), None) => Some(format!("--until {old} is over and was removed")),
     };
     let note = match new.note == old.note {
         true if new.note.is_empty() => None,
-        true => Some(format!("note kept: {}", text::clean(&new.note))),
+        true => Some(format!("note unchanged: {}", text::clean(&new.note))),
         false => Some("note replaced".to_owned()),
     };
     let changes: Vec<String> = until.into_iter().chain(note).collect();
     let changes = if changes.is_empty() { "nothing changed".to_owned() } else { changes.join(", ") };
-    format!("{} was {verb} already: {changes}", new.target)
+    format!("{} was already {verb}: {changes}", new.target)
 }
 
 fn entries(targets: &[Pattern], until: Option<Date>, note: &str) -> Vec<ScopeEntry> {
@@ -297,9 +297,12 @@ mod tests {
     fn changed_entry_names_kept_and_lost_values() {
         let old: ScopeEntry = toml::from_str("target = \"b.test\"\nuntil = \"2026-12-31\"\nnote = \"SOW 1\"").unwrap();
         let changed = |new: ScopeEntry| changed("allowed", &ReplacedEntry { old: old.clone(), new });
-        assert_eq!(changed(old.clone()), "b.test was allowed already: --until 2026-12-31 kept, note kept: SOW 1");
+        assert_eq!(
+            changed(old.clone()),
+            "b.test was already allowed: expiry date 2026-12-31 unchanged, note unchanged: SOW 1"
+        );
         let later = ScopeEntry { until: Some("2027-01-31".parse().unwrap()), note: "SOW 2".into(), ..old.clone() };
-        assert_eq!(changed(later), "b.test was allowed already: now until 2027-01-31, note replaced");
+        assert_eq!(changed(later), "b.test was already allowed: now until 2027-01-31, note replaced");
         let over = changed(ScopeEntry { until: None, ..old.clone() });
         assert!(over.contains("--until 2026-12-31 is over and was removed"), "{over}");
     }

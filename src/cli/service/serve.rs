@@ -48,7 +48,7 @@ pub struct ServeArgs {
     /// Size at which the audit log (DIR/audit.jsonl) is rotated; five older files are kept
     #[arg(long, value_name = "BYTES", default_value_t = 10_485_760, value_parser = |text: &str| at_least(65_536_u64, text))]
     audit_bytes: u64,
-    /// Public base of the logger URLs, for a proxy or tunnel
+    /// Public base URL of the loggers, behind a proxy or tunnel
     #[arg(long, value_name = "URL", value_parser = web_url)]
     logger_url: Option<Url>,
     /// File with the API key, created (0600) if missing [default: DIR/key]
@@ -72,7 +72,7 @@ pub struct ServeArgs {
     /// Maximum number of concurrent scans
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one::<usize>)]
     scans_at_once: usize,
-    /// Name server of scans, instead of the resolver of the system
+    /// Name server for scans, instead of the system resolver
     #[arg(long, value_name = "IP:PORT", value_parser = name_server)]
     dns_server: Option<SocketAddr>,
     /// Maximum number of requests that a logger records
@@ -84,10 +84,10 @@ pub struct ServeArgs {
     /// Maximum size of the requests that a logger records, with headers and bodies
     #[arg(long, value_name = "BYTES", default_value_t = 67_108_864, value_parser = at_least_one::<i64>)]
     logger_bytes: i64,
-    /// Requests without a valid key, per minute and client address (then 429)
+    /// Most requests without a valid key per minute and client address (then 429)
     #[arg(long, value_name = "N", default_value_t = 60)]
     wrong_keys: u32,
-    /// Current workspace: for new items, and for the list of scans without workspace_id
+    /// Current workspace: the default for new items and for GET /scans
     #[arg(long, value_name = "ID")]
     current_workspace: Option<WorkspaceId>,
     #[command(flatten)]

@@ -171,7 +171,7 @@ fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     let changes = if changed == 1 { "changes" } else { "change" };
     let prompt = Prompt::new(question, then)
         .with_line(format!("{} {matches} now, {changed} {changes}.", plural(now, "finding")))
-        .with_line("Manual decisions override rules. Undo removes the rule.");
+        .with_line("Manual decisions take precedence over rules. Undo removes the rule.");
     model.open_prompt(prompt);
     Ok(())
 }
@@ -203,7 +203,7 @@ fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result
         Some(Baseline::Day(day)) => format!("baseline set: {day}"),
         Some(Baseline::Scans(scans)) => {
             let ids: Vec<String> = scans.iter().map(ToString::to_string).collect();
-            format!("baseline set: scans {}", ids.join(", "))
+            format!("baseline set: {} {}", if ids.len() == 1 { "scan" } else { "scans" }, ids.join(", "))
         }
     };
     model.record(vec![(Subject::Workspace, Change::Baseline(baseline))], effects).ok_or("decisions cannot be saved")?;

@@ -44,7 +44,7 @@ actions! {
     /// Views and panes: which of them is on the screen and has the keys.
     ViewAction(View) {
         Help "help" "keys" "show every key; type to filter";
-        Back "back" "" "close the top layer";
+        Back "back" "" "close the menu, form or view in front";
         Quit "quit" "quit" "close this view; at top level, quit scandeck";
         NextPane "next_pane" "pane" "next pane";
         PreviousPane "previous_pane" "" "previous pane";
@@ -104,8 +104,8 @@ actions! {
         Curl "copy_curl" "curl" "copy the API request as curl, with the key from $SCANDECK_API_KEY";
         Json "copy_json" "JSON" "copy JSON";
         Command "copy_command" "command" "copy the command that prints this list";
-        File "copy_file" "to a file" "write JSON to a file in the current directory";
-        Shapes "copy_payload" "payload …" "copy the payload in a shape";
+        File "copy_file" "JSON to file" "write JSON to a file in the current directory";
+        Shapes "copy_payload" "payload …" "copy the payload as …: a third key selects the shape";
         Raw "copy_raw" "raw HTTP" "copy the raw HTTP of a capture";
     }
     /// While a plot is open.
@@ -127,14 +127,14 @@ actions! {
     }
     /// `b`, then by what.
     GroupAction(Group) {
-        Class "group_class" "class" "group by class, to decide a class at once";
+        Class "group_class" "class" "group by class; one key decides a class";
         Target "group_target" "target" "group by target";
         Cve "group_cve" "CVE" "group by first CVE";
         Cwe "group_cwe" "CWE" "group by CWE";
         Owasp "group_owasp" "OWASP" "group by OWASP category";
         Port "group_port" "port" "group by port";
         Now "group_now" "retest board" "open the retest board, grouped by current status";
-        Payload "group_payload" "payload" "group by payload, with the hits of each";
+        Payload "group_payload" "payload" "group by payload; headers show the hits";
         Source "group_source" "source" "group by source address";
         Logger "group_logger" "logger" "group by logger";
         None "group_none" "none" "remove the groups";
@@ -167,7 +167,7 @@ actions! {
         Fold "fold" "" "JSON: fold or unfold the object or array at the cursor";
         Pager "pager" "" "open this text in $PAGER";
         Shown "shown" "" "next display mode: wrapped, unwrapped; bodies decoded, raw, hex";
-        MarkThis "mark_this" "" "mark this item";
+        MarkThis "mark_this" "" "mark or unmark the shown row";
         TabLeft "tab_left" "" "previous tab; on the first tab, close the detail";
         TabRight "tab_right" "" "next tab";
         ScrollLeft "scroll_left" "" "long lines: left";
@@ -179,7 +179,7 @@ actions! {
     /// The row under the cursor, or the marked rows.
     ItemAction(Item) {
         New "new" "new" "create an item; in captures and findings, a manual finding";
-        Edit "edit" "edit" "edit this item";
+        Edit "edit" "edit" "edit the selected row";
         Delete "delete" "delete" "delete, after a confirmation";
         Scan "scan" "scan" "scan this target, or every marked one";
         Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
@@ -234,15 +234,15 @@ actions! {
         Skip "review_skip" "skip" "skip this card";
         Back "review_back" "back" "previous card";
         Exclude "review_leave_out" "" "on the tab Affected: exclude or include this finding";
-        End "review_end" "stop" "stop, and show the summary of the decisions";
-        Close "review_close" "" "on the summary: end the review";
+        End "review_end" "stop" "show the summary of the decisions, where the review can be ended";
+        Close "review_close" "" "end the review";
     }
     /// The fields of a form.
     FormAction(Form) {
         NextField "next_field" "next" "next field";
         PreviousField "previous_field" "" "previous field";
-        FieldDown "field_down" "" "down in a field of several lines, else the next field";
-        FieldUp "field_up" "" "up in a field of several lines, else the previous field";
+        FieldDown "field_down" "" "down in multi-line text, else the next field";
+        FieldUp "field_up" "" "up in multi-line text, else the previous field";
         Enter "enter" "" "next field; in multi-line text, a new line; on the button, submit";
         Send "send" "submit" "submit the form";
         ChoiceLeft "choice_left" "" "previous choice; in a text: left";
@@ -254,14 +254,14 @@ actions! {
     EditAction(Edit) {
         Close "close" "close" "cancel";
         Yes "yes" "yes" "yes; some prompts require enter instead and show the key";
-        IncludeHidden "take_hidden" "all" "include the marked rows that the filter hides, or the other action of the prompt";
+        IncludeHidden "take_hidden" "all" "include hidden marked rows, or choose the second action of the prompt";
         Accept "accept" "accept" "accept the input";
         Complete "complete" "" "complete the input with the next suggestion";
         CompleteBack "complete_back" "" "complete the input with the previous suggestion";
-        LineDown "line_down" "" "down, while typing; in a filter: a later query";
-        LineUp "line_up" "" "up, while typing; in a filter: an earlier query";
-        LinePageDown "line_page_down" "" "a page down, while typing";
-        LinePageUp "line_page_up" "" "a page up, while typing";
+        LineDown "line_down" "" "next suggestion; in a filter: a later query";
+        LineUp "line_up" "" "previous suggestion; in a filter: an earlier query";
+        LinePageDown "line_page_down" "" "next page of suggestions";
+        LinePageUp "line_page_up" "" "previous page of suggestions";
     }
     /// The first-start question.
     SetupAction(Setup) {

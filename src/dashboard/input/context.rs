@@ -35,7 +35,7 @@ contexts! {
     /// After `y`.
     Copy "copy" "{}, then";
     /// After `y p`.
-    Shape "shape" "{}, then: a payload as";
+    Shape "shape" "{}, then the payload shape";
     /// After `b` in the findings.
     Group "group" "{}, then";
     /// After `b` in the captures.
@@ -83,7 +83,7 @@ contexts! {
     /// A prompt that waits for an answer.
     Prompt "prompts" "Prompts";
     /// A line is typed: filter, search, or the filter of the help.
-    Line "line" "While a line is typed";
+    Line "line" "Input line";
     /// The first-start question.
     Setup "setup" "First start";
 }

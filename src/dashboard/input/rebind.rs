@@ -198,7 +198,7 @@ mod tests {
         let target = Action::named("go_target").unwrap();
         assert_eq!(keymap.label(Context::Go, target), "space t");
         assert_eq!(Keymap::builtin().label(Context::Go, target), "gt");
-        assert_eq!(Keymap::builtin().title(Context::Shape), "yp, then: a payload as");
+        assert_eq!(Keymap::builtin().title(Context::Shape), "yp, then the payload shape");
         assert_eq!(keymap.action(&FINDINGS, KeyChord::char(' ')), Some(Action::App(AppAction::GoPrefix)));
     }
 

@@ -167,7 +167,7 @@ impl Model {
         let token = payload.map(|payload| payload.token.to_string()).unwrap_or_default();
         let of = |text: fn(&Payload) -> &Shared| payload.map(|payload| text(payload).to_string()).unwrap_or_default();
         let (event, title) = match why {
-            AlertReason::Alert(query) => ("alert", format!("alert {query}")),
+            AlertReason::Alert(query) => ("alert", format!("alert rule `{query}`")),
             AlertReason::Awaited => ("wait", "awaited request".to_owned()),
             AlertReason::Payload => ("payload", "payload hit".to_owned()),
         };

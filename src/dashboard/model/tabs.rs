@@ -75,7 +75,7 @@ impl Model {
     pub fn save_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
         let (name, query) = (name.trim(), self.lists.findings.filter.trim().to_owned());
         if name.is_empty() {
-            return Err("name is missing".to_owned());
+            return Err("tab name is missing".to_owned());
         }
         if query.is_empty() {
             return Err("no filter to save".to_owned());
@@ -111,7 +111,7 @@ impl Model {
     pub fn rename_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Result<String, String> {
         let (name, at) = (name.trim(), self.current_tab()?);
         if name.is_empty() {
-            return Err("name is missing".to_owned());
+            return Err("tab name is missing".to_owned());
         }
         let taken = |(other, saved): (usize, &Saved)| other != at && saved.name.eq_ignore_ascii_case(name);
         if self.settings.tabs.saved.iter().enumerate().any(taken) {

@@ -167,13 +167,13 @@ impl Model {
         }
         if places.iter().all(|place| *place == Context::Lists) {
             let back = self.key_label(Context::Everywhere, Action::View(ViewAction::Back));
-            return Some(format!("only in a list; {back} goes back"));
+            return Some(format!("only in a list · {back} goes back"));
         }
         if let [place] = places.as_slice()
             && let Some(view @ Action::View(_)) = Action::named(place.name())
         {
             let key = self.key_label(Context::Everywhere, view);
-            return Some(format!("only in {}; {key} opens it", place.title()));
+            return Some(format!("only in {} · {key} shows it", place.title()));
         }
         let names: Vec<&str> = places.iter().map(|place| place.title()).collect();
         Some(format!("only in: {}", names.join(", ")))

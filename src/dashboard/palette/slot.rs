@@ -106,7 +106,7 @@ impl fmt::Display for ArgumentShape {
             Self::PayloadBook => f.write_str("QUERY|COUNT FILE [shape=SHAPE]"),
             Self::Finding => f.write_str("ID|WORDS"),
             Self::Details => f.write_str("KEY=VALUE…"),
-            Self::Tags => f.write_str("[+]TAG -TAG"),
+            Self::Tags => f.write_str("+TAG… -TAG…"),
             Self::Choice(_, name) => f.write_str(name),
             Self::Baseline => f.write_str("DATE|SCANS|none"),
         }

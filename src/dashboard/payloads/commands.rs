@@ -76,7 +76,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         "alerts",
         |model, _, _| {
             match model.captures.signals.alerts.is_empty() {
-                true => model.notify(Tone::Plain, "no alert rules: `:alert QUERY` adds one"),
+                true => model.notify(Tone::Plain, "no alert rules · `:alert QUERY` adds one"),
                 false => model.overlay.modals.push(Modal::Alerts(PopUpList::default())),
             }
             Ok(())

@@ -37,7 +37,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         columns: &columns,
         note: note(cx),
         invitation: match cx.model.data.loggers.value().is_some_and(|loggers| loggers.is_empty()) {
-            false => format!("no payloads: {new} in any pane creates and copies one"),
+            false => format!("no payloads · {new} in any pane creates and copies one"),
             true => {
                 let loggers = cx.model.logger_keys();
                 let create = key(cx, Context::Loggers, Action::Item(ItemAction::New));

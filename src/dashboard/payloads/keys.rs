@@ -136,7 +136,7 @@ fn current_logger(model: &Model) -> Result<&Logger, String> {
         true => {
             let show = model.logger_keys();
             let new = model.key_label(Context::Loggers, Action::Item(ItemAction::New));
-            format!("{REFUSED}no loggers; {show} then {new} creates one")
+            format!("{REFUSED}no loggers · {show}, then {new} creates a logger")
         }
         false => format!("{REFUSED}every logger has ended; create a new one"),
     })
@@ -169,7 +169,7 @@ pub(crate) fn handle_drawn(
             let key = model.keyboard.keymap.key_of(Context::Payloads, edit).unwrap_or_default();
             let about = [&first.finding_name, &first.target].into_iter().find(|text| !text.is_empty());
             let about = about.map(|text| format!(" for \"{text}\"")).unwrap_or_default();
-            model.notify(Tone::Plain, format!("payload created{about} · {key} edits its placement"));
+            model.notify(Tone::Plain, format!("payload created{about} · {key} edits the placement"));
         }
         Some(name) => {
             let lines: String =
@@ -243,7 +243,7 @@ pub(crate) fn to_captures(model: &mut Model) {
     match here {
         _ if hits == 0 && !model.captures.payloads.counted => model.notify(Tone::Plain, "hits not counted yet"),
         _ if hits == 0 => {
-            model.notify(Tone::Plain, format!("no hits yet; `:wait payload {token}` alerts on the next hit"))
+            model.notify(Tone::Plain, format!("no hits yet · `:wait payload {token}` alerts on the next hit"))
         }
         0 => model.notify(Tone::Plain, format!("{}, none loaded · {archived}", plural(hits as usize, "hit"))),
         _ => {

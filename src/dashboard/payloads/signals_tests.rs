@@ -125,7 +125,7 @@ fn alert_rule_alerts_until_off_or_deleted() {
     assert!(stored.iter().any(|effect| matches!(effect, Effect::RememberOne { of: "alert", .. })), "{stored:?}");
     let signals = app.hit(9, None);
     assert_eq!((signals.len(), fact(&signals[0], "event")), (1, "alert"));
-    assert_eq!(signals[0].title, "alert from:203.0.113.* method:get");
+    assert_eq!(signals[0].title, "alert rule `from:203.0.113.* method:get`");
     app.keys(": 'alerts' enter space esc");
     app.pass(5);
     assert!(app.hit(10, None).is_empty(), "off");

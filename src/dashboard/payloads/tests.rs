@@ -32,7 +32,7 @@ fn new_payload_is_copied_and_stores_finding_and_target() {
         ("Acme", "ann@test", "probe")
     );
     assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_some());
-    assert!(app.notices().contains("payload created for \"Private key\" · e edits its placement"), "{}", app.notices());
+    assert!(app.notices().contains("payload created for \"Private key\" · e edits the placement"), "{}", app.notices());
     assert_eq!(app.model.captures.oob.book.len(), 1);
 }
 
@@ -164,7 +164,7 @@ fn payload_book_opens_captures_finding_and_target() {
 fn enter_in_book_reports_hits_not_loaded_and_esc_returns() {
     let mut app = TestDashboard::new();
     app.keys("3 p g p enter");
-    assert!(app.notices().contains("no hits yet; `:wait payload aaaaaaaaaaab`"), "{}", app.notices());
+    assert!(app.notices().contains("no hits yet · `:wait payload aaaaaaaaaaab`"), "{}", app.notices());
     app.counted(&[(1, 5)]);
     app.keys("enter");
     let none = "5 hits, none loaded · `scandeck captures list --query payload:aaaaaaaaaaab`";
@@ -206,7 +206,7 @@ fn enter_on_payload_of_deleted_logger_shows_its_archived_captures() {
     app.keys("3 5");
     assert_eq!(app.model.navigation.focus.pane, Pane::Captures);
     app.keys("p");
-    assert!(app.notices().contains("no loggers; 5 h then n creates one"), "{}", app.notices());
+    assert!(app.notices().contains("no loggers · 5 h, then n creates a logger"), "{}", app.notices());
     app.keys("h");
     assert_eq!(app.model.navigation.focus.pane, Pane::Loggers);
     app.model.data.captures = Default::default();

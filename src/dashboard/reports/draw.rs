@@ -25,7 +25,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let pane = ListPane {
         columns: COLUMNS,
         invitation: format!(
-            "no reports of the service: {new} creates one; in findings or scans, {report} does\n\
+            "no reports of the service · {new} creates one · {report} in findings or scans\n\
              reports by scandeck are files in the current directory"
         ),
         ..pane_of::<Report>(cx)

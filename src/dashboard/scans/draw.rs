@@ -39,7 +39,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let pane = ListPane {
         columns: &columns,
         note: counts(cx),
-        invitation: format!("no scans: {new} starts one, {start} on a target scans it"),
+        invitation: format!("no scans · {new} starts a scan, {start} on a target scans it"),
         ..pane_of::<Scan>(cx)
     };
     draw_table::<Scan>(cx, buf, slot, cache, pane, |scan, widths| {

@@ -22,7 +22,7 @@ pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mu
         Some(Action::Item(ItemAction::Delete)) => {
             let question = format!("Delete alert rule {}?", chosen.query);
             let prompt = Prompt::new(question, Then::DeleteAlert(chosen.query));
-            model.open_prompt(prompt.with_line("Captures that match it no longer alert."));
+            model.open_prompt(prompt.with_line("Matching captures no longer alert."));
         }
         // The list has no other actions.
         Some(_) | None => {}

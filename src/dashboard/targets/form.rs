@@ -142,7 +142,7 @@ fn kind(line: &str) -> Result<TargetType, String> {
         && port.parse::<u16>().is_ok()
         && !host.is_empty()
     {
-        return Err(format!("use http://{line}/ for a port"));
+        return Err("a port needs a URL: use http://HOST:PORT/".to_owned());
     }
     if is_name(&lower) {
         return Ok(TargetType::Hostname);
@@ -222,10 +222,11 @@ pub(crate) fn scope_prompt<'a>(refused: impl Iterator<Item = (&'a Job, &'a Probl
     }
     let question = match names.as_slice() {
         [] => return None,
-        all => format!("Add {} to the scope file and to the targets?", plural(all.len(), "target")),
+        all => format!("Add {} to the scope file?", plural(all.len(), "target")),
     };
     let prompt = Prompt::new(question, Then::AddToScope(names));
-    let prompt = prompt.with_line("Scan only systems for which you have permission.").with_line(named);
+    let prompt =
+        prompt.with_line("Then they are added here. Scan only systems for which you have permission.").with_line(named);
     Some(prompt.with_word(count.to_string(), "the number of targets"))
 }
 

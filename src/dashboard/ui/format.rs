@@ -183,6 +183,6 @@ mod tests {
         let short: String =
             risk_counts_in(Theme::default(), [Some(3); 5], 8).iter().map(|s| s.content.clone()).collect();
         assert_eq!(short, "◆3 ▲3 +9");
-        assert_eq!(thousands(1_234_567), "1 234 567");
+        assert_eq!(thousands(1_234_567), "1,234,567");
     }
 }

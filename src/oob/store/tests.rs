@@ -248,7 +248,7 @@ async fn broken_file_is_set_aside_and_readable_rows_are_rescued() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
     let mut opened = open(temp.path()).await;
-    assert!(opened.notes.iter().any(|note| note.contains("2 000 captures and 0 payloads")), "{:?}", opened.notes);
+    assert!(opened.notes.iter().any(|note| note.contains("2,000 captures and 0 payloads")), "{:?}", opened.notes);
     assert_eq!(opened.store.captures_of("Acme").await.unwrap().len(), 2000);
     assert_eq!(fs::read(temp.path().join("captures.db.broken-1")).unwrap(), bytes, "untouched");
 }

@@ -27,7 +27,7 @@ fn workspace(endpoint: &Endpoint) -> &'static str {
             "Only scans of this workspace. Default: the current workspace of the service (`serve --current-workspace`)."
         }
         _ if endpoint.method == Method::POST => {
-            "The workspace. Default: that of the body, then the current workspace (`serve --current-workspace`)."
+            "The workspace. Default: `workspace_id` of the body, else the current workspace (`serve --current-workspace`)."
         }
         "/targets" => "Only targets of this workspace. Default: all workspaces.",
         "/findings" => "Only findings of this workspace. Default: all workspaces.",
@@ -75,7 +75,7 @@ fn start_time() -> Value {
         "type": "object",
         "properties": {"from": end("The earliest start."), "to": end("The latest start.")},
     });
-    let description = "Only scans that start in this interval; for a waiting scan, the time of its creation counts: \
+    let description = "Only scans that started in this interval (waiting scans: were created). Forms: \
         `start_time[from]=2026-11-21` and `start_time[to]=2026-11-22`. Also accepted: `from=` and `to=`, or \
         `start_time={\"from\":\"2026-11-21\"}`. Times are `YYYY-MM-DD`, `YYYY-MM-DD HH:MM:SS` in UTC, or RFC 3339.";
     let mut parameter = parameter("start_time", "query", &schema, description);

@@ -37,7 +37,7 @@ const ERRORS: &[ErrorResponse] = &[
     error(
         403,
         "Forbidden",
-        "The target is out of scope, the limit of targets is reached, the role of the key is too low, the Host header is \
+        "The target is out of scope, the limit of targets is reached, the role of the key does not permit the request, the Host header is \
          not allowed, or the item is read-only.",
         "192.0.2.1 is out of scope; `scandeck scope add 192.0.2.1` permits it (allowed: loopback and this host)",
     ),
@@ -48,7 +48,7 @@ const ERRORS: &[ErrorResponse] = &[
             405,
             "MethodNotAllowed",
             "The path exists, but not with this method.",
-            "PATCH is not allowed at /api/v2/scans",
+            "PATCH is not allowed for /api/v2/scans",
         )
     },
     error(
@@ -72,7 +72,7 @@ const ERRORS: &[ErrorResponse] = &[
         "UnprocessableContent",
         "Scans and reports: a field has the wrong JSON type. Loggers: a field is missing or not accepted. Workspaces and \
          targets use 400.",
-        "label: must not be empty",
+        "label is required",
     ),
     ErrorResponse {
         headers: &["retry-after", "x-ratelimit-reset"],

@@ -73,7 +73,7 @@ fn check_label(label: &str) -> RouteResult<()> {
     match label.len() {
         1..=100 if label.bytes().all(fits) => Ok(()),
         1..=100 => Err(ApiError::unprocessable("label: only letters, digits, `-`, `_` and `.` are allowed")),
-        0 => Err(ApiError::unprocessable("label: must not be empty")),
+        0 => Err(ApiError::unprocessable("label is required")),
         _ => Err(ApiError::unprocessable("label: at most 100 characters are allowed")),
     }
 }

@@ -95,7 +95,11 @@ fn sort(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
 
 fn run_custom(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let name = args.text().unwrap_or_default();
-    let action = model.keyboard.keymap.custom(&name).ok_or_else(|| format!("no [[commands]] entry `{name}`"))?;
+    let action = model
+        .keyboard
+        .keymap
+        .custom(&name)
+        .ok_or_else(|| format!("no command `{name}` in [[commands]] of the configuration"))?;
     match model.off(Action::Custom(action)) {
         Some(why) => Err(format!("{name} is {why}")),
         None => {

@@ -185,7 +185,7 @@ pub(crate) fn disabled_command_is_listed_with_reason() {
     app.keys("esc");
     let mut app = crate::dashboard::core::commands::tests::app();
     app.keys(": 'pause' enter");
-    assert!(app.notices().contains("only in Captures; 5 opens it"), "{}", app.notices());
+    assert!(app.notices().contains("only in Captures · 5 shows it"), "{}", app.notices());
 }
 
 #[test]

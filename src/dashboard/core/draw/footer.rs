@@ -117,7 +117,7 @@ fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
     let entries = cx.model.keyboard.keymap.entries(Context::Review);
     let verdicts = entries.filter(|entry| matches!(entry.action, Action::Verdict(_)));
     let keys: Vec<String> = verdicts.filter_map(|entry| Some(entry.keys.first()?.to_string())).collect();
-    let mut all = vec![Hint::new(keys.join(" "), "decide, next")];
+    let mut all = vec![Hint::new(keys.join(" "), "decide and go on")];
     if review.tab == Tab::Where {
         all.push(of_card(ReviewAction::Exclude, "exclude or include"));
     }

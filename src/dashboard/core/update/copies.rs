@@ -18,7 +18,7 @@ use crate::triage::{IssueId, ListedFinding};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const NOTHING: &str = "nothing to copy from this row";
+const NOTHING: &str = "this row has nothing of this kind to copy";
 
 /// Copies a text of the selected row, or of the marked rows.
 pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut Vec<Effect>) {

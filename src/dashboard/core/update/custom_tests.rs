@@ -48,7 +48,7 @@ fn command_gets_variables_and_json_of_the_selected_or_marked_rows() {
     assert!(capture.input.contains("\"items\":[{") && fact(&capture, "LIST") == "captures", "{}", capture.input);
     assert_eq!(run(dashboard.keys("2 : 'run ticket' enter")).action, one.action);
     dashboard.keys(": 'run other' enter");
-    assert!(dashboard.notices().contains("no [[commands]] entry `other`"), "{}", dashboard.notices());
+    assert!(dashboard.notices().contains("no command `other` in [[commands]]"), "{}", dashboard.notices());
 }
 
 #[test]

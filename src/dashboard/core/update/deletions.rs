@@ -132,7 +132,7 @@ fn question(model: &Model, verb_of_question: &str, verb: &'static str, matter: M
 fn place(model: &Model) -> String {
     match model.session.name.as_str() {
         "" => String::new(),
-        name => format!(" at the service {name}"),
+        name => format!(" at service \"{name}\""),
     }
 }
 

@@ -112,7 +112,7 @@ fn esc_keeps_draft_and_n_restores_it() {
     let mut app = TestDashboard::new();
     app.keys("1 n 'Half' esc");
     assert!(app.model.overlay.modals.is_empty());
-    assert!(app.notices().contains("input kept for the next time"), "{}", app.notices());
+    assert!(app.notices().contains("draft kept"), "{}", app.notices());
     app.keys("n");
     assert_eq!(app.form().text(FieldId::Name), "Half");
 }
@@ -368,7 +368,7 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
         app
     };
     let mut app = refused(true);
-    assert_eq!(app.prompt().question, "Add 2 targets to the scope file and to the targets?");
+    assert_eq!(app.prompt().question, "Add 2 targets to the scope file?");
     assert_eq!(
         app.prompt().lines[0],
         "Scan only systems for which you have permission.",
@@ -434,7 +434,7 @@ fn mark_all_in_a_list_without_rows_says_so() {
 fn draft_of_a_report_is_used_only_for_the_same_rows() {
     let mut app = TestDashboard::new();
     app.keys("3 R left esc");
-    assert!(app.notices().contains("input kept for the next report of these rows"), "{}", app.notices());
+    assert!(app.notices().contains("draft kept for these rows"), "{}", app.notices());
     app.keys("j R");
     assert_eq!(report_content(&app)[0], "scandeck, with decisions");
     app.keys("esc k R");
@@ -480,7 +480,7 @@ fn pasted_base_url_replaces_the_scheme_and_another_choice_removes_the_notice() {
         app.send(Msg::Paste(typed.into()));
         assert_eq!(app.form().text(FieldId::BaseUrl), expected);
         app.keys("esc");
-        assert!(app.notices().contains("input kept for the next time"), "{}", app.notices());
+        assert!(app.notices().contains("draft kept"), "{}", app.notices());
         app.keys("d");
         assert_eq!(app.notices(), "");
     }

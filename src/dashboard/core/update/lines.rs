@@ -8,9 +8,9 @@ use crate::dashboard::text::{Search, TextInput};
 use crate::text;
 
 /// End of the notice about a closed form with input.
-pub(crate) const INPUT_KEPT: &str = ": input kept for the next time";
+pub(crate) const INPUT_KEPT: &str = ": draft kept";
 /// The same for the form of a report, whose input is kept for the rows that it was opened for.
-const INPUT_KEPT_FOR_ROWS: &str = ": input kept for the next report of these rows";
+const INPUT_KEPT_FOR_ROWS: &str = ": draft kept for these rows";
 
 /// Opens the line for the filter of the focused list.
 pub(crate) fn open_filter(model: &mut Model) {

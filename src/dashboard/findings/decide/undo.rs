@@ -165,7 +165,7 @@ fn word(change: &Change) -> String {
         Change::Rule { query, decision } => format!("rule {query}: {}", verdict(decision.verdict)),
         Change::Off(true) => "switched off".to_owned(),
         Change::Off(false) => "switched on".to_owned(),
-        Change::Manual(_) => "manual finding".to_owned(),
+        Change::Manual(manual) => format!("manual finding \"{}\"", manual.name),
         Change::Baseline(None) => "baseline removed".to_owned(),
         Change::Baseline(Some(Baseline::Day(day))) => format!("baseline {day}"),
         Change::Baseline(Some(Baseline::Scans(scans))) => {

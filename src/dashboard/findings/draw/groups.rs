@@ -113,14 +113,20 @@ pub(crate) fn draw_list(
     })
 }
 
-/// `400 in 34 classes, 12 hidden`
+/// `400 findings in 34 classes, 12 hidden`. The group without a value is no CVE, so other fields than class and target count
+/// groups.
 fn sum(shown: usize, groups: usize, total: usize, by: FindingGroupBy) -> String {
     let number = |n: usize| format::thousands(n as u64);
-    let noun = if groups == 1 { by.word() } else { by.plural() };
+    let groups = match by {
+        FindingGroupBy::Class | FindingGroupBy::Target => format::plural(groups, by.word()),
+        FindingGroupBy::Cve | FindingGroupBy::Cwe | FindingGroupBy::Owasp | FindingGroupBy::Port => {
+            format::plural(groups, "group")
+        }
+    };
     let hidden = if shown < total { format!(", {} hidden", number(total - shown)) } else { String::new() };
     match shown {
         0 => String::new(),
-        _ => format!("{} in {} {noun}{hidden}", number(shown), number(groups)),
+        _ => format!("{} in {groups}{hidden}", format::plural(shown, "finding")),
     }
 }
 

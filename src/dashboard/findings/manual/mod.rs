@@ -126,8 +126,9 @@ pub(crate) fn prompt_off(model: &mut Model) {
         many => format!("Delete {} manual findings?", many.len()),
     };
     let off = manual.iter().map(|(id, _)| (Subject::Manual(*id), Change::Off(true))).collect();
-    let mut prompt =
-        Prompt::new(question, Then::Record(off)).with_line("Undo restores them. Nothing is sent to the service.");
+    let what = if manual.len() == 1 { "the finding" } else { "the findings" };
+    let mut prompt = Prompt::new(question, Then::Record(off))
+        .with_line(format!("Undo restores {what}. Nothing is sent to the service."));
     if manual.len() < ids.len() {
         prompt =
             prompt.with_line(format!("{} of the service not deleted.", plural(ids.len() - manual.len(), "finding")));
@@ -153,7 +154,7 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
         model.lists.findings.select_when_loaded(crate::triage::identity::manual_key(id).into());
         model.lists.captures.clear_marks();
     }
-    model.notify(Tone::Good, format!("saved: {name}"));
+    model.notify(Tone::Good, format!("manual finding \"{name}\" saved"));
 }
 
 impl Model {

@@ -204,7 +204,7 @@ pub(crate) fn show_difference_of(model: &mut Model, read: &[ReadFinding]) {
     let scan = |finding: &ListedFinding| finding.task_id.map_or_else(|| "a scan".to_owned(), |id| model.scan_words(id));
     let mut lines = vec![format!("- {}", scan(before)), format!("+ {}", scan(after)), String::new()];
     let differs = differences(before, after);
-    lines.push(if differs.is_empty() { "no relevant difference".to_owned() } else { differs.join("\n") });
+    lines.push(if differs.is_empty() { "no differences".to_owned() } else { differs.join("\n") });
     lines.extend(changed_lines(&evidence_text(earlier), &evidence_text(later)));
     let title = format!("Differences: {}", after.name);
     model.show_text(title, lines.join("\n"));

@@ -120,7 +120,7 @@ fn resume_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
     let replace = if has_decisions { replace } else { replace.with_enter() };
     Prompt::new(format!("Resume the paused review of {cards} with {findings}?"), Then::ResumeReview)
         .with_line(line)
-        .with_other("new review", replace)
+        .with_other("start a new review", replace)
 }
 
 /// The question before a paused review is replaced. Its decisions remain, its cards do not.

@@ -31,15 +31,15 @@ pub enum FindingGroupBy {
 }
 
 impl FindingGroupBy {
-    /// Head of its column, name of one group, of several, and of the group without a value.
-    fn words(self) -> [&'static str; 4] {
+    /// Head of its column, name of one group, and of the group without a value.
+    fn words(self) -> [&'static str; 3] {
         match self {
-            Self::Class => ["CLASS", "class", "classes", "no class"],
-            Self::Target => ["TARGET", "target", "targets", "no target"],
-            Self::Cve => ["CVE", "CVE", "CVEs", "no CVE"],
-            Self::Cwe => ["CWE", "CWE", "CWEs", "no CWE"],
-            Self::Owasp => ["OWASP", "OWASP", "OWASP categories", "no OWASP category"],
-            Self::Port => ["PORT", "port", "ports", "no port"],
+            Self::Class => ["CLASS", "class", "no class"],
+            Self::Target => ["TARGET", "target", "no target"],
+            Self::Cve => ["CVE", "CVE", "no CVE"],
+            Self::Cwe => ["CWE", "CWE", "no CWE"],
+            Self::Owasp => ["OWASP", "OWASP", "no OWASP category"],
+            Self::Port => ["PORT", "port", "no port"],
         }
     }
 
@@ -51,12 +51,8 @@ impl FindingGroupBy {
         self.words()[1]
     }
 
-    pub fn plural(self) -> &'static str {
-        self.words()[2]
-    }
-
     pub fn none(self) -> &'static str {
-        self.words()[3]
+        self.words()[2]
     }
 }
 

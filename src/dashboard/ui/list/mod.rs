@@ -407,7 +407,7 @@ fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) 
             let hidden = format!("no matches: {} hidden", format::plural(pane.total, "row"));
             let mut lines = vec![words(hidden, theme.text())];
             lines.extend(query_help::why_lines(cx, pane.why));
-            lines.push(words(format!("{back} undoes the last filter step"), theme.dim()));
+            lines.push(words(format!("{back} undoes the last filter change"), theme.dim()));
             lines
         }
     };

@@ -60,9 +60,9 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
     }
 }
 
-/// `risk>=high hides 12`.
+/// `risk>=high hides 12 rows`.
 fn hidden_by(why: &ClauseEffect) -> String {
-    format!("{} hides {}", text::clean(&why.part), format::thousands(why.hides as u64))
+    format!("{} hides {}", text::clean(&why.part), format::plural(why.hides, "row"))
 }
 
 /// For an empty list: the parts of its query without which it would have rows.

@@ -90,7 +90,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         run.info(format!("Not scanned: port {}, which belongs to this service.", ranges(&excluded))).await;
     }
     if ports.is_empty() {
-        return Err(failed("all selected ports are listeners of this service".to_owned()));
+        return Err(failed("all selected ports belong to this service".to_owned()));
     }
     let scan = NmapScan { run, ip, is_udp, is_deep: params.get("scan_type").is_some_and(|kind| kind == "deep") };
     let hostnames: Vec<&str> = if run.address.ip().is_some() { Vec::new() } else { vec![&host] };

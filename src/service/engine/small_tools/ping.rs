@@ -51,7 +51,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
             plural(sent, "connection"),
             plural(ports.len(), "TCP port")
         ),
-        found => format!("{ip} is up: {found} of {} accepted or refused", plural(sent, "TCP connection")),
+        found => format!("{ip} is up: {found} of {} answered", plural(sent, "TCP connection")),
     })
 }
 
@@ -114,7 +114,7 @@ mod tests {
         for (port, response) in [(open, "accepted"), (closed, "refused")] {
             let result = TestScan::new(Tool::PING, "127.0.0.1", json!({"port": port, "count": 2})).run().await;
             result.check();
-            let message = "127.0.0.1 is up: 2 of 2 TCP connections accepted or refused";
+            let message = "127.0.0.1 is up: 2 of 2 TCP connections answered";
             assert_eq!(result.outcome, ScanOutcome::Finished(message.into()));
             let found = result.of("host.up");
             assert!(found.len() == 1 && found[0].evidence.as_json().contains(response), "{port}");

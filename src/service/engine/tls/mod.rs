@@ -484,7 +484,7 @@ impl Server<'_> {
         // Such as `tls.protocol.tls10`.
         let uid = format!("tls.protocol.{version:?}").to_ascii_lowercase();
         let metadata = json!({"version": version.name(), "accepted": answer.accepted, "cipher": answer.cipher});
-        TestDone::new(uid, format!("Support of {}", version.name()), metadata, findings.into_iter().collect())
+        TestDone::new(uid, format!("Support for {}", version.name()), metadata, findings.into_iter().collect())
     }
 
     fn output(&self, answers: &[VersionAnswer], checked: &[certificate::ChainFindings]) -> Value {
@@ -513,7 +513,7 @@ fn handshake_test(one: &VersionAnswer) -> TestDone {
     let name = one.version.name();
     let metadata = json!({"version": name, "accepted": one.answer.accepted, "cipher_suites": one.suites.len()});
     let uid = format!("tls.handshake.{:?}", one.version).to_ascii_lowercase();
-    TestDone::new(uid, format!("Handshakes with {name}"), metadata, Vec::new())
+    TestDone::new(uid, format!("{name} handshakes"), metadata, Vec::new())
 }
 
 /// The chains of these answers and `others`, one for each certificate. Current clients receive the chain of the newest version.

@@ -26,7 +26,7 @@ pub fn mixed(site: &Site) -> Vec<NewFinding> {
     site.finding_of_rows(web::MIXED_CONTENT, &["Page", "Element", "Address"], rows)
 }
 
-/// The start page is delivered over plain HTTP.
+/// The start page is served over plain HTTP.
 pub fn plain_http(site: &Site) -> Vec<NewFinding> {
     if site.is_https() || !site.start.is_success() {
         return Vec::new();

@@ -127,7 +127,7 @@ const CHECKS: &[Check] = &[
     check("web.exposed.debug", "Debug pages and profiles", Files(&exposed::DEBUG)),
     check("web.exposed.api", "Descriptions of APIs", Files(&exposed::API_DESCRIPTION)),
     check("web.exposed.graphql", "GraphQL introspection", Files(&exposed::GRAPHQL)),
-    check("web.exposed.ds_store", "Folder indexes of macOS", Files(&exposed::DS_STORE)),
+    check("web.exposed.ds_store", ".DS_Store files", Files(&exposed::DS_STORE)),
     check("web.exposed.deployment", "Deployment files", Files(&exposed::DEPLOYMENT)),
     check("web.exposed.manifest", "Lists of dependencies", Files(&exposed::MANIFEST)),
     check("web.exposed.log", "Log files", Files(&exposed::LOG)),

@@ -68,7 +68,7 @@ fn new_report() -> Schema {
         "description": "Ids of scans or findings, depending on `source`.",
     });
     let url = text(
-        "An http or https URL in the scope of the service, which receives a JSON notice when the report is ready.",
+        "An http or https URL in the scope of the service, which receives a JSON notification when the report is ready.",
     );
     let url = with(nullable(url), json!({"format": "uri"}));
     let mut schema = request(

@@ -132,7 +132,7 @@ fn new_scan() -> Schema {
             "redirect_level": nullable(choice(RedirectLevel::KNOWN, level)),
         }),
     );
-    schema["properties"]["report_callback"] = or_null("ReportCallback", "A receiver of the report of this scan.");
+    schema["properties"]["report_callback"] = or_null("ReportCallback", "Where to send the report of this scan.");
     schema["properties"]["tool_params"] = or_null("ToolParams", "Parameters of the tool; its defaults when absent.");
     Schema {
         name: "NewScan",

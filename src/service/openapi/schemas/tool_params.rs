@@ -73,7 +73,7 @@ fn website() -> Schema {
 fn spider() -> Schema {
     let fields = json!({
         "approach": nullable(choice(&["auto", "classic", "spa"], "No effect in this service: links in HTML are followed.")),
-        "depth": nullable(with(count("Largest number of links from the start page."), json!({"maximum": 100}))),
+        "depth": nullable(with(count("Maximum link depth from the start page."), json!({"maximum": 100}))),
         "include_urls": nullable(texts("URLs, or paths of the site, that are read too.")),
         "exclude_urls": nullable(texts("Pages whose URLs begin with one of these are not read.")),
     });
@@ -223,7 +223,7 @@ fn ping() -> Schema {
 
 /// The type of a scan whose parameters select what it does.
 fn selection_type() -> Value {
-    let default = "Default: `custom` if a field of a selection is present, else `light`.";
+    let default = "Default: `custom` if a field of a custom scan is present, else `light`.";
     nullable(choice(&["light", "deep", "custom"], default))
 }
 

@@ -56,7 +56,7 @@ fn edit_workspace() -> Schema {
 }
 
 fn target_type() -> Schema {
-    Schema { name: "TargetType", schema: choice(TargetType::KNOWN, "The form of a target."), example: json!("url") }
+    Schema { name: "TargetType", schema: choice(TargetType::KNOWN, "The type of a target."), example: json!("url") }
 }
 
 fn target() -> Schema {

@@ -91,7 +91,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
     let accept = Action::Verdict(VerdictAction::AcceptRisk);
     let of_accept = cx.model.keyboard.keymap.key_of(Context::Decide, accept);
-    let until = of_accept.map_or_else(|| "if accepted: 90 days".to_owned(), |key| format!("{key} sets 90 days"));
+    let until = of_accept.map_or_else(|| "if accepted: 90 days".to_owned(), |key| format!("90 days with {key}"));
     let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
         let (value, style) = match value {
             Some(value) => (text::start(&text::clean(&value), room).into_owned(), cx.theme.strong()),
@@ -148,9 +148,9 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
         lines.push(Line::from(vec![Span::styled(bar, theme.key()), Span::styled(format!(" {name}"), style)]));
     }
     if let Some((found, by_hand)) = menu.preview {
-        lines.push(words(format!("  (a rule; {} now)", text::plural(found, "finding")), theme.text()));
+        lines.push(words(format!("  rule: {} now", text::plural(found, "finding")), theme.text()));
         if by_hand > 0 {
-            lines.push(words(format!("  {by_hand} of them manually decided"), theme.dim()));
+            lines.push(words(format!("  {by_hand} decided manually"), theme.dim()));
         }
     }
     lines.push(Line::from(vec![

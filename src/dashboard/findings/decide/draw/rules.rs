@@ -8,7 +8,7 @@ use ratatui::prelude::{Buffer, Line, Rect, Span};
 use std::sync::Arc;
 
 const POPUP: PopUp =
-    PopUp { title: "Rules", note: " manual decisions override rules ", columns: 92, lines: 5, below: 2 };
+    PopUp { title: "Rules", note: " manual decisions take precedence ", columns: 92, lines: 5, below: 2 };
 
 pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &RulesBox) {
     let rules = cx.model.rules();

@@ -27,11 +27,11 @@ pub(crate) fn lines(cx: &Cx<'_>, issue: &Issue, width: u16) -> Vec<Line<'static>
             Arc::default()
         }
     };
-    section(cx.theme, "Why it matters", &texts.risk_description, &mut lines);
+    section(cx.theme, "Impact", &texts.risk_description, &mut lines);
     section(cx.theme, "Description", &texts.vuln_description, &mut lines);
     excerpt(cx, &texts.vuln_evidence, width, &mut lines);
     also_on(cx, issue, &mut lines);
-    section(cx.theme, "Fix", &texts.recommendation, &mut lines);
+    section(cx.theme, "Recommendation", &texts.recommendation, &mut lines);
     section(cx.theme, "Tested", &issue.test_description, &mut lines);
     if issue.risk_level == Risk::Info && issue.vuln_id.starts_with("NONVULN") {
         lines.push(words("Tested; nothing found.", cx.theme.dim()));

@@ -129,10 +129,10 @@ pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16,
         unread => return lines.push(unread_line(cx.theme, unread)),
     };
     let why = if texts.risk_description.trim().is_empty() { &texts.vuln_description } else { &texts.risk_description };
-    section(cx.theme, "Why it matters", why, lines);
+    section(cx.theme, "Impact", why, lines);
     lines.extend(facts.evidence.unread.iter().map(|unread| unread_line(cx.theme, unread)));
     kinds(cx, facts, &texts.vuln_evidence, width, lines);
-    section(cx.theme, "Fix", &texts.recommendation, lines);
+    section(cx.theme, "Recommendation", &texts.recommendation, lines);
 }
 
 /// The classes and their numbers of findings, if there are several. The description of one class would be wrong.
