@@ -42,7 +42,7 @@ async fn keys_prints_the_table_in_effect() {
 async fn conflict_is_an_error_with_line_and_both_actions() {
     let home = home("user = \"ann\"\n\n[keys.findings]\nretest = \"c\"\n");
     let ended = keys(&home, &[]).await;
-    ended.refused(1, "config.toml:4: key c in context findings is assigned to both confirm and retest");
+    ended.refused(1, "config.toml:4: in context findings, key c is assigned to both confirm and retest");
     assert!(ended.err.contains("[keys.findings] confirm = []"), "{ended:?}");
     let doctor = run(&mut command(home.path(), &["doctor"])).await;
     assert!(doctor.code == 1 && doctor.out.contains("config.toml:4"), "{doctor:?}");

@@ -138,7 +138,7 @@ mod tests {
             result_summary: ResultSummary { high: Some(2), low: Some(0), info: None, ..ResultSummary::default() },
             ..Scan::default()
         };
-        assert_eq!(status_line(&scan), "scan 12 Website finished: all tests ended (2 high)");
+        assert_eq!(status_line(&scan), "scan 12 (Website): finished · all tests ended (2 high)");
         assert_eq!(bar(66), "━━━━━━┄┄┄┄");
         assert_eq!((bar(-4).chars().count(), bar(400).chars().count()), (10, 10));
     }

@@ -53,7 +53,7 @@ pub enum KeymapError {
     Single { place: &'static str, action: &'static str, key: String },
     #[error("[keys.{place}] {action}: {key:?} is a character that is typed in this context")]
     Typed { place: &'static str, action: &'static str, key: String },
-    #[error("key {key} in context {place} is assigned to both {first} and {second}")]
+    #[error("in context {place}, key {key} is assigned to both {first} and {second}")]
     Twice { place: &'static str, key: String, first: &'static str, second: &'static str },
     #[error("[keys.{place}]: {keys:?} of {second} and {others:?} of {first}: one begins with the other")]
     Overlap { place: &'static str, keys: String, others: String, first: &'static str, second: &'static str },

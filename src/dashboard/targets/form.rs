@@ -140,9 +140,9 @@ fn kind(line: &str) -> Result<TargetType, String> {
     }
     if let Some((host, port)) = line.rsplit_once(':')
         && port.parse::<u16>().is_ok()
-        && !host.is_empty()
+        && (is_name(&host.to_ascii_lowercase()) || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok())
     {
-        return Err("a port needs a URL: use http://HOST:PORT/".to_owned());
+        return Err(format!("a port needs a URL: use http://{line}/"));
     }
     if is_name(&lower) {
         return Ok(TargetType::Hostname);
@@ -225,8 +225,7 @@ pub(crate) fn scope_prompt<'a>(refused: impl Iterator<Item = (&'a Job, &'a Probl
         all => format!("Add {} to the scope file?", plural(all.len(), "target")),
     };
     let prompt = Prompt::new(question, Then::AddToScope(names));
-    let prompt =
-        prompt.with_line("Then they are added here. Scan only systems for which you have permission.").with_line(named);
+    let prompt = prompt.with_line("Scan only systems for which you have permission.").with_line(named);
     Some(prompt.with_word(count.to_string(), "the number of targets"))
 }
 
@@ -247,6 +246,8 @@ mod tests {
         }
         for (line, word) in [
             ("shop.acme.test:8080", "use http://shop.acme.test:8080/"),
+            ("127.0.0.1:8080", "use http://127.0.0.1:8080/"),
+            ("foo_bar!127.0.0.1:8080", "not a host name"),
             ("10.0.0.0/24", "one address"),
             ("http://a:b@shop.test/", "without user name"),
             ("http://shop.test/#top", "#"),

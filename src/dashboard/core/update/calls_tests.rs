@@ -8,7 +8,7 @@ use crate::oob::ClearedRequests;
 fn target_deletion_prompt_names_target_and_dependents() {
     let mut app = TestDashboard::new();
     app.keys("2 D");
-    assert_eq!(app.prompt().question, "Delete target t1.acme.test at the service local?");
+    assert_eq!(app.prompt().question, "Delete target t1.acme.test at service \"local\"?");
     assert_eq!(app.prompt().lines, ["Also deletes 1 scan and 2 findings."]);
     let sent = app.calls("y");
     assert_eq!(sent[0].1, Call::DeleteTarget(TargetId(1)));
@@ -82,7 +82,7 @@ fn only_active_scans_stop_and_only_ended_scans_are_deleted() {
     app.keys("G S");
     assert!(app.notices().contains("has already ended"), "{}", app.notices());
     app.keys("D");
-    assert_eq!(app.prompt().question, "Delete scan 1 (Website scan of t1.acme.test) at the service local?");
+    assert_eq!(app.prompt().question, "Delete scan 1 (Website scan of t1.acme.test) at service \"local\"?");
     assert_eq!(app.calls("y")[0].1, Call::DeleteScan(ScanId(1)));
 }
 
