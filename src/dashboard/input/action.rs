@@ -347,6 +347,8 @@ impl Action {
             (Self::Edit(EditAction::Accept), Context::Decide) => "save without a verdict",
             (Self::Edit(EditAction::Close), Context::Form) => "close; the form keeps its draft",
             (Self::Edit(EditAction::Close), Context::Rules | Context::Alerts | Context::Plot) => "close",
+            (Self::Edit(EditAction::LinePageDown), Context::Prompt) => "next page of a long question",
+            (Self::Edit(EditAction::LinePageUp), Context::Prompt) => "previous page of a long question",
             _ => self.describe(),
         }
     }

@@ -233,7 +233,13 @@ impl<T: Item> List<T> {
 
     /// Selects this item as soon as it arrives, unless the selection moves before.
     pub fn select_when_loaded(&mut self, id: T::Id) {
+        self.held = true;
         self.pending_selection = Some(PendingSelection { id, selected: self.selected_row() });
+    }
+
+    /// From now on the selection stays on its row. A list without rows has none yet: its first rows begin at the top.
+    pub fn hold(&mut self) {
+        self.held |= self.selected_row().is_some();
     }
 
     /// Selects the row at a place, or the last one.

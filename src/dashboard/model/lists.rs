@@ -261,9 +261,10 @@ impl Model {
         ]))
     }
 
-    /// From now on the selection of a pane stays on its row. Captures follow their end until the selection leaves it.
+    /// From now on the selection of a pane stays on its row, if it has rows. Captures follow their end until the selection
+    /// leaves it.
     pub(crate) fn hold(&mut self, pane: Pane) {
-        registry!(of [pane, T => T::list_mut(&mut self.lists).held = true, captures => {}]);
+        registry!(of [pane, T => T::list_mut(&mut self.lists).hold(), captures => {}]);
     }
 
     /// If the changed filter of a pane hides the selected row, its first row is selected. Captures follow their end.

@@ -84,7 +84,6 @@ impl Model {
             self.cursor(pane).groups().restore_toggled(list.toggled.iter().copied().map(GroupId));
             if let Some(id) = list.selected {
                 self.lists.select_when_loaded(pane, id);
-                self.hold(pane);
             }
             self.show_rows(pane);
         }

@@ -29,6 +29,8 @@ pub struct Prompt {
     pub question: String,
     /// Consequences; a line each.
     pub lines: Vec<String>,
+    /// The shown page of a question that is higher than the screen. It wraps around: only the drawing knows their number.
+    pub page: isize,
     pub answer: PromptAnswer,
     /// The action on yes.
     pub then: Then,
@@ -108,6 +110,8 @@ pub enum PromptReply {
     TooEarly,
     /// The word is being typed.
     Typing,
+    /// Another page of the question is shown.
+    Paged,
     /// Enter after another word.
     Mismatch,
     /// No.
@@ -124,6 +128,7 @@ impl Prompt {
         Self {
             question: question.into(),
             lines: Vec::new(),
+            page: 0,
             answer: PromptAnswer::Yes,
             then,
             wider: None,
@@ -177,6 +182,15 @@ impl Prompt {
         event: crate::dashboard::input::KeyEvent,
         edit: Option<EditAction>,
     ) -> PromptReply {
+        let pages = match edit {
+            Some(EditAction::LinePageDown) => 1,
+            Some(EditAction::LinePageUp) => -1,
+            _ => 0,
+        };
+        if pages != 0 {
+            self.page = self.page.saturating_add(pages);
+            return PromptReply::Paged;
+        }
         let early = self.is_deaf(now);
         if let Some((opener, last)) = &mut self.opener
             && *opener == key
@@ -246,6 +260,17 @@ mod tests {
 
     fn prompt(opener: char) -> Prompt {
         Prompt::new("Sure?", Then::Quit).opened_at(Duration::ZERO, Some(KeyChord::char(opener)))
+    }
+
+    #[test]
+    fn page_keys_show_another_page_and_answer_nothing() {
+        let mut prompt = prompt('D');
+        let mut pressed = |code| send(&mut prompt, Duration::from_millis(300), KeyEvent::new(code, KeyModifiers::NONE));
+        assert_eq!(
+            [KeyCode::PageDown, KeyCode::PageDown, KeyCode::PageUp].map(&mut pressed),
+            [const { PromptReply::Paged }; 3]
+        );
+        assert_eq!(prompt.page, 1);
     }
 
     #[test]

@@ -27,10 +27,15 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
     let room = usize::from(inner.height).saturating_sub(answers.len());
     if lines.len() > room {
         // The blank line above the answer leaves first.
-        let hidden = lines.len() - room;
-        lines.truncate(room.saturating_sub(1));
-        let more = format!("{} {}", theme.glyphs.ellipsis, format::plural(hidden, "more line"));
-        lines.push(words(more, theme.dim()));
+        lines.pop();
+        let page = room.saturating_sub(1).max(1);
+        let pages = lines.len().div_ceil(page) as isize;
+        let first = (prompt.page.rem_euclid(pages.max(1)) as usize * page).min(lines.len().saturating_sub(page));
+        let hidden = format::plural(lines.len() - page.min(lines.len()), "more line");
+        lines = lines.into_iter().skip(first).take(room.saturating_sub(1)).collect();
+        let down = cx.model.key_label(Context::Prompt, Action::Edit(EditAction::LinePageDown));
+        let glyphs = &theme.glyphs;
+        lines.push(words(format!("{} {hidden} {} {down}", glyphs.ellipsis, glyphs.separator), theme.dim()));
     }
     lines.extend(answers);
     draw_lines(buf, inner, &lines);

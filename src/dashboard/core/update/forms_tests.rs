@@ -397,6 +397,13 @@ fn prompt_that_is_too_high_counts_hidden_lines_above_its_answer() {
     let screen = app.frame();
     let more = screen.iter().position(|line| line.contains(" more lines")).expect("hidden lines are counted");
     assert!(screen[more + 1].contains("To confirm, type the number of targets: 200"), "{screen:#?}");
+    assert!(screen[more].contains("pgdn") && !screen.concat().contains("host199"), "{screen:#?}");
+    let mut last = false;
+    for _ in 0..10 {
+        app.keys("pgdn");
+        last |= app.frame().concat().contains("host199.acme.test");
+    }
+    assert!(last, "each name can be read before the number is typed");
 }
 
 /// The fields of the report form that decide its content: author, and the findings or scans.

@@ -15,6 +15,20 @@ fn first_workspace_with_targets_is_selected_and_findings_focused() {
 }
 
 #[test]
+fn list_without_rows_begins_at_the_top_although_keys_were_pressed() {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Findings(table([])));
+    app.model.lists.findings.held = false;
+    app.keys("k");
+    app.feed(Snapshot::Findings(table([finding(1, 1, "a", Risk::Low)])));
+    app.feed(Snapshot::Findings(table([finding(1, 1, "a", Risk::Low), finding(2, 1, "b", Risk::High)])));
+    assert_eq!(app.selected(Pane::Findings), Some(2));
+    app.keys("k");
+    app.feed(Snapshot::Findings(table([finding(2, 1, "b", Risk::High), finding(3, 1, "c", Risk::Critical)])));
+    assert_eq!(app.selected(Pane::Findings), Some(2), "a key holds the row");
+}
+
+#[test]
 fn refresh_keeps_selected_id_at_new_position() {
     let mut app = TestDashboard::new();
     app.keys("j j");

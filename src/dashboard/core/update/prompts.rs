@@ -26,7 +26,7 @@ pub(crate) fn handle_key(
         _ => prompt.handle_key(now, key, event, action),
     };
     match verdict {
-        PromptReply::Deaf | PromptReply::Typing => {}
+        PromptReply::Deaf | PromptReply::Typing | PromptReply::Paged => {}
         PromptReply::TooEarly => {
             let ignored = format!("{key} ignored: pressed too soon after the question appeared");
             model.overlay.notices.notify_until_key(now, ignored);

@@ -111,6 +111,14 @@ fn marked_rows_are_decided_and_undo_restores_marks() {
 }
 
 #[test]
+fn decided_rows_are_counted_beside_a_query_as_long_as_the_line() {
+    let mut app = TestDashboard::new();
+    app.send(Msg::Resize(Size { columns: 80, rows: 24 }));
+    app.keys("3 / 'is:undecided -name:aaaaaaaaaaaaaaaaaaaaaaaaaaaa risk>=info -name:bbbbbbbbbbbbbbbbbbb' enter g g f");
+    assert!(app.frame().concat().contains("1 decided · r hides it"), "{}", app.frame().join("\n"));
+}
+
+#[test]
 fn list_counts_the_decided_rows_that_its_filter_hides() {
     let mut app = TestDashboard::new();
     let names_them = |app: &mut TestDashboard| app.frame().join("\n").contains("2 decided · r hides them");

@@ -357,8 +357,11 @@ fn draw_scope(
         right.push_span(Span::styled(format!("{hidden} hidden ({key} shows why)"), cx.theme.dim()));
     }
     if !framed {
+        // A long query gives half of the line to the note: it can be seen again by its key.
         let scope = scope.as_ref().map_or(0, Line::width) + 5;
-        let room = usize::from(area.width).saturating_sub(scope);
+        let is_typed = query_help::typed(cx, pane).is_some();
+        let most = if is_typed || pane.note.width() == 0 { scope } else { usize::from(area.width / 2) };
+        let room = usize::from(area.width).saturating_sub(scope.min(most));
         // Why rows are not current matters more than their summary, and more than the position.
         let whole = warnings_width(cx, pane);
         let fits = |others: usize| whole == 0 || whole + others <= room;
