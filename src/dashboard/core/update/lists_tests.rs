@@ -17,7 +17,7 @@ fn first_workspace_with_targets_is_selected_and_findings_focused() {
 #[test]
 fn list_without_rows_begins_at_the_top_although_keys_were_pressed() {
     let mut app = TestDashboard::new();
-    app.feed(Snapshot::Findings(table([])));
+    app.feed(Snapshot::Findings(table(Vec::<Finding>::new())));
     app.model.lists.findings.held = false;
     app.keys("k");
     app.feed(Snapshot::Findings(table([finding(1, 1, "a", Risk::Low)])));
