@@ -157,7 +157,7 @@ fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, titles: &[String], tab
 }
 
 /// Draws the text mode and the scroll position at the right end of an edge.
-fn draw_position(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32, rows: u16, lines: u32) {
+pub(crate) fn draw_position(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32, rows: u16, lines: u32) {
     let mode = cx.model.detail.mode(tab);
     let mut note = if mode == tab.modes()[0] { String::new() } else { format!(" {} ", mode.title()) };
     let end = (first + u32::from(rows)).min(lines);

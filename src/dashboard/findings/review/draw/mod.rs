@@ -15,7 +15,7 @@ use crate::dashboard::base::{Pane, RowRef, Tab};
 use crate::dashboard::findings::draw::detail as finding;
 use crate::dashboard::input::{Action, Context, DecideAction};
 use crate::dashboard::model::{Card, Review, ReviewFacts, ReviewOutcome, TABS};
-use crate::dashboard::ui::text::{draw_head, draw_search_line, draw_text};
+use crate::dashboard::ui::text::{draw_head, draw_position, draw_search_line, draw_text};
 use crate::dashboard::ui::{
     Cx, DetailPane, ViewCache, cut_line, draw_line, draw_lines, draw_sides, format, indented, joined, tab_line,
     take_top, words,
@@ -74,7 +74,7 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
         draw_line(buf, indented(area), &title(cx, card, facts, None));
         return draw_line(buf, indented(take_top(area, 2).1), &message);
     };
-    let area = draw_headings(cx, buf, area, review, card, issue);
+    let (area, tabs) = draw_headings(cx, buf, area, review, card, issue);
     if review.tab == Tab::Where {
         return members::draw(cx, buf, area, review, cache);
     }
@@ -87,11 +87,20 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
             text::overview(cx, card, facts, issue, width)
         }),
     };
-    draw_text(cx, buf, indented(area), Pane::Findings, review.tab, detail, cache);
+    let first = draw_text(cx, buf, indented(area), Pane::Findings, review.tab, detail, cache);
+    let (rows, lines) = (cache.measures.detail_rows, cache.measures.detail_lines);
+    draw_position(cx, buf, tabs, review.tab, first, rows, lines);
 }
 
-/// Title, facts, tabs. Returns what is left below them.
-fn draw_headings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, card: &Card, issue: &Issue) -> Rect {
+/// Title, facts, tabs. Returns the area below them, and the line of the tabs.
+fn draw_headings(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    review: &Review,
+    card: &Card,
+    issue: &Issue,
+) -> (Rect, Rect) {
     let facts = &review.facts;
     let (first, rest) = take_top(area, 1);
     let count = Line::from(Span::styled(counted(cx, card, review), cx.theme.strong()));
@@ -105,7 +114,7 @@ fn draw_headings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, car
     let (tabs, rest) = take_top(rest, 1);
     let at = TABS.iter().position(|&tab| tab == review.tab);
     draw_line(buf, tabs, &tab_line(cx.theme, &titles(facts, issue), at, tabs.width));
-    take_top(rest, u16::from(rest.height > 6)).1
+    (take_top(rest, u16::from(rest.height > 6)).1, tabs)
 }
 
 /// The highest risk and the name.
@@ -175,6 +184,12 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         let decisions = finding::status::counted(facts.issues.iter().map(|issue| cx.model.assessment(issue.id)));
         let text = format!("current: {}", decisions.join(&format!(" {} ", theme.glyphs.separator)));
         parts.push(vec![Span::styled(text, theme.warn())]);
+    }
+    if let Some(last) = facts.repeated_decision() {
+        let key = cx.model.key_label(Context::Findings, Action::Decide(DecideAction::More));
+        let (verdict, separator) = (last.verdict.phrase(), theme.glyphs.separator);
+        let text = format!("same decision three times: {verdict} {separator} {key} makes a rule");
+        parts.push(vec![Span::styled(text, theme.key())]);
     }
     let offered = facts.issues.iter().filter(|issue| cx.model.earlier_decision(issue.id).is_some()).count();
     if offered > 0 {

@@ -271,28 +271,21 @@ pub(crate) fn target(cx: &Cx<'_>, issue: &Issue) -> String {
     }
 }
 
-/// The previous decisions on this class with their reasons, and whether they have expired. After equal decisions it names
-/// the key that makes a rule. Nothing for several classes.
+/// The previous decisions on this class with their reasons, and whether they have expired. After equal decisions it counts
+/// the findings of a rule, which the head of a card offers. Nothing for several classes.
 pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) {
     if facts.earlier.is_empty() || !facts.is_one_class() {
         return;
     }
     heading(cx.theme, name, lines);
-    if let Some(last) = facts.repeated_decision() {
-        let more = cx.model.key_label(Context::Findings, Action::Decide(DecideAction::More));
-        let (verdict, separator) = (last.verdict.phrase(), cx.theme.glyphs.separator);
-        let offer = format!("  same decision three times: {verdict} {separator} {more} makes a rule");
-        lines.push(words(offer, cx.theme.key()));
-        if let Some(rule) = facts.rule {
-            let (findings, targets) =
-                (format::plural(rule.findings, "finding"), format::plural(rule.targets, "target"));
-            let kept = match rule.decided {
-                0 => String::new(),
-                1 => "; 1 finding keeps its manual decision".to_owned(),
-                decided => format!("; {} keep their manual decision", format::plural(decided, "finding")),
-            };
-            lines.push(words(format!("  the rule matches {findings} on {targets} now{kept}"), cx.theme.text()));
-        }
+    if let (Some(_), Some(rule)) = (facts.repeated_decision(), facts.rule) {
+        let (findings, targets) = (format::plural(rule.findings, "finding"), format::plural(rule.targets, "target"));
+        let kept = match rule.decided {
+            0 => String::new(),
+            1 => "; 1 finding keeps its manual decision".to_owned(),
+            decided => format!("; {} keep their manual decision", format::plural(decided, "finding")),
+        };
+        lines.push(words(format!("  a rule would match {findings} on {targets} now{kept}"), cx.theme.text()));
     }
     for equal in equal_decisions(&facts.earlier) {
         let Some(&latest) = equal.first() else { continue };
