@@ -7,7 +7,10 @@
 //! ```
 //!
 //! Known names are targets, workspaces, loggers and users. Addresses, logins, e-mail addresses and tokens are recognised
-//! by their form. A text has the same stand-in as long as the program runs, and a masked text can be masked again.
+//! by their form, and other secrets by the name before them (`secrets`): a header, a parameter or a field of JSON. A text
+//! has the same stand-in as long as the program runs, and a masked text can be masked again.
+
+mod secrets;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -137,6 +140,12 @@ impl StandIns {
         self.by_text.insert(key, stand_in.clone());
         stand_in
     }
+
+    /// Whether a text is a stand-in, perhaps with an ellipsis or punctuation behind it.
+    fn is_given(&self, text: &str) -> bool {
+        let end = text.find(|letter: char| !letter.is_alphanumeric() && letter != '-').unwrap_or(text.len());
+        self.given.contains(&text[..end])
+    }
 }
 
 /// A mask with the names that are known now.
@@ -201,16 +210,43 @@ impl Mask {
         }
     }
 
+    /// The value of a header, parameter or field with stand-ins, where its name is known but not part of the text.
+    pub fn named<'a>(&self, name: &str, value: &'a str) -> Cow<'a, str> {
+        let Some(place) = secrets::place_in(name, value) else { return self.text(value) };
+        let mut stand_ins = self.stand_ins.lock().unwrap_or_else(PoisonError::into_inner);
+        let secret = &value[place.clone()];
+        if stand_ins.is_given(secret) {
+            return Cow::Borrowed(value);
+        }
+        let stand_in = stand_ins.of(MaskedKind::Token, secret);
+        Cow::Owned([&value[..place.start], &stand_in, &value[place.end..]].concat())
+    }
+
     /// Masks every string of a JSON value; the names of fields remain.
     pub fn json(&self, value: &mut Value) {
+        self.field("", value);
+    }
+
+    /// Masks the value of a field. HTTP archives store headers, parameters and cookies as `{"name": …, "value": …}`; such
+    /// a pair in a list of secrets is a secret too.
+    fn field(&self, name: &str, value: &mut Value) {
         match value {
             Value::String(text) => {
-                if let Cow::Owned(masked) = self.text(text) {
+                if let Cow::Owned(masked) = self.named(name, text) {
                     *text = masked;
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.json(field)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.field(name, item)),
+            Value::Object(fields) => {
+                let pair = fields.get("name").and_then(Value::as_str).filter(|_| fields.contains_key("value"));
+                let pair = pair.map(|own| if secrets::is_name(own) { own.to_owned() } else { name.to_owned() });
+                for (key, field) in fields.iter_mut() {
+                    match &pair {
+                        Some(of_value) if key == "value" => self.field(of_value, field),
+                        _ => self.field(key, field),
+                    }
+                }
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
@@ -236,12 +272,12 @@ impl Mask {
 
     fn masked(&self, text: &str, captures: &Captures<'_>, stand_ins: &StandIns) -> MaskStep {
         let group = |name: &str| captures.name(name).map(|found| found.range());
-        let is_given = |place: &Range<usize>| stand_ins.given.contains(&text[place.clone()]);
+        let is_given = |place: &Range<usize>| stand_ins.is_given(&text[place.clone()]);
         let mask = |place: Range<usize>, kind| {
             let original = text[place.clone()].to_owned();
             MaskStep::Mask(place, kind, original)
         };
-        for name in ["login", "credentials", "cookies", "secret", "web_token"] {
+        for name in ["login", "credentials", "web_token"] {
             if let Some(place) = group(name) {
                 return if is_given(&place) { MaskStep::Keep } else { mask(place, MaskedKind::Token) };
             }
@@ -265,7 +301,7 @@ impl Mask {
         }
     }
 
-    /// A word: a host, an address, a token, or the beginning of a name.
+    /// A word: a host, an address, a token, the beginning of a name, or the name of a secret behind it.
     fn word(&self, text: &str, place: Range<usize>, stand_ins: &StandIns) -> MaskStep {
         let word = text[place.clone()].trim_end_matches(['.', '-']);
         let place = place.start..place.start + word.len();
@@ -296,7 +332,11 @@ impl Mask {
                 return MaskStep::Mask(from..end, kind, text[from..end].to_owned());
             }
         }
-        MaskStep::Continue(place.end.max(place.start + 1))
+        match secrets::place_after(text, &place) {
+            Some(secret) if stand_ins.is_given(&text[secret.clone()]) => MaskStep::Continue(secret.end),
+            Some(secret) => MaskStep::Mask(secret.clone(), MaskedKind::Token, text[secret].to_owned()),
+            None => MaskStep::Continue(place.end.max(place.start + 1)),
+        }
     }
 
     /// The known name at a position: its end and kind.
@@ -356,8 +396,6 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
           \\(?:[nrtbf]|u[0-9a-fA-F]{4}) | %[0-9a-fA-F]{2}
         | ://(?P<login>[^\s/@"'<>]+)@
         | \b(?i:bearer|basic|digest)\s+(?P<credentials>[A-Za-z0-9._~+/=-]{8,})
-        | (?i:cookie)["']?\s*:\s*["']?(?P<cookies>[^\s;=:"']+=[^\s;"']*(?:;\s*[^\s;=:"']+=[^\s;"']*)*)
-        | (?i:api[_-]?key|access[_-]?key|token|secret|passw(?:or)?d|session[_-]?id)["']?\s*[=:]\s*["']?(?P<secret>[^\s"'&;,<>]{4,})
         | (?P<web_token>\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?)
         | (?P<mail>[\p{L}\p{N}_.+-]+@[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*)
         | (?P<v6>[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:\.[0-9]{1,3}){0,3})
@@ -454,6 +492,83 @@ mod tests {
     }
 
     #[test]
+    fn secrets_are_masked_by_the_name_before_them() {
+        let texts = [
+            "x-api-key: live_4242abcdEFGH",
+            "X-Auth-Token: tok_9f8e7d6c5b",
+            "Set-Cookie: sid=1; Path=/; HttpOnly",
+            "proxy-authorization: Basic abcd",
+            "/a?t=1&password=pw&key=AIza-1&page=2",
+            "PHPSESSID=abc; sessionId=def",
+            r#"{"clientSecret":"a b\"c","max":1}"#,
+            r#"{"auth":["one"],"pin_token":123456,"key":null}"#,
+            "curl -H \"authorization: Bearer $SCANDECK_API_KEY\"",
+        ];
+        let expected = [
+            "x-api-key: token-1",
+            "X-Auth-Token: token-2",
+            "Set-Cookie: token-3; HttpOnly",
+            "proxy-authorization: Basic token-4",
+            "/a?t=1&password=token-5&key=token-6&page=2",
+            "PHPSESSID=token-7; sessionId=token-8",
+            r#"{"clientSecret":"token-9","max":1}"#,
+            r#"{"auth":["token-10"],"pin_token":123456,"key":null}"#,
+            "curl -H \"authorization: Bearer $SCANDECK_API_KEY\"",
+        ];
+        let masked = masked(&texts);
+        assert_eq!(masked, expected);
+        assert_eq!(mask_again(&masked), masked);
+        let plain = [
+            "Key: RSA-2048",
+            "author: someone, keyboard=qwerty",
+            "www-authenticate: Basic realm=\"x\"",
+            "session: resumed",
+            "my-key.example.org:8443",
+        ];
+        assert_eq!(self::masked(&plain), plain);
+    }
+
+    /// Masks texts with a mask that has given tokens already.
+    fn mask_again(texts: &[String]) -> Vec<String> {
+        let mask = mask();
+        (1..=10).for_each(|number| _ = mask.text(&format!("password=earlier{number}")));
+        texts.iter().map(|text| mask.text(text).into_owned()).collect()
+    }
+
+    #[test]
+    fn secrets_are_masked_in_the_quotes_of_json_and_csv() {
+        let body = r#"{"api_key":"sk_live_777","password":"pw in json","list":[1]}"#;
+        let masked = r#"{"api_key":"token-1","password":"token-2","list":[1]}"#;
+        let mask = mask();
+        let (mut shown, mut text) = (masked.to_owned(), body.to_owned());
+        for _ in 0..3 {
+            assert_eq!(mask.text(&text), shown);
+            (text, shown) = (serde_json::to_string(&text).unwrap(), serde_json::to_string(&shown).unwrap());
+        }
+        let csv = |text: &str| format!("1,\"{}\",2", text.replace('"', "\"\""));
+        assert_eq!(mask.text(&csv(body)), csv(masked));
+    }
+
+    #[test]
+    fn masked_header_ends_at_the_end_of_its_line() {
+        let request = "cookie: session=abc; x=y\nauthorization: Bearer abcdefgh\ncontent-length: 141";
+        let masked = "cookie: token-1\nauthorization: Bearer token-2\ncontent-length: 141";
+        assert_eq!(mask().text(request), masked);
+        let escaped = serde_json::to_string(request).unwrap();
+        assert_eq!(mask().text(&escaped), serde_json::to_string(masked).unwrap());
+    }
+
+    #[test]
+    fn value_is_masked_by_its_name_alone() {
+        let mask = mask();
+        assert_eq!(mask.text("Cookie: sid=1; lang=en"), "Cookie: token-1");
+        assert_eq!(mask.named("cookie", "sid=1; lang=en"), "token-1");
+        assert_eq!(mask.named("Authorization", "Bearer abcdefgh"), "Bearer token-2");
+        assert_eq!(mask.named("password", "token-1"), "token-1");
+        assert_eq!(mask.named("referer", "https://shop.acme.test/"), "https://host-1/");
+    }
+
+    #[test]
     fn escapes_and_cut_names_are_recognized() {
         let texts = [r#""Host:\nshop.acme.test""#, "u=https%3A%2F%2Fshop.acme.test%2F", "shop.ac…", "sho…"];
         assert_eq!(masked(&texts), [r#""Host:\nhost-1""#, "u=https%3A%2F%2Fhost-1%2F", "host-1…", "sho…"]);
@@ -464,5 +579,17 @@ mod tests {
         let mut value = serde_json::json!({ "target": "shop.acme.test", "all": ["10.1.2.3", 7], "probe": null });
         mask().json(&mut value);
         assert_eq!(value, serde_json::json!({ "target": "host-1", "all": ["ip-1", 7], "probe": null }));
+        let mut archive = serde_json::json!({
+            "cookies": [{ "name": "sid", "value": "a b" }],
+            "queryString": [{ "name": "password", "value": "pw" }, { "name": "page", "value": "2" }],
+            "settings": { "secrets": ["one"], "author": "bob" },
+        });
+        mask().json(&mut archive);
+        let expected = serde_json::json!({
+            "cookies": [{ "name": "sid", "value": "token-1" }],
+            "queryString": [{ "name": "password", "value": "token-2" }, { "name": "page", "value": "2" }],
+            "settings": { "secrets": ["token-3"], "author": "bob" },
+        });
+        assert_eq!(archive, expected);
     }
 }

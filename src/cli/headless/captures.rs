@@ -138,7 +138,7 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
             let all = archive.all().await?;
             choice.check_logger(&all, &mut archive).await?;
             let found = choice.select(all, &archive);
-            to.write(session.out, format.written(&found).as_bytes(), &plural(found.len(), "capture"))?;
+            to.write(session.out, format.written(&found, None).as_bytes(), &plural(found.len(), "capture"))?;
         }
         CapturesCommand::Watch(watch) => {
             session.client()?;

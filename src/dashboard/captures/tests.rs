@@ -89,7 +89,7 @@ fn exported(effects: Vec<Effect>) -> (String, Vec<i64>, String) {
     match effects.last() {
         Some(Effect::ExportCaptures(exported)) => {
             let ids = exported.sent.iter().map(|sent| sent.capture.id.0).collect();
-            (exported.name.clone(), ids, exported.format.written(&exported.sent))
+            (exported.name.clone(), ids, exported.format.written(&exported.sent, None))
         }
         other => panic!("{other:?}"),
     }

@@ -17,7 +17,6 @@ use crate::oob::{CaptureRecord, request};
 use crate::text::plural;
 use crate::triage::settings::setting;
 use crate::triage::{self, ListedFinding};
-use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -379,8 +378,7 @@ fn export(exported: &Exported) -> Result<PathBuf, Problem> {
 fn export_captures(exported: &ExportedCaptures) -> Result<PathBuf, Problem> {
     let read: io::Result<Vec<CaptureRecord>> = exported.sent.iter().map(CaptureRecord::whole).collect();
     let sent = read.map_err(|error| Problem::local(format!("body of a capture not read: {error}")))?;
-    let written = exported.format.written(&sent);
-    let written = exported.mask.as_ref().map_or(Cow::Borrowed(&*written), |mask| mask.text(&written));
+    let written = exported.format.written(&sent, exported.mask.as_ref());
     calls::save(&exported.name, written.as_bytes())
 }
 

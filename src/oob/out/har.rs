@@ -10,6 +10,7 @@ use url::Url;
 
 use super::CaptureRecord;
 use crate::contract::Stamp;
+use crate::mask::Mask;
 use crate::oob::decode::percent::decoded_value;
 use crate::oob::request;
 use crate::text::escaped_json;
@@ -20,12 +21,15 @@ const YEAR_0: i64 = -62_167_219_200;
 const UNKNOWN: &str = "unknown.invalid";
 
 /// Captures as one archive.
-pub fn har(sent: &[CaptureRecord]) -> String {
-    let archive = json!({"log": {
+pub fn har(sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
+    let mut archive = json!({"log": {
         "version": "1.2",
         "creator": {"name": "scandeck", "version": env!("CARGO_PKG_VERSION")},
         "entries": sent.iter().map(entry).collect::<Vec<_>>(),
     }});
+    if let Some(mask) = mask {
+        mask.json(&mut archive);
+    }
     escaped_json(&format!("{archive:#}\n")).into_owned()
 }
 
@@ -135,7 +139,7 @@ mod tests {
     use crate::oob::recognize::testing::base64;
 
     fn read(sent: &[CaptureRecord]) -> Value {
-        serde_json::from_str(&har(sent)).unwrap()
+        serde_json::from_str(&har(sent, None)).unwrap()
     }
 
     #[test]
@@ -149,6 +153,22 @@ mod tests {
         assert_eq!(request["headers"].as_array().unwrap().len(), sent().capture.http_headers.len());
         assert_eq!(request["postData"], json!({"mimeType": "application/json", "text": r#"{"a":"it's"}"#}));
         assert_eq!(entry["_payload"], "k7f2aaaabbbb");
+    }
+
+    #[test]
+    fn masked_har_holds_no_secrets() {
+        let secret = with(|capture| {
+            capture.url_params = "t=1&password=Sup3rPw".into();
+            capture.http_headers = vec!["Cookie: sid=qqq111; theme=dark".into(), "X-Api-Key: live_4242".into()];
+            capture.request_body_base64 = base64(br#"{"api_key":"sk_live_777","secret":"s3cr3t","n":1}"#);
+        });
+        let archive: Value = serde_json::from_str(&har(&[secret], Some(&Mask::default()))).unwrap();
+        let request = &archive["log"]["entries"][0]["request"];
+        assert_eq!(request["queryString"][0], json!({"name": "t", "value": "1"}));
+        assert_eq!(request["postData"]["text"].as_str().unwrap().matches("token-").count(), 2, "{request:#}");
+        for secret in ["Sup3rPw", "qqq111", "dark", "live_4242", "sk_live_777", "s3cr3t"] {
+            assert!(!archive.to_string().contains(secret), "{secret}: {request:#}");
+        }
     }
 
     #[test]

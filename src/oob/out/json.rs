@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::CaptureRecord;
+use crate::mask::Mask;
 use crate::text::escaped_json;
 
 /// A capture with the fields of the service, then `logger`, `label` and `payload` (the known token or null).
@@ -18,8 +19,15 @@ pub fn value(sent: &CaptureRecord) -> Value {
 }
 
 /// One line per capture.
-pub fn jsonl(sent: &[CaptureRecord]) -> String {
-    sent.iter().map(|sent| format!("{}\n", escaped_json(&value(sent).to_string()))).collect()
+pub fn jsonl(sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
+    let line = |sent| {
+        let mut value = value(sent);
+        if let Some(mask) = mask {
+            mask.json(&mut value);
+        }
+        format!("{}\n", escaped_json(&value.to_string()))
+    };
+    sent.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -31,7 +39,7 @@ mod tests {
     #[test]
     fn jsonl_line_holds_capture_logger_and_payload() {
         let odd = with(|capture| capture.url_params = "x=\u{202e}\u{1b}".into());
-        let text = jsonl(&[sent(), odd.clone()]);
+        let text = jsonl(&[sent(), odd.clone()], None);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.len() == 2 && !text.contains(['\u{202e}', '\u{1b}']));
         let first: Value = serde_json::from_str(lines[0]).unwrap();

@@ -16,6 +16,7 @@ use url::Url;
 use super::{Mention, StoredBody, with_body};
 use crate::contract::{Capture, LoggerId, Shared};
 use crate::finding::named_enum;
+use crate::mask::Mask;
 
 pub use curl::{body_file, curl};
 pub use har::har;
@@ -88,11 +89,11 @@ named_enum! {
 }
 
 impl CaptureFormat {
-    /// Captures in this format.
-    pub fn written(self, sent: &[CaptureRecord]) -> String {
+    /// Captures in this format, with stand-ins for the names and secrets in them.
+    pub fn written(self, sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
         match self {
-            Self::Har => har(sent),
-            Self::Jsonl => jsonl(sent),
+            Self::Har => har(sent, mask),
+            Self::Jsonl => jsonl(sent, mask),
         }
     }
 }

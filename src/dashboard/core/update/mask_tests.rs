@@ -1,7 +1,10 @@
 //! The privacy mask: the screen, copies, files and notifications while it is on.
 
-use crate::dashboard::base::Signal;
+use crate::dashboard::base::{Exported, Signal};
 use crate::dashboard::testing::*;
+use crate::export::Export;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 const NAMES: [&str; 6] = ["acme", "probe", "127.0.0.1", "ann@test", "t1.", "/abc"];
 
@@ -87,6 +90,58 @@ fn masked_copies_and_files_have_stand_ins() {
     dashboard.keys(": 'mask' enter");
     let [Effect::Copy { text, .. }] = &dashboard.keys("2 y j")[..] else { panic!("no copy") };
     assert!(text.contains("acme"));
+}
+
+#[test]
+fn masked_comparison_shows_no_secrets() {
+    let mut dashboard = TestDashboard::new();
+    let with = |id, query: &str, cookie: &str| Capture {
+        ip_address: "203.0.113.9".into(),
+        url_params: query.into(),
+        http_headers: vec![format!("Cookie: {cookie}").into(), format!("X-Api-Key: live_{id}abc").into()],
+        ..capture(id)
+    };
+    let captures =
+        vec![with(90, "password=Early1", "sid=aaa111"), with(91, "password=Sup3rPw&key=x1", "sid=qqq111; b=c")];
+    dashboard.receive(1, captures);
+    dashboard.keys(": 'mask' enter 5 G d");
+    let screen = dashboard.frame().join("\n");
+    assert!(screen.contains("query password") && screen.contains("token-"), "{screen}");
+    for secret in ["Early1", "Sup3rPw", "x1", "aaa111", "qqq111", "live_90abc", "live_91abc"] {
+        assert!(!screen.contains(secret), "{secret}\n{screen}");
+    }
+}
+
+#[test]
+fn masked_exports_of_a_manual_finding_hold_no_secrets() {
+    let mut dashboard = TestDashboard::new();
+    let body = r#"{"api_key":"sk_live_777","password":"pw-in-json"}"#;
+    let headers =
+        ["Cookie: sid=qqq111; b=c", "Authorization: Bearer abcdefgh", "X-Api-Key: live_4242", "Content-Length: 9"];
+    let sent = Capture {
+        request_method: "POST".into(),
+        http_headers: headers.map(Into::into).to_vec(),
+        request_body_base64: STANDARD.encode(body).into(),
+        ..capture(90)
+    };
+    dashboard.receive(1, vec![sent]);
+    dashboard.keys(": 'mask' enter 5 G n 'Mine' tab tab 't1.acme.test' ctrl-o");
+    let secrets = ["qqq111", "abcdefgh", "live_4242", "sk_live_777", "pw-in-json"];
+    let check = |name: &str, text: &str| {
+        // Markdown escapes characters.
+        let text = text.replace('\\', "");
+        secrets.iter().for_each(|secret| assert!(!text.contains(secret), "{name}: {secret}\n{text}"));
+        assert!(text.contains("uthorization: Bearer token-") && text.contains("Content-Length: 9"), "{name}\n{text}");
+    };
+    for format in ["csv", "markdown", "jsonl", "sarif", "defectdojo", "json"] {
+        let effects = dashboard.keys(&format!("3 / 'is:own' enter : 'export {format}' enter"));
+        let exported = effects.iter().find_map(|effect| if let Effect::Export(it) = effect { Some(it) } else { None });
+        let Exported { format, title, query, made, rows, mask, .. } = &**exported.expect("an export");
+        let export = Export { rows, title, made: *made, query, mask: mask.as_ref() };
+        check(format.as_str(), &String::from_utf8(crate::export::write(*format, &export).unwrap()).unwrap());
+    }
+    let [Effect::Copy { text, .. }] = &dashboard.keys("y j")[..] else { panic!("no copy") };
+    check("copy", text);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::contract::Capture;
 use crate::dashboard::base::CaptureRow;
 use crate::dashboard::ui::{Theme, fact, format, words};
+use crate::mask::Mask;
 use crate::oob::compare::{compare, differing};
 use crate::oob::{ComparedPart, PartChange, RequestPart};
 use crate::text;
@@ -24,8 +25,14 @@ pub(crate) fn nothing(theme: Theme) -> Vec<Line<'static>> {
     vec![words("no earlier capture from this address or with this payload: mark two", theme.dim())]
 }
 
-/// The parts of both captures, the earlier capture first. Differing parts come first.
-pub(crate) fn lines(theme: Theme, other: RowAndWhole<'_>, captured: RowAndWhole<'_>) -> Vec<Line<'static>> {
+/// The parts of both captures, the earlier capture first. Differing parts come first. Values stand apart from their names,
+/// so those of parameters and headers are masked here.
+pub(crate) fn lines(
+    theme: Theme,
+    mask: Option<&Mask>,
+    other: RowAndWhole<'_>,
+    captured: RowAndWhole<'_>,
+) -> Vec<Line<'static>> {
     let when = |(row, _): RowAndWhole<'_>| (row.capture.request_date, row.capture.id);
     let (before, after) = if when(other) <= when(captured) { (other, captured) } else { (captured, other) };
     let parts = compare(before.1, after.1);
@@ -41,15 +48,15 @@ pub(crate) fn lines(theme: Theme, other: RowAndWhole<'_>, captured: RowAndWhole<
     if differ.is_empty() {
         lines.push(words("no differences", theme.good()));
     }
-    differ.iter().for_each(|part| part_lines(theme, part, &mut lines));
+    differ.iter().for_each(|part| part_lines(theme, mask, part, &mut lines));
     if !differ.is_empty() && !same.is_empty() {
         lines.push(Line::default());
     }
-    same.iter().for_each(|part| part_lines(theme, part, &mut lines));
+    same.iter().for_each(|part| part_lines(theme, mask, part, &mut lines));
     lines
 }
 
-fn part_lines(theme: Theme, one: &ComparedPart, lines: &mut Vec<Line<'static>>) {
+fn part_lines(theme: Theme, mask: Option<&Mask>, one: &ComparedPart, lines: &mut Vec<Line<'static>>) {
     let name = match &one.part {
         RequestPart::Method => "method".to_owned(),
         RequestPart::Path => "path".to_owned(),
@@ -76,7 +83,12 @@ fn part_lines(theme: Theme, one: &ComparedPart, lines: &mut Vec<Line<'static>>) 
             ),
         ]));
     };
-    let (before, after) = (one.before.as_deref(), one.after.as_deref());
+    let masked = |value: &str| match (mask, &one.part) {
+        (Some(mask), RequestPart::Query(name) | RequestPart::Header(name)) => mask.named(name, value).into_owned(),
+        _ => value.to_owned(),
+    };
+    let (before, after) = (one.before.as_deref().map(masked), one.after.as_deref().map(masked));
+    let (before, after) = (before.as_deref(), after.as_deref());
     match (one.part == RequestPart::Body, before, after) {
         (true, Some(before), Some(after)) if before != after => {
             let (head, old, new) = differing(before, after);

@@ -57,7 +57,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
             DetailText::new(made_from, move |theme, width, _| {
                 let lines = match (other.zip(other_whole), whole) {
                     (Some((other, WholeCapture::Read(before))), WholeCapture::Read(after)) => {
-                        compare::lines(theme, (other, before), (captured, after))
+                        compare::lines(theme, mask, (other, before), (captured, after))
                     }
                     (Some((_, unread)), WholeCapture::Read(_)) | (Some(_), unread) => {
                         vec![unread_line(theme, unread)]
