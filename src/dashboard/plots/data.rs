@@ -105,11 +105,12 @@ fn counts(findings: impl Iterator<Item = (Stamp, Option<Stamp>, Risk)>) -> Findi
     FindingCounts { samples: samples.collect() }
 }
 
-/// The verdicts of each day in this workspace, from the first day with one until today, at most ten years.
+/// The verdicts of each day in this workspace that were not undone, from the first day with one until today, at most ten years.
 fn decisions_per_day(model: &Model) -> Vec<(Date, u64)> {
     let mut days: BTreeMap<Date, u64> = BTreeMap::new();
-    for event in model.findings.triage.state.events_of(&model.workspace_name()) {
-        if matches!(event.change, Change::Decide(_)) {
+    let state = &model.findings.triage.state;
+    for event in state.events_of(&model.workspace_name()) {
+        if matches!(event.change, Change::Decide(_)) && !state.is_undone(event.batch) {
             *days.entry(event.at.local_day()).or_default() += 1;
         }
     }

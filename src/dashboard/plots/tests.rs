@@ -44,6 +44,10 @@ fn y_copies_the_numbers_as_csv() {
     let total: u64 = lines.flat_map(|line| line.split(',').skip(1)).map(|cell| cell.parse::<u64>().unwrap()).sum();
     assert_eq!(total, 6);
     assert!(csv("decisions").starts_with("day,decisions\n") && csv("decisions").ends_with(",2\n"));
+    app.keys("u");
+    let decisions = copied(&app.keys(": 'plot decisions' enter y esc"));
+    assert!(decisions.ends_with(",1\n"), "without the undone one: {decisions}");
+    let mut csv = |plot: &str| copied(&app.keys(&format!(": 'plot {plot}' enter y esc")));
     assert!(csv("captures").ends_with(",3\n"), "{}", csv("captures"));
     assert_eq!(csv("findings"), "", "no finding has a first time");
 }
