@@ -168,6 +168,9 @@ async fn export_writes_every_format_to_a_pipe_or_a_file() {
     }
     cli.does(&["findings", "export", "--format", "sarif", "-o", "out.sarif"]).await;
     assert!(std::fs::read_to_string(cli.home.path().join("out.sarif")).unwrap().contains("web.csp"));
+    let ended = cli.command(&["findings", "export", "--format", "csv", "-o", "-"]).output().await.unwrap();
+    assert!(String::from_utf8(ended.stdout).unwrap().contains("web.csp"));
+    assert!(!cli.home.path().join("-").exists());
     for format in ["pdf", "docx", "xlsx"] {
         let name = format!("out.{format}");
         cli.does(&["findings", "export", "--format", format, "-o", &name]).await;

@@ -1,6 +1,6 @@
 //! `scandeck payloads`: new, list. Payloads contain a token each and are recorded before they are printed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ struct NewArgs {
     /// Put the token into the path, not the query, if the service records paths
     #[arg(long)]
     path: bool,
-    /// Write to this file, which must not exist [default: standard output]
+    /// Write to this file, which must not exist; `-` for standard output [default: -]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Name of the batch [default: name of the file]
@@ -103,7 +103,7 @@ pub async fn run(args: PayloadsArgs) -> anyhow::Result<ExitCode> {
 
 async fn create(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()> {
     // A file with planted payloads is never overwritten, and no payload is recorded that cannot be written.
-    if let Some(path) = args.output.as_ref().filter(|path| path.exists()) {
+    if let Some(path) = args.file().filter(|path| path.exists()) {
         return Err(save::exists(path).into());
     }
     let logger = find_recording(session, &args.logger).await?;
@@ -113,7 +113,7 @@ async fn create(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()>
     archive.record(&payloads).await?;
     archive.close().await;
     let lines: String = payloads.iter().map(|payload| format!("{}\n", args.shape.of(&payload.url))).collect();
-    if let Some(path) = &args.output {
+    if let Some(path) = args.file() {
         save::create(path, lines.as_bytes())?;
         let count = text::plural(payloads.len(), "payload");
         note!("{count} of logger {} written to {}", text::clean(&logger.1.label), path.display());
@@ -121,7 +121,7 @@ async fn create(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()>
     if session.out.json {
         return session.out.value(&payloads.iter().map(|payload| value(payload)).collect::<Vec<_>>());
     }
-    if args.output.is_none() {
+    if args.file().is_none() {
         session.out.outside(lines.as_bytes())?;
     }
     Ok(())
@@ -141,13 +141,18 @@ async fn find_recording(session: &HeadlessSession, name: &str) -> anyhow::Result
 }
 
 impl NewArgs {
+    /// The file to write; none for standard output.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+
     fn payloads(
         &self,
         book: &PayloadBook,
         session: &HeadlessSession,
         (workspace, logger): &WorkspaceLogger,
     ) -> Vec<Arc<Payload>> {
-        let file = self.output.as_ref().and_then(|path| path.file_name());
+        let file = self.file().and_then(|path| path.file_name());
         let batch = self.batch.clone().or(file.map(|name| name.to_string_lossy().into_owned()));
         let shared = |text: &str| Shared::from(text.trim());
         let request = PayloadRequest {

@@ -18,7 +18,7 @@ const LINKS: usize = 40;
 /// The output of an export.
 #[derive(Args, Clone, Debug)]
 pub struct Destination {
-    /// Write to this file; overwrites an existing file [default: standard output]
+    /// Write to this file, also over an existing one; `-` for standard output [default: -]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -30,11 +30,11 @@ impl Destination {
     /// When the file cannot be written.
     pub fn write(&self, out: Output, bytes: &[u8], content: &str) -> anyhow::Result<()> {
         match &self.output {
-            Some(path) => {
+            Some(path) if path.as_os_str() != "-" => {
                 overwrite(path, bytes)?;
                 note!("{content} written to {}", path.display());
             }
-            None => out.outside(bytes)?,
+            _ => out.outside(bytes)?,
         }
         Ok(())
     }
