@@ -60,6 +60,8 @@ pub enum PromptAnswer {
         what: &'static str,
         /// The typed text.
         input: TextInput,
+        /// Another word was entered; until the next key.
+        is_refused: bool,
     },
 }
 
@@ -152,7 +154,7 @@ impl Prompt {
 
     /// Answered by typing a word.
     pub fn with_word(mut self, word: impl Into<String>, what: &'static str) -> Self {
-        self.answer = PromptAnswer::Type { word: word.into(), what, input: TextInput::default() };
+        self.answer = PromptAnswer::Type { word: word.into(), what, input: TextInput::default(), is_refused: false };
         self
     }
 
@@ -212,11 +214,15 @@ impl Prompt {
                 PromptReply::Wider
             }
             PromptAnswer::Yes | PromptAnswer::Enter => PromptReply::No,
-            PromptAnswer::Type { word, input, .. } => match key.code() {
+            PromptAnswer::Type { word, input, is_refused, .. } => match key.code() {
                 KeyCode::Enter if input.text() == *word => PromptReply::Yes,
                 KeyCode::Enter if input.text().is_empty() => PromptReply::No,
-                KeyCode::Enter => PromptReply::Mismatch,
+                KeyCode::Enter => {
+                    *is_refused = true;
+                    PromptReply::Mismatch
+                }
                 _ => {
+                    *is_refused = false;
                     input.type_key(event);
                     PromptReply::Typing
                 }

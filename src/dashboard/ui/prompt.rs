@@ -47,12 +47,16 @@ fn answer_lines(cx: &Cx<'_>, prompt: &Prompt, width: u16) -> Vec<Line<'static>> 
     let yes = match &prompt.answer {
         PromptAnswer::Yes => key(Context::Prompt, EditAction::Yes),
         PromptAnswer::Enter => key(Context::Line, EditAction::Accept),
-        PromptAnswer::Type { word, what, input } => {
+        PromptAnswer::Type { word, what, input, is_refused } => {
             let word = text::clean(word).into_owned();
             let mut lines = wrap(vec![words(format!("To confirm, type {what}: {word}"), theme.text())], width);
             let mut line = Line::from(Span::styled("> ", theme.key()));
             line.extend(input_spans_in(theme, input, width.saturating_sub(2)));
             lines.push(line);
+            if *is_refused {
+                let typed = text::clean(&input.text()).into_owned();
+                lines.extend(wrap(vec![words(format!("{typed} is not {what}: type {word}"), theme.bad())], width));
+            }
             return lines;
         }
     };

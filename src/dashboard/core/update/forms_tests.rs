@@ -375,7 +375,10 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
         "above the names, which can be cut"
     );
     assert!(app.prompt().lines[1].contains("a.acme.test, b.acme.test"));
-    let effects = app.keys("'2' enter");
+    assert!(app.keys("'3' enter").is_empty());
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("3 is not the number of targets: type 2"), "{screen}");
+    let effects = app.keys("backspace '2' enter");
     let names = ["a.acme.test", "b.acme.test"].map(str::to_owned).to_vec();
     assert!(effects.contains(&Effect::AddToScope(names)), "{effects:?}");
     assert_eq!(calls(app.send(Msg::ScopeExtended(Ok(2)))).len(), 2, "the targets are sent again");

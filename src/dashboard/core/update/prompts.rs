@@ -8,9 +8,6 @@ use crate::dashboard::prompts::{Prompt, PromptAnswer, PromptReply, Then};
 use crate::dashboard::settings::alerts;
 use crate::text::plural;
 
-/// End of the notice about a typed word that does not match.
-const MISMATCH: &str = " does not match: nothing is sent";
-
 /// A key while a prompt is up.
 pub(crate) fn handle_key(
     model: &mut Model,
@@ -26,15 +23,11 @@ pub(crate) fn handle_key(
         _ => prompt.handle_key(now, key, event, action),
     };
     match verdict {
-        PromptReply::Deaf | PromptReply::Typing | PromptReply::Paged => {}
+        // The prompt itself shows a mismatch.
+        PromptReply::Deaf | PromptReply::Typing | PromptReply::Mismatch | PromptReply::Paged => {}
         PromptReply::TooEarly => {
             let ignored = format!("{key} ignored: pressed too soon after the question appeared");
             model.overlay.notices.notify_until_key(now, ignored);
-        }
-        PromptReply::Mismatch => {
-            let PromptAnswer::Type { what, .. } = &prompt.answer else { return };
-            let what = what.trim_start_matches("its ").trim_start_matches("the ");
-            model.notify(Tone::Bad, format!("{what}{MISMATCH}"));
         }
         PromptReply::No => {
             let picks = key == KeyChord::char(' ') && matches!(prompt.then, Then::Decide(_));
@@ -54,7 +47,6 @@ pub(crate) fn handle_key(
             **prompt = wider.opened_at(now, Some(key));
         }
         PromptReply::Yes => {
-            model.overlay.notices.remove_ending(MISMATCH);
             if let Some(Modal::Prompt(prompt)) = model.overlay.modals.pop() {
                 carry_out(model, prompt.then, effects);
             }
