@@ -124,6 +124,8 @@ pub enum PollEvent {
     ScanPart(ScanId, PartData),
     /// The time at which the last snapshot was read again and was the same.
     Confirmed(ListKind, Stamp),
+    /// The time since when lists on the screen wait for a response, if they wait for long.
+    Unanswered(Option<Stamp>),
     /// The attempt to read a list failed; the last snapshot remains.
     Failed(ListKind, Arc<Problem>),
     /// The attempt to read the captures of loggers failed, or no longer fails.

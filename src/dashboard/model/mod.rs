@@ -59,7 +59,7 @@ pub use review::{Card, Cards, Decided, Review, ReviewOutcome, ReviewedList, TABS
 pub(crate) use seen::SEEN_AFTER;
 
 use crate::client::Problem;
-use crate::contract::LoggerId;
+use crate::contract::{LoggerId, Stamp};
 use crate::dashboard::base::{
     AUTO, Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, LiveSettings, Measures, Notices, Now,
     PaneSizes, PollBudget, Scope, Session, Size, Ticket,
@@ -74,9 +74,9 @@ use crate::dashboard::list::{CaptureExport, Lists, ReadCaptures};
 use crate::dashboard::text::Detail;
 use crate::oob::LoggerExpiry;
 use crate::table::Table;
-use crate::triage::Issue;
+use crate::triage::{Issue, IssueId};
 use jiff::Timestamp;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -112,6 +112,8 @@ pub struct Model {
 pub struct ConnectionState {
     /// The connection.
     pub link: Link,
+    /// Since when lists on the screen wait for a response, if they wait for long.
+    pub unanswered: Option<Stamp>,
     /// The remaining requests of this minute.
     pub budget: Option<PollBudget>,
     /// The service's clock minus the local clock in seconds.
@@ -221,6 +223,8 @@ pub struct Overlay {
     pub modals: Vec<Modal>,
     /// Forms that were closed without sending them.
     pub drafts: BTreeMap<FormTag, Form>,
+    /// Notes on findings that were closed without recording them.
+    pub notes: HashMap<Vec<IssueId>, String>,
     pub notices: Notices,
 }
 

@@ -55,6 +55,7 @@ impl Model {
         crate::dashboard::model::review::open::close(self);
         self.navigation.scope = Scope { workspace: Some(workspace), ..Scope::default() };
         self.connection.generation += 1;
+        self.connection.unanswered = None;
         self.navigation.previous = None;
         let data = std::mem::take(&mut self.data);
         self.data.workspaces = data.workspaces;

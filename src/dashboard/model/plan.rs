@@ -67,6 +67,12 @@ impl Model {
         self.visible().into_iter().find_map(|list| Some((list, self.data.problem(list)?)))
     }
 
+    /// The seconds for which lists on the screen wait for a response, if they wait for long.
+    pub fn waits_for(&self) -> Option<i64> {
+        let since = self.connection.unanswered?;
+        Some((self.now.wall.as_second() - since.as_second()).max(0))
+    }
+
     /// Why rows are not current, in a few words, and when they are requested again.
     pub fn reason<'a>(&'a self, problem: &'a Problem) -> (&'a str, Option<Stamp>) {
         match &self.connection.link {
@@ -132,6 +138,7 @@ impl Model {
         let now = self.now.mono;
         let next_second = Duration::from_secs(now.as_secs() + 1);
         let retries = matches!(self.connection.link, Link::Retrying { .. })
+            || self.connection.unanswered.is_some()
             || self.visible_problem().is_some_and(|(_, problem)| problem.retry_at.is_some());
         let counts = retries || self.scans.progress.any_stalled(now);
         // Ages are shown in minutes after the first one, so an update every ten seconds is enough.

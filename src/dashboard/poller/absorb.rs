@@ -77,6 +77,7 @@ impl Scheduler {
     /// Takes the response to a request of [`due`](Self::due).
     pub fn absorb(&mut self, slot: FetchSlot, result: Result<Fetched, Error>, now: Instant, wall: Timestamp) {
         let Some(request) = self.in_flight.remove(&slot) else { return };
+        self.waiting.remove(&slot);
         match result {
             Ok(fetched) => {
                 let link = self.link.succeed(request.sent, wall);

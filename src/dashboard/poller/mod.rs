@@ -131,6 +131,7 @@ impl Poller {
             });
             self.aborts.insert(slot, abort);
         }
+        self.scheduler.report_unanswered(Instant::now(), Timestamp::now());
         let next = self.scheduler.next(Instant::now()).map(|next| self.scheduler.beat.slot_from(next));
         // In this order: results first, so that a busy service cannot delay them; then a new plan, which can make the
         // responses in flight worthless.

@@ -48,6 +48,7 @@ fn key(event: &PollEvent) -> Option<(u8, u8)> {
         PollEvent::Budget(_) => (0, 1),
         PollEvent::ClockOffset(_) => (0, 2),
         PollEvent::MissingScanners(_) => (0, 3),
+        PollEvent::Unanswered(_) => (0, 4),
         PollEvent::Snapshot(snapshot) => (1, snapshot.list_kind() as u8),
         PollEvent::SomeFindings(..) => (1, ListKind::Findings as u8),
         PollEvent::Failed(list, _) => (2, *list as u8),

@@ -12,7 +12,7 @@
 use crate::client::{EntityTags, Problem};
 use crate::contract::{CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanStatus, Stamp};
 use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
+use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollEvent, PollPlan};
 use crate::dashboard::poller::changed_scans::gap_with_rows;
 use crate::dashboard::poller::{
     Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, MOST_FINDINGS, OnDemand, Outbox,
@@ -20,6 +20,7 @@ use crate::dashboard::poller::{
 };
 use crate::table::Table;
 use crate::triage::ListedFinding;
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,8 @@ const AT_ONCE: usize = 6;
 const CAPTURES_AT_ONCE: usize = 3;
 /// A refresh replaces requests that have waited longer.
 const HANGING_READ: Duration = Duration::from_secs(2);
+/// Lists on the screen that wait longer for a response are reported.
+pub(super) const UNANSWERED: Duration = Duration::from_secs(3);
 /// Waiting scans are polled this often as long as none is known.
 const WAITING: Duration = Duration::from_secs(5);
 /// Scans whose findings are fetched by one request.
@@ -92,6 +95,10 @@ pub(crate) struct Scheduler {
     pub counts: ScanCounts,
     pub on_demand: OnDemand,
     pub in_flight: BTreeMap<FetchSlot, InFlight>,
+    /// Since when each resource waits for a response. A request that a refresh replaces counts on.
+    pub waiting: BTreeMap<FetchSlot, Instant>,
+    /// The longest of these waits as reported.
+    unanswered: Option<Instant>,
     /// Lists that the user has refreshed since [`take_hanging`](Self::take_hanging).
     refreshed: Vec<ListKind>,
     /// Loggers whose captures cannot be read, and why.
@@ -125,6 +132,8 @@ impl Scheduler {
             counts: ScanCounts::default(),
             on_demand: OnDemand::default(),
             in_flight: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            unanswered: None,
             refreshed: Vec::new(),
             failed_captures: BTreeMap::new(),
             unreadable: BTreeMap::new(),
@@ -184,6 +193,8 @@ impl Scheduler {
 
     fn forget(&mut self) {
         self.in_flight.clear();
+        self.waiting.clear();
+        self.unanswered = None;
         self.backoff = Backoff::default();
         self.failed_captures.clear();
         self.unreadable.clear();
@@ -242,6 +253,7 @@ impl Scheduler {
                 break;
             }
             self.note_sent(&fetch, now);
+            self.waiting.entry(fetch.slot()).or_insert(now);
             self.in_flight.insert(fetch.slot(), InFlight { sent: now, fetch: fetch.clone() });
             fetches.push(fetch);
         }
@@ -445,8 +457,28 @@ impl Scheduler {
         }
     }
 
-    /// The time of the next request, if no event comes before; `None` to wait for an event.
+    /// Reports since when the lists on the screen wait for a response, or that they no longer do.
+    pub fn report_unanswered(&mut self, now: Instant, wall: Timestamp) {
+        let since = self.waiting_since().filter(|since| *since + UNANSWERED <= now);
+        if since != self.unanswered {
+            self.unanswered = since;
+            let began = since.map(|since| Stamp(wall - now.saturating_duration_since(since)));
+            self.outbox.push(PollEvent::Unanswered(began));
+        }
+    }
+
+    fn waiting_since(&self) -> Option<Instant> {
+        let is_shown = |slot: &FetchSlot| self.plan.visible.iter().any(|list| slot.is_read_with(*list));
+        self.waiting.iter().filter(|(slot, _)| !self.is_free(**slot) && is_shown(slot)).map(|(_, since)| *since).min()
+    }
+
+    /// The time of the next request or report, if no event comes before; `None` to wait for an event.
     pub fn next(&self, now: Instant) -> Option<Instant> {
+        let report = self.waiting_since().map(|since| since + UNANSWERED).filter(|at| *at > now);
+        self.next_request(now).into_iter().chain(report).min()
+    }
+
+    fn next_request(&self, now: Instant) -> Option<Instant> {
         if self.link.is_failing() && !self.in_flight.is_empty() {
             return None;
         }

@@ -6,6 +6,7 @@
 //!
 //! The left part is shortened in the middle; problems are shown as long as they fit on the screen.
 
+use crate::client::Problem;
 use crate::dashboard::base::{Layout, Link, Pane};
 use crate::dashboard::input::{Action, AppAction, Context};
 use crate::dashboard::ui::{Cx, draw_line, format, indented, joined, stale_reason};
@@ -16,7 +17,7 @@ use ratatui::prelude::{Buffer, Line, Rect, Span};
 const LOW_BUDGET: u32 = 30;
 /// Longest reason for a broken connection.
 const REASON: usize = 42;
-/// Conflicts and reappeared findings are counted on screens of at least this width.
+/// Conflicts and findings that were fixed and found again are counted on screens of at least this width.
 const REOPENED_FROM: u16 = 90;
 
 pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
@@ -93,7 +94,7 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
     let reopened = cx.model.findings.triage.again;
     if cx.model.screen.size.columns >= REOPENED_FROM {
         show(reopened.conflicts, glyphs.conflict, "in conflict", theme.warn());
-        show(reopened.regressions, glyphs.back, "reappeared", theme.warn());
+        show(reopened.regressions, glyphs.back, "was fixed", theme.warn());
     }
     let new = if cx.model.captures.new_captures == 1 { "new capture" } else { "new captures" };
     show(cx.model.captures.new_captures as usize, glyphs.more_below, new, theme.warn());
@@ -105,18 +106,27 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
     spans
 }
 
+/// Whether a list has no response yet, and no failure either.
+fn is_first(problem: &Problem) -> bool {
+    problem.retry_at.is_none() && problem.status.is_none()
+}
+
 /// The connection, and the budget when little is left.
 fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
     let (theme, dot) = (cx.theme, cx.theme.glyphs.link);
     let mut spans = match &cx.model.connection.link {
         Link::Connecting => vec![Span::styled(format!("{dot} connecting"), theme.dim())],
-        Link::Live { .. } => match cx.model.visible_problem() {
-            None => vec![Span::styled(format!("{dot} live"), theme.good())],
+        Link::Live { .. } => match (cx.model.visible_problem(), cx.model.waits_for()) {
+            // Rows of the cache have no status and no retry either, but this response is late.
+            (problem, Some(seconds)) if problem.is_none_or(|(_, problem)| is_first(problem)) => {
+                vec![Span::styled(format!("{dot} waiting for the service {seconds}s"), theme.warn())]
+            }
+            (None, _) => vec![Span::styled(format!("{dot} live"), theme.good())],
             // Rows of the cache wait for their first answer.
-            Some((_, problem)) if problem.retry_at.is_none() && problem.status.is_none() => {
+            (Some((_, problem)), _) if is_first(problem) => {
                 vec![Span::styled(format!("{dot} loading"), theme.dim())]
             }
-            Some((_, problem)) => {
+            (Some((_, problem)), _) => {
                 vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, REASON)), theme.warn())]
             }
         },

@@ -35,6 +35,7 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
         PollEvent::Captures { .. } => {}
         PollEvent::ScanPart(scan, part) => handle_part(model, scan, part, at),
         PollEvent::Confirmed(list, at) => model.confirm(list, at),
+        PollEvent::Unanswered(since) => model.connection.unanswered = since,
         PollEvent::Failed(list, problem) => model.fail(list, problem),
         PollEvent::CapturesFailed(problem) => model.data.captures.problem = problem,
         PollEvent::Unreadable(list, items) => handle_unreadable(model, list, items),

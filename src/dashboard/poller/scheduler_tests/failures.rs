@@ -56,6 +56,42 @@ fn failure_reports_the_last_equal_response_first() {
 }
 
 #[test]
+fn late_response_is_reported_until_it_arrives() {
+    let mut hand = Hand::new(true);
+    hand.settle();
+    hand.scheduler.set_plan(PollPlan { visible: vec![ListKind::Loggers], ..hand.scheduler.plan.clone() });
+    hand.settle();
+    hand.events();
+    let second = Duration::from_secs(1);
+    // The service hangs: requests are sent and nothing is answered.
+    hand.now += 60 * second;
+    let hanging = hand.scheduler.due(hand.now);
+    assert!(hanging.iter().any(|fetch| fetch.slot() == LOGGERS));
+    let wall = |seconds: i64| Timestamp::from_second(1_000 + seconds).unwrap();
+    hand.scheduler.report_unanswered(hand.now + 2 * second, wall(2));
+    assert!(!hand.events().iter().any(|event| matches!(event, PollEvent::Unanswered(_))), "not late yet");
+    assert!(hand.scheduler.next(hand.now + 2 * second).unwrap() <= hand.now + 3 * second, "woken for the report");
+    // A refresh replaces the request, and the wait counts on.
+    let mut plan = hand.scheduler.plan.clone();
+    plan.refreshes.insert(ListKind::Loggers, 1);
+    hand.scheduler.set_plan(plan);
+    assert_eq!(hand.scheduler.take_hanging(hand.now + 5 * second / 2), [LOGGERS]);
+    assert!(hand.scheduler.due(hand.now + 5 * second / 2).iter().any(|fetch| fetch.slot() == LOGGERS));
+    hand.scheduler.report_unanswered(hand.now + 3 * second, wall(3));
+    let reported = |hand: &mut Hand| {
+        let is_report = |event: &PollEvent| if let PollEvent::Unanswered(since) = event { Some(*since) } else { None };
+        hand.events().iter().filter_map(is_report).collect::<Vec<_>>()
+    };
+    assert_eq!(reported(&mut hand), [Some(crate::contract::Stamp(wall(0)))]);
+    hand.scheduler.report_unanswered(hand.now + 4 * second, wall(4));
+    assert_eq!(reported(&mut hand), [], "reported once");
+    let answer = hand.answer(&Fetch::List { list: ListKind::Loggers, workspace: None, cached: None });
+    hand.scheduler.absorb(LOGGERS, answer, hand.now + 5 * second, wall(5));
+    hand.scheduler.report_unanswered(hand.now + 5 * second, wall(5));
+    assert_eq!(reported(&mut hand), [None]);
+}
+
+#[test]
 fn findings_that_were_never_read_are_not_confirmed() {
     let mut hand = Hand::new(true);
     hand.refusing = Some((FetchSlot::List(ListKind::Findings), ErrorKind::Forbidden));
