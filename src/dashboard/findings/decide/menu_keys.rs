@@ -8,8 +8,9 @@ use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, Menu
 use crate::dashboard::prompts::PendingDecision;
 use crate::dashboard::text::Ends;
 use crate::query::{Query, QueryKind, RowSet};
-use crate::triage::{DecisionScope, FindingKey, IssueId, Verdict, VerdictSource};
+use crate::triage::{DecisionScope, FindingKey, Issue, IssueId, Verdict, VerdictSource};
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 /// Most findings offered as the original of a duplicate.
 const OFFERED: usize = 50;
@@ -24,13 +25,33 @@ pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
         let why = if hidden.is_empty() { "nothing selected" } else { "all marked findings are hidden" };
         return model.notify(Tone::Plain, why);
     }
-    let mut menu = DecideMenu::new(ids, hidden);
-    if let Some(choice) = alone {
-        menu.alone = true;
-        menu.open(choice);
-    }
+    let menu = DecideMenu { alone: alone.is_some(), ..DecideMenu::new(ids, hidden) };
     model.overlay.modals.push(Modal::Decide(Box::new(menu)));
+    if let Some(choice) = alone {
+        open_option(model, choice);
+    }
+}
+
+/// Opens an option with its value, and a note with the text that was typed for these findings before.
+fn open_option(model: &mut Model, choice: MenuChoice) {
+    let Some(menu) = menu(model) else { return };
+    menu.open(choice);
+    if choice == MenuChoice::Note && !menu.has_note() {
+        let ids = menu.ids.clone();
+        let typed = model.overlay.notes.remove(&ids);
+        if let Some((entry, typed)) = self::menu(model).and_then(|menu| menu.entry.as_mut()).zip(typed) {
+            entry.input.set(&typed);
+        }
+    }
     offer(model);
+}
+
+/// Keeps a note that is closed without recording it, for the next one on the same findings. Returns whether there is one.
+fn keep_note(model: &mut Model, note: &str) -> bool {
+    let Some(ids) = menu(model).map(|menu| menu.ids.clone()).filter(|_| !note.trim().is_empty()) else { return false };
+    model.overlay.notes.insert(ids, note.to_owned());
+    model.notify(Tone::Plain, "note: input kept for the next time");
+    true
 }
 
 pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
@@ -48,8 +69,13 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
     let Some(menu) = menu(model) else { return };
     let choice = match action {
         Some(Action::Edit(EditAction::Close)) => {
+            let note = menu.note().map(ToString::to_string).unwrap_or_default();
+            let is_kept = keep_note(model, &note);
             model.overlay.modals.pop();
-            return model.overlay.notices.notify_until_key(model.now.mono, "cancelled");
+            if !is_kept {
+                model.overlay.notices.notify_until_key(model.now.mono, "cancelled");
+            }
+            return;
         }
         Some(Action::Move(MoveAction::Down)) => return walk_scope(model, 1),
         Some(Action::Move(MoveAction::Up)) => return walk_scope(model, -1),
@@ -76,8 +102,7 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
         Some(_) => return,
         None => return model.notify(Tone::Plain, "not a key of this menu"),
     };
-    menu.open(choice);
-    offer(model);
+    open_option(model, choice);
 }
 
 fn handle_entry(
@@ -88,14 +113,20 @@ fn handle_entry(
     effects: &mut Vec<Effect>,
 ) {
     let Some(menu) = menu(model) else { return };
-    let alone = menu.alone;
+    let (alone, has_note) = (menu.alone, menu.has_note());
     let Some(entry) = &mut menu.entry else { return };
     match action {
-        Some(Action::Edit(EditAction::Close)) if alone => {
-            model.overlay.modals.pop();
-            model.overlay.notices.notify_until_key(model.now.mono, "cancelled");
+        Some(Action::Edit(EditAction::Close)) => {
+            let typed = (choice == MenuChoice::Note && !has_note).then(|| entry.input.text());
+            menu.entry = None;
+            let is_kept = keep_note(model, &typed.unwrap_or_default());
+            if alone {
+                model.overlay.modals.pop();
+                if !is_kept {
+                    model.overlay.notices.notify_until_key(model.now.mono, "cancelled");
+                }
+            }
         }
-        Some(Action::Edit(EditAction::Close)) => menu.entry = None,
         Some(Action::Edit(EditAction::Accept) | Action::Form(FormAction::Send)) => take(model, effects),
         Some(Action::Form(FormAction::Editor)) => effects.push(Effect::Edit(entry.input.text())),
         Some(Action::Edit(EditAction::LineDown)) if choice != MenuChoice::Note => entry.offers.walk(1, Ends::Around),
@@ -199,7 +230,10 @@ fn offer(model: &mut Model) {
         MenuChoice::Tags => tags_in_use(model, word.trim_start_matches(['-', '+'])),
         MenuChoice::Duplicate => findings_with(model, &word),
         MenuChoice::Reason | MenuChoice::Note | MenuChoice::Severity | MenuChoice::Until => {
-            choice.offers().into_iter().filter(fits).collect()
+            let mut offers: Vec<MenuOffer> = choice.offers().into_iter().filter(fits).collect();
+            // Enter takes the first offer: `l` is low, not critical.
+            offers.sort_by_key(|offer| !offer.words.to_lowercase().starts_with(&word));
+            offers
         }
     };
     if let Some(entry) = menu(model).and_then(|menu| menu.entry.as_mut()) {
@@ -218,10 +252,14 @@ fn tags_in_use(model: &Model, word: &str) -> Vec<MenuOffer> {
 fn findings_with(model: &mut Model, word: &str) -> Vec<MenuOffer> {
     let about: HashSet<IssueId> = menu(model).map(|menu| menu.ids.iter().copied().collect()).unwrap_or_default();
     let Some(table) = model.data.findings.value() else { return Vec::new() };
-    let fits = table.items().iter().filter(|issue| {
-        let text = |text: &str| text.to_lowercase().contains(word);
-        !about.contains(&issue.id) && (text(&issue.name) || text(&issue.identity.asset))
-    });
+    let others = || table.items().iter().filter(|issue| !about.contains(&issue.id));
+    let any = |issue: &Arc<Issue>, fits: fn(&str, &str) -> bool| {
+        [&*issue.name, &*issue.identity.asset].into_iter().any(|text| fits(&text.to_lowercase(), word))
+    };
+    let starts = |text: &str, word: &str| text.starts_with(word);
+    let contains = |text: &str, word: &str| text.contains(word);
+    let first = others().filter(|issue| any(issue, starts));
+    let fits = first.chain(others().filter(|issue| !any(issue, starts) && any(issue, contains)));
     let offer = |key: FindingKey, words: String| MenuOffer { words, value: MenuValue::Duplicate(key) };
     fits.take(OFFERED).map(|issue| offer(issue.key(), format!("{} ({})", issue.name, issue.identity.asset))).collect()
 }

@@ -44,6 +44,39 @@ fn menu_accepts_options_in_any_order_and_verdict_closes_it() {
 }
 
 #[test]
+fn first_letter_of_a_severity_selects_it() {
+    let severities = [Risk::Critical, Risk::High, Risk::Medium, Risk::Low, Risk::Info];
+    for (letter, severity) in ["c", "h", "m", "l", "i"].into_iter().zip(severities) {
+        let mut app = app();
+        let id = app.selected(Pane::Findings).unwrap();
+        app.keys(&format!("t s '{letter}' enter enter"));
+        assert_eq!(assessment(&app, id).severity, Some(severity), "{letter}");
+    }
+}
+
+#[test]
+fn closed_note_is_kept_for_the_next_time() {
+    for (close, open) in
+        [("e 'asked ops' esc", "e"), ("t n 'asked ops' esc esc", "e"), ("t n 'asked ops' ctrl-o esc", "t n")]
+    {
+        let mut app = app();
+        let id = app.selected(Pane::Findings).unwrap();
+        assert!(recorded(&app.keys(close)).is_empty());
+        assert!(app.notices().contains("note: input kept for the next time"), "{close}: {}", app.notices());
+        app.keys("k e 'other' esc j");
+        app.keys(open);
+        assert_eq!(recorded(&app.keys("ctrl-o")).is_empty(), open == "t n");
+        if open == "t n" {
+            app.keys("enter");
+        }
+        assert_eq!(assessment(&app, id).notes, 1, "{close}");
+        app.keys("e");
+        let Some(Modal::Decide(menu)) = app.model.overlay.modals.last() else { panic!() };
+        assert_eq!(menu.entry.as_ref().unwrap().input.text(), "", "{close}: recorded notes are no drafts");
+    }
+}
+
+#[test]
 fn menu_enter_records_and_esc_cancels() {
     let mut app = app();
     let id = app.selected(Pane::Findings).unwrap();

@@ -93,6 +93,18 @@ impl DecideMenu {
         change(&mut self.draft);
     }
 
+    /// The note that was chosen.
+    pub fn note(&self) -> Option<&Shared> {
+        match &self.draft.note {
+            DraftValue::Set(note) => Some(note),
+            DraftValue::Default | DraftValue::Empty => None,
+        }
+    }
+
+    pub fn has_note(&self) -> bool {
+        self.note().is_some()
+    }
+
     pub fn has_choice(&self) -> bool {
         !self.before.is_empty()
     }
