@@ -15,6 +15,7 @@ use crate::oob::{CaptureRecord, out};
 use crate::query::{Expr, Query};
 use crate::text::{self, quoted};
 use crate::triage::{IssueId, ListedFinding};
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -68,7 +69,16 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
             let text = text::clean_text(&text).into_owned();
             effects.push(Effect::Copy { what, text, needs_names });
         }
-        None => model.notify(Tone::Plain, NOTHING),
+        None => model.notify(Tone::Plain, nothing(model, action)),
+    }
+}
+
+/// Why a row has nothing to copy.
+fn nothing(model: &Model, action: CopyAction) -> &'static str {
+    match (action, model.issue_at_hand()) {
+        (CopyAction::Url, Some(_)) => "the target of this finding has no URL",
+        (CopyAction::Curl, Some(issue)) if issue.manual.is_some() => "the service does not have this manual finding",
+        _ => NOTHING,
     }
 }
 
@@ -169,9 +179,10 @@ fn has_recording_url(model: &Model) -> bool {
     }
 }
 
-/// The URL of the selected row: its own, else that of the API.
+/// The URL of the selected row: its own, for a finding that of its target, else that of the API.
 fn url(model: &Model) -> Option<String> {
     match model.navigation.focus.pane {
+        Pane::Findings | Pane::Board => affected_url(model),
         Pane::Loggers => {
             let logger = model.data.loggers.value()?.get(model.lists.loggers.selected?)?;
             Some(logger.handler_url.to_string())
@@ -192,9 +203,31 @@ fn url(model: &Model) -> Option<String> {
     }
 }
 
-/// The path of the selected row in the API.
+/// The URL that the selected finding affects: its target if that is a URL, or the web service at its port.
+fn affected_url(model: &Model) -> Option<String> {
+    let issue = model.issue_at_hand()?;
+    let name = issue.target_id.and_then(|id| model.target_name(id)).or(issue.target_name.as_ref())?.trim();
+    if name.starts_with("http://") || name.starts_with("https://") {
+        return Some(name.to_owned());
+    }
+    let service = issue.service.to_lowercase();
+    let scheme = match &*service {
+        service if service.contains("https") || service.contains("ssl/http") => "https",
+        service if service.contains("http") => "http",
+        _ => return None,
+    };
+    let host = if name.parse::<Ipv6Addr>().is_ok() { format!("[{name}]") } else { name.to_owned() };
+    let is_usual = matches!((scheme, issue.port), ("https", 443) | ("http", 80) | (_, ..=0));
+    let port = if is_usual { String::new() } else { format!(":{}", issue.port) };
+    Some(format!("{scheme}://{host}{port}/"))
+}
+
+/// The path of the selected row in the API. The service does not have manual findings.
 fn api_path(model: &Model) -> Option<String> {
     let pane = model.navigation.focus.pane;
+    if model.issue_at_hand().is_some_and(|issue| issue.manual.is_some()) {
+        return None;
+    }
     let noun = match pane {
         Pane::Captures => return Some(format!("/http_loggers/{}/data", model.lists.captures.selected?.logger)),
         Pane::Payloads => return None,

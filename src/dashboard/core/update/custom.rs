@@ -7,6 +7,7 @@
 
 use crate::client::Problem;
 use crate::config::file::CommandOutput;
+use crate::contract::TargetId;
 use crate::dashboard::base::{CaptureUse, CommandRun, Effect, FindingUse, Pane, Tone};
 use crate::dashboard::core::update::copies;
 use crate::dashboard::data::ReadFinding;
@@ -77,7 +78,7 @@ fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut
         }
     };
     let ids: Vec<String> = items.iter().filter_map(|item| Some(item.get("id")?.to_string())).collect();
-    let target = model.target_at_hand().and_then(|id| model.target_name(id)).map(ToString::to_string);
+    let target = target_of(model, &items).and_then(|id| model.target_name(id)).map(ToString::to_string);
     let variables = [
         ("LIST", copies::noun(pane)),
         ("ID", of_first(["id", "token"])),
@@ -97,6 +98,18 @@ fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut
         model.notify(Tone::Plain, running(action));
     }
     effects.push(Effect::Run(Box::new(CommandRun { action, variables, input, is_masked: false })));
+}
+
+/// The target that all rows share. A capture names none, its payload does.
+fn target_of(model: &Model, items: &[Value]) -> Option<TargetId> {
+    let field = match model.navigation.focus.pane {
+        Pane::Targets => "id",
+        Pane::Findings | Pane::Board | Pane::Scans => "target_id",
+        _ => return model.target_at_hand(),
+    };
+    let mut targets = items.iter().map(|item| item.get(field).and_then(Value::as_i64));
+    let first = targets.next()??;
+    targets.all(|other| other == Some(first)).then_some(TargetId(first))
 }
 
 /// The notice until a command ends.

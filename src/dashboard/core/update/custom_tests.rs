@@ -52,6 +52,28 @@ fn command_gets_variables_and_json_of_the_selected_or_marked_rows() {
 }
 
 #[test]
+fn command_on_a_header_gets_the_target_that_its_rows_share() {
+    let mut dashboard = dashboard(CommandOutput::Text, true);
+    let of_class = |id, target, class: &str| Finding {
+        vuln_id: class.into(),
+        ..finding(id, target, &format!("{class} {id}"), Risk::High)
+    };
+    dashboard.feed(Snapshot::Findings(table([
+        of_class(1, 2, "git"),
+        of_class(2, 2, "git"),
+        of_class(3, 1, "tls"),
+        of_class(4, 2, "tls"),
+    ])));
+    dashboard.keys("3 b c");
+    let mut targets = |keys: &str| {
+        let run = run(dashboard.keys(keys));
+        (fact(&run, "IDS").len(), fact(&run, "TARGET").to_owned())
+    };
+    assert_eq!(targets("g g Z"), (3, "t2.acme.test".to_owned()));
+    assert_eq!(targets("j Z"), (3, String::new()), "two targets");
+}
+
+#[test]
 fn output_is_a_text_or_a_notice() {
     let mut dashboard = dashboard(CommandOutput::Text, true);
     let action = run(dashboard.keys("2 Z")).action;

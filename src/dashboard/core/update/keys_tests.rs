@@ -213,7 +213,6 @@ fn y_copies_without_api_key() {
         other => panic!("{other:?}"),
     };
     assert_eq!(copied(&mut app, "y y"), "1");
-    assert_eq!(copied(&mut app, "y u"), "http://127.0.0.1:8765/api/v2/findings/1");
     let curl = copied(&mut app, "y c");
     assert!(curl.contains("Bearer $SCANDECK_API_KEY\" 'http://127.0.0.1:8765/api/v2/findings/1'"), "{curl}");
     assert!(copied(&mut app, "y j").contains("\"name\": \"Private key\""));
@@ -224,6 +223,46 @@ fn y_copies_without_api_key() {
     let at = "--base-url 'http://127.0.0.1:8765/api/v2' --workspace 'Acme'";
     assert_eq!(copied(&mut app, "y v"), format!("scandeck captures list {at}"));
     assert_eq!(copied(&mut app, "enter y v"), format!("scandeck captures show 3 --logger 1 {at}"));
+}
+
+#[test]
+fn y_u_on_a_finding_copies_the_affected_url() {
+    let mut app = TestDashboard::new();
+    let copied = |app: &mut TestDashboard, keys: &str| match app.keys(keys).pop() {
+        Some(Effect::Copy { text, .. }) => text,
+        _ => app.notices(),
+    };
+    app.keys("3");
+    assert!(copied(&mut app, "y u").contains("the target of this finding has no URL"));
+    let at = |port, service: &str| Finding { port, service: service.into(), ..finding(1, 1, "a", Risk::Low) };
+    for (port, service, url) in [
+        (443, "https", "https://t1.acme.test/"),
+        (8080, "http", "http://t1.acme.test:8080/"),
+        (8443, "ssl/http", "https://t1.acme.test:8443/"),
+    ] {
+        app.feed(Snapshot::Findings(table([at(port, service)])));
+        assert_eq!(copied(&mut app, "y u"), url);
+    }
+    app.feed(Snapshot::Targets(table([target(1, "https://t1.acme.test/shop")])));
+    assert_eq!(copied(&mut app, "y u"), "https://t1.acme.test/shop");
+    app.keys("n 'Mine' ctrl-o");
+    assert!(app.model.issue_at_hand().unwrap().manual.is_some());
+    assert_eq!(copied(&mut app, "y u"), "https://t1.acme.test/shop");
+    assert!(copied(&mut app, "y c").contains("the service does not have this manual finding"));
+}
+
+#[test]
+fn late_response_is_shown_with_its_seconds() {
+    let mut app = TestDashboard::new();
+    app.feed(PollEvent::Link(Link::Live { at: stamp() }));
+    assert!(app.frame()[0].contains("live"), "{}", app.frame()[0]);
+    let since = app.model.now.wall - Duration::from_secs(4);
+    app.feed(PollEvent::Unanswered(Some(Stamp(since))));
+    assert!(app.frame()[0].contains("waiting for the service 4s"), "{}", app.frame()[0]);
+    let (at, reason) = app.model.next_wake().unwrap();
+    assert!(at <= app.at + Duration::from_secs(1) && reason == "seconds are counted", "{at:?} {reason}");
+    app.feed(PollEvent::Unanswered(None));
+    assert!(app.frame()[0].contains("live"), "{}", app.frame()[0]);
 }
 
 #[test]
