@@ -66,7 +66,7 @@ async fn bulk_triage_of_400_findings_survives_restart_and_rescan() {
     let (generated, home) = (Generated::new().await, tempfile::tempdir().unwrap());
     let mut person = Person::open(&generated, home.path(), &format!("of {FINDINGS}")).await;
     person.press("bcgg");
-    person.session.until(&format!("{FINDINGS} in {CLASSES} classes")).await;
+    person.session.until(&format!("{FINDINGS} findings in {CLASSES} classes")).await;
     for class in 1..=CLASSES {
         let line = person.cursor();
         person.press(&verdict_of(&line).to_string());

@@ -296,7 +296,7 @@ fn findings_that_are_not_loaded_are_counted_and_a_query_requests_them() {
         let table = Arc::new(Table::new(findings()));
         learn(&mut model, 71_000, PollEvent::SomeFindings(table, unread));
         let shown = text(&mut model, Theme::default());
-        assert!(shown.contains("600 000 not loaded · scan:N loads a scan"), "{columns}x{rows}\n{shown}");
+        assert!(shown.contains("600,000 not loaded · scan:N loads a scan"), "{columns}x{rows}\n{shown}");
         assert!(model.plan().wanted_scans.is_empty());
         model.set_query(Pane::Findings, &format!("scan:{} risk>=high", scans[1])).unwrap();
         assert_eq!(model.plan().wanted_scans, [scans[1]]);
