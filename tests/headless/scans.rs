@@ -24,6 +24,12 @@ async fn scan_is_started_shown_stopped_and_deleted() {
         shown.as_object().unwrap().keys().position(|key| key == "tool_name") > Some(10),
         "added fields come last: {shown}"
     );
+    let words = cli.does(&["scans", "show", id]).await;
+    let has = |label: &str, value: &str| words.lines().any(|line| line.starts_with(label) && line.ends_with(value));
+    assert!(
+        has("Status", "running") && has("Findings", "1 critical, 1 info") && has("Tool", "Port Scanner"),
+        "{words}"
+    );
     let raw = cli.does(&["scans", "raw", id]).await;
     assert!(raw.contains("GET http://127.0.0.1/ 200\n"), "{raw}");
     cli.does(&["scans", "stop", id]).await;

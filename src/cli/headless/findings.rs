@@ -97,7 +97,6 @@ const LABELS: &[(&str, &str)] = &[
     ("occurrences", "Finding ids"),
     ("owasp", "OWASP"),
     ("own", "Manual"),
-    ("recommendation", "Fix"),
     ("risk_description", "Impact"),
     ("risk_level", "Risk"),
     ("target_name", "Target"),

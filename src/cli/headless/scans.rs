@@ -243,10 +243,32 @@ async fn target_names(session: &HeadlessSession) -> anyhow::Result<HashMap<Targe
     Ok(all.into_iter().map(|target| (target.id, target.name)).collect())
 }
 
+/// Labels of the fields whose names do not say what they hold.
+const LABELS: &[(&str, &str)] = &[
+    ("end_time", "Ended"),
+    ("info_text_lines", "Notes"),
+    ("max_scan_time", "Time limit (minutes)"),
+    ("num_finished_tests", "Finished tests"),
+    ("num_tests", "Tests"),
+    ("result_summary", "Findings"),
+    ("scan_original_url", "Original URL"),
+    ("start_time", "Started"),
+    ("status_message", "Message"),
+    ("status_name", "Status"),
+    ("target_name", "Target"),
+    ("tool_name", "Tool"),
+    ("tool_params", "Parameters"),
+    ("vpn_profile_uuid", "VPN profile"),
+];
+
 async fn show(session: &HeadlessSession, scan: &Scan) -> anyhow::Result<()> {
     // The target may be deleted already.
     let target = session.client()?.get_target(scan.target_id).await.ok();
-    session.out.single(&NamedScan::new(scan, target.map(|target| target.name)))
+    let mut shown = serde_json::json!(NamedScan::new(scan, target.map(|target| target.name)));
+    if !session.out.json {
+        shown["result_summary"] = watch::found(scan).into();
+    }
+    session.out.labelled(&shown, LABELS)
 }
 
 async fn watch_all(session: &HeadlessSession, mut ids: Vec<ScanId>) -> anyhow::Result<ExitCode> {

@@ -77,13 +77,19 @@ fn status_line(scan: &Scan) -> String {
     format!("scan {} ({}): {}{message}{}", scan.id, Tool(scan.tool_id), scan.status_name, counts(scan))
 }
 
-/// The findings by risk, such as ` (2 high, 1 info)`.
+/// The findings by risk in brackets, such as ` (2 high, 1 info)`.
 fn counts(scan: &Scan) -> String {
+    let found = found(scan);
+    if found.is_empty() { found } else { format!(" ({found})") }
+}
+
+/// The findings by risk, such as `2 high, 1 info`; empty if there are none.
+pub fn found(scan: &Scan) -> String {
     let names = ["critical", "high", "medium", "low", "info"];
     let counts = scan.result_summary.by_risk().into_iter().zip(names);
     let found = counts.filter_map(|(count, name)| Some((count.filter(|count| *count > 0)?, name)));
     let counts: Vec<String> = found.map(|(count, name)| format!("{count} {name}")).collect();
-    if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
+    counts.join(", ")
 }
 
 /// A line that overwrites itself, on a terminal only.
