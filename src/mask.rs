@@ -26,6 +26,9 @@ use serde_json::Value;
 const CUT: usize = 4;
 /// Shortest text of letters and digits that counts as a token.
 const TOKEN: usize = 32;
+/// Longest word that is searched for names; a longer one is a token as a whole. Searching all of its parts would take the
+/// square of its length, and captures contain what anyone sends.
+const LONGEST_WORD: usize = 1024;
 
 /// The kind of a masked text, which names its stand-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -141,10 +144,9 @@ impl StandIns {
         stand_in
     }
 
-    /// Whether a text is a stand-in, perhaps with an ellipsis or punctuation behind it.
+    /// Whether a text is a stand-in, perhaps with an ellipsis, quotes or punctuation behind it.
     fn is_given(&self, text: &str) -> bool {
-        let end = text.find(|letter: char| !letter.is_alphanumeric() && letter != '-').unwrap_or(text.len());
-        self.given.contains(&text[..end])
+        self.given.contains(text.trim_end_matches(|letter: char| !letter.is_alphanumeric()))
     }
 }
 
@@ -310,6 +312,9 @@ impl Mask {
             return MaskStep::Continue(place.end.max(place.start + 1));
         }
         let mask = |kind| MaskStep::Mask(place.clone(), kind, word.to_owned());
+        if word.len() > LONGEST_WORD {
+            return mask(MaskedKind::Token);
+        }
         if self.known.is_host(&lower) {
             return mask(MaskedKind::Host);
         }
@@ -428,6 +433,16 @@ mod tests {
     fn masked(texts: &[&str]) -> Vec<String> {
         let mask = mask();
         texts.iter().map(|text| mask.text(text).into_owned()).collect()
+    }
+
+    #[test]
+    fn long_hostile_text_is_masked_without_searching_it_again_for_each_word() {
+        for part in ["a-", "a.", "a+", "key=(", "key=a=b; ", "key=\"\"a key='\"b ", "a:"] {
+            let text = part.repeat((256 << 10) / part.len());
+            mask().text(&text);
+        }
+        let slashes = format!("key={}", "\\".repeat(256 << 10));
+        assert!(mask().text(&slashes).starts_with("key=token-1"));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
 
+/// Longest wait for the output of a key.
+pub const SLOWEST: Duration = Duration::from_millis(500);
 /// The query that is typed.
 pub const QUERY: &str = "risk>=high target:host1* cwe:105";
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -117,7 +119,7 @@ impl Terminal {
         appeared.unwrap_or(self.started).duration_since(self.started)
     }
 
-    /// Time from a key to the next output, if there is any within half a second.
+    /// Time from a key to the next output, if there is any within [`SLOWEST`].
     ///
     /// Keys are 40 ms apart, which is faster than typing. Without the pause, two keys could fall into one frame, and the wait
     /// for the next frame would be measured.
@@ -128,7 +130,7 @@ impl Terminal {
         self.keys(key);
         let waiting = |output: &mut TerminalOutput| output.bytes == before;
         let guard = self.output.0.lock().unwrap();
-        let (output, timeout) = self.output.1.wait_timeout_while(guard, Duration::from_millis(500), waiting).unwrap();
+        let (output, timeout) = self.output.1.wait_timeout_while(guard, SLOWEST, waiting).unwrap();
         (!timeout.timed_out()).then(|| output.last.unwrap().saturating_duration_since(pressed))
     }
 

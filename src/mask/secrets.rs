@@ -30,6 +30,11 @@ const COMMON: [&str; 11] = [
 const PLAIN: [&str; 8] = ["true", "false", "null", "none", "yes", "no", "on", "off"];
 /// Shortest value behind a colon without quotes.
 const SHORTEST: usize = 4;
+/// Values that begin like this are structures or code.
+const NO_VALUE: [char; 4] = ['[', '{', '(', ')'];
+/// Longest value in quotes. A sender chooses the text: without a limit, each of its names could search the whole text for
+/// quotes that never close.
+const LONGEST_QUOTED: usize = 8192;
 
 /// Whether the value of a header, parameter or field with this name is secret.
 pub(super) fn is_name(name: &str) -> bool {
@@ -66,9 +71,13 @@ pub(super) fn place_after(text: &str, name: &Range<usize>) -> Option<Range<usize
         let secret = start + scheme(&text[start..start + length])..start + length;
         return (!secret.is_empty() && !is_plain(&text[secret.clone()])).then_some(secret);
     }
-    let secret = match COOKIES.find(&text[start..]) {
-        Some(cookies) if name.to_lowercase().contains("cookie") => start..start + cookies.end(),
-        _ => {
+    if text[start..].starts_with(NO_VALUE) {
+        return None;
+    }
+    let is_cookie = name.to_lowercase().contains("cookie");
+    let secret = match is_cookie.then(|| COOKIES.find(&text[start..])).flatten() {
+        Some(cookies) => start..start + cookies.end(),
+        None => {
             let start = start + scheme(&text[start..]);
             let value = &text[start..start + bare(&text[start..])];
             // Behind a field of JSON without quotes, the object ends.
@@ -80,7 +89,7 @@ pub(super) fn place_after(text: &str, name: &Range<usize>) -> Option<Range<usize
     let shortest = if is_colon && closing.is_empty() { SHORTEST } else { 1 };
     // A number without quotes: a stand-in would make the JSON invalid.
     let is_number = !closing.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let is_other = is_number || is_plain(value) || value.starts_with(['[', '{', '(', ')']);
+    let is_other = is_number || is_plain(value) || value.starts_with(NO_VALUE);
     (value.len() >= shortest && !is_other).then_some(secret)
 }
 
@@ -119,7 +128,7 @@ fn quoted(text: &str, opening: &str) -> Option<usize> {
     let quotes = opening.trim_start_matches('\\');
     let level = opening.len() - quotes.len();
     let mut slashes = 0;
-    for (at, letter) in text.char_indices() {
+    for (at, letter) in text.char_indices().take_while(|(at, _)| *at <= LONGEST_QUOTED) {
         match letter {
             '\n' | '│' | '┃' => return None,
             '\\' => {
@@ -138,12 +147,16 @@ fn quoted(text: &str, opening: &str) -> Option<usize> {
 
 /// The length of a value without quotes. It ends before an escaped line break or quote.
 fn bare(text: &str) -> usize {
-    let is_escape = |at: usize| text[at..].trim_start_matches('\\').starts_with(['n', 'r', 't', '"', '\'']);
-    let ends = |&(at, letter): &(usize, char)| match letter {
-        '\\' => is_escape(at),
-        letter => letter.is_whitespace() || "\"'&;,<>…│┃".contains(letter),
-    };
-    text.char_indices().find(ends).map_or(text.len(), |(at, _)| at)
+    let mut slashes = None;
+    for (at, letter) in text.char_indices() {
+        match (letter, slashes) {
+            ('\\', _) => _ = slashes.get_or_insert(at),
+            ('n' | 'r' | 't' | '"' | '\'', Some(start)) => return start,
+            _ if letter.is_whitespace() || "\"'&;,<>…│┃".contains(letter) => return at,
+            _ => slashes = None,
+        }
+    }
+    text.len()
 }
 
 /// The length of the scheme before credentials.

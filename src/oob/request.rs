@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::contract::Capture;
+use crate::mask::Mask;
 
 /// Path and query as sent; some services record only the query.
 pub fn target(capture: &Capture) -> String {
@@ -50,6 +51,11 @@ pub fn body(capture: &Capture) -> Cow<'_, [u8]> {
 pub fn body_start(capture: &Capture, most: usize) -> Cow<'_, [u8]> {
     let base64 = capture.request_body_base64.as_bytes();
     bytes(&base64[..base64.len().min(most.div_ceil(3) * 4)])
+}
+
+/// The body in base64 with stand-ins; empty if it is no text, because nothing can be recognised in it.
+pub fn masked_base64(capture: &Capture, mask: &Mask) -> String {
+    std::str::from_utf8(&body(capture)).map(|text| STANDARD.encode(&*mask.text(text))).unwrap_or_default()
 }
 
 fn bytes(base64: &[u8]) -> Cow<'_, [u8]> {

@@ -15,7 +15,8 @@ use crate::query::{Query, QueryKind, RowSet, RowSource, query_of};
 use crate::table::{Item, Table};
 use std::sync::Arc;
 
-const STILL_ASKING: &str = "older captures are still being filtered: try again in a moment";
+const STILL_FILTERING_CAPTURES: &str = "older captures are still being filtered: try again in a moment";
+const STILL_FILTERING_FINDINGS: &str = "findings are still being filtered: try again in a moment";
 
 impl Model {
     /// Updates the rows of a list of a table.
@@ -92,16 +93,24 @@ impl Model {
         }
     }
 
-    /// Why an action on all shown captures must wait: not all are filtered.
+    /// Why an action on all shown rows must wait: not all captures are filtered yet, or the findings are those of the last
+    /// filter.
     pub(crate) fn wait_notice(&self) -> Option<&'static str> {
-        let is_filtering = self.navigation.focus.pane == Pane::Captures && self.lists.captures.pending() > 0;
-        is_filtering.then_some(STILL_ASKING)
+        match self.navigation.focus.pane {
+            Pane::Captures => (self.lists.captures.pending() > 0).then_some(STILL_FILTERING_CAPTURES),
+            Pane::Findings => {
+                let table = self.data.findings.value()?;
+                is_behind(&self.lists.findings, table).then_some(STILL_FILTERING_FINDINGS)
+            }
+            _ => None,
+        }
     }
 
-    /// The same for an action on the selected group.
+    /// The same for an action on the selected row: a capture is complete, a group of captures is not.
     pub(crate) fn header_wait_notice(&self) -> Option<&'static str> {
         let list = &self.lists.captures;
-        self.wait_notice().filter(|_| list.groups.header(list.at).is_some())
+        let is_single = self.navigation.focus.pane == Pane::Captures && list.groups.header(list.at).is_none();
+        self.wait_notice().filter(|_| !is_single)
     }
 
     /// Requests the next chunk of captures, after the keys that are queued.

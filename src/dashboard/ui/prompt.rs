@@ -28,6 +28,8 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
     if lines.len() > room {
         // The blank line above the answer leaves first.
         lines.pop();
+    }
+    if lines.len() > room {
         let page = room.saturating_sub(1).max(1);
         let pages = lines.len().div_ceil(page) as isize;
         let first = (prompt.page.rem_euclid(pages.max(1)) as usize * page).min(lines.len().saturating_sub(page));

@@ -29,6 +29,10 @@ pub fn har(sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
     }});
     if let Some(mask) = mask {
         mask.json(&mut archive);
+        // Nothing can be recognised in bytes that are no text.
+        for entry in archive["log"]["entries"].as_array_mut().into_iter().flatten() {
+            entry["request"]["postData"].as_object_mut().and_then(|body| body.remove("_base64"));
+        }
     }
     escaped_json(&format!("{archive:#}\n")).into_owned()
 }

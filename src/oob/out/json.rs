@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::CaptureRecord;
 use crate::mask::Mask;
+use crate::oob::request;
 use crate::text::escaped_json;
 
 /// A capture with the fields of the service, then `logger`, `label` and `payload` (the known token or null).
@@ -20,10 +21,11 @@ pub fn value(sent: &CaptureRecord) -> Value {
 
 /// One line per capture.
 pub fn jsonl(sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
-    let line = |sent| {
+    let line = |sent: &CaptureRecord| {
         let mut value = value(sent);
         if let Some(mask) = mask {
             mask.json(&mut value);
+            value["request_body_base64"] = request::masked_base64(&sent.capture, mask).into();
         }
         format!("{}\n", escaped_json(&value.to_string()))
     };
@@ -35,6 +37,22 @@ mod tests {
     use super::super::testing::{sent, with};
     use super::*;
     use crate::contract::Capture;
+    use crate::oob::recognize::testing::base64;
+
+    #[test]
+    fn masked_jsonl_holds_no_secret_of_a_body() {
+        let bodies = [&br#"{"api_key":"sk_live_777"}"#[..], b"\xffapi_key=sk_live_777"];
+        let sent = bodies.map(|body| with(|capture| capture.request_body_base64 = base64(body)));
+        let text = jsonl(&sent, Some(&Mask::default()));
+        let bodies: Vec<String> = text
+            .lines()
+            .map(|line| {
+                let capture: Capture = serde_json::from_str(line).unwrap();
+                String::from_utf8(request::body(&capture).into_owned()).unwrap()
+            })
+            .collect();
+        assert_eq!(bodies, [r#"{"api_key":"token-1"}"#, ""], "{text}");
+    }
 
     #[test]
     fn jsonl_line_holds_capture_logger_and_payload() {

@@ -71,6 +71,9 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
     if let Some(why) = model.cannot_decide() {
         return model.notify(Tone::Bad, why);
     }
+    if let Some(why) = model.header_wait_notice() {
+        return model.notify(Tone::Plain, why);
+    }
     if let Some(why) = too_early(model, Pane::Findings) {
         return model.notify(Tone::Plain, why);
     }

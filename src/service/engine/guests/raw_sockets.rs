@@ -12,7 +12,7 @@ const NET_RAW: u32 = 13;
 pub enum RawSockets {
     /// As root.
     Root,
-    /// By the ambient capability; nmap uses it only if it is told so.
+    /// By the ambient capability; nmap uses it only with `--privileged`.
     Capability,
     Forbidden,
 }

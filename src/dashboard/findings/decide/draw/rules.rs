@@ -3,16 +3,24 @@
 use crate::dashboard::model::{RuleEdit, RulesBox};
 use crate::dashboard::ui::{Cx, PopUp, draw_line, format, input_spans_in, row_of, words};
 use crate::text;
-use crate::triage::{Assessment, RuleState, VerdictSource};
+use crate::triage::{RuleState, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
-use std::sync::Arc;
+use std::collections::HashMap;
 
 const POPUP: PopUp =
     PopUp { title: "Rules", note: " manual decisions take precedence ", columns: 92, lines: 5, below: 2 };
 
 pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &RulesBox) {
     let rules = cx.model.rules();
-    let inner = POPUP.draw(cx, buf, area, (shown.list, &rules), |rule, width| rule_spans(cx, rule, width));
+    let mut decided: HashMap<_, usize> = HashMap::new();
+    for assessment in cx.model.findings.triage.assessments.iter() {
+        if let VerdictSource::Rule(id) = assessment.source {
+            *decided.entry(id).or_default() += 1;
+        }
+    }
+    let of_rule = |rule: &RuleState| decided.get(&rule.id).copied().unwrap_or(0);
+    let inner =
+        POPUP.draw(cx, buf, area, (shown.list, &rules), |rule, width| rule_spans(cx, rule, of_rule(rule), width));
     if let Some(edit) = &shown.edit {
         let [query, finds] = edit_lines(cx, edit, inner.width);
         draw_line(buf, row_of(inner, inner.height.saturating_sub(2)), &query);
@@ -20,10 +28,9 @@ pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &Rule
     }
 }
 
-fn rule_spans(cx: &Cx<'_>, rule: &RuleState, width: u16) -> Vec<Span<'static>> {
+/// A rule with the number of findings that it decides.
+fn rule_spans(cx: &Cx<'_>, rule: &RuleState, decides: usize, width: u16) -> Vec<Span<'static>> {
     let theme = cx.theme;
-    let is_decided = |now: &&Arc<Assessment>| now.source == VerdictSource::Rule(rule.id);
-    let decides = cx.model.findings.triage.assessments.iter().filter(is_decided).count();
     let reason = rule.decision.reason.map(|reason| format!("{}  ", reason.phrase())).unwrap_or_default();
     let decides = if rule.off { "off".to_owned() } else { text::plural(decides, "finding") };
     let tail = format!("{reason}{decides}  {}", text::clean(&rule.event.who));

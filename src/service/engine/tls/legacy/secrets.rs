@@ -88,13 +88,12 @@ pub enum PrfHash {
 impl PrfHash {
     /// Derives `length` bytes from a secret. SSL 3.0 has no labels.
     pub fn derive(self, secret: &[u8], label: &[u8], seed: &[u8], length: usize) -> Vec<u8> {
-        if self == Self::Ssl3 {
-            return ssl3_derive(secret, seed, length);
-        }
-        let seed = [label, seed].concat();
+        let labelled = || [label, seed].concat();
         match self {
-            Self::Single(hash) => hash.expand(secret, &seed, length),
-            Self::Ssl3 | Self::Md5AndSha1 => {
+            Self::Ssl3 => ssl3_derive(secret, seed, length),
+            Self::Single(hash) => hash.expand(secret, &labelled(), length),
+            Self::Md5AndSha1 => {
+                let seed = labelled();
                 // The halves share the byte in the middle of an odd length.
                 let half = secret.len().div_ceil(2);
                 let first = LegacyHash::Md5.expand(&secret[..half], &seed, length);
