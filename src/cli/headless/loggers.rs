@@ -111,7 +111,7 @@ async fn remove(session: &HeadlessSession, args: RemoveArgs, only_captures: bool
         true => (format!("{requests} of logger {}", logger.label), "/data", "cleared"),
         false => (format!("logger {} with {requests}", logger.label), "", "deleted"),
     };
-    session.confirm_delete(args.yes, &format!("{object}; they are archived first"))?;
+    session.confirm_delete(args.yes, &format!("{object} · captures would be archived first"))?;
     let call = format!("DELETE /http_loggers/{}{path}", logger.id);
     let counts = ArchiveReader::archive_before(session, slice::from_ref(&found), &call).await?;
     match only_captures {

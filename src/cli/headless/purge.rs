@@ -25,8 +25,8 @@ use crate::text::plural;
 #[command(
     after_help = "Example:
   scandeck purge --workspace Acme --yes-delete Acme",
-    override_usage = "scandeck purge [OPTIONS] --workspace <NAME|ID>",
-    mut_arg("workspace", |arg| arg.help("Workspace, by name or id"))
+    override_usage = "scandeck purge [OPTIONS] --workspace <NAME>",
+    mut_arg("workspace", |arg| arg.help("Workspace, by name"))
 )]
 pub struct PurgeArgs {
     /// Name of the workspace again, for scripts; without it, a prompt asks for the name

@@ -84,7 +84,7 @@ pub struct ServeArgs {
     /// Maximum size of the requests that a logger records, with headers and bodies
     #[arg(long, value_name = "BYTES", default_value_t = 67_108_864, value_parser = at_least_one::<i64>)]
     logger_bytes: i64,
-    /// Most requests without a valid key per minute and client address (then 429)
+    /// Maximum requests without a valid key, per minute and client address (then 429)
     #[arg(long, value_name = "N", default_value_t = 60)]
     wrong_keys: u32,
     /// Current workspace: the default for new items and for GET /scans

@@ -152,6 +152,9 @@ impl Form {
             let shown = found.filter(|_| self.tried || field.touched).map(|(_, problem)| problem.clone());
             field.error = shown.or_else(|| field.refusal());
         }
+        if self.fields.get(self.at).is_some_and(|field| !field.shown) {
+            self.at = self.next_place(self.at, 1);
+        }
         problems.is_empty()
     }
 

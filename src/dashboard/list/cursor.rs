@@ -286,6 +286,6 @@ impl Cursor for StreamRows<'_> {
         (&mut self.list.filter, &mut self.list.earlier)
     }
     fn next_sort(&mut self) -> &'static str {
-        "captures are always sorted by time"
+        "time, as captures always are"
     }
 }

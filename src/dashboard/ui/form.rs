@@ -37,11 +37,16 @@ pub(crate) fn draw_form(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, form: &Form) 
     for (y, row) in rows.iter().skip(first).take(usize::from(inner.height)).enumerate() {
         draw_line(buf, row_of(inner, y as u16), &row.line);
     }
-    if rows.len() > first + usize::from(inner.height) {
-        let more = words(format!(" {} more ", cx.theme.glyphs.more_below), cx.theme.dim());
-        let x = spot.right().saturating_sub(more.width() as u16 + 2);
-        let edge = Rect { x, y: spot.bottom().saturating_sub(1), width: more.width() as u16, height: 1 };
-        draw_line(buf, edge.intersection(spot), &more);
+    let glyphs = &cx.theme.glyphs;
+    let is_cut_below = rows.len() > first + usize::from(inner.height);
+    for (is_cut, glyph, y) in
+        [(first > 0, glyphs.more_above, spot.y), (is_cut_below, glyphs.more_below, spot.bottom().saturating_sub(1))]
+    {
+        if is_cut {
+            let more = words(format!(" {glyph} more "), cx.theme.dim());
+            let x = spot.right().saturating_sub(more.width() as u16 + 2);
+            draw_line(buf, Rect { x, y, width: more.width() as u16, height: 1 }.intersection(spot), &more);
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const NOTHING: &str = "this row has nothing of this kind to copy";
+const NOTHING: &str = "nothing to copy: this row has no such data";
 
 /// Copies a text of the selected row, or of the marked rows.
 pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut Vec<Effect>) {

@@ -9,6 +9,7 @@ use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
 use crate::triage::Issue;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// To delete more objects than this, their number has to be typed.
@@ -59,7 +60,11 @@ pub(crate) fn prompt_clear(model: &mut Model) {
     let Some(id) = model.navigation.scope.logger.or(selected) else {
         return model.notify(Tone::Plain, "no logger selected");
     };
-    let logger = model.data.loggers.value().and_then(|all| all.get(id));
+    let loggers = model.data.loggers.value();
+    let logger = loggers.and_then(|all| all.get(id));
+    if loggers.is_some() && logger.is_none() {
+        return model.notify(Tone::Plain, "logger deleted · its captures are only in the archive");
+    }
     let label = logger.map_or_else(|| format!("logger {id}"), |logger| format!("logger {}", logger.label));
     let jobs = vec![Job::new(label.clone(), Call::ClearLogger { logger: id, workspace: model.workspace_name() })];
     let known = logger.map(|logger| plural(logger.num_requests.max(0) as usize, "capture"));
@@ -113,13 +118,16 @@ fn question(model: &Model, verb_of_question: &str, verb: &'static str, matter: M
     if jobs.len() > NAMED {
         named.push(&more);
     }
-    let what = match jobs.len() {
-        1 => named.join(""),
-        count => format!("{count} items: {}", named.join("; ")),
+    // Each is named as `scan 9 (…)`, `logger hunt`.
+    let nouns: BTreeSet<&str> = jobs.iter().filter_map(|job| job.about.split_whitespace().next()).collect();
+    let noun = nouns.first().filter(|_| nouns.len() == 1).copied().unwrap_or("item");
+    let (what, names) = match jobs.len() {
+        1 => (named.join(""), None),
+        count => (plural(count, noun), Some(named.join("; "))),
     };
     let number = (jobs.len() > BY_NUMBER).then(|| (jobs.len().to_string(), "the number"));
     let mut prompt = Prompt::new(format!("{verb_of_question} {what}{}?", place(model)), Then::Call { verb, jobs });
-    for line in lines {
+    for line in names.into_iter().chain(lines) {
         prompt = prompt.with_line(line);
     }
     match word.or(number) {

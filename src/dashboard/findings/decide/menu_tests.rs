@@ -230,7 +230,7 @@ fn rules_list_edits_query_verdict_and_state() {
         ruled.filter(|decided| decided.verdict == verdict).count()
     };
     app.keys("g r");
-    assert!(app.notices().contains("no rules · in findings, t, "));
+    assert!(app.notices().contains("no rules · in findings: t, then "));
     let id = app.model.data.findings.value().unwrap().items()[0].id;
     app.model.cursor(Pane::Findings).select_id(id.0);
     app.keys("t j j f");

@@ -14,7 +14,7 @@ pub(crate) fn open(model: &mut Model) {
     if model.rules().is_empty() {
         let more = model.key_label(Context::Findings, Action::Decide(DecideAction::More));
         let down = model.key_label(Context::Decide, Action::Move(MoveAction::Down));
-        return model.notify(Tone::Plain, format!("no rules · in findings, {more}, {down} and a verdict key add one"));
+        return model.notify(Tone::Plain, format!("no rules · in findings: {more}, then {down}, then a verdict"));
     }
     model.overlay.modals.push(Modal::Rules(Box::default()));
 }

@@ -135,6 +135,13 @@ fn described(state: &TriageState, events: &[Arc<Event>]) -> String {
             let name = if common.is_empty() { String::new() } else { format!(" ({common})") };
             format!("{what} on {}{name}", plural(many, "finding"))
         }
+        (Subject::Manual(_), _) if matches!(first.change, Change::Off(_)) => {
+            let deleted: Vec<_> = events.iter().filter(|event| matches!(event.change, Change::Off(true))).collect();
+            match (deleted.len(), events.len()) {
+                (0, count) => format!("{} restored", plural(count, "manual finding")),
+                (count, _) => format!("{} deleted", plural(count, "manual finding")),
+            }
+        }
         (Subject::Rule(rule), _) if matches!(first.change, Change::Off(_)) => {
             let query = state.rule(*rule).map(|rule| format!(" {}", rule.query)).unwrap_or_default();
             format!("rule{query} {what}")

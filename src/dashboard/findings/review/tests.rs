@@ -156,7 +156,7 @@ fn three_equal_decisions_on_class_offer_rule() {
     assert_eq!(shown.matches(" by ann@test in Acme, last").count(), 1, "{lines:#?}");
     app.send(Msg::Resize(Size { columns: 80, rows: 24 }));
     let screen = app.frame().join("\n");
-    assert!(screen.contains("same decision three times: false positive · t makes a rule"), "{screen}");
+    assert!(screen.contains("last 3 decisions alike: false positive · t makes a rule"), "{screen}");
     assert!(screen.contains(" ↓"), "the text is longer than the screen: {screen}");
 }
 

@@ -34,7 +34,7 @@ fn new_logger() -> Schema {
             &["label"],
             json!({
                 "label": with(label, json!({"minLength": 1, "maxLength": 100, "pattern": r"^[A-Za-z0-9._-]+$"})),
-                "workspace_id": nullable(id("Used without `workspace_id` in the query string. Default: the current workspace.")),
+                "workspace_id": nullable(id("Used only if the query string has no `workspace_id`. Default: the current workspace.")),
             }),
         ),
         example: json!({"label": "xss-shop"}),

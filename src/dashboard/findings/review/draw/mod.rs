@@ -188,7 +188,7 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
     if let Some(last) = facts.repeated_decision() {
         let key = cx.model.key_label(Context::Findings, Action::Decide(DecideAction::More));
         let (verdict, separator) = (last.verdict.phrase(), theme.glyphs.separator);
-        let text = format!("same decision three times: {verdict} {separator} {key} makes a rule");
+        let text = format!("last 3 decisions alike: {verdict} {separator} {key} makes a rule");
         parts.push(vec![Span::styled(text, theme.key())]);
     }
     let offered = facts.issues.iter().filter(|issue| cx.model.earlier_decision(issue.id).is_some()).count();
