@@ -6,7 +6,8 @@ use crate::contract::{ScanId, Stamp};
 use crate::dashboard::base::batch::MOMENT;
 use crate::dashboard::base::{Layout, Link, ListKind, Pane, PollPlan};
 use crate::dashboard::model::{Modal, Model};
-use crate::query::{Field, QueryKind, query_of};
+use crate::query::lex::Compare;
+use crate::query::{Clause, ClauseTest, Expr, Field, QueryKind, query_of};
 use std::time::Duration;
 
 /// Most scans whose findings are read for a query.
@@ -118,14 +119,12 @@ impl Model {
         }
         let scope = &self.navigation.scope;
         let query = query_of(&self.lists.findings.filter, QueryKind::Findings);
-        let clauses = query.root().clauses().into_iter().filter(|clause| clause.field == Field::Scan);
-        let named = clauses.filter_map(|clause| clause.to_string().strip_prefix("scan:")?.parse().ok()).map(ScanId);
         let scans = scope.target.and_then(|target| Some((self.data.scans.value()?, target)));
         let of_target = scans.into_iter().flat_map(|(scans, target)| {
             let positions = scans.of_target(target).map(|of| of.positions.as_slice()).unwrap_or_default();
             positions.iter().rev().map(|&at| scans.items()[at as usize].id)
         });
-        scope.scan.into_iter().chain(named).chain(of_target).take(MOST_WANTED).collect()
+        scope.scan.into_iter().chain(named_scans(query.root())).chain(of_target).take(MOST_WANTED).collect()
     }
 
     /// The next time, on the monotonic clock, when the screen changes without a message.
@@ -158,5 +157,33 @@ impl Model {
             (ages, "ages are shown"),
         ];
         times.into_iter().filter_map(|(at, reason)| Some((at?, reason))).min()
+    }
+}
+
+/// The scans whose findings a query selects by number. Those that it excludes are not among them.
+fn named_scans(query: &Expr) -> Vec<ScanId> {
+    match query {
+        Expr::All(parts) | Expr::Any(parts) => parts.iter().flat_map(named_scans).collect(),
+        Expr::Clause(Clause { field: Field::Scan, test: ClauseTest::Number(Compare::Like, numbers) }) => {
+            let whole = numbers.iter().map(|number| number.get()).filter(|number| number.fract() == 0.0);
+            whole.map(|number| ScanId(number as i64)).collect()
+        }
+        Expr::Not(_) | Expr::Clause(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn query_names_the_scans_that_it_does_not_exclude() {
+        let named = |filter: &str| -> Vec<i64> {
+            named_scans(query_of(filter, QueryKind::Findings).root()).iter().map(|scan| scan.0).collect()
+        };
+        assert_eq!(named("scan:3,4"), [3, 4]);
+        assert_eq!(named("risk>=high (scan=3 or scan:7)"), [3, 7]);
+        assert!(named("-scan:5").is_empty() && named("-(risk:high scan:5)").is_empty() && named("scan!=5").is_empty());
+        assert!(named("scan>5").is_empty() && named("scan:2.5").is_empty() && named("scan:*").is_empty());
     }
 }
