@@ -292,7 +292,8 @@ fn findings_that_are_not_loaded_are_counted_and_a_query_requests_them() {
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         let mut model = populated(columns, rows);
         let scans: Vec<ScanId> = model.data.scans.value().unwrap().items().iter().map(|scan| scan.id).collect();
-        let unread = UnreadScans { ids: Arc::new(scans.iter().copied().collect()), findings: 600_000 };
+        let ids = Arc::new(scans.iter().copied().collect());
+        let unread = UnreadScans { ids, findings: 600_000, is_reading: false };
         let table = Arc::new(Table::new(findings()));
         learn(&mut model, 71_000, PollEvent::SomeFindings(table, unread));
         let shown = text(&mut model, Theme::default());

@@ -73,6 +73,8 @@ pub struct UnreadScans {
     pub ids: Arc<BTreeSet<ScanId>>,
     /// The findings that they report.
     pub findings: usize,
+    /// Some of them are read next.
+    pub is_reading: bool,
 }
 
 /// Captures that need not be read again.

@@ -12,6 +12,7 @@
 use crate::contract::{ScanId, TargetId};
 use crate::dashboard::base::UnreadScans;
 use crate::dashboard::poller::ChangedScans;
+use crate::dashboard::poller::changed_scans::Mark;
 use crate::table::Table;
 use crate::triage::ListedFinding;
 use std::collections::BTreeSet;
@@ -34,6 +35,8 @@ pub(super) struct ScanByScan {
     is_full: bool,
     /// The answers of several scans together are too large.
     one_at_a_time: bool,
+    /// The list is read whole again when all scans report fewer findings than this.
+    whole_below: usize,
 }
 
 impl ChangedScans {
@@ -50,16 +53,45 @@ impl ChangedScans {
     /// From now on findings are read scan by scan, beginning with those that are not known.
     pub fn read_by_scan(&mut self, known: Option<&Table<ListedFinding>>) {
         let scans = known.into_iter().flat_map(|known| known.items()).filter_map(|finding| finding.task_id);
-        let by_scan = ScanByScan { loaded: scans.collect(), ..ScanByScan::default() };
-        let unknown = self.marks.iter().flatten().filter(|(id, mark)| !mark.is_empty() && !by_scan.loaded.contains(id));
-        self.waiting.extend(unknown.map(|(id, _)| *id));
-        self.by_scan = Some(by_scan);
+        // A list whose answer was too large below the limit has to shrink much before it is tried again.
+        let whole_below = if self.is_over_limit() { MOST_FINDINGS + 1 } else { self.counted() / 2 };
+        self.by_scan = Some(ScanByScan { loaded: scans.collect(), whole_below, ..ScanByScan::default() });
+        self.request_unread();
     }
 
-    /// Requests the findings of all scans that were read.
+    /// Whether the scans report more findings than are held.
+    pub fn is_over_limit(&self) -> bool {
+        self.counted() > MOST_FINDINGS
+    }
+
+    /// Ends the reading scan by scan when there are few findings again. Returns whether it ended: then the list is read whole.
+    pub fn end_by_scan(&mut self) -> bool {
+        let counted = self.counted();
+        self.by_scan.take_if(|by_scan| counted < by_scan.whole_below).is_some()
+    }
+
+    /// Requests the findings of all scans that were read, and of others as far as they fit.
     pub fn request_loaded(&mut self) {
-        let loaded = self.by_scan.iter().flat_map(|by_scan| &by_scan.loaded);
-        self.waiting.extend(loaded.copied());
+        let Some(by_scan) = &mut self.by_scan else { return };
+        by_scan.is_full = false;
+        self.waiting.extend(&by_scan.loaded);
+        self.request_unread();
+    }
+
+    /// Requests the findings of all scans that were not read.
+    pub(super) fn request_unread(&mut self) {
+        let unread: Vec<ScanId> = self.unread_marks().map(|(id, _)| id).collect();
+        self.waiting.extend(unread);
+    }
+
+    /// The scans with findings that were not read.
+    fn unread_marks(&self) -> impl Iterator<Item = (ScanId, &Mark)> {
+        let is_unread =
+            |by_scan: &ScanByScan, id: &ScanId, mark: &Mark| !mark.is_empty() && !by_scan.loaded.contains(id);
+        self.by_scan.iter().flat_map(move |by_scan| {
+            let marks = self.marks.iter().flatten().map(|(id, mark)| (*id, mark));
+            marks.filter(move |(id, mark)| is_unread(by_scan, id, mark))
+        })
     }
 
     /// Requests scans that a query names.
@@ -86,11 +118,10 @@ impl ChangedScans {
 
     /// The scans whose findings were not read, if there are any.
     pub fn unread(&self) -> Option<UnreadScans> {
-        let by_scan = self.by_scan.as_ref()?;
-        let marks = self.marks.iter().flatten();
-        let unread = marks.filter(|(id, mark)| !mark.is_empty() && !by_scan.loaded.contains(id));
-        let (ids, findings): (BTreeSet<ScanId>, Vec<usize>) = unread.map(|(id, mark)| (*id, mark.findings())).unzip();
-        (!ids.is_empty()).then(|| UnreadScans { ids: Arc::new(ids), findings: findings.iter().sum() })
+        let unread = self.unread_marks();
+        let (ids, findings): (BTreeSet<ScanId>, Vec<usize>) = unread.map(|(id, mark)| (id, mark.findings())).unzip();
+        let is_reading = !ids.is_disjoint(&self.waiting);
+        (!ids.is_empty()).then(|| UnreadScans { ids: Arc::new(ids), findings: findings.iter().sum(), is_reading })
     }
 
     /// The scans of the next part, at most `most`, and the scans whose findings are dropped. `rows` findings are known.
@@ -105,11 +136,18 @@ impl ChangedScans {
         let (mut part, is_over) = self.part(&by_scan, now, gap, most, rows);
         if part.is_empty() && is_over {
             by_scan.is_full = true;
-            self.waiting.retain(|id| by_scan.loaded.contains(id) || by_scan.wanted.contains(id));
+            // Loaded scans make room for those that began later, unless these were requested in vain.
+            let newest = by_scan.loaded.last().copied();
+            let is_new = |id: &ScanId| newest.is_some_and(|newest| *id > newest) && !self.read.contains_key(id);
+            let makes_room = |id: &ScanId| is_new(id) && self.findings_of(*id) <= MOST_FINDINGS;
+            let remains = |id: &ScanId| by_scan.loaded.contains(id) || by_scan.wanted.contains(id) || makes_room(id);
+            self.waiting = self.waiting.iter().copied().filter(remains).collect();
             (part, _) = self.part(&by_scan, now, gap, most, rows);
         }
         let fresh: usize = part.iter().filter(|id| !by_scan.loaded.contains(id)).map(|id| self.findings_of(*id)).sum();
-        let mut excess = (rows + fresh).saturating_sub(MOST_FINDINGS);
+        // Those of a request that was not sent, or failed, are among the rows still.
+        let removed: usize = self.removed.iter().map(|id| self.findings_of(*id)).sum();
+        let mut excess = (rows + fresh).saturating_sub(MOST_FINDINGS + removed);
         for id in by_scan.loaded.clone() {
             if excess == 0 {
                 break;

@@ -87,7 +87,8 @@ pub(crate) struct ChangedScans {
 }
 
 impl ChangedScans {
-    /// Compares with the known scans. The first list only sets the marks, because all findings are fetched after it.
+    /// Compares with the known scans. The first list only sets the marks, because all findings are fetched after it; unless
+    /// they are read scan by scan.
     pub fn learn(&mut self, scans: &Table<Scan>) {
         let fresh: BTreeMap<ScanId, Mark> = scans.items().iter().map(|scan| (scan.id, Mark::of(scan))).collect();
         if let Some(old) = &self.marks {
@@ -107,7 +108,11 @@ impl ChangedScans {
         self.read.retain(|id, _| fresh.contains_key(id));
         self.late.retain(|id, _| fresh.contains_key(id));
         self.settled.retain(|id| fresh.contains_key(id));
-        self.marks = Some(fresh);
+        let is_first = self.marks.replace(fresh).is_none();
+        // The list of findings can be too large before the scans are known.
+        if is_first {
+            self.request_unread();
+        }
     }
 
     /// Whether the scans are known.

@@ -15,8 +15,8 @@ use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollEvent, PollPlan};
 use crate::dashboard::poller::changed_scans::gap_with_rows;
 use crate::dashboard::poller::{
-    Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, MOST_FINDINGS, OnDemand, Outbox,
-    PollPace, ScanCounts,
+    Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace,
+    ScanCounts,
 };
 use crate::table::Table;
 use crate::triage::ListedFinding;
@@ -382,7 +382,9 @@ impl Scheduler {
             return Fetch::ActiveScans { workspace, cached, with_waiting };
         }
         if list == ListKind::Findings {
-            if !self.moved.is_by_scan() && self.moved.counted() > MOST_FINDINGS {
+            if self.moved.end_by_scan() {
+                self.schedule(list).is_requested = true;
+            } else if !self.moved.is_by_scan() && self.moved.is_over_limit() {
                 self.read_findings_by_scan();
             }
             if self.moved.is_by_scan() {

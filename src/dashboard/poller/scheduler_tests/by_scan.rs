@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dashboard::base::UnreadScans;
-use crate::dashboard::poller::MOST_FINDINGS;
+use crate::dashboard::poller::{ChangedScans, MOST_FINDINGS};
 use crate::triage::ListedFinding;
 use std::collections::BTreeSet;
 
@@ -102,7 +102,7 @@ fn findings_above_the_limit_are_read_when_a_query_names_their_scan() {
     assert!(!hand.events().iter().any(|event| matches!(event, PollEvent::Failed(..))));
     assert_eq!(parts.concat(), (4..=most + 3).rev().collect::<Vec<_>>());
     let unread = hand.scheduler.moved.unread();
-    assert_eq!(unread, Some(UnreadScans { ids: ids(1..=3), findings: 3 * each as usize }));
+    assert_eq!(unread, Some(UnreadScans { ids: ids(1..=3), findings: 3 * each as usize, is_reading: false }));
     hand.scheduler.set_plan(PollPlan { wanted_scans: vec![ScanId(2)], ..hand.scheduler.plan.clone() });
     assert_eq!(hand.read_parts(rows), [[2]]);
     assert_eq!(hand.unread().unwrap().ids, ids([1, 3, 4]), "the oldest scan makes room, unless it is wanted");
@@ -120,5 +120,76 @@ fn scan_whose_answer_is_too_large_does_not_block_the_others() {
     let requested = hand.read_parts(|scan| (scan != 2).then_some(2));
     assert_eq!(requested[..4], [vec![3, 2, 1], vec![3], vec![2], vec![1]]);
     assert!(requested[4..].iter().all(|part| *part == [2]) && requested.len() < 15, "{requested:?}");
-    assert_eq!(hand.unread().unwrap(), UnreadScans { ids: ids([2]), findings: 2 });
+    assert_eq!(hand.unread().unwrap(), UnreadScans { ids: ids([2]), findings: 2, is_reading: true });
+}
+
+/// A workspace whose scans have a quarter of the limit each, of which the newest four are loaded.
+fn full(scans: i64) -> (Hand, usize) {
+    let mut hand = Hand::new(true);
+    let each = MOST_FINDINGS / 4;
+    hand.scans = (1..=scans).map(|id| scan(id, ScanStatus::Finished, each as i64)).collect();
+    assert_eq!(hand.read_parts(|_| Some(each)).concat(), (scans - 3..=scans).rev().collect::<Vec<_>>());
+    (hand, each)
+}
+
+fn refresh(hand: &mut Hand, list: ListKind) {
+    let mut plan = hand.scheduler.plan.clone();
+    *plan.refreshes.entry(list).or_default() += 1;
+    hand.scheduler.set_plan(plan);
+}
+
+#[test]
+fn part_that_is_repeated_drops_the_same_scans() {
+    let (mut moved, mut now) = (ChangedScans::default(), Instant::now());
+    let each = MOST_FINDINGS as i64 / 4;
+    let list = |last: i64| Table::new((1..=last).map(|id| scan(id, ScanStatus::Finished, each)));
+    moved.learn(&list(4));
+    moved.read_by_scan(None);
+    moved.note_loaded((1..=4).map(ScanId));
+    moved.waiting.clear();
+    moved.learn(&list(5));
+    for attempt in 0..5 {
+        let (scans, removed) = moved.take_part(now, Duration::ZERO, 8, MOST_FINDINGS);
+        assert_eq!((scans.as_slice(), &removed), ([(ScanId(5), TargetId(1))].as_slice(), &[ScanId(1)].into()));
+        let scans = scans.into_iter().map(|(id, _)| id);
+        match attempt % 2 {
+            0 => moved.untake(scans, removed),
+            _ => moved.put_back(scans, removed),
+        }
+        now += Duration::from_secs(10);
+    }
+}
+
+#[test]
+fn refresh_reads_scans_for_which_others_made_room() {
+    let (mut hand, each) = full(7);
+    hand.scans.retain(|scan| scan.id.0 <= 5);
+    refresh(&mut hand, ListKind::Scans);
+    assert!(hand.read_parts(|_| Some(each)).is_empty());
+    refresh(&mut hand, ListKind::Findings);
+    let mut parts = hand.read_parts(|_| Some(each)).concat();
+    parts.sort_unstable();
+    assert_eq!(parts, [2, 3, 4, 5]);
+    assert_eq!(hand.unread().unwrap(), UnreadScans { ids: ids([1]), findings: each, is_reading: false });
+}
+
+#[test]
+fn list_is_read_whole_when_its_findings_fit_again() {
+    let (mut hand, each) = full(7);
+    hand.scans.retain(|scan| scan.id.0 <= 4);
+    refresh(&mut hand, ListKind::Scans);
+    assert!(hand.read_parts(|_| Some(each)).is_empty());
+    assert!(!hand.scheduler.moved.is_by_scan());
+    assert_eq!(hand.unread(), None);
+}
+
+#[test]
+fn scans_that_become_known_after_the_list_was_too_large_are_read() {
+    let (mut moved, now) = (ChangedScans::default(), Instant::now());
+    moved.read_by_scan(None);
+    moved.learn(&Table::new([(1, 2), (2, 0), (3, 2)].map(|(id, high)| scan(id, ScanStatus::Finished, high))));
+    assert!(moved.unread().unwrap().is_reading);
+    let (scans, _) = moved.take_part(now, Duration::ZERO, 8, 0);
+    assert!(!moved.unread().unwrap().is_reading);
+    assert_eq!(scans.iter().map(|(id, _)| id.0).collect::<Vec<_>>(), [3, 1]);
 }
