@@ -469,9 +469,12 @@ impl Scheduler {
         }
     }
 
+    /// Since when the lists on the screen wait for one response. The findings of several scans are as many responses.
     fn waiting_since(&self) -> Option<Instant> {
         let is_shown = |slot: &FetchSlot| self.plan.visible.iter().any(|list| slot.is_read_with(*list));
-        self.waiting.iter().filter(|(slot, _)| !self.is_free(**slot) && is_shown(slot)).map(|(_, since)| *since).min()
+        let is_one = |request: &InFlight| !matches!(&request.fetch, Fetch::FindingsOf { scans, .. } if scans.len() > 1);
+        let waits = |slot: &FetchSlot| is_shown(slot) && self.in_flight.get(slot).is_some_and(is_one);
+        self.waiting.iter().filter(|(slot, _)| waits(slot)).map(|(_, since)| *since).min()
     }
 
     /// The time of the next request or report, if no event comes before; `None` to wait for an event.

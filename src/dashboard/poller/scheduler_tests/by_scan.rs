@@ -193,3 +193,34 @@ fn scans_that_become_known_after_the_list_was_too_large_are_read() {
     assert!(!moved.unread().unwrap().is_reading);
     assert_eq!(scans.iter().map(|(id, _)| id.0).collect::<Vec<_>>(), [3, 1]);
 }
+
+#[test]
+fn findings_of_several_scans_are_not_one_late_response() {
+    let mut hand = Hand::new(true);
+    hand.scheduler.set_plan(PollPlan { visible: vec![ListKind::Findings], ..hand.scheduler.plan.clone() });
+    hand.scans = (1..=2).map(|id| scan(id, ScanStatus::Finished, 2)).collect();
+    hand.failing = Some((FINDINGS, too_large()));
+    // Answers what is due until findings are read scan by scan; these requests hang.
+    let hang = |hand: &mut Hand| {
+        let mut sent = None;
+        while sent.is_none() {
+            for fetch in hand.scheduler.due(hand.now) {
+                match &fetch {
+                    Fetch::FindingsOf { scans, .. } if !scans.is_empty() => sent = Some(scans.len()),
+                    _ => {
+                        let answer = hand.answer(&fetch);
+                        hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
+                    }
+                }
+            }
+            hand.now += Duration::from_millis(100);
+        }
+        hand.events();
+        hand.scheduler.report_unanswered(hand.now + Duration::from_secs(60), Timestamp::UNIX_EPOCH);
+        (sent, hand.events().iter().any(|event| matches!(event, PollEvent::Unanswered(Some(_)))))
+    };
+    assert_eq!(hang(&mut hand), (Some(2), false));
+    hand.scheduler.absorb(FINDINGS, Err(too_large()), hand.now, Timestamp::UNIX_EPOCH);
+    hand.now += Duration::from_secs(10);
+    assert_eq!(hang(&mut hand), (Some(1), true));
+}
