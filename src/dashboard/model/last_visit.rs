@@ -30,11 +30,13 @@ impl Model {
         };
     }
 
-    /// Ends the count when the service has reported the scans and findings: the line is about the time before this visit.
+    /// Ends the count when the service has reported the scans and findings, and the rows were made of them: the line is about
+    /// the time before this visit.
     pub(crate) fn end_count_since(&mut self) {
         let is_current =
             matches!(self.data.scans, Remote::Fresh { .. }) && matches!(self.data.findings, Remote::Fresh { .. });
-        self.settings.last_visit.is_counted |= is_current;
+        let is_whole = !self.data.unread_scans.is_reading && !self.findings.triage.arranging;
+        self.settings.last_visit.is_counted |= is_current && is_whole;
     }
 
     /// Counts the changes since the last view.

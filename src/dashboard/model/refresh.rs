@@ -17,11 +17,6 @@ use std::sync::Arc;
 impl Model {
     /// Computes again what depends on the segments that changed since the last call.
     pub(crate) fn refresh(&mut self) {
-        self.refresh_changed();
-        self.end_count_since();
-    }
-
-    fn refresh_changed(&mut self) {
         let now = self.revisions();
         let before = std::mem::replace(&mut self.lists.shown_revisions, now);
         if now == before {

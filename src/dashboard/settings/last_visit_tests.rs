@@ -1,13 +1,14 @@
 //! The line of changes since the last visit, and the time that is stored for the next visit.
 
-use crate::contract::{Risk, Scan, ScanStatus, Stamp};
-use crate::dashboard::base::{Effect, Snapshot};
+use crate::contract::{Risk, Scan, ScanId, ScanStatus, Stamp};
+use crate::dashboard::base::{Effect, PollEvent, Snapshot, UnreadScans};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
 use crate::triage::EventWriter;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 fn ago(seconds: i64) -> Stamp {
     Stamp(Timestamp::from_second(stamp().0.as_second() - seconds).unwrap())
@@ -136,4 +137,20 @@ fn changes_during_the_visit_are_not_reported() {
     let new = vec![capture_row(1, crate::contract::Capture { request_date: Some(ago(-50)), ..Default::default() })];
     app.send(Msg::Oob(crate::dashboard::data::OobNews::Captures { generation: app.model.connection.generation, new }));
     assert_eq!(app.model.settings.last_visit.changes, before);
+}
+
+#[test]
+fn findings_that_are_read_scan_by_scan_are_counted_until_the_last_part() {
+    let mut app = app(true);
+    app.model.settings.last_visit.is_counted = false;
+    let part = |app: &mut TestDashboard, last: i64, is_reading: bool| {
+        let ids = Arc::new([ScanId(9)].into());
+        let findings = (1..=last).map(|id| finding(id, 2, &format!("Finding {id}"), Risk::High));
+        app.feed(PollEvent::SomeFindings(table(findings), UnreadScans { ids, findings: 1, is_reading }));
+        app.model.settings.last_visit.changes.risks[1]
+    };
+    assert_eq!(part(&mut app, 1, true), 1);
+    assert_eq!(part(&mut app, 2, true), 2);
+    assert_eq!(part(&mut app, 3, false), 3, "the last part");
+    assert_eq!(part(&mut app, 4, false), 3, "found during the visit");
 }

@@ -129,6 +129,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.tend_signals(&mut effects);
     model.see_finding(&mut effects);
     model.correlate(&mut effects);
+    model.end_count_since();
     model.read_texts(&mut effects);
     model.remember_looked(workspace, &mut effects);
     model.read_shown_findings(&mut effects);
