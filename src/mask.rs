@@ -402,7 +402,8 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
         | ://(?P<login>[^\s/@"'<>]+)@
         | \b(?i:bearer|basic|digest)\s+(?P<credentials>[A-Za-z0-9._~+/=-]{8,})
         | (?P<web_token>\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?)
-        | (?P<mail>[\p{L}\p{N}_.+-]+@[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*)
+        # Few signs of plus: a text of nothing else would be searched to its end for each of its words.
+        | (?P<mail>[\p{L}\p{N}_.-]+(?:\+[\p{L}\p{N}_.-]*){0,4}@[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*)
         | (?P<v6>[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:\.[0-9]{1,3}){0,3})
         | (?P<word>[\p{L}\p{N}_][\p{L}\p{N}_.-]*)"#,
     )
