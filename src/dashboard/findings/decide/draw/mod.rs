@@ -91,8 +91,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
     let accept = Action::Verdict(VerdictAction::AcceptRisk);
     let of_accept = cx.model.keyboard.keymap.key_of(Context::Decide, accept);
-    let until =
-        of_accept.map_or_else(|| "if accepted: 90 days".to_owned(), |key| format!("default for {key}: 90 days"));
+    let until = of_accept.map_or_else(|| "if accepted: 90 days".to_owned(), |key| format!("{key}: 90 days"));
     let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
         let (value, style) = match value {
             Some(value) => (text::start(&text::clean(&value), room).into_owned(), cx.theme.strong()),
