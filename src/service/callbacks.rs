@@ -16,13 +16,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, LOCATION, USER_AGENT};
 use reqwest::{Client, Response, redirect};
 use sha2::Sha256;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -44,7 +43,8 @@ const MAX_REDIRECTS: usize = 3;
 
 /// Delivers callbacks until `stop`. Queued callbacks remain in the database for the next start.
 pub async fn deliver(app: App, key: String, stop: CancellationToken) {
-    let mut sending = FuturesUnordered::new();
+    // Tasks of their own: an attempt may hold the write lock of the database while this loop waits for it.
+    let mut sending = JoinSet::new();
     let mut in_flight = Vec::new();
     while !stop.is_cancelled() {
         let (due, next) = due(&app, &in_flight).await.unwrap_or_else(|error| {
@@ -52,7 +52,9 @@ pub async fn deliver(app: App, key: String, stop: CancellationToken) {
             (Vec::new(), Some(app.now() + RETRY_DELAY))
         });
         in_flight.extend(due.iter().map(|delivery| delivery.id));
-        sending.extend(due.into_iter().map(|delivery| attempt(&app, &key, delivery, &stop)));
+        for delivery in due {
+            sending.spawn(attempt(app.clone(), key.clone(), delivery, stop.clone()));
+        }
         let next_due = async {
             match next {
                 Some(at) => app.clock.until(at).await,
@@ -63,10 +65,11 @@ pub async fn deliver(app: App, key: String, stop: CancellationToken) {
             () = stop.cancelled() => {}
             () = app.deliveries.notified() => {}
             () = next_due => {}
-            Some(done) = sending.next() => in_flight.retain(|id| *id != done),
+            // After a panic, the delivery stays in flight until the next start.
+            Some(done) = sending.join_next() => if let Ok(done) = done { in_flight.retain(|id| *id != done) },
         }
     }
-    while sending.next().await.is_some() {}
+    while sending.join_next().await.is_some() {}
 }
 
 /// The due deliveries that are not in flight, and the time of the next one.
@@ -86,9 +89,9 @@ async fn due(app: &App, in_flight: &[i64]) -> Result<(Vec<Delivery>, Option<Time
 }
 
 /// One attempt, whose result is stored; returns the id of the delivery.
-async fn attempt(app: &App, key: &str, delivery: Delivery, stop: &CancellationToken) -> i64 {
+async fn attempt(app: App, key: String, delivery: Delivery, stop: CancellationToken) -> i64 {
     // An attempt that the shutdown cancels does not count.
-    let Some(sent) = stop.run_until_cancelled(send(app, key, &delivery)).await else { return delivery.id };
+    let Some(sent) = stop.run_until_cancelled(send(&app, &key, &delivery)).await else { return delivery.id };
     let stored = match sent {
         Ok(()) => app.store.delete_delivery(delivery.id).await,
         Err(error) => app.store.postpone_delivery(&delivery, app.now()).await.map(|retry| {
