@@ -146,9 +146,9 @@ impl Terminal {
         self.output.0.lock().unwrap().screen.as_ref().unwrap().screen().contents().contains(text)
     }
 
-    /// Waits until there was no output for 700 ms.
+    /// Waits until there was no output for 700 ms, or for 14 s: csvlens writes something every 250 ms.
     pub fn wait_until_idle(&self) {
-        loop {
+        for _ in 0..20 {
             let before = self.output.0.lock().unwrap().bytes;
             std::thread::sleep(Duration::from_millis(700));
             if self.output.0.lock().unwrap().bytes == before {
