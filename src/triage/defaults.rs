@@ -1,19 +1,11 @@
-//! Default reason and note for a class: those of its last decision.
+//! Default reason for a class: that of its last decision. Notes have no default: a note says something about one finding,
+//! and a key must not say it about another.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Change, Decision, Event, EventId, Reason, Subject, TriageState, Verdict};
 use crate::contract::Shared;
-
-/// Default reason and note for a verdict on a class.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DecisionDefault {
-    /// Reason that fits the verdict.
-    pub reason: Option<Reason>,
-    /// Note of the last decision, whatever its verdict.
-    pub note: Option<Shared>,
-}
 
 /// The decisions on the findings of each class, in the order of (clock, id).
 #[derive(Clone, Debug, Default)]
@@ -55,23 +47,16 @@ impl DecisionDefaults {
         })
     }
 
-    /// The defaults for a class in a workspace; notes for one client are never suggested for another. If the last
-    /// decision has no fitting reason, earlier decisions are searched, up to the last one with the same verdict.
-    pub fn last(
-        &self,
-        state: &TriageState,
-        workspace: &str,
-        class: &Shared,
-        verdict: Verdict,
-    ) -> Option<DecisionDefault> {
-        let here = || self.decisions(state, class).filter(|(event, _)| *event.workspace == *workspace);
-        let (event, _) = here().next()?;
+    /// The reason for a verdict on a class in a workspace. If the last decision has no fitting reason, earlier decisions are
+    /// searched, up to the last one with the same verdict.
+    pub fn reason(&self, state: &TriageState, workspace: &str, class: &Shared, verdict: Verdict) -> Option<Reason> {
         let fits = |reason: &Reason| verdict.reasons().contains(reason);
-        let reason = here().find_map(|(_, decision)| {
+        let mut here = self.decisions(state, class).filter(|(event, _)| *event.workspace == *workspace);
+        let reason = here.find_map(|(_, decision)| {
             let reason = decision.reason.filter(fits);
             (reason.is_some() || decision.verdict == verdict).then_some(reason)
         });
-        Some(DecisionDefault { reason: reason.flatten(), note: note_beside(state, event) })
+        reason.flatten()
     }
 }
 
@@ -96,17 +81,11 @@ mod tests {
         let finding = || Subject::Finding(Identity { class: "csp".into(), ..Identity::default() });
         let (verdict, reason) = (Verdict::FalsePositive, Some(Reason::TestArtifact));
         let (at, batch) = (Stamp::parse("2026-11-21 12:00:00").unwrap(), ann.writer.next());
-        let changes = [
-            Change::Decide(Decision { verdict, reason, ..Decision::default() }),
-            Change::Note("asked Bo of acme".into()),
-        ];
-        for change in changes {
-            let event = ann.writer.write((at, 1), batch, Vec::new(), finding(), change);
-            ann.state.apply(&Arc::new(event));
-        }
+        let change = Change::Decide(Decision { verdict, reason, ..Decision::default() });
+        let event = ann.writer.write((at, 1), batch, Vec::new(), finding(), change);
+        ann.state.apply(&Arc::new(event));
         let defaults = DecisionDefaults::of(&ann.state);
-        let last = |workspace: &str| defaults.last(&ann.state, workspace, &"csp".into(), verdict);
-        assert_eq!(last("acme"), Some(DecisionDefault { reason, note: Some("asked Bo of acme".into()) }));
-        assert_eq!(last("lab"), None);
+        let last = |workspace: &str| defaults.reason(&ann.state, workspace, &"csp".into(), verdict);
+        assert_eq!((last("acme"), last("lab")), (reason, None));
     }
 }

@@ -8,7 +8,6 @@
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
-use super::defaults::DecisionDefault;
 use super::issue::VerdictSource;
 use super::{Assessment, Change, Decision, FindingKey, Issue, Reason, Verdict};
 use crate::contract::{Risk, Shared};
@@ -20,7 +19,7 @@ const ACCEPTED_FOR: i64 = 90;
 /// One value of a draft.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DraftValue<T> {
-    /// Default: reason and note of the last decision on the class, 90 days for accepted risks, unchanged severity.
+    /// Default: the reason of the last decision on the class, no note, 90 days for accepted risks, unchanged severity.
     #[default]
     Default,
     /// No value.
@@ -98,7 +97,7 @@ impl Draft {
         &self,
         issue: &Issue,
         assessment: &Assessment,
-        defaults: Option<&DecisionDefault>,
+        default_reason: Option<Reason>,
         today: Date,
     ) -> Vec<Change> {
         let mut changes: Vec<Change> = issue
@@ -108,13 +107,12 @@ impl Draft {
             .map(|&key| Change::Inherit(key))
             .into_iter()
             .collect();
-        if let Some(decision) = self.decision(defaults.and_then(|last| last.reason), today)
+        if let Some(decision) = self.decision(default_reason, today)
             && (self.has_more(&decision, assessment) || !holds(&decision, assessment))
         {
             changes.push(Change::Decide(Decision { seen: Some(issue.sighting()), ..decision }));
         }
-        let decides = changes.iter().any(|change| matches!(change, Change::Decide(_)));
-        let note = self.note.clone().or(|| defaults?.note.clone().filter(|_| decides && assessment.notes == 0));
+        let note = self.note.clone().or(|| None);
         changes.extend(note.filter(|note| !note.trim().is_empty()).map(Change::Note));
         match self.severity {
             DraftValue::Default => {}
@@ -136,14 +134,14 @@ impl Draft {
     }
 
     /// The decision without a sighting.
-    pub fn decision(&self, defaults: Option<Reason>, today: Date) -> Option<Decision> {
+    pub fn decision(&self, default_reason: Option<Reason>, today: Date) -> Option<Decision> {
         let verdict = self.verdict?;
         let fits = |reason: &Reason| verdict.reasons().contains(reason);
         let days: Span = ACCEPTED_FOR.days();
         let accepted = || (verdict == Verdict::RiskAccepted).then(|| today.saturating_add(days));
         Some(Decision {
             verdict,
-            reason: self.reason.or(|| defaults).filter(fits),
+            reason: self.reason.or(|| default_reason).filter(fits),
             until: self.until.or(accepted).filter(|_| verdict.settles()),
             duplicate_of: self.duplicate_of.filter(|_| verdict == Verdict::Duplicate),
             seen: None,

@@ -53,7 +53,7 @@ pub(crate) mod testing;
 
 pub use bundle::{Bundle, Manifest, Setting};
 pub use compare::{ComparedFinding, Outcome};
-pub use defaults::{DecisionDefault, DecisionDefaults};
+pub use defaults::DecisionDefaults;
 pub use draft::{DecisionScope, Draft, DraftValue};
 pub use event::ManualFinding;
 pub use issue::{AbsenceProof, Occurrence, ReopenCause, VerdictSource};

@@ -33,7 +33,7 @@ pub struct DecideArgs {
     /// Reason, such as not_reproducible, or `none` [default: last reason for this class and verdict]
     #[arg(long, value_name = "REASON", value_parser = reason, requires = "verdict")]
     reason: Option<DraftValue<Reason>>,
-    /// Note to add; '' for none [default: last note for this class and verdict]
+    /// Note to add
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     /// Expiry date (not a duration such as 30d), or `none` [default: 90 days for risk_accepted]
@@ -103,9 +103,8 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     let defaults = DecisionDefaults::of(rows.state());
     let mut changes = Vec::new();
     for row in &selected {
-        let earlier = |verdict| defaults.last(rows.state(), &row.workspace, row.issue.class(), verdict);
-        let last = draft.verdict.and_then(earlier);
-        for change in draft.changes(&row.issue, &row.assessment, last.as_ref(), today()) {
+        let reason = |verdict| defaults.reason(rows.state(), &row.workspace, row.issue.class(), verdict);
+        for change in draft.changes(&row.issue, &row.assessment, draft.verdict.and_then(reason), today()) {
             changes.push((row.workspace.clone(), Subject::Finding((*row.issue.identity).clone()), change));
         }
     }

@@ -20,7 +20,7 @@ use crate::dashboard::model::{MenuChoice, Model};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
 use crate::triage::{
-    Change, DecisionDefault, DecisionScope, Draft, EventId, Issue, IssueId, RuleState, Subject, Verdict,
+    Change, DecisionScope, Draft, EventId, Issue, IssueId, Reason, RuleState, Subject, Verdict,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -218,10 +218,10 @@ impl Model {
         let Some(table) = self.data.findings.value() else { return Vec::new() };
         let today = self.today();
         let workspace = self.workspace_name();
-        let defaults = |issue: &Issue| -> Option<DecisionDefault> {
-            self.findings.triage.defaults.last(&self.findings.triage.state, &workspace, issue.class(), draft.verdict?)
+        let default_reason = |issue: &Issue| -> Option<Reason> {
+            self.findings.triage.defaults.reason(&self.findings.triage.state, &workspace, issue.class(), draft.verdict?)
         };
-        let mut by_class: std::collections::HashMap<&Shared, Option<DecisionDefault>> = Default::default();
+        let mut by_class: std::collections::HashMap<&Shared, Option<Reason>> = Default::default();
         let (mut drafts, mut queries) = (Vec::new(), BTreeSet::new());
         let details =
             Draft { verdict: draft.verdict.filter(|_| draft.scope == DecisionScope::Findings), ..draft.clone() };
@@ -229,12 +229,12 @@ impl Model {
             let Some(at) = table.position(id) else { continue };
             let issue = &table.items()[at];
             let assessment = self.findings.triage.assessments.get(at).cloned().unwrap_or_default();
-            let defaults = by_class.entry(issue.class()).or_insert_with(|| defaults(issue));
+            let reason = *by_class.entry(issue.class()).or_insert_with(|| default_reason(issue));
             if let Some(query) = draft.rule(issue).filter(|query| queries.insert(query.clone())) {
-                let decision = draft.decision(defaults.as_ref().and_then(|last| last.reason), today);
+                let decision = draft.decision(reason, today);
                 drafts.extend(decision.map(|decision| self.rule(drafts.len(), query, decision)));
             }
-            let changes = details.changes(issue, &assessment, defaults.as_ref(), today);
+            let changes = details.changes(issue, &assessment, reason, today);
             drafts.extend(changes.into_iter().map(|change| (Subject::Finding((*issue.identity).clone()), change)));
         }
         drafts

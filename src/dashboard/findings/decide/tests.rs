@@ -271,7 +271,7 @@ fn verdict_keys_without_writer_show_reason() {
 }
 
 #[test]
-fn reason_and_note_default_to_last_decision_on_class() {
+fn reason_defaults_to_last_decision_on_class_and_note_to_none() {
     use crate::triage::{Draft, DraftValue, Reason};
     let mut app = TestDashboard::new();
     let kind = |id, target| Finding { vuln_id: "CSP".into(), ..finding(id, target, "No CSP", Risk::Low) };
@@ -287,11 +287,11 @@ fn reason_and_note_default_to_last_decision_on_class() {
     let rows = app.model.lists.findings.rows.clone();
     let assessment =
         |app: &TestDashboard, row: usize| app.model.findings.triage.assessments[rows[row] as usize].clone();
-    assert_eq!((assessment(&app, 1).reason, assessment(&app, 1).notes), (Some(Reason::WrongProduct), 1));
-    assert_eq!((assessment(&app, 2).reason, assessment(&app, 2).notes), (None, 1), "a reason must fit the verdict");
+    assert_eq!((assessment(&app, 1).reason, assessment(&app, 1).notes), (Some(Reason::WrongProduct), 0));
+    assert_eq!((assessment(&app, 2).reason, assessment(&app, 2).notes), (None, 0), "a reason must fit the verdict");
     assert_eq!(
         (assessment(&app, 3).reason, assessment(&app, 3).notes),
-        (Some(Reason::WrongProduct), 1),
+        (Some(Reason::WrongProduct), 0),
         "an earlier one does"
     );
 }

@@ -109,7 +109,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
             DecideAction::Note,
             "note",
             chosen(draft.note.clone(), |note| note.lines().next().unwrap_or_default().to_owned()),
-            "as last time",
+            cx.theme.glyphs.dash,
         ),
         line(DecideAction::Severity, "severity", chosen(draft.severity, |risk| risk.as_str().to_owned()), "unchanged"),
         line(DecideAction::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
