@@ -171,7 +171,10 @@ fn count_by_person(out: &mut String, decided: &[&ExportRow]) {
 
 fn risk(row: &ExportRow) -> String {
     match row.assessment.severity {
-        Some(own) if own != row.issue.risk_level => format!("{own} (scanner: {})", row.issue.risk_level),
+        Some(own) if own != row.issue.risk_level => {
+            let before = if row.issue.manual.is_some() { "before" } else { "scanner" };
+            format!("{own} ({before}: {})", row.issue.risk_level)
+        }
         _ => row.issue.risk_level.to_string(),
     }
 }

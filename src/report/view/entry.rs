@@ -103,7 +103,8 @@ fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
     };
     let mut facts = vec![Fact { label: "Verdict", value: verdict, aside: who }];
     if found.risk() != found.finding.risk_level {
-        facts.push(fact("Severity", format!("{}; {} by the scanner", found.risk(), found.finding.risk_level)));
+        let before = if decided.own { "before" } else { "by the scanner" };
+        facts.push(fact("Severity", format!("{}; {} {before}", found.risk(), found.finding.risk_level)));
     }
     // A manual finding was never compared with a scan.
     let mut change = owned(if decided.own { "manual" } else { shown(&decided.now) });

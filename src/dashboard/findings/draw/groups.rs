@@ -157,11 +157,15 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group, widths: &[u16]) ->
     ]
 }
 
-/// The decision on a group, else the number of new findings.
+/// The decision on a group, else how many of its findings are decided, else the number of new ones.
 fn status<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
     let summary = cx.model.lists.finding_groups.summary(group);
     match (summary.undecided, summary.new) {
         (0, _) => common_decision(cx, group),
+        (undecided, _) if (undecided as usize) < group.rows.len() => {
+            let (all, undecided) = (group.rows.len(), undecided as usize);
+            words(format!("{} of {} decided", all - undecided, all), cx.theme.text())
+        }
         (_, 0) => words(cx.theme.glyphs.dash, cx.theme.dim()),
         (_, new) => words(format!("{:>3} new", format::count(new.into())), cx.theme.text()),
     }

@@ -96,7 +96,7 @@ fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
 
 /// The scans that reported some findings, each once, and the reasons why findings cannot be retested.
 fn plan(model: &Model, ids: &[IssueId]) -> (Plan, Vec<String>) {
-    let mut retest = Retest { at: Some(Stamp(model.service_now())), ..Retest::default() };
+    let mut retest = Retest::default();
     let mut jobs = Vec::new();
     let [mut unknown, mut secret] = [0, 0];
     let newest = model.data.scans.value().and_then(|all| all.items().iter().map(|scan| scan.id).max());
@@ -250,7 +250,9 @@ fn note(again: &mut RetestScan, state: &JobState) {
 impl Model {
     /// Starts the scans of a retest.
     pub(crate) fn begin_retest(&mut self, plan: Plan, effects: &mut Vec<Effect>) {
-        let Plan { retest, jobs } = plan;
+        let Plan { mut retest, jobs } = plan;
+        // The question may have waited for an answer.
+        retest.at = Some(Stamp(self.service_now()));
         let of: Vec<ScanId> = retest.scans.iter().map(|again| again.of).collect();
         let workspace = self.workspace_name();
         let scans = self.data.scans.value().cloned().unwrap_or_default();

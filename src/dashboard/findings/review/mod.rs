@@ -14,8 +14,9 @@ use crate::dashboard::list::{FindingGroupBy, GroupKeys};
 use crate::dashboard::model::review::open::{close, pause};
 use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, ReviewedList, TABS, UNDOES};
 use crate::dashboard::prompts::{Prompt, Then};
+use crate::table::Table;
 use crate::text::plural;
-use crate::triage::{Change, EventId, IssueId, Subject, Verdict};
+use crate::triage::{Change, EventId, Issue, IssueId, Subject, Verdict};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -52,11 +53,13 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     let paused = model.findings.review.take().or_else(|| saved(model).map(Box::new));
     let ids: Vec<IssueId> = match (marked, &model.data.findings.value().cloned()) {
         (true, _) => model.chosen(Pane::Findings).issues().concat(),
-        (false, Some(table)) => model.lists.findings.shown(table).collect(),
+        (false, Some(table)) => matching(model, table).collect(),
         (false, None) => Vec::new(),
     };
     match paused {
-        Some(review) if !marked && review.cards.list.as_ref().is_some_and(|list| *list != listed(model)) => {
+        Some(review)
+            if !marked && !ids.is_empty() && review.cards.list.as_ref().is_some_and(|list| *list != listed(model)) =>
+        {
             let prompt = resume_prompt(model, &review, ids);
             model.findings.review = Some(review);
             model.open_prompt(prompt);
@@ -150,7 +153,14 @@ pub(crate) fn start(model: &mut Model, ids: Vec<IssueId>, effects: &mut Vec<Effe
 fn count_not_on_cards(model: &Model, review: &Review) -> usize {
     let Some(table) = model.data.findings.value() else { return 0 };
     let on_cards = ids_of(review);
-    model.lists.findings.shown(table).filter(|id| !on_cards.contains(&id.0)).count()
+    matching(model, table).filter(|id| !on_cards.contains(&id.0)).count()
+}
+
+/// The shown findings without those that the filter would hide because a decision on them was recorded.
+fn matching<'a>(model: &'a Model, table: &'a Table<Issue>) -> impl Iterator<Item = IssueId> + 'a {
+    let list = &model.lists.findings;
+    let retained: HashSet<IssueId> = list.retained_only.iter().copied().collect();
+    list.shown(table).filter(move |id| !retained.contains(id))
 }
 
 /// The saved review of this workspace, if it has not ended.

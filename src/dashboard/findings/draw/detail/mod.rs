@@ -116,7 +116,8 @@ fn risk_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
     match own.filter(|&own| own != issue.risk_level) {
         Some(own) => {
             line.push_span(Span::styled(named(own), theme.risk(own)));
-            line.push_span(Span::styled(format!("   override, scanned {}", issue.risk_level), theme.dim()));
+            let before = if issue.manual.is_some() { "before" } else { "scanned" };
+            line.push_span(Span::styled(format!("   override, {before} {}", issue.risk_level), theme.dim()));
         }
         None => line.push_span(Span::styled(named(issue.risk_level), theme.risk(issue.risk_level))),
     }
