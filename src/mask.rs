@@ -6,7 +6,7 @@
 //!   stand-ins given so far ──────────┘
 //! ```
 //!
-//! Known names are targets, workspaces, loggers and users. Addresses, logins, e-mail addresses and tokens are recognised
+//! Known names are targets, workspaces, loggers, users and the profile. Addresses, logins, e-mail addresses and tokens are recognised
 //! by their form, and other secrets by the name before them (`secrets`): a header, a parameter or a field of JSON. A text
 //! has the same stand-in as long as the program runs, and a masked text can be masked again.
 
@@ -38,6 +38,7 @@ pub enum MaskedKind {
     User,
     Workspace,
     Logger,
+    Service,
     Token,
 }
 
@@ -49,6 +50,7 @@ impl MaskedKind {
             Self::User => "user",
             Self::Workspace => "workspace",
             Self::Logger => "logger",
+            Self::Service => "service",
             Self::Token => "token",
         }
     }

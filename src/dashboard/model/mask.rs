@@ -51,6 +51,11 @@ impl Model {
         let mut known = KnownNames::default();
         let data = &self.data;
         known.add_host(&self.session.base_url);
+        let session = &self.session;
+        // Other names are not a profile's: `local`, `demo`, a host, a bundle.
+        if session.service_flags.iter().any(|flag| flag == "--profile") {
+            known.add(&clean(&session.name), MaskedKind::Service);
+        }
         for workspace in data.workspaces.value().iter().flat_map(|table| table.items()) {
             known.add(&clean(&workspace.name), MaskedKind::Workspace);
         }
