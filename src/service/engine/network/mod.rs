@@ -84,7 +84,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     }
     let is_udp = is_udp(run.job.tool, &run.job.params);
     let own = |port: &u16| !is_udp && run.settings.service_ports.contains(ip, *port);
-    let ports = if is_udp { selection.udp_ports() } else { selection.ports() };
+    let ports = if is_udp { selection.udp_ports() } else { selection.ports(run.address.port()) };
     let (excluded, ports): (Vec<u16>, Vec<u16>) = ports.into_iter().partition(own);
     if !excluded.is_empty() {
         run.info(format!("Not scanned: port {}, which belongs to this service.", ranges(&excluded))).await;

@@ -85,7 +85,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let host = run.address.host();
     let ip = run.resolve(&host).await?[0];
     let params = run.job.params.as_object().cloned().unwrap_or_default();
-    let ports = PortSelection::parse(&params).map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?.ports();
+    let selection = PortSelection::parse(&params).map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
+    let ports = selection.ports(run.address.port());
     run.planned(u32::try_from(ports.len()).unwrap_or(u32::MAX)).await;
     run.raw(format!("scanning {host} ({ip}), {} ports", ports.len())).await;
 

@@ -71,9 +71,15 @@ impl PortSelection {
         params
     }
 
-    /// The TCP ports, the most common first if they are ranked.
-    pub fn ports(&self) -> Vec<u16> {
-        self.ports_of(top::ranked)
+    /// The TCP ports, the most common first if they are ranked. The port that a target names is in every ranked selection.
+    pub fn ports(&self, named: Option<u16>) -> Vec<u16> {
+        let mut ports = self.ports_of(top::ranked);
+        if let (Self::Light | Self::Deep | Self::Top(_), Some(named)) = (self, named)
+            && !ports.contains(&named)
+        {
+            ports.insert(0, named);
+        }
+        ports
     }
 
     /// The UDP ports, the most common first if they are ranked.
@@ -188,9 +194,17 @@ mod tests {
             (json!({"port_list":"80,443,8000-8100"}), 103),
         ] {
             let selection = parse(params.clone()).unwrap();
-            assert_eq!((selection.ports().len(), selection.udp_ports().len()), (count, count), "{params}");
+            assert_eq!((selection.ports(None).len(), selection.udp_ports().len()), (count, count), "{params}");
             assert_eq!(parse(Value::Object(selection.to_params())), Ok(selection), "{params}");
         }
+    }
+
+    #[test]
+    fn ranked_selection_contains_port_of_target() {
+        let ports = |params: Value, named| parse(params).unwrap().ports(Some(named));
+        assert_eq!(ports(json!({}), 33_915).first(), Some(&33_915));
+        assert_eq!(ports(json!({}), 443).len(), 100, "contained already");
+        assert_eq!(ports(json!({"port_list": [80]}), 33_915), [80], "an explicit list is exact");
     }
 
     #[test]
