@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::column::{Column, Values};
 use super::field::ValueKind;
-use super::{Evaluator, Field, Flag, RowSource, lex};
+use super::{Evaluator, Field, Flag, RowSet, RowSource, lex};
 use crate::contract::Risk;
 
 /// Maximum number of completions.
@@ -109,11 +109,7 @@ fn values(
     let typed = word[from..].trim_matches('"').to_lowercase();
     let at = start + from..start + word.len();
     let fits = occurring(field, &typed, evaluator, source);
-    let complete = |(name, count): (String, usize)| Completion {
-        at: at.clone(),
-        text: lex::value(&name),
-        note: count.to_string(),
-    };
+    let complete = |(name, note): (String, String)| Completion { at: at.clone(), text: lex::value(&name), note };
     fits.into_iter().map(complete).filter(|completion| completion.text != word[from..]).collect()
 }
 
@@ -129,22 +125,29 @@ fn has(text: &str, typed: &str) -> Option<bool> {
 }
 
 /// Values of a field that contain a text, with their number of rows; values that start with it come first.
-fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<(String, usize)> {
-    let chosen = |known: Vec<(String, usize)>| {
+fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<(String, String)> {
+    let chosen = |known: Vec<(String, String)>| {
         let mut known: Vec<_> = known.into_iter().filter_map(|one| Some((has(&one.0, typed)?, one))).collect();
         known.sort_by_key(|(within, _)| *within);
         known.into_iter().map(|(_, one)| one).collect()
     };
     match field.spec().values {
         ValueKind::Flags => {
-            let mut count = |flag: Flag| {
-                let field = if flag.is_of_decision() { Field::Decision } else { Field::Is };
-                let Column { values: Values::Flags(flags), cells } = evaluator.column(field, source) else { return 0 };
-                cells.having(&flags.iter().map(|flags| flags & flag.bit() != 0).collect::<Vec<_>>()).count()
-            };
-            let mut counted: Vec<_> =
-                Flag::of(source.kind()).map(|spec| (spec.name.to_owned(), count(spec.flag))).collect();
-            counted.sort_by_key(|(_, count)| *count == 0);
+            let absent = having_flag(Flag::Absent, evaluator, source);
+            let mut counted: Vec<_> = Flag::of(source.kind())
+                .map(|spec| {
+                    let mut rows = having_flag(spec.flag, evaluator, source);
+                    let count = rows.count();
+                    rows.and(&absent);
+                    // The saved queries count present findings.
+                    let note = match rows.count() {
+                        part if (1..count).contains(&part) => format!("{count}, {part} absent"),
+                        _ => count.to_string(),
+                    };
+                    (spec.name.to_owned(), note)
+                })
+                .collect();
+            counted.sort_by_key(|(_, note)| note == "0");
             chosen(counted)
         }
         ValueKind::Risk => {
@@ -153,13 +156,24 @@ fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn 
             let of = |risk: Risk| {
                 cells.having(&levels.iter().map(|&level| level == risk.level() as f64).collect::<Vec<_>>()).count()
             };
-            chosen(Risk::DOWN.into_iter().map(|risk| (risk.as_str().to_owned(), of(risk))).collect())
+            chosen(Risk::DOWN.into_iter().map(|risk| (risk.as_str().to_owned(), of(risk).to_string())).collect())
         }
         ValueKind::Choice(_) | ValueKind::Word | ValueKind::Prose => {
             let rank = |text: &str| if text.len() <= LONGEST { has(text, typed) } else { None };
             let fits = evaluator.column(field, source).ranked(MOST + 1, rank).into_iter();
-            fits.map(|(_, text, count)| (text.to_string(), count)).collect()
+            fits.map(|(_, text, count)| (text.to_string(), count.to_string())).collect()
         }
         ValueKind::Search | ValueKind::Number | ValueKind::Span | ValueKind::Time | ValueKind::Deadline => Vec::new(),
+    }
+}
+
+/// The rows with a flag; none in lists without it.
+fn having_flag(flag: Flag, evaluator: &mut Evaluator, source: &dyn RowSource) -> RowSet {
+    let field = if flag.is_of_decision() { Field::Decision } else { Field::Is };
+    match evaluator.column(field, source) {
+        Column { values: Values::Flags(flags), cells } => {
+            cells.having(&flags.iter().map(|flags| flags & flag.bit() != 0).collect::<Vec<_>>())
+        }
+        _ => RowSet::none(source.len()),
     }
 }

@@ -154,3 +154,38 @@ fn multi_field_order_applies_until_comma_restores_named_order() {
     app.keys(",");
     assert_eq!(app.shown(Pane::Findings), before);
 }
+
+#[test]
+fn value_that_completions_offer_is_no_error_until_enter() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.keys("/ ctrl-u 'is:'");
+    let screen = app.frame().join("\n");
+    assert!(!screen.contains("value is missing") && screen.contains("undecided"), "{screen}");
+    app.keys("enter");
+    assert!(app.notices().contains("invalid query: value is missing"), "{}", app.notices());
+    app.keys("'nonsense'");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("✗"), "a value that nothing offers is an error: {screen}");
+}
+
+#[test]
+fn completion_of_flags_counts_absent_findings_apart_as_the_saved_queries_do() {
+    let mut app = TestDashboard::new();
+    let at = |hour: i64, scan: Scan| Scan { start_time: Stamp::parse(&format!("2026-11-21 0{hour}:00:00")), ..scan };
+    app.feed(Snapshot::Scans(table([
+        at(1, scan(1, 1, ScanStatus::Finished, 100)),
+        at(2, scan(2, 1, ScanStatus::Finished, 100)),
+    ])));
+    let found = |id: i64, scan: i64, name: &str| Finding {
+        task_id: Some(ScanId(scan)),
+        vuln_id: name.into(),
+        ..finding(id, 1, name, Risk::Low)
+    };
+    app.feed(Snapshot::Findings(table([found(1, 1, "Gone"), found(2, 1, "Stays"), found(3, 2, "Stays")])));
+    app.keys("/ ctrl-u 'is:'");
+    let Some(Modal::Line(line)) = app.model.overlay.modals.last() else { panic!("no query line") };
+    let note = |flag: &str| line.help.offers.all.iter().find(|offer| offer.text == flag).unwrap().note.clone();
+    assert_eq!(["undecided", "absent", "present"].map(note), ["2, 1 absent", "1", "1"]);
+    assert_eq!(tabs(&app)[1], ("Undecided".to_owned(), 1));
+}

@@ -314,7 +314,7 @@ fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot) -> Option<Line<'sta
             line.push_span(Span::styled("/", cx.theme.key()));
             let room = (slot.area.width / 3 * 2).saturating_sub(line.width() as u16);
             line.extend(query_help::typed_spans(cx.theme, typed, room));
-            if let Some(error) = &typed.help.error {
+            if let Some(error) = query_help::shown_error(typed) {
                 let error = format!("  {} {}", cx.theme.glyphs.failed, text::clean(&error.to_string()));
                 line.push_span(Span::styled(error, cx.theme.bad()));
             }
@@ -345,7 +345,7 @@ fn draw_scope(
 ) {
     let mut right = Line::default();
     // The reason why a typed query is invalid needs the room.
-    if query_help::typed(cx, pane).is_some_and(|typed| typed.help.error.is_some()) {
+    if query_help::typed(cx, pane).is_some_and(|typed| query_help::shown_error(typed).is_some()) {
         let area = indented(area);
         let scope = cut_line(scope.unwrap_or_default(), usize::from(area.width), cx.theme.glyphs.ellipsis);
         return draw_sides(buf, area, &scope, &right);

@@ -3,7 +3,7 @@
 
 use crate::dashboard::model::{Line as Typed, LinePurpose, Modal};
 use crate::dashboard::ui::{Cx, ListPane, Theme, draw_line, draw_sides, format, indented, marked_spans, row_of, words};
-use crate::query::ClauseEffect;
+use crate::query::{ClauseEffect, ParseError};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
@@ -18,9 +18,14 @@ pub(crate) fn typed<'a>(cx: &Cx<'a>, pane: &ListPane<'_>) -> Option<&'a Typed> {
     }
 }
 
+/// The error of the typed text. A value that the completions offer is not typed yet, so it is no error.
+pub(crate) fn shown_error(typed: &Typed) -> Option<&ParseError> {
+    typed.help.error.as_ref().filter(|error| !error.at.is_empty() || typed.help.offers.all.is_empty())
+}
+
 /// The typed text around the cursor, with its error marked.
 pub(crate) fn typed_spans(theme: Theme, typed: &Typed, columns: u16) -> Vec<Span<'static>> {
-    marked_spans(theme, &typed.input, typed.help.error.as_ref().map(|error| error.at.clone()), columns)
+    marked_spans(theme, &typed.input, shown_error(typed).map(|error| error.at.clone()), columns)
 }
 
 /// Draws the help over the last rows of the list while its filter is typed, or over the first rows where the selected row

@@ -39,10 +39,13 @@ pub(crate) fn lines(theme: Theme, steps: &[DecodeStep], indent: usize) -> Vec<Li
 }
 
 fn head(theme: Theme, step: &DecodeStep, indent: usize) -> Line<'static> {
+    // The size of a formatted structure is not that of the data.
+    let size =
+        if step.layer.is_structure() { String::new() } else { format!("   {}", format::bytes(step.result.len())) };
     let mut line = Line::from(vec![
         Span::styled(format!("{}{} ", " ".repeat(indent), theme.glyphs.branch), theme.dim()),
         Span::styled(step.layer.as_str(), theme.active()),
-        Span::styled(format!("   {}   {}", step.why, format::bytes(step.result.len())), theme.dim()),
+        Span::styled(format!("   {}{size}", step.why), theme.dim()),
     ]);
     line.extend(step.note.map(|note| Span::styled(format!("   {note}"), theme.warn())));
     line
