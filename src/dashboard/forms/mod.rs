@@ -18,6 +18,7 @@ use crate::contract::{ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
 use crate::dashboard::base::{FormTag, Job, Secret};
 use crate::dashboard::data::Data;
 use crate::dashboard::text::TextInput;
+use crate::text;
 use crate::triage::{EventId, IssueId, ManualFinding};
 use std::collections::BTreeMap;
 
@@ -302,6 +303,19 @@ pub(crate) fn message_of(problem: &Problem) -> String {
     match &problem.details {
         Some(details) => format!("{}: {details}", problem.message),
         None => problem.message.clone(),
+    }
+}
+
+/// The cause of a refusal in a few words, without the object: `out of scope` of `shop.acme.test is out of scope; ...`.
+pub(crate) fn cause_of(object: &str, problem: &Problem) -> String {
+    let message = text::clean(problem.details.as_deref().unwrap_or(&problem.message)).into_owned();
+    let cause = message.split([';', '(']).next().unwrap_or(&message).trim();
+    // Of a URL the service names the host.
+    match cause.split_once(' ') {
+        Some((subject, rest)) if object.contains(subject.trim_end_matches(':')) => {
+            rest.strip_prefix("is ").unwrap_or(rest).to_owned()
+        }
+        _ => cause.to_owned(),
     }
 }
 

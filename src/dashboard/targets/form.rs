@@ -4,7 +4,9 @@ use crate::client::Problem;
 use crate::contract::{NewTarget, TargetType, WorkspaceId};
 use crate::dashboard::base::{Call, FormTag, Job};
 use crate::dashboard::data::Data;
-use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind, LineNote, UndoneJob, message_of};
+use crate::dashboard::forms::{
+    FieldId, FieldProblem, Form, FormField, FormKind, LineNote, UndoneJob, cause_of, message_of,
+};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +51,10 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     form.refused_lines = refused;
     form.button = format!("Add {}", plural(good, "target"));
     form.summary = skipped(&reasons);
-    form.summary.extend(refusals.first().map(|why| format!("{} not added: {why}", plural(refusals.len(), "target"))));
+    form.summary.extend(refusals.first().map(|why| {
+        let others = if refusals.iter().any(|other| other != why) { ", and other causes" } else { "" };
+        format!("{} not added: {why}{others}", plural(refusals.len(), "target"))
+    }));
     match (good, bad) {
         (0, 1..) if all_exist => vec![(FieldId::Names, "no new target yet".to_owned())],
         (0, 0) => vec![(FieldId::Names, "at least one target is required".to_owned())],
@@ -194,9 +199,20 @@ fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
     let lines = text.lines().zip(&field.notes).filter(|(line, note)| is_left(line, note));
     let lines: Vec<&str> = lines.map(|(line, _)| line).collect();
     field.set_text(&lines.join("\n"));
-    let refused = left.iter().filter_map(|(job, problem)| Some((name_of(job), message_of(problem.as_ref()?))));
-    form.refused_lines = refused.collect();
+    let refused = left.iter().filter_map(|(job, problem)| Some((job, problem.as_ref()?)));
+    form.refused_lines = refused.map(|(job, problem)| (name_of(job), reason(&name_of(job), problem))).collect();
     true
+}
+
+/// Why a line was refused. Each line that is out of scope has the same cause, so its own remedy is left out.
+fn reason(name: &str, problem: &Problem) -> String {
+    if is_unlisted(problem) { cause_of(name, problem) } else { message_of(problem) }
+}
+
+/// Whether the scope file of the service lacks a valid entry for a target.
+fn is_unlisted(problem: &Problem) -> bool {
+    let why = message_of(problem);
+    why.contains("is out of scope") || why.contains("was in scope until")
 }
 
 /// Most targets that the prompt names. A small screen shows fewer and counts the hidden lines.
@@ -204,10 +220,6 @@ const NAMED: usize = 300;
 
 /// The question whether refused targets should be added to the scope file of the local service.
 pub(crate) fn scope_prompt<'a>(refused: impl Iterator<Item = (&'a Job, &'a Problem)>) -> Option<Prompt> {
-    let is_unlisted = |problem: &Problem| {
-        let why = message_of(problem);
-        why.contains("is out of scope") || why.contains("was in scope until")
-    };
     let names: Vec<String> = refused
         .filter(|(_, problem)| is_unlisted(problem))
         .filter_map(|(job, _)| match &job.call {

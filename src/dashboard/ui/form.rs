@@ -186,12 +186,10 @@ fn several_lines(cx: &Cx<'_>, field: &FormField, input: &TextInput, focused: boo
         } else {
             Line::raw(text::start(&text::clean(typed), usize::from(room)).into_owned())
         };
-        if let Some(note) = field.notes.get(at) {
-            put_note(cx, note, &mut line, room);
-        }
+        let is_whole = field.notes.get(at).is_none_or(|note| put_note(cx, note, &mut line, room));
         lines.push(line);
-        if let (true, Some(LineNote::Refused(words))) = (at == cursor, field.notes.get(at)) {
-            // The message of the service ends with the remedy, which does not fit beside the line.
+        if let (true, false, Some(LineNote::Refused(words))) = (at == cursor, is_whole, field.notes.get(at)) {
+            // The message of the service ends with the remedy.
             lines.extend(wrap(plain(&text::clean(words), cx.theme.bad()), room));
         }
     }
@@ -201,15 +199,18 @@ fn several_lines(cx: &Cx<'_>, field: &FormField, input: &TextInput, focused: boo
     lines
 }
 
-fn put_note(cx: &Cx<'_>, note: &LineNote, line: &mut Line<'static>, room: u16) {
+/// Draws a note beside its line; whether it fits.
+fn put_note(cx: &Cx<'_>, note: &LineNote, line: &mut Line<'static>, room: u16) -> bool {
     let theme = cx.theme;
     let (words, style) = match note {
-        LineNote::Empty => return,
+        LineNote::Empty => return true,
         LineNote::Good(words) => (words, theme.dim()),
         LineNote::Bad(words) => (words, theme.warn()),
         LineNote::Refused(words) => (words, theme.bad()),
     };
     let left = usize::from(room).saturating_sub(line.width() + 2);
     line.push_span(Span::raw("  "));
-    line.push_span(Span::styled(text::start(&text::clean(words), left).into_owned(), style));
+    let words = text::clean(words);
+    line.push_span(Span::styled(text::start(&words, left).into_owned(), style));
+    text::width(&words) <= left
 }

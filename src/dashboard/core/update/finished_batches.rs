@@ -2,7 +2,7 @@
 
 use crate::client::Problem;
 use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, Scope, Tone};
-use crate::dashboard::forms::{Form, message_of};
+use crate::dashboard::forms::{Form, cause_of, message_of};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ViewAction};
 use crate::dashboard::model::navigation::set_scope;
@@ -84,8 +84,8 @@ impl Model {
                 let doubt = format!("outcome unknown: the service may have {past} {}{more}; checking", job.about);
                 self.notify(Tone::Bad, format!("{doubt} · {}", crate::text::clean(problem.brief())));
             }
-            // The form names them.
-            Some((job, _)) if form_is_open && refused > 1 => {
+            // The form of new targets counts them itself.
+            Some((job, _)) if form_is_open && refused > 1 && batch.form != Some(FormTag::NewTargets) => {
                 let refused = plural(refused, CallSubject::of(&job.call).noun);
                 self.notify(Tone::Bad, format!("{refused} not {past}: {}", causes(batch)));
             }
@@ -191,19 +191,11 @@ const CAUSE: usize = 44;
 
 /// The first cause of refusals in a few words, without the object, and whether there are others.
 fn causes(batch: &Batch) -> String {
-    let mut causes = batch.refused().map(|(job, problem)| cause(job, problem));
+    let mut causes =
+        batch.refused().map(|(job, problem)| cause_of(job.about.rsplit(' ').next().unwrap_or_default(), problem));
     let first = causes.next().unwrap_or_default();
     let others = if causes.any(|cause| cause != first) { ", and other causes" } else { "" };
     format!("{}{others}", crate::text::start(&first, CAUSE))
-}
-
-/// `out of scope` of `shop.acme.test is out of scope; ...`.
-fn cause(job: &Job, problem: &Problem) -> String {
-    let message = crate::text::clean(problem.details.as_deref().unwrap_or(&problem.message)).into_owned();
-    let object = job.about.rsplit(' ').next().unwrap_or_default();
-    let rest = message.strip_prefix(object).map_or(message.as_str(), |rest| rest.trim_start_matches([':', ' ']));
-    let rest = rest.strip_prefix("is ").unwrap_or(rest);
-    rest.split([';', '(']).next().unwrap_or(rest).trim().to_owned()
 }
 
 /// Whether a job starts a scan again with the parameters of an earlier one.

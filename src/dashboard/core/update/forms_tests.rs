@@ -351,7 +351,10 @@ fn invalid_target_line_has_its_whole_reason_below_the_form() {
 fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() {
     let out_of_scope = |call: &Call| match call {
         Call::CreateTarget(target) => {
-            let why = format!("{} is out of scope; run `scandeck scope add`", target.name);
+            let why = format!(
+                "{0} is out of scope; `scandeck scope add {0} --data-dir DIR` permits it (allowed: loopback)",
+                target.name
+            );
             Err(Problem { status: Some(403), ..Problem::local(why) })
         }
         _ => Ok(CallAnswer::Done),
@@ -383,12 +386,13 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
     assert!(effects.contains(&Effect::AddToScope(names)), "{effects:?}");
     assert_eq!(calls(app.send(Msg::ScopeExtended(Ok(2)))).len(), 2, "the targets are sent again");
 
-    let app = refused(false);
-    assert!(
-        app.form().summary.iter().any(|line| line.starts_with("2 targets not added: ")),
-        "{:?}",
-        app.form().summary
-    );
+    let mut app = refused(false);
+    assert_eq!(app.form().summary, ["2 targets not added: out of scope"]);
+    app.model.screen.size = Size { columns: 80, rows: 24 };
+    let screen = app.frame();
+    let lines = |words: &str| screen.iter().filter(|line| line.contains(words)).count();
+    assert_eq!((lines("not added"), lines("scandeck scope add")), (1, 0), "{screen:#?}");
+    assert_eq!(lines("out of scope"), 3, "beside each line and in the sum: {screen:#?}");
 }
 
 #[test]
