@@ -65,8 +65,18 @@ impl Payload {
 
     /// Location as far as entered: `q · shop.test`, or `#17 urls.txt · q` for a line of the batch.
     pub fn place(&self) -> String {
+        self.place_of(&self.parameter)
+    }
+
+    /// As [`Self::place`]; without a parameter, the first line of the note tells payloads apart.
+    pub fn place_or_note(&self) -> String {
+        let note = self.note.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+        self.place_of(if self.parameter.is_empty() { note } else { &self.parameter })
+    }
+
+    fn place_of(&self, parameter: &str) -> String {
         let line = self.number.filter(|_| !self.batch.is_empty()).map(|number| format!("#{number} {}", self.batch));
-        let parts = [line.as_deref().unwrap_or_default(), self.parameter.as_str(), self.target.as_str()];
+        let parts = [line.as_deref().unwrap_or_default(), parameter, self.target.as_str()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
     }
 }
@@ -134,6 +144,13 @@ mod tests {
         assert_eq!(payload.place(), "q · shop.test");
         let line = Payload { number: Some(17), batch: "urls.txt".into(), ..Payload::default() };
         assert_eq!(Payload { parameter: "q".into(), ..line.clone() }.place(), "#17 urls.txt · q");
+        let noted =
+            Payload { note: "\nsecond try\nafter the fix".into(), target: "shop.test".into(), ..Payload::default() };
+        assert_eq!(
+            (noted.place(), noted.place_or_note()),
+            ("shop.test".to_owned(), "second try · shop.test".to_owned())
+        );
+        assert_eq!(Payload { parameter: "q".into(), ..noted }.place_or_note(), "q · shop.test");
         assert_eq!((line.place(), Payload::default().place()), ("#17 urls.txt".to_owned(), String::new()));
     }
 

@@ -48,7 +48,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         state: if remote.value().is_some() { ListState::of(remote) } else { ListState::Loaded },
         ..pane_of::<Payload>(cx)
     };
-    draw_table::<Payload>(cx, buf, slot, cache, pane, |payload, _| cells(cx, payload))
+    draw_table::<Payload>(cx, buf, slot, cache, pane, |payload, widths| cells(cx, payload, widths))
 }
 
 /// `6 waiting`.
@@ -59,8 +59,9 @@ fn note(cx: &Cx<'_>) -> Line<'static> {
     }
 }
 
-fn cells<'a>(cx: &Cx<'a>, payload: &'a Payload) -> Vec<Line<'a>> {
-    let place = payload.place();
+fn cells<'a>(cx: &Cx<'a>, payload: &'a Payload, widths: &[u16]) -> Vec<Line<'a>> {
+    let has_note_column = widths.last().is_some_and(|&width| width > 0);
+    let place = if has_note_column { payload.place() } else { payload.place_or_note() };
     let place = if place.is_empty() { payload.finding_name.to_string() } else { place };
     vec![
         words(age(cx, payload), cx.theme.text()),
@@ -142,7 +143,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let text = DetailText::new(vec![payload.clone()], move |theme, _, _| {
         let mut lines = plain(&text::clean_text(&payload.note), theme.text());
         lines.push(Line::default());
-        let keys = format!("{open} shows its captures, {edit} edits its placement, {copy} copies it");
+        let keys = format!("{open} shows its captures, {edit} edits its note, {copy} copies it");
         lines.push(words(keys, theme.dim()));
         lines
     });

@@ -29,6 +29,10 @@ pub(crate) fn handle_payload(model: &mut Model, action: PayloadAction, effects: 
         }
         PayloadAction::EditPlace => match model.payload_at_hand().map(|payload| payload.token) {
             Some(token) => open_place(model, token),
+            None if model.navigation.focus.pane == Pane::Captures && model.selected_capture().is_some() => {
+                let new = model.key_label(Context::Captures, Action::Item(ItemAction::New));
+                model.notify(Tone::Plain, format!("capture without payload: {new} creates a finding, which has notes"));
+            }
             None => notify_no_payload(model),
         },
     }
@@ -169,7 +173,7 @@ pub(crate) fn handle_drawn(
             let key = model.keyboard.keymap.key_of(Context::Payloads, edit).unwrap_or_default();
             let about = [&first.finding_name, &first.target].into_iter().find(|text| !text.is_empty());
             let about = about.map(|text| format!(" for \"{text}\"")).unwrap_or_default();
-            model.notify(Tone::Plain, format!("payload created{about} · {key} edits the placement"));
+            model.notify(Tone::Plain, format!("payload created{about} · {key} adds a note"));
         }
         Some(name) => {
             let lines: String =

@@ -71,7 +71,7 @@ fn hit_that_another_program_read_first_is_counted_until_captures_are_shown() {
 #[test]
 fn hit_of_known_payload_alerts_with_event_and_is_counted() {
     let mut app = TestDashboard::new();
-    app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    app.keys("3 p e tab 'q' tab tab 'SSRF' ctrl-o");
     // Without a writable archive the dashboard counts the hit.
     app.model.captures.oob.writable = false;
     let signals = app.hit(9, Some(1));
@@ -281,7 +281,7 @@ fn bots_and_own_addresses_alert_only_by_rule() {
 #[test]
 fn payload_query_finds_captures() {
     let mut app = TestDashboard::new();
-    app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    app.keys("3 p e tab 'q' tab tab 'SSRF' ctrl-o");
     app.hit(9, Some(1));
     app.hit(10, Some(77));
     app.keys(": 'payloads 2 urls.txt' enter");

@@ -32,7 +32,7 @@ fn new_payload_is_copied_and_stores_finding_and_target() {
         ("Acme", "ann@test", "probe")
     );
     assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_some());
-    assert!(app.notices().contains("payload created for \"Private key\" · e edits the placement"), "{}", app.notices());
+    assert!(app.notices().contains("payload created for \"Private key\" · e adds a note"), "{}", app.notices());
     assert_eq!(app.model.captures.oob.book.len(), 1);
 }
 
@@ -94,10 +94,10 @@ fn edit_key_after_creation_edits_place_once() {
     let mut app = TestDashboard::new();
     app.keys("3 p e");
     assert!(app.form().title.contains("Placement of payload aaaaaaaaaaab"));
-    let (stored, _) = planted(&app.keys("'q' tab tab 'SSRF' ctrl-o"));
+    let (stored, _) = planted(&app.keys("'second try' tab 'q' tab tab 'SSRF' ctrl-o"));
     let [payload] = &stored[..] else { panic!("{stored:?}") };
     assert_eq!((payload.parameter.as_str(), payload.technique.as_str(), payload.version), ("q", "SSRF", 1));
-    assert_eq!(payload.target.as_str(), "t1.acme.test", "the target remains");
+    assert_eq!((payload.note.as_str(), payload.target.as_str()), ("second try", "t1.acme.test"), "the target remains");
     assert!(app.model.overlay.modals.is_empty());
     app.keys("p j e");
     assert!(
@@ -109,7 +109,7 @@ fn edit_key_after_creation_edits_place_once() {
 #[test]
 fn book_is_sorted_filtered_and_edited() {
     let mut app = TestDashboard::new();
-    app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p 2 j p");
+    app.keys("3 p e tab 'q' tab tab 'SSRF' ctrl-o p 2 j p");
     app.counted(&[(2, 1)]);
     app.keys("g p");
     assert_eq!(app.model.navigation.focus.pane, Pane::Payloads);

@@ -129,7 +129,7 @@ fn finding_from_captures_describes_payload_in_every_export() {
     use crate::dashboard::base::Effect;
     use crate::export::{Export, ExportFormat, write};
     let mut app = TestDashboard::new();
-    app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    app.keys("3 p e tab 'q' tab tab 'SSRF' ctrl-o");
     app.hit(9, Some(1));
     app.hit(10, Some(1));
     assert!(app.keys("5 G * n").is_empty());
@@ -179,7 +179,7 @@ fn draft_of_other_captures_is_stored_but_not_opened() {
 #[test]
 fn proof_text_lists_each_payload_once_with_its_requests() {
     let mut app = TestDashboard::new();
-    app.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p e 'callback' tab tab 'SSRF' ctrl-o");
+    app.keys("3 p e tab 'q' tab tab 'SSRF' ctrl-o p e tab 'callback' tab tab 'SSRF' ctrl-o");
     let tokens: Vec<String> = app.model.captures.oob.book.payloads().map(|payload| payload.token.to_string()).collect();
     assert_eq!(tokens.len(), 2, "{}", app.notices());
     for (id, payload) in [(9, 1), (10, 2), (11, 1)] {

@@ -65,7 +65,7 @@ fn planted(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
         .map(|part| clean(part))
         .collect();
     if parts.is_empty() {
-        parts.push("unknown placement".to_owned());
+        parts.push("unknown".to_owned());
     }
     parts.push(format::stamp(theme, payload.at));
     let delay = payload.delay(captured.capture.request_date, cx.model.connection.clock_offset);
@@ -75,7 +75,7 @@ fn planted(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
         lines.push(fact(theme, "", format!("\"{}\"", clean(&payload.note))));
     }
     let edit = key(cx, Context::Captures, Action::Payload(PayloadAction::EditPlace));
-    lines.push(aside(theme, "", format!("{edit} edits the placement")));
+    lines.push(aside(theme, "", format!("{edit} edits note and placement")));
     lines
 }
 
