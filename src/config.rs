@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub use environment::Environment;
 pub use error::ConfigError;
-pub use file::{CommandSetting, KeySetting, Profile};
+pub use file::{CommandSetting, KeySetting, Profile, ProfileColour};
 pub use key::KeySource;
 pub use state::{FirstStartChoice, ServiceName, StateDir};
 pub use themes::ThemeFile;
@@ -82,6 +82,8 @@ pub struct Config {
     pub read_only: bool,
     /// Whether plain http to other machines is allowed.
     pub insecure_http: bool,
+    /// The colour of the service in the header and in questions.
+    pub colour: Option<ProfileColour>,
     /// The person: `user` of the file, or else `login@host`.
     pub user: String,
     /// Source addresses of the analyst's own requests.
@@ -196,6 +198,9 @@ impl Config {
             Connection::Local | Connection::Prompt => flags.profile.as_deref(),
         };
         let service_flags = flags.of_service(named_profile);
+        // A colour must not mark another service either.
+        let is_marked = owner.is_some() || (profile.local && matches!(connection, Connection::Local));
+        let colour = profile.colour.filter(|_| is_marked);
         let name = match (&connection, profile_name) {
             // The name of a profile must not be shown for another service.
             (Connection::Remote { base, .. }, Some(_)) if profile_base.as_ref().is_some_and(|own| own != base) => {
@@ -211,6 +216,7 @@ impl Config {
             workspace: flags.workspace.clone().or(profile.workspace),
             read_only: flags.read_only || profile.read_only,
             insecure_http,
+            colour,
             own_addresses: file.own_addresses.clone(),
             user: file.user.clone().unwrap_or_else(|| environment.login.clone()),
             alias: profile.workspace_alias.unwrap_or_default(),
@@ -291,6 +297,7 @@ mod tests {
         base_url = "https://prod.example.com"
         api_key_file = "~/prod.key"
         read_only = true
+        colour = "red"
         [profiles.lab]
         base_url = "https://lab.example.com/api/v2/"
         api_key_command = "pass show lab"
@@ -320,6 +327,7 @@ mod tests {
             (at(&config).0.as_str(), config.name.as_str(), config.read_only),
             ("https://prod.example.com/api/v2", "prod", true)
         );
+        assert_eq!(config.colour, Some(ProfileColour::Red));
         let lab = Flags { profile: Some("lab".into()), ..Flags::default() };
         let config = Config::load(&lab, &environment).unwrap();
         assert_eq!(config.workspace.as_deref(), Some("Lab"));
@@ -331,6 +339,7 @@ mod tests {
             (at(&config).0.as_str(), config.name.as_str()),
             ("https://env.example.com/api/v2", "env.example.com")
         );
+        assert_eq!(config.colour, None, "the colour of the profile does not mark another service");
         assert!(matches!(at(&config).1, KeySource::Given(_)));
         let config = Config::load(&lab, &environment).unwrap();
         assert_eq!(

@@ -167,6 +167,7 @@ fn connected(client: Client, key: &KeySource, config: &Config, name: &str, memor
         base_url: client.base().to_string(),
         service_flags: config.service_flags.clone(),
         read_only: config.read_only,
+        colour: config.colour,
         reads_key_again: key.is_readable_again(),
         workspace: config.workspace.clone(),
         alias: config.alias.as_str().into(),

@@ -171,6 +171,20 @@ pub struct Profile {
     pub read_only: bool,
     /// Allows plain http to other machines.
     pub insecure_http: bool,
+    /// Marks the name of the service in the header and in questions.
+    pub colour: Option<ProfileColour>,
+}
+
+/// The colour of a profile, by which an analyst tells services apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProfileColour {
+    Red,
+    Yellow,
+    Green,
+    Cyan,
+    Blue,
+    Magenta,
 }
 
 /// A command: a list of words, or one string that is split at spaces.

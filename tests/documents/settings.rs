@@ -108,6 +108,7 @@ fn defaults() -> BTreeMap<&'static str, String> {
         ("workspace_alias", or(profile.workspace_alias, "none")),
         ("read_only", profile.read_only.to_string()),
         ("insecure_http", profile.insecure_http.to_string()),
+        ("colour", or(profile.colour.map(|colour| format!("{colour:?}").to_lowercase()), "none")),
     ])
 }
 

@@ -1,5 +1,6 @@
 //! The service that the dashboard is connected to.
 
+use crate::config::ProfileColour;
 use crate::contract::Shared;
 use crate::oob::Network;
 
@@ -12,10 +13,14 @@ pub struct Session {
     pub base_url: String,
     /// The flags by which a command finds this service, such as `--profile prod`; without its base URL.
     pub service_flags: Vec<String>,
+    /// The colour of its name, from the profile.
+    pub colour: Option<ProfileColour>,
     /// Actions that change the service are off.
     pub read_only: bool,
     /// A temporary demo, which ends with the dashboard.
     pub demo: bool,
+    /// This machine has a browser that the user can see.
+    pub has_browser: bool,
     /// Opened from a bundle: there is no service.
     pub bundled: bool,
     /// The local service of this machine, which the dashboard can start.

@@ -22,7 +22,7 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
     let answers = answer_lines(cx, prompt, width.saturating_sub(4));
     let rows = (lines.len() + answers.len() + 2) as u16;
     let spot = popup(area, width, rows);
-    let inner = draw_box(buf, spot, theme, "Confirm", Line::default());
+    let inner = draw_box(buf, spot, theme, "Confirm", service(cx));
     // The answer is always visible, even below a long question.
     let room = usize::from(inner.height).saturating_sub(answers.len());
     if lines.len() > room {
@@ -41,6 +41,13 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
     }
     lines.extend(answers);
     draw_lines(buf, inner, &lines);
+}
+
+/// The service of the question, if its profile has a colour.
+fn service(cx: &Cx<'_>) -> Line<'static> {
+    let session = &cx.model.session;
+    let badge = |colour| words(format!(" {} ", text::clean(&session.name)), cx.theme.service(colour));
+    session.colour.map(badge).unwrap_or_default()
 }
 
 fn answer_lines(cx: &Cx<'_>, prompt: &Prompt, width: u16) -> Vec<Line<'static>> {

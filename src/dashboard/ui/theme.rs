@@ -5,6 +5,7 @@
 //! lightness, so that readers with red-green colour blindness can distinguish them. Glyphs are one column wide, with an
 //! ASCII set for terminals that cannot draw some of them.
 
+use crate::config::ProfileColour;
 use crate::contract::Risk;
 pub use crate::dashboard::base::Scheme;
 use crate::dashboard::base::own_theme::luminance;
@@ -70,6 +71,8 @@ glyphs! {
     empty: &'static str = "░", "-";
     /// From few to many.
     shades: [&'static str; 4] = ["░", "▒", "▓", "█"], [".", ":", "+", "#"];
+    /// From few to many, as the heights of a small plot.
+    heights: [&'static str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"], [".", ".", ":", ":", "+", "+", "#", "#"];
     /// A full cell of a plot over time.
     dots: &'static str = "⣿", "#";
     running: &'static str = "▶", ">";
@@ -112,7 +115,9 @@ impl Glyphs {
         all.extend([self.stopped, self.stalled, self.link, self.more_below, self.more_above, self.separator]);
         all.extend([self.path, self.to, self.dash, self.change, self.back, self.rule, self.tab_open, self.tab_close]);
         all.extend([self.times, self.branch, self.dots]);
-        all.extend(self.risk.iter().chain(self.eighths).chain(&self.folds).chain(&self.shades).copied());
+        all.extend(
+            self.risk.iter().chain(self.eighths).chain(&self.folds).chain(&self.shades).chain(&self.heights).copied(),
+        );
         all
     }
 }
@@ -314,6 +319,22 @@ impl Theme {
     /// The current tab or choice.
     pub fn chosen(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED)
+    }
+
+    /// The name of a service whose profile has a colour: black on that colour in every scheme.
+    pub fn service(self, colour: ProfileColour) -> Style {
+        if self.scheme == Scheme::Mono {
+            return self.chosen();
+        }
+        let background = match colour {
+            ProfileColour::Red => 203,
+            ProfileColour::Yellow => 221,
+            ProfileColour::Green => 114,
+            ProfileColour::Cyan => 80,
+            ProfileColour::Blue => 111,
+            ProfileColour::Magenta => 213,
+        };
+        Style::new().fg(Color::Indexed(16)).bg(Color::Indexed(background)).add_modifier(Modifier::BOLD)
     }
 
     /// A match of the open search.

@@ -44,17 +44,22 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     }
     let wide = cx.model.layout() == Layout::Wide;
     let session = text::clean(&cx.model.session.name);
+    let colour = cx.model.session.colour.filter(|_| !session.is_empty());
     let mut tail = String::new();
     if !wide || cx.model.navigation.focus.zoomed {
         tail = format!(" {} {pane}", theme.glyphs.path);
     }
-    if !session.is_empty() {
+    let badge = colour.map(|colour| Span::styled(format!(" {session} "), theme.service(colour)));
+    let badge_width = badge.as_ref().map_or(0, |badge| badge.width() + 1);
+    if !session.is_empty() && colour.is_none() {
         tail.push_str(&format!(" {} {session}", theme.glyphs.separator));
     }
     let name = named.unwrap_or_else(|| "scandeck".to_owned());
-    let name_room = usize::from(room).saturating_sub(text::width(&tail)).max(usize::from(room.min(8)));
+    let name_room = usize::from(room).saturating_sub(text::width(&tail) + badge_width).max(usize::from(room.min(8)));
     let name = text::middle_with(&name, name_room, theme.glyphs.ellipsis).into_owned();
-    Line::from(vec![Span::styled(name, theme.strong()), Span::styled(tail, theme.dim())])
+    let mut line = Line::from(vec![Span::styled(name, theme.strong()), Span::styled(tail, theme.dim())]);
+    line.extend(badge.into_iter().flat_map(|badge| [Span::raw(" "), badge]));
+    line
 }
 
 /// The parts that are off in this session.
@@ -153,4 +158,22 @@ fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
         spans.insert(0, Span::styled(left, theme.warn()));
     }
     spans
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::ProfileColour;
+    use crate::dashboard::testing::*;
+
+    #[test]
+    fn colour_of_the_profile_marks_its_service_in_header_and_questions() {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size { columns: 80, rows: 24 };
+        app.model.session.name = "prod".to_owned();
+        app.keys("2 D");
+        let count = |app: &mut TestDashboard| app.frame().join("\n").matches(" prod ").count();
+        assert_eq!(count(&mut app), 1, "in the header");
+        app.model.session.colour = Some(ProfileColour::Red);
+        assert_eq!(count(&mut app), 2, "and in the frame of the question");
+    }
 }
