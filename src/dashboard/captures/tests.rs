@@ -311,3 +311,39 @@ fn page_key_scrolls_a_text_with_json_at_once() {
     let detail = &app.model.detail;
     assert!(detail.scroll > rows / 2 && detail.cursor > detail.scroll, "{} {}", detail.scroll, detail.cursor);
 }
+
+#[test]
+fn captures_of_the_last_minutes_are_counted_above_the_list() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 90, rows: 30 };
+    let now = app.model.service_now();
+    let at = |id: i64, seconds: i64| Capture {
+        request_date: Some(Stamp(now - std::time::Duration::from_secs(seconds as u64))),
+        ..capture(id)
+    };
+    app.receive(1, vec![at(10, 3_000), at(11, 130), at(12, 50), at(13, 2)]);
+    app.keys("5");
+    let frame = app.frame();
+    assert!(frame.iter().any(|line| line.contains("2/min  following")), "{frame:#?}");
+    app.model.screen.size = Size { columns: 200, rows: 60 };
+    let frame = app.frame();
+    assert!(frame.iter().any(|line| line.contains("▁▁▁▁▁▁▁▁▁▅▁█ 2/min  following")), "{frame:#?}");
+}
+
+#[test]
+fn rows_of_a_group_do_not_repeat_its_source_or_logger() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 140, rows: 30 };
+    app.receive(1, vec![Capture { ip_address: "203.0.113.9".into(), ..capture(10) }]);
+    app.receive(2, vec![Capture { ip_address: "203.0.113.8".into(), ..capture(11) }]);
+    let head = |app: &mut TestDashboard, keys: &str| {
+        app.keys(keys);
+        app.frame().into_iter().find(|line| line.contains("REQUEST")).unwrap_or_default()
+    };
+    let ungrouped = head(&mut app, "5 z");
+    assert!(ungrouped.contains("FROM") && ungrouped.contains("LOGGER"), "{ungrouped}");
+    let by_source = head(&mut app, "b s");
+    assert!(!by_source.contains("FROM") && by_source.contains("LOGGER"), "{by_source}");
+    let by_logger = head(&mut app, "b l");
+    assert!(by_logger.contains("FROM") && !by_logger.contains("LOGGER"), "{by_logger}");
+}

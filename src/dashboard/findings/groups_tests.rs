@@ -156,3 +156,38 @@ fn moving_in_detail_skips_headers() {
         "no row of the group is below it"
     );
 }
+
+#[test]
+fn members_do_not_repeat_the_value_of_their_group() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 90, rows: 30 };
+    app.feed(Snapshot::Targets(table([target(1, "http://127.0.0.1:8300"), target(2, "shop.acme.test")])));
+    let found = |id: i64, target: i64, name: &str| Finding {
+        port: 8300,
+        protocol: "tcp".into(),
+        cwe: "CWE-77".into(),
+        cve: vec!["CVE-2021-1".into()],
+        ..of_class(id, target, "banner", name, Risk::High)
+    };
+    app.feed(Snapshot::Findings(table([
+        found(1, 1, "Open port: 8300/tcp http"),
+        found(2, 2, "Open port: 8300/tcp http"),
+    ])));
+    let members = |app: &mut TestDashboard, keys: &str| {
+        app.keys(&format!("3 z b {keys} * l z"));
+        let frame = app.frame();
+        let head = frame.iter().position(|line| line.contains("COUNT")).unwrap();
+        frame[head + 2..head + 4].join("\n")
+    };
+    let by_port = members(&mut app, "p");
+    assert!(!by_port.contains("8300") && by_port.contains("Open port: http"), "{by_port}");
+    assert!(by_port.contains("127.0.0.1 ") && by_port.contains("shop.acme.test"), "{by_port}");
+    let by_class = members(&mut app, "c");
+    assert!(!by_class.contains("Open port"), "the header has the whole name: {by_class}");
+    assert!(by_class.contains("+   127.0.0.1:8300  ") && by_class.contains("+   shop.acme.test  "), "{by_class}");
+    for (keys, value) in [("w", "CWE-77"), ("v", "CVE-2021-1")] {
+        let rows = members(&mut app, keys);
+        assert!(!rows.contains(value) && rows.contains(" 127.0.0.1:8300"), "{rows}");
+    }
+    app.keys("b b");
+}

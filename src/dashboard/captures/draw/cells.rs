@@ -60,6 +60,12 @@ pub(crate) fn of<'a>(cx: &Cx<'a>, captured: &'a CaptureRow, planted: Line<'a>) -
     }
 }
 
+/// As [`planted`], without the payload that the header of a group names.
+pub(crate) fn planted_in<'a>(cx: &Cx<'a>, by: Option<CaptureGroupBy>, captured: &'a CaptureRow) -> Line<'a> {
+    let is_named = by == Some(CaptureGroupBy::Payload) && known(cx, captured).is_some();
+    if is_named { Line::default() } else { planted(cx, captured) }
+}
+
 /// The place of the payload if known, else the reason why the capture has none.
 pub(crate) fn planted<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
     let theme = cx.theme;
@@ -71,7 +77,7 @@ pub(crate) fn planted<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
         let reason = bot.or(own).or(unknown).unwrap_or_default();
         return words(format!("{dash} {reason}"), theme.dim());
     };
-    let place = match payload.place() {
+    let place = match payload.place_or_note() {
         place if !place.is_empty() => text::clean(&place).into_owned(),
         _ if !payload.finding_name.is_empty() => text::clean(&payload.finding_name).into_owned(),
         _ => mention.token.to_string(),

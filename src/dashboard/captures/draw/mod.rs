@@ -6,7 +6,7 @@ pub mod detail;
 use crate::dashboard::base::{CaptureRow, Pane, ShownRows};
 use crate::dashboard::captures::HTTP_ONLY;
 use crate::dashboard::input::{Action, Context, ListAction};
-use crate::dashboard::list::sampled_places;
+use crate::dashboard::list::{CaptureGroupBy, sampled_places};
 use crate::dashboard::ui::{
     Cx, ListPane, ListState, Slot, TableColumn, TableRow, ViewCache, draw_list_pane, format, is_constant, kept_columns,
     key, widest, words,
@@ -43,7 +43,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         Some(TableRow {
             cells: match list.groups.header(at).zip(list.by) {
                 Some((group, by)) => cells::of_group(cx, (group, by), newest),
-                None => cells::of(cx, newest, cells::planted(cx, newest)),
+                None => cells::of(cx, newest, cells::planted_in(cx, list.by, newest)),
             },
             style: cx.freshness(&cx.model.data.loggers),
             marked: marked || ranged,
@@ -75,15 +75,19 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     });
     cells::COLUMNS
         .map(|column| match column.title {
-            // The scope beside the filter names the logger.
-            "LOGGER" => column.omitted(is_of_one_logger).constant(is_one_logger),
+            // The scope beside the filter, or the header of the group, names the logger.
+            "LOGGER" => {
+                column.omitted(is_of_one_logger || list.by == Some(CaptureGroupBy::Logger)).constant(is_one_logger)
+            }
             "DELAY" => column.constant(placed == 0),
             // In groups its first cell is the group header.
             "PLACEMENT" if list.by.is_some() => column,
             "PLACEMENT" if placed == 0 && places <= EMPTY => column.constant(true),
             "PLACEMENT" if placed * 4 < all => column.content(places, 0).at_most(SELDOM),
             "PLACEMENT" => column.content(places, 0),
-            "FROM" => column.content(sources, 0).constant(is_one_source),
+            "FROM" => {
+                column.omitted(list.by == Some(CaptureGroupBy::Source)).content(sources, 0).constant(is_one_source)
+            }
             "METHOD" => column.constant(is_one_method),
             "BODY" => column.constant(has_no_body),
             _ => column,
@@ -161,6 +165,7 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     } else if stream.dropped > 0 {
         line.push_span(Span::styled(format!("{} older not loaded  ", format::thousands(stream.dropped)), theme.dim()));
     }
+    line.extend(rate(cx));
     line.push_span(match (list.below(), list.paused, list.follow) {
         (new @ 1.., paused, _) => {
             let paused = if paused { "paused, " } else { "" };
@@ -171,6 +176,37 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
         _ => Span::raw(""),
     });
     line
+}
+
+/// Minutes of the small plot, and columns of the screen from which it is drawn.
+const MINUTES: i64 = 12;
+const PLOT_FROM: u16 = 100;
+
+/// `▂▁▁▃▁▁▁█▂▁▁▁ 7/min  `: the captures of the last minutes, the last minute in numbers. Empty without captures in that time.
+fn rate(cx: &Cx<'_>) -> Vec<Span<'static>> {
+    let rows = &cx.model.data.captures.rows;
+    let now = cx.model.service_now().as_second();
+    // The rows are in the order of their arrival.
+    let since = |minutes: i64| {
+        let is_before =
+            |row: &CaptureRow| row.capture.request_date.is_none_or(|at| at.as_second() <= now - 60 * minutes);
+        rows.len() - rows.partition_point(is_before)
+    };
+    let since: Vec<usize> = (0..=MINUTES).rev().map(since).collect();
+    if since.first() == since.last() {
+        return Vec::new();
+    }
+    let counts: Vec<usize> = since.windows(2).map(|two| two[0].saturating_sub(two[1])).collect();
+    let (most, last) = (counts.iter().copied().max().unwrap_or(0).max(1), counts.last().copied().unwrap_or(0));
+    let heights = cx.theme.glyphs.heights;
+    let height = |count: &usize| heights[(count * (heights.len() - 1)).div_ceil(most).min(heights.len() - 1)];
+    let plot =
+        if cx.model.screen.size.columns < PLOT_FROM { String::new() } else { counts.iter().map(height).collect() };
+    let plot = if plot.is_empty() { plot } else { format!("{plot} ") };
+    vec![
+        Span::styled(plot, cx.theme.active()),
+        Span::styled(format!("{}/min  ", format::thousands(last as u64)), cx.theme.dim()),
+    ]
 }
 
 /// Path and query without the path of the logger, with which every request to it begins.

@@ -19,13 +19,14 @@ use crate::dashboard::ui::{
 use crate::text;
 use crate::triage::{Assessment, Issue};
 use ratatui::prelude::{Buffer, Line, Span, Style};
+use std::borrow::Cow;
 
 /// The columns, with the titles of the group column and of the counted attribute.
 fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
     let others = if by == FindingGroupBy::Target { "CLASSES" } else { "TARGETS" };
     // The header of the group, or the scope beside the filter, names the target.
     let counts = match names_target(cx, by) {
-        true => TableColumn::flex("COUNT", COUNT, 1).content(draw::widest_target(cx), draw::HOST_PORT).at_most(28),
+        true => TableColumn::flex("COUNT", COUNT, 1).content(widest_target(cx, by), draw::HOST_PORT).at_most(28),
         false => TableColumn::fixed("COUNT", COUNT),
     };
     [
@@ -205,24 +206,70 @@ fn member<'a>(
     assessment: Option<&'a Assessment>,
     style: Style,
 ) -> Vec<Line<'a>> {
-    let name = text::clean(rest_of(&issue.name, title)).into_owned();
+    let rest = rest_of(&issue.name, title);
+    let target = names_target(cx, by).then(|| target(cx, by, issue));
+    // A name that equals the header gives its place to the target.
+    let (name, target) = match (rest.is_empty(), target) {
+        (true, Some(target)) => (target, Line::default()),
+        (true, None) => (cell(&issue.name), Line::default()),
+        (false, target) => (words(text::clean(&rest).into_owned(), Style::new()), target.unwrap_or_default()),
+    };
     vec![
         Line::default(),
         Line::from(format::risk_span(cx.theme, issue.risk_level)),
         words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
-        words(format!("  {name}"), style),
-        if names_target(cx, by) { draw::target(cx, issue) } else { Line::default() },
+        indented_name(name).patch_style(style),
+        target,
         words(format!("{:>7}", cx.age(issue.first_seen)), cx.theme.text()),
         draw::decision_cell(cx, issue, assessment, draw::short_name),
     ]
 }
 
-/// The part of a name that the group header does not show, or the whole name.
-fn rest_of<'a>(name: &'a str, title: &str) -> &'a str {
-    let rest = name.strip_prefix(title).unwrap_or(name);
-    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | ';' | '-'));
-    let rest = rest.strip_prefix("at ").or(rest.strip_prefix("in ")).unwrap_or(rest);
-    if rest.is_empty() { name } else { rest }
+/// The target of a member, without the port that the header of its group shows.
+fn target<'a>(cx: &Cx<'a>, by: FindingGroupBy, issue: &'a Issue) -> Line<'a> {
+    let target = draw::target(cx, issue);
+    if by == FindingGroupBy::Port { without_port(target, issue.port) } else { target }
+}
+
+fn widest_target(cx: &Cx<'_>, by: FindingGroupBy) -> usize {
+    match by {
+        FindingGroupBy::Port => {
+            sampled_items::<Issue>(cx).map(|(_, issue)| target(cx, by, issue).width()).max().unwrap_or(0)
+        }
+        _ => draw::widest_target(cx),
+    }
+}
+
+fn indented_name(mut name: Line<'_>) -> Line<'_> {
+    name.spans.insert(0, Span::raw("  "));
+    name
+}
+
+fn without_port(target: Line<'_>, port: i64) -> Line<'_> {
+    let name: String = target.spans.iter().map(|span| span.content.as_ref()).collect();
+    match name.strip_suffix(&format!(":{port}")) {
+        Some(host) => Line::from(host.to_owned()),
+        None => target,
+    }
+}
+
+/// The part of a name that the group header does not show; empty if the header shows the whole name.
+fn rest_of<'a>(name: &'a str, title: &str) -> Cow<'a, str> {
+    let is_separator = |c: char| c.is_whitespace() || matches!(c, ',' | ':' | ';' | '-');
+    if let Some(rest) = name.strip_prefix(title) {
+        let rest = rest.trim_start_matches(is_separator);
+        return Cow::Borrowed(rest.strip_prefix("at ").or(rest.strip_prefix("in ")).unwrap_or(rest));
+    }
+    // `Open port: 443/tcp https` of the port `443/tcp`.
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric());
+    match name.split_once(title).filter(|_| !title.is_empty()) {
+        Some((before, after)) if !is_word(before.chars().next_back()) && !is_word(after.chars().next()) => {
+            let after = after.trim_start();
+            let before = if after.is_empty() { before.trim_end_matches(is_separator) } else { before };
+            Cow::Owned(format!("{before}{after}"))
+        }
+        _ => Cow::Borrowed(name),
+    }
 }
 
 #[cfg(test)]
@@ -233,7 +280,11 @@ mod tests {
     fn row_omits_title_of_its_header() {
         for (name, title, rest) in [
             ("Database dump readable at /db.sql", "Database dump readable", "/db.sql"),
-            ("Directory listing", "Directory listing", "Directory listing"),
+            ("Directory listing", "Directory listing", ""),
+            ("Open port: 443/tcp https", "443/tcp", "Open port: https"),
+            ("Open port: 1443/tcp https", "443/tcp", "Open port: 1443/tcp https"),
+            ("Outdated nginx: CVE-2021-23017", "CVE-2021-23017", "Outdated nginx"),
+            ("Anything", "", "Anything"),
             ("Directory listing: two", "Directory listing", "two"),
             ("Open port", "443/tcp", "Open port"),
         ] {
