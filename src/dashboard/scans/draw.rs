@@ -10,6 +10,7 @@ use crate::dashboard::ui::{
 };
 use crate::table::Remote;
 use crate::text;
+use crate::triage::Presence;
 use ratatui::prelude::{Buffer, Line, Span};
 use std::collections::HashSet;
 
@@ -59,22 +60,29 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let has_ended = scans().any(|scan| scan.has_ended());
     let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !cx.facts.is_incomplete(scan.id);
     let is_all_done = scans().all(is_done);
+    let changes = scans().filter_map(|scan| changes_words(cx, scan, u16::MAX)).map(|line| line.width()).max();
+    let changes = changes.unwrap_or(0);
     let ids = scans().map(|scan| scan.id.to_string().len() + 1).max().unwrap_or(0).max("ID".len()) as u16;
     let tests_width = scans().map(|scan| tests(scan).len()).max().unwrap_or(0).max("TESTS".len()) as u16;
     let has_twins = has_twins(scans());
     COLUMNS
         .map(|column| match column.title {
-            "TOOL" => column.omitted(cx.facts.is_one_tool),
+            "TOOL" => column.gives_way_if(cx.facts.is_one_tool, 5),
             // The scope beside the filter names the target.
             "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
             "FOUND" => column.content(found, 0),
-            "TESTS" => TableColumn::fixed("TESTS", tests_width).right().expendable(2).omitted(cx.facts.has_no_tests),
+            "TESTS" => {
+                let tests = TableColumn::fixed("TESTS", tests_width).right().expendable(2);
+                tests.omitted(cx.facts.has_no_tests).gives_way_if(cx.facts.has_equal_tests, 4)
+            }
             "ID" => TableColumn::fixed("ID", ids).right().expendable(if has_twins { 1 } else { 3 }),
             "ETA" => column.constant(!is_running),
             "ENDED" => column.constant(!has_ended),
             // The glyph shows that a scan is done.
-            "PROGRESS" if is_all_done => column.at_most(PROGRESS).constant(true),
-            "PROGRESS" if cx.facts.scans.running + cx.facts.scans.failed == 0 => column.at_most(PROGRESS),
+            "PROGRESS" if is_all_done && changes == 0 => column.at_most(PROGRESS).gives_way_if(true, 6),
+            "PROGRESS" if cx.facts.scans.running + cx.facts.scans.failed == 0 => {
+                column.at_most(PROGRESS.max(changes as u16))
+            }
             _ => column,
         })
         .to_vec()
@@ -122,7 +130,10 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
             let (glyph, style) = if is_done { (glyphs.done, theme.good()) } else { (glyphs.stopped, theme.dim()) };
             let status = match is_done {
                 true if cx.facts.is_incomplete(scan.id) => words("incomplete", theme.warn()),
-                true => words("done", theme.dim()),
+                true => match changes_words(cx, scan, widths[3]) {
+                    None => words("done", theme.dim()),
+                    Some(changes) => changes,
+                },
                 false => words("stopped", theme.dim()),
             };
             let (ended, tests) = (words(cx.age(scan.end_time), theme.dim()), words(tests(scan), theme.dim()));
@@ -144,6 +155,27 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
             vec![words(glyph, style), tool, target, why, none(), none(), none(), ended]
         }
     }
+}
+
+/// `2 new, 1 reappeared, 3 absent`, compared with the scan before; with the signs of findings where there is less room.
+fn changes_words(cx: &Cx<'_>, scan: &Scan, columns: u16) -> Option<Line<'static>> {
+    let changes = cx.facts.changes(scan)?;
+    let counts = [
+        (Presence::New, changes.new, "new"),
+        (Presence::Reappeared, changes.reappeared, "reappeared"),
+        (Presence::Absent, changes.absent, "absent"),
+    ];
+    let shown = || counts.iter().filter(|(_, count, _)| *count > 0);
+    let long: Vec<String> =
+        shown().map(|(_, count, word)| format!("{} {word}", format::count(*count as i64))).collect();
+    let long = long.join(", ");
+    if text::width(&long) <= usize::from(columns) {
+        return Some(words(long, cx.theme.text()));
+    }
+    let sign = |presence| cx.theme.presence_sign(presence);
+    let short: Vec<String> =
+        shown().map(|(presence, count, _)| format!("{}{}", sign(*presence), format::count(*count as i64))).collect();
+    Some(words(short.join(" "), cx.theme.text()))
 }
 
 /// The findings of a scan by risk.
@@ -362,5 +394,56 @@ mod tests {
         let row = frame.iter().find(|line| line.contains("41%")).unwrap();
         assert!(row.contains(":18391"), "{}", frame.join("\n"));
         assert!(!frame.join("\n").contains("ENDED"), "{}", frame.join("\n"));
+    }
+
+    /// Finished scans of one tool, with the same number of tests, of one target.
+    fn scans_of_one_tool() -> TestDashboard {
+        let mut app = TestDashboard::new();
+        app.feed(Snapshot::Targets(table([target(1, "http://127.0.0.1:18391")])));
+        app.feed(Snapshot::Scans(table((1..=3).map(|id| Scan {
+            num_tests: 40,
+            num_finished_tests: 40,
+            start_time: Stamp::parse(&format!("2026-11-21 0{id}:00:00")),
+            ..scan(id, 1, ScanStatus::Finished, 100)
+        }))));
+        app.keys("4 z");
+        app
+    }
+
+    #[test]
+    fn columns_of_one_value_stay_where_there_is_room() {
+        let mut app = scans_of_one_tool();
+        let head = |app: &mut TestDashboard, columns: u16| {
+            app.model.screen.size = Size { columns, rows: 40 };
+            app.frame().into_iter().find(|line| line.contains("TARGET")).unwrap_or_default()
+        };
+        for columns in [200, 120, 90, 80] {
+            let head = head(&mut app, columns);
+            assert!(["TOOL", "PROGRESS", "TESTS"].iter().all(|title| head.contains(title)), "{columns}: {head}");
+        }
+        app.feed(Snapshot::Findings(Default::default()));
+        let narrow = head(&mut app, 46);
+        assert!(!["TOOL", "PROGRESS"].iter().any(|title| narrow.contains(title)), "{narrow}");
+        assert!(["TARGET", "FOUND"].iter().all(|title| narrow.contains(title)), "the others stay: {narrow}");
+    }
+
+    #[test]
+    fn last_scan_counts_the_findings_that_it_changed() {
+        let mut app = scans_of_one_tool();
+        let found = |id: i64, scan: i64, name: &str| Finding {
+            task_id: Some(ScanId(scan)),
+            vuln_id: name.into(),
+            ..finding(id, 1, name, Risk::Low)
+        };
+        let all = [(1, 1, "A"), (2, 2, "A"), (3, 2, "B"), (4, 3, "A"), (5, 3, "C"), (6, 3, "D")];
+        app.feed(Snapshot::Findings(table(all.map(|(id, scan, name)| found(id, scan, name)))));
+        let row = |app: &mut TestDashboard, columns: u16, scan: &str| {
+            app.model.screen.size = Size { columns, rows: 40 };
+            app.frame().into_iter().find(|line| line.contains(scan)).unwrap_or_default()
+        };
+        assert!(row(&mut app, 120, "#3").contains("2 new, 1 absent"), "{}", row(&mut app, 120, "#3"));
+        assert!(row(&mut app, 120, "#2").contains(" done"), "{}", row(&mut app, 120, "#2"));
+        app.feed(Snapshot::Scans(table([scan(3, 1, ScanStatus::Finished, 100), scan(9, 1, ScanStatus::Running, 100)])));
+        assert!(!row(&mut app, 120, "#3").contains("new"), "all findings of a first scan are new");
     }
 }

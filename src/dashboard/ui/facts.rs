@@ -4,8 +4,9 @@ use crate::contract::{Scan, ScanId, ScanStatus, Stamp, Target, TargetId};
 use crate::dashboard::data::Data;
 use crate::table::Table;
 use crate::text;
-use crate::triage::{Issue, ListedFinding, coverage};
+use crate::triage::{Issue, ListedFinding, Presence, coverage};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The scans of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,14 @@ pub struct TargetScans {
     pub total: usize,
 }
 
+/// The findings that a scan changed, compared with the scan of this target and tool before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanChanges {
+    pub new: usize,
+    pub reappeared: usize,
+    pub absent: usize,
+}
+
 #[derive(Debug, Default)]
 pub struct PaneFacts {
     by_target: HashMap<TargetId, TargetFacts>,
@@ -40,14 +49,20 @@ pub struct PaneFacts {
     pub has_no_description: bool,
     /// All scans, if there are several, are of the same tool.
     pub is_one_tool: bool,
-    /// No scan reports tests, or no scan runs and all have the same numbers of planned and finished tests.
+    /// No scan reports tests.
     pub has_no_tests: bool,
+    /// No scan runs, and all, if there are several, have the same numbers of planned and finished tests.
+    pub has_equal_tests: bool,
     /// All findings, if there are several, have the same port or none.
     pub is_one_port: bool,
     /// No finding is known to be exploited or proven.
     pub has_no_flag: bool,
     /// Scans that could not finish some tests.
     incomplete: HashSet<ScanId>,
+    /// Of the last scan of each target and tool.
+    changes: HashMap<ScanId, ScanChanges>,
+    /// Targets and tools with several ended scans.
+    repeated: HashSet<(TargetId, i64)>,
     /// Names for lists: without scheme and shared domain, where that is unambiguous.
     short: HashMap<TargetId, String>,
 }
@@ -67,15 +82,16 @@ impl PaneFacts {
             let all = scans.items();
             facts.is_one_tool = all.len() > 1 && all.windows(2).all(|two| two[0].tool_id == two[1].tool_id);
             let tests = |scan: &Scan| (scan.num_finished_tests, scan.num_tests);
-            let is_equal =
+            facts.has_equal_tests =
                 facts.scans.running == 0 && all.len() > 1 && all.windows(2).all(|two| tests(&two[0]) == tests(&two[1]));
-            facts.has_no_tests = is_equal || all.iter().all(|scan| scan.num_tests <= 0);
+            facts.has_no_tests = all.iter().all(|scan| scan.num_tests <= 0);
         }
         if let Some(findings) = data.findings.value() {
             let all = findings.items();
             facts.is_one_port = all.len() > 1 && all.windows(2).all(|two| two[0].port == two[1].port);
             facts.has_no_flag = all.iter().all(|finding| !finding.in_cisa_catalog && !finding.confirmed);
             let about_scans = all.iter().filter(|issue| coverage::is_about_scan(&issue.vuln_id));
+            facts.changes = changes(all);
             facts.incomplete = about_scans.flat_map(|issue| scans_of(issue)).collect();
         }
         facts.risks = data.findings.value().map(|findings| findings.risks().map(i64::from)).unwrap_or_default();
@@ -89,6 +105,11 @@ impl PaneFacts {
     /// Whether a scan could not finish some tests.
     pub fn is_incomplete(&self, scan: ScanId) -> bool {
         self.incomplete.contains(&scan)
+    }
+
+    /// The findings that a scan changed; none for the first scan of a target with its tool, whose findings are all new.
+    pub fn changes(&self, scan: &Scan) -> Option<ScanChanges> {
+        self.changes.get(&scan.id).copied().filter(|_| self.repeated.contains(&(scan.target_id, scan.tool_id)))
     }
 
     pub fn short_name(&self, id: TargetId) -> Option<&str> {
@@ -110,6 +131,13 @@ impl PaneFacts {
 
     fn count_scans(&mut self, scans: &Table<Scan>) {
         self.scans.total = scans.len();
+        let mut ended = HashSet::new();
+        for scan in scans.items().iter().filter(|scan| scan.has_ended()) {
+            let series = (scan.target_id, scan.tool_id);
+            if !ended.insert(series) {
+                self.repeated.insert(series);
+            }
+        }
         for (at, scan) in scans.items().iter().enumerate() {
             match &scan.status_name {
                 ScanStatus::Running => self.scans.running += 1,
@@ -129,6 +157,26 @@ impl PaneFacts {
             }
         }
     }
+}
+
+/// The changes by each scan: an issue is new or reappeared in the scan that found it last, and absent from the first scan
+/// on that proved it.
+fn changes(issues: &[Arc<Issue>]) -> HashMap<ScanId, ScanChanges> {
+    let mut changes: HashMap<ScanId, ScanChanges> = HashMap::new();
+    for issue in issues {
+        match issue.presence {
+            Presence::New => issue.task_id.into_iter().for_each(|scan| changes.entry(scan).or_default().new += 1),
+            Presence::Reappeared => {
+                issue.task_id.into_iter().for_each(|scan| changes.entry(scan).or_default().reappeared += 1);
+            }
+            Presence::Absent => {
+                let first = issue.absent_in.iter().filter(|proof| proof.at == proof.since);
+                first.for_each(|proof| changes.entry(proof.scan).or_default().absent += 1);
+            }
+            Presence::Unchanged | Presence::Updated | Presence::NotRetested => {}
+        }
+    }
+    changes
 }
 
 /// The scans that found an issue.
