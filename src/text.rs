@@ -9,10 +9,12 @@
 //! somebody inserted them on purpose. Excessive combining marks are cut and counted. The result contains only printable
 //! characters (and `\n` in [`clean_text`]), so later code needs no care.
 
+mod duration;
 mod fit;
 mod plural;
 mod quote;
 
+pub use duration::{duration, long_duration};
 pub use fit::{middle_with, start, start_with, width};
 pub use plural::{plural, thousands};
 pub use quote::quoted;

@@ -5,15 +5,20 @@ use crate::contract::{
     MissingScanner, NewScan, RAW_SOCKETS, RedirectLevel, ReportCallback, ReportFormat, Shared, TargetId, Tool,
     Wordlist, WorkspaceId,
 };
-use crate::dashboard::base::{AT_ONCE, Call, FormTag, Job};
+use crate::dashboard::base::{Call, FormTag, Job};
 use crate::dashboard::data::Data;
 use crate::dashboard::forms::{FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, UndoneJob, is_web_url};
+use crate::dashboard::scans::estimate::ScanEstimate;
 use crate::text::plural;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 
 static KIND: FormKind = FormKind {
-    check: |form, data: &Data| check(form, &data.missing_scanners),
+    check: |form, data: &Data| {
+        let problems = check(form, &data.missing_scanners);
+        form.summary.extend(estimate(form, data));
+        problems
+    },
     jobs,
     keep_refused,
     ..FormKind::new("start")
@@ -236,11 +241,15 @@ fn arrange(form: &mut Form) {
         (Some(_), _) => format!("Scan {scans} targets"),
         (None, _) => "Scan a target by name".to_owned(),
     };
-    form.summary = match scans {
-        // The button has the same words.
-        1 => Vec::new(),
-        _ => vec![format!("Starts {scans} scans, {AT_ONCE} requests at a time.")],
-    };
+    form.summary.clear();
+}
+
+/// How long the scans will probably take.
+fn estimate(form: &Form, data: &Data) -> Option<String> {
+    let scans = data.scans.value()?.items();
+    let scan_type = form.is_shown(FieldId::ScanType).then(|| SCAN_TYPES[form.choice(FieldId::ScanType)]);
+    let estimate = ScanEstimate::of(scans, tool(form)?, scan_type)?;
+    Some(estimate.words(if names_target(form) { 1 } else { targets(form).len() }))
 }
 
 /// The problems, with the field names and limits of the API.

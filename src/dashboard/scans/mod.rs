@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   data::snapshots ─┐
-//!   data::watch ─────┴─► draw (progress, time left, failures, detail)        form
+//!   data::watch ─────┴─► draw (progress, time left, changes, failures, detail)
+//!   data::snapshots ───► estimate (how long new scans take) ──► form
 //! ```
 //!
 //! Whether a scan is stalled is decided in `dashboard/data/watch.rs`. Starting, stopping and deleting scans is in
@@ -10,4 +11,5 @@
 
 pub mod commands;
 pub mod draw;
+pub(crate) mod estimate;
 pub mod form;
