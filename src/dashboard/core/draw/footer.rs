@@ -9,6 +9,7 @@ use crate::dashboard::input::{
     Action, Context, DecideAction, EditAction, FormAction, ItemAction, KeyHint, ListAction, PayloadAction,
     ReviewAction, TextAction, VerdictAction, ViewAction,
 };
+use crate::dashboard::list::FindingGroupBy;
 use crate::dashboard::model::{DecideMenu, MenuChoice, Modal, Review};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
 use crate::dashboard::ui::{Cx, Hint, draw_line, format, hint_line, indented, key, numbered};
@@ -62,7 +63,7 @@ fn modal_hints(cx: &Cx<'_>) -> Vec<Hint> {
 }
 
 fn hint(cx: &Cx<'_>, context: Context, action: Action, does: &str) -> Hint {
-    Hint::new(key(cx, context, action), does)
+    Hint { off: cx.model.off(action).is_some(), ..Hint::new(key(cx, context, action), does) }
 }
 
 /// The pane's own actions, then those of lists or texts, then those of everywhere.
@@ -137,9 +138,6 @@ fn own_hints(cx: &Cx<'_>, context: Context) -> Vec<Hint> {
 /// Whether an action of the pane would only answer why it is not possible.
 fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
     let model = cx.model;
-    if model.off(action).is_some() {
-        return true;
-    }
     match (model.navigation.focus.pane, action) {
         (Pane::Scans, Action::Item(ItemAction::Stop)) if marked(cx) == 0 => {
             model.selected_item::<Scan>().is_some_and(|scan| scan.has_ended())
@@ -187,11 +185,12 @@ fn verdicts(cx: &Cx<'_>) -> Hint {
 fn drawn(cx: &Cx<'_>, hint: &KeyHint) -> Hint {
     let does = match marked(cx) {
         marked @ 1.. if applies_to_marks(hint.action) => format!("{} {marked}", hint.label),
+        0 if hint.action == Action::Review(ReviewAction::Open) => review_label(cx, hint.label),
         // The key closes the detail or the full view first.
         _ if hint.action == Action::View(ViewAction::Quit) && !quits(cx) => "close".to_owned(),
         _ => hint.label.to_owned(),
     };
-    Hint { keys: hint.key.clone(), does, off: cx.model.session.read_only && hint.action.changes() }
+    Hint { keys: hint.key.clone(), does, off: cx.model.off(hint.action).is_some() }
 }
 
 /// Whether the key that closes views quits the dashboard.
@@ -206,7 +205,23 @@ fn applies_to_marks(action: Action) -> bool {
         action,
         Action::Item(Scan | ScanAgain | Retest | Stop | Delete | Report | Download)
             | Action::Decide(DecideAction::More)
+            | Action::Review(ReviewAction::Open)
     )
+}
+
+/// `review 34`: the number of classes in a list by class, else of findings.
+fn review_label(cx: &Cx<'_>, label: &str) -> String {
+    let lists = &cx.model.lists;
+    let count = match lists.finding_groups.by {
+        Some(FindingGroupBy::Class) => lists.findings.groups.iter().count(),
+        _ => lists.findings.rows.len(),
+    };
+    match (cx.model.navigation.focus.pane, count) {
+        (Pane::Findings, 1..) if cx.model.findings.review.is_none() => {
+            format!("{label} {}", format::thousands(count as u64))
+        }
+        _ => label.to_owned(),
+    }
 }
 
 /// Marked rows of the focused list.

@@ -8,12 +8,15 @@ use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, Menu
 use crate::dashboard::prompts::PendingDecision;
 use crate::dashboard::text::Ends;
 use crate::query::{Query, QueryKind, RowSet};
-use crate::triage::{DecisionScope, FindingKey, Issue, IssueId, Verdict, VerdictSource};
+use crate::triage::{DecisionScope, Draft, FindingKey, Issue, IssueId, Verdict, VerdictSource};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// Most findings offered as the original of a duplicate.
 const OFFERED: usize = 50;
+
+/// The scopes of so many findings are counted when the menu opens: each class needs a query.
+const COUNTED: usize = 20;
 
 /// Opens the menu, or one option of it alone.
 pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
@@ -25,7 +28,8 @@ pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
         let why = if hidden.is_empty() { "nothing selected" } else { "all marked findings are hidden" };
         return model.notify(Tone::Plain, why);
     }
-    let menu = DecideMenu { alone: alone.is_some(), ..DecideMenu::new(ids, hidden) };
+    let counts = if alone.is_none() && ids.len() <= COUNTED { count_scopes(model, &ids) } else { Vec::new() };
+    let menu = DecideMenu { alone: alone.is_some(), counts, ..DecideMenu::new(ids, hidden) };
     model.overlay.modals.push(Modal::Decide(Box::new(menu)));
     if let Some(choice) = alone {
         open_option(model, choice);
@@ -197,20 +201,32 @@ fn walk_scope(model: &mut Model, by: isize) {
     preview(model);
 }
 
+/// The findings that the rules of each class scope match now.
+fn count_scopes(model: &Model, ids: &[IssueId]) -> Vec<(DecisionScope, usize)> {
+    let found = |scope| Some((scope, matches(model, ids, &Draft { scope, ..Draft::default() })?.count()));
+    DecisionScope::ALL.into_iter().filter_map(found).collect()
+}
+
+/// The findings that the rules of a draft match now; `None` if it makes no rule.
+fn matches(model: &Model, ids: &[IssueId], draft: &Draft) -> Option<RowSet> {
+    let table = model.data.findings.value()?;
+    let issues = ids.iter().filter_map(|&id| table.get(id));
+    let queries: BTreeSet<Shared> = issues.filter_map(|issue| draft.rule(issue)).collect();
+    if queries.is_empty() {
+        return None;
+    }
+    let source = model.listed(table);
+    let mut found = RowSet::none(table.len());
+    for query in queries.iter().filter_map(|query| Query::parse(query, QueryKind::Findings).ok()) {
+        found.or(&query.matches(&source));
+    }
+    Some(found)
+}
+
 /// Counts the findings that the rules of the chosen scope match now.
 fn preview(model: &mut Model) {
     let found = menu(model).map(|menu| (menu.ids.clone(), menu.draft.clone())).and_then(|(ids, draft)| {
-        let table = model.data.findings.value()?.clone();
-        let issues = ids.iter().filter_map(|&id| table.get(id));
-        let queries: BTreeSet<Shared> = issues.filter_map(|issue| draft.rule(issue)).collect();
-        if queries.is_empty() {
-            return None;
-        }
-        let source = model.listed(&table);
-        let mut found = RowSet::none(table.len());
-        for query in queries.iter().filter_map(|query| Query::parse(query, QueryKind::Findings).ok()) {
-            found.or(&query.matches(&source));
-        }
+        let found = matches(model, &ids, &draft)?;
         let assessments = &model.findings.triage.assessments;
         let by_hand =
             |&at: &usize| assessments.get(at).is_some_and(|assessment| assessment.source == VerdictSource::Person);

@@ -4,7 +4,7 @@ use crate::contract::Shared;
 use crate::dashboard::core::Msg;
 use crate::dashboard::findings::decide::tests::{one, recorded};
 use crate::dashboard::testing::*;
-use crate::triage::{Assessment, Change, Reason, Verdict, VerdictSource};
+use crate::triage::{Assessment, Change, DecisionScope, Reason, Verdict, VerdictSource};
 
 fn assessment(app: &TestDashboard, finding: i64) -> Assessment {
     let table = app.model.data.findings.value().unwrap();
@@ -116,6 +116,7 @@ fn class_scope_records_rule_and_shows_number_of_matches() {
         app.keys(&format!("t {scope}"));
         let Some(Modal::Decide(menu)) = app.model.overlay.modals.last() else { panic!() };
         assert_eq!(menu.preview, Some((found, 1)), "{scope}");
+        assert_eq!(menu.counts, [(DecisionScope::ClassOnTarget, 2), (DecisionScope::Class, 3)], "before it is chosen");
         let events = recorded(&app.keys("f"));
         assert!(matches!(&events[..], [event] if matches!(event.change, Change::Rule { .. })), "{events:?}");
         let by_rule = (1..=4).filter(|&id| matches!(assessment(&app, id).source, VerdictSource::Rule(_))).count();

@@ -28,6 +28,9 @@ pub struct DecideMenu {
     pub alone: bool,
     /// The number of findings that the rules of the chosen scope match now, and how many of them persons decided.
     pub preview: Option<(usize, usize)>,
+    /// The number of findings that the rules of each scope match; empty for many findings, whose scope is counted when it
+    /// is chosen.
+    pub counts: Vec<(DecisionScope, usize)>,
 }
 
 /// An option of the menu.
@@ -71,7 +74,7 @@ pub enum MenuValue {
 impl DecideMenu {
     pub fn new(ids: Vec<IssueId>, hidden: Vec<IssueId>) -> Self {
         let (draft, before) = (Draft::default(), Vec::new());
-        Self { ids, hidden, draft, before, entry: None, alone: false, preview: None }
+        Self { ids, hidden, draft, before, entry: None, alone: false, preview: None, counts: Vec::new() }
     }
 
     /// Opens the line of an option with its current value.

@@ -25,9 +25,11 @@ pub(crate) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, name: &str, m
         let mut line = Line::default();
         for hint in row {
             let used = text::width(&hint.key) + 1 + text::width(hint.label);
+            let is_off = model.off(hint.action).is_some();
+            let (key, word) = if is_off { (theme.dim(), theme.dim()) } else { (theme.key(), theme.text()) };
             line.push_span(Span::raw(" "));
-            line.push_span(Span::styled(hint.key.clone(), theme.key()));
-            line.push_span(Span::raw(format!(" {}{}", hint.label, " ".repeat(widest - used - 1))));
+            line.push_span(Span::styled(hint.key.clone(), key));
+            line.push_span(Span::styled(format!(" {}{}", hint.label, " ".repeat(widest - used - 1)), word));
         }
         draw_line(buf, row_of(rest, y as u16), &line);
     }

@@ -13,7 +13,7 @@ pub mod rules;
 use crate::dashboard::input::{Action, Context, DecideAction, MoveAction, VerdictAction};
 use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry};
 use crate::dashboard::ui::{
-    Cx, draw_head, draw_line, draw_lines, input_spans_in, row_of, sheet, take_left, take_top, words,
+    Cx, draw_head, draw_line, draw_lines, format, input_spans_in, row_of, sheet, take_left, take_top, words,
 };
 use crate::text;
 use crate::triage::{DecisionScope, DraftValue, Reason};
@@ -145,7 +145,13 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
             DecisionScope::Class => "this class anywhere",
         };
         let (bar, style) = if chosen { (theme.glyphs.selected, theme.strong()) } else { (" ", Style::new()) };
-        lines.push(Line::from(vec![Span::styled(bar, theme.key()), Span::styled(format!(" {name}"), style)]));
+        let count = menu.counts.iter().find(|(counted, _)| *counted == scope);
+        let count = count.map(|(_, count)| format!("  {}", format::thousands(*count as u64))).unwrap_or_default();
+        lines.push(Line::from(vec![
+            Span::styled(bar, theme.key()),
+            Span::styled(format!(" {name}"), style),
+            Span::styled(count, theme.dim()),
+        ]));
     }
     if let Some((found, by_hand)) = menu.preview {
         lines.push(words(format!("  rule: {} now", text::plural(found, "finding")), theme.text()));
