@@ -207,7 +207,7 @@ fn table_row<'a>(out: &mut String, cells: impl IntoIterator<Item = &'a String>) 
 
 /// Escapes what Markdown reads as markup or HTML, and nothing else, so that the source is readable too. A bare address
 /// may become a link: it shows where it leads.
-fn escaped(given: &str) -> String {
+pub(super) fn escaped(given: &str) -> String {
     let given = text::clean(given);
     let letters: Vec<char> = given.chars().collect();
     let at = |index: Option<usize>| index.and_then(|index| letters.get(index)).copied();

@@ -8,6 +8,7 @@
 //!                                                  sarif       SARIF 2.1.0
 //!                                                  vex         CycloneDX 1.6
 //!                                                  html, json, pdf, docx, xlsx   the report, with decisions
+//!   Finding, captured request ─► ticket         Markdown to paste
 //! ```
 //!
 //! Everything here is pure: rows in, bytes out. Texts for people are sanitised; JSON keeps every value and escapes only
@@ -20,6 +21,7 @@ pub mod markdown;
 pub mod report;
 pub mod row;
 pub mod sarif;
+pub mod ticket;
 pub mod vex;
 
 use serde_json::Value;

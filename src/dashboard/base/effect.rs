@@ -30,6 +30,8 @@ pub enum Effect {
     Call(Ticket, Box<Call>),
     /// Cancel a call in flight.
     CancelCall(CallId),
+    /// Open an http or https URL in the browser of this machine; answered by `Msg::BrowserOpened`.
+    OpenUrl(String),
     /// Put text on the clipboard; answered by `Msg::Copied`. `what` names it for the notice.
     Copy {
         /// For the notice, such as `URL of logger probe`.
@@ -163,6 +165,8 @@ pub enum FindingUse {
     Json,
     /// Write them into a file as JSON.
     SaveJson,
+    /// Copy them as Markdown.
+    Markdown,
     /// Run a command of the configuration on them.
     Run(CustomAction),
 }
@@ -178,6 +182,8 @@ pub enum CaptureUse {
     Curl,
     /// Copy them as raw HTTP.
     Raw,
+    /// Copy them as Markdown.
+    Markdown,
     /// Copy them as JSON.
     Json,
     /// Write them into a file as JSON.

@@ -28,6 +28,8 @@ pub enum Msg {
     Called { ticket: Ticket, result: Result<CallAnswer, Problem> },
     /// The clipboard was written, with a message about how, or was not.
     Copied(Result<String, CopyFailed>),
+    /// A URL was opened in the browser, or was not.
+    BrowserOpened(Result<String, Problem>),
     /// The editor was left; the text is the field's new content.
     Edited(Result<String, Problem>),
     /// The pager was left.

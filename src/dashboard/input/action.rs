@@ -85,7 +85,7 @@ actions! {
     /// Payloads.
     PayloadAction(Payload) {
         Plant "payload" "payload" "create and copy a payload of the current logger";
-        EditPlace "edit_place" "placement" "edit the placement of the selected or latest payload";
+        EditPlace "edit_place" "note" "edit note and placement of the selected or latest payload";
     }
     /// `g`, then where to: from a row to what belongs to it.
     GoAction(Go) {
@@ -102,9 +102,11 @@ actions! {
         Obvious "copy_obvious" "id or URL" "copy id, name or URL of this row";
         Url "copy_url" "URL" "copy the URL";
         Curl "copy_curl" "curl" "copy the API request as curl, with the key from $SCANDECK_API_KEY";
+        Markdown "copy_markdown" "Markdown" "copy as Markdown: findings, or captured requests";
         Json "copy_json" "JSON" "copy JSON";
         Command "copy_command" "command" "copy the command that prints this list";
         File "copy_file" "JSON to file" "write JSON to a file in the current directory";
+        Browser "copy_browser" "browser" "open the URL in the browser of this machine, after a confirmation";
         Shapes "copy_payload" "payload …" "copy the payload as …: a third key selects the shape";
         Raw "copy_raw" "raw HTTP" "copy the raw HTTP of a capture";
     }
@@ -353,17 +355,18 @@ impl Action {
         }
     }
 
-    /// Whether it changes the service, creates a payload, or runs a command that changes something: off in a read-only session.
+    /// Whether it changes the service, creates a payload, sends a request, or runs a command that changes something: off in a read-only session.
     pub fn changes(self) -> bool {
         match self {
             Self::Item(action) => action.changes(),
             Self::Payload(action) => action == PayloadAction::Plant,
+            // The browser sends a request.
+            Self::Copy(action) => action == CopyAction::Browser,
             Self::Custom(action) => action.command().changes,
             Self::View(_)
             | Self::App(_)
             | Self::Terminal(_)
             | Self::Go(_)
-            | Self::Copy(_)
             | Self::Shape(_)
             | Self::Plot(_)
             | Self::Group(_)

@@ -84,6 +84,8 @@ pub enum Then {
     AddToScope(Vec<String>),
     /// Deletes the alert rule of this query.
     DeleteAlert(String),
+    /// Opens this URL in the browser.
+    OpenUrl(String),
     /// Leaves the dashboard.
     Quit,
     /// Decides.

@@ -9,7 +9,7 @@ use crate::dashboard::data::OobNews;
 use crate::dashboard::runtime::event_loop::EventLoop;
 use crate::dashboard::runtime::signals::stop_until_continued;
 use crate::dashboard::runtime::{
-    CopyMethod, DecisionRequest, Keyboard, ProcessSignal, SignalStream, TaskReport, Terminal, archive, calls,
+    CopyMethod, DecisionRequest, Keyboard, ProcessSignal, SignalStream, TaskReport, Terminal, archive, browser, calls,
     clipboard, custom, editor, signal,
 };
 use crate::export::Export;
@@ -39,6 +39,7 @@ impl EventLoop {
                 }
             }
             Effect::Copy { what, text, .. } => self.copy(what, text),
+            Effect::OpenUrl(url) => self.spawn(async move { Msg::BrowserOpened(browser::open(url).await) }),
             Effect::Save { name, content } => {
                 self.write(async move { Msg::Saved(blocking(move || calls::save(&name, &content)).await) });
             }

@@ -13,6 +13,7 @@ use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Size, Tone, Upda
 use crate::dashboard::core::{Msg, draw as view, update};
 use crate::dashboard::model::Model;
 use crate::dashboard::poller::{Beat, CHANNEL, FindingTextFiles, Poller};
+use crate::dashboard::runtime::browser;
 use crate::dashboard::runtime::settings_watch::watch as watch_settings;
 use crate::dashboard::runtime::terminal::shows_links;
 use crate::dashboard::runtime::{
@@ -459,8 +460,10 @@ impl EventLoop {
         if let Some(note) = connected.note {
             self.model.overlay.notices.notify(self.started.elapsed(), Tone::Bad, note);
         }
-        self.model.session = connected.session.clone();
-        connected.session
+        let has_browser = browser::is_visible(|name| std::env::var(name).ok());
+        let session = Session { has_browser, ..connected.session };
+        self.model.session = session.clone();
+        session
     }
 
     /// Restores the terminal, waits for calls and files in progress, and summarises the session.

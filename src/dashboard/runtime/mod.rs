@@ -14,7 +14,8 @@
 pub mod activity;
 pub mod archive;
 pub mod background;
-pub mod bundled;
+pub mod browser;
+mod bundled;
 pub mod cache;
 pub mod cached_lists;
 pub mod calls;

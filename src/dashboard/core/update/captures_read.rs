@@ -26,7 +26,14 @@ pub(crate) fn handle_captures_read(
             }
         }
         (CaptureUse::Run(action), None) => custom::run_on_captures(model, action, &captures, effects),
-        (purpose @ (CaptureUse::Curl | CaptureUse::Raw | CaptureUse::Json | CaptureUse::SaveJson), None) => {
+        (
+            purpose @ (CaptureUse::Curl
+            | CaptureUse::Raw
+            | CaptureUse::Markdown
+            | CaptureUse::Json
+            | CaptureUse::SaveJson),
+            None,
+        ) => {
             copies::copy_captures(model, &purpose, &captures, effects);
         }
     }

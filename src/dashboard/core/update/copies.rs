@@ -8,9 +8,12 @@ use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, Workspac
 use crate::dashboard::activity::keys as activity;
 use crate::dashboard::base::{CaptureUse, Effect, FindingUse, Pane, Tone};
 use crate::dashboard::data::ReadFinding;
+use crate::dashboard::forms::is_web_url;
 use crate::dashboard::input::action::CopyAction;
 use crate::dashboard::model::Model;
 use crate::dashboard::payloads::keys as payloads;
+use crate::dashboard::prompts::{Prompt, Then};
+use crate::export::ticket;
 use crate::oob::{CaptureRecord, out};
 use crate::query::{Expr, Query};
 use crate::text::{self, quoted};
@@ -24,7 +27,7 @@ const NOTHING: &str = "nothing to copy: this row has no such data";
 /// Copies a text of the selected row, or of the marked rows.
 pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut Vec<Effect>) {
     let of_captures = model.navigation.focus.pane == Pane::Captures;
-    let of_many = matches!(action, CopyAction::Json | CopyAction::Raw | CopyAction::File);
+    let of_many = matches!(action, CopyAction::Json | CopyAction::Markdown | CopyAction::Raw | CopyAction::File);
     if let (true, Some(why)) = (of_many, model.header_wait_notice()) {
         return model.notify(Tone::Plain, why);
     }
@@ -43,6 +46,7 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
     let of_findings = matches!(model.navigation.focus.pane, Pane::Findings | Pane::Board);
     let purpose = match action {
         CopyAction::Json if of_findings => Some(FindingUse::Json),
+        CopyAction::Markdown if of_findings => Some(FindingUse::Markdown),
         CopyAction::File if of_findings => Some(FindingUse::SaveJson),
         _ => None,
     };
@@ -61,7 +65,9 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         CopyAction::Command => Some(command(model)),
         CopyAction::File => return save_json(model, effects),
         CopyAction::Shapes => return payloads::prompt_shape(model),
-        CopyAction::Raw => None,
+        CopyAction::Browser => return open_in_browser(model, effects),
+        CopyAction::Markdown if of_findings => return copy_held_findings(model, effects),
+        CopyAction::Markdown | CopyAction::Raw => None,
     };
     let needs_names = matches!(action, CopyAction::Obvious | CopyAction::Url) && has_recording_url(model);
     match made {
@@ -87,9 +93,10 @@ fn capture_use(action: CopyAction) -> Option<CaptureUse> {
     match action {
         CopyAction::Curl => Some(CaptureUse::Curl),
         CopyAction::Raw => Some(CaptureUse::Raw),
+        CopyAction::Markdown => Some(CaptureUse::Markdown),
         CopyAction::Json => Some(CaptureUse::Json),
         CopyAction::File => Some(CaptureUse::SaveJson),
-        CopyAction::Obvious | CopyAction::Url | CopyAction::Command | CopyAction::Shapes => None,
+        CopyAction::Obvious | CopyAction::Url | CopyAction::Command | CopyAction::Shapes | CopyAction::Browser => None,
     }
 }
 
@@ -112,6 +119,14 @@ pub(crate) fn copy_captures(
             let all: Vec<String> = chosen.iter().map(out::raw).collect();
             effects.push(copy("raw HTTP", &all.join("\n\n")));
         }
+        CaptureUse::Markdown => {
+            let one = |sent: &CaptureRecord| {
+                let title = format!("Capture {} of logger {}", sent.capture.id, sent.label);
+                ticket::request(&title, &out::raw(sent))
+            };
+            let all: Vec<String> = chosen.iter().map(one).collect();
+            effects.push(copy(markdown_of("capture", all.len()), &all.join("\n")));
+        }
         CaptureUse::SaveJson => effects.extend(json().map(|(what, json)| save(&what, json))),
         _ => effects.extend(json().map(|(what, json)| copy(format!("JSON of {what}"), &json))),
     }
@@ -130,8 +145,39 @@ pub(super) fn finding_values(read: &[ReadFinding]) -> Vec<serde_json::Value> {
     read.iter().filter_map(value).collect()
 }
 
+/// Copies findings whose texts are in memory as Markdown.
+fn copy_held_findings(model: &mut Model, effects: &mut Vec<Effect>) {
+    let held = |finding: Arc<ListedFinding>| {
+        let texts = finding.held_texts().cloned()?;
+        Some((finding, Ok(texts)))
+    };
+    let read: Vec<ReadFinding> = chosen_findings(model).into_iter().filter_map(held).collect();
+    copy_findings(model, FindingUse::Markdown, &read, effects);
+}
+
+/// Findings with their texts as Markdown.
+fn findings_markdown(model: &Model, read: &[ReadFinding]) -> Vec<String> {
+    let one = |(finding, texts): &ReadFinding| {
+        let target = finding.target_id.and_then(|id| model.target_name(id)).or(finding.target_name.as_ref());
+        let target = target.map(ToString::to_string).unwrap_or_default();
+        Some(ticket::finding(&finding.with_texts(texts.as_ref().ok()?), &target))
+    };
+    read.iter().filter_map(one).collect()
+}
+
+fn markdown_of(noun: &str, count: usize) -> String {
+    format!("Markdown of {}", text::plural(count, noun))
+}
+
 /// Copies or saves findings with their texts.
 pub(crate) fn copy_findings(model: &mut Model, purpose: FindingUse, read: &[ReadFinding], effects: &mut Vec<Effect>) {
+    if purpose == FindingUse::Markdown {
+        let all = findings_markdown(model, read);
+        return match all.is_empty() {
+            true => model.notify(Tone::Plain, NOTHING),
+            false => effects.push(copy(markdown_of("finding", all.len()), &all.join("\n"))),
+        };
+    }
     let first = read.first().map_or(0, |(finding, _)| finding.id.0);
     match json_of(&noun(Pane::Findings), first, finding_values(read)) {
         Some((what, json)) if purpose == FindingUse::SaveJson => effects.push(save(&what, json)),
@@ -200,6 +246,29 @@ fn url(model: &Model) -> Option<String> {
             }
         },
         _ => api_path(model).map(|path| format!("{}{path}", model.session.base_url.trim_end_matches('/'))),
+    }
+}
+
+/// Opens the URL of the selected row after a confirmation; where there is no browser to see, copies it.
+fn open_in_browser(model: &mut Model, effects: &mut Vec<Effect>) {
+    let named = match model.navigation.focus.pane {
+        Pane::Targets => model.lists.targets.selected.and_then(|id| model.target_name(id)).map(ToString::to_string),
+        Pane::Findings | Pane::Board | Pane::Loggers | Pane::Payloads | Pane::Captures => url(model),
+        // These have URLs of the API only, which needs a key.
+        Pane::Workspaces | Pane::Scans | Pane::Reports | Pane::Wordlists | Pane::Activity => None,
+    };
+    let Some(url) = named.filter(|url| is_web_url(url)) else {
+        return model.notify(Tone::Plain, "nothing to open: this row has no http or https URL");
+    };
+    if model.mask().is_some_and(|mask| mask.text(&url) != url) {
+        return model.notify(Tone::Bad, "URL not opened: names are masked · `:mask off` first");
+    }
+    match model.session.has_browser {
+        false => effects.push(copy(format!("no browser here: {}", text::clean(&url)), &url)),
+        true => {
+            let prompt = Prompt::new(format!("Open {url} in the browser?"), Then::OpenUrl(url));
+            model.open_prompt(prompt.with_line("The browser sends a request to this address."));
+        }
     }
 }
 

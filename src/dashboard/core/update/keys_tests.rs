@@ -558,3 +558,74 @@ fn footer_shows_the_keys_of_an_open_search() {
     let hints = app.frame()[59].clone();
     assert!(hints.contains("n next") && hints.contains("N previous") && !hints.contains("n new"), "{hints}");
 }
+
+#[test]
+fn findings_and_captures_are_copied_as_markdown() {
+    let mut app = TestDashboard::new();
+    let copied = |app: &mut TestDashboard, keys: &str| match &app.keys(keys)[..] {
+        [Effect::Copy { what, text, .. }] => (what.clone(), text.clone()),
+        other => panic!("{keys}: {other:?}"),
+    };
+    let (what, text) = copied(&mut app, "3 y m");
+    assert_eq!(what, "Markdown of 1 finding");
+    assert!(text.starts_with("## critical: Private key\n\n- Target: t1.acme.test\n"), "{text}");
+    let (what, text) = copied(&mut app, "space space y m");
+    assert_eq!((what.as_str(), text.matches("## ").count()), ("Markdown of 2 findings", 2));
+    let (what, text) = copied(&mut app, "5 G y m");
+    assert_eq!(what, "Markdown of 1 capture");
+    assert!(text.starts_with("## Capture 3 of logger probe\n\n```http\nGET "), "{text}");
+    app.keys("4 y m");
+    assert!(app.notices().contains("nothing to copy"), "{}", app.notices());
+}
+
+#[test]
+fn browser_opens_web_urls_after_a_confirmation() {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Targets(table([target(1, "https://shop.acme.test/"), target(2, "10.0.0.1")])));
+    app.model.session.has_browser = true;
+    app.keys("2 g g y b");
+    assert_eq!(app.prompt().question, "Open https://shop.acme.test/ in the browser?");
+    let effects = app.keys("y");
+    assert!(effects.contains(&Effect::OpenUrl("https://shop.acme.test/".into())), "{effects:?}");
+    app.keys("j y b");
+    assert!(app.notices().contains("this row has no http or https URL"), "{}", app.notices());
+    app.model.session.has_browser = false;
+    let effects = app.keys("k y b");
+    let [Effect::Copy { what, text, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((what.as_str(), text.as_str()), ("no browser here: https://shop.acme.test/", "https://shop.acme.test/"));
+    app.model.session.read_only = true;
+    assert_eq!(app.keys("y b"), []);
+    assert!(app.notices().contains("off in a read-only session"), "{}", app.notices());
+}
+
+#[test]
+fn actions_that_are_off_stay_in_the_footer() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 200, rows: 60 };
+    let footer = |app: &mut TestDashboard, keys: &str| {
+        app.keys(keys);
+        app.frame()[59].clone()
+    };
+    let [writable, targets] = ["3", "2"].map(|pane| footer(&mut app, pane));
+    app.model.session.read_only = true;
+    assert_eq!(["3", "2"].map(|pane| footer(&mut app, pane)), [writable, targets]);
+    app.keys("2 s");
+    assert!(app.notices().contains("off in a read-only session"), "{}", app.notices());
+}
+
+#[test]
+fn review_hint_counts_what_it_reviews() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 200, rows: 60 };
+    let footer = |app: &mut TestDashboard, keys: &str| {
+        app.keys(keys);
+        app.frame()[59].clone()
+    };
+    assert!(footer(&mut app, "3").contains("B review 6 "));
+    assert!(footer(&mut app, "space space").contains("B review 2 "));
+    let of_class = |id: i64| Finding { vuln_id: "dump".into(), ..finding(id, id, "Database dump", Risk::High) };
+    app.feed(Snapshot::Findings(table([of_class(1), of_class(2), finding(3, 3, "Banner", Risk::Info)])));
+    assert!(footer(&mut app, "esc * *").contains("B review 3 "));
+    let grouped = footer(&mut app, "b c");
+    assert!(grouped.contains("B review 2 "), "{grouped}");
+}

@@ -84,6 +84,8 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Cached(cached) => cached::handle_cached(model, cached),
         Msg::Called { ticket, result } => answers::handle_called(model, ticket, result, &mut effects),
         Msg::Copied(result) => answers::handle_copied(model, result),
+        Msg::BrowserOpened(Ok(url)) => model.notify(Tone::Good, format!("opened in the browser: {url}")),
+        Msg::BrowserOpened(Err(problem)) => model.notify(Tone::Bad, problem.to_string()),
         Msg::Edited(result) => answers::handle_edited(model, result),
         Msg::Paged(Ok(())) => {}
         Msg::Paged(Err(problem)) => model.notify_problem("pager failed", &problem),

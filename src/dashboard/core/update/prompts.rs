@@ -57,6 +57,7 @@ pub(crate) fn handle_key(
 fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
     match then {
         Then::Quit => effects.push(Effect::Quit),
+        Then::OpenUrl(url) => effects.push(Effect::OpenUrl(url)),
         Then::AddToScope(names) => effects.push(Effect::AddToScope(names)),
         Then::DeleteAlert(query) => alerts::delete(model, &query, effects),
         Then::Decide(pending) => model.carry_out(*pending, effects),
