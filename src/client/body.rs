@@ -10,7 +10,7 @@ use std::io::{self, Seek, Write};
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use flate2::write::MultiGzDecoder;
 use reqwest::Response;
@@ -50,9 +50,14 @@ enum Excess {
 }
 
 impl Body {
-    /// Reads a response of at most `limit` decompressed bytes; drops the connection of a longer one.
-    pub async fn read(response: Response, limit: usize, memory: &Arc<AtomicUsize>) -> ClientResult<Self> {
-        Self::new(limit, memory).fill(response).await
+    /// Reads a response of at most `limit` decompressed bytes; drops the connection of a longer one. Counts what is received.
+    pub async fn read(
+        response: Response,
+        limit: usize,
+        memory: &Arc<AtomicUsize>,
+        count: &AtomicU64,
+    ) -> ClientResult<Self> {
+        Self::new(limit, memory).fill(response, count).await
     }
 
     /// Reads a response into a file of this directory; into memory where there is none.
@@ -61,14 +66,15 @@ impl Body {
         limit: usize,
         memory: &Arc<AtomicUsize>,
         directory: &Path,
+        count: &AtomicU64,
     ) -> ClientResult<Self> {
         let file = tempfile::tempfile_in(directory).ok();
         let mut body = Self::new(limit, memory);
         body.file = file;
-        body.fill(response).await
+        body.fill(response, count).await
     }
 
-    async fn fill(self, mut response: Response) -> ClientResult<Self> {
+    async fn fill(self, mut response: Response, count: &AtomicU64) -> ClientResult<Self> {
         let status = response.status().as_u16();
         let is_packed = response.headers().get(CONTENT_ENCODING).is_some_and(|coding| coding == "gzip");
         let body = self;
@@ -76,6 +82,7 @@ impl Body {
         let mut received = 0;
         while let Some(chunk) = response.chunk().await.map_err(|error| Error::from(error).with_status(status))? {
             received += chunk.len();
+            count.fetch_add(chunk.len() as u64, Ordering::Relaxed);
             body.write(&chunk, received).map_err(|error| error.with_status(status))?;
         }
         body.finish().map_err(|error| error.with_status(status))

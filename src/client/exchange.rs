@@ -317,8 +317,10 @@ impl Client {
             Reading::Later => {
                 return Ok(HttpAnswer { status, headers, unread: Some(response), ..HttpAnswer::default() });
             }
-            Reading::Whole => Body::read(response, limit, &self.memory).await?,
-            Reading::Spooled(directory) => Body::spool(response, limit, &self.memory, directory).await?,
+            Reading::Whole => Body::read(response, limit, &self.memory, &self.observed.received).await?,
+            Reading::Spooled(directory) => {
+                Body::spool(response, limit, &self.memory, directory, &self.observed.received).await?
+            }
         };
         Ok(HttpAnswer { status, headers, body, unread: None })
     }
@@ -329,7 +331,7 @@ impl Client {
         let retry_after = budget::retry_after(response.headers(), Timestamp::now(), offset);
         let html = is_html(response.headers());
         // A rejection without a readable body is still a rejection.
-        let text = Body::read(response, ERROR_LIMIT, &self.memory).await.unwrap_or_default();
+        let text = Body::read(response, ERROR_LIMIT, &self.memory, &self.observed.received).await.unwrap_or_default();
         let body = error_body(&text);
         if body.is_none() && matches!(status.as_u16(), 404 | 405) {
             return not_this_api(status, "path not found: the server does not implement the API v2");

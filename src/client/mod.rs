@@ -35,7 +35,7 @@ mod wordlists;
 mod workspaces;
 
 use std::fmt;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -287,6 +287,11 @@ impl Client {
     /// The number of calls that were sent since [`observing`](Self::observing).
     pub fn calls(&self) -> u32 {
         self.observed.calls()
+    }
+
+    /// The bytes of bodies that arrived since [`observing`](Self::observing), also those of a response that is not complete.
+    pub fn received(&self) -> u64 {
+        self.observed.received.load(Ordering::Relaxed)
     }
 
     /// The items of lists that could not be decoded since [`observing`](Self::observing), each with its position.

@@ -1,7 +1,8 @@
-//! Metadata of calls: the number of sent requests, the unreadable items of lists, and the tags of responses.
+//! Metadata of calls: the number of sent requests and of received bytes, the unreadable items of lists, and the tags of
+//! responses.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use reqwest::header::HeaderValue;
@@ -36,6 +37,8 @@ fn is_later_page(request: &ApiRequest) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Observed {
     calls: AtomicU32,
+    /// Bytes of bodies, also while they arrive.
+    pub received: AtomicU64,
     unreadable: Mutex<Vec<String>>,
     tags: Mutex<EntityTags>,
 }

@@ -220,7 +220,7 @@ impl Scheduler {
 
     /// A failed request is repeated until it succeeds: after the pause of its resource, or after that of the connection.
     fn fail(&mut self, slot: FetchSlot, request: InFlight, error: &Error, now: Instant, wall: Timestamp) {
-        let InFlight { sent, fetch } = request;
+        let InFlight { sent, fetch, .. } = request;
         if error.kind == ErrorKind::TooLarge && self.reads_smaller_parts(&fetch) {
             return;
         }

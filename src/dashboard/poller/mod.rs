@@ -64,6 +64,8 @@ pub struct Poller {
     in_flight: JoinSet<FetchAnswer>,
     /// Cancels the request for a resource.
     aborts: BTreeMap<FetchSlot, AbortHandle>,
+    /// The clients of the requests in flight, which count what arrives.
+    clients: BTreeMap<FetchSlot, Client>,
     /// The files of long texts; without them, texts are held in memory.
     files: Option<FindingTextFiles>,
 }
@@ -94,7 +96,16 @@ impl Poller {
         let mut scheduler = Scheduler::new(client.base().is_loopback(), Instant::now());
         scheduler.set_plan(plans.borrow().clone());
         let client = client.without_retries();
-        Self { client, plans, updates, scheduler, in_flight: JoinSet::new(), aborts: BTreeMap::new(), files: None }
+        Self {
+            client,
+            plans,
+            updates,
+            scheduler,
+            in_flight: JoinSet::new(),
+            aborts: BTreeMap::new(),
+            clients: BTreeMap::new(),
+            files: None,
+        }
     }
 
     /// The same with the long texts of findings in files.
@@ -121,6 +132,7 @@ impl Poller {
         for fetch in self.scheduler.due(Instant::now()) {
             let tags = self.scheduler.tags_for(&fetch).unwrap_or_default();
             let (client, slot, files) = (self.client.observing().unless(tags), fetch.slot(), self.files.clone());
+            self.clients.insert(slot, client.clone());
             let abort = self.in_flight.spawn(async move {
                 // A panic in the task would leave its slot in flight forever, so it becomes a response.
                 let broken = |_| Err(Error::new(ErrorKind::Decode, "response not read: details are in the log"));
@@ -130,6 +142,9 @@ impl Poller {
                 FetchAnswer { slot, result, calls, unreadable, tags }
             });
             self.aborts.insert(slot, abort);
+        }
+        for (slot, client) in &self.clients {
+            self.scheduler.note_received(*slot, client.received(), Instant::now());
         }
         self.scheduler.report_unanswered(Instant::now(), Timestamp::now());
         let next = self.scheduler.next(Instant::now()).map(|next| self.scheduler.beat.slot_from(next));
@@ -178,6 +193,7 @@ impl Poller {
 
     fn absorb(&mut self, answer: FetchAnswer) {
         let FetchAnswer { slot, result, calls, unreadable, tags } = answer;
+        self.clients.remove(&slot);
         if let Err(error) = &result {
             tracing::debug!(?slot, %error, "a request failed");
         }

@@ -68,6 +68,8 @@ pub(crate) struct ListSchedule {
 pub(crate) struct InFlight {
     pub sent: Instant,
     pub fetch: Fetch,
+    /// Bytes of the response that arrived so far.
+    pub received: u64,
 }
 
 #[derive(Debug)]
@@ -254,7 +256,7 @@ impl Scheduler {
             }
             self.note_sent(&fetch, now);
             self.waiting.entry(fetch.slot()).or_insert(now);
-            self.in_flight.insert(fetch.slot(), InFlight { sent: now, fetch: fetch.clone() });
+            self.in_flight.insert(fetch.slot(), InFlight { sent: now, fetch: fetch.clone(), received: 0 });
             fetches.push(fetch);
         }
         fetches
@@ -456,6 +458,15 @@ impl Scheduler {
             report_waits: list == ListKind::Reports && self.table().is_some_and(any_waits),
             in_workspace: self.plan.workspace.is_some(),
             scarce: self.scarce,
+        }
+    }
+
+    /// Takes the number of bytes that arrived for a request. A response whose bytes still arrive is not late.
+    pub fn note_received(&mut self, slot: FetchSlot, received: u64, now: Instant) {
+        if let Some(request) = self.in_flight.get_mut(&slot)
+            && received > std::mem::replace(&mut request.received, received)
+        {
+            self.waiting.insert(slot, now);
         }
     }
 

@@ -92,6 +92,26 @@ fn late_response_is_reported_until_it_arrives() {
 }
 
 #[test]
+fn response_whose_bytes_still_arrive_is_not_late() {
+    let mut hand = Hand::new(true);
+    hand.settle();
+    hand.scheduler.set_plan(PollPlan { visible: vec![ListKind::Loggers], ..hand.scheduler.plan.clone() });
+    hand.settle();
+    let second = Duration::from_secs(1);
+    hand.now += 60 * second;
+    assert!(hand.scheduler.due(hand.now).iter().any(|fetch| fetch.slot() == LOGGERS));
+    hand.events();
+    let mut is_late = |seconds: u32, received: u64| {
+        let at = hand.now + seconds * second;
+        hand.scheduler.note_received(LOGGERS, received, at);
+        hand.scheduler.report_unanswered(at, Timestamp::UNIX_EPOCH);
+        hand.events().iter().any(|event| matches!(event, PollEvent::Unanswered(Some(_))))
+    };
+    assert!(!is_late(2, 0) && !is_late(3, 100) && !is_late(5, 200), "bytes arrive");
+    assert!(!is_late(7, 200) && is_late(8, 200), "no byte since three seconds");
+}
+
+#[test]
 fn findings_that_were_never_read_are_not_confirmed() {
     let mut hand = Hand::new(true);
     hand.refusing = Some((FetchSlot::List(ListKind::Findings), ErrorKind::Forbidden));
