@@ -53,9 +53,7 @@ impl ChangedScans {
     /// From now on findings are read scan by scan, beginning with those that are not known.
     pub fn read_by_scan(&mut self, known: Option<&Table<ListedFinding>>) {
         let scans = known.into_iter().flat_map(|known| known.items()).filter_map(|finding| finding.task_id);
-        // A list whose answer was too large below the limit has to shrink much before it is tried again.
-        let whole_below = if self.is_over_limit() { MOST_FINDINGS + 1 } else { self.counted() / 2 };
-        self.by_scan = Some(ScanByScan { loaded: scans.collect(), whole_below, ..ScanByScan::default() });
+        self.by_scan = Some(ScanByScan { loaded: scans.collect(), ..ScanByScan::default() });
         self.request_unread();
     }
 
@@ -78,8 +76,13 @@ impl ChangedScans {
         self.request_unread();
     }
 
-    /// Requests the findings of all scans that were not read.
+    /// Requests the findings of all scans that were not read. With the scans, it is known when the list is read whole again.
     pub(super) fn request_unread(&mut self) {
+        // A list whose answer was too large below the limit has to shrink much before it is tried again.
+        let whole_below = if self.is_over_limit() { MOST_FINDINGS + 1 } else { self.counted() / 2 };
+        if let Some(by_scan) = self.by_scan.as_mut().filter(|by_scan| by_scan.whole_below == 0) {
+            by_scan.whole_below = whole_below;
+        }
         let unread: Vec<ScanId> = self.unread_marks().map(|(id, _)| id).collect();
         self.waiting.extend(unread);
     }

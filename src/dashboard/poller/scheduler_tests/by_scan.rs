@@ -192,6 +192,9 @@ fn scans_that_become_known_after_the_list_was_too_large_are_read() {
     let (scans, _) = moved.take_part(now, Duration::ZERO, 8, 0);
     assert!(!moved.unread().unwrap().is_reading);
     assert_eq!(scans.iter().map(|(id, _)| id.0).collect::<Vec<_>>(), [3, 1]);
+    assert!(!moved.end_by_scan(), "the list was too large with these scans");
+    moved.learn(&Table::new([scan(1, ScanStatus::Finished, 1)]));
+    assert!(moved.end_by_scan(), "less than half of the findings remain");
 }
 
 #[test]
