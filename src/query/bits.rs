@@ -45,6 +45,15 @@ impl RowSet {
         self.words[row / 64] |= 1 << (row % 64);
     }
 
+    /// Adds or removes a row.
+    pub fn put(&mut self, row: usize, on: bool) {
+        let bit = 1 << (row % 64);
+        match on {
+            true => self.words[row / 64] |= bit,
+            false => self.words[row / 64] &= !bit,
+        }
+    }
+
     /// True if the row is in the set.
     pub fn has(&self, row: usize) -> bool {
         self.words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)

@@ -70,7 +70,10 @@ impl Evaluator {
 
     /// The rows that match a query.
     pub fn matches(&mut self, query: &Query, source: &dyn RowSource) -> RowSet {
-        self.rows(query.root(), source)
+        let mut rows = self.rows(query.root(), source);
+        let parts = query.root().clauses().into_iter().filter_map(|clause| source.searched(clause));
+        parts.for_each(|part| rows.and(&part.searched));
+        rows
     }
 
     /// The rows that match a part of a query.
@@ -96,6 +99,9 @@ impl Evaluator {
     }
 
     fn clause(&mut self, clause: &Clause, source: &dyn RowSource) -> RowSet {
+        if let Some(part) = source.searched(clause) {
+            return part.found;
+        }
         let text = clause.to_string();
         let cached = self.cached.get(&text).filter(|cached| cached.at.is_none_or(|at| at == source.now()));
         if let Some(cached) = cached.filter(|cached| cached.rows.len() == source.len()) {
@@ -116,12 +122,22 @@ impl Evaluator {
         rows
     }
 
-    /// The column of a field: provided by the list, otherwise built and cached.
+    /// The column of a field: added or cached, provided by the list, otherwise built and cached.
     pub fn column<'a>(&'a mut self, field: Field, source: &'a dyn RowSource) -> &'a Column {
-        match source.ready(field) {
+        match source.ready(field).filter(|_| !self.has_column(field)) {
             Some(column) => column,
             None => self.columns.entry(field).or_insert_with(|| column_of(field, source)).column(),
         }
+    }
+
+    /// Whether the column of a field was added, or built before.
+    pub fn has_column(&self, field: Field) -> bool {
+        self.columns.contains_key(&field)
+    }
+
+    /// The columns that the list does not provide.
+    pub fn into_columns(self) -> impl Iterator<Item = (Field, ColumnBuilder)> {
+        self.columns.into_iter()
     }
 
     /// The rows that match a clause.

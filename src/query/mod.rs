@@ -47,7 +47,7 @@ pub use evaluate::Evaluator;
 pub use expr::{Clause, ClauseTest, Expr};
 pub use field::Field;
 pub use flag::Flag;
-pub use source::RowSource;
+pub use source::{RowSource, SearchedRows};
 pub use texts::{TextNumbers, TextPool};
 
 use crate::finding::named_enum;

@@ -1,7 +1,16 @@
 //! A list as the source of a query, and the fields that need more than the list.
 
 use super::column::{Column, ColumnBuilder};
-use super::{Field, QueryKind, RowSet};
+use super::{Clause, Field, QueryKind, RowSet};
+
+/// The rows of a clause that a list searches by itself, in parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchedRows {
+    /// The rows that match, among the searched ones.
+    pub found: RowSet,
+    /// The rows that were searched so far.
+    pub searched: RowSet,
+}
 
 /// A list that can be queried.
 pub trait RowSource {
@@ -15,6 +24,10 @@ pub trait RowSource {
     }
     /// The column of a field, if the list provides it.
     fn ready(&self, _: Field) -> Option<&Column> {
+        None
+    }
+    /// The rows of a clause that the list searches by itself. Rows that were not searched match no query with this clause.
+    fn searched(&self, _: &Clause) -> Option<SearchedRows> {
         None
     }
     /// Writes the values of a field of a row.

@@ -169,10 +169,12 @@ impl<T: Item> Table<T> {
 
     /// The column of a field, without values as long as it [awaits](Self::awaits) being read.
     pub fn column_now(&self, field: Field) -> Option<&Column> {
-        match self.awaits(field) {
-            true => Some(self.blank.get_or_init(|| Column::blank(self.items.len()))),
-            false => self.column(field),
-        }
+        if self.awaits(field) { Some(self.blank()) } else { self.column(field) }
+    }
+
+    /// A column without values.
+    pub fn blank(&self) -> &Column {
+        self.blank.get_or_init(|| Column::blank(self.items.len()))
     }
 
     /// Adds an order. Equal items keep the order of the first one.

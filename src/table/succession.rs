@@ -69,23 +69,32 @@ impl<T: Item> Table<T> {
         }
     }
 
+    /// The position of each item in the table before, if it is the same item there.
+    pub(crate) fn places_in<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = Option<u32>> + 'a {
+        let mut next = 0;
+        self.items.iter().map(move |item| {
+            let is_same = |&at: &usize| before.items.get(at).is_some_and(|was| Arc::ptr_eq(was, item));
+            let at = Some(next).filter(is_same).or_else(|| before.position(item.id()).filter(is_same));
+            next = at.map_or(next, |at| at + 1);
+            at.map(|at| at as u32)
+        })
+    }
+
     /// None if most items are new, or are in another order.
     fn origins(&self, before: &Self) -> Option<Origins> {
         let mut origins =
             Origins { old: Vec::with_capacity(self.len()), new: vec![NOWHERE; before.len()], fresh: Vec::new() };
         let mut next = 0;
-        for (item, place) in self.items.iter().zip(0..) {
-            let is_same = |&at: &usize| before.items.get(at).is_some_and(|was| Arc::ptr_eq(was, item));
-            let at = Some(next).filter(is_same).or_else(|| before.position(item.id()).filter(is_same));
+        for (at, place) in self.places_in(before).zip(0..) {
             match at {
                 Some(at) if at < next => return None,
                 Some(at) => {
-                    origins.new[at] = place;
+                    origins.new[at as usize] = place;
                     next = at + 1;
                 }
                 None => origins.fresh.push(place),
             }
-            origins.old.push(at.map(|at| at as u32));
+            origins.old.push(at);
         }
         let is_worth = origins.fresh.len() * 2 <= self.len() && before.texts.len() <= 2 * self.len() + SPARE;
         is_worth.then_some(origins)

@@ -26,8 +26,9 @@ use super::state::TriageState;
 use super::{identity, rules};
 use crate::contract::{Evidence, Finding, FindingId, Scan, ScanId, Shared, Stamp, Target, TargetId};
 use crate::finding::{FindingKey, Presence};
+use crate::query::source::column_of;
 use crate::query::{ColumnBuilder, Field};
-use crate::table::{Row, Table};
+use crate::table::{Rows, Table};
 use crate::triage::AssessedFinding;
 
 /// Decision columns built with the issues: those that saved queries test most.
@@ -128,7 +129,10 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
     for (at, (issue, rule)) in issues.items().iter().zip(&rules).enumerate().filter(|(_, (_, rule))| rule.is_some()) {
         Arc::make_mut(&mut assessments)[at] = share(reassess(issue, *rule, &input.state, input.today));
     }
-    let columns = READY.map(|field| (field, column(field, input, &issues, &assessments))).into();
+    let columns = {
+        let source = Rows { rows: &assessed(&issues, &assessments), others: input, now: input.now };
+        READY.map(|field| (field, column_of(field, &source))).into()
+    };
     let earlier = EarlierCorrelation {
         input: CorrelationInput { earlier: None, ..input.clone() },
         issues: Arc::clone(&issues),
@@ -235,20 +239,6 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
 fn place(issue: &Issue) -> (Option<Stamp>, Option<ScanId>, FindingId) {
     let (at, first) = issue.earlier.last().map_or((issue.last_seen, &issue.finding), |one| (one.at, &one.finding));
     (at, first.task_id, first.id)
-}
-
-fn column(
-    field: Field,
-    input: &CorrelationInput,
-    issues: &Table<Issue>,
-    assessments: &[Arc<Assessment>],
-) -> ColumnBuilder {
-    let mut builder = ColumnBuilder::new(field, issues.len());
-    for (issue, assessment) in issues.items().iter().zip(assessments) {
-        AssessedFinding { issue, assessment }.write_field(field, input, &mut builder);
-        builder.end_row();
-    }
-    builder
 }
 
 /// Pairs each issue with its assessment.

@@ -5,15 +5,13 @@ use crate::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared, Stamp,
     TargetId, WordlistId, WorkspaceId,
 };
-use crate::dashboard::base::{CaptureRow, Generation, Signal};
+use crate::dashboard::base::{CaptureRow, ColumnRequest, Generation, Signal, TextChunk};
 use crate::dashboard::input::CustomAction;
 use crate::export::{ExportFormat, ExportRow};
 use crate::mask::Mask;
 use crate::oob::{CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out};
-use crate::query::Field;
-use crate::table::Table;
 use crate::triage;
-use crate::triage::{Event, FindingKey, Issue, ListedFinding};
+use crate::triage::{Event, FindingKey, ListedFinding};
 use std::sync::Arc;
 use strum::EnumTryAs;
 
@@ -84,8 +82,10 @@ pub enum Effect {
     StartService,
     /// Make the rows of the findings, off the UI thread; answered by `Msg::Correlated`.
     Correlate(Generation, Box<triage::CorrelationInput>),
-    /// Read the long texts of these fields, off the UI thread; answered by `Msg::TextsRead`.
-    ReadTexts(SearchedTexts),
+    /// Build columns, an order and groups of findings, off the UI thread; answered by `Msg::ColumnsBuilt`.
+    BuildColumns(Box<ColumnRequest>),
+    /// Search long texts, off the UI thread; answered by `Msg::TextsSearched`.
+    SearchTexts(TextChunk),
     /// Read the long texts of findings, off the UI thread, and go on with them; answered by `Msg::FindingsRead`.
     ReadFindings(FindingUse, Vec<Arc<ListedFinding>>),
     /// Read the bodies of captures, off the UI thread, and go on with them; answered by `Msg::CapturesRead`.
@@ -194,22 +194,6 @@ pub enum CaptureUse {
     Run(CustomAction),
     /// Send one again to this URL.
     Replay(String),
-}
-
-/// Long texts of findings that a query searches.
-#[derive(Clone, Debug)]
-pub struct SearchedTexts {
-    /// The findings.
-    pub table: Arc<Table<Issue>>,
-    /// Which of their texts.
-    pub fields: Vec<Field>,
-}
-
-/// The same fields of the same table.
-impl PartialEq for SearchedTexts {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.table, &other.table) && self.fields == other.fields
-    }
 }
 
 /// An export to be written.

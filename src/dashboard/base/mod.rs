@@ -11,6 +11,8 @@ pub mod batch;
 pub mod cached;
 pub mod capture;
 pub mod effect;
+pub mod finding_group_by;
+pub mod finding_work;
 pub mod form_tag;
 pub mod live_settings;
 pub mod notices;
@@ -33,8 +35,10 @@ pub use cached::{CACHED_LISTS, CachedList};
 pub use capture::{CaptureKey, CaptureRow};
 pub use effect::{
     Call, CallAnswer, CaptureUse, CommandRun, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures,
-    FindingUse, SearchedTexts, Secret, Ticket,
+    FindingUse, Secret, Ticket,
 };
+pub use finding_group_by::FindingGroupBy;
+pub use finding_work::{ColumnRequest, TextChunk};
 pub use form_tag::{FormTag, ManualFindingOrigin};
 pub use live_settings::{LiveSettings, theme_names};
 pub use notices::{Notices, Tone};

@@ -2,12 +2,14 @@
 
 use crate::client::Problem;
 use crate::dashboard::base::{
-    CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings, SearchedTexts, Session, Size,
+    CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings, Session, Size, TextChunk,
     Ticket, Update,
 };
 use crate::dashboard::data::{OobNews, ReadFinding, RecordedCalls, TriageNews};
 use crate::dashboard::input::CustomAction;
+use crate::dashboard::list::BuiltColumns;
 use crate::oob::{CaptureRecord, PayloadRequest};
+use crate::query::RowSet;
 use crate::triage::Correlated;
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::collections::BTreeSet;
@@ -59,8 +61,10 @@ pub enum Msg {
     ServiceMoved(String),
     /// The rows of the findings were made.
     Correlated(Generation, Box<Correlated>),
-    /// The long texts of these fields were read.
-    TextsRead(SearchedTexts),
+    /// Columns, an order and groups of findings were built.
+    ColumnsBuilt(Box<BuiltColumns>),
+    /// Long texts were searched: the matches of each clause, by the index of the row. None if they could not be.
+    TextsSearched(TextChunk, Option<Vec<RowSet>>),
     /// The long texts of findings were read, or not.
     FindingsRead(FindingUse, Vec<ReadFinding>),
     /// The bodies of captures were read; those that could not be read still name their place, with the reason.

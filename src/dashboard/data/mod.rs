@@ -22,6 +22,7 @@ pub mod shown_captures;
 pub mod shown_texts;
 pub mod snapshots;
 pub mod stream;
+pub mod text_search;
 
 pub mod archive;
 pub mod decisions;
@@ -46,3 +47,4 @@ pub(crate) use stream::START;
 pub use stream::{MOST, MOST_BYTES, Stream};
 pub(crate) use tabs::{HISTORY, MOST_TYPED, TABS, UNDECIDED};
 pub use tabs::{Saved, Tabs};
+pub use text_search::TextSearch;

@@ -30,6 +30,8 @@ pub struct Tabs {
     pub saved: Vec<Saved>,
     /// The number of findings of each tab; empty before the first count.
     pub counts: Vec<usize>,
+    /// Whether a count includes only the findings whose long texts were searched so far.
+    pub partial: Vec<bool>,
     /// The tab opened last.
     pub at: usize,
     /// Typed queries by list, the newest last.
@@ -46,7 +48,7 @@ impl Default for Tabs {
             ("Confirmed", "verdict:confirmed is:present"),
             ("Accepted", "verdict:risk_accepted is:present"),
         ];
-        Self { saved: saved.map(of).into(), counts: Vec::new(), at: 1, typed: BTreeMap::new() }
+        Self { saved: saved.map(of).into(), counts: Vec::new(), partial: Vec::new(), at: 1, typed: BTreeMap::new() }
     }
 }
 

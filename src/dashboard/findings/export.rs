@@ -76,9 +76,12 @@ pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<Is
         let order = table.order(0).iter().map(|&row| table.items()[row as usize].id);
         return Ok((order.filter(|id| matches.contains(&id.0)).collect(), query));
     }
+    if let Some(why) = model.findings_wait_notice() {
+        return Err(why.to_owned());
+    }
     let list = &model.lists.findings;
     let shown: Vec<IssueId> = list.shown(&table).collect();
-    let marked: Vec<IssueId> = shown.iter().copied().filter(|id| list.marks.contains(id)).collect();
+    let marked: Vec<IssueId> = shown.iter().copied().filter(|id| list.marks.contains(*id)).collect();
     Ok(if marked.is_empty() { (shown, list.filter.clone()) } else { (marked, String::new()) })
 }
 

@@ -1,10 +1,12 @@
-//! Long texts of findings in files: they are read for the screen, for reviews and for copies.
+//! Long texts of findings in files: they are read for the screen, for reviews and for copies, and searched in chunks. Columns
+//! and groups of many findings are built off the UI thread.
 
 use crate::client::Problem;
 use crate::contract::{Evidence, Finding};
-use crate::dashboard::base::FindingUse;
+use crate::dashboard::base::{ColumnRequest, FindingGroupBy, FindingUse, TextChunk};
 use crate::dashboard::core::{Msg, update};
 use crate::dashboard::data::ShownText;
+use crate::dashboard::list::BuiltColumns;
 use crate::dashboard::model::Model;
 use crate::dashboard::testing::*;
 use crate::query::Field;
@@ -114,28 +116,221 @@ fn review_compares_evidence_in_files() {
     assert!(facts.evidence.unread.is_none());
 }
 
-#[test]
-fn columns_of_many_findings_are_built_off_the_ui_thread() {
+/// 1,200 findings of seven ports and five targets, beside the others.
+fn many(skipped: i64) -> Vec<Finding> {
+    let of = |id: i64| Finding {
+        port: 1 + id % 7,
+        vuln_id: format!("kind.{}", id % 4).into(),
+        ..finding(id, 1 + id % 5, &format!("Weakness {id}"), Risk::High)
+    };
+    (1 + skipped..=1_200).map(of).collect()
+}
+
+fn app_of_many() -> TestDashboard {
     let mut app = TestDashboard::new();
-    let of = |id: i64| Finding { port: 1 + id % 7, ..finding(id, 1, &format!("Weakness {id}"), Risk::High) };
-    app.feed(Snapshot::Findings(table((1..=1_200).map(of))));
+    app.feed(Snapshot::Findings(table(many(0))));
     app.keys("3 / ctrl-u enter");
     assert_eq!(app.model.lists.findings.rows.len(), 1_200);
-    let searched = |effects: &[Effect]| {
-        effects.iter().find_map(|effect| match effect {
-            Effect::ReadTexts(searched) => Some(searched.clone()),
-            _ => None,
-        })
-    };
-    let searched = searched(&app.keys("/ 'port:3'")).unwrap();
-    assert_eq!(searched.fields, [Field::Port]);
-    assert_eq!(app.model.lists.findings.rows.len(), 1_200, "the rows of the last filter remain");
-    app.keys("enter * c");
+    app.holds_work = true;
+    app
+}
+
+/// The columns that are to be built.
+fn requested(effects: Vec<Effect>) -> Option<ColumnRequest> {
+    effects.into_iter().find_map(|effect| match effect {
+        Effect::BuildColumns(request) => Some(*request),
+        _ => None,
+    })
+}
+
+fn build(app: &mut TestDashboard, request: ColumnRequest) -> Vec<Effect> {
+    app.send(Msg::ColumnsBuilt(Box::new(BuiltColumns::of(request))))
+}
+
+fn receive(app: &mut TestDashboard, findings: Vec<Finding>) -> Vec<Effect> {
+    let event = PollEvent::Snapshot(Snapshot::Findings(table(findings)));
+    app.send(Msg::Update(Update { generation: app.model.connection.generation, at: stamp(), event }))
+}
+
+#[test]
+fn columns_of_many_findings_are_built_off_the_ui_thread() {
+    for (query, field, count) in
+        [("port:3", Field::Port, 172), ("target:t2.acme.test", Field::Target, 240), ("source:person", Field::Source, 0)]
+    {
+        let mut app = app_of_many();
+        let request = requested(app.keys(&format!("/ '{query}'"))).unwrap();
+        let expected: Vec<Field> = [field].into();
+        assert_eq!(request.fields, expected);
+        assert_eq!(app.model.lists.findings.rows.len(), 1_200, "the rows of the last filter remain");
+        app.keys("enter * c");
+        assert!(app.notices().contains("still being filtered"), "{}", app.notices());
+        assert!(app.model.lists.findings.marks.is_empty() && app.model.overlay.modals.is_empty());
+        build(&mut app, request);
+        assert_eq!(app.model.lists.findings.rows.len(), count, "{query}");
+        let again = requested(app.keys(&format!("/ ctrl-u '{}' enter", query.replace('2', "1"))));
+        assert_eq!(again, None, "the column is there");
+    }
+}
+
+#[test]
+fn column_of_changed_targets_is_built_again() {
+    let mut app = app_of_many();
+    let renamed = || Snapshot::Targets(table((1..=5).map(|id| target(id, &format!("new{id}.acme.test")))));
+    let request = requested(app.keys("/ 'target:new2*' enter")).unwrap();
+    app.feed(renamed());
+    let again = requested(build(&mut app, request)).unwrap();
+    assert_eq!(again.fields, [Field::Target], "the first column has the former names");
+    build(&mut app, again);
+    assert_eq!(app.model.lists.findings.rows.len(), 240);
+}
+
+#[test]
+fn many_findings_are_grouped_off_the_ui_thread() {
+    let mut app = app_of_many();
+    let request = requested(app.keys("b c")).unwrap();
+    assert_eq!(request.groups, Some(FindingGroupBy::Class));
+    assert!(!app.model.lists.findings.groups.is_on(), "the rows remain");
+    app.keys("*");
     assert!(app.notices().contains("still being filtered"), "{}", app.notices());
-    assert!(app.model.lists.findings.marks.is_empty() && app.model.overlay.modals.is_empty());
-    searched.fields.iter().for_each(|&field| _ = searched.table.column(field));
-    app.send(Msg::TextsRead(searched));
-    assert_eq!(app.model.lists.findings.rows.len(), 172);
-    app.keys("/ ctrl-u 'port:1' enter");
-    assert_eq!(app.model.lists.findings.rows.len(), 171, "the column is there");
+    build(&mut app, request);
+    assert_eq!(app.model.lists.findings.len(), 4);
+    app.keys("*");
+    assert_eq!(app.model.lists.findings.marks.len(), 1_200);
+    // New findings are shown when they are grouped; marks remain on those that are still there.
+    let effects = receive(&mut app, many(4));
+    assert_eq!(app.model.data.findings.value().unwrap().len(), 1_200);
+    let request = requested(effects).unwrap();
+    assert_eq!(request.groups, Some(FindingGroupBy::Class));
+    build(&mut app, request);
+    assert_eq!(app.model.data.findings.value().unwrap().len(), 1_196);
+    assert_eq!((app.model.lists.findings.len(), app.model.lists.findings.marks.len()), (4, 1_196));
+    let header = app.model.lists.findings.groups.iter().next().unwrap();
+    assert_eq!(header.rows.len(), 299);
+}
+
+#[test]
+fn many_findings_are_ordered_off_the_ui_thread() {
+    let mut app = app_of_many();
+    app.model.set_order(Pane::Findings, "target,-port").unwrap();
+    let request = requested(app.send(Msg::Wake)).unwrap();
+    assert_eq!((request.order.len(), request.fields.len()), (2, 2));
+    assert!(app.model.lists.findings.is_behind);
+    build(&mut app, request);
+    assert!(!app.model.lists.findings.is_behind);
+    let table = app.model.data.findings.value().unwrap().clone();
+    let first = &table.items()[app.model.lists.findings.rows[0] as usize];
+    assert_eq!(
+        (first.target_id, first.port),
+        (Some(TargetId(1)), 1),
+        "numbers begin with the largest, unless reversed"
+    );
+}
+
+#[test]
+fn query_of_a_command_waits_for_columns() {
+    let mut app = app_of_many();
+    let effects = app.keys(": 'mark port:3' enter");
+    assert!(app.model.lists.findings.marks.is_empty(), "not without the column");
+    build(&mut app, requested(effects).unwrap());
+    app.keys("esc esc : 'mark port:3' enter");
+    assert_eq!(app.model.lists.findings.marks.len(), 172);
+}
+
+fn chunk(effects: Vec<Effect>) -> Option<TextChunk> {
+    effects.into_iter().find_map(|effect| match effect {
+        Effect::SearchTexts(chunk) => Some(chunk),
+        _ => None,
+    })
+}
+
+fn search(app: &mut TestDashboard, chunk: TextChunk) -> Vec<Effect> {
+    let found = chunk.search();
+    app.send(Msg::TextsSearched(chunk, Some(found)))
+}
+
+fn filter(app: &mut TestDashboard, query: &str) -> Vec<Effect> {
+    app.model.set_query(Pane::Findings, query).unwrap();
+    app.send(Msg::Wake)
+}
+
+#[test]
+fn texts_in_files_are_searched_in_chunks() {
+    let mut app = app(&["red", "blue", "red", "blue", "red"]);
+    app.keys("/ ctrl-u enter");
+    app.holds_work = true;
+    let first = chunk(filter(&mut app, "evidence:red")).unwrap();
+    assert!(app.shown(Pane::Findings).is_empty() && first.rows.len() == 2);
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("texts: 0 of 5 searched") && frame.contains("no matches yet"), "{frame}");
+    let second = chunk(search(&mut app, first)).unwrap();
+    let partial = app.shown(Pane::Findings);
+    assert_eq!(partial, [104], "the newest first, as the list is sorted");
+    assert!(app.frame().join("\n").contains("texts: 2 of 5 searched"));
+    app.keys("*");
+    assert!(app.notices().contains("still being filtered") && app.model.lists.findings.marks.is_empty());
+    let third = chunk(search(&mut app, second)).unwrap();
+    assert_eq!(app.shown(Pane::Findings)[..1], partial, "rows keep their places");
+    // A new query stops the search of the one before.
+    assert!(chunk(filter(&mut app, "-evidence:blue")).is_none(), "one chunk at a time");
+    let newer = chunk(search(&mut app, third)).unwrap();
+    assert_eq!((newer.clauses[0].to_string().as_str(), newer.rows.len()), ("evidence:blue", 2));
+    let mut next = Some(newer);
+    while let Some(chunk_of) = next {
+        next = chunk(search(&mut app, chunk_of));
+    }
+    assert_eq!(app.shown(Pane::Findings), [104, 102, 100]);
+    assert!(!app.frame().join("\n").contains("searched"));
+}
+
+#[test]
+fn tab_counts_the_searched_texts() {
+    let mut app = app(&["red", "blue", "red"]);
+    app.holds_work = true;
+    app.keys("/ ctrl-u enter");
+    app.model.settings.tabs.saved[0].query = "evidence:red".to_owned();
+    app.model.settings.revision += 1;
+    let first = chunk(app.send(Msg::Wake)).unwrap();
+    let second = chunk(search(&mut app, first)).unwrap();
+    let tabs = |app: &TestDashboard| (app.model.settings.tabs.counts[0], app.model.settings.tabs.partial[0]);
+    assert_eq!(tabs(&app), (1, true));
+    search(&mut app, second);
+    assert_eq!(tabs(&app), (2, false));
+}
+
+#[test]
+fn actions_on_all_rows_wait_for_the_search() {
+    let mut app = app(&["red", "blue", "red"]);
+    app.holds_work = true;
+    let mut next = chunk(filter(&mut app, "evidence:red"));
+    for keys in ["B", ": 'export csv' enter", ": 'mark evidence:blue' enter"] {
+        app.model.overlay.notices = Default::default();
+        app.keys(keys);
+        assert!(
+            app.notices().contains("try again in a moment") || frame_says_so(&mut app),
+            "{keys}: {}",
+            app.notices()
+        );
+        app.keys("esc esc");
+    }
+    assert!(app.model.findings.review.is_none());
+    while let Some(chunk_of) = next {
+        next = chunk(search(&mut app, chunk_of));
+    }
+    app.keys(": 'mark evidence:red' enter");
+    assert_eq!(app.model.lists.findings.marks.len(), 2);
+}
+
+/// The command line shows why a command is refused.
+fn frame_says_so(app: &mut TestDashboard) -> bool {
+    app.frame().join("\n").contains("try again in a moment")
+}
+
+#[test]
+fn only_findings_that_the_other_parts_of_a_query_select_are_searched() {
+    let mut app = app(&["red", "blue", "red"]);
+    app.holds_work = true;
+    let only = chunk(filter(&mut app, "id:101 evidence:blue")).unwrap();
+    assert_eq!(only.rows.len(), 1);
+    assert!(chunk(search(&mut app, only)).is_none());
+    assert_eq!(app.shown(Pane::Findings), [101]);
 }

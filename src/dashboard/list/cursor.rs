@@ -29,6 +29,8 @@ pub trait Cursor {
     fn is_marked(&self, at: usize) -> bool;
     /// Marks the items that a place represents, or removes their marks.
     fn mark(&mut self, at: usize, on: bool);
+    /// Marks all shown items; if all of them are marked, removes all marks.
+    fn mark_all(&mut self);
     /// Marks the shown items without a mark and removes the marks of the others.
     fn invert(&mut self);
     /// Removes all marks, also those of hidden items.
@@ -180,7 +182,9 @@ impl<T: Item> Cursor for TableRows<'_, T> {
         self.list.positions_at(at).map(|position| items[position as usize].id().into()).collect()
     }
     fn items(&self) -> Vec<(i64, bool)> {
-        self.list.shown(&self.table).map(|id| (id.into(), self.list.marks.contains(&id))).collect()
+        let (items, marks) = (self.table.items(), &self.list.marks);
+        let shown = self.list.shown_rows();
+        shown.map(|row| (items[row as usize].id().into(), marks.has(&self.table, row))).collect()
     }
     fn groups(&mut self) -> &mut Groups {
         &mut self.list.groups
@@ -190,6 +194,9 @@ impl<T: Item> Cursor for TableRows<'_, T> {
     }
     fn mark(&mut self, at: usize, on: bool) {
         self.list.mark(&self.table, at, on);
+    }
+    fn mark_all(&mut self) {
+        self.list.mark_all(&self.table);
     }
     fn invert(&mut self) {
         self.list.invert_marks(&self.table);
@@ -263,6 +270,13 @@ impl Cursor for StreamRows<'_> {
     }
     fn mark(&mut self, at: usize, on: bool) {
         self.list.mark(self.stream, at, on);
+    }
+    fn mark_all(&mut self) {
+        let rows = self.list.len();
+        match (0..rows).all(|at| self.list.is_marked(self.stream, at)) {
+            true => self.list.clear_marks(),
+            false => (0..rows).for_each(|at| self.list.mark(self.stream, at, true)),
+        }
     }
     fn invert(&mut self) {
         self.list.invert_marks(self.stream);

@@ -12,19 +12,23 @@
 //! `stream` is the list of captured requests, `groups` the group headers of all lists, `finding_groups` what findings are
 //! grouped by. `ui/list` draws lists; their data is in `table` and `data`.
 
+pub mod columns;
 pub mod cursor;
 pub mod finding_groups;
 pub mod groups;
 pub mod lists;
+pub mod marks;
 pub mod pop_up;
 pub mod query_cache;
 pub mod stream;
 
+pub use columns::BuiltColumns;
 pub use cursor::{Chosen, Cursor};
 pub(crate) use cursor::{StreamRows, TableRows};
 pub use finding_groups::{FindingGroupBy, FindingGroups, GroupKeys, GroupName, GroupSummary};
 pub use groups::{Group, GroupPlace, Groups};
 pub use lists::Lists;
+pub use marks::Marks;
 pub use pop_up::PopUpList;
 pub(crate) use query_cache::AnyTable;
 pub use query_cache::QueryCache;
@@ -97,7 +101,7 @@ pub struct List<T: Item> {
     /// The rows around the selected one, in the order in which they take its place: below it, then above it.
     near: Vec<RowRef<T::Id>>,
     /// Marked items, shown or not.
-    pub marks: BTreeSet<T::Id>,
+    pub marks: Marks<T>,
     /// Where `v` began a range.
     pub range_from: Option<RowRef<T::Id>>,
     /// Items that are shown although the filter hides them, because a decision on them was recorded (see `retained_rows.rs`).
@@ -123,6 +127,10 @@ pub struct List<T: Item> {
     pub held: bool,
     /// A new item that is selected when it arrives, unless the selection moved since.
     pending_selection: Option<PendingSelection<T::Id>>,
+    /// The revision of the table to which the rows belong.
+    shown: u64,
+    /// The rows are those of the last filter, order and groups, because columns are being built off the UI thread.
+    pub(crate) is_behind: bool,
 }
 
 impl<T: Item> Default for List<T> {
@@ -132,7 +140,7 @@ impl<T: Item> Default for List<T> {
             header: None,
             at: 0,
             near: Vec::new(),
-            marks: BTreeSet::new(),
+            marks: Marks::default(),
             range_from: None,
             retained: BTreeMap::new(),
             retained_only: Vec::new(),
@@ -146,19 +154,27 @@ impl<T: Item> Default for List<T> {
             groups: Groups::default(),
             held: false,
             pending_selection: None,
+            shown: 0,
+            is_behind: false,
         }
     }
 }
 
 impl<T: Item> List<T> {
     /// Shows other rows. The selection stays on its id.
-    pub fn show(&mut self, table: &Table<T>, rows: Vec<u32>) {
+    pub fn show(&mut self, table: &Arc<Table<T>>, rows: Vec<u32>) {
         self.rows = Arc::new(rows);
         self.settle(table);
     }
 
+    /// Whether the rows belong to this table.
+    pub(crate) fn shows(&self, table: &Table<T>) -> bool {
+        self.shown == table.revision()
+    }
+
     /// Restores the selection after the rows or their groups changed.
-    pub(crate) fn settle(&mut self, table: &Table<T>) {
+    pub(crate) fn settle(&mut self, table: &Arc<Table<T>>) {
+        self.shown = table.revision();
         if let Some(pending) = self.pending_selection.take_if(|pending| table.position(pending.id).is_some())
             && self.selected_row() == pending.selected
         {
@@ -168,7 +184,7 @@ impl<T: Item> List<T> {
         let place = candidates.find_map(|row| self.place(table, row));
         let at = place.unwrap_or(if self.held { self.at } else { 0 });
         self.select_at(table, at);
-        self.marks.retain(|&id| table.position(id).is_some());
+        self.marks.follow(table);
         self.range_from = self.range_from.filter(|&row| match row {
             RowRef::Item(id) => table.position(id).is_some(),
             RowRef::Group(id) => self.groups.get(id).is_some(),
@@ -297,31 +313,38 @@ impl<T: Item> List<T> {
         let mut positions = self.positions_at(at).peekable();
         self.marks.len() >= count
             && positions.peek().is_some()
-            && positions.all(|position| self.marks.contains(&table.items()[position as usize].id()))
+            && positions.all(|position| self.marks.has(table, position))
     }
 
     /// Marks the items that a place represents, or removes their marks.
-    pub(crate) fn mark(&mut self, table: &Table<T>, at: usize, on: bool) {
-        let positions: Vec<u32> = self.positions_at(at).collect();
-        for id in positions.into_iter().map(|position| table.items()[position as usize].id()) {
-            set_mark(&mut self.marks, id, on);
+    pub(crate) fn mark(&mut self, table: &Arc<Table<T>>, at: usize, on: bool) {
+        let mut marks = std::mem::take(&mut self.marks);
+        self.positions_at(at).for_each(|position| marks.set(table, position, on));
+        self.marks = marks;
+    }
+
+    /// Marks all shown items; if all of them are marked, removes all marks.
+    pub(crate) fn mark_all(&mut self, table: &Arc<Table<T>>) {
+        if self.rows.iter().all(|&row| self.marks.has(table, row)) {
+            return self.marks.clear();
         }
+        self.rows.iter().for_each(|&row| self.marks.set(table, row, true));
     }
 
     /// Marks the shown items without a mark and removes the marks of the others.
-    pub(crate) fn invert_marks(&mut self, table: &Table<T>) {
+    pub(crate) fn invert_marks(&mut self, table: &Arc<Table<T>>) {
         for &row in self.rows.iter() {
-            let id = table.items()[row as usize].id();
-            let on = !self.marks.contains(&id);
-            set_mark(&mut self.marks, id, on);
+            let on = !self.marks.has(table, row);
+            self.marks.set(table, row, on);
         }
     }
 
     /// The number of marks, and how many of them are on items that are not shown.
     pub(crate) fn count_marks(&self, table: &Table<T>) -> (usize, usize) {
-        match self.marks.is_empty() || self.rows.len() == table.len() {
-            true => (self.marks.len(), 0),
-            false => (self.marks.len(), self.hidden_marks(table).count()),
+        let marks = self.marks.len();
+        match marks == 0 || self.rows.len() == table.len() {
+            true => (marks, 0),
+            false => (marks, marks - self.rows.iter().filter(|&&row| self.marks.has(table, row)).count()),
         }
     }
 
@@ -329,17 +352,23 @@ impl<T: Item> List<T> {
     pub(crate) fn hidden_marks(&self, table: &Table<T>) -> impl Iterator<Item = T::Id> {
         let mut shown = RowSet::none(table.len());
         self.rows.iter().for_each(|&row| shown.set(row as usize));
-        self.marks.iter().copied().filter(move |&id| table.position(id).is_none_or(|at| !shown.has(at)))
+        self.marks.rows().filter(move |&at| !shown.has(at)).filter_map(|at| Some(table.items().get(at)?.id()))
     }
 
     /// The shown items in their order, folded ones too.
     pub fn shown<'a>(&'a self, table: &'a Table<T>) -> impl Iterator<Item = T::Id> + 'a {
+        self.shown_rows().map(|row| table.items()[row as usize].id())
+    }
+
+    /// The positions of the shown items in their order, folded ones too.
+    pub(crate) fn shown_rows(&self) -> impl Iterator<Item = u32> + '_ {
         let ungrouped = if self.groups.is_on() { &[] } else { self.rows.as_slice() };
         let grouped = self.groups.iter().flat_map(|group| self.positions_in(group));
-        ungrouped.iter().copied().chain(grouped).map(|row| table.items()[row as usize].id())
+        ungrouped.iter().copied().chain(grouped)
     }
 }
 
+/// Marks a capture, or removes its mark.
 pub(crate) fn set_mark<Id: Ord>(marks: &mut BTreeSet<Id>, id: Id, on: bool) {
     match on {
         true => marks.insert(id),

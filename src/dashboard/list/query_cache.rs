@@ -19,7 +19,7 @@ pub(crate) type AnyTable = Option<Arc<dyn Any + Send + Sync>>;
 
 impl QueryCache {
     /// Drops the results that are not valid for these tables.
-    pub(crate) fn fit<T: Item>(&mut self, own: &Arc<Table<T>>, others: Vec<AnyTable>) {
+    pub(crate) fn fit<T: Item>(&mut self, own: &Arc<Table<T>>, others: Vec<(AnyTable, &'static [Field])>) {
         let same = |a: &AnyTable, b: &AnyTable| match (a, b) {
             (Some(a), Some(b)) => std::ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b)),
             (None, None) => true,
@@ -29,25 +29,35 @@ impl QueryCache {
         if !same(&self.own, &own) {
             self.evaluator.forget();
             self.order = None;
-        } else if self.others.len() != others.len() || !self.others.iter().zip(&others).all(|(a, b)| same(a, b)) {
-            // Bare words search the names of targets too.
-            let elsewhere = |field: Field| field.needs_others(T::KIND) && !field.is_of_decision();
-            self.evaluator.forget_fields(|field| field == Field::Text || elsewhere(field));
-            self.order = None;
+        }
+        for (at, (other, fields)) in others.iter().enumerate() {
+            if !self.others.get(at).is_some_and(|before| same(before, other)) {
+                self.forget_fields(fields);
+            }
         }
         self.own = own;
-        self.others = others;
+        self.others = others.into_iter().map(|(other, _)| other).collect();
     }
 
-    /// Whether the results are those of this table.
-    pub(crate) fn is_of<T: Item>(&self, table: &Arc<Table<T>>) -> bool {
-        self.own.as_ref().is_some_and(|own| std::ptr::addr_eq(Arc::as_ptr(own), Arc::as_ptr(table)))
-    }
-
-    /// Drops the results that need one of these fields, and the order.
+    /// Drops the results and the order that need one of these fields.
     pub(crate) fn forget_fields(&mut self, fields: &[Field]) {
         self.evaluator.forget_fields(|field| fields.contains(&field));
-        self.order = None;
+        self.order.take_if(|(keys, _)| keys.iter().any(|key| fields.contains(&key.field)));
+    }
+
+    /// Whether the rows are in the order of these keys already.
+    pub(crate) fn has_order(&self, keys: &[SortKey]) -> bool {
+        self.order.as_ref().is_some_and(|(of, _)| of == keys)
+    }
+
+    /// Takes an order that was built elsewhere.
+    pub(crate) fn take_order(&mut self, keys: Vec<SortKey>, order: Arc<Vec<u32>>) {
+        self.order = Some((keys, order));
+    }
+
+    /// The present order by several fields.
+    pub(crate) fn present_order(&self) -> Option<&Arc<Vec<u32>>> {
+        self.order.as_ref().map(|(_, order)| order)
     }
 
     /// The rows that match a query.

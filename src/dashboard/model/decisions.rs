@@ -58,7 +58,7 @@ impl Model {
             read,
             unread: Arc::clone(&self.data.unread_scans.ids),
             now: self.now.wall.as_second(),
-            searched: self.searched_texts(),
+            searched: self.searched_fields(),
             earlier: self.findings.triage.earlier.clone(),
         };
         self.findings.triage.basis = Some(basis);
@@ -76,7 +76,7 @@ impl Model {
     }
 
     /// Takes new rows.
-    pub(crate) fn handle_correlated(&mut self, generation: Generation, correlated: Correlated) {
+    pub(crate) fn install_correlated(&mut self, generation: Generation, correlated: Correlated) {
         self.findings.triage.arranging = false;
         if generation != self.connection.generation {
             return;
@@ -86,6 +86,7 @@ impl Model {
             Remote::Unknown | Remote::Failed(_) => return,
         };
         let before = self.data.findings.value().cloned();
+        self.findings.texts.follow(&correlated.issues);
         self.data.findings.succeed(correlated.issues, self.last_confirmed(at));
         if let Remote::Stale { problem, .. } = &self.data.occurrences {
             self.data.findings.fail(Arc::clone(problem));

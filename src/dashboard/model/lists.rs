@@ -12,7 +12,7 @@ use crate::dashboard::list::{Cursor, List, Lists, StreamChunk, StreamContext, St
 use crate::dashboard::model::Model;
 use crate::dashboard::model::sources::Listed;
 use crate::oob::Payload;
-use crate::query::{ColumnBuilder, Evaluator, Field, Query, RowSource, SortKey};
+use crate::query::{Clause, ColumnBuilder, Evaluator, Field, Query, RowSet, RowSource, SearchedRows, SortKey};
 use crate::table::{Item, Remote, Row, Table, sort};
 use crate::triage::{AssessedFinding, Issue};
 use std::cmp::Reverse;
@@ -40,6 +40,16 @@ pub(crate) trait PaneItem: Stored {
 
     /// Whether an item is in the scope; nothing while the scope holds all of them.
     fn in_scope(_: &Scope) -> Option<InScope<Self>> {
+        None
+    }
+
+    /// Whether the rows must wait for columns that are built off the UI thread.
+    fn awaits_columns(_: &Model, _: &Arc<Table<Self>>) -> bool {
+        false
+    }
+
+    /// The rows of a clause that is searched off the UI thread.
+    fn searched(_: &Listed<'_, Self>, _: &Clause) -> Option<SearchedRows> {
         None
     }
 
@@ -176,15 +186,22 @@ impl PaneItem for Issue {
         (target.is_some() || scan.is_some()).then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
     }
 
+    fn awaits_columns(model: &Model, table: &Arc<Table<Self>>) -> bool {
+        model.awaits_columns(table)
+    }
+
+    fn searched(listed: &Listed<'_, Self>, clause: &Clause) -> Option<SearchedRows> {
+        if !Self::is_long(clause.field) || !listed.table.awaits(clause.field) {
+            return None;
+        }
+        let none = || RowSet::none(listed.table.len());
+        let known = listed.list_context.texts.of(listed.table, clause).cloned();
+        Some(known.unwrap_or_else(|| SearchedRows { found: none(), searched: none() }))
+    }
+
     fn take_rows(model: &mut Model, table: &Arc<Table<Self>>, rows: Vec<u32>) {
         let Lists { findings, finding_groups, .. } = &mut model.lists;
-        match finding_groups.by {
-            Some(by) => finding_groups.show(by, findings, (table, rows), &model.findings.triage.assessments),
-            None => {
-                findings.groups.disable();
-                findings.show(table, rows);
-            }
-        }
+        finding_groups.show(findings, (table, rows), &model.findings.triage.assessments);
     }
 }
 
@@ -249,6 +266,10 @@ impl Model {
     /// Ids of the rows that match a query, shown or not. Not for captures.
     pub(crate) fn ids_matching(&mut self, pane: Pane, query: &str) -> Result<BTreeSet<i64>, String> {
         let query = Query::parse(query, pane.kind()).map_err(|error| error.to_string())?;
+        if pane.query_pane() == Pane::Findings && !(self.has_columns_of(&query) && self.has_searched(&query)) {
+            self.findings.columns.asked = Some(query);
+            return Err("the findings are being searched for this query: try again in a moment".to_owned());
+        }
         let rows = self.query_list(pane, |evaluator, source| evaluator.matches(&query, source));
         let rows = rows.ok_or_else(|| format!("{} are still loading", pane.title()))?;
         Ok(registry!(of [

@@ -15,6 +15,7 @@ pub mod board;
 pub mod calls;
 pub mod captures;
 pub mod chosen;
+pub mod columns;
 pub mod decisions;
 pub mod derived;
 pub mod detail_delay;
@@ -44,6 +45,7 @@ pub mod tabs;
 pub mod texts;
 pub mod view_state;
 
+pub use columns::ColumnsState;
 pub use decisions::UNDOES;
 pub use detail_delay::DetailDelay;
 pub(crate) use lists::{PaneItem, Stored};
@@ -66,15 +68,14 @@ use crate::dashboard::base::{
 };
 use crate::dashboard::data::{
     AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures, ShownTexts, Tabs, Tally,
-    Triage,
+    TextSearch, Triage,
 };
 use crate::dashboard::forms::Form;
 use crate::dashboard::input::{Context, KeyChord, Keymap};
 use crate::dashboard::list::{CaptureExport, Lists, ReadCaptures};
 use crate::dashboard::text::Detail;
 use crate::oob::LoggerExpiry;
-use crate::table::Table;
-use crate::triage::{Issue, IssueId};
+use crate::triage::IssueId;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -138,8 +139,12 @@ pub struct FindingsState {
     pub board: Option<Board>,
     /// The long texts on the screen.
     pub(crate) shown: ShownTexts,
-    /// The rows whose long texts are being read.
-    pub(crate) reading: Option<Arc<Table<Issue>>>,
+    /// Columns that are being built.
+    pub columns: ColumnsState,
+    /// The long texts that queries search.
+    pub texts: TextSearch,
+    /// How many findings the filter has searched, and how many it searches, while that is not complete.
+    pub(crate) search_progress: Option<(usize, usize)>,
     /// Raised when it shows something else.
     pub(crate) board_revision: u64,
     /// The retest of this workspace has scans without a result.

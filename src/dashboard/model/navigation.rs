@@ -77,7 +77,7 @@ impl Model {
         self.lists.reports = lists.reports;
         self.lists.wordlists = lists.wordlists;
         self.lists.calls = lists.calls;
-        self.lists.finding_groups.by = lists.finding_groups.by;
+        self.lists.finding_groups.requested = lists.finding_groups.requested;
         self.lists.workspaces.selected = Some(workspace);
         self.load_tabs();
         self.overlay.modals.retain(|modal| !matches!(modal, Modal::Alerts(_)));

@@ -22,7 +22,11 @@ impl Model {
     /// Updates the rows of a list of a table.
     pub(crate) fn show_table<T: PaneItem>(&mut self) {
         let Some(table) = T::remote(&self.data).value().cloned() else { return };
-        if is_behind(T::list(&self.lists), &table) {
+        // Columns of other lists that changed are dropped.
+        self.with_cache(&table, |_, _, _| ());
+        let is_behind = T::list(&self.lists).shows(&table) && T::awaits_columns(self, &table);
+        T::list_mut(&mut self.lists).is_behind = is_behind;
+        if is_behind {
             return;
         }
         let in_scope = T::in_scope(&self.navigation.scope);
@@ -98,18 +102,25 @@ impl Model {
     pub(crate) fn wait_notice(&self) -> Option<&'static str> {
         match self.navigation.focus.pane {
             Pane::Captures => (self.lists.captures.pending() > 0).then_some(STILL_FILTERING_CAPTURES),
-            Pane::Findings => {
-                let table = self.data.findings.value()?;
-                is_behind(&self.lists.findings, table).then_some(STILL_FILTERING_FINDINGS)
-            }
+            Pane::Findings => self.findings_wait_notice(),
             _ => None,
         }
     }
 
-    /// The same for an action on the selected row: a capture is complete, a group of captures is not.
+    /// The same for the findings, whatever the focus is.
+    pub(crate) fn findings_wait_notice(&self) -> Option<&'static str> {
+        let is_partial = self.lists.findings.is_behind || self.search_progress().is_some();
+        is_partial.then_some(STILL_FILTERING_FINDINGS)
+    }
+
+    /// The same for an action on the selected row: a capture, or a finding that was found, is complete; a group is not.
     pub(crate) fn header_wait_notice(&self) -> Option<&'static str> {
-        let list = &self.lists.captures;
-        let is_single = self.navigation.focus.pane == Pane::Captures && list.groups.header(list.at).is_none();
+        let (captures, findings) = (&self.lists.captures, &self.lists.findings);
+        let is_single = match self.navigation.focus.pane {
+            Pane::Captures => captures.groups.header(captures.at).is_none(),
+            Pane::Findings => !findings.is_behind && findings.header.is_none() && findings.range_from.is_none(),
+            _ => false,
+        };
         self.wait_notice().filter(|_| !is_single)
     }
 
@@ -167,16 +178,6 @@ impl Model {
         *T::list_mut(&mut self.lists) = list;
         answer
     }
-}
-
-/// Whether the rows of a long table must wait for columns, which are built off the UI thread; until then the rows of the last
-/// filter remain.
-fn is_behind<T: Item>(list: &List<T>, table: &Arc<Table<T>>) -> bool {
-    if table.len() < T::MANY || !list.cache.is_of(table) {
-        return false;
-    }
-    let fields = query_of(&list.filter, T::KIND).fields().into_iter().chain(list.order.iter().map(|key| key.field));
-    fields.into_iter().any(|field| !T::is_long(field) && table.awaits(field))
 }
 
 /// The retained rows that the filter hides.

@@ -1,13 +1,13 @@
 //! The lists as sources of queries, with the fields that come from other lists.
 
 use crate::contract::{Capture, ScanId, Shared, TargetId};
-use crate::dashboard::data::{AlertState, Data, Payloads};
+use crate::dashboard::data::{AlertState, Data, Payloads, TextSearch};
 use crate::dashboard::list::AnyTable;
 use crate::dashboard::list::query_cache::any;
 use crate::dashboard::model::{Model, PaneItem};
 use crate::oob::source::is_own;
 use crate::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
-use crate::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
+use crate::query::{Clause, Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource, SearchedRows};
 use crate::table::{Item, OtherLists, Table};
 use crate::triage::{Assessment, FindingKey, TriageState};
 use std::any::Any;
@@ -24,6 +24,7 @@ pub struct ListContext<'a> {
     signals: &'a AlertState,
     own: &'a [Network],
     hosts: &'a TargetHosts,
+    pub(crate) texts: &'a TextSearch,
     clock_offset: Option<i64>,
 }
 
@@ -103,7 +104,13 @@ impl<T: PaneItem> RowSource for Listed<'_, T> {
     }
 
     fn ready(&self, field: Field) -> Option<&Column> {
-        self.table.column_now(field)
+        // Columns of many rows that need other lists are added when they were built.
+        let is_awaited = self.table.len() >= T::MANY && field.needs_others(T::KIND);
+        if is_awaited { Some(self.table.blank()) } else { self.table.column_now(field) }
+    }
+
+    fn searched(&self, clause: &Clause) -> Option<SearchedRows> {
+        T::searched(self, clause)
     }
 
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
@@ -144,6 +151,7 @@ impl Model {
             signals: &self.captures.signals,
             own: self.own_addresses(),
             hosts: &self.captures.oob.hosts,
+            texts: &self.findings.texts,
             clock_offset: self.connection.clock_offset,
         }
     }
@@ -166,18 +174,28 @@ impl Model {
         self.findings.triage.revision += 1;
     }
 
-    /// The lists that queries on a kind depend on.
-    pub(crate) fn others_of(&self, kind: QueryKind) -> Vec<AnyTable> {
+    /// The lists that queries on a kind depend on, each with the fields that need it.
+    pub(crate) fn others_of(&self, kind: QueryKind) -> Vec<(AnyTable, &'static [Field])> {
         let data = &self.data;
         match kind {
             QueryKind::Findings | QueryKind::Scans => {
                 let scans = if kind == QueryKind::Findings { any(data.scans.value()) } else { None };
-                vec![any(data.targets.value()), any(data.workspaces.value()), scans]
+                vec![
+                    // Bare words search the names of targets too.
+                    (any(data.targets.value()), &[Field::Text, Field::Target, Field::Workspace]),
+                    (any(data.workspaces.value()), &[Field::Workspace]),
+                    (scans, &[Field::Tool]),
+                ]
             }
-            QueryKind::Payloads => vec![Some(Arc::clone(&self.captures.payloads.hits) as Arc<dyn Any + Send + Sync>)],
-            QueryKind::Targets => {
-                vec![any(data.workspaces.value()), any(data.scans.value()), any(data.findings.value())]
+            QueryKind::Payloads => {
+                let hits = Some(Arc::clone(&self.captures.payloads.hits) as Arc<dyn Any + Send + Sync>);
+                vec![(hits, &[Field::Hits, Field::Delay, Field::Seen, Field::Is])]
             }
+            QueryKind::Targets => vec![
+                (any(data.workspaces.value()), &[Field::Workspace]),
+                (any(data.scans.value()), &[Field::Is]),
+                (any(data.findings.value()), &[Field::Risk, Field::Is]),
+            ],
             _ => Vec::new(),
         }
     }

@@ -204,5 +204,6 @@ impl Model {
             queries.iter().map(count).collect()
         });
         self.settings.tabs.counts = counts;
+        self.settings.tabs.partial = queries.iter().map(|query| !self.has_searched(query)).collect();
     }
 }

@@ -1,54 +1,101 @@
 //! The long texts of findings that queries search, or that the screen shows: they are in files, and are read off the UI
-//! thread. Of many findings, other columns that queries need are built there too.
+//! thread. Queries search them in chunks (`data/text_search.rs`).
 
-use crate::dashboard::base::{Effect, FindingUse, Pane, SearchedTexts, Tone};
+use crate::dashboard::base::{Effect, FindingUse, Pane, TextChunk, Tone};
 use crate::dashboard::model::review::facts::within_limit;
 use crate::dashboard::model::{LOOKED_AT, Model};
-use crate::query::{Field, QueryKind, query_of};
-use crate::table::Item;
+use crate::query::{Clause, Expr, Query, QueryKind, RowSet, query_of};
+use crate::table::Table;
 use crate::triage::listed_fields::is_long;
 use crate::triage::{Issue, IssueId, ListedFinding};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Model {
-    /// The fields of long texts that the filter, the order or a tab of the findings needs; of many findings, all fields.
-    pub(crate) fn searched_texts(&self) -> Vec<Field> {
-        let (list, tabs) = (&self.lists.findings, &self.settings.tabs.saved);
-        let queries = tabs.iter().map(|tab| tab.query.as_str()).chain([list.filter.as_str()]);
-        let mut fields: BTreeSet<Field> =
-            queries.flat_map(|query| query_of(query, QueryKind::Findings).fields()).collect();
-        fields.extend(list.order.iter().map(|key| key.field));
-        let are_many = self.data.findings.value().is_some_and(|table| table.len() >= Issue::MANY);
-        let is_own = |field: Field| !field.needs_others(QueryKind::Findings);
-        fields.into_iter().filter(|&field| is_long(field) || are_many && is_own(field)).collect()
-    }
-
-    /// Requests the texts that are searched and were not read yet.
-    pub(crate) fn read_texts(&mut self, effects: &mut Vec<Effect>) {
-        let Some(table) = self.data.findings.value() else { return };
-        if self.findings.reading.as_ref().is_some_and(|reading| Arc::ptr_eq(reading, table)) {
+    /// Requests the next chunk of long texts that a query searches: for the filter first, then for the tabs.
+    pub(super) fn search_texts(&mut self, queries: &[Query], effects: &mut Vec<Effect>) {
+        self.findings.search_progress = None;
+        let Some(table) = self.data.findings.value().cloned() else { return };
+        let all: Vec<&Clause> = queries.iter().flat_map(|query| text_clauses(query, &table)).collect();
+        if all.is_empty() && self.findings.texts.is_empty() {
             return;
         }
-        let table = Arc::clone(table);
-        let fields: Vec<Field> = self.searched_texts().into_iter().filter(|&field| table.awaits(field)).collect();
-        if !fields.is_empty() {
-            self.findings.reading = Some(Arc::clone(&table));
-            if fields.iter().any(|&field| is_long(field)) {
-                self.notify(Tone::Plain, "searching the texts of the findings");
+        self.findings.texts.follow(&table);
+        self.findings.texts.want(&all);
+        let of_list = query_of(&self.lists.findings.filter, QueryKind::Findings);
+        for query in queries {
+            let clauses = text_clauses(query, &table);
+            if clauses.is_empty() {
+                continue;
             }
-            effects.push(Effect::ReadTexts(SearchedTexts { table, fields }));
+            let rows = self.candidates(&table, query, &clauses);
+            let texts = &self.findings.texts;
+            let (searched, total) = (texts.searched(&clauses, &rows), rows.count());
+            if searched == total {
+                continue;
+            }
+            if *query == of_list {
+                self.findings.search_progress = Some((searched, total));
+            }
+            if texts.is_searching {
+                return;
+            }
+            let list = &self.lists.findings;
+            let own = list.cache.present_order().filter(|_| !list.order.is_empty());
+            let order = own.map_or_else(|| table.order(list.sort), |order| order.as_slice());
+            if let Some(chunk) = texts.next_chunk(&clauses, &rows, order) {
+                self.findings.texts.is_searching = true;
+                effects.push(Effect::SearchTexts(chunk));
+            }
+            return;
         }
     }
 
-    /// The texts of these fields were read.
-    pub(crate) fn handle_texts_read(&mut self, SearchedTexts { table, fields }: &SearchedTexts) {
-        self.findings.reading = None;
-        if self.data.findings.value().is_some_and(|now| Arc::ptr_eq(now, table)) {
-            self.lists.findings.cache.forget_fields(fields);
-            self.show_rows(Pane::Findings);
-            self.count_tabs();
+    /// The rows that a query can match whatever its clauses of long texts say.
+    fn candidates(&mut self, table: &Arc<Table<Issue>>, query: &Query, clauses: &[&Clause]) -> RowSet {
+        let target = self.navigation.scope.target;
+        self.with_cache(table, |model, _, cache| {
+            let source = model.listed(table);
+            let mut rows = match target {
+                Some(target) => {
+                    let mut rows = RowSet::none(table.len());
+                    let of = table.of_target(target).map(|of| of.positions.as_slice()).unwrap_or_default();
+                    of.iter().for_each(|&at| rows.set(at as usize));
+                    rows
+                }
+                None => RowSet::all(table.len()),
+            };
+            let is_text = |part: &&Expr| part.clauses().iter().any(|clause| clauses.contains(clause));
+            let parts = query.parts().iter().filter(|part| !is_text(part));
+            parts.for_each(|part| rows.and(&cache.evaluator().rows(part, &source)));
+            rows
+        })
+    }
+
+    /// Whether the long texts of a query were searched.
+    pub(crate) fn has_searched(&mut self, query: &Query) -> bool {
+        let Some(table) = self.data.findings.value().cloned() else { return true };
+        let clauses = text_clauses(query, &table);
+        if clauses.is_empty() {
+            return true;
         }
+        let rows = self.candidates(&table, query, &clauses);
+        self.findings.texts.searched(&clauses, &rows) == rows.count()
+    }
+
+    /// How many findings the filter has searched, and how many it searches, while that is not complete.
+    pub(crate) fn search_progress(&self) -> Option<(usize, usize)> {
+        self.findings.search_progress
+    }
+
+    /// A chunk of long texts was searched.
+    pub(crate) fn handle_texts_searched(&mut self, chunk: &TextChunk, found: Option<Vec<RowSet>>) {
+        self.findings.texts.is_searching = false;
+        let found = found.unwrap_or_else(|| {
+            self.notify(Tone::Bad, "texts of findings not searched: details are in the log");
+            vec![RowSet::none(chunk.rows.len()); chunk.clauses.len()]
+        });
+        self.findings.texts.take(chunk, &found);
+        self.show_searched_findings();
     }
 
     /// Requests the texts of findings that are in files. If there are any, the action continues when they were read.
@@ -104,6 +151,12 @@ impl Model {
         });
         shown
     }
+}
+
+/// The clauses of a query whose texts are searched in chunks.
+fn text_clauses<'a>(query: &'a Query, table: &Table<Issue>) -> Vec<&'a Clause> {
+    let clauses = query.root().clauses().into_iter();
+    clauses.filter(|clause| is_long(clause.field) && table.awaits(clause.field)).collect()
 }
 
 /// The findings whose evidence is compared.

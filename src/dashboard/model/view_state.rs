@@ -51,7 +51,7 @@ impl Model {
             pane: self.navigation.focus.pane.title().to_owned(),
             zoomed: self.navigation.focus.zoomed,
             tab,
-            group_by: self.lists.finding_groups.by,
+            group_by: self.lists.finding_groups.requested,
             lists: BTreeMap::new(),
         };
         for pane in panes() {
@@ -73,7 +73,7 @@ impl Model {
         if let Some(at) = self.settings.tabs.saved.iter().position(|saved| saved.name == view.tab) {
             self.settings.tabs.at = at;
         }
-        self.lists.finding_groups.by = view.group_by;
+        self.lists.finding_groups.requested = view.group_by;
         for pane in panes() {
             let Some(list) = view.lists.get(pane.title()) else { continue };
             if Query::parse(&list.filter, pane.kind()).is_ok() {

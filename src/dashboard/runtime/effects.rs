@@ -2,10 +2,11 @@
 
 use crate::client::{Problem, on_list_thread};
 use crate::dashboard::base::{
-    Call, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, SearchedTexts, Signal, Ticket,
+    Call, ColumnRequest, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, Signal, Ticket,
 };
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
+use crate::dashboard::list::BuiltColumns;
 use crate::dashboard::runtime::event_loop::EventLoop;
 use crate::dashboard::runtime::signals::stop_until_continued;
 use crate::dashboard::runtime::{
@@ -76,12 +77,15 @@ impl EventLoop {
                 // `None` means that the work panicked: show no rows, but let later updates continue.
                 Msg::Correlated(generation, Box::new(correlated.unwrap_or_default()))
             }),
-            Effect::ReadTexts(texts) => self.spawn(async move {
-                let SearchedTexts { table, fields } = texts.clone();
-                let read = move || fields.iter().for_each(|&field| _ = table.column(field));
-                // The task fails only with a panic or at the end; then the rows remain without these texts.
-                _ = tokio::task::spawn_blocking(read).await;
-                Msg::TextsRead(texts)
+            Effect::BuildColumns(request) => self.spawn(async move {
+                let failed = BuiltColumns::none(ColumnRequest::clone(&request));
+                // The task fails only with a panic or at the end; then the rows remain those of the last filter.
+                let built = tokio::task::spawn_blocking(move || BuiltColumns::of(*request)).await;
+                Msg::ColumnsBuilt(Box::new(built.unwrap_or(failed)))
+            }),
+            Effect::SearchTexts(chunk) => self.spawn(async move {
+                let searched = chunk.clone();
+                Msg::TextsSearched(chunk, tokio::task::spawn_blocking(move || searched.search()).await.ok())
             }),
             Effect::ReadFindings(purpose, findings) => self.spawn(async move {
                 let read = move |finding: Arc<ListedFinding>| {

@@ -23,6 +23,7 @@ use crate::dashboard::core::Msg;
 use crate::dashboard::core::draw::frames::TestFrames;
 pub(crate) use crate::dashboard::core::update::update;
 use crate::dashboard::data::{OobNews, RecordedCalls, TriageNews};
+use crate::dashboard::list::BuiltColumns;
 pub(crate) use crate::dashboard::model::Modal;
 use crate::dashboard::model::Model;
 pub(crate) use crate::oob::{ArchivedCapture, Hits, Token};
@@ -33,6 +34,8 @@ use crate::triage::ListedFinding;
 pub(crate) struct TestDashboard {
     pub model: Model,
     pub at: Duration,
+    /// A test builds columns and searches texts by itself.
+    pub holds_work: bool,
     frames: TestFrames,
 }
 
@@ -45,7 +48,8 @@ impl TestDashboard {
     pub fn blank(columns: u16, rows: u16) -> Self {
         let session =
             Session { name: "local".into(), base_url: "http://127.0.0.1:8765/api/v2".into(), ..Session::default() };
-        Self { model: Model::new(session, Size { columns, rows }), at: Duration::ZERO, frames: TestFrames::default() }
+        let model = Model::new(session, Size { columns, rows });
+        Self { model, at: Duration::ZERO, holds_work: false, frames: TestFrames::default() }
     }
 
     /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 wordlists.
@@ -126,6 +130,16 @@ impl TestDashboard {
                 let correlated = Box::new(crate::triage::correlate(&input));
                 effects.extend(update(&mut self.model, now, Msg::Correlated(generation, correlated)));
             }
+        }
+        // Columns are built and texts are searched at once, unless a test does it.
+        let is_work = |effect: &Effect| matches!(effect, Effect::BuildColumns(_) | Effect::SearchTexts(_));
+        while let Some(at) = effects.iter().position(is_work).filter(|_| !self.holds_work) {
+            let msg = match effects.remove(at) {
+                Effect::BuildColumns(request) => Msg::ColumnsBuilt(Box::new(BuiltColumns::of(*request))),
+                Effect::SearchTexts(chunk) => Msg::TextsSearched(chunk.clone(), Some(chunk.search())),
+                other => panic!("{other:?}"),
+            };
+            effects.extend(update(&mut self.model, now, msg));
         }
         // Random numbers are counted up, so that tests know the tokens.
         while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::DrawPayloadNumbers(_))) {

@@ -13,9 +13,9 @@ use crate::dashboard::list::FindingGroupBy;
 use crate::dashboard::model::{DecideMenu, MenuChoice, Modal, Review};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
 use crate::dashboard::ui::{Cx, Hint, draw_line, format, hint_line, indented, key, numbered};
+use crate::query::{Column, Field, Flag, Values};
 use crate::triage::Issue;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
-use std::sync::Arc;
 
 pub(crate) fn draw_footer(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
@@ -149,12 +149,17 @@ fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
             model.selected_item::<ApiCall>().is_none_or(|call| call.end.is_some())
         }
         (Pane::Findings, Action::Item(ItemAction::Delete)) => {
-            let (marks, issues) = (&model.lists.findings.marks, model.data.findings.value());
-            let marked = || marks.iter().filter_map(|id| issues?.get(*id));
-            let is_manual = |issue: &Arc<Issue>| issue.manual.is_some();
-            match marks.is_empty() {
-                true => !model.selected_item::<Issue>().is_some_and(is_manual),
-                false => !marked().any(is_manual),
+            let marks = &model.lists.findings.marks;
+            match model.data.findings.value().filter(|_| !marks.is_empty()) {
+                None => model.selected_item::<Issue>().is_none_or(|issue| issue.manual.is_none()),
+                // Read from the column: this is drawn in every frame, and all findings can be marked.
+                Some(table) => {
+                    let Some(Column { values: Values::Flags(flags), cells }) = table.column(Field::Is) else {
+                        return true;
+                    };
+                    let is_manual: Vec<bool> = flags.iter().map(|bits| bits & Flag::Manual.bit() != 0).collect();
+                    !(is_manual.contains(&true) && marks.rows().any(|row| cells.row(row).any(|flags| is_manual[flags])))
+                }
             }
         }
         _ => false,

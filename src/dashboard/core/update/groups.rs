@@ -58,9 +58,10 @@ fn group_captures(model: &mut Model, by: Option<CaptureGroupBy>) {
 /// Groups or ungroups the findings. The cursor stays on its finding, or moves to its group header; from a group header it
 /// follows the first row of the group.
 pub(crate) fn group(model: &mut Model, by: Option<FindingGroupBy>) {
-    model.lists.finding_groups.by = by;
-    let Some(table) = model.data.findings.value() else { return };
-    model.lists.findings.leave_header(table);
+    model.lists.finding_groups.requested = by;
+    if model.data.findings.value().is_none() {
+        return;
+    }
     model.navigation.focus.pane = Pane::Findings;
     model.navigation.focus.in_detail = false;
     model.show_rows(Pane::Findings);

@@ -103,7 +103,8 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::ServiceStarted(result) => actions::handle_service_started(model, result),
         Msg::ServiceMoved(base_url) => actions::handle_service_moved(model, base_url),
         Msg::Correlated(generation, correlated) => model.handle_correlated(generation, *correlated),
-        Msg::TextsRead(read) => model.handle_texts_read(&read),
+        Msg::ColumnsBuilt(built) => model.handle_columns_built(*built),
+        Msg::TextsSearched(chunk, found) => model.handle_texts_searched(&chunk, found),
         Msg::Calls(recorded) => crate::dashboard::activity::keys::handle_calls(model, *recorded),
         Msg::Triage(news) => model.handle_triage(news),
         Msg::Oob(news) => model.handle_oob(news, &mut effects),
@@ -132,7 +133,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.see_finding(&mut effects);
     model.correlate(&mut effects);
     model.end_count_since();
-    model.read_texts(&mut effects);
+    model.prepare_queries(&mut effects);
     model.remember_looked(workspace, &mut effects);
     model.read_shown_findings(&mut effects);
     model.read_shown_captures(&mut effects);

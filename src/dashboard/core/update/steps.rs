@@ -223,18 +223,12 @@ fn mark_all(model: &mut Model) {
         return model.notify(Tone::Plain, why);
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
-    let rows = cursor.len();
-    if rows == 0 {
+    if cursor.is_empty() {
         let has_filter = !cursor.filter().0.is_empty();
         drop(cursor);
         return notify_no_rows(model, has_filter);
     }
-    let all = (0..rows).all(|at| cursor.is_marked(at));
-    if all {
-        cursor.clear_marks();
-    } else {
-        (0..rows).for_each(|at| cursor.mark(at, true));
-    }
+    cursor.mark_all();
 }
 
 fn notify_no_rows(model: &mut Model, has_filter: bool) {

@@ -306,7 +306,7 @@ impl Model {
     fn use_marks(&mut self, batch: EventId, ids: &[IssueId]) {
         let list = &mut self.lists.findings;
         list.range_from = None;
-        let used: Vec<IssueId> = ids.iter().copied().filter(|id| list.marks.remove(id)).collect();
+        let used: Vec<IssueId> = ids.iter().copied().filter(|&id| list.marks.remove(id)).collect();
         if !used.is_empty() {
             self.findings.triage.used_marks.insert(batch, used);
         }
@@ -319,10 +319,11 @@ impl Model {
         }
         let decided: HashSet<IssueId> = ids.iter().copied().collect();
         if self.navigation.focus.in_detail {
-            return self.lists.board.marks.retain(|id| !decided.contains(id));
+            return self.lists.board.marks.retain(|id| !decided.contains(&id));
         }
         let [_, hidden] = self.chosen(Pane::Board).issues();
-        self.lists.board.marks = hidden.into_iter().filter(|id| !decided.contains(id)).collect();
+        let hidden: HashSet<IssueId> = hidden.into_iter().collect();
+        self.lists.board.marks.retain(|id| hidden.contains(&id) && !decided.contains(&id));
     }
 }
 

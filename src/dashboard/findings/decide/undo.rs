@@ -46,9 +46,9 @@ impl Model {
         self.notify(Tone::Good, format!("{done}: {what}"));
         let marks = self.findings.triage.used_marks.get(&batch).cloned().unwrap_or_default();
         let list = &mut self.lists.findings;
-        match undo {
-            true => list.marks.extend(marks),
-            false => marks.iter().for_each(|id| _ = list.marks.remove(id)),
+        match self.data.findings.value().filter(|_| undo) {
+            Some(table) => list.marks.extend(table, marks),
+            None => marks.into_iter().for_each(|id| _ = list.marks.remove(id)),
         }
         match self.card_of(batch) {
             Some(card) => self.go_to_card(card, effects),

@@ -201,7 +201,9 @@ pub(crate) fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, &'a str) {
     let tabs = &cx.model.settings.tabs;
     let chosen = tabs.chosen(&cx.model.lists.findings.filter);
     let title = |(at, saved): (usize, &Saved)| {
-        let count = tabs.counts.get(at).map(|count| format!(" {}", format::count(*count as i64)));
+        // `12+` while the long texts of its query are being searched.
+        let more = if tabs.partial.get(at) == Some(&true) { "+" } else { "" };
+        let count = tabs.counts.get(at).map(|count| format!(" {}{more}", format::count(*count as i64)));
         format!("{}{}", text::clean(&saved.name), count.unwrap_or_default())
     };
     let titles: Vec<String> = tabs.saved.iter().enumerate().map(title).collect();

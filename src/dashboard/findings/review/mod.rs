@@ -10,7 +10,7 @@ mod tests;
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Focus, Pane, Tab, Tone};
 use crate::dashboard::input::{Action, Context, MoveAction, ReviewAction};
-use crate::dashboard::list::{FindingGroupBy, GroupKeys};
+use crate::dashboard::list::FindingGroupBy;
 use crate::dashboard::model::review::open::{close, pause};
 use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, ReviewedList, TABS, UNDOES};
 use crate::dashboard::prompts::{Prompt, Then};
@@ -48,6 +48,9 @@ pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &m
 fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.reviewing().is_some() {
         return model.notify(Tone::Plain, "the review is already open");
+    }
+    if let Some(why) = model.findings_wait_notice() {
+        return model.notify(Tone::Plain, why);
     }
     let marked = model.lists.count_marks(Pane::Findings) > 0 || model.lists.findings.range_from.is_some();
     let paused = model.findings.review.take().or_else(|| saved(model).map(Box::new));
@@ -139,7 +142,10 @@ fn replace_prompt(model: &Model, review: &Review, ids: Vec<IssueId>, chosen: &st
 
 /// Starts a review of these findings, which replaces a paused one.
 pub(crate) fn start(model: &mut Model, ids: Vec<IssueId>, effects: &mut Vec<Effect>) {
-    let cards = Cards { list: Some(listed(model)), ..cards(model, ids) };
+    let Some(made) = cards(model, ids) else {
+        return model.notify(Tone::Plain, "findings are still being grouped: try again in a moment");
+    };
+    let cards = Cards { list: Some(listed(model)), ..made };
     if cards.cards.is_empty() {
         return model.notify(Tone::Plain, "no findings to review");
     }
@@ -169,12 +175,13 @@ fn saved(model: &Model) -> Option<Review> {
     Review::restored(model.setting(CARDS, workspace)?, model.setting(PROGRESS, workspace)?)
 }
 
-/// These findings as cards: a card for each group, for each class while there are no groups.
-fn cards(model: &Model, ids: Vec<IssueId>) -> Cards {
+/// These findings as cards: a card for each group, for each class while there are no groups. None until the groups of many
+/// findings are built.
+fn cards(model: &mut Model, ids: Vec<IssueId>) -> Option<Cards> {
     let begun = model.now.wall.as_second();
-    let Some(table) = &model.data.findings.value().cloned() else { return Cards::default() };
+    let Some(table) = &model.data.findings.value().cloned() else { return Some(Cards::default()) };
     let by = model.lists.finding_groups.by.unwrap_or(FindingGroupBy::Class);
-    let keys = GroupKeys::of(by, table);
+    let keys = model.groups_of(by, table)?;
     let mut cards: Vec<Card> = Vec::new();
     let mut card_of: HashMap<u32, usize> = HashMap::new();
     for (id, position) in ids.into_iter().filter_map(|id| Some((id, table.position(id)?))) {
@@ -197,7 +204,7 @@ fn cards(model: &Model, ids: Vec<IssueId>) -> Cards {
             };
         }
     }
-    Cards { begun, list: None, cards }
+    Some(Cards { begun, list: None, cards })
 }
 
 fn open(model: &mut Model) {

@@ -10,51 +10,13 @@ pub mod keys;
 
 use crate::contract::Risk;
 use crate::dashboard::list::{Group, List};
-use crate::table::Table;
+use crate::table::{Item, Table};
 use crate::triage::{Assessment, Issue, Presence};
-use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+pub use crate::dashboard::base::FindingGroupBy;
 pub use crate::dashboard::list::finding_groups::keys::{GroupKeys, GroupName, belongs, group_id};
-
-/// The attribute that the findings of a group have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FindingGroupBy {
-    Class,
-    Target,
-    Cve,
-    Cwe,
-    Owasp,
-    Port,
-}
-
-impl FindingGroupBy {
-    /// Head of its column, name of one group, and of the group without a value.
-    fn words(self) -> [&'static str; 3] {
-        match self {
-            Self::Class => ["CLASS", "class", "no class"],
-            Self::Target => ["TARGET", "target", "no target"],
-            Self::Cve => ["CVE", "CVE", "no CVE"],
-            Self::Cwe => ["CWE", "CWE", "no CWE"],
-            Self::Owasp => ["OWASP", "OWASP", "no OWASP category"],
-            Self::Port => ["PORT", "port", "no port"],
-        }
-    }
-
-    pub fn head(self) -> &'static str {
-        self.words()[0]
-    }
-
-    pub fn word(self) -> &'static str {
-        self.words()[1]
-    }
-
-    pub fn none(self) -> &'static str {
-        self.words()[2]
-    }
-}
 
 /// The shown findings of a group, summarised for its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +35,9 @@ pub struct GroupSummary {
 /// Grouping of the findings, if `by` is set.
 #[derive(Clone, Debug, Default)]
 pub struct FindingGroups {
+    /// The grouping that the user chose. Groups of many findings are built off the UI thread; until then the rows remain.
+    pub requested: Option<FindingGroupBy>,
+    /// The grouping of the rows.
     pub by: Option<FindingGroupBy>,
     keys: Option<Arc<GroupKeys>>,
     /// By the number of the group.
@@ -88,17 +53,39 @@ impl FindingGroups {
         self.summaries.get(group.number as usize).copied().unwrap_or_default()
     }
 
-    /// Shows rows in groups.
+    /// The groups of a table. Those of many findings are `None` until they are [taken](Self::take).
+    pub(crate) fn keys(&mut self, by: FindingGroupBy, table: &Arc<Table<Issue>>) -> Option<Arc<GroupKeys>> {
+        if !self.has_keys(by, table) && table.len() < Issue::MANY {
+            self.keys = Some(Arc::new(GroupKeys::of(by, table)));
+        }
+        self.keys.clone().filter(|keys| keys.fits(by, table))
+    }
+
+    /// Whether the groups of a table are built.
+    pub(crate) fn has_keys(&self, by: FindingGroupBy, table: &Arc<Table<Issue>>) -> bool {
+        self.keys.as_ref().is_some_and(|keys| keys.fits(by, table))
+    }
+
+    /// Takes groups that were built.
+    pub(crate) fn take(&mut self, keys: Arc<GroupKeys>) {
+        self.keys = Some(keys);
+    }
+
+    /// Shows rows in the requested groups.
     pub(crate) fn show(
         &mut self,
-        by: FindingGroupBy,
         list: &mut List<Issue>,
         (table, rows): (&Arc<Table<Issue>>, Vec<u32>),
         assessments: &[Arc<Assessment>],
     ) {
-        let keys = match self.keys.take() {
-            Some(keys) if keys.fits(by, table) => keys,
-            _ => Arc::new(GroupKeys::of(by, table)),
+        let keys = self.requested.and_then(|by| self.keys(by, table));
+        let by = self.requested.filter(|_| keys.is_some());
+        if std::mem::replace(&mut self.by, by) != by && list.shows(table) {
+            list.leave_header(table);
+        }
+        let Some(keys) = keys else {
+            list.groups.disable();
+            return list.show(table, rows);
         };
         if !list.groups.is_on() {
             list.groups.enable(false, 1);
@@ -118,7 +105,6 @@ impl FindingGroups {
                 (Reverse((risk, group.rows.len())), group.number)
             });
         }
-        self.keys = Some(keys);
         list.settle(table);
     }
 

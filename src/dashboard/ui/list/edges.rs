@@ -63,10 +63,20 @@ pub(super) fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Spa
         let (number, separator) = (format::thousands(unread as u64), cx.theme.glyphs.separator);
         parts.push(Span::styled(format!("{number} not loaded {separator} scan:N loads a scan"), cx.theme.warn()));
     }
+    if let Some(progress) = search_progress(cx, pane.pane) {
+        parts.push(Span::styled(progress, cx.theme.warn()));
+    }
     if let Some(items) = pane.pane.list_kind().and_then(|list| cx.model.data.unreadable.get(&list)) {
         parts.push(Span::styled(format!("{} not readable", format::plural(items.len(), "item")), cx.theme.warn()));
     }
     parts
+}
+
+/// `texts: 40,000 of 100,000 searched`, while the filter searches long texts.
+pub(super) fn search_progress(cx: &Cx<'_>, pane: Pane) -> Option<String> {
+    let (searched, total) = cx.model.search_progress().filter(|_| pane == Pane::Findings)?;
+    let number = |count: usize| format::thousands(count as u64);
+    Some(format!("texts: {} of {} searched", number(searched), number(total)))
 }
 
 /// The columns of all warnings.

@@ -405,6 +405,9 @@ fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) 
         ListState::Loading => vec![words("loading", theme.dim())],
         ListState::Failed(problem) => problem_lines(cx, problem),
         ListState::Loaded | ListState::Stale(..) if pane.total == 0 => plain(&pane.invitation, theme.text()),
+        ListState::Loaded | ListState::Stale(..) if edges::search_progress(cx, pane.pane).is_some() => {
+            vec![words("no matches yet: the search continues", theme.dim())]
+        }
         ListState::Loaded | ListState::Stale(..) => {
             let back = key(cx, Context::Lists, Action::List(ListAction::TakeBack));
             let hidden = format!("no matches: {} hidden", format::plural(pane.total, "row"));

@@ -1,0 +1,96 @@
+//! Findings with everything that their columns need, so that columns are built without the state of the dashboard.
+
+use std::sync::Arc;
+
+use super::state::TriageState;
+use super::{AssessedFinding, Assessment, Issue};
+use crate::contract::{Scan, ScanId, Shared, Target, TargetId, Workspace};
+use crate::finding::FindingKey;
+use crate::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
+use crate::table::{OtherLists, Row, Table};
+
+/// The inputs of the columns of findings. All of them are shared.
+#[derive(Clone, Debug, Default)]
+pub struct FindingColumns {
+    /// The findings.
+    pub issues: Arc<Table<Issue>>,
+    /// Their assessments, by position.
+    pub assessments: Arc<Vec<Arc<Assessment>>>,
+    /// Decisions, for notes.
+    pub state: TriageState,
+    /// Targets.
+    pub targets: Arc<Table<Target>>,
+    /// Workspaces.
+    pub workspaces: Arc<Table<Workspace>>,
+    /// Scans.
+    pub scans: Arc<Table<Scan>>,
+}
+
+impl FindingColumns {
+    /// Whether the column of a field that was built from these inputs is that of the other inputs.
+    pub fn is_current(&self, field: Field, now: &Self) -> bool {
+        if !Arc::ptr_eq(&self.issues, &now.issues) {
+            return false;
+        }
+        let has_targets = Arc::ptr_eq(&self.targets, &now.targets);
+        match field {
+            Field::Target => has_targets,
+            Field::Workspace => has_targets && Arc::ptr_eq(&self.workspaces, &now.workspaces),
+            Field::Tool => Arc::ptr_eq(&self.scans, &now.scans),
+            field if field.is_of_decision() => {
+                Arc::ptr_eq(&self.assessments, &now.assessments) && self.state.clock() == now.state.clock()
+            }
+            _ => true,
+        }
+    }
+}
+
+impl RowSource for FindingColumns {
+    fn kind(&self) -> QueryKind {
+        QueryKind::Findings
+    }
+
+    fn len(&self) -> usize {
+        self.issues.len()
+    }
+
+    fn ready(&self, field: Field) -> Option<&Column> {
+        self.issues.column(field)
+    }
+
+    fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
+        let issue = &self.issues.items()[row];
+        match self.assessments.get(row) {
+            Some(assessment) => AssessedFinding { issue, assessment }.write_field(field, self, to),
+            None => issue.write_field(field, self, to),
+        }
+    }
+
+    fn with_text(&self, text: &str) -> RowSet {
+        self.issues.with_text(text, &[])
+    }
+
+    /// Columns have no ages.
+    fn now(&self) -> i64 {
+        0
+    }
+}
+
+impl OtherLists for FindingColumns {
+    fn target_name(&self, target: TargetId) -> Option<&Shared> {
+        self.targets.get(target).map(|target| &target.name)
+    }
+
+    fn workspace_name(&self, target: TargetId) -> Option<&Shared> {
+        let workspace = self.targets.get(target)?.workspace_id;
+        self.workspaces.get(workspace).map(|workspace| &workspace.name)
+    }
+
+    fn tool(&self, scan: ScanId) -> Option<i64> {
+        self.scans.get(scan).map(|scan| scan.tool_id)
+    }
+
+    fn notes(&self, key: FindingKey) -> Vec<&Shared> {
+        self.state.finding_state(key).map(|finding_state| finding_state.noted().collect()).unwrap_or_default()
+    }
+}
