@@ -134,7 +134,11 @@ fn poller_waits_for_archive_until_it_fails() {
     app.send(Msg::Oob(OobNews::Recalled(Box::new(recalled))));
     assert_eq!(app.model.plan().archived, ArchivedCaptures::Newest(newest));
     assert_eq!(app.shown(Pane::Captures), [-5, 1, 2, 3]);
-    assert!(app.model.data.captures.older);
+    app.keys("5 z");
+    let frame = app.frame().join("\n");
+    let day = app.model.data.captures.rows[0].capture.request_date.unwrap().0.strftime("%Y-%m-%d");
+    let listed = format!("older captures not loaded · scandeck captures list --query 'time<={day}'");
+    assert!(frame.contains(&listed), "{frame}");
     app.send(Msg::Oob(OobNews::Failed(Arc::new(Problem::local("the disk is full")))));
     assert_eq!(
         (app.model.plan().archived, &app.model.captures.oob.archive),

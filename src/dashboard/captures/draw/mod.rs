@@ -124,12 +124,11 @@ fn about(cx: &Cx<'_>) -> String {
         None => stream.rows.len(),
     };
     let separator = cx.theme.glyphs.separator;
-    let older = if stream.older || stream.dropped > 0 { ", older captures in the archive" } else { "" };
     let waiting = match model.payloads_waiting() {
         0 => String::new(),
         waiting => format!(" {separator} {} waiting", format::plural(waiting, "payload")),
     };
-    format!("{of} {separator} {}{older}{waiting}", format::plural(count, "capture"))
+    format!("{of} {separator} {}{waiting}", format::plural(count, "capture"))
 }
 
 /// The text of an empty list, with the networks from which the loggers can be reached.
@@ -152,7 +151,7 @@ fn invitation(cx: &Cx<'_>) -> String {
     format!("no captures yet · {out} shows the logger URLs{reached}\n{HTTP_ONLY}")
 }
 
-/// `following`, `paused`, `▼ 37 new`; before it the progress of the filter, or the number of captures not loaded.
+/// `following`, `paused`, `▼ 37 new`; before it the progress of the filter.
 fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     let (theme, list) = (cx.theme, &cx.model.lists.captures);
     let mut line = Line::default();
@@ -162,8 +161,6 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
         let searched = format::thousands(held.saturating_sub(list.pending()) as u64);
         let held = format::thousands(held as u64);
         line.push_span(Span::styled(format!("filter: {searched} of {held} captures checked  "), theme.warn()));
-    } else if stream.dropped > 0 {
-        line.push_span(Span::styled(format!("{} older not loaded  ", format::thousands(stream.dropped)), theme.dim()));
     }
     line.extend(rate(cx));
     line.push_span(match (list.below(), list.paused, list.follow) {

@@ -58,6 +58,12 @@ pub(super) fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Spa
         let note = format!("{number} not archived {separator} {}", text::clean(backlog.problem.brief()));
         parts.push(Span::styled(note, cx.theme.warn()));
     }
+    if let Some(older) = unloaded_captures(cx).filter(|_| pane.pane == Pane::Captures) {
+        let query = older_query(cx).map(|query| format!("{older} {} {query}", cx.theme.glyphs.separator));
+        // The query is shown where there is room beside the note, which is why it does not count as needed width.
+        let with_query = query.filter(|query| room < usize::MAX && text::width(query) < room);
+        parts.push(Span::styled(with_query.unwrap_or(older), cx.theme.warn()));
+    }
     let unread = cx.model.data.unread_scans.findings;
     if pane.pane == Pane::Findings && unread > 0 {
         let (number, separator) = (format::thousands(unread as u64), cx.theme.glyphs.separator);
@@ -70,6 +76,23 @@ pub(super) fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Spa
         parts.push(Span::styled(format!("{} not readable", format::plural(items.len(), "item")), cx.theme.warn()));
     }
     parts
+}
+
+/// `12,000 older not loaded`: captures that only the archive has. Their number is unknown at the start.
+fn unloaded_captures(cx: &Cx<'_>) -> Option<String> {
+    let stream = &cx.model.data.captures;
+    match (stream.older, stream.dropped) {
+        (true, _) => Some("older captures not loaded".to_owned()),
+        (false, 0) => None,
+        (false, dropped) => Some(format!("{} older not loaded", format::thousands(dropped))),
+    }
+}
+
+/// The command that lists the captures that are not loaded.
+fn older_query(cx: &Cx<'_>) -> Option<String> {
+    let oldest = cx.model.data.captures.rows.front()?.capture.request_date?;
+    let day = oldest.0.strftime("%Y-%m-%d");
+    Some(format!("scandeck captures list --query 'time<={day}'"))
 }
 
 /// `texts: 40,000 of 100,000 searched`, while the filter searches long texts.
