@@ -1,7 +1,7 @@
-//! Configuration: flags, environment, file and choice of the first start, checked once.
+//! Configuration: flags, environment, file and choice made on first start, checked once.
 //!
 //! ```text
-//!   flags > environment > profile of config.toml > choice of the first start  ─► Config ─► base URL, key, settings
+//!   flags > environment > profile of config.toml > choice made on first start  ─► Config ─► base URL, key, settings
 //! ```
 //!
 //! A profile named by `--profile` is part of the command line, so it precedes the environment.
@@ -48,7 +48,7 @@ pub struct Flags {
     /// Workspace to open, by name or id
     #[arg(long, value_name = "NAME|ID")]
     pub workspace: Option<String>,
-    /// Turn off every action that changes the service
+    /// Turn off every action that changes the service, and new payloads
     #[arg(long)]
     pub read_only: bool,
     /// Allow plain http to other machines; sends the key in clear text

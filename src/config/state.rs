@@ -1,7 +1,7 @@
 //! The state directory, `$XDG_STATE_HOME/scandeck` (0700): data that the program stores itself.
 //!
 //! ```text
-//!   connection.toml   choice of the first start          key        API key typed there (0600)
+//!   connection.toml   choice made on first start          key        API key typed there (0600)
 //!   dashboard.log     errors                             service/   data directory of the local service
 //!   background        of the terminal, light or dark
 //!   of/local, of/profile-NAME, of/at-URL                 data about one service: decisions, captures, cache
@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::ConfigError;
 
-/// The choice of the first start.
+/// The choice made on first start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "service", rename_all = "lowercase")]
 pub enum FirstStartChoice {
@@ -114,7 +114,7 @@ impl StateDir {
             .map_err(|error| ConfigError::io("create", &self.0, &error))
     }
 
-    /// The choice of the first start.
+    /// The choice made on first start.
     ///
     /// # Errors
     /// When the file exists but is unreadable.
@@ -126,12 +126,12 @@ impl StateDir {
             Err(error) => return Err(ConfigError::io("read", &path, &error)),
         };
         toml::from_str(&text).map(Some).map_err(|_| {
-            let message = format!("cannot read the choice of the first start in {}", path.display());
+            let message = format!("cannot read the choice made on first start in {}", path.display());
             ConfigError::new(message, "delete the file to choose again")
         })
     }
 
-    /// Stores the choice of the first start, with the key that was typed.
+    /// Stores the choice made on first start, with the key that was typed.
     ///
     /// # Errors
     /// When a file cannot be written.

@@ -13,6 +13,11 @@ use crate::triage::{Change, Decision, Event, Reason, Verdict};
 pub(super) fn write(export: &Export<'_>) -> String {
     let mut out = String::new();
     head(&mut out, export);
+    if export.rows.is_empty() {
+        let none = if export.query.is_empty() { "There are no findings." } else { "No findings match the query." };
+        let _ = writeln!(out, "{none}");
+        return out;
+    }
     let (left, decided): (Vec<&ExportRow>, Vec<&ExportRow>) =
         export.rows.iter().partition(|row| row.assessment.is_undecided());
     list_undecided(&mut out, &left);

@@ -182,7 +182,7 @@ fields! {
     Name "name" &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces], "name", "name:\"private key\"";
     Risk "risk" &["risk_level"], Risk, &[Findings, Targets, Scans], "risk as scanned", "risk>=high";
     Severity "severity" &["sev"], Risk, &[Findings], "severity override, else the risk", "severity:medium,high";
-    Verdict "verdict" &[], Choice(verdicts), &[Findings], "verdict; if it is no longer valid, the last one", "verdict:confirmed";
+    Verdict "verdict" &[], Choice(verdicts), &[Findings], "verdict; the last one if the finding is reopened", "verdict:confirmed";
     Reason "reason" &[], Choice(reasons), &[Findings], "reason for the verdict", "reason:not_reproducible";
     By "by" &["who", "decided_by"], Word, &[Findings, Payloads], "who decided", "by:ann*";
     Source "source" &[], Choice(sources), &[Findings], "origin of the verdict", "source:rule";

@@ -141,6 +141,14 @@ async fn decide_with_query_decides_all_matching_findings() {
     );
     let again = cli.run(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
     assert!(again.code == 0 && again.err.contains("unchanged"), "{again:?}");
+    let without = ["--verdict", "risk_accepted", "--until", "none"];
+    let decided = cli.json(&[&["findings", "decide", "--query", "risk>=info"][..], &without].concat()).await;
+    assert!(
+        decided.as_array().unwrap().iter().all(|row| row["until"].is_null() && row["undecided"] == false),
+        "{decided}"
+    );
+    let none = cli.does(&["findings", "export", "--format", "markdown", "--query", "id:999999"]).await;
+    assert!(none.ends_with("No findings match the query.\n") && !none.contains("decided."), "{none}");
     cli.service.stop().await;
 }
 

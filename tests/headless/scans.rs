@@ -30,6 +30,7 @@ async fn scan_is_started_shown_stopped_and_deleted() {
         has("Status", "running") && has("Findings", "1 critical, 1 info") && has("Tool", "Port Scanner"),
         "{words}"
     );
+    assert!(has("Duration", "s") && has("VPN ", "false"), "{words}");
     let raw = cli.does(&["scans", "raw", id]).await;
     assert!(raw.contains("GET http://127.0.0.1/ 200\n"), "{raw}");
     cli.does(&["scans", "stop", id]).await;
@@ -146,7 +147,7 @@ async fn diff_compares_the_findings_of_two_scans() {
     outcomes.sort_unstable();
     assert_eq!(outcomes, [("web.hsts", "new"), ("web.key", "gone")]);
     let all = cli.run(&["scans", "diff", &second, "--all"]).await;
-    assert!(all.out.contains("still found") && all.err.contains(" still found"), "{all:?}");
+    assert!(all.out.contains("unchanged") && all.err.contains(" unchanged"), "{all:?}");
     cli.run(&["scans", "diff", &first]).await.refused(1, "add the id of the other scan");
     let elsewhere = cli.service.scan(cli.service.target("127.0.0.2").await).await.to_string();
     cli.run(&["scans", "diff", &first, &elsewhere]).await.refused(1, "have different targets");

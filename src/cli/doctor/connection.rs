@@ -1,4 +1,4 @@
-//! The checks of configuration and connection: file, profile, key, service, workspace, clock and request limit.
+//! The checks of configuration and connection: file, profile, key, service, workspace, clock and rate limit.
 
 use std::time::Instant;
 
@@ -164,7 +164,7 @@ fn limit(client: &Client) -> Diagnosis {
         (Some(limit), None) => format!("{limit} requests/min"),
         _ => "none announced".to_owned(),
     };
-    let check = Diagnosis::ok(CONNECTION, "request limit", value);
+    let check = Diagnosis::ok(CONNECTION, "rate limit", value);
     match budget.share_left() {
         Some(share) if share < 0.1 => check.warning("wait a minute, or end other programs that use this key"),
         _ => check,

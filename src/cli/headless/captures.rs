@@ -47,7 +47,7 @@ enum CapturesCommand {
     Show {
         /// Capture id
         id: CaptureId,
-        /// Logger of the capture, if several loggers have this id
+        /// Logger of the capture; needed if captures of several loggers have this id
         #[arg(long, value_name = "ID|LABEL")]
         logger: Option<String>,
         /// Output format

@@ -37,8 +37,8 @@ pub struct DecideArgs {
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     /// Expiry date (not a duration such as 30d), or `none` [default: 90 days for risk_accepted]
-    #[arg(long, value_name = "YYYY-MM-DD", value_parser = future_date, requires = "verdict")]
-    until: Option<Date>,
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = until, requires = "verdict")]
+    until: Option<DraftValue<Date>>,
     /// Severity override: critical, high, medium, low, info; `scanner` removes it
     #[arg(long, value_name = "RISK", value_parser = severity)]
     severity: Option<DraftValue<Risk>>,
@@ -58,6 +58,13 @@ fn reason(text: &str) -> Result<DraftValue<Reason>, String> {
         return Ok(DraftValue::Empty);
     }
     Reason::from_name(text).map(DraftValue::Set).map_err(|names| format!("{names} or none"))
+}
+
+fn until(text: &str) -> Result<DraftValue<Date>, String> {
+    if text == "none" {
+        return Ok(DraftValue::Empty);
+    }
+    future_date(text).map(DraftValue::Set).map_err(|error| format!("{error}, or none"))
 }
 
 fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
@@ -145,7 +152,7 @@ fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
             "" => DraftValue::Empty,
             _ => DraftValue::Set(note.into()),
         }),
-        until: args.until.map_or(DraftValue::Default, DraftValue::Set),
+        until: args.until.unwrap_or_default(),
         severity: args.severity.unwrap_or_default(),
         tag: shared(args.tag),
         untag: shared(args.untag),

@@ -66,14 +66,22 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
 
 /// The number of findings of each outcome, such as `1 new, 43 not retested`.
 fn counted(compared: &[(&ExportRow, ComparedFinding)]) -> String {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, one) in compared {
-        *counts.entry(RetestStatus::Is(one.outcome).label().to_string()).or_default() += 1;
+        *counts.entry(label(one.outcome)).or_default() += 1;
     }
     if counts.is_empty() {
         return "no differences".to_owned();
     }
     counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The words of a retest, except that two scans need not be a retest.
+fn label(outcome: compare::Outcome) -> &'static str {
+    match outcome {
+        compare::Outcome::Same => "unchanged",
+        other => RetestStatus::Is(other).label(),
+    }
 }
 
 fn object(row: &ExportRow, one: &ComparedFinding) -> Value {
@@ -99,7 +107,7 @@ fn table(compared: &[(&ExportRow, ComparedFinding)]) -> PrintTable {
     PrintTable::of(["OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "CHANGES"], compared, |(row, one)| {
         let seen = one.after.as_ref().or(one.before.as_ref());
         let id = seen.map(|finding| finding.id.to_string()).unwrap_or_default();
-        let (outcome, changes) = (RetestStatus::Is(one.outcome).label(), differences(one).join(", "));
+        let (outcome, changes) = (label(one.outcome), differences(one).join(", "));
         cells![outcome, id, risk(row, one), row.target, row.issue.name, row.assessment.verdict, changes]
     })
 }

@@ -106,12 +106,11 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
 async fn remove(session: &HeadlessSession, args: RemoveArgs, only_captures: bool) -> anyhow::Result<()> {
     let found = find(session, &args.logger).await?;
     let (client, logger) = (session.client()?, &found.1);
+    let (path, done) = if only_captures { ("/data", "cleared") } else { ("", "deleted") };
     let requests = plural(logger.num_requests.max(0) as usize, "capture");
-    let (object, path, done) = match only_captures {
-        true => (format!("{requests} of logger {}", logger.label), "/data", "cleared"),
-        false => (format!("logger {} with {requests}", logger.label), "", "deleted"),
-    };
-    session.confirm_delete(args.yes, &format!("{object} · captures would be archived first"))?;
+    let first = if logger.num_requests > 0 { "; they would be archived first" } else { "" };
+    let label = text::clean(&logger.label);
+    session.confirm(args.yes, format!("not {done}: logger \"{label}\" with {requests}{first}"))?;
     let call = format!("DELETE /http_loggers/{}{path}", logger.id);
     let counts = ArchiveReader::archive_before(session, slice::from_ref(&found), &call).await?;
     match only_captures {

@@ -13,6 +13,7 @@ use crate::cli::error::CliError;
 use crate::cli::value::id;
 use crate::client::{Interval, ScanQuery, TargetQuery, TestQuery};
 use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool};
+use crate::text;
 use std::collections::HashMap;
 
 #[derive(Args, Clone, Debug)]
@@ -60,7 +61,7 @@ enum ScansCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// Compare the findings of two scans: new, absent, changed, not retested; with --all also those still found
+    /// Compare the findings of two scans: new, absent, changed, not retested; with --all also unchanged
     #[command(after_help = "Example:\n  scandeck scans diff 14 12")]
     Diff {
         /// Scan id
@@ -259,6 +260,7 @@ const LABELS: &[(&str, &str)] = &[
     ("tool_name", "Tool"),
     ("tool_params", "Parameters"),
     ("vpn_profile_uuid", "VPN profile"),
+    ("vpn_scan", "VPN"),
 ];
 
 async fn show(session: &HeadlessSession, scan: &Scan) -> anyhow::Result<()> {
@@ -266,6 +268,7 @@ async fn show(session: &HeadlessSession, scan: &Scan) -> anyhow::Result<()> {
     let target = session.client()?.get_target(scan.target_id).await.ok();
     let mut shown = serde_json::json!(NamedScan::new(scan, target.map(|target| target.name)));
     if !session.out.json {
+        shown["duration"] = text::long_duration(scan.duration).into();
         shown["result_summary"] = watch::found(scan).into();
     }
     session.out.labelled(&shown, LABELS)

@@ -128,11 +128,16 @@ impl HeadlessSession {
     /// # Errors
     /// When the profile is read-only, or `--yes` is missing.
     pub fn confirm_delete(&self, yes: bool, object: &str) -> Result<(), CliError> {
+        self.confirm(yes, format!("not deleted: {object}"))
+    }
+
+    /// As [`confirm_delete`](Self::confirm_delete), with the whole message.
+    ///
+    /// # Errors
+    /// The message, unless `--yes` confirms, and when the session is read-only.
+    pub fn confirm(&self, yes: bool, message: String) -> Result<(), CliError> {
         self.require_writable()?;
-        if yes {
-            return Ok(());
-        }
-        Err(CliError::usage(format!("not deleted: {object}"), "add --yes to confirm"))
+        if yes { Ok(()) } else { Err(CliError::usage(message, "add --yes to confirm")) }
     }
 
     /// The selected workspace, or all.

@@ -60,7 +60,7 @@ pub struct ServeArgs {
     /// Host name, address or network to allow in addition to the scope file; repeatable
     #[arg(long = "allow-target", value_name = "NAME|NETWORK")]
     allow_targets: Vec<String>,
-    /// Allow private and link-local addresses
+    /// Allow scans of private and link-local addresses
     #[arg(long)]
     allow_private: bool,
     /// GET requests per minute, `hosted` (250) or `off`; half for POST, PUT and DELETE, a quarter for scan output
