@@ -160,7 +160,7 @@ async fn create_objects(client: &Client, practice: &Practice, tempo: Tempo) -> R
     let description = "A temporary practice target on loopback; the control address switches weaknesses on and off";
     // The current workspace, so that scripts need not name one.
     let workspace = client.list_workspaces().await?.first().context("the service has no workspace")?.id;
-    let named = EditWorkspace { name: Some("Practice range".into()), description: Some(description.into()) };
+    let named = EditWorkspace { name: Some("Practice target".into()), description: Some(description.into()) };
     client.edit_workspace(workspace, &named).await?;
     let logger = client.create_logger("practice-visits", Some(workspace)).await?;
     practice.report_visits_to(client.get_logger(logger).await?.handler_url.parse()?);

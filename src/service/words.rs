@@ -8,7 +8,7 @@ use std::collections::HashSet;
 pub const PREDEFINED: &[(&str, &str, &str)] = &[
     (
         "Common paths",
-        "Common paths of web sites, written for scandeck",
+        "Common paths of websites, written for scandeck",
         include_str!("../../assets/wordlists/common-paths.txt"),
     ),
     (

@@ -11,7 +11,7 @@ const FUNCTIONS: &[(Tool, &str)] = &[
     (Tool::FUZZER, "finds paths of a site with a wordlist"),
     (Tool::VIRTUAL_HOSTS, "finds virtual hosts of an address with a wordlist"),
     (Tool::WEBSITE, "checks headers, cookies, scripts, forms and exposed files of a site"),
-    (Tool::PING, "tests with TCP connections whether a host is up"),
+    (Tool::PING, "tests whether a host is up, with TCP connections"),
     (Tool::RECON, "finds the technologies of a site, with their versions"),
     (Tool::NETWORK, "finds ports, services and versions, and runs safe scripts"),
     (Tool::TLS, "checks protocol versions, cipher suites and certificates"),

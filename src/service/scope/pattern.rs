@@ -71,7 +71,7 @@ impl Pattern {
         let why = match self {
             Pattern::Net(net) if is_too_wide(net) => "is too wide: the widest networks are /8 (IPv4) and /32 (IPv6)",
             Pattern::Below(name) if is_shared(name) => {
-                "is refused: names below this suffix belong to many owners; name each domain in scope"
+                "is refused: names below this suffix belong to many owners; add each domain separately"
             }
             _ => return Ok(()),
         };

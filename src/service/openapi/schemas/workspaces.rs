@@ -102,7 +102,7 @@ fn wordlist() -> Schema {
             "predefined": boolean("Comes with the service and cannot be deleted."),
         })),
         example: json!({
-            "id": 1, "name": "Common paths", "description": "paths of many web sites", "num_words": 420,
+            "id": 1, "name": "Common paths", "description": "paths of many websites", "num_words": 420,
             "predefined": true
         }),
     }
