@@ -29,7 +29,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         columns: COLUMNS,
         note: words(note(cx), cx.theme.dim()),
         invitation: match cx.model.session.bundled {
-            true => "no requests: the bundle replaces the service".to_owned(),
+            true => "no requests · the bundle replaces the service".to_owned(),
             false => "no requests to the service yet".to_owned(),
         },
         // Without a service there are no calls, and none are loading.
@@ -149,7 +149,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
             lines.push(words(format!("{cancel} cancels this request"), theme.dim()));
         }
         lines.push(words(
-            format!("{curl} copies this request as curl, with the key from $SCANDECK_API_KEY"),
+            format!("{curl} copies this request as curl, which reads the key from $SCANDECK_API_KEY"),
             theme.dim(),
         ));
         lines

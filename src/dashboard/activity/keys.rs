@@ -35,7 +35,8 @@ pub(crate) fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
             "marked requests are hidden by the filter; :unmark removes the marks".to_owned()
         }
         [] if chosen.ids.is_empty() => "nothing selected".to_owned(),
-        [] => "not in flight: nothing to cancel".to_owned(),
+        [] if chosen.ids.len() > 1 => "all marked requests have already ended · nothing to cancel".to_owned(),
+        [] => "request has already ended · nothing to cancel".to_owned(),
         [call] => format!("cancelling {} {}", call.method, call.path),
         many => format!("cancelling {}", plural(many.len(), "request")),
     };

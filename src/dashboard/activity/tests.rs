@@ -95,7 +95,7 @@ fn cancel_sends_calls_in_flight_only() {
     let mut app = TestDashboard::new();
     app.record([call(1, failed())]);
     assert_eq!(app.keys("8 D"), []);
-    assert!(app.notices().contains("not in flight"), "{}", app.notices());
+    assert!(app.notices().contains("request has already ended"), "{}", app.notices());
 }
 
 #[test]

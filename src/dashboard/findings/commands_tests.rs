@@ -237,5 +237,5 @@ fn rule_command_counts_findings_that_the_rule_changes() {
     app.at += Duration::from_secs(1);
     app.keys("y g r");
     let screen = app.frame().join("\n");
-    assert!(screen.contains("by design  1 finding  ann@"), "{screen}");
+    assert!(screen.contains("by design  decides 1 finding  ann@"), "{screen}");
 }

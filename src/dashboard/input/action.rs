@@ -62,11 +62,11 @@ actions! {
         OtherUp "other_up" "" "scroll the detail up; from the detail, move up the list";
         Zoom "zoom" "zoom" "maximise or restore the focused pane";
         PreviousView "previous_view" "" "previous view";
-        Taller "taller" "" "make the focused pane taller";
-        Lower "lower" "" "make the focused pane shorter";
-        Wider "wider" "" "make the focused pane wider";
-        Narrower "narrower" "" "make the focused pane narrower";
-        ResetSizes "reset_sizes" "" "reset the sizes of the panes";
+        Taller "taller" "taller" "make the focused pane taller";
+        Lower "lower" "shorter" "make the focused pane shorter";
+        Wider "wider" "wider" "make the focused pane wider";
+        Narrower "narrower" "narrower" "make the focused pane narrower";
+        ResetSizes "reset_sizes" "reset" "reset the sizes of the panes";
     }
     /// The dashboard as a whole, and the first keys of sequences.
     AppAction(App) {
@@ -101,7 +101,7 @@ actions! {
     CopyAction(Copy) {
         Obvious "copy_obvious" "id or URL" "copy id, name or URL of this row";
         Url "copy_url" "URL" "copy the URL";
-        Curl "copy_curl" "curl" "copy the API request as curl, with the key from $SCANDECK_API_KEY";
+        Curl "copy_curl" "curl" "copy the API request as curl, which reads the key from $SCANDECK_API_KEY";
         Markdown "copy_markdown" "Markdown" "copy as Markdown: findings, or captured requests";
         Json "copy_json" "JSON" "copy JSON";
         Command "copy_command" "command" "copy the command that prints this list";
@@ -215,7 +215,7 @@ actions! {
     /// Decisions beside the verdict keys, with the options of the menu.
     DecideAction(Decide) {
         ReuseEarlier "take_over" "" "reuse the decisions made before the port changed";
-        More "decide_more" "more" "decide with reason, note, severity, tags, expiry date or scope";
+        More "decide_more" "more" "decide with reason, note, severity, tags or expiry date, or decide the whole class";
         Note "note" "" "add a note";
         Tags "tags" "" "add tags; -tag removes one";
         Reason "reason" "" "reason of the verdict";
@@ -236,8 +236,8 @@ actions! {
         Skip "review_skip" "skip" "skip this card";
         Back "review_back" "back" "previous card";
         Exclude "review_leave_out" "" "on the tab Affected: exclude or include this finding";
-        End "review_end" "stop" "show the summary of the decisions, where the review can be ended";
-        Close "review_close" "" "end the review";
+        Summary "review_end" "summary" "show the summary, where you can end the review";
+        End "review_close" "" "end the review; only in the summary";
     }
     /// The fields of a form.
     FormAction(Form) {
@@ -303,6 +303,8 @@ impl Action {
             Self::Decide(DecideAction::Again) => "repeat decision".to_owned(),
             Self::Decide(DecideAction::SwitchRule) => "toggle rule".to_owned(),
             Self::Review(ReviewAction::Exclude) => "review exclude".to_owned(),
+            Self::Review(ReviewAction::Summary) => "review summary".to_owned(),
+            Self::Review(ReviewAction::End) => "review end".to_owned(),
             _ => self.name().replace('_', " "),
         }
     }
@@ -398,6 +400,13 @@ impl ItemAction {
             | Self::Clear => true,
             Self::Compare | Self::Download | Self::Pause | Self::CancelCall => false,
         }
+    }
+}
+
+impl ViewAction {
+    /// Whether it changes the sizes of the panes.
+    pub fn resizes(self) -> bool {
+        matches!(self, Self::Taller | Self::Lower | Self::Wider | Self::Narrower | Self::ResetSizes)
     }
 }
 

@@ -300,6 +300,6 @@ impl Cursor for StreamRows<'_> {
         (&mut self.list.filter, &mut self.list.earlier)
     }
     fn next_sort(&mut self) -> &'static str {
-        "time, as captures always are"
+        "time"
     }
 }

@@ -22,6 +22,9 @@ pub(crate) const MASKED_SEGMENTS: &[Segment] = &[
     Segment::Decisions,
 ];
 
+/// The end of the notices about actions that the mask refuses.
+const MASK_OFF: &str = " · :mask off first";
+
 /// State of the privacy mask. The stand-ins remain when it is off.
 #[derive(Debug, Default)]
 pub struct MaskState {
@@ -39,6 +42,9 @@ impl Model {
     pub(crate) fn switch_mask(&mut self, is_on: bool) {
         self.screen.mask.is_on = is_on;
         self.learn_names();
+        if !is_on {
+            self.overlay.notices.remove_ending(MASK_OFF);
+        }
         let state = if is_on { "names masked on the screen, in copies and files" } else { "mask off; names are shown" };
         self.notify(Tone::Plain, state);
     }
@@ -88,7 +94,7 @@ impl Model {
         let is_useless = |effect: &Effect| matches!(effect, Effect::Copy { text, needs_names: true, .. } if mask.text(text) != *text);
         if effects.iter().any(is_useless) {
             effects.retain(|effect| !is_useless(effect));
-            self.notify(Tone::Bad, "URL not copied: a masked URL records nothing · :mask off first");
+            self.notify(Tone::Bad, format!("URL not copied: a masked URL records nothing{MASK_OFF}"));
         }
         for effect in effects.iter_mut() {
             match effect {
@@ -113,7 +119,7 @@ impl Model {
         let before = effects.len();
         effects.retain(|effect| !matches!(effect, Effect::Edit(_)));
         if effects.len() < before {
-            self.notify(Tone::Plain, "$EDITOR would reveal masked names · :mask off first");
+            self.notify(Tone::Plain, format!("$EDITOR would reveal masked names{MASK_OFF}"));
         }
     }
 }

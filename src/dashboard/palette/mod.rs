@@ -25,7 +25,7 @@ pub use bulk_payloads::BulkPayloads;
 pub use details::{KEYS, RISKS, RULED, VERDICTS};
 
 use crate::dashboard::base::Effect;
-use crate::dashboard::input::{Action, Context, Keymap, ViewAction};
+use crate::dashboard::input::{Action, Context, Keymap, ReviewAction, ViewAction};
 use crate::dashboard::model::Model;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -108,7 +108,7 @@ impl Command {
 }
 
 /// Command names of earlier versions, which lines may still begin with, and their present names.
-pub const FORMER: [(&str, &str); 16] = [
+pub const FORMER: [(&str, &str); 17] = [
     ("cancel call", "cancel request"),
     ("copy obvious", "copy id"),
     ("decide again", "repeat decision"),
@@ -119,6 +119,7 @@ pub const FORMER: [(&str, &str); 16] = [
     ("mark this", "mark item"),
     ("out", "parent"),
     ("own", "manual finding"),
+    ("review close", "review end"),
     ("review leave out", "review exclude"),
     ("scan again", "repeat scan"),
     ("shown", "display mode"),
@@ -168,6 +169,10 @@ impl Model {
         if places.iter().all(|place| *place == Context::Lists) {
             let back = self.key_label(Context::Everywhere, Action::View(ViewAction::Back));
             return Some(format!("only in a list · {back} goes back"));
+        }
+        if places == [Context::Review] {
+            let key = self.key_label(Context::Findings, Action::Review(ReviewAction::Open));
+            return Some(format!("only in a review · {key} starts one"));
         }
         if let [place] = places.as_slice()
             && let Some(view @ Action::View(_)) = Action::named(place.name())

@@ -121,7 +121,8 @@ impl ArgumentShape {
             Self::PayloadBook => "query or count".to_owned(),
             Self::Text("URL") => "URL".to_owned(),
             Self::Choice(_, "on|off") => "mode".to_owned(),
-            Self::Choice(_, "query|path") => "position".to_owned(),
+            Self::Choice(_, "query|path") => "part of the URL".to_owned(),
+            Self::Choice(_, "NAME") => "plot".to_owned(),
             Self::Choice(_, "service|scandeck") => "author".to_owned(),
             Self::Order => "field".to_owned(),
             shape => shape.to_string().to_lowercase(),
@@ -271,7 +272,11 @@ fn read_one(
         ArgumentShape::Choice(words, _) => match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
             Some(word) => Ok(ArgumentValue::Choice(word)),
             None => {
-                let message = format!("unknown {} `{typed}`; use one of {}", shape.noun(), words.join(", "));
+                let names = match words {
+                    [one, other] => format!("{one} or {other}"),
+                    words => format!("one of {}", words.join(", ")),
+                };
+                let message = format!("unknown {} `{typed}`; use {names}", shape.noun());
                 Err(with_nearest(Fault::new(place, message), typed, words))
             }
         },

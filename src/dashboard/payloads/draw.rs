@@ -4,7 +4,7 @@ use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format,
-    is_constant, key, pane_of, plain, sampled_items, words,
+    invite, is_constant, key, pane_of, plain, sampled_items, words,
 };
 use crate::oob::Payload;
 use crate::text;
@@ -37,11 +37,11 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         columns: &columns,
         note: note(cx),
         invitation: match cx.model.data.loggers.value().is_some_and(|loggers| loggers.is_empty()) {
-            false => format!("no payloads · {new} in any pane creates and copies one"),
+            false => invite(cx, "no payloads", &format!("{new} in any pane creates and copies one")),
             true => {
                 let loggers = cx.model.logger_keys();
                 let create = key(cx, Context::Loggers, Action::Item(ItemAction::New));
-                format!("no loggers: {loggers} then {create} creates one; then {new} creates a payload")
+                invite(cx, "no loggers", &format!("{loggers}, then {create} creates one; then {new} creates a payload"))
             }
         },
         // Without an archive the book is empty, not loading.

@@ -78,6 +78,10 @@ fn read_only_session_creates_no_payload() {
     let mut app = TestDashboard::new();
     app.model.session.read_only = true;
     assert!(planted(&app.keys("3 p")).0.is_empty() && app.notices().contains("read-only"), "{}", app.notices());
+    app.feed(Snapshot::Targets(table(Vec::<Target>::new())));
+    app.keys("2");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("no targets") && !screen.contains("adds one"), "{screen}");
 }
 
 #[test]

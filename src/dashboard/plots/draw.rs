@@ -174,7 +174,7 @@ fn draw_decisions(
     days: &[(jiff::civil::Date, u64)],
 ) -> Option<&'static str> {
     if days.is_empty() {
-        return Some("no decisions in this workspace");
+        return Some("no manual verdicts in this workspace · rules are not counted");
     }
     let shown = days.len().saturating_sub(usize::from((area.width + 1) / (DAY + 1)));
     let bar = |(day, count): &(jiff::civil::Date, u64)| {

@@ -56,7 +56,7 @@ fn y_copies_the_numbers_as_csv() {
 fn plot_without_data_names_the_reason() {
     for (plot, words) in [
         ("findings", "no findings in this workspace"),
-        ("decisions", "no decisions in this workspace"),
+        ("decisions", "no manual verdicts in this workspace · rules are not counted"),
         ("captures", "no captures loaded"),
         ("heatmap", "no findings in this workspace"),
         ("progress", "no progress observed for this scan"),

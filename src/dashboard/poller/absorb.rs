@@ -368,7 +368,7 @@ pub(crate) fn announced_budget(budget: client::RateBudget, wall: Timestamp) -> O
     })
 }
 
-/// A budget in steps of 5 %: not every call has to reach the screen.
+/// A budget in steps of 5%: not every call has to reach the screen.
 fn coarse(budget: Option<PollBudget>) -> Option<(u32, u64)> {
     budget.map(|budget| (budget.limit, u64::from(budget.remaining) * 20 / u64::from(budget.limit.max(1))))
 }

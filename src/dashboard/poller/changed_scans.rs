@@ -15,7 +15,7 @@ use tokio::time::Instant;
 /// The least time between two fetches of the findings of a running scan, for each of its findings.
 const GAP_PER_FINDING: Duration = Duration::from_millis(2);
 /// The least time for each finding of the workspace, because each fetch rebuilds the tables of all findings. It is a
-/// hundred times the cost of a rebuild, so rebuilds take 1 % of the time.
+/// hundred times the cost of a rebuild, so rebuilds take 1% of the time.
 const GAP_PER_ROW: Duration = Duration::from_micros(500);
 /// The time after which a fetch proves that the findings of an ended scan are all. The times of the service are rounded.
 const SETTLED: Duration = Duration::from_secs(SETTLING as u64 + 2);

@@ -34,7 +34,7 @@ pub(crate) struct Demand {
     pub report_waits: bool,
     /// A workspace is open.
     pub in_workspace: bool,
-    /// Less than 30 % of the announced budget is left.
+    /// Less than 30% of the announced budget is left.
     pub scarce: bool,
 }
 

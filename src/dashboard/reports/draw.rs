@@ -4,8 +4,8 @@ use crate::contract::{Report, ReportStatus};
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
-    words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, invite, key,
+    pane_of, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line};
@@ -24,10 +24,15 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let report = key(cx, Context::Findings, Action::Item(ItemAction::Report));
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: format!(
-            "no reports of the service · {new} creates one · {report} in findings or scans\n\
-             reports by scandeck are files in the current directory"
-        ),
+        invitation: [
+            &invite(
+                cx,
+                "no reports from the service",
+                &format!("{new} creates one, {report} in Findings or Scans too"),
+            ),
+            "reports by scandeck are files in the current directory",
+        ]
+        .join("\n"),
         ..pane_of::<Report>(cx)
     };
     draw_table::<Report>(cx, buf, slot, cache, pane, |report, _| {

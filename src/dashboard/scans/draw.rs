@@ -6,7 +6,7 @@ use crate::dashboard::base::{Pane, RowRef, ShownRows, Tab};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, ago, bar, columns_of, draw_table, fact,
-    format, key, pane_of, plain, problem_lines, sampled_items, stale_reason, tree_lines, words,
+    format, invite, key, pane_of, plain, problem_lines, sampled_items, stale_reason, tree_lines, words,
 };
 use crate::table::Remote;
 use crate::text;
@@ -40,7 +40,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let pane = ListPane {
         columns: &columns,
         note: counts(cx),
-        invitation: format!("no scans · {new} starts a scan, {start} on a target scans it"),
+        invitation: invite(cx, "no scans", &format!("{new} starts a scan, {start} on a target scans it")),
         ..pane_of::<Scan>(cx)
     };
     draw_table::<Scan>(cx, buf, slot, cache, pane, |scan, widths| {

@@ -5,7 +5,7 @@ use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, draw_table, fact, format,
-    is_constant, key, pane_of, plain, sampled_items, width_of, words,
+    invite, is_constant, key, pane_of, plain, sampled_items, width_of, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
@@ -24,7 +24,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let pane = ListPane {
         columns: &columns,
         note: words(cx.facts.suffix.clone(), cx.theme.dim()),
-        invitation: format!("no targets: {new} adds one; paste adds several"),
+        invitation: invite(cx, "no targets", &format!("{new} adds one; paste adds several")),
         ..pane_of::<Target>(cx)
     };
     draw_table::<Target>(cx, buf, slot, cache, pane, |target, widths| {

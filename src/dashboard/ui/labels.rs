@@ -21,6 +21,11 @@ pub(crate) fn key(cx: &Cx<'_>, context: Context, action: Action) -> String {
     cx.model.keyboard.keymap.label(context, action)
 }
 
+/// The text of an empty list, with the next keys if the session may change the service.
+pub(crate) fn invite(cx: &Cx<'_>, empty: &str, next: &str) -> String {
+    if cx.model.session.read_only { empty.to_owned() } else { format!("{empty} · {next}") }
+}
+
 /// The scope of a pane beside its filter: `target:shop`.
 pub(crate) fn chips(cx: &Cx<'_>, pane: Pane) -> Vec<String> {
     let scope = &cx.model.navigation.scope;
@@ -55,7 +60,10 @@ pub(crate) fn left(cx: &Cx<'_>, id: LoggerId) -> String {
 /// The subject of the board: `retest 2m ago`, `Website scan of api: #111 → #118`.
 pub(crate) fn about(cx: &Cx<'_>) -> Option<String> {
     match cx.model.findings.board.as_ref()? {
-        Board::Retest(retest) => Some(format!("retest {}", ago(cx, retest.at))),
+        Board::Retest(retest) => {
+            let started = if cx.model.findings.is_retest_running { "started " } else { "" };
+            Some(format!("retest {started}{}", ago(cx, retest.at)))
+        }
         Board::Compare(before, after) => {
             let compared = format!("#{before} {} #{after}", cx.theme.glyphs.to);
             let (Some(first), Some(second)) = (cx.scan(*before), cx.scan(*after)) else { return Some(compared) };

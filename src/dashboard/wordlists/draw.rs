@@ -20,7 +20,7 @@ const COLUMNS: &[TableColumn] = &[
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: "no wordlists: `scandeck wordlists import FILE` adds one to the local service".to_owned(),
+        invitation: "no wordlists · `scandeck wordlists import FILE` adds one to the local service".to_owned(),
         ..pane_of::<Wordlist>(cx)
     };
     draw_table::<Wordlist>(cx, buf, slot, cache, pane, |wordlist, _| {

@@ -4,8 +4,8 @@ use crate::contract::Workspace;
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
-    plain, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, invite, key,
+    pane_of, plain, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
@@ -23,7 +23,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let pane = ListPane {
         columns: COLUMNS,
         has_header: slot.area.height > 8,
-        invitation: format!("no workspaces: {new} creates one for targets, scans and loggers"),
+        invitation: invite(cx, "no workspaces", &format!("{new} creates one for targets, scans and loggers")),
         ..pane_of::<Workspace>(cx)
     };
     draw_table::<Workspace>(cx, buf, slot, cache, pane, |workspace, _| {

@@ -4,8 +4,8 @@ use crate::contract::Logger;
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
-    words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, invite, key,
+    pane_of, words,
 };
 use crate::oob::{LoggerExpiry, Reachability};
 use crate::text;
@@ -23,7 +23,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let new = key(cx, Context::Loggers, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: format!("no loggers: {new} creates a URL that records requests"),
+        invitation: invite(cx, "no loggers", &format!("{new} creates a URL that records requests")),
         ..pane_of::<Logger>(cx)
     };
     draw_table::<Logger>(cx, buf, slot, cache, pane, |logger, _| {

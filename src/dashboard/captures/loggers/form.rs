@@ -19,7 +19,8 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     let problem = if label.is_empty() {
         "label is required".to_owned()
     } else if let Some(letter) = label.chars().find(|&letter| !is_allowed(letter)) {
-        format!("label allows letters, digits, - _ and . only, not {letter:?}")
+        let letter = if letter == ' ' { "a space".to_owned() } else { format!("{letter:?}") };
+        format!("label: use letters, digits, - _ and . only; {letter} is not allowed")
     } else if others.iter().any(|other| *other.label == *label) {
         "a logger with the same label already exists".to_owned()
     } else {

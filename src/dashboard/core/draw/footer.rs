@@ -74,15 +74,13 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
     }
     let mut all = own_hints(cx, focus.pane.context());
     if focus.pane == Pane::Board {
-        let own = [(VerdictAction::Fix, "fixed"), (VerdictAction::Reopen, "reopen")];
-        let own = own.map(|(action, does)| hint(cx, Context::Board, Action::Verdict(action), does));
-        all.splice(0..0, own);
+        all.insert(0, verdicts(cx, &[VerdictAction::Reopen]));
     }
     if matches!(focus.pane, Pane::Payloads | Pane::Captures | Pane::Loggers) {
         all.insert(0, everywhere(cx, Action::Payload(PayloadAction::Plant)));
     }
     if focus.pane == Pane::Findings {
-        all.insert(0, verdicts(cx));
+        all.insert(0, verdicts(cx, &[]));
         if cx.model.can_undo() {
             all.insert(2, everywhere(cx, Action::Decide(DecideAction::Undo)));
         }
@@ -96,7 +94,11 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
         all.splice(0..0, own_hints(cx, Context::Search));
     }
     let everywhere = cx.model.keyboard.keymap.hints(Context::Everywhere).into_iter();
-    let others = everywhere.filter(|hint| hint.action != Action::View(ViewAction::Help));
+    // The help has its own place, and the sizes are in the menu of their first key.
+    let others = everywhere.filter(|hint| match hint.action {
+        Action::View(action) => action != ViewAction::Help && !action.resizes(),
+        _ => true,
+    });
     all.extend(others.map(|hint| drawn(cx, &hint)));
     let mut seen = Vec::new();
     all.retain(|hint| {
@@ -112,13 +114,18 @@ fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
     let of_card = |action, does| hint(cx, Context::Review, Action::Review(action), does);
     let undo = |does| hint(cx, Context::Everywhere, Action::Decide(DecideAction::Undo), does);
     if review.card().is_none() {
-        let (close, back) = (ReviewAction::Close, ReviewAction::Back);
-        return vec![of_card(close, "end the review"), of_card(back, "back to the cards"), undo("undo all")];
+        let keys = [
+            (Context::Review, Action::Review(ReviewAction::End)),
+            (Context::Everywhere, Action::View(ViewAction::Back)),
+        ];
+        let end = keys.map(|(context, action)| key(cx, context, action)).join(" ");
+        let back = of_card(ReviewAction::Back, "back to the cards");
+        return vec![Hint::new(end, "end the review"), back, undo("undo all")];
     }
     let entries = cx.model.keyboard.keymap.entries(Context::Review);
     let verdicts = entries.filter(|entry| matches!(entry.action, Action::Verdict(_)));
     let keys: Vec<String> = verdicts.filter_map(|entry| Some(entry.keys.first()?.to_string())).collect();
-    let mut all = vec![Hint::new(keys.join(" "), "decide and go on")];
+    let mut all = vec![Hint::new(keys.join(" "), "decide")];
     if review.tab == Tab::Where {
         all.push(of_card(ReviewAction::Exclude, "exclude or include"));
     }
@@ -166,8 +173,8 @@ fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
     }
 }
 
-/// `c f a w x i decide`, with marks also how many.
-fn verdicts(cx: &Cx<'_>) -> Hint {
+/// `c f a w x i decide` and further verdicts, with marks also how many.
+fn verdicts(cx: &Cx<'_>, further: &[VerdictAction]) -> Hint {
     let given = [
         VerdictAction::Confirm,
         VerdictAction::FalsePositive,
@@ -176,9 +183,11 @@ fn verdicts(cx: &Cx<'_>) -> Hint {
         VerdictAction::Fix,
         VerdictAction::InReview,
     ];
+    let context = cx.model.navigation.focus.pane.context();
     let keys = given
-        .into_iter()
-        .filter_map(|action| cx.model.keyboard.keymap.key_of(Context::Findings, Action::Verdict(action)));
+        .iter()
+        .chain(further)
+        .filter_map(|&action| cx.model.keyboard.keymap.key_of(context, Action::Verdict(action)));
     let does = match marked(cx) {
         0 => "decide".to_owned(),
         marked => format!("decide {marked}"),
@@ -250,7 +259,7 @@ fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Hint> {
             hint(Context::Decide, Action::Edit(EditAction::Close), "cancel"),
         ],
         Some(MenuChoice::Note) => vec![
-            hint(Context::Form, Action::Form(FormAction::Send), "save"),
+            hint(Context::Form, Action::Form(FormAction::Send), Action::Form(FormAction::Send).short()),
             hint(Context::Form, Action::Form(FormAction::Editor), "editor"),
             hint(Context::Form, Action::Edit(EditAction::Close), "cancel"),
         ],

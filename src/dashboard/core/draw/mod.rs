@@ -97,7 +97,7 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
 /// Texts of the program have signs in them, which terminals without Unicode show in their ASCII forms.
 fn replace_signs(buf: &mut Buffer, area: Rect) {
     let ellipsis = ASCII.ellipsis.to_string();
-    let signs = [("…", ellipsis.as_str()), ("·", ASCII.separator), ("–", ASCII.dash), ("→", ASCII.to)];
+    let signs = [("…", ellipsis.as_str()), ("·", ASCII.separator), ("–", ASCII.dash), ("→", ASCII.to), ("│", "|")];
     for position in area.positions() {
         let cell = &mut buf[position];
         if let Some((_, ascii)) = signs.iter().find(|(sign, _)| *sign == cell.symbol()) {

@@ -66,7 +66,7 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
         Action::Review(ReviewAction::Open) => review::handle_review(model, ReviewAction::Open, effects),
         // Actions of a review card, of forms and lines, and of the first-start question.
         Action::Review(
-            ReviewAction::Skip | ReviewAction::Back | ReviewAction::Exclude | ReviewAction::End | ReviewAction::Close,
+            ReviewAction::Skip | ReviewAction::Back | ReviewAction::Exclude | ReviewAction::Summary | ReviewAction::End,
         )
         | Action::Form(_)
         | Action::Edit(_)

@@ -80,7 +80,7 @@ fn only_active_scans_stop_and_only_ended_scans_are_deleted() {
     assert!(app.notices().contains("S stops scans"), "{}", app.notices());
     assert_eq!(app.calls("S y")[0].1, Call::StopScan(ScanId(2)));
     app.keys("G S");
-    assert!(app.notices().contains("has already ended"), "{}", app.notices());
+    assert!(app.notices().contains("scan 1 has already ended"), "{}", app.notices());
     app.keys("D");
     assert_eq!(app.prompt().question, "Delete scan 1 (Website scan of t1.acme.test) at service \"local\"?");
     assert_eq!(app.calls("y")[0].1, Call::DeleteScan(ScanId(1)));

@@ -220,9 +220,10 @@ fn stops(model: &Model, ids: &[i64]) -> Matter {
         active.iter().any(|scan| scan.result_summary.by_risk().into_iter().any(|count| count != Some(0)));
     let jobs: Vec<Job> =
         active.iter().map(|scan| Job::new(model.scan_words(scan.id), Call::StopScan(scan.id))).collect();
+    let ended = format!("scan {} has already ended", ids.first().copied().unwrap_or_default());
     let line = match (jobs.len(), has_findings) {
         (0, _) if ids.len() > 1 => "all marked scans have already ended",
-        (0, _) => "scan has already ended",
+        (0, _) => &ended,
         (1, true) => "A stopped scan cannot be resumed. Its findings remain.",
         (1, false) => "A stopped scan cannot be resumed. It has no findings yet.",
         (_, true) => "Stopped scans cannot be resumed. Their findings remain.",
@@ -234,13 +235,15 @@ fn stops(model: &Model, ids: &[i64]) -> Matter {
 fn loggers(model: &Model, ids: &[i64]) -> Matter {
     let chosen: Vec<_> = model.items_of::<Logger>(ids).collect();
     let requests: i64 = chosen.iter().map(|logger| logger.num_requests).sum();
-    let requests = plural(requests.max(0) as usize, "capture");
-    let line = format!("Also deletes {requests} and stops recording.");
+    let lines = match requests.max(0) as usize {
+        0 => vec!["Also stops recording.".to_owned()],
+        some => vec![format!("Also deletes {} and stops recording.", plural(some, "capture")), ARCHIVED.to_owned()],
+    };
     let jobs = chosen.iter().map(|logger| {
         let call = Call::DeleteLogger { logger: logger.id, workspace: model.workspace_name() };
         Job::new(format!("logger {}", logger.label), call)
     });
-    Matter { jobs: jobs.collect(), lines: vec![line, ARCHIVED.to_owned()], word: None }
+    Matter { jobs: jobs.collect(), lines, word: None }
 }
 
 fn reports(model: &Model, ids: &[i64]) -> Matter {

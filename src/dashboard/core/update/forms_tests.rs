@@ -99,7 +99,7 @@ fn refusal_without_field_is_shown_above_form() {
 
 #[test]
 fn invalid_logger_label_is_reported() {
-    for (typed, word) in [("a b", "' '"), ("probe", "already exists"), ("x/y", "'/'")] {
+    for (typed, word) in [("a b", "a space is not allowed"), ("probe", "already exists"), ("x/y", "'/'")] {
         let mut app = TestDashboard::new();
         app.keys(&format!("5 h n '{typed}'"));
         let error = app.form().field(FieldId::Label).unwrap().error.clone().unwrap_or_default();

@@ -188,6 +188,8 @@ fn editor_stays_closed_while_the_mask_is_on() {
     dashboard.keys(": 'mask' enter 2 n");
     assert_eq!(dashboard.keys("ctrl-x"), []);
     assert!(dashboard.notices().contains(":mask off"), "{}", dashboard.notices());
+    dashboard.keys("esc : 'mask off' enter");
+    assert!(!dashboard.notices().contains(":mask off"), "{}", dashboard.notices());
 }
 
 #[test]

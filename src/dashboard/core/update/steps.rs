@@ -253,6 +253,9 @@ fn invert(model: &mut Model) {
 
 fn sort(model: &mut Model) {
     let pane = model.navigation.focus.pane;
+    if pane == Pane::Captures {
+        return model.notify(Tone::Plain, "captures are always sorted by time");
+    }
     let name = model.cursor(pane).next_sort();
     model.show_rows(pane);
     model.notify(Tone::Plain, format!("sorted {}", order_words(name)));

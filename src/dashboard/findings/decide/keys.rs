@@ -19,9 +19,7 @@ use crate::dashboard::input::action::{Action, DecideAction, EditAction, ReviewAc
 use crate::dashboard::model::{MenuChoice, Model};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
-use crate::triage::{
-    Change, DecisionScope, Draft, EventId, Issue, IssueId, Reason, RuleState, Subject, Verdict,
-};
+use crate::triage::{Change, DecisionScope, Draft, EventId, Issue, IssueId, Reason, RuleState, Subject, Verdict};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 

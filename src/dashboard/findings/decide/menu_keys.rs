@@ -29,7 +29,8 @@ pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
         return model.notify(Tone::Plain, why);
     }
     let counts = if alone.is_none() && ids.len() <= COUNTED { count_scopes(model, &ids) } else { Vec::new() };
-    let menu = DecideMenu { alone: alone.is_some(), counts, ..DecideMenu::new(ids, hidden) };
+    let classes = count_classes(model, &ids);
+    let menu = DecideMenu { alone: alone.is_some(), counts, classes, ..DecideMenu::new(ids, hidden) };
     model.overlay.modals.push(Modal::Decide(Box::new(menu)));
     if let Some(choice) = alone {
         open_option(model, choice);
@@ -54,7 +55,7 @@ fn open_option(model: &mut Model, choice: MenuChoice) {
 fn keep_note(model: &mut Model, note: &str) -> bool {
     let Some(ids) = menu(model).map(|menu| menu.ids.clone()).filter(|_| !note.trim().is_empty()) else { return false };
     model.overlay.notes.insert(ids, note.to_owned());
-    model.notify(Tone::Plain, "note: input kept for the next time");
+    model.notify(Tone::Plain, "note: draft kept");
     true
 }
 
@@ -221,6 +222,15 @@ fn matches(model: &Model, ids: &[IssueId], draft: &Draft) -> Option<RowSet> {
         found.or(&query.matches(&source));
     }
     Some(found)
+}
+
+/// The number of classes of these findings: once for each target, and once in all.
+fn count_classes(model: &Model, ids: &[IssueId]) -> [usize; 2] {
+    let Some(table) = model.data.findings.value() else { return [1, 1] };
+    let identities = || ids.iter().filter_map(|&id| table.get(id)).map(|issue| &issue.identity);
+    let on_target: HashSet<_> = identities().map(|identity| (&identity.class, &identity.asset)).collect();
+    let in_all: HashSet<_> = identities().map(|identity| &identity.class).collect();
+    [on_target.len(), in_all.len()]
 }
 
 /// Counts the findings that the rules of the chosen scope match now.

@@ -62,7 +62,7 @@ fn closed_note_is_kept_for_the_next_time() {
         let mut app = app();
         let id = app.selected(Pane::Findings).unwrap();
         assert!(recorded(&app.keys(close)).is_empty());
-        assert!(app.notices().contains("note: input kept for the next time"), "{close}: {}", app.notices());
+        assert!(app.notices().contains("note: draft kept"), "{close}: {}", app.notices());
         app.keys("k e 'other' esc j");
         app.keys(open);
         assert_eq!(recorded(&app.keys("ctrl-o")).is_empty(), open == "t n");
@@ -125,6 +125,19 @@ fn class_scope_records_rule_and_shows_number_of_matches() {
         app.keys("u");
         assert!((2..=4).all(|id| assessment(&app, id).source == VerdictSource::Nobody));
     }
+}
+
+#[test]
+fn class_scopes_of_several_classes_name_their_rules() {
+    let mut app = app();
+    app.keys("* t j");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("each class on its target") && screen.contains("each class anywhere"), "{screen}");
+    assert!(screen.contains("3 rules: 4 findings now"), "{screen}");
+    app.keys("j f");
+    assert_eq!(app.model.rules().len(), 2);
+    app.keys("u");
+    assert!(app.notices().contains("undone: 2 rules (false positive)"), "{}", app.notices());
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn change(model: &mut Model, change_of: impl Fn(&RuleState) -> Change, effects: 
         _ => false,
     };
     if is_unchanged {
-        return model.notify(Tone::Plain, format!("the rule is already {}", rule.decision.verdict.phrase()));
+        return model.notify(Tone::Plain, format!("the rule already gives {}", rule.decision.verdict.phrase()));
     }
     let batch = model.record(vec![(Subject::Rule(rule.id), change)], effects);
     if let Some(batch) = batch {

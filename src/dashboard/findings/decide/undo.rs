@@ -125,6 +125,11 @@ fn described(state: &TriageState, events: &[Arc<Event>]) -> String {
             _ => None,
         })
         .collect();
+    let rule = |event: &Arc<Event>| match &event.change {
+        Change::Rule { decision, .. } => Some(decision.verdict),
+        _ => None,
+    };
+    let rules: Vec<Verdict> = events.iter().filter_map(rule).collect();
     match (&first.subject, subjects.len()) {
         (Subject::Finding(identity), 1) if !identity.asset.is_empty() => {
             format!("{what} on {} ({})", identity.name, identity.asset)
@@ -141,6 +146,11 @@ fn described(state: &TriageState, events: &[Arc<Event>]) -> String {
                 (0, count) => format!("{} restored", plural(count, "manual finding")),
                 (count, _) => format!("{} deleted", plural(count, "manual finding")),
             }
+        }
+        (Subject::Rule(_), _) if rules.len() > 1 => {
+            let verdicts: BTreeSet<String> = rules.iter().map(|verdict| verdict.phrase()).collect();
+            let verdicts: Vec<String> = verdicts.into_iter().collect();
+            format!("{} ({})", plural(rules.len(), "rule"), verdicts.join(", "))
         }
         (Subject::Rule(rule), _) if matches!(first.change, Change::Off(_)) => {
             let query = state.rule(*rule).map(|rule| format!(" {}", rule.query)).unwrap_or_default();
@@ -170,8 +180,8 @@ fn word(change: &Change) -> String {
         Change::Severity(_) => "severity".to_owned(),
         Change::Inherit(_) => "earlier decision reused".to_owned(),
         Change::Rule { query, decision } => format!("rule {query}: {}", verdict(decision.verdict)),
-        Change::Off(true) => "switched off".to_owned(),
-        Change::Off(false) => "switched on".to_owned(),
+        Change::Off(true) => "turned off".to_owned(),
+        Change::Off(false) => "turned on".to_owned(),
         Change::Manual(manual) => format!("manual finding \"{}\"", manual.name),
         Change::Baseline(None) => "baseline removed".to_owned(),
         Change::Baseline(Some(Baseline::Day(day))) => format!("baseline {day}"),

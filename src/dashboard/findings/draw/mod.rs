@@ -10,7 +10,7 @@ use crate::dashboard::data::Saved;
 use crate::dashboard::input::{Action, AppAction, Context, ItemAction, ViewAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of, dimmed, draw_table, format,
-    is_constant, key, pane_of, sampled_items, tab_line, widest, words,
+    invite, is_constant, key, pane_of, sampled_items, tab_line, widest, words,
 };
 use crate::text;
 use crate::triage::{Assessment, Issue, IssueId, ListedFinding, ReopenCause, Verdict, VerdictSource};
@@ -167,13 +167,13 @@ fn invitation(cx: &Cx<'_>) -> String {
     let in_targets = |action| key(cx, Context::Targets, Action::Item(action));
     if data.targets.value().is_some_and(|targets| targets.is_empty()) {
         let new = in_targets(ItemAction::New);
-        return format!("no targets yet: {targets} opens the targets, then {new} adds one");
+        return invite(cx, "no targets yet", &format!("{targets} opens the targets, then {new} adds one"));
     }
     if data.scans.value().is_some_and(|scans| scans.is_empty()) {
         let scan = in_targets(ItemAction::Scan);
-        return format!("no scans yet: {targets} opens the targets, then {scan} scans one");
+        return invite(cx, "no scans yet", &format!("{targets} opens the targets, then {scan} scans one"));
     }
-    "no findings yet: they appear here while scans run".to_owned()
+    "no findings yet · they appear here while scans run".to_owned()
 }
 
 /// The detail of the selected finding, or of the selected group.

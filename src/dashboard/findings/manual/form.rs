@@ -33,7 +33,7 @@ pub(crate) fn open(draft: ManualFindingDraft) -> Form {
     let into = std::iter::once("a new finding".to_owned()).chain(others);
     let mut fields = vec![
         FormField::choice(FieldId::Into, "Add to", into, 0),
-        FormField::line(FieldId::Name, "Name", &finding.name).with_help("headline of the finding"),
+        FormField::line(FieldId::Name, "Name", &finding.name).with_help("short title"),
         FormField::choice(FieldId::Risk, "Risk", Risk::DOWN.map(Risk::as_str), risk),
         FormField::line(FieldId::TargetName, "Target", &finding.target).with_help("host name, IP address or URL"),
         FormField::line(FieldId::Port, "Port", &port).with_help("1 to 65535; optional"),

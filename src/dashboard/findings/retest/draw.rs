@@ -58,7 +58,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailPan
 fn invitation(cx: &Cx<'_>) -> String {
     match &cx.model.findings.board {
         Some(Board::Compare(..)) => "neither scan has findings".to_owned(),
-        _ => "no retest yet: retest findings in the list of findings".to_owned(),
+        _ => "no retest yet · retest findings in the list of findings".to_owned(),
     }
 }
 

@@ -34,10 +34,13 @@ pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &m
         ReviewAction::Skip => skip(model, effects),
         ReviewAction::Back => step(model, -1, effects),
         ReviewAction::Exclude => leave_out(model, effects),
-        ReviewAction::End => to_summary(model, effects),
-        ReviewAction::Close => match model.reviewing().is_some_and(|review| review.card().is_none()) {
+        ReviewAction::Summary => to_summary(model, effects),
+        ReviewAction::End => match model.reviewing().is_some_and(|review| review.card().is_none()) {
             true => end(model, effects),
-            false => model.notify(Tone::Plain, "press a verdict key to decide"),
+            false => {
+                let key = model.key_label(Context::Review, Action::Review(ReviewAction::Summary));
+                model.notify(Tone::Plain, format!("press a verdict key to decide · {key} shows the summary"));
+            }
         },
     }
 }
@@ -90,9 +93,13 @@ fn resume(model: &mut Model, review: Box<Review>) {
     match not_on_cards {
         0 => model.notify(Tone::Plain, notice),
         _ => {
-            let key = model.key_label(Context::Review, Action::Review(ReviewAction::End));
+            let [summary, end] = [ReviewAction::Summary, ReviewAction::End]
+                .map(|action| model.key_label(Context::Review, Action::Review(action)));
             let excluded = plural(not_on_cards, "shown finding");
-            model.notify(Tone::Bad, format!("{notice} · {excluded} not included · {key} ends this review"))
+            model.notify(
+                Tone::Bad,
+                format!("{notice} · {excluded} not included · {summary}, then {end} ends this review"),
+            )
         }
     }
 }

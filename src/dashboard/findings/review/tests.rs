@@ -285,7 +285,7 @@ fn resumed_review_names_shown_findings_that_it_does_not_have() {
     let later = of_class(99, 1, "later", "Later", Risk::High);
     app.feed(Snapshot::Findings(table(sample_findings().into_iter().chain([later]))));
     app.keys("B");
-    let notice = "review resumed, 3 cards · 1 shown finding not included · S ends this review";
+    let notice = "review resumed, 3 cards · 1 shown finding not included · S, then enter ends this review";
     assert!(app.notices().contains(notice), "{}", app.notices());
     assert!(!app.notices().contains("review paused"), "{}", app.notices());
     app.keys("esc");

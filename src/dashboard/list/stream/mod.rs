@@ -10,6 +10,7 @@ mod tests;
 
 use crate::dashboard::base::{CaptureKey, CaptureRow, GroupId, RowRef};
 use crate::dashboard::data::{START, Stream};
+use crate::dashboard::list::groups::{Group, GroupPlace};
 use crate::dashboard::list::stream::chunks::shifted;
 use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, ChunkQuery, Groups, Ranges, set_mark};
 use std::collections::{BTreeSet, VecDeque};
@@ -93,6 +94,19 @@ impl StreamList {
     /// The number of matches, folded or not.
     pub fn matches(&self) -> usize {
         self.rows.len()
+    }
+
+    /// The position of the selected capture among those that match, in the order of the groups.
+    pub fn position(&self) -> usize {
+        let before = |group: &Group| -> usize {
+            self.groups.iter().take_while(|other| other.id != group.id).map(|other| other.rows.len()).sum()
+        };
+        match self.groups.at(self.at).filter(|_| self.groups.is_on()) {
+            Some(GroupPlace::Row(group, row)) => before(group) + row,
+            // Of a group header the newest capture is selected.
+            Some(GroupPlace::Header(group)) => before(group) + group.rows.len().saturating_sub(1),
+            None => self.at,
+        }
     }
 
     /// The number of captures on which the query did not run yet.

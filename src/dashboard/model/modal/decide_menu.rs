@@ -31,6 +31,8 @@ pub struct DecideMenu {
     /// The number of findings that the rules of each scope match; empty for many findings, whose scope is counted when it
     /// is chosen.
     pub counts: Vec<(DecisionScope, usize)>,
+    /// The number of classes of the findings, for each target and in all: the scopes of classes create a rule for each.
+    pub classes: [usize; 2],
 }
 
 /// An option of the menu.
@@ -74,7 +76,17 @@ pub enum MenuValue {
 impl DecideMenu {
     pub fn new(ids: Vec<IssueId>, hidden: Vec<IssueId>) -> Self {
         let (draft, before) = (Draft::default(), Vec::new());
-        Self { ids, hidden, draft, before, entry: None, alone: false, preview: None, counts: Vec::new() }
+        Self {
+            ids,
+            hidden,
+            draft,
+            before,
+            entry: None,
+            alone: false,
+            preview: None,
+            counts: Vec::new(),
+            classes: [1, 1],
+        }
     }
 
     /// Opens the line of an option with its current value.

@@ -3,7 +3,7 @@
 use crate::dashboard::ui::Theme;
 use ratatui::text::Span;
 
-/// A bar of `width` columns at `percent` (clamped to 0..=100). It is empty only at 0 % and full only at 100 %.
+/// A bar of `width` columns at `percent` (clamped to 0..=100). It is empty only at 0% and full only at 100%.
 pub fn bar(theme: Theme, percent: i64, width: u16) -> [Span<'static>; 2] {
     let percent = percent.clamp(0, 100) as usize;
     let (glyphs, cells) = (theme.glyphs, width as usize);

@@ -16,6 +16,8 @@ pub const MOST: usize = 3;
 const LINES: usize = 3;
 /// Columns between two notices.
 const GAP: u16 = 1;
+/// Between two notices: not `|`, which is a key that a notice can name.
+const BETWEEN: &str = "│";
 /// Notices take at most one in so many rows of a screen, but at least one.
 const PART: u16 = 3;
 
@@ -72,7 +74,7 @@ impl Toasts {
                 draw_line(buf, Rect { x: spot.x + 1, width: columns.saturating_sub(1), ..spot }, line);
                 right = spot.x.saturating_sub(GAP);
                 if place > 0 {
-                    draw_line(buf, Rect { x: right, width: GAP, ..spot }, &Line::styled("|", *style));
+                    draw_line(buf, Rect { x: right, width: GAP, ..spot }, &Line::styled(BETWEEN, *style));
                 }
             }
         }
@@ -116,7 +118,7 @@ mod tests {
         let lines = shown(&["one", "two", "three of it", "four"], 20, 9);
         assert_eq!(lines[6..], ["                two", "        three of it", "               four"]);
         assert!(lines[..6].iter().all(String::is_empty));
-        assert_eq!(shown(&["one", "two"], 30, 2), ["".to_owned(), format!("{}one | two", " ".repeat(20))]);
+        assert_eq!(shown(&["one", "two"], 30, 2), ["".to_owned(), format!("{}one │ two", " ".repeat(20))]);
     }
 
     #[test]

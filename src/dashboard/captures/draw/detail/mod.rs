@@ -126,7 +126,7 @@ fn head_lines(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
     }
     first.push_span(Span::raw(format!("   {}", clean(&capture.user_agent))));
     let list = &cx.model.lists.captures;
-    let place = format!("{} of {}", list.at + 1, format::thousands(list.len() as u64));
+    let place = format!("{} of {}", list.position() + 1, format::thousands(list.matches() as u64));
     let (dot, age) = (theme.glyphs.separator, cx.age(capture.request_date));
     let second = format!("capture {} {dot} {}   {place}   {age} ago", capture.id, cells::label_then(cx, captured));
     vec![first, words(second, theme.dim())]

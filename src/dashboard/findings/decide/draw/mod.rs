@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ─ decide 2 findings ───────────────────────────────────────────
-//!  c confirmed        r reason    –                ▌ this finding
+//!  c confirmed        r reason    –                ▌ these findings
 //!  f false positive   n note      –                  this class on this target
 //!  …                  e until     90 days            (a rule: 37 now)
 //!  Database dump (api) · Git (10.0.4.11)
@@ -91,7 +91,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
     let accept = Action::Verdict(VerdictAction::AcceptRisk);
     let of_accept = cx.model.keyboard.keymap.key_of(Context::Decide, accept);
-    let until = of_accept.map_or_else(|| "if accepted: 90 days".to_owned(), |key| format!("{key}: 90 days"));
+    let until = of_accept.map_or_else(|| "90 days if accepted".to_owned(), |key| format!("90 days with {key}"));
     let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
         let (value, style) = match value {
             Some(value) => (text::start(&text::clean(&value), room).into_owned(), cx.theme.strong()),
@@ -104,7 +104,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
         ])
     };
     let mut lines = vec![
-        line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "as last time"),
+        line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "same as last time"),
         line(
             DecideAction::Note,
             "note",
@@ -135,13 +135,16 @@ fn chosen<T>(value: DraftValue<T>, words: impl FnOnce(T) -> String) -> Option<St
 
 fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
     let (theme, one) = (cx.theme, menu.ids.len() == 1);
+    let [on_target, in_all] = menu.classes;
     let mut lines: Vec<Line<'static>> = Vec::new();
     for scope in DecisionScope::ALL {
         let chosen = scope == menu.draft.scope;
         let name = match scope {
             DecisionScope::Findings if one => "this finding",
             DecisionScope::Findings => "these findings",
+            DecisionScope::ClassOnTarget if on_target > 1 => "each class on its target",
             DecisionScope::ClassOnTarget => "this class on this target",
+            DecisionScope::Class if in_all > 1 => "each class anywhere",
             DecisionScope::Class => "this class anywhere",
         };
         let (bar, style) = if chosen { (theme.glyphs.selected, theme.strong()) } else { (" ", Style::new()) };
@@ -154,7 +157,9 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
         ]));
     }
     if let Some((found, by_hand)) = menu.preview {
-        lines.push(words(format!("  rule: {} now", text::plural(found, "finding")), theme.text()));
+        let rules = if menu.draft.scope == DecisionScope::Class { in_all } else { on_target };
+        let rules = if rules > 1 { text::plural(rules, "rule") } else { "rule".to_owned() };
+        lines.push(words(format!("  {rules}: {} now", text::plural(found, "finding")), theme.text()));
         if by_hand > 0 {
             lines.push(words(format!("  {by_hand} decided manually"), theme.dim()));
         }
@@ -162,7 +167,7 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
     lines.push(Line::from(vec![
         letter(cx, Action::Move(MoveAction::Down)),
         letter(cx, Action::Move(MoveAction::Up)),
-        Span::raw("choose scope"),
+        Span::raw("choose findings or class"),
     ]));
     lines
 }

@@ -32,7 +32,7 @@ pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &Rule
 fn rule_spans(cx: &Cx<'_>, rule: &RuleState, decides: usize, width: u16) -> Vec<Span<'static>> {
     let theme = cx.theme;
     let reason = rule.decision.reason.map(|reason| format!("{}  ", reason.phrase())).unwrap_or_default();
-    let decides = if rule.off { "off".to_owned() } else { text::plural(decides, "finding") };
+    let decides = if rule.off { "off".to_owned() } else { format!("decides {}", text::plural(decides, "finding")) };
     let tail = format!("{reason}{decides}  {}", text::clean(&rule.event.who));
     let tail = text::start(&tail, usize::from(width / 2)).into_owned();
     let verdict = format!("{:<10}", rule.decision.verdict.word());

@@ -23,7 +23,7 @@ pub(crate) fn lines(theme: Theme, finding: &ListedFinding, texts: &FindingTexts)
     let categories: Vec<String> = editions.map(|(year, category)| format!("{year}  {category}")).collect();
     list("OWASP", categories.iter().map(String::as_str).collect());
     list("References", texts.references.iter().map(|reference| reference.as_str()).collect());
-    list("Id", vec![&finding.vuln_id]);
+    list("Class", vec![&finding.vuln_id]);
     if lines.is_empty() {
         lines.push(words("no references", theme.dim()));
     }

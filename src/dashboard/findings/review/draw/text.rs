@@ -410,7 +410,7 @@ pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     );
     add(outcome.left, format!("{} on cards without a decision", format::plural(outcome.left, "finding")));
     lines.push(Line::default());
-    let end = cx.model.key_label(Context::Review, Action::Review(ReviewAction::Close));
+    let end = cx.model.key_label(Context::Review, Action::Review(ReviewAction::End));
     let undo = cx.model.key_label(Context::Everywhere, Action::Decide(DecideAction::Undo));
     let next = match outcome.decided() {
         0 => format!("{end} ends the review."),

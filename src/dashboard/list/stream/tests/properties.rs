@@ -120,6 +120,7 @@ impl StreamSetup {
         assert_eq!(list.selected, list.id_at(stream, list.at));
         assert!(list.at < list.len() || (list.is_empty() && list.at == 0));
         assert!(!list.is_following() || list.is_empty() || (list.at + 1 == list.len() && list.below() == 0));
+        assert!(list.position() < list.matches().max(1), "group headers do not count");
         assert!(list.marks().iter().all(|&id| stream.holds(id)));
         assert_eq!(list.marks_hidden(), list.hidden_marks(stream).count());
         for at in 0..list.len() {
