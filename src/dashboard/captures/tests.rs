@@ -318,7 +318,7 @@ fn captures_of_the_last_minutes_are_counted_above_the_list() {
     app.model.screen.size = Size { columns: 90, rows: 30 };
     let now = app.model.service_now();
     let at = |id: i64, seconds: i64| Capture {
-        request_date: Some(Stamp(now - std::time::Duration::from_secs(seconds as u64))),
+        request_date: Some(Stamp(now - Duration::from_secs(seconds as u64))),
         ..capture(id)
     };
     app.receive(1, vec![at(10, 3_000), at(11, 130), at(12, 50), at(13, 2)]);

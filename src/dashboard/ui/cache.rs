@@ -8,6 +8,7 @@ use crate::dashboard::base::{
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::{ListScroll, Model, ReviewFacts};
+use crate::dashboard::ui::facts::FindingFacts;
 use crate::dashboard::ui::json_lines::JsonPlace;
 use crate::dashboard::ui::{PaneFacts, Scheme, TableColumn, Theme, window};
 use crate::mask::Mask;
@@ -26,6 +27,7 @@ use std::sync::{Arc, Weak};
 pub struct ViewCache {
     pub theme: Theme,
     pub(crate) facts: Memo<TableIds, Arc<PaneFacts>>,
+    pub(crate) finding_facts: Memo<Option<ById<Table<Issue>>>, Arc<FindingFacts>>,
     /// The columns of the lists, by the rows and states that they were computed from.
     pub(crate) columns: BTreeMap<Pane, Memo<ColumnsKey, Vec<TableColumn>>>,
     /// The first visible rows.
@@ -114,7 +116,10 @@ impl ViewCache {
             data.scans.value().map(ById::new),
             data.findings.value().map(ById::new),
         );
-        self.facts.get(tables, || Arc::new(PaneFacts::count(data)))
+        let findings = data.findings.value();
+        let count = || findings.map(|findings| Arc::new(FindingFacts::count(findings))).unwrap_or_default();
+        let finding_facts = self.finding_facts.get(findings.map(ById::new), count);
+        self.facts.get(tables, || Arc::new(PaneFacts::count(data, finding_facts)))
     }
 }
 

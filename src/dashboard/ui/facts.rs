@@ -35,8 +35,22 @@ pub struct ScanChanges {
     pub absent: usize,
 }
 
+/// What is counted over all findings. Its own value, because scans are replaced every second and findings seldom.
+#[derive(Debug, Default)]
+pub struct FindingFacts {
+    /// All findings, if there are several, have the same port or none.
+    is_one_port: bool,
+    /// No finding is known to be exploited or proven.
+    has_no_flag: bool,
+    /// Scans that could not finish some tests.
+    incomplete: HashSet<ScanId>,
+    /// Of the last scan of each target and tool.
+    changes: HashMap<ScanId, ScanChanges>,
+}
+
 #[derive(Debug, Default)]
 pub struct PaneFacts {
+    findings: Arc<FindingFacts>,
     by_target: HashMap<TargetId, TargetFacts>,
     pub scans: TargetScans,
     /// Numbers of findings from critical down to info.
@@ -53,23 +67,28 @@ pub struct PaneFacts {
     pub has_no_tests: bool,
     /// No scan runs, and all, if there are several, have the same numbers of planned and finished tests.
     pub has_equal_tests: bool,
-    /// All findings, if there are several, have the same port or none.
-    pub is_one_port: bool,
-    /// No finding is known to be exploited or proven.
-    pub has_no_flag: bool,
-    /// Scans that could not finish some tests.
-    incomplete: HashSet<ScanId>,
-    /// Of the last scan of each target and tool.
-    changes: HashMap<ScanId, ScanChanges>,
     /// Targets and tools with several ended scans.
     repeated: HashSet<(TargetId, i64)>,
     /// Names for lists: without scheme and shared domain, where that is unambiguous.
     short: HashMap<TargetId, String>,
 }
 
+impl FindingFacts {
+    pub fn count(findings: &Table<Issue>) -> Self {
+        let all = findings.items();
+        let about_scans = all.iter().filter(|issue| coverage::is_about_scan(&issue.vuln_id));
+        Self {
+            is_one_port: all.len() > 1 && all.windows(2).all(|two| two[0].port == two[1].port),
+            has_no_flag: all.iter().all(|finding| !finding.in_cisa_catalog && !finding.confirmed),
+            changes: changes(all),
+            incomplete: about_scans.flat_map(|issue| scans_of(issue)).collect(),
+        }
+    }
+}
+
 impl PaneFacts {
-    pub fn count(data: &Data) -> Self {
-        let mut facts = Self::default();
+    pub fn count(data: &Data, findings: Arc<FindingFacts>) -> Self {
+        let mut facts = Self { findings, ..Self::default() };
         if let Some(targets) = data.targets.value() {
             facts.suffix = common_suffix(targets);
             facts.shorten_names(targets);
@@ -86,14 +105,6 @@ impl PaneFacts {
                 facts.scans.running == 0 && all.len() > 1 && all.windows(2).all(|two| tests(&two[0]) == tests(&two[1]));
             facts.has_no_tests = all.iter().all(|scan| scan.num_tests <= 0);
         }
-        if let Some(findings) = data.findings.value() {
-            let all = findings.items();
-            facts.is_one_port = all.len() > 1 && all.windows(2).all(|two| two[0].port == two[1].port);
-            facts.has_no_flag = all.iter().all(|finding| !finding.in_cisa_catalog && !finding.confirmed);
-            let about_scans = all.iter().filter(|issue| coverage::is_about_scan(&issue.vuln_id));
-            facts.changes = changes(all);
-            facts.incomplete = about_scans.flat_map(|issue| scans_of(issue)).collect();
-        }
         facts.risks = data.findings.value().map(|findings| findings.risks().map(i64::from)).unwrap_or_default();
         facts
     }
@@ -102,14 +113,24 @@ impl PaneFacts {
         self.by_target.get(&id).copied().unwrap_or_default()
     }
 
+    /// All findings, if there are several, have the same port or none.
+    pub fn is_one_port(&self) -> bool {
+        self.findings.is_one_port
+    }
+
+    /// No finding is known to be exploited or proven.
+    pub fn has_no_flag(&self) -> bool {
+        self.findings.has_no_flag
+    }
+
     /// Whether a scan could not finish some tests.
     pub fn is_incomplete(&self, scan: ScanId) -> bool {
-        self.incomplete.contains(&scan)
+        self.findings.incomplete.contains(&scan)
     }
 
     /// The findings that a scan changed; none for the first scan of a target with its tool, whose findings are all new.
     pub fn changes(&self, scan: &Scan) -> Option<ScanChanges> {
-        self.changes.get(&scan.id).copied().filter(|_| self.repeated.contains(&(scan.target_id, scan.tool_id)))
+        self.findings.changes.get(&scan.id).copied().filter(|_| self.repeated.contains(&(scan.target_id, scan.tool_id)))
     }
 
     pub fn short_name(&self, id: TargetId) -> Option<&str> {
@@ -233,6 +254,11 @@ mod tests {
         }))
     }
 
+    fn counted(data: &Data) -> PaneFacts {
+        let findings = data.findings.value().map(|findings| FindingFacts::count(findings)).unwrap_or_default();
+        PaneFacts::count(data, Arc::new(findings))
+    }
+
     #[test]
     fn targets_with_shared_domain_have_common_suffix() {
         assert_eq!(common_suffix(&targets(&["shop.acme.test", "api.acme.test", "a.b.acme.test"])), ".acme.test");
@@ -247,7 +273,7 @@ mod tests {
         let at = Stamp::parse("2026-11-21 10:00:00").unwrap();
         let names = ["https://shop.test:8443/", "http://api.test/", "https://api.test/"];
         data.targets.succeed(Arc::new(targets(&names)), at);
-        let facts = PaneFacts::count(&data);
+        let facts = counted(&data);
         let short = |id: i64| facts.short_name(TargetId(id)).unwrap().to_owned();
         assert_eq!([short(1), short(2), short(3)], ["shop.test:8443", "http://api.test/", "https://api.test/"]);
     }
@@ -276,11 +302,11 @@ mod tests {
             ..triage::CorrelationInput::default()
         };
         data.findings.succeed(triage::correlate(&input).issues, at);
-        let facts = PaneFacts::count(&data);
+        let facts = counted(&data);
         let target = facts.target(TargetId(1));
         assert_eq!((facts.risks, target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));
         assert_eq!((facts.scans.running, facts.scans.failed, facts.scans.total), (1, 1, 3));
-        assert!(facts.is_one_tool && facts.has_no_tests && facts.has_no_flag);
-        assert!(!facts.is_one_port, "one finding is no series");
+        assert!(facts.is_one_tool && facts.has_no_tests && facts.has_no_flag());
+        assert!(!facts.is_one_port(), "one finding is no series");
     }
 }

@@ -127,8 +127,8 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
             "FINDING" => column.content(names, 0),
             // The scope beside the filter names the target.
             "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
-            "KP" => column.omitted(cx.facts.has_no_flag),
-            "PORT" => column.omitted(cx.facts.is_one_port || has_no_port).constant(is_one_port),
+            "KP" => column.omitted(cx.facts.has_no_flag()),
+            "PORT" => column.omitted(cx.facts.is_one_port() || has_no_port).constant(is_one_port),
             "DECISION" => {
                 let name = if column.from < LAST_SEEN { short_name } else { Verdict::phrase };
                 column.at_least(decision_width(name)).constant(!has_decision)
