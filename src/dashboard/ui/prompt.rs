@@ -46,7 +46,8 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
 /// The service of the question, if its profile has a colour.
 fn service(cx: &Cx<'_>) -> Line<'static> {
     let session = &cx.model.session;
-    let badge = |colour| words(format!(" {} ", text::clean(&session.name)), cx.theme.service(colour));
+    let name = text::clean(&session.name);
+    let badge = |colour| words(format!(" {} ", cx.shown(&name)), cx.theme.service(colour));
     session.colour.map(badge).unwrap_or_default()
 }
 

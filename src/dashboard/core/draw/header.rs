@@ -43,7 +43,7 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
         pane.push_str(&format!(" by {}", by.word()));
     }
     let wide = cx.model.layout() == Layout::Wide;
-    let session = text::clean(&cx.model.session.name);
+    let session = cx.shown(&text::clean(&cx.model.session.name)).into_owned();
     let colour = cx.model.session.colour.filter(|_| !session.is_empty());
     let mut tail = String::new();
     if !wide || cx.model.navigation.focus.zoomed {
