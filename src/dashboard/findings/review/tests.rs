@@ -122,7 +122,7 @@ fn other_filter_asks_whether_to_resume_paused_review() {
     assert!(app.model.reviewing().is_none());
     app.keys("y");
     assert_eq!((review(&app).len(), app.model.reviewing().is_some()), (3, true));
-    app.keys("c y esc B a");
+    app.keys("J J c K esc B a");
     assert_eq!(app.prompt().question, "Replace the paused review?");
     assert_eq!(app.prompt().lines[1], "The new review has 2 shown findings.");
     app.keys("y");
