@@ -25,7 +25,7 @@ pub mod stream;
 pub use columns::BuiltColumns;
 pub use cursor::{Chosen, Cursor};
 pub(crate) use cursor::{StreamRows, TableRows};
-pub use finding_groups::{FindingGroupBy, FindingGroups, GroupKeys, GroupName, GroupSummary};
+pub use finding_groups::{Counted, FindingGroupBy, FindingGroups, GroupKeys, GroupName, GroupSummary};
 pub use groups::{Group, GroupPlace, Groups};
 pub use lists::Lists;
 pub use marks::Marks;

@@ -8,7 +8,9 @@ use crate::client::calls::ApiCall;
 use crate::contract::{Logger, Report, Scan, Stamp, Target, TargetId, Wordlist, Workspace};
 use crate::dashboard::base::{ListKind, Pane, RowRef, Scope};
 use crate::dashboard::data::{BoardRow, Data};
-use crate::dashboard::list::{Cursor, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows, TableRows};
+use crate::dashboard::list::{
+    Counted, Cursor, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows, TableRows,
+};
 use crate::dashboard::model::Model;
 use crate::dashboard::model::sources::Listed;
 use crate::oob::Payload;
@@ -201,7 +203,9 @@ impl PaneItem for Issue {
 
     fn take_rows(model: &mut Model, table: &Arc<Table<Self>>, rows: Vec<u32>) {
         let Lists { findings, finding_groups, .. } = &mut model.lists;
-        finding_groups.show(findings, (table, rows), &model.findings.triage.assessments);
+        let counts_present = findings.filter.is_empty() && model.navigation.scope.scan.is_none();
+        let counted = if counts_present { Counted::Present } else { Counted::All };
+        finding_groups.show(findings, (table, rows), &model.findings.triage.assessments, counted);
     }
 }
 

@@ -12,6 +12,7 @@
 
 use crate::dashboard::base::{GroupId, Pane, RowRef, Tab};
 use crate::dashboard::findings::draw::detail::status;
+use crate::dashboard::findings::draw::groups::changes;
 use crate::dashboard::findings::review::draw::text as card;
 use crate::dashboard::list::{FindingGroupBy, Group};
 use crate::dashboard::model::{LOOKED_AT, ReviewFacts};
@@ -90,10 +91,8 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Issue, group: &Group) -> Ve
     let beside = format::plural(summary.others as usize, beside);
     let on = if by == FindingGroupBy::Target { "of" } else { "on" };
     let mut counts = Line::from(format::risk_span(cx.theme, summary.risk));
-    counts.push_span(Span::raw(format!("   {} {on} {beside}", format::plural(group.rows.len(), "finding"))));
-    if summary.new > 0 {
-        counts.push_span(Span::styled(format!("   {} new", summary.new), cx.theme.strong()));
-    }
+    counts.push_span(Span::raw(format!("   {} {on} {beside}", format::plural(summary.count as usize, "finding"))));
+    counts.push_span(Span::styled(format!("   {}", changes(summary)), cx.theme.strong()));
     vec![words(name, cx.theme.strong()), counts]
 }
 

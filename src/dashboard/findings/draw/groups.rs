@@ -11,13 +11,13 @@
 
 use crate::dashboard::base::ShownRows;
 use crate::dashboard::findings::draw;
-use crate::dashboard::list::{FindingGroupBy, Group, sampled_places};
+use crate::dashboard::list::{FindingGroupBy, Group, GroupSummary, sampled_places};
 use crate::dashboard::ui::{
     Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, cut_line, dimmed, draw_grouped, format,
     pane_of, sampled_items, words,
 };
 use crate::text;
-use crate::triage::{Assessment, Issue};
+use crate::triage::{Assessment, Issue, Presence};
 use ratatui::prelude::{Buffer, Line, Span, Style};
 use std::borrow::Cow;
 
@@ -70,7 +70,7 @@ fn status_width(cx: &Cx<'_>) -> u16 {
 fn has_status(cx: &Cx<'_>) -> bool {
     let groups = &cx.model.lists.finding_groups;
     let mut summaries = sampled_headers(cx).map(|group| groups.summary(group));
-    summaries.any(|summary| summary.undecided == 0 || summary.new > 0)
+    summaries.any(|summary| summary.undecided == 0 || summary.count == 0 || !changes(summary).is_empty())
         || sampled_items::<Issue>(cx).any(|(at, issue)| {
             let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
             draw::has_decision(cx, issue, assessment)
@@ -87,12 +87,14 @@ pub(crate) fn draw_list(
 ) -> ShownRows {
     let (remote, list, groups) = (&cx.model.data.findings, &cx.model.lists.findings, &cx.model.lists.finding_groups);
     let total = remote.value().map_or(0, |table| table.len());
+    let counts = list.groups.iter().map(|group| groups.summary(group).count as usize).filter(|&count| count > 0);
+    let (of_findings, of_groups) = counts.fold((0, 0), |(findings, groups), count| (findings + count, groups + 1));
     let columns = columns_of::<Issue>(cx, cache, || columns(cx, by).to_vec());
     let pane = ListPane {
         columns: &columns,
         note: draw::retained_note(cx),
         tabs: Some(draw::saved_tabs(cx, slot.area.width)),
-        place: Some(sum(list.rows.len(), list.groups.iter().count(), total, by)),
+        place: Some(sum((of_findings, of_groups), list.rows.len(), total, by)),
         ..pane_of::<Issue>(cx)
     };
     let style = cx.freshness(remote);
@@ -114,9 +116,9 @@ pub(crate) fn draw_list(
     })
 }
 
-/// `400 findings in 34 classes, 12 hidden`. The group without a value is no CVE, so other fields than class and target count
-/// groups.
-fn sum(shown: usize, groups: usize, total: usize, by: FindingGroupBy) -> String {
+/// `400 findings in 34 classes, 2 absent, 12 hidden`. The group without a value is no CVE, so other fields than class and
+/// target count groups.
+fn sum((counted, groups): (usize, usize), shown: usize, total: usize, by: FindingGroupBy) -> String {
     let number = |n: usize| format::thousands(n as u64);
     let groups = match by {
         FindingGroupBy::Class | FindingGroupBy::Target => format::plural(groups, by.word()),
@@ -125,9 +127,10 @@ fn sum(shown: usize, groups: usize, total: usize, by: FindingGroupBy) -> String 
         }
     };
     let hidden = if shown < total { format!(", {} hidden", number(total - shown)) } else { String::new() };
+    let absent = if counted < shown { format!(", {} absent", number(shown - counted)) } else { String::new() };
     match shown {
         0 => String::new(),
-        _ => format!("{} in {groups}{hidden}", format::plural(shown, "finding")),
+        _ => format!("{} in {groups}{absent}{hidden}", format::plural(counted, "finding")),
     }
 }
 
@@ -140,7 +143,7 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group, widths: &[u16]) ->
         _ => groups.name(group).map_or_else(Line::default, |name| cell(&name.title)),
     };
     let (text, summary) = (cx.theme.text(), groups.summary(group));
-    let count = format::thousands(group.rows.len() as u64);
+    let count = format::thousands(summary.count.into());
     let room = usize::from(widths[NAME] + 1 + widths[NAME + 1]).saturating_sub(count.len() + 1);
     // The mask does not recognise a name that is cut.
     let name = cx.shown_lines(vec![name]).pop().unwrap_or_default();
@@ -158,18 +161,29 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group, widths: &[u16]) ->
     ]
 }
 
-/// The decision on a group, else how many of its findings are decided, else the number of new ones.
+/// The decision on a group, else how many of its findings are decided, else that none is present, else how many are
+/// new and reappeared.
 fn status<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
     let summary = cx.model.lists.finding_groups.summary(group);
-    match (summary.undecided, summary.new) {
+    match (summary.undecided, changes(summary)) {
         (0, _) => common_decision(cx, group),
         (undecided, _) if (undecided as usize) < group.rows.len() => {
             let (all, undecided) = (group.rows.len(), undecided as usize);
             words(format!("{} of {} decided", all - undecided, all), cx.theme.text())
         }
-        (_, 0) => words(cx.theme.glyphs.dash, cx.theme.dim()),
-        (_, new) => words(format!("{:>3} new", format::count(new.into())), cx.theme.text()),
+        _ if summary.count == 0 => words("absent", cx.theme.dim()),
+        (_, changes) if changes.is_empty() => words(cx.theme.glyphs.dash, cx.theme.dim()),
+        (_, changes) => words(format!("  {changes}"), cx.theme.text()),
     }
+}
+
+/// `2 new, 1 reappeared`.
+pub(super) fn changes(summary: GroupSummary) -> String {
+    let counted = |(count, presence): (u32, Presence)| {
+        (count > 0).then(|| format!("{} {}", format::count(count.into()), presence.label()))
+    };
+    let all = [(summary.new, Presence::New), (summary.reappeared, Presence::Reappeared)];
+    all.into_iter().filter_map(counted).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether all findings of a group are put aside. Of very large groups only a part is read.

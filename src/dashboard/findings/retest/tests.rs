@@ -421,3 +421,49 @@ fn list_without_filter_counts_its_absent_findings() {
     let screen = app.frame().join("\n");
     assert!(screen.contains("1 of 4, 2 absent"), "{screen}");
 }
+
+#[test]
+fn groups_without_filter_count_present_findings() {
+    let mut app = app();
+    let sent = app.calls("3 g g s y");
+    app.answer(&sent, started);
+    let now: Vec<_> = before().into_iter().map(|one| Finding { vuln_id: one.name.clone().into(), ..one }).collect();
+    app.feed(Snapshot::Findings(table(now)));
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10)])));
+    let row = |app: &mut TestDashboard, name: &str| {
+        let frame = app.frame();
+        let row = frame.iter().find(|line| line.contains('▸') && line.contains(name));
+        let row = row.unwrap_or_else(|| panic!("{}", frame.join("\n")));
+        row.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    app.keys("3 z backspace r b t");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("2 findings in 1 target, 2 absent"), "{screen}");
+    let absent = row(&mut app, "t1");
+    assert!(absent.contains(" 0 0 absent"), "{absent}");
+    let present = row(&mut app, "t2");
+    assert!(present.contains(" 2 2 "), "{present}");
+    app.keys("b c");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("2 findings in 2 classes, 2 absent"), "{screen}");
+    app.keys("/ 'is:absent' enter");
+    let absent = row(&mut app, "Private key");
+    assert!(absent.contains(" 1 1"), "{absent}");
+}
+
+#[test]
+fn groups_count_new_and_reappeared_findings_apart() {
+    let mut app = app();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600), ended(3, 1, -300)])));
+    app.feed(Snapshot::Findings(table([
+        found(1, 1, 1, "Private key", Risk::High),
+        found(2, 3, 1, "Private key", Risk::High),
+        found(3, 3, 1, "Git repository", Risk::High),
+    ])));
+    app.keys("3 backspace r b t g g");
+    let detail = app.frame().join("\n");
+    assert!(detail.contains("2 findings of 2 classes   1 new, 1 reappeared"), "{detail}");
+    app.keys("z");
+    let list = app.frame().join("\n");
+    assert!(list.contains("1 new, 1 reappeared"), "{list}");
+}

@@ -25,11 +25,22 @@ pub struct GroupSummary {
     pub risk: Risk,
     /// The most important presence.
     pub presence: Presence,
-    /// The number of targets; of a target, the number of classes.
+    /// The number of findings; in a list without filter, of present ones.
+    pub count: u32,
+    /// The number of their targets; of a target, the number of their classes.
     pub others: u32,
-    /// New or reappeared findings.
     pub new: u32,
+    pub reappeared: u32,
     pub undecided: u32,
+}
+
+/// The findings that group headers count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// The findings of a filter or of a scan.
+    All,
+    /// As the tabs and the other panes count.
+    Present,
 }
 
 /// Grouping of the findings, if `by` is set.
@@ -77,6 +88,7 @@ impl FindingGroups {
         list: &mut List<Issue>,
         (table, rows): (&Arc<Table<Issue>>, Vec<u32>),
         assessments: &[Arc<Assessment>],
+        counted: Counted,
     ) {
         let keys = self.requested.and_then(|by| self.keys(by, table));
         let by = self.requested.filter(|_| keys.is_some());
@@ -97,12 +109,12 @@ impl FindingGroups {
         let mut seen = Seen::default();
         for group in list.groups.iter() {
             let positions = list.positions_in(group);
-            self.summaries[group.number as usize] = GroupSummary::of(positions, &keys, assessments, &mut seen);
+            self.summaries[group.number as usize] = GroupSummary::of(positions, &keys, assessments, counted, &mut seen);
         }
         if list.sort == 0 && list.order.is_empty() {
             list.groups.sort_by_key(|group| {
-                let risk = self.summaries[group.number as usize].risk;
-                (Reverse((risk, group.rows.len())), group.number)
+                let GroupSummary { risk, count, .. } = self.summaries[group.number as usize];
+                (Reverse((risk, count)), group.number)
             });
         }
         list.settle(table);
@@ -124,6 +136,7 @@ impl GroupSummary {
         positions: impl Iterator<Item = u32>,
         keys: &GroupKeys,
         assessments: &[Arc<Assessment>],
+        counted: Counted,
         seen: &mut Seen,
     ) -> Self {
         seen.next();
@@ -133,8 +146,12 @@ impl GroupSummary {
             let (risk, presence) = keys.facts[position as usize];
             let severity = assessments.get(position as usize).and_then(|assessment| assessment.severity);
             summary.risk = summary.risk.max(severity.unwrap_or(risk));
-            summary.others += u32::from(seen.is_first(keys.others[position as usize]));
-            summary.new += u32::from(matches!(presence, Presence::New | Presence::Reappeared));
+            if counted == Counted::All || presence != Presence::Absent {
+                summary.count += 1;
+                summary.others += u32::from(seen.is_first(keys.others[position as usize]));
+            }
+            summary.new += u32::from(presence == Presence::New);
+            summary.reappeared += u32::from(presence == Presence::Reappeared);
             summary.undecided += u32::from(is_undecided(assessments, position));
             if importance(presence) < least {
                 least = importance(presence);
