@@ -1,6 +1,7 @@
 //! One field of a form: a text, several lines, or a choice.
 use crate::dashboard::base::Secret;
 use crate::dashboard::text::TextInput;
+use std::collections::BTreeMap;
 
 /// Declares the fields, with the names that the service uses for them when it refuses; none for what is never sent.
 macro_rules! fields {
@@ -136,6 +137,8 @@ pub struct FormField {
     pub value: FieldValue,
     /// The problem of the value.
     pub error: Option<String>,
+    /// Options that cannot be chosen, with the reasons.
+    pub disabled: BTreeMap<usize, String>,
     /// For several lines: the note on each.
     pub notes: Vec<LineNote>,
     /// It takes part.
@@ -148,7 +151,18 @@ pub struct FormField {
 
 impl FormField {
     fn with_value(id: FieldId, label: &'static str, value: FieldValue) -> Self {
-        Self { id, label, help: "", value, error: None, notes: Vec::new(), shown: true, touched: false, refused: None }
+        Self {
+            id,
+            label,
+            help: "",
+            value,
+            error: None,
+            disabled: BTreeMap::new(),
+            notes: Vec::new(),
+            shown: true,
+            touched: false,
+            refused: None,
+        }
     }
 
     /// One line of text.
@@ -231,14 +245,38 @@ impl FormField {
         }
     }
 
-    /// Chooses another option, going around.
+    /// Chooses another option, going around. Disabled ones are skipped.
     pub fn choose(&mut self, by: isize) {
-        if let FieldValue::Choice { options, at } = &mut self.value
-            && !options.is_empty()
-        {
-            *at = (*at as isize + by).rem_euclid(options.len() as isize) as usize;
+        let FieldValue::Choice { options, at } = &mut self.value else { return };
+        let place = |step: isize| (*at as isize + by * step).rem_euclid(options.len() as isize) as usize;
+        if let Some(next) = (1..=options.len() as isize).map(place).find(|next| !self.disabled.contains_key(next)) {
+            *at = next;
             self.touched = true;
         }
+    }
+
+    /// Disables options, with the reasons. The first other one replaces a disabled choice.
+    pub fn disable(&mut self, disabled: BTreeMap<usize, String>) {
+        if let FieldValue::Choice { options, at } = &mut self.value
+            && disabled.contains_key(at)
+            && let Some(first) = (0..options.len()).find(|option| !disabled.contains_key(option))
+        {
+            *at = first;
+        }
+        self.disabled = disabled;
+    }
+
+    /// Why options are disabled: `html, xlsx not available: format must be pdf`, a line per reason.
+    pub(crate) fn disabled_reasons(&self) -> Vec<String> {
+        let FieldValue::Choice { options, .. } = &self.value else { return Vec::new() };
+        let mut options_of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (&at, reason) in &self.disabled {
+            options_of.entry(reason).or_default().extend(options.get(at).map(String::as_str));
+        }
+        options_of
+            .into_iter()
+            .map(|(reason, options)| format!("{} not available: {reason}", options.join(", ")))
+            .collect()
     }
 
     /// The message of the service, as long as the text is the one that it refused.

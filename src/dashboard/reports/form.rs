@@ -13,6 +13,9 @@ use crate::triage::IssueId;
 
 static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), jobs, ..FormKind::new("create") };
 
+/// Words before the allowed formats in messages of services: `format must be one of pdf, json`.
+const LISTS_ALLOWED: [&str; 3] = ["one of", "allowed", "supported formats"];
+
 type Filter = fn(&mut ReportFilters) -> &mut bool;
 
 /// The filters with their labels, in the order of the form.
@@ -111,7 +114,7 @@ fn local_format(form: &Form) -> Option<ExportFormat> {
 fn check(form: &mut Form) -> Vec<FieldProblem> {
     let local = is_local(form);
     form.show(FieldId::MadeBy, source(form) == ReportSource::Findings);
-    name_refused_formats(form, local);
+    disable_refused_formats(form, local);
     for id in [FieldId::GroupBy, FieldId::Webhook].into_iter().chain(FILTERS.map(|(id, ..)| id)) {
         form.show(id, !local);
     }
@@ -123,8 +126,8 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     }
     form.summary = summary(form);
     let mut problems = Vec::new();
-    if let Some(why) = chosen_format(form).filter(|_| !local).and_then(|format| refusal(form, format)) {
-        problems.push((FieldId::Format, format!("not available at the service: {why}")));
+    if chosen_format(form).filter(|_| !local).is_some_and(|format| refusal(form, format).is_some()) {
+        problems.push((FieldId::Format, "the service has no format for reports".to_owned()));
     }
     if is_empty {
         problems.push((FieldId::Resources, format!("no {} for the report", source(form))));
@@ -144,26 +147,36 @@ fn chosen_format(form: &Form) -> Option<&'static ReportFormat> {
     ReportFormat::KNOWN.get(form.choice(FieldId::Format))
 }
 
-/// Names the refused formats in the choice.
-fn name_refused_formats(form: &mut Form, local: bool) {
-    let named = ReportFormat::KNOWN.iter().map(|format| match refusal(form, format).filter(|_| !local) {
-        Some(_) => format!("{format}, not available"),
-        None => format.to_string(),
-    });
-    let named: Vec<String> = named.collect();
-    if let Some(FormField { value: FieldValue::Choice { options, .. }, .. }) = form.field_mut(FieldId::Format) {
-        *options = named;
+/// Disables the refused formats. Reports that scandeck writes have all formats.
+fn disable_refused_formats(form: &mut Form, local: bool) {
+    let refusals = ReportFormat::KNOWN.iter().map(|format| refusal(form, format).filter(|_| !local).cloned());
+    let disabled = (0..).zip(refusals).filter_map(|(at, reason)| Some((at, reason?))).collect();
+    if let Some(field) = form.field_mut(FieldId::Format) {
+        field.disable(disabled);
     }
 }
 
-/// The format of a report that the service refused, if the format was the reason.
-pub(crate) fn refused_format(call: &Call, problem: &Problem) -> Option<String> {
+/// The formats that the service refused with a report, if the format was the reason: its own, and with a list of allowed
+/// formats all others.
+pub(crate) fn refused_formats(call: &Call, problem: &Problem) -> Vec<String> {
+    let Some(format) = refused_format(call, problem) else { return Vec::new() };
+    let message = message_of(problem).to_lowercase();
+    let list = LISTS_ALLOWED.iter().find_map(|words| message.split_once(words)).map_or("", |(_, list)| list);
+    let allowed: Vec<&str> = list.split(|letter: char| !letter.is_alphanumeric()).collect();
+    let known = || ReportFormat::KNOWN.iter().map(ReportFormat::as_str);
+    let is_list = known().any(|known| allowed.contains(&known)) && !allowed.contains(&format.as_str());
+    let others = known().filter(|known| is_list && !allowed.contains(known) && *known != format);
+    others.map(str::to_owned).chain([format.clone()]).collect()
+}
+
+fn refused_format(call: &Call, problem: &Problem) -> Option<String> {
     let Call::CreateReport(report) = call else { return None };
     let (format, message) = (report.format.to_string(), message_of(problem).to_lowercase());
     // Names of data formats are in messages about the body of the request too.
     let is_named = !matches!(report.format, ReportFormat::Json | ReportFormat::Html)
         && message.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == format);
-    let is_reason = is_named || message.contains("format") || message.contains("report type");
+    let is_report_named = message.contains(&format!("{format} report"));
+    let is_reason = is_named || is_report_named || message.contains("format") || message.contains("report type");
     (is_reason && matches!(problem.status, Some(400 | 415 | 422))).then_some(format)
 }
 

@@ -102,11 +102,15 @@ fn field_lines(cx: &Cx<'_>, field: &FormField, focused: bool, width: u16) -> Vec
         FieldValue::Text(input) => {
             vec![Line::raw(text::start(&still(&input.text(), input.mask()), usize::from(room)).into_owned())]
         }
-        FieldValue::Choice { options, at } => vec![choice(cx, options, *at, focused, room)],
+        FieldValue::Choice { options, at } => vec![choice(cx, field, (options, *at), focused, room)],
         FieldValue::Info(info) => wrap(plain(&text::clean_text(info), theme.text()), room),
     };
     if let Some(first) = lines.first_mut() {
         put_help(cx, field, first, room);
+    }
+    for reason in field.disabled_reasons() {
+        let words = format!("{} {}", theme.glyphs.failed, text::clean(&reason));
+        lines.extend(wrap(plain(&words, theme.dim()), room));
     }
     if let Some(error) = &field.error {
         let words = format!("{} {}", theme.glyphs.failed, text::clean(error));
@@ -139,13 +143,22 @@ fn labelled(cx: &Cx<'_>, field: &FormField, focused: bool, lines: Vec<Line<'stat
     lines.into_iter().enumerate().map(with_label).collect()
 }
 
-/// The options with the chosen one marked. Where they do not fit, the others without their notes (`csv, not available`);
+/// The options with the chosen one and the disabled ones marked. Where they do not fit, the others without their notes (`csv, not available`);
 /// else `light  2 of 9`.
-fn choice(cx: &Cx<'_>, options: &[String], at: usize, focused: bool, room: u16) -> Line<'static> {
+fn choice(
+    cx: &Cx<'_>,
+    field: &FormField,
+    (options, at): (&[String], usize),
+    focused: bool,
+    room: u16,
+) -> Line<'static> {
     let theme = cx.theme;
-    let clean = |option: &String| text::clean(option).into_owned();
-    let chosen = options.get(at).map(clean).unwrap_or_default();
-    let whole = options.iter().map(clean).collect::<Vec<_>>();
+    let named = |(i, option): (usize, &String)| match field.disabled.contains_key(&i) {
+        true => format!("{} {}", text::clean(option), theme.glyphs.failed),
+        false => text::clean(option).into_owned(),
+    };
+    let whole = options.iter().enumerate().map(named).collect::<Vec<_>>();
+    let chosen = whole.get(at).cloned().unwrap_or_default();
     let short = whole.iter().enumerate().map(|(i, option)| match option.split_once(", ") {
         Some((option, _)) if i != at => format!("{option} {}", theme.glyphs.failed),
         _ => option.clone(),

@@ -7,7 +7,7 @@ use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ViewAction};
 use crate::dashboard::model::navigation::set_scope;
 use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::reports::form::refused_format;
+use crate::dashboard::reports::form::refused_formats;
 use crate::dashboard::targets::form::scope_prompt;
 use crate::oob::ClearedRequests;
 use crate::text::plural;
@@ -35,9 +35,8 @@ impl Model {
             self.watch_outcome(job, past(batch.verb), &batch.existing);
         }
         for (job, problem) in batch.refused() {
-            if let Some(format) = refused_format(&job.call, problem) {
-                self.calls.refused_formats.insert(format, message_of(problem));
-            }
+            let formats = refused_formats(&job.call, problem).into_iter();
+            self.calls.refused_formats.extend(formats.map(|format| (format, message_of(problem))));
         }
         for form in self.overlay.modals.iter_mut().filter_map(Modal::try_as_form_mut) {
             form.subject.refused_formats.clone_from(&self.calls.refused_formats);

@@ -275,40 +275,60 @@ fn refusal_of_a_report_is_about_its_format_if_it_names_the_format() {
     }
 }
 
-#[test]
-fn format_that_the_service_refused_is_named_in_the_next_form() {
-    let mut app = TestDashboard::new();
-    let sent = app.calls("space R left ctrl-o");
-    let refusal = || Problem { status: Some(400), ..Problem::local("format: html is not supported") };
-    app.answer(&sent, |_| Err(refusal()));
-    app.keys("esc 3 R");
-    let format = app.form().field(FieldId::Format).unwrap();
-    assert!(
-        matches!(&format.value, FieldValue::Choice { options, at } if options[*at].ends_with("not available")),
-        "{format:?}"
-    );
-    assert!(app.calls("ctrl-o").is_empty());
+/// The chosen format, and whether the screen shows why others are not available.
+fn format_and_reason(app: &mut TestDashboard, reason: &str) -> (String, bool) {
+    let format = app.form().field(FieldId::Format).unwrap().text();
+    (format, app.frame().join("\n").contains(reason))
 }
 
 #[test]
-fn formats_that_the_document_does_not_list_are_refused_in_the_form() {
-    let refused = |app: &TestDashboard| match &app.form().field(FieldId::Format).unwrap().value {
-        FieldValue::Choice { options, .. } => options
-            .iter()
-            .filter_map(|option| option.strip_suffix(", not available").map(str::to_owned))
-            .collect::<Vec<_>>(),
-        other => panic!("{other:?}"),
-    };
+fn format_that_the_service_refused_is_not_offered_again() {
+    let mut app = TestDashboard::new();
+    let sent = app.calls("space R left ctrl-o");
+    let refusal = || Problem { status: Some(400), ..Problem::local("your plan has no html reports") };
+    app.answer(&sent, |_| Err(refusal()));
+    let reason = "html not available: your plan has no html reports";
+    assert_eq!(format_and_reason(&mut app, reason), ("pdf".to_owned(), true));
+    app.keys("esc 3 R");
+    assert_eq!(format_and_reason(&mut app, reason), ("pdf".to_owned(), true), "in the next form");
+    app.keys("tab tab tab right");
+    assert_eq!(format_and_reason(&mut app, reason), ("json".to_owned(), true), "keys skip the format");
+    app.keys("left");
+    assert_eq!(format_and_reason(&mut app, reason), ("pdf".to_owned(), true));
+    assert_eq!(app.calls("ctrl-o").len(), 1);
+}
+
+#[test]
+fn refusal_with_a_list_of_formats_disables_the_others() {
+    for (message, chosen) in [
+        ("format: must be one of json, csv", "json"),
+        ("format: html is not allowed", "pdf"),
+        ("format: not allowed: html, docx", "pdf"),
+    ] {
+        let mut app = TestDashboard::new();
+        let sent = app.calls("space R left ctrl-o");
+        app.answer(&sent, |_| Err(Problem { status: Some(400), ..Problem::local(message) }));
+        assert_eq!(app.form().field(FieldId::Format).unwrap().text(), chosen, "{message}");
+    }
+}
+
+#[test]
+fn formats_that_the_document_does_not_list_are_disabled_in_the_form() {
+    let reason = "html, csv, xlsx, docx not available: its OpenAPI document";
     let mut app = TestDashboard::new();
     assert!(app.keys("R").contains(&Effect::ReadReportFormats));
     app.keys("left");
-    assert_eq!(refused(&app), Vec::<String>::new());
+    assert_eq!(format_and_reason(&mut app, reason), ("html".to_owned(), false));
     app.send(Msg::ReportFormats(["pdf", "json", "odt"].map(str::to_owned).into()));
-    assert_eq!(refused(&app), ["html", "csv", "xlsx", "docx"]);
+    assert_eq!(format_and_reason(&mut app, reason), ("pdf".to_owned(), true));
+    app.keys("right");
+    assert_eq!(format_and_reason(&mut app, reason), ("pdf".to_owned(), false), "scandeck writes all formats");
+    assert!(!app.keys("esc R").contains(&Effect::ReadReportFormats), "once is enough");
+    app.send(Msg::ReportFormats(["odt"].map(str::to_owned).into()));
+    app.keys("left");
     assert!(app.calls("ctrl-o").is_empty());
     let error = app.form().field(FieldId::Format).unwrap().error.clone().unwrap();
-    assert!(error.contains("OpenAPI document"), "{error}");
-    assert!(!app.keys("esc R").contains(&Effect::ReadReportFormats), "once is enough");
+    assert_eq!(error, "the service has no format for reports");
 }
 
 #[test]
