@@ -144,7 +144,6 @@ impl Model {
         let all_done = batch.progress().done == batch.jobs.len();
         if all_done {
             self.overlay.drafts.remove(&tag);
-            self.clear_used_marks(tag);
         }
         let Some(form) = self.form_sent(tag) else { return };
         if all_done && !form.has_lines_left() {
@@ -164,24 +163,6 @@ impl Model {
         });
         form.keep_refused(left.collect());
         self.check_form();
-    }
-
-    /// Clears the marks of the rows that the form was about.
-    fn clear_used_marks(&mut self, tag: FormTag) {
-        match tag {
-            FormTag::NewScan => self.lists.targets.marks.clear(),
-            FormTag::NewReport => {
-                self.lists.findings.marks.clear();
-                self.lists.scans.marks.clear();
-            }
-            FormTag::NewWorkspace
-            | FormTag::EditWorkspace(_)
-            | FormTag::NewTargets
-            | FormTag::NewLogger
-            | FormTag::ManualFinding(_)
-            | FormTag::Place(_)
-            | FormTag::Connect => {}
-        }
     }
 }
 

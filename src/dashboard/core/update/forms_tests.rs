@@ -204,7 +204,10 @@ fn scan_form_starts_scan_for_each_marked_target() {
         sent = calls(app.answer(&sent, |_| Ok(CallAnswer::Scan(Default::default()))));
     }
     assert_eq!(started, 5);
-    assert_eq!(app.model.lists.targets.marks.len(), 0, "sending the form clears the marks");
+    assert_eq!(app.model.lists.targets.marks.len(), 5, "marks remain until esc");
+    let sent = app.calls("3 space space R left ctrl-o");
+    app.answer(&sent, |_| Ok(CallAnswer::Done));
+    assert_eq!(app.model.lists.findings.marks.len(), 2, "also after a report");
 }
 
 #[test]
