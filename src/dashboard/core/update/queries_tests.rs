@@ -189,3 +189,14 @@ fn completion_of_flags_counts_absent_findings_apart_as_the_saved_queries_do() {
     assert_eq!(["undecided", "absent", "present"].map(note), ["2, 1 absent", "1", "1"]);
     assert_eq!(tabs(&app)[1], ("Undecided".to_owned(), 1));
 }
+
+#[test]
+fn typed_filter_is_shown_up_to_its_cursor_at_every_width() {
+    for columns in 80..=130 {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size { columns, rows: 40 };
+        app.keys("3 / 'risk>=critical risk:critical private'");
+        let screen = app.frame().join("\n");
+        assert!(screen.contains("risk:critical private "), "{columns} columns: {screen}");
+    }
+}

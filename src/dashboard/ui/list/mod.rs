@@ -380,6 +380,12 @@ fn draw_scope(
         right.push_span(Span::styled(place.trim().to_owned(), cx.theme.dim()));
     }
     let area = indented(area);
+    // Typed text and its cursor matter more than the numbers beside them.
+    if query_help::typed(cx, pane).is_some()
+        && scope.as_ref().map_or(0, Line::width) + 1 + right.width() > usize::from(area.width)
+    {
+        right = Line::default();
+    }
     let room = usize::from(area.width).saturating_sub(right.width() + 1);
     // A truncated sort order is useless.
     let order =
