@@ -238,8 +238,11 @@ fn review_label(cx: &Cx<'_>, label: &str) -> String {
     }
 }
 
-/// Marked rows of the focused list.
+/// Marked rows of the focused list. The keys of a card act on its findings, whatever is marked.
 fn marked(cx: &Cx<'_>) -> usize {
+    if cx.model.reviewing().is_some() {
+        return 0;
+    }
     cx.model.lists.count_marks(cx.model.navigation.focus.pane)
 }
 

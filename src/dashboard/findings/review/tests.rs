@@ -89,6 +89,14 @@ fn ungrouped_findings_become_cards_of_classes() {
 }
 
 #[test]
+fn keys_of_a_card_do_not_count_marks_of_other_cards() {
+    let mut app = app();
+    app.keys("3 space space space B");
+    let hints = app.frame().pop().unwrap();
+    assert!(hints.contains("more") && !hints.contains("more 28"), "{hints}");
+}
+
+#[test]
 fn marked_findings_are_reviewed_alone() {
     let mut app = app();
     app.keys("b b / 'Weak' enter space backspace B");
