@@ -52,6 +52,8 @@ pub struct ViewCache {
     pub(crate) linked: Vec<Rect>,
     /// The place of the text of the detail in this frame, if it was drawn and has whole lines.
     pub(crate) text_area: Option<Rect>,
+    /// Whether the detail of this frame lacks the searched text.
+    pub(crate) is_search_missed: bool,
 }
 
 /// The tables from which [`PaneFacts`] are counted.

@@ -195,6 +195,9 @@ pub(crate) fn draw_text(
     let WrappedText { lines, places, folds, widest } = wrapped_text(cx, area.width, pane, tab, detail, cache);
     let search = cx.model.detail.search.as_ref().filter(|search| !search.words.is_empty());
     let current = search.and_then(|search| current_match(search, &lines, cache));
+    let focus = cx.model.navigation.focus;
+    let missed = search.filter(|_| current.is_none() && focus.in_detail && focus.pane == pane);
+    cache.is_search_missed |= missed.is_some();
     let followed = current.filter(|_| search.is_some_and(|search| search.follow));
     let cursor = followed.unwrap_or(cx.model.detail.cursor).min((lines.len() as u32).saturating_sub(1));
     // On a card of the review, the key ends the review.
@@ -204,6 +207,10 @@ pub(crate) fn draw_text(
         cache.measures.folds = folds;
     }
     let area = if has_cursor { draw_path(cx, buf, area, place) } else { area };
+    let area = match missed {
+        Some(search) => draw_miss(cx, buf, area, &search.words),
+        None => area,
+    };
     // A table wraps within its columns, so a URL in it may be cut anywhere.
     let has_no_table =
         matches!(tab, Tab::References | Tab::Request | Tab::Headers | Tab::Body | Tab::Output | Tab::Raw);
@@ -232,6 +239,14 @@ pub(crate) fn draw_text(
         }
     }
     first
+}
+
+/// Draws in the last line that the text does not contain these words. Returns the remaining area.
+fn draw_miss(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, searched: &str) -> Rect {
+    let (rest, line) = take_bottom(area, u16::from(area.height > 1));
+    let miss = Span::styled(format!("no match for \"{}\"", text::clean(searched)), cx.theme.warn());
+    draw_line(buf, line, &Line::from(miss));
+    rest
 }
 
 /// The fold at each line: an object or array, by its first line.

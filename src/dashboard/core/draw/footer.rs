@@ -17,15 +17,16 @@ use crate::query::{Column, Field, Flag, Values};
 use crate::triage::Issue;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
-pub(crate) fn draw_footer(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+/// `has_matches` is false after a search without a match.
+pub(crate) fn draw_footer(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, has_matches: bool) {
     let area = indented(area);
     let room = area.width.saturating_sub(1);
-    let (hints, last) = hints(cx);
+    let (hints, last) = hints(cx, has_matches);
     draw_line(buf, area, &hint_line(cx.theme, &hints, &last, room));
 }
 
 /// Hints for the layer that has the keys, and those at the end of the line.
-fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
+fn hints(cx: &Cx<'_>, has_matches: bool) -> (Vec<Hint>, Vec<Hint>) {
     let close = || vec![hint(cx, Context::Everywhere, Action::View(ViewAction::Back), "close")];
     let hints = match cx.model.overlay.modals.last() {
         Some(Modal::Decide(menu)) => decide_hints(cx, menu),
@@ -43,7 +44,7 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
         None if cx.model.keyboard.pending.is_some() || !cx.model.keyboard.typed.is_empty() => {
             return (Vec::new(), close());
         }
-        None => return (pane_hints(cx), vec![everywhere(cx, Action::View(ViewAction::Help))]),
+        None => return (pane_hints(cx, has_matches), vec![everywhere(cx, Action::View(ViewAction::Help))]),
     };
     (hints, Vec::new())
 }
@@ -67,7 +68,7 @@ fn hint(cx: &Cx<'_>, context: Context, action: Action, does: &str) -> Hint {
 }
 
 /// The pane's own actions, then those of lists or texts, then those of everywhere.
-fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
+fn pane_hints(cx: &Cx<'_>, has_matches: bool) -> Vec<Hint> {
     let focus = cx.model.navigation.focus;
     if let Some(review) = cx.model.reviewing() {
         return review_hints(cx, review);
@@ -89,7 +90,7 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
         }
     }
     all.extend(own_hints(cx, if focus.in_detail { Context::Text } else { Context::Lists }));
-    if cx.model.detail.search.is_some() && focus.in_detail {
+    if cx.model.detail.search.is_some() && has_matches && focus.in_detail {
         // Its keys come before those of the pane.
         all.splice(0..0, own_hints(cx, Context::Search));
     }

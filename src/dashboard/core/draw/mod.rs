@@ -37,6 +37,7 @@ pub fn draw(model: &Model, frame: &mut Frame<'_>, cache: &mut ViewCache) {
 pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCache) {
     cache.measures = Measures::default();
     cache.text_area = None;
+    cache.is_search_missed = false;
     if area.is_empty() {
         return;
     }
@@ -78,7 +79,8 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
         panes::draw_slot(&cx, buf, slot, cache);
     }
     let notice_width = if beside_hints { notices.columns() } else { 0 };
-    footer::draw_footer(&cx, buf, Rect { width: areas.footer.width - notice_width, ..areas.footer });
+    let footer_area = Rect { width: areas.footer.width - notice_width, ..areas.footer };
+    footer::draw_footer(&cx, buf, footer_area, !cache.is_search_missed);
     modals::draw_modals(&cx, buf, take_bottom(area, rows).0, cache);
     notices.draw(buf, if beside_hints || over_hints { area } else { take_bottom(area, 1).0 });
     let linked = std::mem::take(&mut cache.linked);

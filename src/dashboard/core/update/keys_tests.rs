@@ -554,9 +554,20 @@ fn footer_shows_the_keys_of_an_open_search() {
     let mut app = TestDashboard::new();
     app.keys("5 enter");
     assert!(app.frame()[59].contains("n new"));
-    app.keys("/ 'GET' enter");
+    app.keys("/ 'query' enter");
     let hints = app.frame()[59].clone();
     assert!(hints.contains("n next") && hints.contains("N previous") && !hints.contains("n new"), "{hints}");
+}
+
+#[test]
+fn search_without_match_says_so_and_has_no_keys_for_matches() {
+    let mut app = TestDashboard::new();
+    app.keys("5 enter / 'zzz' enter");
+    let frame = app.frame();
+    assert!(frame.join("\n").contains("no match for \"zzz\""), "{}", frame.join("\n"));
+    assert!(!frame[59].contains("n next"), "{}", frame[59]);
+    app.keys("/ ctrl-u 'query' enter");
+    assert!(!app.frame().join("\n").contains("no match"));
 }
 
 #[test]
