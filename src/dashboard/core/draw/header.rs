@@ -17,12 +17,16 @@ use ratatui::prelude::{Buffer, Line, Rect, Span};
 const LOW_BUDGET: u32 = 30;
 /// Longest reason for a broken connection.
 const REASON: usize = 42;
-/// Conflicts and findings that were fixed and found again are counted on screens of at least this width.
+/// Conflicts and findings that were fixed and found again are counted on screens of at least this width, and on others where
+/// there is room.
 const REOPENED_FROM: u16 = 90;
 
 pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
-    let right = joined(mode(cx).into_iter().chain([trouble(cx), link(cx)]), "  ");
+    let right_with = |reopened| joined(mode(cx).into_iter().chain([trouble(cx, reopened), link(cx)]), "  ");
+    let whole = right_with(true);
+    let fits = || place(cx, area.width).width() + whole.width() + 2 < usize::from(area.width);
+    let right = if cx.model.screen.size.columns >= REOPENED_FROM || fits() { whole } else { right_with(false) };
     let right_width = (right.width() as u16).min(area.width);
     let left_room = (area.width - right_width).saturating_sub(2);
     draw_line(buf, Rect { width: left_room, ..area }, &place(cx, left_room));
@@ -74,8 +78,8 @@ fn mode(cx: &Cx<'_>) -> Vec<Vec<Span<'static>>> {
     marks.into_iter().flatten().map(|mark| vec![mark]).collect()
 }
 
-/// Failed, stalled, running, waiting; new captures. In words where there is room.
-fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
+/// Failed, stalled, running, waiting, `reopened` findings; new captures. In words where there is room.
+fn trouble(cx: &Cx<'_>, reopened: bool) -> Vec<Span<'static>> {
     let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
     let long = cx.model.screen.size.columns >= 120;
     let tally = cx.model.scans.tally;
@@ -95,11 +99,10 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
     show(tally.stalled, glyphs.stalled, "stalled", theme.warn());
     show(tally.running, glyphs.running, "running", theme.active());
     show(tally.waiting, glyphs.waiting, "waiting", theme.dim());
-    // On a narrow screen only the rows show it.
-    let reopened = cx.model.findings.triage.again;
-    if cx.model.screen.size.columns >= REOPENED_FROM {
-        show(reopened.conflicts, glyphs.conflict, "in conflict", theme.warn());
-        show(reopened.regressions, glyphs.back, "was fixed", theme.warn());
+    if reopened {
+        let again = cx.model.findings.triage.again;
+        show(again.conflicts, glyphs.conflict, "in conflict", theme.warn());
+        show(again.regressions, glyphs.back, "was fixed", theme.warn());
     }
     let new = if cx.model.captures.new_captures == 1 { "new capture" } else { "new captures" };
     show(cx.model.captures.new_captures as usize, glyphs.more_below, new, theme.warn());

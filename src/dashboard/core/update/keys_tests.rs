@@ -560,6 +560,16 @@ fn footer_shows_the_keys_of_an_open_search() {
 }
 
 #[test]
+fn narrow_header_counts_reappeared_findings_where_there_is_room() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.model.findings.triage.again.regressions = 1;
+    assert!(app.frame()[0].contains("↺1"), "{}", app.frame()[0]);
+    app.model.session.name = "a service with a name that needs the whole header".to_owned();
+    assert!(!app.frame()[0].contains("↺1"), "{}", app.frame()[0]);
+}
+
+#[test]
 fn search_without_match_says_so_and_has_no_keys_for_matches() {
     let mut app = TestDashboard::new();
     app.keys("5 enter / 'zzz' enter");
