@@ -12,6 +12,9 @@ use crate::triage::{IssueId, RETEST_SETTING, Retest, RetestStatus};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+/// Start of the notice about an ended retest.
+pub(crate) const RETEST_ENDED: &str = "retest ended: ";
+
 impl Model {
     /// Makes the rows of the board, after scans, findings or the board changed.
     pub(crate) fn make_board(&mut self) {
@@ -50,7 +53,7 @@ impl Model {
         let counts: Vec<String> =
             counts.values().map(|(count, label)| format!("{} {label}", plural(*count, "finding"))).collect();
         let board = self.retest_board_keys();
-        let text = format!("retest ended: {} · {board} opens the board", counts.join(", "));
+        let text = format!("{RETEST_ENDED}{} · {board} opens the board", counts.join(", "));
         self.overlay.notices.notify_until_seen(self.now.mono, Tone::Good, text);
     }
 

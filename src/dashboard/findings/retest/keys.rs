@@ -5,6 +5,7 @@ use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, FindingUse, Job, J
 use crate::dashboard::data::{BY_NOW, Board, ReadFinding};
 use crate::dashboard::findings::decide::keys::{prompt_or_execute, too_early};
 use crate::dashboard::input::{Action, Context, EditAction, ItemAction};
+use crate::dashboard::model::board::RETEST_ENDED;
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
 use crate::text::plural;
@@ -297,6 +298,7 @@ impl Model {
     /// Shows the board. Its first row accepts a verdict only after it was seen.
     fn open_board(&mut self) {
         navigation::go(self, Pane::Board);
+        self.overlay.notices.remove_starting(&[RETEST_ENDED]);
         // The guard has to know the first row before the next key.
         self.make_board();
         self.arm_guard(Pane::Board);

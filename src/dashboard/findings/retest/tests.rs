@@ -467,3 +467,14 @@ fn groups_count_new_and_reappeared_findings_apart() {
     let list = app.frame().join("\n");
     assert!(list.contains("1 new, 1 reappeared"), "{list}");
 }
+
+#[test]
+fn opened_board_removes_the_notice_that_names_it() {
+    let mut app = app();
+    let sent = app.calls("3 g g s y");
+    app.answer(&sent, started);
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10)])));
+    assert!(app.notices().contains("retest ended"), "{}", app.notices());
+    app.keys("b n");
+    assert!(!app.notices().contains("retest ended"), "{}", app.notices());
+}
