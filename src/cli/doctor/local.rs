@@ -2,7 +2,7 @@
 
 use super::{Diagnosis, stores};
 use crate::config::Environment;
-use crate::service::engine::guests::GUESTS;
+use crate::service::engine::guests::{GUESTS, Guest};
 use crate::service::{DataDir, Holder};
 
 const AREA: &str = "local service";
@@ -26,15 +26,27 @@ pub fn check(environment: &Environment) -> Vec<Diagnosis> {
         Err(error) => return unusable(error),
     };
     let mut all = vec![state, data(&dir)];
-    all.extend(GUESTS.iter().map(|(tool, guest, _)| {
-        let name = tool.name().unwrap_or_default();
+    all.extend(scanners());
+    all
+}
+
+/// A line for each program, which several tools can use.
+fn scanners() -> Vec<Diagnosis> {
+    let mut guests: Vec<Guest> = GUESTS.iter().map(|&(_, guest, _)| guest).collect();
+    guests.dedup();
+    let diagnosis = |guest: Guest| {
         let of = |value: String| Diagnosis::ok(AREA, guest.program(), value);
+        let users = GUESTS.iter().filter(|(_, used, _)| *used == guest);
+        let users = users.map(|(tool, ..)| format!("{} ({})", tool.name().unwrap_or_default(), tool.0));
         match guest.find() {
             Some(path) => of(path.display().to_string()),
-            None => of(format!("not installed; used by the {name} ({})", tool.0)).warning(guest.remedy()),
+            None => {
+                let users = users.collect::<Vec<_>>().join(", ");
+                of(format!("not installed; used by the {users}")).warning(guest.remedy())
+            }
         }
-    }));
-    all
+    };
+    guests.into_iter().map(diagnosis).collect()
 }
 
 fn data(dir: &DataDir) -> Diagnosis {
@@ -44,5 +56,16 @@ fn data(dir: &DataDir) -> Diagnosis {
         0 => check,
         copies => Diagnosis { value: format!("{}, copies of the database: {copies}", check.value), ..check }
             .warning("delete scandeck.db.bak-* in this directory when the service works after an upgrade"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn program_of_several_tools_has_one_line() {
+        let checks: Vec<String> = scanners().into_iter().map(|diagnosis| diagnosis.check).collect();
+        assert_eq!(checks, ["nmap", "sslscan"]);
     }
 }
