@@ -136,6 +136,14 @@ impl Keymap {
         self.entries.push(entry);
     }
 
+    /// The names of the commands of the configuration.
+    pub fn custom_names(&self) -> Vec<&str> {
+        let custom = self.entries.iter().filter_map(|entry| entry.action.try_as_custom());
+        let mut names: Vec<&str> = custom.map(|custom| custom.command().name.as_str()).collect();
+        names.dedup();
+        names
+    }
+
     /// The command of the configuration with this name.
     pub fn custom(&self, name: &str) -> Option<CustomAction> {
         let custom = self.entries.iter().filter_map(|entry| entry.action.try_as_custom());

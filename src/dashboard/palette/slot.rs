@@ -32,6 +32,8 @@ pub enum ArgumentShape {
     Order,
     /// A saved query of the findings.
     Tab,
+    /// A command of the configuration.
+    Custom,
     /// Any text, with its name in the usage.
     Text(&'static str),
     /// Name or id of a workspace.
@@ -100,7 +102,9 @@ impl fmt::Display for ArgumentShape {
             Self::Query(_) | Self::Here | Self::Findings => f.write_str("QUERY"),
             Self::Text(name) => f.write_str(name),
             Self::Order => f.write_str("FIELDS"),
-            Self::Workspace | Self::Target | Self::Logger | Self::Tab | Self::Theme => f.write_str("NAME"),
+            Self::Workspace | Self::Target | Self::Logger | Self::Tab | Self::Theme | Self::Custom => {
+                f.write_str("NAME")
+            }
             Self::Scan => f.write_str("ID"),
             Self::Payload => f.write_str("TOKEN"),
             Self::PayloadBook => f.write_str("QUERY|COUNT FILE [shape=SHAPE]"),
@@ -266,6 +270,15 @@ fn read_one(
             let names: Vec<&str> = model.settings.tabs.saved.iter().map(|saved| saved.name.as_str()).collect();
             let known = names.iter().any(|name| name.eq_ignore_ascii_case(typed));
             let unknown = || with_names(Fault::new(place, format!("tab `{typed}` not found")), typed, &names);
+            known.then(|| ArgumentValue::Text(typed.to_owned())).ok_or_else(unknown)
+        }
+        ArgumentShape::Custom => {
+            let names = model.keyboard.keymap.custom_names();
+            let known = names.contains(&typed);
+            let unknown = || {
+                let message = format!("no command `{typed}` in [[commands]] of the configuration");
+                with_names(Fault::new(place, message), typed, &names)
+            };
             known.then(|| ArgumentValue::Text(typed.to_owned())).ok_or_else(unknown)
         }
         ArgumentShape::Text(_) => Ok(ArgumentValue::Text(typed.to_owned())),

@@ -35,7 +35,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
     Command::new(
         "run",
-        &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
+        &[ArgumentSlot::needed(ArgumentShape::Custom)],
         "run a [[commands]] program on the selected or marked rows",
         "run ticket",
         run_custom,

@@ -81,6 +81,7 @@ fn of_shape(model: &mut Model, shape: ArgumentShape, typed: &str, place: Range<u
             loggers.iter().flat_map(|all| all.items()).map(|item| item.label.to_string()).collect()
         }
         ArgumentShape::Scan => return scans(model, typed, place),
+        ArgumentShape::Custom => model.keyboard.keymap.custom_names().into_iter().map(str::to_owned).collect(),
         ArgumentShape::Tab => model.settings.tabs.saved.iter().map(|saved| saved.name.clone()).collect(),
         ArgumentShape::PayloadBook => return of_query(model, QueryKind::Payloads, typed, place),
         ArgumentShape::Payload => return payloads(model, typed, place),

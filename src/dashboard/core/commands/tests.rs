@@ -1,7 +1,9 @@
 //! The command line: input, completion, history and execution.
 
+use crate::config::file::{CommandOutput, CommandSetting};
 pub(crate) use crate::dashboard::core::Msg;
 use crate::dashboard::core::commands::{parse, table};
+use crate::dashboard::input::Keymap;
 pub(crate) use crate::dashboard::model::CommandLine;
 pub(crate) use crate::dashboard::testing::*;
 pub(crate) use crate::triage::{Baseline, Change, EventWriter};
@@ -240,6 +242,19 @@ pub(crate) fn every_documented_example_runs() {
         app.model.plant(vec![Arc::new(payload)], &mut Vec::new());
         app.receive(1, vec![Capture { ip_address: "192.0.2.7".into(), ..capture(9) }]);
         match &*command.name {
+            "run" => {
+                let setting = CommandSetting {
+                    line: 1,
+                    name: "ticket".into(),
+                    keys: vec!["Z".into()],
+                    context: "lists".into(),
+                    words: vec!["tracker".into()],
+                    output: CommandOutput::Text,
+                    changes: false,
+                };
+                let keymap = Keymap::clone(&Keymap::builtin()).with_commands(&[setting]).unwrap();
+                app.model.keyboard.keymap = Arc::new(keymap);
+            }
             "mine" => drop(app.keys("5 G")),
             "alerts" => drop(app.keys(": 'alert is:known' enter")),
             _ => {}

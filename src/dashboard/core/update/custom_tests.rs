@@ -47,8 +47,18 @@ fn command_gets_variables_and_json_of_the_selected_or_marked_rows() {
     let capture = run(dashboard.keys("5 Z"));
     assert!(capture.input.contains("\"items\":[{") && fact(&capture, "LIST") == "captures", "{}", capture.input);
     assert_eq!(run(dashboard.keys("2 : 'run ticket' enter")).action, one.action);
-    dashboard.keys(": 'run other' enter");
-    assert!(dashboard.notices().contains("no command `other` in [[commands]]"), "{}", dashboard.notices());
+}
+
+#[test]
+fn run_completes_the_names_of_commands_and_lists_them_for_another_name() {
+    let mut dashboard = dashboard(CommandOutput::Text, true);
+    dashboard.keys("2 : 'run '");
+    let screen = dashboard.frame().join("\n");
+    assert!(screen.contains("ticket"), "{screen}");
+    dashboard.keys("'other' enter");
+    let screen = dashboard.frame().join("\n");
+    assert!(screen.contains("no command `other` in [[commands]] of the configuration"), "{screen}");
+    assert!(screen.contains("use one of ticket"), "{screen}");
 }
 
 #[test]
