@@ -427,7 +427,7 @@ fn groups_without_filter_count_present_findings() {
     let mut app = app();
     let sent = app.calls("3 g g s y");
     app.answer(&sent, started);
-    let now: Vec<_> = before().into_iter().map(|one| Finding { vuln_id: one.name.clone().into(), ..one }).collect();
+    let now: Vec<_> = before().into_iter().map(|one| Finding { vuln_id: one.name.clone(), ..one }).collect();
     app.feed(Snapshot::Findings(table(now)));
     app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10)])));
     let row = |app: &mut TestDashboard, name: &str| {
