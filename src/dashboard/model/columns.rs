@@ -8,6 +8,7 @@
 //! While columns are missing, the rows of the last filter, order and groups remain (`List::is_behind`), and marks and verdicts
 //! wait.
 
+use crate::contract::{Scan, Target, Workspace};
 use crate::dashboard::base::{ColumnRequest, Effect, FindingGroupBy, Generation, Pane};
 use crate::dashboard::list::{BuiltColumns, GroupKeys};
 use crate::dashboard::model::Model;
@@ -16,7 +17,11 @@ use crate::table::{Item, Table};
 use crate::triage::listed_fields::is_long;
 use crate::triage::{Assessment, Correlated, FindingColumns, Issue};
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+/// The lists that are not read: always the same empty ones, so that a column built from them stays current.
+static UNREAD: LazyLock<(Arc<Table<Target>>, Arc<Table<Workspace>>, Arc<Table<Scan>>)> =
+    LazyLock::new(Default::default);
 
 /// The columns that are being built, and the findings that wait for them.
 #[derive(Debug, Default)]
@@ -70,9 +75,9 @@ impl Model {
             issues: Arc::clone(issues),
             assessments: Arc::clone(assessments),
             state: self.findings.triage.state.clone(),
-            targets: self.data.targets.value().cloned().unwrap_or_default(),
-            workspaces: self.data.workspaces.value().cloned().unwrap_or_default(),
-            scans: self.data.scans.value().cloned().unwrap_or_default(),
+            targets: self.data.targets.value().unwrap_or(&UNREAD.0).clone(),
+            workspaces: self.data.workspaces.value().unwrap_or(&UNREAD.1).clone(),
+            scans: self.data.scans.value().unwrap_or(&UNREAD.2).clone(),
         }
     }
 
@@ -253,4 +258,23 @@ fn request(
     let order = if has_order { Vec::new() } else { order.to_vec() };
     let is_needed = !fields.is_empty() || !has_order || groups.is_some();
     is_needed.then(|| ColumnRequest { input: input(), fields, order, groups })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dashboard::testing::*;
+    use crate::query::Field;
+
+    #[test]
+    fn columns_built_while_other_lists_are_unread_stay_current() {
+        let mut dashboard = TestDashboard::new();
+        let data = &mut dashboard.model.data;
+        (data.targets, data.workspaces, data.scans) = Default::default();
+        let table = dashboard.model.data.findings.value().unwrap().clone();
+        let assessments = dashboard.model.findings.triage.assessments.clone();
+        let input = || dashboard.model.column_input(&table, &assessments);
+        for field in [Field::Target, Field::Workspace, Field::Tool] {
+            assert!(input().is_current(field, &input()), "{field:?}");
+        }
+    }
 }
