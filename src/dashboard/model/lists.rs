@@ -270,10 +270,11 @@ impl Model {
     /// Ids of the rows that match a query, shown or not. Not for captures.
     pub(crate) fn ids_matching(&mut self, pane: Pane, query: &str) -> Result<BTreeSet<i64>, String> {
         let query = Query::parse(query, pane.kind()).map_err(|error| error.to_string())?;
-        if pane.query_pane() == Pane::Findings && !(self.has_columns_of(&query) && self.has_searched(&query)) {
+        if pane.query_pane() == Pane::Findings && !(self.has_columns_of(&query) && self.has_searched_of(&query, None)) {
             self.findings.columns.asked = Some(query);
             return Err("the findings are being searched for this query: try again in a moment".to_owned());
         }
+        self.findings.columns.asked = None;
         let rows = self.query_list(pane, |evaluator, source| evaluator.matches(&query, source));
         let rows = rows.ok_or_else(|| format!("{} are still loading", pane.title()))?;
         Ok(registry!(of [

@@ -56,6 +56,7 @@ impl Model {
         self.navigation.scope = Scope { workspace: Some(workspace), ..Scope::default() };
         self.connection.generation += 1;
         self.connection.unanswered = None;
+        self.findings.columns.asked = None;
         self.navigation.previous = None;
         let data = std::mem::take(&mut self.data);
         self.data.workspaces = data.workspaces;

@@ -1,6 +1,7 @@
 //! The long texts of findings that queries search, or that the screen shows: they are in files, and are read off the UI
 //! thread. Queries search them in chunks (`data/text_search.rs`).
 
+use crate::contract::TargetId;
 use crate::dashboard::base::{Effect, FindingUse, Pane, TextChunk, Tone};
 use crate::dashboard::model::review::facts::within_limit;
 use crate::dashboard::model::{LOOKED_AT, Model};
@@ -27,7 +28,7 @@ impl Model {
             if clauses.is_empty() {
                 continue;
             }
-            let rows = self.candidates(&table, query, &clauses);
+            let rows = self.candidates(&table, query, &clauses, self.scope_of(query));
             let texts = &self.findings.texts;
             let (searched, total) = (texts.searched(&clauses, &rows), rows.count());
             if searched == total {
@@ -51,8 +52,13 @@ impl Model {
     }
 
     /// The rows that a query can match whatever its clauses of long texts say.
-    fn candidates(&mut self, table: &Arc<Table<Issue>>, query: &Query, clauses: &[&Clause]) -> RowSet {
-        let target = self.navigation.scope.target;
+    fn candidates(
+        &mut self,
+        table: &Arc<Table<Issue>>,
+        query: &Query,
+        clauses: &[&Clause],
+        target: Option<TargetId>,
+    ) -> RowSet {
         self.with_cache(table, |model, _, cache| {
             let source = model.listed(table);
             let mut rows = match target {
@@ -71,14 +77,26 @@ impl Model {
         })
     }
 
-    /// Whether the long texts of a query were searched.
+    /// The target to whose findings a query is limited. Commands and the board are not limited to the scope.
+    fn scope_of(&self, query: &Query) -> Option<TargetId> {
+        let is_asked = self.findings.columns.asked.as_ref() == Some(query);
+        let is_of_board = *query == query_of(&self.lists.board.filter, QueryKind::Findings);
+        self.navigation.scope.target.filter(|_| !is_asked && !is_of_board)
+    }
+
+    /// Whether the long texts of a query were searched in the findings of the scope.
     pub(crate) fn has_searched(&mut self, query: &Query) -> bool {
+        self.has_searched_of(query, self.navigation.scope.target)
+    }
+
+    /// Whether the long texts of a query were searched in the findings of a target, or in all.
+    pub(crate) fn has_searched_of(&mut self, query: &Query, target: Option<TargetId>) -> bool {
         let Some(table) = self.data.findings.value().cloned() else { return true };
         let clauses = text_clauses(query, &table);
         if clauses.is_empty() {
             return true;
         }
-        let rows = self.candidates(&table, query, &clauses);
+        let rows = self.candidates(&table, query, &clauses, target);
         self.findings.texts.searched(&clauses, &rows) == rows.count()
     }
 
