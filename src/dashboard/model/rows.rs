@@ -121,7 +121,8 @@ impl Model {
             Pane::Findings => !findings.is_behind && findings.header.is_none() && findings.range_from.is_none(),
             _ => false,
         };
-        self.wait_notice().filter(|_| !is_single)
+        // The findings of a card are those of its review, whatever the list is doing.
+        self.wait_notice().filter(|_| !is_single && self.reviewing().is_none())
     }
 
     /// Requests the next chunk of captures, after the keys that are queued.

@@ -23,6 +23,9 @@ pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
     if let Some(why) = model.cannot_decide() {
         return model.notify(Tone::Bad, why);
     }
+    if let Some(why) = model.header_wait_notice() {
+        return model.notify(Tone::Plain, why);
+    }
     let [ids, hidden] = model.chosen(Pane::Findings).issues();
     if ids.is_empty() {
         let why = if hidden.is_empty() { "nothing selected" } else { "all marked findings are hidden" };

@@ -51,6 +51,9 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
 
 /// `s`: opens the prompt with the number of findings and scans, and the findings that cannot be retested.
 pub(crate) fn prompt(model: &mut Model) {
+    if let Some(why) = model.header_wait_notice() {
+        return model.notify(Tone::Plain, why);
+    }
     let pane = model.navigation.focus.pane;
     let [shown, hidden] = model.chosen(pane).issues();
     if shown.is_empty() && hidden.is_empty() {
