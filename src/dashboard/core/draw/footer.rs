@@ -224,12 +224,14 @@ fn applies_to_marks(action: Action) -> bool {
     )
 }
 
-/// `review 34`: the number of classes in a list by class, else of findings.
+/// `review 34`: the number of classes in a list by class, else of findings. A review leaves out the retained rows.
 fn review_label(cx: &Cx<'_>, label: &str) -> String {
     let lists = &cx.model.lists;
+    let retained = lists.findings.retained_only.len();
     let count = match lists.finding_groups.by {
+        Some(FindingGroupBy::Class) if retained > 0 => 0,
         Some(FindingGroupBy::Class) => lists.findings.groups.iter().count(),
-        _ => lists.findings.rows.len(),
+        _ => lists.findings.rows.len().saturating_sub(retained),
     };
     match (cx.model.navigation.focus.pane, count) {
         (Pane::Findings, 1..) if cx.model.findings.review.is_none() => {

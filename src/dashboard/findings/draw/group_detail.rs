@@ -102,10 +102,12 @@ fn overview(cx: &Cx<'_>, table: &Table<Issue>, members: &[u32], facts: &ReviewFa
     let assessments = &cx.model.findings.triage.assessments;
     let decisions =
         status::counted(members.iter().map(|&at| assessments.get(at as usize).map(|assessment| &**assessment)));
+    let has_present = issues().any(|issue| issue.is_present());
+    let affected = issues().filter(|issue| issue.is_present() || !has_present);
     let mut lines = vec![
         fact(cx.theme, "Decisions", decisions.join(&separator)),
         fact(cx.theme, "Presence", present(issues().map(|issue| issue.presence)).join(&separator)),
-        fact(cx.theme, "Affected", places(cx, issues().map(|issue| &**issue))),
+        fact(cx.theme, "Affected", places(cx, affected.map(|issue| &**issue))),
     ];
     let gaps: BTreeSet<&str> = issues().filter_map(|issue| issue.retest_gap).map(RetestGap::reason).collect();
     if !gaps.is_empty() {

@@ -168,8 +168,11 @@ fn status<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
     match (summary.undecided, changes(summary)) {
         (0, _) => common_decision(cx, group),
         (undecided, _) if (undecided as usize) < group.rows.len() => {
-            let (all, undecided) = (group.rows.len(), undecided as usize);
-            words(format!("{} of {} decided", all - undecided, all), cx.theme.text())
+            let all = group.rows.len();
+            let decided = all - undecided as usize;
+            // Absent findings may be decided, and are not in the count of the group.
+            let of_all = if summary.count as usize == all { format!(" of {all}") } else { String::new() };
+            words(format!("{decided}{of_all} decided"), cx.theme.text())
         }
         _ if summary.count == 0 => words("absent", cx.theme.dim()),
         (_, changes) if changes.is_empty() => words(cx.theme.glyphs.dash, cx.theme.dim()),
