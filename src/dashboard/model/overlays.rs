@@ -3,7 +3,7 @@
 use crate::dashboard::base::Tone;
 use crate::dashboard::input::{Action, Context, KeyChord, KeyEvent, KeyStep};
 use crate::dashboard::model::{CommandLine, Modal, Model, TextBox};
-use crate::dashboard::prompts::Prompt;
+use crate::dashboard::prompts::{Prompt, PromptAnswer};
 use crate::dashboard::text::TextInput;
 
 impl Model {
@@ -41,7 +41,11 @@ impl Model {
 
     /// Opens a prompt.
     pub(crate) fn open_prompt(&mut self, prompt: Prompt) {
-        let prompt = prompt.opened_at(self.now.mono, self.keyboard.key);
+        let mut prompt = prompt.opened_at(self.now.mono, self.keyboard.key);
+        // The name to type is the one that is shown.
+        if let (Some(mask), PromptAnswer::Type { word, .. }) = (self.mask(), &mut prompt.answer) {
+            *word = mask.text(word).into_owned();
+        }
         self.overlay.modals.push(Modal::Prompt(Box::new(prompt)));
     }
 }

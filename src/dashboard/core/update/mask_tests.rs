@@ -78,6 +78,17 @@ fn name_that_a_card_cuts_is_masked() {
 }
 
 #[test]
+fn typed_confirmation_is_the_name_that_the_mask_shows() {
+    let mut dashboard = TestDashboard::new();
+    dashboard.keys(": 'mask' enter 1 D");
+    assert!(dashboard.frame().join("\n").contains("type its name: workspace-1"), "{:#?}", dashboard.frame());
+    dashboard.keys("'workspace-1'");
+    dashboard.keys("enter");
+    assert!(dashboard.model.overlay.modals.is_empty(), "{:#?}", dashboard.frame());
+    assert!(!dashboard.frame().join("\n").contains("is not its name"));
+}
+
+#[test]
 fn masked_copies_and_files_have_stand_ins() {
     let mut dashboard = TestDashboard::new();
     dashboard.keys(": 'mask' enter 2");
