@@ -14,7 +14,7 @@ use crate::triage::IssueId;
 static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), jobs, ..FormKind::new("create") };
 
 /// Words before the allowed formats in messages of services: `format must be one of pdf, json`.
-const LISTS_ALLOWED: [&str; 3] = ["one of", "allowed", "supported formats"];
+const LISTS_ALLOWED: [&str; 4] = ["one of", "allowed:", "allowed are", "supported formats"];
 
 type Filter = fn(&mut ReportFilters) -> &mut bool;
 
