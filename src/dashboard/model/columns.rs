@@ -20,8 +20,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 /// The lists that are not read: always the same empty ones, so that a column built from them stays current.
-static UNREAD: LazyLock<(Arc<Table<Target>>, Arc<Table<Workspace>>, Arc<Table<Scan>>)> =
-    LazyLock::new(Default::default);
+static NO_TARGETS: LazyLock<Arc<Table<Target>>> = LazyLock::new(Arc::default);
+static NO_WORKSPACES: LazyLock<Arc<Table<Workspace>>> = LazyLock::new(Arc::default);
+static NO_SCANS: LazyLock<Arc<Table<Scan>>> = LazyLock::new(Arc::default);
 
 /// The columns that are being built, and the findings that wait for them.
 #[derive(Debug, Default)]
@@ -75,9 +76,9 @@ impl Model {
             issues: Arc::clone(issues),
             assessments: Arc::clone(assessments),
             state: self.findings.triage.state.clone(),
-            targets: self.data.targets.value().unwrap_or(&UNREAD.0).clone(),
-            workspaces: self.data.workspaces.value().unwrap_or(&UNREAD.1).clone(),
-            scans: self.data.scans.value().unwrap_or(&UNREAD.2).clone(),
+            targets: self.data.targets.value().unwrap_or(&NO_TARGETS).clone(),
+            workspaces: self.data.workspaces.value().unwrap_or(&NO_WORKSPACES).clone(),
+            scans: self.data.scans.value().unwrap_or(&NO_SCANS).clone(),
         }
     }
 
