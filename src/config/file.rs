@@ -175,7 +175,7 @@ pub struct Profile {
     pub colour: Option<ProfileColour>,
 }
 
-/// The colour of a profile, by which an analyst tells services apart.
+/// The colour of a profile, by which an analyst recognises the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProfileColour {

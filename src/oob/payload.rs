@@ -68,7 +68,7 @@ impl Payload {
         self.place_of(&self.parameter)
     }
 
-    /// As [`Self::place`]; without a parameter, the first line of the note tells payloads apart.
+    /// As [`Self::place`]; without a parameter, the first line of the note distinguishes payloads.
     pub fn place_or_note(&self) -> String {
         let note = self.note.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
         self.place_of(if self.parameter.is_empty() { note } else { &self.parameter })
