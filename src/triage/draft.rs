@@ -112,8 +112,11 @@ impl Draft {
         {
             changes.push(Change::Decide(Decision { seen: Some(issue.sighting()), ..decision }));
         }
-        let note = self.note.clone().or(|| None);
-        changes.extend(note.filter(|note| !note.trim().is_empty()).map(Change::Note));
+        if let DraftValue::Set(note) = &self.note
+            && !note.trim().is_empty()
+        {
+            changes.push(Change::Note(note.clone()));
+        }
         match self.severity {
             DraftValue::Default => {}
             DraftValue::Empty if assessment.severity.is_none() => {}
