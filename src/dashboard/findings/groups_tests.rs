@@ -39,6 +39,15 @@ fn cursor(app: &TestDashboard) -> String {
 }
 
 #[test]
+fn header_counts_decided_findings_until_all_are_decided() {
+    let mut app = grouped();
+    app.model.screen.size = Size { columns: 120, rows: 40 };
+    app.keys("j enter j f");
+    let header = app.frame().into_iter().find(|line| line.contains("Weak cookie  ")).unwrap();
+    assert!(header.contains("1 of 2 decided"), "{header}");
+}
+
+#[test]
 fn headers_summarise_groups_by_highest_risk() {
     let app = grouped();
     let Lists { findings: list, finding_groups: groups, .. } = &app.model.lists;

@@ -2,7 +2,7 @@
 //! and groups of many findings are built off the UI thread.
 
 use crate::client::Problem;
-use crate::contract::{Evidence, Finding};
+use crate::contract::{Evidence, Finding, TargetId};
 use crate::dashboard::base::{ColumnRequest, FindingGroupBy, FindingUse, TextChunk};
 use crate::dashboard::core::{Msg, update};
 use crate::dashboard::data::ShownText;
@@ -333,4 +333,19 @@ fn only_findings_that_the_other_parts_of_a_query_select_are_searched() {
     assert_eq!(only.rows.len(), 1);
     assert!(chunk(search(&mut app, only)).is_none());
     assert_eq!(app.shown(Pane::Findings), [101]);
+}
+
+#[test]
+fn query_of_a_command_searches_findings_outside_the_scope() {
+    let mut app = app(&["red", "blue", "red"]);
+    app.holds_work = true;
+    app.model.navigation.scope.target = Some(TargetId(2));
+    let query = "evidence:red";
+    assert!(app.model.ids_matching(Pane::Findings, query).is_err(), "not before the search");
+    let mut next = chunk(app.send(Msg::Wake));
+    while let Some(chunk_of) = next {
+        next = chunk(search(&mut app, chunk_of));
+    }
+    assert_eq!(app.model.ids_matching(Pane::Findings, query).unwrap().len(), 2);
+    assert_eq!(app.model.findings.columns.asked, None, "later findings are not searched for it");
 }

@@ -78,6 +78,18 @@ fn name_that_a_card_cuts_is_masked() {
 }
 
 #[test]
+fn name_of_profile_is_masked_in_header_and_prompts() {
+    let mut dashboard = TestDashboard::new();
+    dashboard.model.session.name = "customer-gmbh".into();
+    dashboard.model.session.service_flags = ["--profile", "customer-gmbh"].map(str::to_owned).into();
+    dashboard.keys("2");
+    assert!(dashboard.frame()[0].contains("customer-gmbh"), "{:#?}", dashboard.frame());
+    dashboard.keys(": 'mask' enter 2 D");
+    let screen = dashboard.frame().join("\n");
+    assert!(screen.contains("service-1") && !screen.contains("customer-gmbh"), "{screen}");
+}
+
+#[test]
 fn typed_confirmation_is_the_name_that_the_mask_shows() {
     let mut dashboard = TestDashboard::new();
     dashboard.keys(": 'mask' enter 1 D");

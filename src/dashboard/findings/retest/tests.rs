@@ -290,6 +290,16 @@ fn export_contains_results_of_last_retest() {
 }
 
 #[test]
+fn retest_is_dated_by_its_start_not_by_its_question() {
+    let mut app = app();
+    app.keys("3 s");
+    app.at += std::time::Duration::from_secs(120);
+    app.calls("y");
+    let Some(Board::Retest(retest)) = &app.model.findings.board else { panic!("no retest") };
+    assert_eq!(retest.at, Some(Stamp(app.model.service_now())));
+}
+
+#[test]
 fn d_compares_scan_with_previous_or_two_marked_scans() {
     let mut app = TestDashboard::new();
     app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600), ended(3, 1, -300)])));
