@@ -11,6 +11,7 @@ pub(crate) use jiff::Timestamp;
 
 pub(crate) use crate::client::Problem;
 pub(crate) use crate::client::calls::{ApiCall, CallEnd, CallId, SentBody};
+use crate::config::file::{CommandOutput, CommandSetting};
 pub(crate) use crate::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, ScanStatus, Stamp,
     Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
@@ -356,5 +357,18 @@ pub(crate) fn capture(id: i64) -> Capture {
         path: Some("/l/abc/x".into()),
         request_date: Some(Stamp(Timestamp::from_second(1_799_999_000 + id).unwrap())),
         ..Capture::default()
+    }
+}
+
+/// A command of the configuration, on the key `Z` in lists.
+pub fn ticket_command(output: CommandOutput, changes: bool) -> CommandSetting {
+    CommandSetting {
+        line: 1,
+        name: "ticket".into(),
+        keys: vec!["Z".into()],
+        context: "lists".into(),
+        words: vec!["tracker".into()],
+        output,
+        changes,
     }
 }

@@ -1,6 +1,6 @@
 //! The command line: input, completion, history and execution.
 
-use crate::config::file::{CommandOutput, CommandSetting};
+use crate::config::file::CommandOutput;
 pub(crate) use crate::dashboard::core::Msg;
 use crate::dashboard::core::commands::{parse, table};
 use crate::dashboard::input::Keymap;
@@ -243,16 +243,9 @@ pub(crate) fn every_documented_example_runs() {
         app.receive(1, vec![Capture { ip_address: "192.0.2.7".into(), ..capture(9) }]);
         match &*command.name {
             "run" => {
-                let setting = CommandSetting {
-                    line: 1,
-                    name: "ticket".into(),
-                    keys: vec!["Z".into()],
-                    context: "lists".into(),
-                    words: vec!["tracker".into()],
-                    output: CommandOutput::Text,
-                    changes: false,
-                };
-                let keymap = Keymap::clone(&Keymap::builtin()).with_commands(&[setting]).unwrap();
+                let keymap = Keymap::clone(&Keymap::builtin())
+                    .with_commands(&[ticket_command(CommandOutput::Text, false)])
+                    .unwrap();
                 app.model.keyboard.keymap = Arc::new(keymap);
             }
             "mine" => drop(app.keys("5 G")),

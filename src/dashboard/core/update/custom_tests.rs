@@ -1,23 +1,14 @@
 //! Commands of the configuration: their variables, their output, and when they are off.
 
-use crate::config::file::{CommandOutput, CommandSetting};
+use crate::config::file::CommandOutput;
 use crate::dashboard::base::CommandRun;
 use crate::dashboard::core::Msg;
 use crate::dashboard::input::Keymap;
 use crate::dashboard::testing::*;
 
 fn dashboard(output: CommandOutput, changes: bool) -> TestDashboard {
-    let setting = CommandSetting {
-        line: 1,
-        name: "ticket".into(),
-        keys: vec!["Z".into()],
-        context: "lists".into(),
-        words: vec!["tracker".into()],
-        output,
-        changes,
-    };
     let mut dashboard = TestDashboard::new();
-    let keymap = Keymap::clone(&Keymap::builtin()).with_commands(&[setting]).unwrap();
+    let keymap = Keymap::clone(&Keymap::builtin()).with_commands(&[ticket_command(output, changes)]).unwrap();
     dashboard.model.keyboard.keymap = Arc::new(keymap);
     dashboard
 }
