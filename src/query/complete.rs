@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use super::column::{Column, Values};
 use super::field::ValueKind;
-use super::{Evaluator, Field, Flag, RowSet, RowSource, lex};
+use super::{Evaluator, Field, Flag, QueryKind, RowSet, RowSource, lex};
 use crate::contract::Risk;
 
 /// Maximum number of completions.
 const MOST: usize = 8;
 /// Longer values are not offered.
 const LONGEST: usize = 80;
+/// Signs of which the first ends the name of a field.
+const OPERATORS: [char; 5] = [':', '=', '<', '>', '!'];
 
 /// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,21 +30,24 @@ pub fn complete(text: &str, cursor: usize, evaluator: &mut Evaluator, source: &d
     let before = text.get(..cursor).unwrap_or(text);
     let start = start_of_word(before);
     let word = &before[start..];
-    let operator = word.find([':', '=', '<', '>', '!']);
-    let mut found = match operator {
-        None if word.is_empty() || word.starts_with('"') => Vec::new(),
-        None => names(word, start..before.len(), source),
-        Some(end) => match Field::named(&word[..end], source.kind()) {
-            Some(field) => values(field, word, end, start, evaluator, source),
-            None => Vec::new(),
-        },
+    let field = field_at(text, cursor, source.kind());
+    let mut found = match (word.find(OPERATORS), field) {
+        (None, _) if word.is_empty() || word.starts_with('"') => Vec::new(),
+        (None, _) => names(word, start..before.len(), source),
+        (Some(end), Some(field)) => values(field, word, end, start, evaluator, source),
+        (Some(_), None) => Vec::new(),
     };
     // All flags of a list are offered: they are few, and nothing else names them.
-    let is_flags = operator.is_some_and(|end| {
-        Field::named(&word[..end], source.kind()).is_some_and(|field| matches!(field.spec().values, ValueKind::Flags))
-    });
+    let is_flags = field.is_some_and(|field| matches!(field.spec().values, ValueKind::Flags));
     found.truncate(if is_flags { usize::MAX } else { MOST });
     found
+}
+
+/// The field whose values are completed at a byte of a text.
+pub fn field_at(text: &str, cursor: usize, kind: QueryKind) -> Option<Field> {
+    let before = text.get(..cursor).unwrap_or(text);
+    let word = &before[start_of_word(before)..];
+    Field::named(&word[..word.find(OPERATORS)?], kind)
 }
 
 /// Start of the word that ends here: after the last space or sign outside quotes.

@@ -5,13 +5,13 @@ use crate::client::Problem;
 use crate::contract::{Evidence, Finding, TargetId};
 use crate::dashboard::base::{ColumnRequest, FindingGroupBy, FindingUse, TextChunk};
 use crate::dashboard::core::{Msg, update};
-use crate::dashboard::data::ShownText;
+use crate::dashboard::data::{Board, ShownText};
 use crate::dashboard::list::BuiltColumns;
-use crate::dashboard::model::Model;
+use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::testing::*;
 use crate::query::Field;
-use crate::triage::ListedFinding;
 use crate::triage::store::TextStore;
+use crate::triage::{ListedFinding, Retest, RetestFinding};
 use std::sync::Arc;
 
 /// Findings with these texts as evidence, in files whose directory is deleted.
@@ -234,6 +234,61 @@ fn query_of_a_command_waits_for_columns() {
     build(&mut app, requested(effects).unwrap());
     app.keys("esc esc : 'mark port:3' enter");
     assert_eq!(app.model.lists.findings.marks.len(), 172);
+}
+
+#[test]
+fn values_of_many_findings_are_offered_when_their_column_is_built() {
+    let mut app = app_of_many();
+    let offered = |app: &TestDashboard| match app.model.overlay.modals.last() {
+        Some(Modal::Line(line)) => line.help.offers.all.iter().map(|offer| offer.text.clone()).collect::<Vec<_>>(),
+        Some(Modal::Command(line)) => line.offers.all.iter().map(|offer| offer.text.clone()).collect(),
+        _ => Vec::new(),
+    };
+    for (keys, field, value) in
+        [("/ 'workspace:'", Field::Workspace, "Acme"), (": 'mark target:t2'", Field::Target, "t2.acme.test")]
+    {
+        let request = requested(app.keys(keys)).unwrap();
+        assert_eq!((request.fields.as_slice(), offered(&app)), ([field].as_slice(), Vec::new()));
+        build(&mut app, request);
+        assert_eq!(offered(&app), [value], "{keys}");
+        assert_eq!(requested(app.keys("esc esc")), None);
+    }
+}
+
+#[test]
+fn headers_keep_the_names_of_their_grouping() {
+    let mut app = app_of_many();
+    let by_class = requested(app.keys("b c")).unwrap();
+    build(&mut app, by_class);
+    let names = |app: &TestDashboard| {
+        let (list, groups) = (&app.model.lists.findings, &app.model.lists.finding_groups);
+        list.groups.iter().map(|group| format!("{:?}", groups.name(group).unwrap())).collect::<Vec<_>>()
+    };
+    let classes = names(&app);
+    let by_target = requested(app.keys("b t")).unwrap();
+    app.keys("b c");
+    build(&mut app, by_target);
+    assert_eq!(names(&app), classes);
+}
+
+#[test]
+fn board_keeps_its_rows_while_columns_are_built() {
+    let mut app = app_of_many();
+    let findings = app.model.data.findings.value().unwrap().items().iter();
+    let findings = findings.map(|issue| RetestFinding { key: issue.key(), ..Default::default() }).collect();
+    app.model.findings.board = Some(Board::Retest(Retest { findings, ..Default::default() }));
+    app.model.make_board();
+    assert_eq!(app.model.lists.board.rows.len(), 1_200);
+    let found = |app: &TestDashboard| app.model.lists.board.rows.len();
+    app.model.set_query(Pane::Board, "port:3").unwrap();
+    let request = requested(app.send(Msg::Wake)).unwrap();
+    build(&mut app, request);
+    assert_eq!(found(&app), 172);
+    app.model.set_query(Pane::Board, "target:t2.acme.test").unwrap();
+    let request = requested(app.send(Msg::Wake)).unwrap();
+    assert_eq!(found(&app), 172, "the rows of the last filter remain");
+    build(&mut app, request);
+    assert_eq!(found(&app), 240);
 }
 
 fn chunk(effects: Vec<Effect>) -> Option<TextChunk> {

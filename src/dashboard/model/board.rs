@@ -5,7 +5,7 @@ use crate::dashboard::base::{GroupId, Pane, Tone};
 use crate::dashboard::data::board::*;
 use crate::dashboard::input::{Action, Context, GroupAction};
 use crate::dashboard::model::Model;
-use crate::query::{QueryKind, query_of};
+use crate::query::{Query, QueryKind, query_of};
 use crate::table::Table;
 use crate::text::plural;
 use crate::triage::{IssueId, RETEST_SETTING, Retest, RetestStatus};
@@ -66,7 +66,14 @@ impl Model {
     pub(crate) fn show_board(&mut self) {
         let Some(table) = self.data.board.value().cloned() else { return };
         let filter = self.lists.board.filter.clone();
-        let found = (!filter.is_empty()).then(|| self.findings_found(&filter));
+        if !filter.is_empty() {
+            let query = query_of(&filter, QueryKind::Findings);
+            // While the columns of many findings are built, the findings that were found before remain.
+            if self.has_columns_of(&query) {
+                self.findings.board_found = self.findings_found(&query);
+            }
+        }
+        let found = (!filter.is_empty()).then_some(&self.findings.board_found);
         let list = &mut self.lists.board;
         let is_found =
             |id: IssueId| found.as_ref().is_none_or(|found| found.contains(&id)) || list.retained.contains_key(&id);
@@ -89,9 +96,8 @@ impl Model {
         list.show(&table, rows);
     }
 
-    fn findings_found(&mut self, filter: &str) -> HashSet<IssueId> {
-        let query = query_of(filter, QueryKind::Findings);
-        let hits = self.query_list(Pane::Findings, |evaluator, source| evaluator.matches(&query, source));
+    fn findings_found(&mut self, query: &Query) -> HashSet<IssueId> {
+        let hits = self.query_list(Pane::Findings, |evaluator, source| evaluator.matches(query, source));
         let (Some(hits), Some(table)) = (hits, self.data.findings.value()) else { return HashSet::new() };
         hits.rows().filter_map(|row| table.items().get(row)).map(|issue| issue.id).collect()
     }

@@ -11,8 +11,9 @@
 use crate::contract::{Scan, Target, Workspace};
 use crate::dashboard::base::{ColumnRequest, Effect, FindingGroupBy, Generation, Pane};
 use crate::dashboard::list::{BuiltColumns, GroupKeys};
-use crate::dashboard::model::Model;
-use crate::query::{Field, Query, QueryKind, ValueKind, query_of};
+use crate::dashboard::model::{Modal, Model};
+use crate::query::complete::{complete, field_at};
+use crate::query::{Completion, Field, Query, QueryKind, ValueKind, query_of};
 use crate::table::{Item, Table};
 use crate::triage::listed_fields::is_long;
 use crate::triage::{Assessment, Correlated, FindingColumns, Issue};
@@ -33,6 +34,8 @@ pub struct ColumnsState {
     pub(crate) asked: Option<Query>,
     /// Groups that a review needs, beside those of the list.
     pub(crate) asked_groups: Option<FindingGroupBy>,
+    /// The field whose values are offered while a query is typed.
+    pub(crate) completed: Option<Field>,
 }
 
 /// New findings whose columns are not complete.
@@ -100,6 +103,17 @@ impl Model {
                 || self.lists.finding_groups.requested.is_some_and(|by| !self.lists.finding_groups.has_keys(by, table)))
     }
 
+    /// Completions at a byte of a query on a list. Values of many findings are offered when their column was built.
+    pub(crate) fn completions(&mut self, pane: Pane, text: &str, cursor: usize) -> Vec<Completion> {
+        if pane.query_pane() == Pane::Findings {
+            self.findings.columns.completed = field_at(text, cursor, QueryKind::Findings).map(|field| match field {
+                Field::Is => Field::Decision,
+                field => field,
+            });
+        }
+        self.query_list(pane, |evaluator, source| complete(text, cursor, evaluator, source)).unwrap_or_default()
+    }
+
     /// Whether the columns of a query are complete.
     pub(crate) fn has_columns_of(&mut self, query: &Query) -> bool {
         let Some(table) = self.data.findings.value().cloned() else { return true };
@@ -143,7 +157,10 @@ impl Model {
 
     fn missing_of_list(&self, table: &Arc<Table<Issue>>, queries: &[Query]) -> Option<ColumnRequest> {
         let (list, groups) = (&self.lists.findings, &self.lists.finding_groups);
-        let fields = self.missing_fields(table, self.needed_fields(queries));
+        let mut fields = self.needed_fields(queries);
+        let is_typing = matches!(self.overlay.modals.last(), Some(Modal::Line(_) | Modal::Command(_)));
+        fields.extend(self.findings.columns.completed.filter(|_| is_typing));
+        let fields = self.missing_fields(table, fields);
         let are_many = table.len() >= Issue::MANY;
         let has_order = !are_many || list.order.is_empty() || list.cache.has_order(&list.order);
         let by = groups.requested.or(self.findings.columns.asked_groups);
@@ -181,11 +198,15 @@ impl Model {
         }
         let built = std::mem::take(&mut waiting.built);
         waiting.correlated.columns.extend(built.columns);
+        // An order by decisions does not have those that were made since.
+        let has_decided = !self.findings.triage.touched.is_empty();
+        let is_outdated = has_decided && built.request.order.iter().any(|key| key.field.is_of_decision());
         self.install_correlated(waiting.generation, waiting.correlated);
         if !is_current {
             return;
         }
-        if let (Some(order), Some(table)) = (built.order, self.data.findings.value().cloned()) {
+        let order = built.order.filter(|_| !is_outdated);
+        if let (Some(order), Some(table)) = (order, self.data.findings.value().cloned()) {
             self.with_cache(&table, |_, _, cache| cache.take_order(built.request.order, order));
         }
         if let Some(groups) = built.groups {

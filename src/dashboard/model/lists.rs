@@ -417,7 +417,7 @@ impl Data {
 
 impl Pane {
     /// The pane on whose list queries run: the rows of the board are findings.
-    fn query_pane(self) -> Self {
+    pub(crate) fn query_pane(self) -> Self {
         if self == Self::Board { Self::Findings } else { self }
     }
 }

@@ -77,7 +77,7 @@ use crate::dashboard::text::Detail;
 use crate::oob::LoggerExpiry;
 use crate::triage::IssueId;
 use jiff::Timestamp;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -137,6 +137,8 @@ pub struct FindingsState {
     pub guards: Guards,
     pub review: Option<Box<Review>>,
     pub board: Option<Board>,
+    /// The findings that the filter of the board found.
+    pub(crate) board_found: HashSet<IssueId>,
     /// The long texts on the screen.
     pub(crate) shown: ShownTexts,
     /// Columns that are being built.

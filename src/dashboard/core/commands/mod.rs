@@ -102,6 +102,13 @@ fn parse(model: &mut Model) {
     model.overlay.modals.push(Modal::Command(line));
 }
 
+/// Offers again, after more values are known, unless an offer is selected.
+pub(crate) fn renew_offers(model: &mut Model) {
+    if line(model).is_some_and(|line| line.offers.at.is_none()) {
+        parse(model);
+    }
+}
+
 /// tab: inserts the selected completion, or the first one.
 fn complete(model: &mut Model) {
     let Some(line) = line(model) else { return };

@@ -6,7 +6,6 @@ use crate::dashboard::core::commands::parse::split;
 use crate::dashboard::core::commands::table;
 use crate::dashboard::model::{CommandOffer, Model};
 use crate::dashboard::palette::{ArgumentShape, Command, KEYS, RISKS, fuzzy, slot, trimmed};
-use crate::query::complete::complete;
 use crate::query::{Completion, Field, QueryKind, ValueKind};
 use crate::text;
 use crate::triage::Verdict;
@@ -101,8 +100,7 @@ fn of_shape(model: &mut Model, shape: ArgumentShape, typed: &str, place: Range<u
 fn of_query(model: &mut Model, kind: QueryKind, typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
     let query = &typed[place.clone()];
     let pane = Pane::ALL.into_iter().find(|pane| pane.kind() == kind);
-    let found = pane
-        .and_then(|pane| model.query_list(pane, |evaluator, source| complete(query, query.len(), evaluator, source)));
+    let found = pane.map(|pane| model.completions(pane, query, query.len()));
     let offer = |found: Completion| CommandOffer {
         place: (place.start + found.at.start)..(place.start + found.at.end),
         text: found.text,

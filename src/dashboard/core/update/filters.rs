@@ -1,10 +1,9 @@
 //! The filter line of a list: every valid text is applied at once; with completion, and recall of earlier queries.
 
 use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
-use crate::dashboard::model::{Line, Model, QueryHelp};
+use crate::dashboard::model::{Line, LinePurpose, Model, QueryHelp};
 use crate::dashboard::text::{Ends, Offers};
-use crate::query::complete::complete;
-use crate::query::{Completion, Evaluator, Query};
+use crate::query::{Completion, Query};
 
 /// The text of the line was changed by a key.
 pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
@@ -69,9 +68,18 @@ pub(crate) fn accept(model: &mut Model, pane: Pane, effects: &mut Vec<Effect>) {
 /// The completions at the cursor.
 fn offers(model: &mut Model, pane: Pane, text: &str) -> Vec<Completion> {
     let cursor = line(model).map_or(0, |line| line.input.row_before_cursor().len());
-    model
-        .query_list(pane, |evaluator: &mut Evaluator, source| complete(text, cursor, evaluator, source))
-        .unwrap_or_default()
+    model.completions(pane, text, cursor)
+}
+
+/// Offers again, after more values are known, unless an offer is selected.
+pub(crate) fn renew_offers(model: &mut Model) {
+    let Some(line) = line(model).filter(|line| line.help.offers.at.is_none()) else { return };
+    let LinePurpose::Filter(pane) = line.purpose else { return };
+    let text = line.input.text();
+    let offers = Offers::new(offers(model, pane, &text));
+    if let Some(line) = self::line(model) {
+        line.help.offers = offers;
+    }
 }
 
 /// tab: puts the next completion into the line.

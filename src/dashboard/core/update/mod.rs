@@ -103,7 +103,11 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::ServiceStarted(result) => actions::handle_service_started(model, result),
         Msg::ServiceMoved(base_url) => actions::handle_service_moved(model, base_url),
         Msg::Correlated(generation, correlated) => model.handle_correlated(generation, *correlated),
-        Msg::ColumnsBuilt(built) => model.handle_columns_built(*built),
+        Msg::ColumnsBuilt(built) => {
+            model.handle_columns_built(*built);
+            filters::renew_offers(model);
+            commands::renew_offers(model);
+        }
         Msg::TextsSearched(chunk, found) => model.handle_texts_searched(&chunk, found),
         Msg::Calls(recorded) => crate::dashboard::activity::keys::handle_calls(model, *recorded),
         Msg::Triage(news) => model.handle_triage(news),

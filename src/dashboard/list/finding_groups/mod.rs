@@ -50,14 +50,17 @@ pub struct FindingGroups {
     pub requested: Option<FindingGroupBy>,
     /// The grouping of the rows.
     pub by: Option<FindingGroupBy>,
-    keys: Option<Arc<GroupKeys>>,
+    /// The groups of the rows.
+    shown: Option<Arc<GroupKeys>>,
+    /// The groups that were built last.
+    built: Option<Arc<GroupKeys>>,
     /// By the number of the group.
     summaries: Vec<GroupSummary>,
 }
 
 impl FindingGroups {
     pub fn name(&self, group: &Group) -> Option<&GroupName> {
-        self.keys.as_ref()?.names.get(group.number as usize)
+        self.shown.as_ref()?.names.get(group.number as usize)
     }
 
     pub fn summary(&self, group: &Group) -> GroupSummary {
@@ -67,19 +70,19 @@ impl FindingGroups {
     /// The groups of a table. Those of many findings are `None` until they are [taken](Self::take).
     pub(crate) fn keys(&mut self, by: FindingGroupBy, table: &Arc<Table<Issue>>) -> Option<Arc<GroupKeys>> {
         if !self.has_keys(by, table) && table.len() < Issue::MANY {
-            self.keys = Some(Arc::new(GroupKeys::of(by, table)));
+            self.built = Some(Arc::new(GroupKeys::of(by, table)));
         }
-        self.keys.clone().filter(|keys| keys.fits(by, table))
+        self.built.clone().filter(|keys| keys.fits(by, table))
     }
 
     /// Whether the groups of a table are built.
     pub(crate) fn has_keys(&self, by: FindingGroupBy, table: &Arc<Table<Issue>>) -> bool {
-        self.keys.as_ref().is_some_and(|keys| keys.fits(by, table))
+        self.built.as_ref().is_some_and(|keys| keys.fits(by, table))
     }
 
     /// Takes groups that were built.
     pub(crate) fn take(&mut self, keys: Arc<GroupKeys>) {
-        self.keys = Some(keys);
+        self.built = Some(keys);
     }
 
     /// Shows rows in the requested groups.
@@ -95,6 +98,7 @@ impl FindingGroups {
         if std::mem::replace(&mut self.by, by) != by && list.shows(table) {
             list.leave_header(table);
         }
+        self.shown.clone_from(&keys);
         let Some(keys) = keys else {
             list.groups.disable();
             return list.show(table, rows);
