@@ -13,7 +13,7 @@ use super::service::{DataDirArg, keys};
 #[cfg_attr(not(feature = "dashboard"), command(arg_required_else_help = true, subcommand_required = true))]
 #[command(after_help = "Example:
   scandeck keys
-  scandeck keys add ci --role scan > ci.key")]
+  (umask 077; scandeck keys add ci --role scan > ci.key)")]
 pub struct KeysArgs {
     #[cfg(feature = "dashboard")]
     #[command(flatten)]

@@ -309,17 +309,27 @@ fn is_tls_error(chain: &str) -> bool {
 const RENEW: &str = "renew or replace the certificate of the service";
 
 /// For each error: a part of the text of rustls, our message, and the remedy. rustls prints Rust values and Unix seconds.
-const TLS_PROBLEMS: [(&str, &str, &str); 6] = [
+const TLS_PROBLEMS: [(&str, &str, &str); 7] = [
     (
         "UnknownIssuer",
         "the certificate is from an unknown authority",
         "trust a private CA with SSL_CERT_FILE or in the system's trust store",
     ),
     ("InvalidContentType", "the port responds, but not with TLS; use http:// if it serves plain HTTP", ""),
-    ("CaUsedAsEndEntity", "the certificate of the server is a CA certificate", RENEW),
+    (
+        "CaUsedAsEndEntity",
+        "the certificate of the server is a CA certificate",
+        "make one with basicConstraints=CA:FALSE for the service",
+    ),
     ("certificate expired", "the certificate has expired", RENEW),
     ("not valid yet", "the certificate is not valid yet; check the clock", ""),
     ("not valid for", "the certificate is for another name", RENEW),
+    // Such as the signature of another authority with the same name.
+    (
+        "invalid peer certificate",
+        "the certificate of the server cannot be verified",
+        "trust its CA with SSL_CERT_FILE or in the system's trust store",
+    ),
 ];
 
 fn tls_problem(causes: &str) -> Option<&'static str> {
@@ -390,12 +400,17 @@ mod tests {
             (
                 "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))",
                 "the certificate of the server is a CA certificate",
-                "renew",
+                "CA:FALSE",
             ),
             (expired, "the certificate has expired", "renew"),
             (
                 "invalid peer certificate: UnknownIssuer",
                 "the certificate is from an unknown authority",
+                "SSL_CERT_FILE",
+            ),
+            (
+                "invalid peer certificate: UnsupportedSignatureAlgorithmContext { algorithm_id: [6, 9, 42] }",
+                "the certificate of the server cannot be verified",
                 "SSL_CERT_FILE",
             ),
         ] {

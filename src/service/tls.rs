@@ -90,6 +90,12 @@ fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&cert).collect();
     let chain = chain.with_context(|| format!("cannot read {}", files.cert.display()))?;
     ensure!(!chain.is_empty(), "{} contains no certificate (PEM)", files.cert.display());
+    if is_of_authority(&chain[0]) {
+        tracing::warn!(
+            "{} is a CA certificate, which strict clients refuse for a server; make one with basicConstraints=CA:FALSE",
+            files.cert.display()
+        );
+    }
     let key = PrivateKeyDer::from_pem_slice(&key);
     let key = key.map_err(|_| anyhow!("{} contains no private key (PEM)", files.key.display()))?;
     CertifiedKey::from_der(chain, key, &default_provider()).map_err(|error| match error {
@@ -101,6 +107,12 @@ fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
             files.key.display()
         ),
     })
+}
+
+/// Whether a certificate is that of an authority (CA).
+fn is_of_authority(certificate: &CertificateDer<'_>) -> bool {
+    let parsed = x509_parser::parse_x509_certificate(certificate);
+    parsed.is_ok_and(|(_, certificate)| certificate.is_ca())
 }
 
 /// A connection with or without TLS.

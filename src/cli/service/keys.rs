@@ -14,7 +14,7 @@ use crate::text;
 #[derive(Subcommand, Clone, Debug)]
 pub enum KeysCommand {
     /// Add an API key of the local service and print it; it cannot be shown again
-    #[command(after_help = "Example:\n  scandeck keys add ci --role scan > ci.key")]
+    #[command(after_help = "Example:\n  (umask 077; scandeck keys add ci --role scan > ci.key)")]
     Add {
         /// Name of the key in logs
         #[arg(value_name = "NAME", value_parser = key_name)]

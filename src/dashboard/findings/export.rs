@@ -80,9 +80,13 @@ pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<Is
         return Err(why.to_owned());
     }
     let list = &model.lists.findings;
-    let shown: Vec<IssueId> = list.shown(&table).collect();
-    let marked: Vec<IssueId> = shown.iter().copied().filter(|id| list.marks.contains(*id)).collect();
-    Ok(if marked.is_empty() { (shown, list.filter.clone()) } else { (marked, String::new()) })
+    let marked: Vec<IssueId> = list.shown(&table).filter(|id| list.marks.contains(*id)).collect();
+    if !marked.is_empty() {
+        return Ok((marked, String::new()));
+    }
+    // Rows that remain on the screen after a decision no longer match the query.
+    let matching = list.shown(&table).filter(|id| !list.retained_only.contains(id)).collect();
+    Ok((matching, list.filter.clone()))
 }
 
 /// The retest results available now.

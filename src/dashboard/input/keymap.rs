@@ -251,6 +251,14 @@ impl Keymap {
         context.title().replace("{}", &prefix)
     }
 
+    /// Whether one of these inner contexts has the first key of an action, alone or at the start of a sequence.
+    pub fn is_shadowed(&self, inner: &[Context], context: Context, action: Action) -> bool {
+        let entry = self.entries(context).find(|entry| entry.action == action);
+        let Some(keys) = entry.and_then(|entry| entry.keys.first()) else { return false };
+        let mut others = inner.iter().flat_map(|&context| self.entries(context)).flat_map(|entry| &entry.keys);
+        others.any(|of| of.starts_with(keys.keys()))
+    }
+
     /// The footer of one context, in the order of the key map: actions with a short label.
     pub fn hints(&self, context: Context) -> Vec<KeyHint> {
         self.entries(context)

@@ -177,6 +177,7 @@ impl<T: Item> List<T> {
         self.shown = table.revision();
         if let Some(pending) = self.pending_selection.take_if(|pending| table.position(pending.id).is_some())
             && self.selected_row() == pending.selected
+            && self.index(table, pending.id).is_some()
         {
             (self.selected, self.header) = (Some(pending.id), None);
         }

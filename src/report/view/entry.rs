@@ -84,7 +84,8 @@ fn origin(found: &ReportFinding) -> Fact {
     let id = if is_manual { String::new() } else { format!("finding {}", found.finding.id) };
     let proven = if found.finding.confirmed { "proven by the scanner" } else { "" };
     let aside = [id.as_str(), proven].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-    Fact { label: "Found", value, aside }
+    let label = if found.history.is_empty() { "Found" } else { "Last found" };
+    Fact { label, value, aside }
 }
 
 fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {

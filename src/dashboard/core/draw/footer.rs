@@ -30,8 +30,16 @@ fn hints(cx: &Cx<'_>, has_matches: bool) -> (Vec<Hint>, Vec<Hint>) {
     let close = || vec![hint(cx, Context::Everywhere, Action::View(ViewAction::Back), "close")];
     let hints = match cx.model.overlay.modals.last() {
         Some(Modal::Decide(menu)) => decide_hints(cx, menu),
+        Some(Modal::Rules(rules)) if rules.edit.is_none() => {
+            [vec![verdicts(cx, Context::Rules, &[VerdictAction::Reopen])], modal_hints(cx)].concat()
+        }
         Some(Modal::Prompt(prompt)) => prompt_hints(cx, prompt),
-        Some(Modal::Text(_) | Modal::Help(_)) => return (Vec::new(), close()),
+        Some(Modal::Text(_)) => return (Vec::new(), close()),
+        Some(Modal::Help(_)) => {
+            let keys = [EditAction::LineDown, EditAction::LineUp, EditAction::LinePageDown, EditAction::LinePageUp];
+            let keys = keys.map(|action| key(cx, Context::Line, Action::Edit(action))).join(" ");
+            return (vec![Hint::new(keys, "scroll")], close());
+        }
         Some(
             Modal::Form(_)
             | Modal::Rules(_)
@@ -75,13 +83,13 @@ fn pane_hints(cx: &Cx<'_>, has_matches: bool) -> Vec<Hint> {
     }
     let mut all = own_hints(cx, focus.pane.context());
     if focus.pane == Pane::Board {
-        all.insert(0, verdicts(cx, &[VerdictAction::Reopen]));
+        all.insert(0, verdicts(cx, focus.pane.context(), &[VerdictAction::Reopen]));
     }
     if matches!(focus.pane, Pane::Payloads | Pane::Captures | Pane::Loggers) {
         all.insert(0, everywhere(cx, Action::Payload(PayloadAction::Plant)));
     }
     if focus.pane == Pane::Findings {
-        all.insert(0, verdicts(cx, &[]));
+        all.insert(0, verdicts(cx, focus.pane.context(), &[]));
         if cx.model.can_undo() {
             all.insert(2, everywhere(cx, Action::Decide(DecideAction::Undo)));
         }
@@ -115,13 +123,15 @@ fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
     let of_card = |action, does| hint(cx, Context::Review, Action::Review(action), does);
     let undo = |does| hint(cx, Context::Everywhere, Action::Decide(DecideAction::Undo), does);
     if review.card().is_none() {
-        let keys = [
-            (Context::Review, Action::Review(ReviewAction::End)),
-            (Context::Everywhere, Action::View(ViewAction::Back)),
-        ];
-        let end = keys.map(|(context, action)| key(cx, context, action)).join(" ");
+        let end = of_card(ReviewAction::End, "end the review");
         let back = of_card(ReviewAction::Back, "back to the cards");
-        return vec![Hint::new(end, "end the review"), back, undo("undo all")];
+        return match review.next_undecided(&cx.model.findings.triage.state) {
+            None => vec![end, back, undo("undo all")],
+            Some(_) => {
+                let pause = hint(cx, Context::Everywhere, Action::View(ViewAction::Back), "pause");
+                vec![of_card(ReviewAction::Skip, "next undecided card"), back, pause, end, undo("undo all")]
+            }
+        };
     }
     let entries = cx.model.keyboard.keymap.entries(Context::Review);
     let verdicts = entries.filter(|entry| matches!(entry.action, Action::Verdict(_)));
@@ -139,8 +149,10 @@ fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
 }
 
 fn own_hints(cx: &Cx<'_>, context: Context) -> Vec<Hint> {
-    let hints = cx.model.keyboard.keymap.hints(context);
-    hints.iter().filter(|hint| !has_no_use(cx, hint.action)).map(|hint| drawn(cx, hint)).collect()
+    let keymap = &cx.model.keyboard.keymap;
+    let inner: Vec<Context> = cx.model.contexts().into_iter().take_while(|&one| one != context).collect();
+    let is_useful = |hint: &&KeyHint| !keymap.is_shadowed(&inner, context, hint.action) && !has_no_use(cx, hint.action);
+    keymap.hints(context).iter().filter(is_useful).map(|hint| drawn(cx, hint)).collect()
 }
 
 /// Whether an action of the pane would only answer why it is not possible.
@@ -175,7 +187,7 @@ fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
 }
 
 /// `c f a w x i decide` and further verdicts, with marks also how many.
-fn verdicts(cx: &Cx<'_>, further: &[VerdictAction]) -> Hint {
+fn verdicts(cx: &Cx<'_>, context: Context, further: &[VerdictAction]) -> Hint {
     let given = [
         VerdictAction::Confirm,
         VerdictAction::FalsePositive,
@@ -184,12 +196,12 @@ fn verdicts(cx: &Cx<'_>, further: &[VerdictAction]) -> Hint {
         VerdictAction::Fix,
         VerdictAction::InReview,
     ];
-    let context = cx.model.navigation.focus.pane.context();
     let keys = given
         .iter()
         .chain(further)
         .filter_map(|&action| cx.model.keyboard.keymap.key_of(context, Action::Verdict(action)));
     let does = match marked(cx) {
+        _ if context == Context::Rules => "verdict".to_owned(),
         0 => "decide".to_owned(),
         marked => format!("decide {marked}"),
     };

@@ -57,7 +57,8 @@ fn handle_list(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effe
             change(model, new_verdict, effects);
         }
         // The list has no other actions.
-        Some(_) | None => {}
+        Some(_) => {}
+        None => model.notify(Tone::Plain, "this key does nothing here · the last line shows the keys"),
     }
 }
 

@@ -154,7 +154,9 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
         model.lists.findings.select_when_loaded(crate::triage::identity::manual_key(id).into());
         model.lists.captures.clear_marks();
     }
-    model.notify(Tone::Good, format!("manual finding \"{name}\" saved"));
+    let is_filtered = !model.lists.findings.filter.is_empty();
+    let hidden = if is_filtered { " · the filter of the findings may hide it" } else { "" };
+    model.notify(Tone::Good, format!("manual finding \"{name}\" saved{hidden}"));
 }
 
 impl Model {

@@ -239,9 +239,11 @@ fn arm_card_guard(model: &mut Model) {
     refresh(model);
 }
 
-/// esc: pauses the review; on the summary ends it.
+/// esc: pauses the review; on the summary ends it when every card is decided.
 pub(crate) fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
-    match model.reviewing().is_some_and(|review| review.card().is_none()) {
+    let state = &model.findings.triage.state;
+    let is_done = |review: &Review| review.card().is_none() && review.next_undecided(state).is_none();
+    match model.reviewing().is_some_and(is_done) {
         true => end(model, effects),
         false => {
             pause(model);
@@ -266,7 +268,13 @@ fn end(model: &mut Model, effects: &mut Vec<Effect>) {
 fn skip(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(review) = &mut model.findings.review else { return };
     let at = review.progress.at;
-    if at < review.len() && review.decided(at, &model.findings.triage.state).is_none() {
+    if at == review.len() {
+        return match review.next_undecided(&model.findings.triage.state) {
+            Some(card) => show(model, card, effects),
+            None => model.notify(Tone::Plain, "every card is decided"),
+        };
+    }
+    if review.decided(at, &model.findings.triage.state).is_none() {
         review.progress.skipped.insert(at);
     }
     step(model, 1, effects);
@@ -274,19 +282,29 @@ fn skip(model: &mut Model, effects: &mut Vec<Effect>) {
 
 fn step(model: &mut Model, by: isize, effects: &mut Vec<Effect>) {
     let Some(review) = &mut model.findings.review else { return };
-    let at = review.progress.at.saturating_add_signed(by).min(review.len());
-    match (at == review.progress.at, by < 0) {
-        (true, true) => return model.notify(Tone::Plain, "first card"),
-        (true, false) => return model.notify(Tone::Plain, "last card: this is the summary"),
-        _ => review.progress.at = at,
+    let (at, end) = (review.progress.at, review.len());
+    match at.saturating_add_signed(by).min(end) {
+        _ if at == end && by < 0 => {
+            let card = review.progress.before_summary.min(end.saturating_sub(1));
+            show(model, card, effects);
+        }
+        to if to == at => model.notify(Tone::Plain, "first card"),
+        to => show(model, to, effects),
     }
-    save(model, effects);
-    arm_card_guard(model);
 }
 
 fn to_summary(model: &mut Model, effects: &mut Vec<Effect>) {
-    if let Some(review) = &mut model.findings.review {
-        review.progress.at = review.len();
+    if let Some(end) = model.findings.review.as_ref().map(|review| review.len()) {
+        show(model, end, effects);
+    }
+}
+
+/// Shows a card, or the summary.
+fn show(model: &mut Model, at: usize, effects: &mut Vec<Effect>) {
+    let Some(review) = &mut model.findings.review else { return };
+    let before = std::mem::replace(&mut review.progress.at, at);
+    if at == review.len() && before != at {
+        review.progress.before_summary = before;
     }
     save(model, effects);
     arm_card_guard(model);

@@ -66,6 +66,8 @@ pub struct ReviewProgress {
     pub begun: i64,
     /// The current card; the number of cards on the summary.
     pub at: usize,
+    /// The card before the summary was opened.
+    pub before_summary: usize,
     /// Decisions by card, the latest last.
     pub decided: BTreeMap<usize, Vec<Decided>>,
     /// Cards that were skipped.
@@ -168,6 +170,11 @@ impl Review {
     pub fn decided(&self, card: usize, state: &TriageState) -> Option<Decided> {
         let decided = self.progress.decided.get(&card)?;
         decided.iter().rev().find(|one| one.batch.is_none_or(|batch| !state.is_undone(batch))).copied()
+    }
+
+    /// The first card without a decision.
+    pub fn next_undecided(&self, state: &TriageState) -> Option<usize> {
+        (0..self.len()).find(|&card| self.decided(card, state).is_none())
     }
 
     pub fn outcome(&self, state: &TriageState) -> ReviewOutcome {

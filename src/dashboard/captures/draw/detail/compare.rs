@@ -101,7 +101,8 @@ fn part_lines(theme: Theme, mask: Option<&Mask>, one: &ComparedPart, lines: &mut
             }
         }
         (true, _, _) => {
-            row(name, fate, "", &format!("{} decoded", format::bytes(before.or(after).map_or(0, str::len))))
+            let lines = before.or(after).unwrap_or_default().lines().count();
+            row(name, fate, "", &format!("{}, decoded", format::plural(lines, "line")))
         }
         (false, Some(before), Some(after)) if before != after => {
             row(name, fate, "- ", before);
