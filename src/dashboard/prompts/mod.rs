@@ -1,7 +1,7 @@
 //! Questions before an action that cannot be undone.
 //!
 //! ```text
-//!   key ─► Prompt (question, consequences, calls) ─► y ─► the calls; any other key ─► closed
+//!   key ─► Prompt (question, consequences, calls) ─► y ─► the calls; n, enter, esc ─► closed
 //! ```
 //!
 //! A prompt holds everything that it will do: the calls, with their ids, as of the key that opened it. Data that
@@ -48,9 +48,9 @@ pub struct Prompt {
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)] // there is one prompt at a time
 pub enum PromptAnswer {
-    /// By `y`; anything else is no.
+    /// By `y`.
     Yes,
-    /// By enter, for actions that can be undone; anything else is no.
+    /// By enter, for actions that can be undone.
     Enter,
     /// By typing this word and enter: the name of a workspace, or the number of objects.
     Type {
@@ -118,6 +118,8 @@ pub enum PromptReply {
     Paged,
     /// Enter after another word.
     Mismatch,
+    /// Ignored: neither an answer nor a way out. Letters meant for a text field would otherwise act on the list below.
+    NoAnswer,
     /// No.
     No,
     /// Yes.
@@ -215,7 +217,11 @@ impl Prompt {
             PromptAnswer::Enter if edit == Some(EditAction::IncludeHidden) && self.wider.is_some() => {
                 PromptReply::Wider
             }
-            PromptAnswer::Yes | PromptAnswer::Enter => PromptReply::No,
+            PromptAnswer::Yes | PromptAnswer::Enter => match key.code() {
+                KeyCode::Enter | KeyCode::Char('n' | 'q') => PromptReply::No,
+                KeyCode::Char(' ') if matches!(self.then, Then::Decide(_)) => PromptReply::No,
+                _ => PromptReply::NoAnswer,
+            },
             PromptAnswer::Type { word, input, is_refused, .. } => match key.code() {
                 KeyCode::Enter if input.text() == *word => PromptReply::Yes,
                 KeyCode::Enter if input.text().is_empty() => PromptReply::No,
@@ -285,8 +291,9 @@ mod tests {
     fn lower_case_y_after_200_ms_is_yes() {
         assert_eq!(press(&mut prompt('D'), 199, 'y'), PromptReply::TooEarly);
         assert_eq!(press(&mut prompt('D'), 200, 'y'), PromptReply::Yes);
-        for letter in ['Y', 'n', ' ', 'j', 'x'] {
-            assert_eq!(press(&mut prompt('D'), 300, letter), PromptReply::No);
+        assert_eq!(press(&mut prompt('D'), 300, 'n'), PromptReply::No);
+        for letter in ['Y', ' ', 'j', 'x'] {
+            assert_eq!(press(&mut prompt('D'), 300, letter), PromptReply::NoAnswer);
         }
     }
 

@@ -26,12 +26,18 @@ fn prompt_keeps_ids_after_update() {
 }
 
 #[test]
-fn prompt_cancels_on_any_key_but_y() {
-    for key in ["n", "Y", "enter", "esc", "space"] {
+fn prompt_cancels_on_n_enter_and_esc_and_ignores_other_keys() {
+    for key in ["n", "enter", "esc"] {
         let mut app = TestDashboard::new();
         assert_eq!(app.calls(&format!("2 D {key}")), [], "{key}");
         assert!(app.model.overlay.modals.is_empty(), "{key}");
     }
+    // Typed words do not reach the list below.
+    let mut app = TestDashboard::new();
+    assert_eq!(app.calls("2 D Y space 1 p"), []);
+    assert!(app.prompt().question.contains("t1.acme.test") && app.model.navigation.focus.pane == Pane::Targets);
+    assert!(app.notices().contains("p is not an answer · y confirms, esc cancels"), "{}", app.notices());
+    assert_eq!(app.calls("y").len(), 1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::dashboard::base::{Batch, Effect, Tone};
 use crate::dashboard::findings::review;
-use crate::dashboard::input::{EditAction, KeyChord, KeyEvent};
+use crate::dashboard::input::{Action, Context, EditAction, KeyChord, KeyEvent};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::prompts::{Prompt, PromptAnswer, PromptReply, Then};
 use crate::dashboard::settings::alerts;
@@ -27,6 +27,17 @@ pub(crate) fn handle_key(
         PromptReply::Deaf | PromptReply::Typing | PromptReply::Mismatch | PromptReply::Paged => {}
         PromptReply::TooEarly => {
             let ignored = format!("{key} ignored: pressed too soon after the question appeared");
+            model.overlay.notices.notify_until_key(now, ignored);
+        }
+        PromptReply::NoAnswer => {
+            let yes = match prompt.answer {
+                PromptAnswer::Enter => model.key_label(Context::Line, Action::Edit(EditAction::Accept)),
+                PromptAnswer::Yes | PromptAnswer::Type { .. } => {
+                    model.key_label(Context::Prompt, Action::Edit(EditAction::Yes))
+                }
+            };
+            let no = model.key_label(Context::Prompt, Action::Edit(EditAction::Close));
+            let ignored = format!("{key} is not an answer · {yes} confirms, {no} cancels");
             model.overlay.notices.notify_until_key(now, ignored);
         }
         PromptReply::No => {

@@ -240,7 +240,9 @@ fn decision_over_20_findings_prompts_with_their_number() {
     app.keys("u");
     assert_eq!((count(&app), app.model.lists.findings.marks.len()), (0, 21));
     app.keys("f y");
-    assert_eq!((count(&app), app.model.overlay.modals.len()), (0, 0), "anything but enter is no");
+    assert_eq!((count(&app), app.model.overlay.modals.len()), (0, 1), "only enter confirms");
+    app.keys("n");
+    assert_eq!((count(&app), app.model.overlay.modals.len()), (0, 0));
 }
 
 #[test]
