@@ -221,12 +221,16 @@ fn below_logger(cx: &Cx<'_>, captured: &CaptureRow) -> String {
 
 /// The newest capture, for layouts with one line for the captures.
 pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
-    let theme = cx.theme;
-    let Some(last) = cx.model.data.captures.rows.back() else { return words("none yet", theme.dim()) };
-    let capture = &last.capture;
-    let method = text::clean(&capture.request_method).into_owned();
-    let from = text::clean(&capture.ip_address).into_owned();
-    let time = format::clock(theme, capture.request_date);
     let count = format::thousands(cx.model.data.captures.rows.len() as u64);
-    words(format!("{count}, last {time} {method} from {from}"), theme.text())
+    match last_request(cx) {
+        Some(last) => words(format!("{count}, last {last}"), cx.theme.text()),
+        None => words("none yet", cx.theme.dim()),
+    }
+}
+
+/// Time, method and sender of the newest capture.
+pub(crate) fn last_request(cx: &Cx<'_>) -> Option<String> {
+    let capture = &cx.model.data.captures.rows.back()?.capture;
+    let (method, from) = (text::clean(&capture.request_method), text::clean(&capture.ip_address));
+    Some(format!("{} {method} from {from}", format::clock(cx.theme, capture.request_date)))
 }

@@ -2,6 +2,7 @@
 
 use crate::contract::Logger;
 use crate::dashboard::base::{RowRef, ShownRows};
+use crate::dashboard::captures::draw::last_request;
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, invite, key,
@@ -35,6 +36,16 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             cell(&logger.handler_url),
         ]
     })
+}
+
+/// The number of loggers and the newest capture, for layouts with one line for them.
+pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
+    let count = cx.model.data.loggers.value().map_or(0, |table| table.len());
+    match last_request(cx) {
+        _ if count == 0 => words("none yet", cx.theme.dim()),
+        Some(last) => words(format!("{count}, last request {last}"), cx.theme.text()),
+        None => words(format!("{count}, no requests yet"), cx.theme.text()),
+    }
 }
 
 /// The limit of loggers.

@@ -325,7 +325,9 @@ pub(crate) fn draw_tabs(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
         Pane::Wordlists,
         Pane::Activity,
     ] {
-        let count = cx.model.data.count(pane).map(|count| format!(" {}", format::count(count as i64)));
+        // Calls are reported only while their view is open.
+        let count = cx.model.data.count(pane).filter(|_| pane != Pane::Activity);
+        let count = count.map(|count| format!(" {}", format::count(count as i64)));
         let count = count.unwrap_or_default();
         if pane == cx.model.navigation.focus.pane {
             line.push_span(Span::styled(theme.glyphs.tab_open, theme.key()));

@@ -75,7 +75,7 @@ fn view_of(pane: Pane) -> PaneView {
         Pane::Captures => {
             PaneView { summary: captures::summary, ..view(captures::draw_list, captures::detail::detail) }
         }
-        Pane::Loggers => PaneView { summary: captures::summary, ..view(loggers::draw_list, loggers::detail) },
+        Pane::Loggers => PaneView { summary: loggers::summary, ..view(loggers::draw_list, loggers::detail) },
         Pane::Reports => view(reports::draw::draw_list, reports::draw::detail),
         Pane::Wordlists => view(wordlists::draw::draw_list, wordlists::draw::detail),
         Pane::Board => view(board::draw_list, board::detail),

@@ -61,7 +61,7 @@ pub mod setup;
 pub mod steps;
 
 use crate::contract::{Scan, ScanId};
-use crate::dashboard::base::{Effect, Now, Pane, RowRef, Tab, Tone};
+use crate::dashboard::base::{Effect, Layout, Now, Pane, RowRef, Tab, Tone};
 use crate::dashboard::core::{Msg, commands};
 use crate::dashboard::model::{Modal, Model, SEEN_AFTER};
 use crate::dashboard::text::DetailSubject;
@@ -192,9 +192,11 @@ fn settle(model: &mut Model, by_hand: bool) {
     }
 }
 
-/// New captures are seen at once while their list is on the screen and follows its end.
+/// New captures are seen at once while their list is on the screen, follows its end, and no filter hides some of them.
 fn see_captures(model: &mut Model) {
-    if !model.lists.captures.is_following() || !model.on_screen().contains(&Pane::Captures) {
+    let is_list = model.navigation.focus.pane == Pane::Captures || model.layout() == Layout::Wide;
+    let is_shown = is_list && model.on_screen().contains(&Pane::Captures);
+    if !is_shown || !model.lists.captures.is_following() || !model.lists.captures.filter.is_empty() {
         return;
     }
     // Captures that another program read can be here before the new number of requests.

@@ -25,6 +25,8 @@ const ROWS: u16 = 9;
 /// Columns of the verdicts, and of the options at the least.
 const VERDICTS: u16 = 19;
 const OPTIONS: u16 = 31;
+/// Columns of the scopes, which decide what is covered: at the least.
+const SCOPES: u16 = 26;
 /// Columns of the name of an option.
 const NAME: usize = 12;
 
@@ -63,7 +65,7 @@ fn of(menu: &DecideMenu) -> String {
 
 fn draw_choices(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
     let (left, rest) = take_left(area, VERDICTS.min(area.width / 3 + 1));
-    let wide = (rest.width / 2).max(OPTIONS).min(rest.width);
+    let wide = (rest.width / 2).max(OPTIONS).min(rest.width.saturating_sub(SCOPES));
     let (middle, right) = take_left(rest, wide);
     draw_lines(buf, left, &verdicts(cx));
     draw_lines(buf, middle, &options(cx, menu, wide));
@@ -91,11 +93,11 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
     let accept = Action::Verdict(VerdictAction::AcceptRisk);
     let of_accept = cx.model.keyboard.keymap.key_of(Context::Decide, accept);
-    let until = of_accept.map_or_else(|| "90 days if accepted".to_owned(), |key| format!("90 days with {key}"));
+    let until = of_accept.map_or_else(|| "90 days if accepted".to_owned(), |key| format!("{key}: 90 days"));
     let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
         let (value, style) = match value {
             Some(value) => (text::start(&text::clean(&value), room).into_owned(), cx.theme.strong()),
-            None => (defaults.to_owned(), cx.theme.dim()),
+            None => (text::start(defaults, room).into_owned(), cx.theme.dim()),
         };
         Line::from(vec![
             letter(cx, Action::Decide(action)),
@@ -104,7 +106,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
         ])
     };
     let mut lines = vec![
-        line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "same as last time"),
+        line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "as last time"),
         line(
             DecideAction::Note,
             "note",

@@ -120,9 +120,17 @@ pub(crate) fn elsewhere(cx: &Cx<'_>, other: &Issue) -> String {
         (None, Some(name)) => text::clean(name).into_owned(),
         (None, None) => cx.theme.glyphs.dash.to_owned(),
     };
-    // The name of a URL's target may end with the port already.
-    let port = format!(":{}", other.port);
-    if other.port > 0 && !target.ends_with(&port) { target + &port } else { target }
+    with_port(target, other.port)
+}
+
+/// The name of a URL's target may have the port already, and a path after it.
+fn with_port(target: String, port: i64) -> String {
+    let (host, path) = target.split_once('/').map_or((target.as_str(), None), |(host, path)| (host, Some(path)));
+    match path {
+        _ if port <= 0 || host.ends_with(&format!(":{port}")) => target,
+        None => format!("{target}:{port}"),
+        Some(_) => format!("{target}, port {port}"),
+    }
 }
 
 /// The latest scan that reported the finding.
@@ -157,5 +165,23 @@ pub(crate) fn section(theme: Theme, name: impl Into<Cow<'static, str>>, outside:
     if !outside.trim().is_empty() {
         heading(theme, name, lines);
         lines.extend(plain(text::clean_text(outside.trim()).as_ref(), theme.text()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn port_is_shown_once_and_never_behind_a_path() {
+        for (target, port, shown) in [
+            ("shop.test", 443, "shop.test:443"),
+            ("shop.test", 0, "shop.test"),
+            ("shop.test:8443", 8443, "shop.test:8443"),
+            ("127.0.0.1:8000/app1", 8000, "127.0.0.1:8000/app1"),
+            ("shop.test/app1", 443, "shop.test/app1, port 443"),
+        ] {
+            assert_eq!(with_port(target.to_owned(), port), shown);
+        }
     }
 }
