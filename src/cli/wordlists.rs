@@ -81,9 +81,12 @@ mod import {
         let stem = || import.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = import.name.clone().or_else(stem).unwrap_or_default();
         let name = name.trim();
-        match import_wordlist(&directory.open()?, name, &import.description, &text).await? {
+        let directory = directory.open()?;
+        let place = directory.path().display();
+        match import_wordlist(&directory, name, &import.description, &text).await? {
             Imported::Done { id, words } => {
-                note!("wordlist {name:?} imported (id {id}, {})", plural(words.max(0) as usize, "word"));
+                let words = plural(words.max(0) as usize, "word");
+                note!("wordlist {name:?} imported into the local service in {place} (id {id}, {words})");
             }
             Imported::Empty => bail!("{file} has no words"),
             Imported::NameTaken => bail!("wordlist `{name}` already exists; choose another name with --name"),

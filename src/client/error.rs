@@ -15,6 +15,7 @@ use crate::contract::ErrorBody;
 
 /// Limit of a message, in characters.
 const MESSAGE_LIMIT: usize = 600;
+const SERVICE_STOPPED: &str = "local service stopped";
 
 pub(crate) const NOT_THIS_API_HINT: &str = "check host, port and path of the base URL";
 
@@ -115,7 +116,7 @@ impl Error {
 
     /// A request to a local service that has stopped.
     pub(super) fn service_stopped() -> Self {
-        Self { is_refused: true, ..Self::new(ErrorKind::Connect, "local service stopped") }
+        Self { is_refused: true, ..Self::new(ErrorKind::Connect, SERVICE_STOPPED) }
     }
 
     pub(super) fn with_status(mut self, status: u16) -> Self {
@@ -199,6 +200,9 @@ impl Error {
         let text = match &self.kind {
             ErrorKind::NotConfigured => {
                 "set --base-url and SCANDECK_API_KEY, choose a --profile, or run `scandeck serve`"
+            }
+            ErrorKind::Connect if self.message == SERVICE_STOPPED => {
+                "start it with r in the dashboard, or with `scandeck serve`"
             }
             ErrorKind::Connect => "check the base URL, and that the service runs",
             ErrorKind::Timeout => "service or network is slow; try again, or check the base URL",

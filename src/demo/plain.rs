@@ -12,6 +12,7 @@ use crate::client::{Download, FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{
     CaptureId, Finding, GroupBy, NewReport, ReportFormat, ReportId, ReportSource, Scan, ScanId, TargetId, Tool,
 };
+use crate::dashboard::runtime::NewFile;
 use crate::text;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -163,7 +164,7 @@ async fn write_reports(demo: &DemoEnvironment, scans: &[Scan], out: &Path) -> Re
     Ok(paths)
 }
 
-/// Waits for a report and writes it under its own name; existing files are not overwritten.
+/// Waits for a report and writes it under its own name, with a number if that exists.
 async fn save(demo: &DemoEnvironment, id: ReportId, out: &Path) -> Result<PathBuf> {
     let started = Instant::now();
     let file = loop {
@@ -175,8 +176,7 @@ async fn save(demo: &DemoEnvironment, id: ReportId, out: &Path) -> Result<PathBu
         }
     };
     let name = demo.client.get_report(id).await?.download_name;
-    let path = out.join(text::file_name(&name));
-    let to = tokio::fs::File::create_new(&path).await.with_context(|| format!("cannot write {}", path.display()))?;
-    file.save_to(to).await?;
-    Ok(path)
+    let new = NewFile::create(out, &name)?;
+    file.save_to(new.writer()?).await?;
+    Ok(new.keep())
 }

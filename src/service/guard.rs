@@ -68,8 +68,7 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
     };
     app.record_client();
     let required = Role::required(request.method(), request.uri().path());
-    let refusal =
-        (identity.role < required).then(|| without_role(&identity, required));
+    let refusal = (identity.role < required).then(|| without_role(&identity, required));
     let respond = async {
         match refusal {
             None => next.run(request).await,
@@ -93,7 +92,9 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
 fn without_role(identity: &KeyIdentity, required: Role) -> Response {
     let KeyIdentity { name, role } = identity;
     ApiError::forbidden(format!("the API key `{name}` has the role `{role}`; this request requires `{required}`"))
-        .with_details("on the machine of the service, `scandeck keys add NAME --role ROLE` adds a key with another role")
+        .with_details(
+            "on the machine of the service, `scandeck keys add NAME --role ROLE` adds a key with another role",
+        )
         .into_response()
 }
 

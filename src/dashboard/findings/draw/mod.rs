@@ -23,7 +23,7 @@ const COLUMNS: [TableColumn; 11] = [
     TableColumn::flex("FINDING", 12, 3),
     // K: in the KEV catalog, P: proven by the scanner.
     TableColumn::fixed("KP", 2).from(79),
-    TableColumn::flex("TARGET", 11, 1).at_most(28),
+    TableColumn::flex("TARGET", 11, 1).at_most(WIDEST_TARGET),
     TableColumn::fixed("PORT", 5).right().from(79),
     TableColumn::fixed("AGE", 4).right().expendable(2).below(FULL_TITLES),
     TableColumn::fixed("FIRST SEEN", 10).right().expendable(2).from(FULL_TITLES),
@@ -36,6 +36,10 @@ const COLUMNS: [TableColumn; 11] = [
 const FULL_TITLES: u16 = 100;
 /// Tables with at least this number of columns show the last sighting and full decisions.
 const LAST_SEEN: u16 = 130;
+/// Greatest useful width of a target.
+const WIDEST_TARGET: u16 = 28;
+/// Columns of RISK, Δ, KP, PORT and FIRST SEEN, and the gaps between all columns.
+const OTHERS: u16 = format::RISK + 1 + 2 + 5 + 10 + 8;
 
 /// Columns of an IPv4 address and a port: `127.0.0.1:41555`.
 pub(crate) const HOST_PORT: u16 = 15;
@@ -122,6 +126,9 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let has_no_port = sampled_items::<Issue>(cx).all(|(_, issue)| port(cx, issue).width() == 0);
     let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
     let targets = widest_target(cx);
+    // From this width on full decisions fit without cutting a name.
+    let full = u16::try_from(names + targets.min(WIDEST_TARGET.into())).unwrap_or(u16::MAX);
+    let full = full.saturating_add(OTHERS + decision_width(Verdict::phrase)).min(LAST_SEEN);
     COLUMNS
         .map(|column| match column.title {
             "FINDING" => column.content(names, 0),
@@ -130,7 +137,9 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
             "KP" => column.omitted(cx.facts.has_no_flag()),
             "PORT" => column.omitted(cx.facts.is_one_port() || has_no_port).constant(is_one_port),
             "DECISION" => {
-                let name = if column.from < LAST_SEEN { short_name } else { Verdict::phrase };
+                let is_short = column.from < LAST_SEEN;
+                let name = if is_short { short_name } else { Verdict::phrase };
+                let column = if is_short { column.below(full) } else { column.from(full) };
                 column.at_least(decision_width(name)).constant(!has_decision)
             }
             _ => column,

@@ -3,14 +3,14 @@
 use crate::dashboard::findings::draw as findings;
 use crate::dashboard::model::Review;
 use crate::dashboard::ui::{
-    Cx, GUTTER, TableColumn, TableRow, ViewCache, cell, draw_header_row, draw_rows, format, take_top, widths, window,
-    words,
+    Cx, GUTTER, TableColumn, TableRow, ViewCache, cell, draw_header_row, draw_rows, format, is_constant, take_top,
+    widths, window, words,
 };
 use crate::triage::Issue;
 use ratatui::prelude::{Buffer, Line, Rect};
 use std::sync::Arc;
 
-const COLUMNS: &[TableColumn] = &[
+const COLUMNS: [TableColumn; 7] = [
     TableColumn::fixed("", 8),
     TableColumn::fixed("RISK", format::RISK),
     TableColumn::fixed("Δ", 1),
@@ -22,9 +22,10 @@ const COLUMNS: &[TableColumn] = &[
 
 pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Review, cache: &mut ViewCache) {
     let issues = &review.facts.issues;
-    let room = widths(COLUMNS, area.width.saturating_sub(GUTTER));
+    let columns = &columns(review);
+    let room = widths(columns, area.width.saturating_sub(GUTTER));
     let (header, area) = take_top(area, u16::from(area.height > 2));
-    draw_header_row(buf, header, cx.theme, COLUMNS, &room);
+    draw_header_row(buf, header, cx.theme, columns, &room);
     let height = usize::from(area.height);
     cache.measures.detail_rows = area.height;
     let first = window(review.row.saturating_sub(height / 2), review.row, issues.len(), height);
@@ -34,7 +35,19 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
         TableRow { cells: cells(cx, issue, out), style, marked: false, selected: at == review.row }
     };
     let shown = issues.iter().enumerate().skip(first).take(height).map(row);
-    draw_rows(buf, area, cx.theme, COLUMNS, &room, true, shown);
+    draw_rows(buf, area, cx.theme, columns, &room, true, shown);
+}
+
+/// What all findings have in common gives its room to the targets.
+fn columns(review: &Review) -> [TableColumn; 7] {
+    let issues = &review.facts.issues;
+    let has_excluded = issues.iter().any(|issue| review.is_out(issue.id));
+    let is_one_name = is_constant(issues.iter().map(|issue| &issue.name));
+    COLUMNS.map(|column| match column.title {
+        "" => column.omitted(!has_excluded),
+        "FINDING" => column.omitted(is_one_name),
+        _ => column,
+    })
 }
 
 fn cells<'a>(cx: &Cx<'a>, issue: &'a Issue, out: bool) -> Vec<Line<'a>> {
