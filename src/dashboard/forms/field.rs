@@ -170,6 +170,11 @@ impl FormField {
         Self::with_value(id, label, FieldValue::Text(Box::new(TextInput::line(text))))
     }
 
+    /// One line with a usual value, which typed text replaces.
+    pub fn preset(id: FieldId, label: &'static str, text: &str) -> Self {
+        Self::with_value(id, label, FieldValue::Text(Box::new(TextInput::preset(text))))
+    }
+
     /// One line that is never shown.
     pub fn masked(id: FieldId, label: &'static str) -> Self {
         Self::with_value(id, label, FieldValue::Text(Box::new(TextInput::masked())))

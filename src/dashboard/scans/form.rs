@@ -90,7 +90,7 @@ pub(crate) fn open<'a>(
         FormField::choice(FieldId::ScanType, "Scan type", SCAN_TYPES, 0),
         FormField::choice(FieldId::Ports, "Ports", PORTS, 0),
         FormField::choice(FieldId::PortTop, "How many", TOPS, 1),
-        FormField::line(FieldId::PortRange, "From-to", "1-65535").with_help("1 to 65535, such as 1-1024"),
+        FormField::preset(FieldId::PortRange, "From-to", "1-65535").with_help("1 to 65535, such as 1-1024"),
         FormField::line(FieldId::PortList, "Ports", "").with_help("such as 22, 80, 8000-8010"),
         FormField::line(FieldId::TlsPort, "Port", "").with_help("1 to 65535; empty: port of an https target, else 443"),
         FormField::choice(FieldId::StartTls, "STARTTLS", START_TLS, 0),

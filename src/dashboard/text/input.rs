@@ -9,6 +9,8 @@ use tui_textarea::{CursorMove, DataCursor, TextArea};
 pub struct TextInput {
     area: TextArea<'static>,
     is_multiline: bool,
+    /// The next typed or pasted text replaces the text.
+    is_preset: bool,
 }
 
 impl TextInput {
@@ -17,6 +19,11 @@ impl TextInput {
         let mut input = Self::default();
         input.set(text);
         input
+    }
+
+    /// One line with a usual value, which the first typed or pasted text replaces; any other key edits it.
+    pub fn preset(text: &str) -> Self {
+        Self { is_preset: true, ..Self::line(text) }
     }
 
     /// One line that is shown masked.
@@ -28,7 +35,7 @@ impl TextInput {
 
     /// Several lines, with the cursor at their beginning.
     pub fn lines(text: &str) -> Self {
-        Self { area: TextArea::from(text.lines()), is_multiline: true }
+        Self { area: TextArea::from(text.lines()), is_multiline: true, ..Self::default() }
     }
 
     pub fn text(&self) -> String {
@@ -71,6 +78,7 @@ impl TextInput {
 
     /// Replaces the text and moves the cursor to its end. A one-line input takes the first line.
     pub fn set(&mut self, text: &str) {
+        self.is_preset = false;
         let mask = self.mask();
         self.area = TextArea::from(text.lines().take(if self.is_multiline { usize::MAX } else { 1 }));
         self.area.move_cursor(CursorMove::Bottom);
@@ -92,11 +100,18 @@ impl TextInput {
         if event.code == KeyCode::Char('u') && event.modifiers == KeyModifiers::CONTROL {
             return self.area.delete_line_by_head();
         }
+        let types = matches!(event.code, KeyCode::Char(_)) && (event.modifiers - KeyModifiers::SHIFT).is_empty();
+        if std::mem::take(&mut self.is_preset) && types {
+            self.set("");
+        }
         self.area.input(event)
     }
 
     /// Inserts pasted text at the cursor; a one-line input joins its lines with single blanks.
     pub fn paste(&mut self, text: &str) {
+        if std::mem::take(&mut self.is_preset) {
+            self.set("");
+        }
         if self.is_multiline {
             self.area.insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
             return;
@@ -150,6 +165,22 @@ mod tests {
         let mut input = TextInput::line("http://x");
         assert!(input.type_key(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)));
         assert_eq!(input.rows(), [""]);
+    }
+
+    #[test]
+    fn typed_or_pasted_text_replaces_preset_and_other_keys_edit_it() {
+        let key = |code| KeyEvent::new(code, KeyModifiers::NONE);
+        let typed = |codes: &[KeyCode]| {
+            let mut input = TextInput::preset("1-65535");
+            codes.iter().for_each(|&code| _ = input.type_key(key(code)));
+            input.text()
+        };
+        assert_eq!(typed(&[KeyCode::Char('8'), KeyCode::Char('0')]), "80");
+        assert_eq!(typed(&[KeyCode::Backspace, KeyCode::Char('4')]), "1-65534");
+        assert_eq!(typed(&[KeyCode::Home, KeyCode::Char('2')]), "21-65535");
+        let mut input = TextInput::preset("1-65535");
+        input.paste("80-90");
+        assert_eq!(input.text(), "80-90");
     }
 
     #[test]
