@@ -7,7 +7,7 @@ use ratatui::prelude::{Line, Span, Style};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Wraps lines at blanks, and longer words anywhere. Continuation lines keep the indent of the first line, up to half the
+/// Wraps lines at blanks, longer URLs and paths between their parts, and other longer words anywhere. Continuation lines keep the indent of the first line, up to half the
 /// width.
 pub fn wrap(lines: Vec<Line<'static>>, width: u16) -> Vec<Line<'static>> {
     let width = usize::from(width.max(1));
@@ -81,12 +81,39 @@ fn wrap_line(line: Line<'static>, width: usize, indent: usize, out: &mut Vec<Lin
         return out.push(line);
     }
     let mut wrapped = Wrapped { width, indent, line: Line::default(), used: 0, out };
+    // A word can have several styles, such as a name between quotation marks.
+    let mut word: Vec<(&str, Style)> = Vec::new();
     for span in &line.spans {
-        for word in words_and_blanks(&span.content) {
-            wrapped.word(word, line.style.patch(span.style));
+        for run in words_and_blanks(&span.content) {
+            let is_blank = |run: &str| run.starts_with(' ');
+            if word.last().is_some_and(|(last, _)| is_blank(last) != is_blank(run)) {
+                wrapped.word(&word);
+                word.clear();
+            }
+            word.push((run, line.style.patch(span.style)));
         }
     }
+    wrapped.word(&word);
     wrapped.end_line();
+}
+
+/// The parts of a URL or a path, each with the separators at its end. Another word is one part.
+fn parts_of_word(word: &str) -> Vec<&str> {
+    if !word.contains("://") && !word.starts_with('/') {
+        return vec![word];
+    }
+    let is_separator = |letter: char| matches!(letter, '/' | '?' | '&' | '=');
+    let scheme = word.find("://").map_or(0, |at| at + 3);
+    let (mut parts, mut start) = (Vec::new(), 0);
+    for (at, letter) in word.char_indices() {
+        let end = at + letter.len_utf8();
+        if is_separator(letter) && end > scheme && !word[end..].starts_with(is_separator) {
+            parts.push(&word[start..end]);
+            start = end;
+        }
+    }
+    parts.push(&word[start..]);
+    parts
 }
 
 /// Alternating runs of blanks and of other characters.
@@ -122,25 +149,43 @@ struct Wrapped<'a> {
 }
 
 impl Wrapped<'_> {
-    fn word(&mut self, word: &str, style: Style) {
-        let columns = crate::text::width(word);
-        if self.used + columns <= self.width {
-            return self.put(word, columns, style);
-        }
-        if word.trim().is_empty() {
-            // Blanks at a line break are dropped.
-            return self.break_line();
-        }
-        if columns + self.indent <= self.width && self.used > self.indent {
-            self.break_line();
-            return self.put(word, columns, style);
-        }
-        for grapheme in word.graphemes(true) {
-            let columns = grapheme.width();
-            if self.used + columns > self.width && self.used > 0 {
+    fn word(&mut self, word: &[(&str, Style)]) {
+        let columns = word.iter().map(|(run, _)| crate::text::width(run)).sum::<usize>();
+        let is_blank = word.iter().all(|(run, _)| run.trim().is_empty());
+        if self.used + columns > self.width {
+            if is_blank {
+                // Blanks at a line break are dropped.
+                return self.break_line();
+            }
+            if columns + self.indent > self.width {
+                return word.iter().for_each(|(run, style)| self.long_word(run, *style));
+            }
+            if self.used > self.indent {
                 self.break_line();
             }
-            self.put(grapheme, columns, style);
+        }
+        word.iter().for_each(|(run, style)| self.put(run, crate::text::width(run), *style));
+    }
+
+    /// A word, or a part of one, that is longer than a line.
+    fn long_word(&mut self, word: &str, style: Style) {
+        for part in parts_of_word(word) {
+            let columns = crate::text::width(part);
+            let is_first = self.used <= self.indent;
+            if self.used + columns > self.width && columns + self.indent <= self.width && !is_first && part != word {
+                self.break_line();
+            }
+            if self.used + columns <= self.width {
+                self.put(part, columns, style);
+                continue;
+            }
+            for grapheme in part.graphemes(true) {
+                let columns = grapheme.width();
+                if self.used + columns > self.width && self.used > 0 {
+                    self.break_line();
+                }
+                self.put(grapheme, columns, style);
+            }
         }
     }
 
@@ -193,6 +238,23 @@ mod tests {
         assert_eq!(wrapped("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrapped("a\n\nb", 4), ["a", "", "b"]);
         assert_eq!(wrapped("one name, two", 8), ["one ", "name, ", "two"]);
+    }
+
+    #[test]
+    fn long_urls_and_paths_are_wrapped_between_their_parts() {
+        let url = "see http://shop.test/api/v1/users?name=ann&role=admin here";
+        let expected = ["see http://shop.test/api/", "v1/users?name=ann&role=", "admin here"];
+        assert_eq!(wrapped(url, 26), expected);
+        assert_eq!(wrapped("/a/long/path/abcdefghijklmnop", 10), ["/a/long/", "path/abcde", "fghijklmno", "p"]);
+        assert_eq!(wrapped("abc/def/ghijklm", 10), ["abc/def/gh", "ijklm"], "not a URL: such as base64");
+    }
+
+    #[test]
+    fn word_of_several_styles_is_not_split() {
+        let bold = Style::new().bold();
+        let line = Line::from(vec![Span::raw("Delete \""), Span::styled("host-1", bold), Span::raw("\"?")]);
+        let lines: Vec<String> = wrap(vec![line], 12).iter().map(Line::to_string).collect();
+        assert_eq!(lines, ["Delete ", "\"host-1\"?"]);
     }
 
     #[test]
