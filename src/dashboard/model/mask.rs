@@ -5,7 +5,7 @@
 //!                               └─► effects    copies, files, notifications; files of a task get the mask along
 //! ```
 
-use crate::dashboard::base::{Effect, Signal, Tone};
+use crate::dashboard::base::{Effect, Session, Signal, Tone};
 use crate::dashboard::data::Segment;
 use crate::dashboard::model::Model;
 use crate::mask::{KnownNames, Mask, MaskedKind};
@@ -36,6 +36,15 @@ impl Model {
     /// The mask, while it is on.
     pub fn mask(&self) -> Option<&Mask> {
         self.screen.mask.is_on.then_some(&self.screen.mask.mask)
+    }
+
+    /// The session with the name that the screen shows, for the line at the end.
+    pub(crate) fn shown_session(&self) -> Session {
+        let mut session = self.session.clone();
+        if let Some(mask) = self.mask() {
+            session.name = mask.text(&session.name).into_owned();
+        }
+        session
     }
 
     /// Turns the mask on or off.

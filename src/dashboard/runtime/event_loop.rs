@@ -491,7 +491,7 @@ impl EventLoop {
         let scans = self.model.data.scans.value();
         DashboardExit {
             signal: self.left.flatten(),
-            session: connected.then(|| self.model.session.clone()),
+            session: connected.then(|| self.model.shown_session()),
             active_scans: scans.map_or(0, |scans| scans.items().iter().filter(|scan| scan.is_active()).count()),
             loggers: self.model.data.loggers.value().map_or(0, |loggers| loggers.len()),
             is_saved,
