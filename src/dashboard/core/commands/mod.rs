@@ -96,9 +96,10 @@ fn parse(model: &mut Model) {
         off: model.command_off(command),
     });
     line.offers = Offers::new(offers::offers(model, line.input.row_before_cursor()));
-    // A name that is still being typed is no error yet.
+    // A name that is still being typed, or an argument that is offered but not typed, is no error yet.
     let fault = parse::parse(model, &text).err();
-    line.fault = fault.filter(|_| line.command.is_some() || line.offers.all.is_empty());
+    let is_begun = |fault: &crate::dashboard::model::Fault| line.command.is_some() && !fault.at.is_empty();
+    line.fault = fault.filter(|fault| is_begun(fault) || line.offers.all.is_empty());
     model.overlay.modals.push(Modal::Command(line));
 }
 
@@ -148,11 +149,14 @@ fn accept(model: &mut Model, effects: &mut Vec<Effect>) {
     let text = offer.map_or_else(|| line.input.text(), |offer| line.with(offer));
     match parse::parse(model, &text) {
         Ok(ready) => run(model, &text, ready, effects),
-        Err(_) => {
+        Err(fault) => {
             if let Some(line) = crate::dashboard::core::commands::line(model) {
                 line.input.set(&text);
             }
             parse(model);
+            if let Some(line) = crate::dashboard::core::commands::line(model) {
+                line.fault = Some(fault);
+            }
         }
     }
 }

@@ -318,3 +318,14 @@ fn baseline_of_an_unknown_scan_or_a_future_day_is_refused() {
         app.keys("esc");
     }
 }
+
+#[test]
+fn argument_with_offers_is_missing_only_after_enter() {
+    let mut app = app();
+    app.keys(": 'theme' space");
+    assert!(!offered(&app).is_empty() && line(&app).fault.is_none());
+    app.keys("enter");
+    assert_eq!(line(&app).fault.as_ref().unwrap().to_string(), "theme is missing");
+    app.keys("'zz'");
+    assert!(line(&app).fault.is_some(), "not among the offers");
+}
