@@ -40,7 +40,7 @@ fn keys() -> String {
     let mut text = String::new();
     for section in Keymap::builtin().help() {
         let _ = write!(text, "## {} (`{}`)\n\n| Key | Action |\n|---|---|\n", section.title, section.context.name());
-        for (keys, action) in section.lines {
+        for (_, keys, action) in section.lines {
             let keys: Vec<String> = keys.iter().map(|key| format!("`{}`", cell(key))).collect();
             let _ = writeln!(text, "| {} | {} |", keys.join(" "), cell(action));
         }

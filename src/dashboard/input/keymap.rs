@@ -34,8 +34,8 @@ pub struct KeyHint {
 pub struct HelpSection {
     pub context: Context,
     pub title: String,
-    /// Keys as printed, with descriptions.
-    pub lines: Vec<(Vec<String>, &'static str)>,
+    /// Actions with their keys as printed, and descriptions.
+    pub lines: Vec<(Action, Vec<String>, &'static str)>,
 }
 
 /// Why a key map is invalid.
@@ -279,9 +279,9 @@ impl Keymap {
             .collect()
     }
 
-    fn help_lines(&self, context: Context) -> Vec<(Vec<String>, &'static str)> {
-        let line = |entry: &Entry| (self.printed_keys(entry), entry.action.describe_in(context));
-        self.entries(context).map(line).filter(|(keys, _)| !keys.is_empty()).collect()
+    fn help_lines(&self, context: Context) -> Vec<(Action, Vec<String>, &'static str)> {
+        let line = |entry: &Entry| (entry.action, self.printed_keys(entry), entry.action.describe_in(context));
+        self.entries(context).map(line).filter(|(_, keys, _)| !keys.is_empty()).collect()
     }
 
     /// The keys of an entry as printed, with those before them.
@@ -357,8 +357,8 @@ mod tests {
     fn help_lists_every_key_in_the_section_of_its_context() {
         let help = Keymap::builtin().help();
         let keys_of = |context| help.iter().find(|section| section.context == context).unwrap().lines.iter();
-        assert!(keys_of(Context::Copy).any(|(keys, _)| *keys == ["yc"]));
-        assert!(keys_of(Context::Lists).any(|(keys, _)| *keys == ["j", "down"]));
+        assert!(keys_of(Context::Copy).any(|(_, keys, _)| *keys == ["yc"]));
+        assert!(keys_of(Context::Lists).any(|(_, keys, _)| *keys == ["j", "down"]));
     }
 
     #[test]

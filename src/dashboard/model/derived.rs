@@ -150,8 +150,13 @@ impl Model {
 
     /// Why an action is not available now.
     pub fn off(&self, action: Action) -> Option<String> {
+        self.off_in(self.navigation.focus.pane, action)
+    }
+
+    /// Why an action is not available in a pane.
+    pub(crate) fn off_in(&self, pane: Pane, action: Action) -> Option<String> {
         // Manual findings are local.
-        let local = match self.navigation.focus.pane {
+        let local = match pane {
             Pane::Findings => matches!(action, Action::Item(ItemAction::New) | Action::Item(ItemAction::Delete)),
             Pane::Captures => action == Action::Item(ItemAction::New),
             _ => false,

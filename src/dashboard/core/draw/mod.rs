@@ -146,8 +146,30 @@ fn in_flight(cx: &Cx<'_>, batch: &Batch) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::{ViewCache, draw_into};
     use crate::dashboard::base::Tone;
     use crate::dashboard::testing::*;
+    use ratatui::prelude::{Buffer, Rect};
+
+    #[test]
+    fn help_dims_actions_that_are_off() {
+        let style_of = |read_only: bool, words: &str| {
+            let mut app = TestDashboard::new();
+            app.model.session.read_only = read_only;
+            app.keys(&format!("4 ? '{words}'"));
+            let area = Rect::new(0, 0, 100, 30);
+            let mut buffer = Buffer::empty(area);
+            draw_into(&app.model, &mut buffer, area, &mut ViewCache::default());
+            let line = |y| (0..100).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+            // Below the border and the filter.
+            let y = (3..30).find(|&y| line(y).contains(words)).unwrap();
+            let x = line(y).find(words).unwrap() as u16;
+            buffer[(x, y)].style()
+        };
+        let words = "stop the scan";
+        assert_ne!(style_of(true, words), style_of(false, words));
+        assert_eq!(style_of(true, "scroll"), style_of(false, "scroll"));
+    }
 
     #[test]
     fn long_notice_stands_above_the_key_hints() {

@@ -1,9 +1,12 @@
 //! The help: every key from the key table, every command from theirs, typed to filter.
 
+use crate::dashboard::base::Pane;
 use crate::dashboard::core::commands::table;
 use crate::dashboard::input::HelpSection;
 use crate::dashboard::model::Help;
-use crate::dashboard::ui::{Cx, Theme, draw_box, draw_line, draw_lines, input_spans, popup, take_top, words, wrap};
+use crate::dashboard::ui::{
+    Cx, Theme, dimmed, draw_box, draw_line, draw_lines, input_spans, popup, take_top, words, wrap,
+};
 use crate::finding::Presence;
 use crate::text::{self, quoted};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
@@ -39,17 +42,25 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     let mut lines = practice_lines(cx, &terms, width);
     for section in sections(cx) {
         let matches = |keys: &str, does: &str| has_all(&terms, &format!("{} {keys} {does}", section.title));
-        let entries = section.lines.iter().map(|(keys, does)| (in_a_row(keys), *does));
-        let shown: Vec<_> = entries.filter(|(keys, does)| matches(keys, does)).collect();
+        let pane = Pane::ALL.into_iter().find(|pane| pane.context() == section.context);
+        let pane = pane.unwrap_or(cx.model.navigation.focus.pane);
+        let entries = section
+            .lines
+            .iter()
+            .map(|(action, keys, does)| (in_a_row(keys), *does, cx.model.off_in(pane, *action).is_some()));
+        let shown: Vec<_> = entries.filter(|(keys, does, _)| matches(keys, does)).collect();
         if shown.is_empty() {
             continue;
         }
         lines.push(Line::default());
         lines.push(words(section.title.clone(), theme.strong()));
-        lines.extend(shown.into_iter().flat_map(|(keys, does)| entry_lines(theme, &keys, does, width)));
+        lines.extend(shown.into_iter().flat_map(|(keys, does, is_off)| {
+            let lines = entry_lines(theme, &keys, does, width);
+            lines.into_iter().map(move |line| if is_off { dimmed(theme, line) } else { line })
+        }));
     }
     lines.extend(sign_lines(theme, &terms, width));
-    lines.extend(command_lines(theme, &terms, width));
+    lines.extend(command_lines(cx, &terms, width));
     if lines.is_empty() {
         lines.push(words("no matching key or command", theme.dim()));
     }
@@ -97,21 +108,27 @@ fn sign_lines(theme: Theme, terms: &[String], width: u16) -> Vec<Line<'static>> 
 }
 
 /// The commands that take arguments.
-fn command_lines(theme: Theme, terms: &[String], width: u16) -> Vec<Line<'static>> {
+fn command_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static>> {
     const TITLE: &str = "Commands (the actions above can be run by name too)";
     let commands = table::all().iter().filter(|command| command.run.is_some());
-    let commands = commands.map(|command| (command.usage(), command.words));
-    let shown: Vec<_> = commands.filter(|(typed, does)| has_all(terms, &format!("{TITLE} {typed} {does}"))).collect();
+    let commands = commands.map(|command| (command.usage(), command.words, command));
+    let shown: Vec<_> =
+        commands.filter(|(typed, does, _)| has_all(terms, &format!("{TITLE} {typed} {does}"))).collect();
     if shown.is_empty() {
         return Vec::new();
     }
+    let theme = cx.theme;
     let mut lines = vec![Line::default(), words(TITLE, theme.strong())];
-    for (typed, does) in shown {
+    for (typed, does, command) in shown {
+        let from = lines.len();
         if text::width(&typed) < KEYS {
             lines.extend(entry_lines(theme, &typed, does, width));
         } else {
             lines.extend(wrap(vec![words(format!("  {typed}"), theme.key())], width));
             lines.extend(entry_lines(theme, "", does, width));
+        }
+        if command.action.is_some_and(|action| cx.model.off(action).is_some()) {
+            lines[from..].iter_mut().for_each(|line| *line = dimmed(theme, std::mem::take(line)));
         }
     }
     lines
