@@ -43,3 +43,22 @@ fn parentheses_select_changed_rows() {
     let back = app.selected(Pane::Findings).unwrap();
     assert!(changed.contains(&back), "{back}");
 }
+
+#[test]
+fn difference_of_absent_finding_is_between_last_scan_with_it_and_first_without() {
+    let mut app = app();
+    let mut scans: Vec<Scan> =
+        app.model.data.scans.value().unwrap().items().iter().map(|scan| (**scan).clone()).collect();
+    let later = Stamp(jiff::Timestamp::from_second(stamp().0.as_second() - 500).unwrap());
+    scans.push(Scan { start_time: Some(later), end_time: Some(later), ..scan(3, 1, ScanStatus::Finished, 100) });
+    app.feed(Snapshot::Scans(table(scans)));
+    app.model.set_query(Pane::Findings, "id:2").unwrap();
+    app.keys("3 d");
+    let Some(crate::dashboard::testing::Modal::Text(shown)) = app.model.overlay.modals.last() else {
+        panic!("{}", app.notices())
+    };
+    let lines: Vec<&str> = shown.body.lines().collect();
+    let words = |id| app.model.scan_words(ScanId(id));
+    assert_eq!(lines[..2], [format!("- {}", words(1)), format!("+ {}", words(2))], "{}", shown.body);
+    assert_eq!(lines[3], "absent");
+}

@@ -183,35 +183,58 @@ pub(crate) fn compare_scans(model: &mut Model) {
     }
 }
 
-/// `d` on a finding: shows the differences between its last two scans.
+/// `d` on a finding: shows the differences between its last two scans. Of an absent finding these are the last scan that
+/// found it, and the first one that did not.
 pub(crate) fn show_difference(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(issue) = model.issue_at_hand().cloned() else {
         return model.notify(Tone::Plain, "nothing selected");
     };
-    let mut occurrences = occurrences(&issue);
-    let (Some(after), Some(before)) = (occurrences.next(), occurrences.next()) else {
+    let count = if issue.is_present() { 2 } else { 1 };
+    let compared: Vec<Arc<ListedFinding>> = occurrences(&issue).take(count).cloned().collect();
+    if compared.len() < count {
         return model.notify(Tone::Plain, "seen in one scan: nothing to compare");
-    };
-    let both = [Arc::clone(after), Arc::clone(before)];
-    if !model.must_read_findings(FindingUse::Difference, &both, effects) {
+    }
+    if !model.must_read_findings(FindingUse::Difference, &compared, effects) {
         let held = |finding: Arc<ListedFinding>| {
             let texts = finding.held_texts().cloned().unwrap_or_default();
             (finding, Ok(texts))
         };
-        show_difference_of(model, &both.map(held));
+        show_difference_of(model, &compared.into_iter().map(held).collect::<Vec<_>>());
     }
 }
 
 /// Shows the differences between a finding and an earlier one.
 pub(crate) fn show_difference_of(model: &mut Model, read: &[ReadFinding]) {
-    let [(after, Ok(later)), (before, Ok(earlier))] = read else { return };
-    let scan = |finding: &ListedFinding| finding.task_id.map_or_else(|| "a scan".to_owned(), |id| model.scan_words(id));
-    let mut lines = vec![format!("- {}", scan(before)), format!("+ {}", scan(after)), String::new()];
-    let differs = differences(before, after);
-    lines.push(if differs.is_empty() { "no differences".to_owned() } else { differs.join("\n") });
-    lines.extend(changed_lines(&evidence_text(earlier), &evidence_text(later)));
-    let title = format!("Differences: {}", after.name);
+    let scan = |id: Option<ScanId>| id.map_or_else(|| "a scan".to_owned(), |id| model.scan_words(id));
+    let ((name, scans), differs, evidence) = match read {
+        [(after, Ok(later)), (before, Ok(earlier))] => {
+            let differs = differences(before, after);
+            let differs = if differs.is_empty() { "no differences".to_owned() } else { differs.join("\n") };
+            let evidence = changed_lines(&evidence_text(earlier), &evidence_text(later));
+            ((&after.name, [before.task_id, after.task_id]), differs, evidence)
+        }
+        [(last, Ok(texts))] => {
+            let scans = [last.task_id, first_without(model, last)];
+            ((&last.name, scans), "absent".to_owned(), changed_lines(&evidence_text(texts), ""))
+        }
+        _ => return,
+    };
+    let mut lines = vec![format!("- {}", scan(scans[0])), format!("+ {}", scan(scans[1])), String::new(), differs];
+    lines.extend(evidence);
+    let title = format!("Differences: {name}");
     model.show_text(title, lines.join("\n"));
+}
+
+/// The first scan that proved the absence of a finding.
+fn first_without(model: &Model, last: &ListedFinding) -> Option<ScanId> {
+    let issues = model.data.findings.value()?;
+    let proof = issues.items().iter().find(|issue| issue.finding.id == last.id)?.absent_in.as_deref()?;
+    let scans = model.data.scans.value()?;
+    let proved = scans.get(proof.scan)?;
+    let is_first = |scan: &&Arc<Scan>| {
+        (scan.target_id, scan.tool_id) == (proved.target_id, proved.tool_id) && scan.start_time == proof.since
+    };
+    Some(scans.items().iter().find(is_first).map_or(proof.scan, |first| first.id))
 }
 
 /// Evidence as text for a line diff.
