@@ -5,7 +5,7 @@ pub mod proof;
 #[cfg(test)]
 mod tests;
 
-use crate::contract::{Capture, Shared};
+use crate::contract::{Capture, Risk, Shared};
 use crate::dashboard::base::{CaptureUse, Effect, FormTag, ManualFindingOrigin, Pane, Tone};
 use crate::dashboard::forms::ManualFindingDraft;
 use crate::dashboard::model::{Modal, Model};
@@ -31,7 +31,7 @@ pub(crate) fn open(model: &mut Model) {
 
 /// Opens the form of a new finding for the target of the selected row.
 pub(crate) fn open_new(model: &mut Model) {
-    let finding = ManualFinding { target: target(model), ..ManualFinding::default() };
+    let finding = ManualFinding { target: target(model), risk: Risk::Medium, ..ManualFinding::default() };
     open_form(model, ManualFindingDraft { finding, ..ManualFindingDraft::default() });
 }
 
@@ -58,6 +58,7 @@ pub(crate) fn open_with_captures(model: &mut Model, chosen: &[CaptureRecord]) {
         evidence: evidence.join("\n\n").into(),
         captures: captures.map(Shared::from).collect(),
         target: target_of(model, chosen),
+        risk: Risk::Medium,
         ..ManualFinding::default()
     };
     proof::describe(&mut finding, chosen, &model.captures.oob.book, model.connection.clock_offset);

@@ -1,6 +1,7 @@
 //! The text of a manual finding made from captured requests: each payload once, with the place where it was planted and
 //! its hits.
 
+use crate::contract::Risk;
 use crate::oob::{CaptureRecord, Payload, PayloadBook, Token};
 use crate::text::plural;
 use crate::triage::ManualFinding;
@@ -11,12 +12,14 @@ const LINES: usize = 5;
 /// Most parameters and addresses that are named.
 const FEW: usize = 5;
 
-/// Fills in name, class, target and text of a finding from the payloads in its captures, if there are any.
+/// Fills in name, risk, class, target and text of a finding from the payloads in its captures, if there are any.
 pub(crate) fn describe(manual: &mut ManualFinding, chosen: &[CaptureRecord], book: &PayloadBook, offset: Option<i64>) {
     let proofs = proofs(chosen, book);
     if proofs.is_empty() {
         return;
     }
+    // The payload made the target send a request: an analyst lowers the risk rather than overlooks it.
+    manual.risk = Risk::High;
     let technique = proofs.iter().map(|(payload, _)| &payload.technique).find(|technique| !technique.is_empty());
     let what = technique.map_or("Out-of-band request", |technique| technique.as_str());
     let places = once(proofs.iter().map(|(payload, _)| payload.parameter.as_str()));

@@ -15,6 +15,7 @@ fn manual_finding_is_listed_and_n_edits_it() {
     let mut app = TestDashboard::new();
     app.keys("3 g g n 'Stored XSS in the guest book' ctrl-o");
     assert_eq!(own(&app), ["Stored XSS in the guest book"], "notices: {}", app.notices());
+    assert_eq!(app.model.risks_of(1.into()), Some([1, 1, 1, 0, 0]), "medium");
     assert!(app.model.overlay.modals.is_empty());
     // It is selected as soon as it is listed, and belongs to the current target.
     let selected = app.model.lists.findings.selected.unwrap();
@@ -135,7 +136,7 @@ fn finding_from_captures_describes_payload_in_every_export() {
     assert!(app.keys("5 G * n").is_empty());
     let form = app.form();
     let text = |id| form.text(id);
-    assert_eq!(text(FieldId::Name), "SSRF through q");
+    assert_eq!((text(FieldId::Name), text(FieldId::Risk)), ("SSRF through q".to_owned(), "high".to_owned()));
     assert_eq!((text(FieldId::Class), text(FieldId::TargetName)), ("SSRF".to_owned(), "t1.acme.test".to_owned()));
     let description = text(FieldId::Text);
     assert!(description.contains("Payload aaaaaaaaaaab was planted in q · t1.acme.test"), "{description}");
