@@ -5,28 +5,39 @@ use crate::contract::Stamp;
 use crate::dashboard::base::{Link, RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key,
-    pane_of, plain, retry_in, words,
+    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, columns_of, draw_table, fact,
+    format, key, pane_of, plain, retry_in, sampled_items, widest, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Style};
 use std::time::Duration;
 
-const COLUMNS: &[TableColumn] = &[
-    TableColumn::fixed("SENT", 8),
-    TableColumn::fixed("STATUS", 9),
-    TableColumn::fixed("METHOD", 6),
-    TableColumn::flex("PATH", 16, 3),
-    TableColumn::fixed("TOOK", 7).right(),
-    TableColumn::fixed("SIZE", 8).right().expendable(1),
-    TableColumn::fixed("RETRIES", 7).right().expendable(2),
-    TableColumn::flex("ERROR", 16, 2).from(120),
-];
+/// The columns. Retries give way to paths, as long as there are none.
+fn columns(cx: &Cx<'_>) -> [TableColumn; 8] {
+    let calls = || sampled_items::<ApiCall>(cx).map(|(_, call)| call);
+    let path = widest(calls().map(|call| call.path.as_str()));
+    [
+        TableColumn::fixed("SENT", 8),
+        TableColumn::fixed("STATUS", 9),
+        TableColumn::fixed("METHOD", 6),
+        TableColumn::flex("PATH", 16, 3).content(path, 0),
+        TableColumn::fixed("TOOK", 7).right(),
+        TableColumn::fixed("SIZE", 8).right().expendable(1),
+        TableColumn::fixed("RETRIES", 7).right().expendable(2).gives_way_if(calls().all(|call| call.retries == 0), 2),
+        TableColumn::flex("ERROR", 16, 2).from(120),
+    ]
+}
+
+/// The column of the path.
+const PATH: usize = 3;
+/// Columns of the end of a query.
+const LEAST_QUERY: usize = 6;
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let remote = &cx.model.data.calls;
+    let columns = columns_of::<ApiCall>(cx, cache, || columns(cx).to_vec());
     let pane = ListPane {
-        columns: COLUMNS,
+        columns: &columns,
         note: words(note(cx), cx.theme.dim()),
         invitation: match cx.model.session.bundled {
             true => "no requests · the bundle replaces the service".to_owned(),
@@ -36,7 +47,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         state: if remote.value().is_some() { ListState::of(remote) } else { ListState::Loaded },
         ..pane_of::<ApiCall>(cx)
     };
-    draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, _| cells(cx, call))
+    draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, widths| cells(cx, call, widths))
 }
 
 /// `2 requests in flight · 231 of 250/min left · memory 84.1 MB`.
@@ -53,7 +64,7 @@ fn note(cx: &Cx<'_>) -> String {
     parts.join(&format!(" {} ", cx.theme.glyphs.separator))
 }
 
-fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall) -> Vec<Line<'a>> {
+fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall, widths: &[u16]) -> Vec<Line<'a>> {
     let (status, style) = status(cx, call);
     let dash = || words(cx.theme.glyphs.dash, cx.theme.dim());
     let end = call.end.as_ref();
@@ -61,7 +72,7 @@ fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall) -> Vec<Line<'a>> {
         words(format::clock(cx.theme, call.started), cx.theme.dim()),
         words(status, style),
         cell(&call.method),
-        cell(&call.path),
+        path(cx, &call.path, usize::from(widths[PATH])),
         words(took(cx, call), cx.theme.text()),
         size(call).map_or_else(dash, |size| words(size, cx.theme.text())),
         match call.retries {
@@ -70,6 +81,22 @@ fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall) -> Vec<Line<'a>> {
         },
         end.and_then(|end| end.error.as_ref()).map_or_else(Line::default, |error| cell(error)),
     ]
+}
+
+/// A path and its query; of a longer query the end, because queries of one path begin alike.
+fn path<'a>(cx: &Cx<'_>, path: &'a str, columns: usize) -> Line<'a> {
+    // The mask does not recognise a name that is cut.
+    let clean = text::clean(path);
+    let shown = cx.shown(&clean);
+    let begin = shown.find('?').map_or(shown.len(), |query| query + 1);
+    let (begin, query) = shown.split_at(begin);
+    let room = columns.saturating_sub(text::width(begin) + 1);
+    if text::width(query) <= room || room < LEAST_QUERY {
+        return words(shown.into_owned(), cx.theme.text());
+    }
+    let is_end = |&(at, _): &(usize, char)| text::width(&query[at..]) <= room;
+    let end = query.char_indices().find(is_end).map_or("", |(at, _)| &query[at..]);
+    words(format!("{begin}{}{end}", cx.theme.glyphs.ellipsis), cx.theme.text())
 }
 
 /// The HTTP status; `failed` without a response, `unused` if the response was no longer needed.
