@@ -11,12 +11,14 @@ pub struct ClauseEffect {
     pub hides: usize,
 }
 
-/// The number of rows that each part alone hides, within a scope (all rows if none is given).
+/// The number of rows that each part alone hides, within a scope (all rows if none is given). Retained rows are shown in
+/// spite of the query.
 pub fn explain(
     query: &Query,
     evaluator: &mut Evaluator,
     source: &dyn RowSource,
     scope: Option<&RowSet>,
+    retained: &[usize],
 ) -> Vec<ClauseEffect> {
     let sets: Vec<RowSet> = query.parts().iter().map(|part| evaluator.rows(part, source)).collect();
     let why = |(at, part): (usize, &Expr)| {
@@ -24,7 +26,8 @@ pub fn explain(
         hidden.invert();
         sets.iter().enumerate().filter(|(other, _)| *other != at).for_each(|(_, set)| hidden.and(set));
         scope.into_iter().for_each(|scope| hidden.and(scope));
-        ClauseEffect { part: part_text(part), hides: hidden.count() }
+        let retained = retained.iter().filter(|&&row| hidden.has(row)).count();
+        ClauseEffect { part: part_text(part), hides: hidden.count() - retained }
     };
     query.parts().iter().enumerate().map(why).collect()
 }

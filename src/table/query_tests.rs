@@ -45,7 +45,7 @@ fn explanation_counts_rows_hidden_by_each_part() {
     let scans = scans();
     let source = Rows { rows: &scans, others: &NoOtherLists, now: 0 };
     let query = Query::parse("tool:70 (is:failed or is:active) status:*", QueryKind::Scans).unwrap();
-    let shown = explain(&query, &mut Evaluator::default(), &source, None);
+    let shown = explain(&query, &mut Evaluator::default(), &source, None, &[]);
     let why = |part: &str, hides| ClauseEffect { part: part.to_owned(), hides };
     assert_eq!(shown, [why("tool:70", 0), why("(is:failed or is:active)", 1), why("status:*", 0)]);
 }

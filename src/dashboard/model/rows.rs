@@ -197,7 +197,8 @@ fn rows<T: Item>(
 ) -> Vec<u32> {
     let query = query_of(&list.filter, T::KIND);
     let scope = in_scope.map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
-    list.why = explain(&query, cache.evaluator(), source, scope.as_ref());
+    let retained: Vec<usize> = list.retained.keys().filter_map(|&id| table.position(id)).collect();
+    list.why = explain(&query, &mut cache.evaluator, source, scope.as_ref(), &retained);
     let own = (!list.order.is_empty()).then(|| cache.order(&list.order, source));
     let order = own.as_ref().map_or_else(|| table.order(list.sort), |order| order.as_slice()).iter().copied();
     list.retained_only.clear();
