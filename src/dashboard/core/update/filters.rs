@@ -11,11 +11,19 @@ pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
     show(model, pane, text, help);
 }
 
-/// Applies a text. An invalid term is ignored; if the rest is invalid too, the rows stay.
+/// Applies a text. An invalid query keeps the rows of the last valid one, without the term that became invalid.
 fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
+    let shown = model.cursor(pane).filter().0.clone();
+    let was_invalid = help.error.is_some() || line(model).is_some_and(|line| line.help.error.is_some());
     help.error = Query::parse(&text, pane.kind()).err();
-    let applied =
-        help.error.as_ref().map_or_else(|| text.trim_end().to_owned(), |error| without_term(&text, error.at.start));
+    let applied = match &help.error {
+        None => text.trim_end().to_owned(),
+        Some(error) => {
+            let term = term_start(&text, error.at.start);
+            let was_typed = !was_invalid && shown.get(..term) == Some(&text[..term]);
+            if was_typed { without_term(&shown, term) } else { shown }
+        }
+    };
     if Query::parse(&applied, pane.kind()).is_ok() {
         let selected = line(model).and_then(|line| line.selected);
         set(model, pane, applied, selected);
@@ -27,9 +35,14 @@ fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
 
 /// The text without the term at a byte position.
 fn without_term(text: &str, at: usize) -> String {
-    let start = text[..at].rfind(char::is_whitespace).map_or(0, |blank| blank + 1);
+    let start = term_start(text, at);
     let end = text[at..].find(char::is_whitespace).map_or(text.len(), |blank| at + blank);
     format!("{}{}", &text[..start], &text[end..]).trim().to_owned()
+}
+
+/// The beginning of the term at a byte position.
+fn term_start(text: &str, at: usize) -> usize {
+    text[..at].rfind(char::is_whitespace).map_or(0, |blank| blank + 1)
 }
 
 /// Filters a pane by a valid query, and returns to the row that was selected before the typing if it is shown.

@@ -43,6 +43,43 @@ fn invalid_term_is_excluded_while_it_is_typed() {
 }
 
 #[test]
+fn rows_stay_while_query_is_invalid() {
+    let mut app = TestDashboard::new();
+    app.keys("/ ctrl-u 'risk>=low risc>=high'");
+    assert_eq!(app.shown(Pane::Findings), [1, 2, 3, 4]);
+    app.keys("space 'risk:critical'");
+    assert!(line(&app).1.is_some());
+    assert_eq!(app.shown(Pane::Findings), [1, 2, 3, 4], "not the rows of the valid part");
+    app.keys("ctrl-u 'risk:critical'");
+    assert_eq!(app.shown(Pane::Findings), [1]);
+}
+
+#[test]
+fn reason_of_invalid_query_is_whole_beside_long_query() {
+    for columns in [80, 100, 120] {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size { columns, rows: 40 };
+        app.keys("3 / ctrl-u 'risk>=low port:80,443,8080,8443 name:certificate tag:client-acme class:cookie risc:1'");
+        let frame = app.frame().join("\n");
+        assert!(frame.contains("unknown field `risc`; did you mean `risk`?"), "{columns}: {frame}");
+        assert!(frame.contains("cookie risc:1"), "{columns}: the cursor is shown: {frame}");
+    }
+}
+
+#[test]
+fn retained_rows_are_not_reported_as_hidden() {
+    let mut app = TestDashboard::new();
+    let hides = |app: &TestDashboard| app.model.lists.findings.why.iter().map(|why| why.hides).sum::<usize>();
+    let findings = |last| table((1..=last).map(|id| finding(id, 1, &format!("Weakness {id}"), Risk::High)));
+    app.feed(Snapshot::Findings(findings(4)));
+    app.keys("3 c j c");
+    app.feed(Snapshot::Findings(findings(5)));
+    assert_eq!((app.shown(Pane::Findings).len(), hides(&app)), (5, 0));
+    app.keys("r");
+    assert_eq!((app.shown(Pane::Findings).len(), hides(&app)), (3, 2));
+}
+
+#[test]
 fn tab_completes_fields_then_cycles_values() {
     let mut app = TestDashboard::new();
     app.keys("/ 'ri' tab");

@@ -101,7 +101,7 @@ pub(crate) fn draw_list_pane<'a>(
         draw_line(buf, indented(line), tabs);
         area = rest;
     }
-    let scope = scope_line(cx, pane, slot);
+    let scope = scope_line(cx, pane, slot, indented(area).width);
     if area.height > 1 && (!slot.framed || scope.is_some()) {
         let (line, rest) = take_top(area, 1);
         draw_scope(cx, buf, line, slot.framed, pane, scope);
@@ -300,9 +300,12 @@ fn shows_tabs(slot: &Slot) -> bool {
 }
 
 /// Scope, filter and marks: everything that decides which rows are shown. `None` if there is no limit.
-fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot) -> Option<Line<'static>> {
+fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot, width: u16) -> Option<Line<'static>> {
     let mut line = Line::default();
-    if let Some((_, name)) = pane.tabs.as_ref().filter(|(_, name)| !name.is_empty() && !shows_tabs(slot)) {
+    // The reason why a query is invalid needs the room.
+    let is_invalid = query_help::typed(cx, pane).is_some_and(|typed| query_help::shown_error(typed).is_some());
+    let is_named = |name: &str| !name.is_empty() && !shows_tabs(slot) && !is_invalid;
+    if let Some((_, name)) = pane.tabs.as_ref().filter(|(_, name)| is_named(name)) {
         line.push_span(Span::styled(format!("{}: ", text::clean(name)), cx.theme.text()));
     }
     for chip in chips(cx, pane.pane) {
@@ -312,12 +315,13 @@ fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot) -> Option<Line<'sta
     match query_help::typed(cx, pane) {
         Some(typed) => {
             line.push_span(Span::styled("/", cx.theme.key()));
-            let room = (slot.area.width / 3 * 2).saturating_sub(line.width() as u16);
-            line.extend(query_help::typed_spans(cx.theme, typed, room));
-            if let Some(error) = query_help::shown_error(typed) {
-                let error = format!("  {} {}", cx.theme.glyphs.failed, text::clean(&error.to_string()));
-                line.push_span(Span::styled(error, cx.theme.bad()));
-            }
+            // The reason is read whole, so a long query is shown around its cursor.
+            let error = query_help::error_beside(cx.theme, typed, width);
+            let beside = error.as_ref().map_or(width / 3, |error| text::width(error) as u16 + 2);
+            let room = width.saturating_sub(line.width() as u16 + beside);
+            let typed = Line::from(query_help::typed_spans(cx.theme, typed, room));
+            line.extend(cut_line(typed, usize::from(room), cx.theme.glyphs.ellipsis));
+            line.extend(error.map(|error| Span::styled(format!("  {error}"), cx.theme.bad())));
         }
         _ if !pane.filter.is_empty() => {
             line.push_span(Span::styled(format!("/{} ", text::clean(pane.filter)), cx.theme.strong()));

@@ -2,11 +2,15 @@
 //! explanation of an empty list.
 
 use crate::dashboard::model::{Line as Typed, LinePurpose, Modal};
-use crate::dashboard::ui::{Cx, ListPane, Theme, draw_line, draw_sides, format, indented, marked_spans, row_of, words};
+use crate::dashboard::ui::{
+    Cx, ListPane, Theme, draw_line, draw_sides, format, indented, marked_spans, row_of, words, wrap,
+};
 use crate::query::{ClauseEffect, ParseError};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
+/// Columns of the typed text beside the reason why it is invalid, with the columns between them.
+const LEAST_TYPED: usize = 24;
 /// Most parts of a query that are explained.
 const PARTS: usize = 6;
 
@@ -21,6 +25,16 @@ pub(crate) fn typed<'a>(cx: &Cx<'a>, pane: &ListPane<'_>) -> Option<&'a Typed> {
 /// The error of the typed text. A value that the completions offer is not typed yet, so it is no error.
 pub(crate) fn shown_error(typed: &Typed) -> Option<&ParseError> {
     typed.help.error.as_ref().filter(|error| !error.at.is_empty() || typed.help.offers.all.is_empty())
+}
+
+/// The reason why the typed query is invalid.
+fn reason(theme: Theme, typed: &Typed) -> Option<String> {
+    shown_error(typed).map(|error| format!("{} {}", theme.glyphs.failed, text::clean(&error.to_string())))
+}
+
+/// The reason, if a line of so many columns has room for it beside the typed text. Otherwise the help shows it.
+pub(crate) fn error_beside(theme: Theme, typed: &Typed, columns: u16) -> Option<String> {
+    reason(theme, typed).filter(|reason| text::width(reason) + LEAST_TYPED <= usize::from(columns))
 }
 
 /// The typed text around the cursor, with its error marked.
@@ -43,8 +57,13 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
             )
         };
         help.offers.all.iter().enumerate().map(row).collect()
+    } else if let Some(reason) = reason(theme, typed) {
+        let columns = indented(area).width;
+        if error_beside(theme, typed, columns).is_some() {
+            return;
+        }
+        wrap(vec![words(reason, theme.bad())], columns).into_iter().map(|line| (line, Line::default())).collect()
     } else if help.error.is_some() {
-        // The line itself shows the reason.
         return;
     } else {
         let hides = |why: &&ClauseEffect| why.hides > 0;
