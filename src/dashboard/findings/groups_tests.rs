@@ -200,3 +200,16 @@ fn members_do_not_repeat_the_value_of_their_group() {
     }
     app.keys("b b");
 }
+
+#[test]
+fn status_of_groups_is_shown_before_other_counts() {
+    for columns in [80, 100, 120] {
+        let mut app = grouped();
+        let long = |id| target(id, &format!("a-long-host-name-{id}.region.acme.test"));
+        app.feed(Snapshot::Targets(table((1..=5).map(long))));
+        app.model.screen.size = Size { columns, rows: 40 };
+        app.keys("b p l j a");
+        let frame = app.frame().join("\n");
+        assert!(frame.contains("STATUS") && frame.contains("1 of 6 decided"), "{columns}:\n{frame}");
+    }
+}

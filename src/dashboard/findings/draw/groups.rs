@@ -35,8 +35,8 @@ fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
         TableColumn::fixed("Δ", 1),
         TableColumn::flex(by.head(), 12, 7),
         counts.right(),
-        TableColumn::fixed(others, 7),
-        TableColumn::fixed("STATUS", status_width(cx)).expendable(1).omitted(!has_status(cx)),
+        TableColumn::fixed(others, 7).expendable(1),
+        TableColumn::fixed("STATUS", status_width(cx)).omitted(!has_status(cx)),
     ]
 }
 
