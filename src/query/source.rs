@@ -69,8 +69,7 @@ impl Field {
     pub fn is_of_decision(self) -> bool {
         matches!(
             self,
-            Self::Severity
-                | Self::Verdict
+            Self::Verdict
                 | Self::Reason
                 | Self::By
                 | Self::Source

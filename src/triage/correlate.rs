@@ -24,7 +24,7 @@ use super::matching::{self, Assets, MatchedFinding};
 use super::presence::Presences;
 use super::state::TriageState;
 use super::{identity, rules};
-use crate::contract::{Evidence, Finding, FindingId, Scan, ScanId, Shared, Stamp, Target, TargetId};
+use crate::contract::{Evidence, Finding, FindingId, Risk, Scan, ScanId, Shared, Stamp, Target, TargetId};
 use crate::finding::{FindingKey, Presence};
 use crate::query::source::column_of;
 use crate::query::{ColumnBuilder, Field};
@@ -271,12 +271,14 @@ fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -
     let latest = occurrence(&row.seen[row.seen.len() - 1]);
     let earlier: Box<[Occurrence]> =
         if row.seen.len() > 1 { row.seen.iter().rev().map(occurrence).collect() } else { Box::default() };
+    let severity = severity(input, row.identity.key);
     let first_seen = earlier.iter().filter_map(|one| one.at).min().or(latest.at);
     Issue {
         id: row.identity.key.into(),
         identity: row.identity,
         finding: latest.finding,
         earlier,
+        severity,
         presence: result.presence,
         retest_gap: result.gap,
         absent_in: result.absent_in.map(Box::new),
@@ -285,6 +287,10 @@ fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -
         earlier_decision: row.earlier_decision.map(Box::new),
         manual: None,
     }
+}
+
+fn severity(input: &CorrelationInput, key: FindingKey) -> Option<Risk> {
+    input.state.finding_state(key)?.severity
 }
 
 fn manual_issues(input: &CorrelationInput) -> impl Iterator<Item = Issue> {
@@ -317,6 +323,7 @@ fn manual_issue(input: &CorrelationInput, manual: &ManualFindingState, targets: 
         id: manual.key.into(),
         identity: Arc::new(identity),
         finding: finding.into(),
+        severity: severity(input, manual.key),
         presence: Presence::Unchanged,
         retest_gap: None,
         first_seen: made,

@@ -52,6 +52,8 @@ pub struct Issue {
     pub finding: Arc<ListedFinding>,
     /// All occurrences, latest first; empty if there is only the latest.
     pub earlier: Box<[Occurrence]>,
+    /// Severity override of the decisions that the issue was made with.
+    pub severity: Option<Risk>,
     /// Presence compared with the previous scan or the baseline.
     pub presence: Presence,
     /// Why it was not retested, if it was not.
@@ -85,6 +87,11 @@ impl Issue {
     /// Class of the finding.
     pub fn class(&self) -> &Shared {
         &self.identity.class
+    }
+
+    /// The severity override, else the risk of the scanner: the risk by which findings are ordered, counted and queried.
+    pub fn risk(&self) -> Risk {
+        self.severity.unwrap_or(self.finding.risk_level)
     }
 
     /// The data that a decision records.

@@ -22,7 +22,7 @@ impl Row for ListedFinding {
         match field {
             Field::Id => to.whole(self.id.0),
             Field::Name => to.shared(&self.name),
-            Field::Risk | Field::Severity => to.whole(self.risk_level.level()),
+            Field::Risk | Field::ScannedRisk => to.whole(self.risk_level.level()),
             Field::Target => target_name(to, of_target.or(self.target_name.as_ref())),
             Field::TargetId => self.target_id.into_iter().for_each(|id| to.whole(id.0)),
             Field::Workspace => shared(to, self.target_id.and_then(|target| others.workspace_name(target))),

@@ -48,6 +48,7 @@ fn findings() -> Vec<(Issue, Assessment)> {
         })
     };
     let tls = Issue {
+        severity: Some(Risk::Low),
         first_seen: stamp("2026-10-01 00:00:00"),
         last_seen: stamp("2026-11-20 12:00:00"),
         ..issue("TLS 1.0 offered", |finding| {
@@ -66,7 +67,6 @@ fn findings() -> Vec<(Issue, Assessment)> {
         at: stamp("2026-11-21 11:00:00"),
         until: Some(jiff::civil::date(2026, 11, 30)),
         tags: vec!["client-a".into(), "x".into()],
-        severity: Some(Risk::Low),
         ..Assessment::default()
     };
     vec![(key, expired), (tls, decided), (odd, Assessment::default())]
@@ -89,8 +89,10 @@ fn value_kinds_compare_as_documented() {
     for (text, expected) in [
         ("", "PTÜ"),
         ("risk>=high", "P"),
-        ("risk:medium,info", "TÜ"),
+        ("risk:medium,info", "Ü"),
+        ("risk:low", "T"),
         ("severity:low", "T"),
+        ("scanned_risk:medium", "T"),
         ("verdict:risk_accepted,false_positive", "PT"),
         ("is:undecided", "PÜ"),
         ("is:expired", "P"),

@@ -251,7 +251,7 @@ impl RetestFinding {
         Some(Self {
             key: issue.key(),
             name: issue.name.clone(),
-            risk: issue.risk_level,
+            risk: issue.risk(),
             target: issue.target_id,
             target_name: target,
             scan: issue.task_id?,

@@ -9,11 +9,11 @@ use super::listed_fields::is_long;
 use super::{Assessment, Issue, IssueId, Presence};
 use crate::contract::{Risk, Stamp, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
-use crate::table::row::{flags, shared, target_name};
+use crate::table::row::{flags, put, shared, target_name};
 use crate::table::{Item, OtherLists, Row, SortOrder};
 
 fn by_risk(a: &Issue, b: &Issue) -> Ordering {
-    (Reverse(a.risk_level), Reverse(a.finding.id)).cmp(&(Reverse(b.risk_level), Reverse(b.finding.id)))
+    (Reverse(a.risk()), Reverse(a.finding.id)).cmp(&(Reverse(b.risk()), Reverse(b.finding.id)))
 }
 
 impl Row for Issue {
@@ -21,6 +21,7 @@ impl Row for Issue {
 
     fn search_text(&self, to: &mut String) {
         self.finding.search_text(to);
+        self.severity.iter().for_each(|severity| put(to, &[severity.as_str()]));
     }
 
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
@@ -35,6 +36,7 @@ impl Row for Issue {
             Field::Target if self.finding.target_id.is_none() => {
                 target_name(to, self.finding.target_name.as_ref().or(Some(&self.identity.asset)));
             }
+            Field::Risk => to.whole(self.risk().level()),
             Field::Presence => to.text(self.presence.as_str()),
             Field::First => to.time(self.first_seen),
             Field::Seen => to.time(self.last_seen),
@@ -87,7 +89,7 @@ impl Item for Issue {
         self.target_id
     }
     fn risk(&self) -> Option<Risk> {
-        self.is_present().then_some(self.risk_level)
+        self.is_present().then(|| self.risk())
     }
     fn is_long(field: Field) -> bool {
         is_long(field)
@@ -114,7 +116,6 @@ impl Row for AssessedFinding<'_> {
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         let assessment = self.assessment;
         match field {
-            Field::Severity => to.whole(assessment.severity.unwrap_or(self.issue.risk_level).level()),
             Field::Verdict => to.text(assessment.verdict.as_str()),
             Field::Reason => assessment.reason.into_iter().for_each(|reason| to.text(reason.as_str())),
             Field::By => shared(to, assessment.who.as_ref()),

@@ -53,8 +53,8 @@ pub enum Touched {
     Nothing,
     /// Findings of these keys.
     Keys(Vec<FindingKey>),
-    /// Any finding: issues, rules or the baseline changed.
-    All,
+    /// Any finding, because issues, rules or the baseline changed; first of all those of these keys.
+    All(Vec<FindingKey>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -236,7 +236,7 @@ impl TriageState {
             );
         }
         match (all, touched.is_empty()) {
-            (true, _) => Touched::All,
+            (true, _) => Touched::All(touched),
             (false, true) => Touched::Nothing,
             (false, false) => Touched::Keys(touched),
         }
@@ -275,12 +275,14 @@ impl TriageState {
         }
     }
 
-    /// Folds the events of a key; true if a manual finding changed.
+    /// Folds the events of a key; true if a manual finding or a severity override changed, which are part of issues.
     fn stand(&mut self, key: FindingKey) -> bool {
-        let manual = |finding_state: Option<&Arc<FindingState>>| {
-            finding_state.and_then(|finding_state| finding_state.manual.clone())
+        let of_issue = |finding_state: Option<&Arc<FindingState>>| {
+            finding_state
+                .map(|finding_state| (finding_state.manual.clone(), finding_state.severity))
+                .unwrap_or_default()
         };
-        let before = manual(self.finding_states.get(&key));
+        let before = of_issue(self.finding_states.get(&key));
         let (keys, events) = self.thread_of(key);
         if self.root(key) != key || events.is_empty() {
             self.finding_states.remove(&key);
@@ -289,7 +291,7 @@ impl TriageState {
             finding_state.keys = keys;
             self.finding_states.insert(key, Arc::new(finding_state));
         }
-        before != manual(self.finding_states.get(&key))
+        before != of_issue(self.finding_states.get(&key))
     }
 
     fn fold_rule(&mut self, id: EventId) {

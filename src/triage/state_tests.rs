@@ -328,7 +328,7 @@ proptest! {
             let touched = state.apply(&event);
             for key in (1..5).map(FindingKey).filter(|&key| before.finding_state(key) != state.finding_state(key)) {
                 let reported = match &touched {
-                    Touched::All => true,
+                    Touched::All(_) => true,
                     Touched::Keys(keys) => keys.contains(&key),
                     Touched::Nothing => false,
                 };

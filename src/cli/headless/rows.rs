@@ -80,7 +80,7 @@ impl FindingRows {
                 }
             }
         }
-        rows.all.sort_by(|a, b| (b.issue.risk_level, &a.issue.name).cmp(&(a.issue.risk_level, &b.issue.name)));
+        rows.all.sort_by(|a, b| (b.risk(), &a.issue.name).cmp(&(a.risk(), &b.issue.name)));
         Ok(rows)
     }
 

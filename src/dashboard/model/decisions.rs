@@ -195,12 +195,10 @@ impl Model {
             self.findings.triage.defaults.take(event);
             match self.findings.triage.state.apply(event) {
                 Touched::Keys(keys) => touched.extend(keys),
-                Touched::All => {
+                // These findings are updated at once, all others with the new rows.
+                Touched::All(keys) => {
                     self.findings.triage.wide_revision += 1;
-                    // The finding itself is updated at once, all others with the new rows.
-                    if let Subject::Finding(identity) = &event.subject {
-                        touched.push(identity.key);
-                    }
+                    touched.extend(keys);
                 }
                 Touched::Nothing => {}
             }

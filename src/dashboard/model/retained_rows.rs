@@ -94,7 +94,7 @@ impl<T: Item> List<T> {
         let mut shown = RowSet::none(table.len());
         rows.iter().for_each(|&row| shown.set(row as usize));
         let mut under: HashMap<Option<u32>, Vec<u32>> = HashMap::new();
-        let mut held = RowSet::none(table.len());
+        let (mut leads, mut held) = (RowSet::none(table.len()), RowSet::none(table.len()));
         for (&id, retained) in &self.retained {
             let above = match retained {
                 RetainedRow::Anywhere => continue,
@@ -105,13 +105,17 @@ impl<T: Item> List<T> {
             let lost = above.is_none() && *retained != RetainedRow::Top;
             if let Some(row) = place(id).filter(|&row| !lost && shown.has(row as usize)) {
                 under.entry(above).or_default().push(row);
+                above.iter().for_each(|&above| leads.set(above as usize));
                 held.set(row as usize);
             }
         }
         let mut placed = Vec::with_capacity(rows.len());
         let mut put = |from: Option<u32>| {
-            let mut next: Vec<u32> = under.remove(&from).unwrap_or_default();
             placed.extend(from);
+            if from.is_some_and(|row| !leads.has(row as usize)) {
+                return;
+            }
+            let mut next: Vec<u32> = under.remove(&from).unwrap_or_default();
             while let Some(row) = next.pop() {
                 placed.push(row);
                 next.extend(under.remove(&Some(row)).unwrap_or_default());

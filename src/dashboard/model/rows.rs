@@ -211,6 +211,6 @@ fn rows<T: Item>(
         scope.iter().for_each(|scope| matching.and(scope));
         order.filter(|&row| matching.has(row as usize)).collect()
     };
-    let by_decision = list.order.iter().any(|key| key.field.needs_others(T::KIND));
-    if by_decision && !list.retained.is_empty() { list.in_place(table, rows) } else { rows }
+    // The order may depend on decisions, such as that by risk.
+    if list.retained.is_empty() { rows } else { list.in_place(table, rows) }
 }

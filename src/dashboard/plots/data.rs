@@ -76,7 +76,7 @@ fn place(risk: Risk) -> usize {
 fn findings_by_risk(model: &Model, target: Option<TargetId>) -> FindingCounts {
     let spans = findings(model, target).filter_map(|issue| {
         let is_absent = issue.presence == Presence::Absent;
-        Some((issue.first_seen?, is_absent.then(|| end(issue)).flatten(), issue.risk_level))
+        Some((issue.first_seen?, is_absent.then(|| end(issue)).flatten(), issue.risk()))
     });
     counts(spans)
 }
@@ -151,7 +151,7 @@ fn heat_map(model: &Model, target: Option<TargetId>) -> HeatMap {
     }
     for issue in findings(model, target).filter(|issue| issue.presence != Presence::Absent) {
         let name = issue.target_id.and_then(|target| model.target_name(target)).unwrap_or(&issue.identity.asset);
-        let (class, target, risk) = (issue.class(), (issue.target_id, name.clone()), place(issue.risk_level));
+        let (class, target, risk) = (issue.class(), (issue.target_id, name.clone()), place(issue.risk()));
         cells.entry((class.clone(), target.clone())).or_default()[risk] += 1;
         by_class.entry(class.clone()).or_default()[risk] += 1;
         by_target.entry(target).or_default()[risk] += 1;

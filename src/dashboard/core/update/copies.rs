@@ -4,7 +4,7 @@
 
 use crate::client::Problem;
 use crate::client::calls::{ApiCall, CallId};
-use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::contract::{FindingId, LoggerId, ReportId, Risk, ScanId, TargetId, WordlistId, WorkspaceId};
 use crate::dashboard::activity::keys as activity;
 use crate::dashboard::base::{CaptureUse, Effect, FindingUse, Pane, Tone};
 use crate::dashboard::data::ReadFinding;
@@ -18,6 +18,7 @@ use crate::oob::{CaptureRecord, out};
 use crate::query::{Expr, Query};
 use crate::text::{self, quoted};
 use crate::triage::{IssueId, ListedFinding};
+use std::collections::HashMap;
 use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -155,12 +156,17 @@ fn copy_held_findings(model: &mut Model, effects: &mut Vec<Effect>) {
     copy_findings(model, FindingUse::Markdown, &read, effects);
 }
 
-/// Findings with their texts as Markdown.
+/// Findings with their texts as Markdown, with the risk that the list shows.
 fn findings_markdown(model: &Model, read: &[ReadFinding]) -> Vec<String> {
+    let issues = model.data.findings.value().into_iter().flat_map(|table| table.items());
+    let overrides: HashMap<FindingId, Risk> =
+        issues.filter_map(|issue| Some((issue.finding.id, issue.severity?))).collect();
     let one = |(finding, texts): &ReadFinding| {
         let target = finding.target_id.and_then(|id| model.target_name(id)).or(finding.target_name.as_ref());
         let target = target.map(ToString::to_string).unwrap_or_default();
-        Some(ticket::finding(&finding.with_texts(texts.as_ref().ok()?), &target))
+        let mut whole = finding.with_texts(texts.as_ref().ok()?);
+        whole.risk_level = overrides.get(&finding.id).copied().unwrap_or(whole.risk_level);
+        Some(ticket::finding(&whole, &target))
     };
     read.iter().filter_map(one).collect()
 }

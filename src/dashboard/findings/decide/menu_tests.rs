@@ -286,3 +286,27 @@ fn decision_on_a_single_marked_row_elsewhere_is_reported() {
     app.keys("esc esc G f");
     assert!(!app.notices().contains("false positive on"), "{}", app.notices());
 }
+
+#[test]
+fn severity_override_counts_in_order_counts_and_queries() {
+    let mut app = TestDashboard::new();
+    app.keys("3 G");
+    let before = app.shown(Pane::Findings);
+    assert_eq!((app.selected(Pane::Findings), &before[..]), (Some(5), &[1, 2, 3, 4, 6, 5][..]));
+    app.keys("t s 'crit' enter enter");
+    assert_eq!(app.shown(Pane::Findings), before, "a decided row keeps its place");
+    assert_eq!(app.model.risks_of(TargetId(3)), Some([1, 0, 0, 0, 1]));
+    let copied = app.keys("y m").into_iter().find_map(|effect| match effect {
+        Effect::Copy { text, .. } => Some(text),
+        _ => None,
+    });
+    assert!(copied.as_ref().is_some_and(|text| text.starts_with("## critical: Banner")), "{copied:?}");
+    let high = app.model.settings.tabs.saved.iter().position(|tab| tab.query.starts_with("risk>=high")).unwrap();
+    assert_eq!(app.model.settings.tabs.counts[high], 3);
+    app.keys("r");
+    assert_eq!(app.shown(Pane::Findings), [5, 1, 2, 3, 4, 6]);
+    app.keys(": 'verdict confirmed on risk:critical' enter");
+    assert!(app.prompt().question.contains("Mark 2 findings"), "{}", app.prompt().question);
+    app.keys("esc u r");
+    assert_eq!((app.model.risks_of(TargetId(3)), app.shown(Pane::Findings)), (Some([0, 0, 0, 0, 2]), before));
+}

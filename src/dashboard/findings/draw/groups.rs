@@ -233,7 +233,7 @@ fn member<'a>(
     };
     vec![
         Line::default(),
-        Line::from(format::risk_span(cx.theme, issue.risk_level)),
+        draw::risk(cx.theme, issue, assessment),
         words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
         indented_name(name).patch_style(style),
         target,

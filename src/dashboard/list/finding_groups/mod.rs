@@ -148,8 +148,7 @@ impl GroupSummary {
         let mut least = u8::MAX;
         for position in positions {
             let (risk, presence) = keys.facts[position as usize];
-            let severity = assessments.get(position as usize).and_then(|assessment| assessment.severity);
-            summary.risk = summary.risk.max(severity.unwrap_or(risk));
+            summary.risk = summary.risk.max(risk);
             if counted == Counted::All || presence != Presence::Absent {
                 summary.count += 1;
                 summary.others += u32::from(seen.is_first(keys.others[position as usize]));

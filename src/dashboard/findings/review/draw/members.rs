@@ -53,7 +53,7 @@ fn columns(review: &Review) -> [TableColumn; 7] {
 fn cells<'a>(cx: &Cx<'a>, issue: &'a Issue, out: bool) -> Vec<Line<'a>> {
     vec![
         if out { words("excluded", cx.theme.warn()) } else { Line::default() },
-        Line::from(format::risk_span(cx.theme, issue.risk_level)),
+        findings::risk(cx.theme, issue, cx.model.assessment(issue.id)),
         words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
         findings::target(cx, issue),
         Line::from(if issue.port > 0 { issue.port.min(99_999).to_string() } else { String::new() }),

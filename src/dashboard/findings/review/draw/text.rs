@@ -142,11 +142,11 @@ fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'stat
         classes.entry(issue.class()).or_insert((0, issue)).0 += 1;
     }
     let mut classes: Vec<(usize, &Issue)> = classes.into_values().collect();
-    classes.sort_by_key(|(count, issue)| (Reverse((issue.risk_level, *count)), issue.name.clone()));
+    classes.sort_by_key(|(count, issue)| (Reverse((issue.risk(), *count)), issue.name.clone()));
     heading(cx.theme, format!("{} classes", classes.len()), lines);
     for (count, issue) in classes {
         let mut line = Line::from(format!("{count:>6}  "));
-        line.push_span(format::risk_span(cx.theme, issue.risk_level));
+        line.push_span(format::risk_span(cx.theme, issue.risk()));
         line.push_span(Span::raw(format!("  {}", clean(&issue.name))));
         lines.push(line);
     }
