@@ -20,6 +20,8 @@ pub struct LastVisit {
     /// The service has reported the lists in this visit: later changes are changes of this visit.
     pub(crate) is_counted: bool,
     pub changes: VisitChanges,
+    /// The query of the new findings, until the line has shown them.
+    pub found: Option<String>,
 }
 
 /// Counts of changes.

@@ -8,14 +8,14 @@
 //! All times are those of the service's clock.
 
 use crate::contract::{Scan, ScanStatus, Shared, Stamp};
-use crate::dashboard::base::{CaptureRow, Effect};
+use crate::dashboard::base::{CaptureRow, Effect, Pane};
 use crate::dashboard::data::{LastVisit, SOON, VISITED_AT, VisitChanges};
 use crate::dashboard::model::Model;
 use crate::oob::Token;
+use crate::query::value::When;
 use crate::query::{Column, Field, Values};
 use crate::table::{Remote, Table};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 impl Model {
     /// Loads the last view of the current workspace.
@@ -49,7 +49,9 @@ impl Model {
         let (today, soon) = (self.today(), self.today().saturating_add(jiff::Span::new().days(SOON)));
         let scans = self.data.scans.value().cloned().unwrap_or_default();
         (changes.captures, changes.payloads) = self.captured_since(last);
-        changes.risks = self.found_since(last, &scans);
+        let periods = ended_since(last, &scans);
+        changes.risks = self.found_in(&periods);
+        self.settings.last_visit.found = (changes.risks != [0; 5]).then(|| query(&periods));
         for assessment in self.findings.triage.assessments.iter() {
             let ends = assessment.until.is_some_and(|until| today <= until && until <= soon);
             changes.expiring += usize::from(ends && !assessment.is_undecided());
@@ -81,27 +83,26 @@ impl Model {
         (missed().count(), payloads.len())
     }
 
-    /// Findings that no scan before the last view had seen. Findings first seen before the relevant scans started are
-    /// skipped by their column, because this runs every second.
-    fn found_since(&self, last: Stamp, scans: &Table<Scan>) -> [u32; 5] {
+    /// Findings by risk that a scan of these periods was the first to find.
+    fn found_in(&self, periods: &[(Stamp, Stamp)]) -> [u32; 5] {
         let mut risks = [0; 5];
         let Some(table) = self.data.findings.value() else { return risks };
-        let has_begun = |scan: &&Arc<Scan>| scan.status_name != ScanStatus::Waiting && was_running(scan, last);
-        let running = scans.items().iter().filter(has_begun);
-        let Some(begun) = running.map(|scan| scan.start_time).min() else { return risks };
-        let begun = begun.map_or(f64::NEG_INFINITY, |begun| begun.as_second() as f64);
         let Some(Column { values: Values::Numbers(times), cells }) = table.column(Field::First) else { return risks };
+        let second = |stamp: Stamp| stamp.as_second() as f64;
+        let is_in = |time: f64| periods.iter().any(|&(first, last)| (second(first)..=second(last)).contains(&time));
         for (row, issue) in table.items().iter().enumerate() {
-            if cells.row(row).any(|number| times[number] < begun) {
-                continue;
-            }
-            let first = issue.earlier.last().map_or(&issue.finding, |seen| &seen.finding);
-            if first.task_id.and_then(|id| scans.get(id)).is_some_and(|scan| was_running(scan, last)) {
-                let own = self.findings.triage.assessments.get(row).and_then(|assessment| assessment.severity);
-                risks[4 - own.unwrap_or(issue.risk_level).level() as usize] += 1;
+            if cells.row(row).any(|number| is_in(times[number])) {
+                risks[4 - issue.risk().level() as usize] += 1;
             }
         }
         risks
+    }
+
+    /// Shows the findings that the line counts. False if it has none, or has shown them.
+    pub(crate) fn show_found_since(&mut self) -> bool {
+        let found = Some(&mut self.settings.last_visit).filter(|visit| visit.is_shown());
+        let Some(query) = found.and_then(|visit| visit.found.take()) else { return false };
+        self.set_query(Pane::Findings, &query).is_ok()
     }
 
     /// Saves the time of the last view when the dashboard quits or the workspace (`before`) is left, and after a finding
@@ -128,8 +129,29 @@ impl Model {
     }
 }
 
-/// Whether a scan was running after a time. Findings that it reported before are counted again rather than missed.
-fn was_running(scan: &Scan, then: Stamp) -> bool {
-    let ended = scan.end_time.or_else(|| scan.start_time.filter(|_| scan.has_ended()));
-    ended.is_none_or(|end| end > then)
+/// The starts of the scans that were running after a time, as periods without starts of other scans. Findings that they
+/// reported before are counted again rather than missed.
+fn ended_since(then: Stamp, scans: &Table<Scan>) -> Vec<(Stamp, Stamp)> {
+    let was_running = |scan: &Scan| {
+        let ended = scan.end_time.or_else(|| scan.start_time.filter(|_| scan.has_ended()));
+        ended.is_none_or(|end| end > then)
+    };
+    let begun = scans.items().iter().filter(|scan| scan.status_name != ScanStatus::Waiting);
+    let mut starts: Vec<(Stamp, bool)> = begun.filter_map(|scan| Some((scan.start_time?, was_running(scan)))).collect();
+    starts.sort();
+    let runs = starts.chunk_by(|(_, one), (_, other)| one == other);
+    runs.filter(|run| run[0].1).map(|run| (run[0].0, run[run.len() - 1].0)).collect()
+}
+
+/// The query of the findings that a scan of these periods was the first to find.
+fn query(periods: &[(Stamp, Stamp)]) -> String {
+    let second = |stamp: Stamp| When::At(stamp).to_string();
+    let period = |&(first, last): &(Stamp, Stamp)| match first == last {
+        true => format!("first={}", second(first)),
+        false => format!("first>={} first<={}", second(first), second(last)),
+    };
+    match periods {
+        [one] => period(one),
+        several => several.iter().map(|one| format!("({})", period(one))).collect::<Vec<_>>().join(" or "),
+    }
 }

@@ -1,7 +1,7 @@
 //! The line of changes since the last visit, and the time that is stored for the next visit.
 
 use crate::contract::{Risk, Scan, ScanId, ScanStatus, Stamp};
-use crate::dashboard::base::{Effect, PollEvent, Snapshot, UnreadScans};
+use crate::dashboard::base::{Effect, Pane, PollEvent, Snapshot, UnreadScans};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
@@ -60,6 +60,30 @@ fn findings_and_scans_since_last_visit_are_shown_until_esc() {
     assert!(!app.model.settings.last_visit.is_shown() && app.notices().is_empty(), "{}", app.notices());
     app.keys("esc");
     assert!(app.notices().contains("nothing to close"), "{}", app.notices());
+}
+
+#[test]
+fn previous_tab_shows_exactly_the_reported_findings() {
+    let mut app = app(true);
+    app.keys("3");
+    let ended =
+        |id: i64, at| Scan { start_time: Some(at), end_time: Some(at), ..scan(id, id, ScanStatus::Finished, 100) };
+    // A scan during this visit finds another one, and finds those of scan 2 again.
+    let scans = [(1, ago(7200)), (2, ago(1800)), (9, ago(0))].map(|(id, at)| ended(id, at));
+    app.feed(Snapshot::Scans(table(scans)));
+    let of =
+        |id, by: i64, name| crate::contract::Finding { task_id: Some(by.into()), ..finding(id, 2, name, Risk::Low) };
+    app.feed(Snapshot::Findings(table([
+        finding(1, 1, "Private key", Risk::Critical),
+        of(2, 2, "Git repository"),
+        of(3, 2, "Cookie flags"),
+        of(4, 9, "Git repository"),
+        of(5, 9, "Open port"),
+    ])));
+    app.keys("<");
+    assert_eq!(app.shown(Pane::Findings), [4, 3], "{}", app.model.lists.findings.filter);
+    app.keys("< <");
+    assert_eq!(app.model.lists.findings.filter, "is:new", "the tabs again");
 }
 
 #[test]

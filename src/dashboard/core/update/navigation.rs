@@ -119,6 +119,9 @@ fn back(model: &mut Model) {
 /// Walks the saved queries in the list of findings, else the tabs of the detail.
 pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
     if model.navigation.focus.pane == Pane::Findings && !model.navigation.focus.in_detail {
+        if by < 0 && model.show_found_since() {
+            return;
+        }
         return model.walk_saved(by);
     }
     let pane = model.navigation.focus.pane;

@@ -47,8 +47,7 @@ pub(crate) fn draw_last_visit(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
         groups.push(vec![Span::styled(words, theme.warn())]);
     }
     let mut hints = Line::default();
-    // The tab before the first one has the new findings.
-    if new > 0 && cx.model.navigation.focus.pane == Pane::Findings {
+    if last_visit.found.is_some() && cx.model.navigation.focus.pane == Pane::Findings {
         hints.push_span(Span::styled(key(cx, Context::Findings, Action::View(ViewAction::PreviousTab)), theme.key()));
         hints.push_span(Span::styled(" show   ", theme.dim()));
     }
