@@ -17,7 +17,7 @@ mod quote;
 pub use duration::{duration, long_duration};
 pub use fit::{middle_with, start, start_with, width};
 pub use plural::{plural, thousands};
-pub use quote::quoted;
+pub use quote::{command_line, quoted};
 
 use std::borrow::Cow;
 

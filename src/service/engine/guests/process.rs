@@ -19,6 +19,8 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use crate::text::command_line;
+
 /// Address space of a guest.
 const MAX_MEMORY: u64 = 4 << 30;
 /// Bytes of its error output that are kept.
@@ -83,6 +85,12 @@ impl Drop for GroupGuard {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// The command in the raw log, as a shell reads it.
+pub fn shown_command(program: &Path, arguments: &[String]) -> String {
+    let program = program.to_string_lossy();
+    command_line([&*program].into_iter().chain(arguments.iter().map(String::as_str)))
 }
 
 /// Runs a program, and sends each line of its report to `lines`.

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::guests::process::{GuestLimits, GuestOutput, run as run_guest};
+use super::guests::process::{GuestLimits, GuestOutput, run as run_guest, shown_command};
 use super::guests::raw_sockets::RawSockets;
 use super::guests::{Guest, missing};
 use super::limits::RAW_LINE;
@@ -171,7 +171,7 @@ impl NmapScan<'_> {
     /// Runs nmap; returns its output and the tests that each phase has reported.
     async fn execute(&self, program: &Path, arguments: &[String]) -> Result<(GuestOutput, PhaseTests), String> {
         let mut done = PhaseTests::new(Instant::now());
-        self.run.raw(format!("{} {}", program.display(), arguments.join(" "))).await;
+        self.run.raw(shown_command(program, arguments)).await;
         let (sender, mut lines) = mpsc::channel::<String>(64);
         let (messages, mut other) = mpsc::channel::<String>(64);
         let read = async {

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::{Server, StartTls, TestDone, Version, VersionAnswer};
 use crate::service::engine::guests::Guest;
-use crate::service::engine::guests::process::{GuestLimits, run as run_guest};
+use crate::service::engine::guests::process::{GuestLimits, run as run_guest, shown_command};
 use crate::service::engine::guests::xml::{XmlElement, XmlNode, read};
 use crate::service::engine::run::ScanRun;
 
@@ -34,7 +34,7 @@ pub struct SslscanReport {
 pub async fn scan(run: &ScanRun<'_>, server: &Server<'_>) -> Option<SslscanReport> {
     let program = Guest::Sslscan.find()?;
     let args = arguments(server);
-    run.raw(format!("{} {}", program.display(), args.join(" "))).await;
+    run.raw(shown_command(&program, &args)).await;
     let (sender, mut lines) = mpsc::channel::<String>(64);
     let read = async {
         while let Some(line) = lines.recv().await {
