@@ -317,6 +317,7 @@ async fn write(app: &App, attempt: &Attempt, events: &mut Vec<ScanEvent>) -> Res
             ScanEvent::Tested(test) => update.tests.push(test),
             ScanEvent::Raw(line) => update.raw.push(line),
             ScanEvent::Info(line) => update.info.push(line),
+            ScanEvent::Step(step) => update.step = Some(step),
             ScanEvent::Output(output) => update.output = Some(output),
         }
     }

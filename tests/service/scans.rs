@@ -12,7 +12,8 @@ use super::runner::{ScriptedRunner, finding, tested, typical_events};
 #[tokio::test]
 async fn running_scan_counts_finished_tests_until_finished() {
     let service = TestService::new().await;
-    service.runner.set_events(typical_events());
+    let step = || ScanEvent::Step("40 requests sent".to_owned());
+    service.runner.set_events([step()].into_iter().chain(typical_events()).collect());
     let target = service.target("127.0.0.1").await;
     let created = service.post("/scans", json!({"tool_id": 70, "target_id": target})).await;
     assert_eq!(created.body["data"]["target_id"], target);
@@ -27,6 +28,7 @@ async fn running_scan_counts_finished_tests_until_finished() {
     assert_eq!((&running["end_time"], &running["vpn_scan"]), (&Value::Null, &json!(false)));
     assert_eq!(running["info_text_lines"], json!(["connected to 127.0.0.1"]));
     assert_eq!(running["result_summary"]["text"], "1 critical, 1 info");
+    assert_eq!(running["status_message"], "40 requests sent");
 
     service.runner.finish_scans(1);
     let finished = service.until_status(scan, "finished").await;

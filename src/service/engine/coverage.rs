@@ -186,6 +186,10 @@ impl CheckCoverage {
         self.count(Some(Obstacle::LoginWall));
     }
 
+    pub fn requests(&self) -> u32 {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).requests
+    }
+
     /// The incomplete part of a check without a web site.
     pub fn incomplete(&self, rule: CoverageRule) -> Option<IncompleteTest> {
         self.counts().incomplete(rule)

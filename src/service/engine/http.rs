@@ -10,6 +10,7 @@
 //! current TLS is read over an older protocol ([`LegacyHttp`]).
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::error::Error as _;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
@@ -32,6 +33,7 @@ use super::run::ScanRun;
 use super::throttle::Throttle;
 use super::{PRODUCT, ScanOutcome};
 use crate::service::scope_check::is_this_host;
+use crate::text::plural;
 
 /// Bytes of a body that are read.
 const MAX_BODY: usize = 512 * 1024;
@@ -41,6 +43,8 @@ const PROBE_BODY: usize = 64 * 1024;
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 /// Consecutive failed requests after which the scan stops sending.
 const MAX_FAILURES: u32 = 8;
+/// How often a scan reports its progress.
+pub const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 /// Bytes that one scan may fetch, for each request that it may send.
 const MAX_BYTES: u64 = 128 * 1024;
 
@@ -135,6 +139,7 @@ pub struct Web<'a> {
     /// The origin that responded first, and that alone receives credentials from then on.
     home: OnceLock<Origin>,
     clients: Mutex<HashMap<String, HostClient>>,
+    max_requests: u32,
     requests_left: AtomicU32,
     max_bytes: u64,
     bytes: AtomicU64,
@@ -162,6 +167,7 @@ impl<'a> Web<'a> {
             origins: urls.map(|url| url.origin()).collect(),
             home: OnceLock::new(),
             clients: Mutex::default(),
+            max_requests,
             requests_left: AtomicU32::new(max_requests),
             max_bytes: u64::from(max_requests) * MAX_BYTES,
             bytes: AtomicU64::new(0),
@@ -259,6 +265,16 @@ impl<'a> Web<'a> {
         // A higher rate needs the permission of the operator, which `POST /scans` checks.
         if self.rate.is_none_or(|rate| rate <= lane.limits.requests_per_second) {
             lane.requests.wait().await;
+        }
+    }
+
+    /// Reports the number of requests as the step of the scan, as long as it is polled: a slow scan would otherwise look
+    /// stalled.
+    pub async fn report_requests(&self) -> Infallible {
+        loop {
+            tokio::time::sleep(REPORT_INTERVAL).await;
+            let sent = self.max_requests - self.requests_left.load(Ordering::Relaxed);
+            self.run.step(format!("{} sent", plural(sent as usize, "request"))).await;
         }
     }
 

@@ -164,6 +164,8 @@ pub enum ScanEvent {
     Raw(String),
     /// One line of `info_text_lines`.
     Info(String),
+    /// The current step, which is `status_message` while the scan runs.
+    Step(String),
     /// The output so far (`GET /scans/{id}/output`); it replaces the previous one.
     Output(ScanOutput),
 }

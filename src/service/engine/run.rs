@@ -203,6 +203,11 @@ impl<'a> ScanRun<'a> {
         self.send(ScanEvent::Info(shorten_line(line.into()))).await;
     }
 
+    /// Replaces the current step of the scan.
+    pub async fn step(&self, step: impl Into<String>) {
+        self.send(ScanEvent::Step(step.into())).await;
+    }
+
     /// Replaces the output of a tool whose output is its findings; `fields` is an object with further fields. The service
     /// adds the findings, which have ids there.
     pub async fn output_findings(&self, fields: Value) {

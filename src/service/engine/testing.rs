@@ -155,6 +155,7 @@ impl TestScan {
                 }
                 ScanEvent::Raw(line) => all.raw.push(line),
                 ScanEvent::Info(line) => all.info.push(line),
+                ScanEvent::Step(_) => {}
                 ScanEvent::Output(output) => all.output = Some(output),
             }
         }

@@ -63,6 +63,7 @@ pub struct ScanUpdate {
     pub tests: Vec<TestDone>,
     pub raw: Vec<String>,
     pub info: Vec<String>,
+    pub step: Option<String>,
     pub output: Option<ScanOutput>,
 }
 
@@ -289,7 +290,7 @@ async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp)
             sqlx::query(sql).bind(scan).execute(&mut **change).await?;
         }
         sqlx::query(
-            "UPDATE scans SET planned = 0, finished = 0, risk0 = 0, risk1 = 0, risk2 = 0, risk3 = 0, risk4 = 0,
+            "UPDATE scans SET planned = 0, finished = 0, message = '', risk0 = 0, risk1 = 0, risk2 = 0, risk3 = 0, risk4 = 0,
                 output_type = '', output_data = '{}', info = json_array(?) WHERE id = ?",
         )
         .bind(match attempt.number {
@@ -365,6 +366,7 @@ async fn write_update(
             risk0 = risk0 + ?, risk1 = risk1 + ?, risk2 = risk2 + ?, risk3 = risk3 + ?, risk4 = risk4 + ?,
             info = (SELECT json_group_array(value) FROM
                 (SELECT value FROM json_each(info) UNION ALL SELECT value FROM json_each(?))),
+            message = coalesce(?, message),
             output_type = coalesce(?, output_type), output_data = coalesce(?, output_data)
          WHERE id = ?",
     )
@@ -377,6 +379,7 @@ async fn write_update(
     .bind(found[3])
     .bind(found[4])
     .bind(serde_json::to_string(&update.info).unwrap_or_else(|_| "[]".to_owned()))
+    .bind(update.step.as_deref())
     .bind(update.output.as_ref().map(|output| output.output_type.as_str().to_owned()))
     .bind(update.output.as_ref().map(|output| output.output_data.to_string()))
     .bind(scan.0)

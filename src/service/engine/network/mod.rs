@@ -27,7 +27,7 @@ use super::ports::select::PortSelection;
 use super::run::ScanRun;
 use super::{NewFinding, PRODUCT, ScanOutcome, TestDone, kinds};
 use crate::contract::Tool;
-use crate::text::plural;
+use crate::text::{plural, thousands};
 
 mod report;
 
@@ -92,7 +92,13 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     if ports.is_empty() {
         return Err(failed("all selected ports belong to this service".to_owned()));
     }
-    let scan = NmapScan { run, ip, is_udp, is_deep: params.get("scan_type").is_some_and(|kind| kind == "deep") };
+    let scan = NmapScan {
+        run,
+        ip,
+        ports: ports.len(),
+        is_udp,
+        is_deep: params.get("scan_type").is_some_and(|kind| kind == "deep"),
+    };
     let hostnames: Vec<&str> = if run.address.ip().is_some() { Vec::new() } else { vec![&host] };
     run.planned(STEPS * PHASES.len() as u32).await;
     let host_fields = json!({"ip_address": ip.to_string(), "hostnames": hostnames});
@@ -106,6 +112,19 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     scan.report(&report, &output, done).await?;
     run.output_all().await;
     Ok(summary(&report, &output, ports.len()))
+}
+
+/// The step of a scan in words: thousandths of a phase say nothing about ports.
+fn step(phase: usize, reached: u32, ports: usize) -> String {
+    match phase {
+        0 => format!(
+            "{} of {} scanned",
+            thousands(ports as u64 * u64::from(reached) / u64::from(STEPS)),
+            plural(ports, "port")
+        ),
+        1 => format!("services of open ports: {}% done", reached * 100 / STEPS),
+        _ => format!("scripts: {}% done", reached * 100 / STEPS),
+    }
 }
 
 /// The progress that tests have reported.
@@ -135,6 +154,7 @@ impl PhaseTests {
 struct NmapScan<'a> {
     run: &'a ScanRun<'a>,
     ip: IpAddr,
+    ports: usize,
     is_udp: bool,
     is_deep: bool,
 }
@@ -222,6 +242,7 @@ impl NmapScan<'_> {
         }
         // The scripts run in several tasks, so the end of a task is not the end of the phase.
         let reached = (progress.percent / 100.0 * f64::from(STEPS)) as u32;
+        self.run.step(step(phase, reached, self.ports)).await;
         self.phase(phase, reached.min(STEPS - 1), done).await;
         for earlier in 0..phase {
             self.phase(earlier, STEPS, done).await;

@@ -31,6 +31,13 @@ async fn web(page: &'static str) -> u16 {
     port
 }
 
+#[test]
+fn step_counts_ports_and_not_thousandths_of_a_phase() {
+    assert_eq!(step(0, 434, 100), "43 of 100 ports scanned");
+    assert_eq!(step(0, 500, 65_535), "32,767 of 65,535 ports scanned");
+    assert_eq!(step(1, 500, 100), "services of open ports: 50% done");
+}
+
 fn has_nmap() -> bool {
     let found = Guest::Nmap.find().is_some();
     if !found {

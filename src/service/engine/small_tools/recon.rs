@@ -56,7 +56,7 @@ async fn scan(
     let counts = CheckCoverage::default();
     counts.record(&Ok(first.clone()));
     let client = CheckedWeb::new(&web, &counts);
-    let mut progress = crawl::CrawlProgress::new(run, MAX_PAGES);
+    let mut progress = crawl::CrawlProgress::new(run, MAX_PAGES, crawl::STEPS);
     let crawled = crawl::crawl(&client, &first, MAX_PAGES, &Spider::default(), &mut progress).await;
     progress.end(crawled.pages.len()).await;
 

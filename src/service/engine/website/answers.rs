@@ -56,7 +56,7 @@ static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Pages whose CORS responses are requested.
-const MAX_CORS_PAGES: usize = 40;
+pub const MAX_CORS_PAGES: usize = 40;
 /// Rows of evidence; further pages show nothing new.
 const MAX_CORS_ROWS: usize = 3;
 

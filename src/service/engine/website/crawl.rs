@@ -42,30 +42,31 @@ pub struct Crawl {
     html_time: Duration,
 }
 
-/// The tests that the crawl counts as, however many pages the site has: scans of one site with the same parameters have
-/// the same number of tests.
+/// The tests that are planned for the crawl, however many pages the site has: scans of one site with the same parameters
+/// have the same number of tests.
 pub const STEPS: u32 = 10;
 
-/// Reports the crawl as [`STEPS`] tests.
+/// Reports the crawl as a number of tests.
 pub struct CrawlProgress<'a> {
     run: &'a ScanRun<'a>,
     max_pages: usize,
+    steps: u32,
     reported: u32,
 }
 
 impl<'a> CrawlProgress<'a> {
-    pub fn new(run: &'a ScanRun<'a>, max_pages: usize) -> Self {
-        Self { run, max_pages: max_pages.max(1), reported: 0 }
+    pub fn new(run: &'a ScanRun<'a>, max_pages: usize, steps: u32) -> Self {
+        Self { run, max_pages: max_pages.max(1), steps, reported: 0 }
     }
 
     async fn read(&mut self, pages: usize) {
-        let steps = (pages as u64 * u64::from(STEPS) / self.max_pages as u64) as u32;
-        self.report(steps.min(STEPS - 1), pages).await;
+        let steps = (pages as u64 * u64::from(self.steps) / self.max_pages as u64) as u32;
+        self.report(steps.min(self.steps - 1), pages).await;
     }
 
     /// Reports the rest of the crawl.
     pub async fn end(mut self, pages: usize) {
-        self.report(STEPS, pages).await;
+        self.report(self.steps, pages).await;
     }
 
     async fn report(&mut self, steps: u32, pages: usize) {

@@ -154,7 +154,7 @@ pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
 }
 
 /// The paths to request, each once.
-fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recognizer)> {
+pub fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recognizer)> {
     let host = site.start.url.host_str().unwrap_or_default().trim_start_matches("www.");
     let mut folders = site.base_folders();
     if exposed.places == All || (exposed.places == Deep && site.is_deep) {
@@ -178,23 +178,28 @@ fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recognizer)
 
 /// Old copies of the pages of the site and of its usual files.
 pub async fn copies(site: &Site<'_>) -> Vec<NewFinding> {
+    let mut rows = Vec::new();
+    for path in copied_paths(site) {
+        rows.extend(row(site, &path, recognize::source_copy).await);
+    }
+    site.finding_of_rows(exposed::COPY, HEADERS, rows)
+}
+
+/// The paths of old copies.
+pub fn copied_paths(site: &CrawledSite) -> Vec<String> {
     let pages = site.pages().map(|page| page.url.path()).chain(site.scripts.iter().map(|script| script.url.path()));
     let is_file =
         |path: &&str| path.rsplit('/').next().is_some_and(|name| name.contains('.') && !name.starts_with('.'));
     let files: BTreeSet<&str> = pages.filter(is_file).chain(["/index.html", "/index.php", "/login.php"]).collect();
     // The check of backups reports these.
     let backups: BTreeSet<String> = paths(site, &BACKUP).into_iter().map(|(path, _)| path).collect();
-    let mut rows = Vec::new();
+    let mut copies = Vec::new();
     for file in files.into_iter().take(MAX_COPIED) {
         let (folder, name) = file.rsplit_once('/').unwrap_or_default();
-        for copy in COPIES {
-            let path = format!("{folder}/{}", copy.replace("{}", name));
-            if !backups.contains(&path) {
-                rows.extend(row(site, &path, recognize::source_copy).await);
-            }
-        }
+        let all = COPIES.iter().map(|copy| format!("{folder}/{}", copy.replace("{}", name)));
+        copies.extend(all.filter(|path| !backups.contains(path)));
     }
-    site.finding_of_rows(exposed::COPY, HEADERS, rows)
+    copies
 }
 
 async fn row(site: &Site<'_>, path: &str, recognizer: Recognizer) -> Option<Vec<String>> {

@@ -12,13 +12,13 @@ use crate::service::engine::{NewFinding, blocking};
 
 /// Directories that are checked in addition to those in the pages.
 #[rustfmt::skip]
-const COMMON: &[&str] = &[
+pub const COMMON: &[&str] = &[
     "/", "/assets/", "/backup/", "/backups/", "/data/", "/docs/", "/download/", "/downloads/", "/exports/", "/files/",
     "/images/", "/img/", "/includes/", "/logs/", "/old/", "/private/", "/static/", "/temp/", "/tmp/", "/upload/",
     "/uploads/",
 ];
 /// Largest number of directories per scan.
-const MAX_FOLDERS: usize = 40;
+pub const MAX_FOLDERS: usize = 40;
 
 static TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)<(title|h1)[^>]*>\s*(index of /|directory listing (for|of|--) ?|listing of /|folder listing|directory: /|[\w.:-]+ - /)").ok()

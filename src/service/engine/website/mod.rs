@@ -15,7 +15,7 @@ use super::coverage::{
     CheckCoverage, CheckedWeb, CoverageRule, ERROR_PAGES, IncompleteTest, Obstacle, PAGES, PROBES, SCRIPTS,
     ScanCoverage, is_login,
 };
-use super::http::Web;
+use super::http::{REPORT_INTERVAL, Web};
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone};
@@ -31,6 +31,7 @@ mod headers;
 mod html;
 pub(super) mod links;
 mod listing;
+mod progress;
 mod recognize;
 mod recognize_services;
 mod scripts;
@@ -40,10 +41,14 @@ mod versions;
 
 use crawl::CrawlProgress;
 use exposed::ExposedFiles;
+use progress::{ChecksProgress, expected_requests};
 use site::{CrawledSite, Site};
 
 /// Pages of a light scan.
 const LIGHT_PAGES: usize = 12;
+/// Steps of the crawl before checks that send requests: it sends few of the requests of such a scan. The checks have the
+/// other [`crawl::STEPS`].
+const SHORT_CRAWL: u32 = 2;
 /// Number of concurrent checks.
 const CONCURRENCY: usize = 6;
 
@@ -205,6 +210,11 @@ impl ScanReach {
         checks.sort_by_key(|check| matches!(check.kind, Passive(_)));
         Self { pages, requests, checks, spider: custom.spider }
     }
+
+    /// The start page, the crawl, the checks and the coverage.
+    fn planned(&self) -> u32 {
+        self.checks.len() as u32 + crawl::STEPS + 2
+    }
 }
 
 /// Refuses unknown names of active checks: otherwise an attack would seem to have been tested.
@@ -249,21 +259,32 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let stored = run.job.params.as_object().cloned().unwrap_or_default();
     let params = WebsiteParams::parse(&stored).map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
     let with_login = params.authentication.is_some();
-    let mut included = Vec::new();
-    if let WebsiteScanType::Custom(custom) = &params.scan_type {
-        included.clone_from(&custom.spider.include_urls);
-        if let Some(line) = unavailable(custom) {
-            run.info(line).await;
-        }
+    if let WebsiteScanType::Custom(custom) = &params.scan_type
+        && let Some(line) = unavailable(custom)
+    {
+        run.info(line).await;
     }
     let reach = ScanReach::of(params.scan_type);
     let rate = params.requests_per_second;
 
-    let planned = reach.checks.len() as u32 + crawl::STEPS + 2;
-    run.planned(planned).await;
+    run.planned(reach.planned()).await;
     run.output_findings(json!({})).await;
     let web = Web::new(run, rate, params.authentication.unwrap_or_default(), reach.requests);
-    let start = start::find(run, &web).await?;
+    tokio::select! {
+        biased;
+        ended = scan_site(run, &web, &reach, with_login) => ended,
+        never = web.report_requests() => match never {},
+    }
+}
+
+async fn scan_site(
+    run: &ScanRun<'_>,
+    web: &Web<'_>,
+    reach: &ScanReach,
+    with_login: bool,
+) -> Result<String, ScanOutcome> {
+    let planned = reach.planned();
+    let start = start::find(run, web).await?;
     if with_login && matches!(start.status, 401 | 403) {
         let (url, status) = (&start.url, start.status);
         return Err(ScanOutcome::AuthFailed(match web.is_home(url) {
@@ -275,7 +296,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         }));
     }
     let is_elsewhere = |text: &&String| start.url.join(text).is_ok_and(|url| url.origin() != start.url.origin());
-    for url in included.iter().filter(is_elsewhere) {
+    for url in reach.spider.include_urls.iter().filter(is_elsewhere) {
         run.info(format!("`include_urls`: {url} is not on the target and was skipped.")).await;
     }
     let metadata = json!({"url": start.url.as_str(), "status": start.status});
@@ -283,21 +304,23 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
 
     let mut coverage = ScanCoverage::new(planned);
     let crawl_coverage = CheckCoverage::default();
-    let client = CheckedWeb::new(&web, &crawl_coverage);
+    let client = CheckedWeb::new(web, &crawl_coverage);
     let is_login_target = run.address.url().is_some_and(is_login);
     if is_login(&start.url) && !is_login_target {
         web.set_walled();
     }
     let reads_folders = |check: &Check| matches!(check.kind, Files(_)) || check.uid == "web.listing";
-    let mut progress = CrawlProgress::new(run, reach.pages);
+    let is_passive = reach.checks.iter().all(|check| matches!(check.kind, Passive(_)));
+    let crawl_steps = if is_passive { crawl::STEPS } else { SHORT_CRAWL };
+    let mut progress = CrawlProgress::new(run, reach.pages, crawl_steps);
     let mut crawled = crawl::crawl(&client, &start, reach.pages, &reach.spider, &mut progress).await;
     web.cut(|cuts| cuts.pages += crawled.cut_pages);
     progress.end(crawled.pages.len()).await;
     // The check of robots.txt counts for itself, and guessed paths do not count.
     let aside_coverage = CheckCoverage::default();
-    let aside = CheckedWeb::new(&web, &aside_coverage);
+    let aside = CheckedWeb::new(web, &aside_coverage);
     let script_coverage = CheckCoverage::default();
-    let script_client = CheckedWeb::new(&web, &script_coverage);
+    let script_client = CheckedWeb::new(web, &script_coverage);
     let is_deep = reach.pages > LIGHT_PAGES;
     let scripts = scripts::fetch(&script_client, &start.url, &crawled.contents, reach.pages).await;
     if is_deep {
@@ -309,7 +332,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         crawled.folders.extend(answers::robots_folders(&aside, &crawled.start.url).await);
     }
     crawled.is_deep = is_deep;
-    (crawled.plain_side, crawled.with_login) = (start::plain_side(run, &web, &crawled.start.url).await, with_login);
+    (crawled.plain_side, crawled.with_login) = (start::plain_side(run, web, &crawled.start.url).await, with_login);
     let crawled = &crawled;
     // The pages count together: a passive check sees all of them.
     if web.is_walled() {
@@ -322,17 +345,30 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let pages_missed = client.incomplete(&crawled.start, PAGES).await;
     let scripts_missed = script_client.incomplete(&crawled.start, SCRIPTS).await;
     coverage.count(client.refusals());
-    let web = &web;
-    let run_check = |check: Check| async move {
-        let counts = CheckCoverage::default();
-        let client = CheckedWeb::new(web, &counts);
+    let check_coverage: Vec<CheckCoverage> = reach.checks.iter().map(|_| CheckCoverage::default()).collect();
+    let counts = check_coverage.as_slice();
+    let expected = reach.checks.iter().map(|check| expected_requests(check, crawled));
+    let steps = reach.checks.len() as u32 + crawl::STEPS - crawl_steps;
+    let mut progress = ChecksProgress::new(steps, expected, counts);
+    let run_check = |position: usize| async move {
+        let (check, client) = (reach.checks[position], CheckedWeb::new(web, &counts[position]));
         let findings = check.kind.run(&Site::new(client, crawled)).await;
         let incomplete = client.incomplete(&crawled.start, check.rule()).await;
-        (check, findings, incomplete, client.refusals())
+        (position, findings, incomplete, client.refusals())
     };
-    let mut checks = stream::iter(reach.checks).map(run_check).buffer_unordered(CONCURRENCY);
+    let mut checks = stream::iter(0..counts.len()).map(run_check).buffer_unordered(CONCURRENCY);
+    let mut interval = tokio::time::interval(REPORT_INTERVAL);
     let mut count = 0;
-    while let Some((check, findings, incomplete, refusals)) = checks.next().await {
+    loop {
+        let next = tokio::select! {
+            next = checks.next() => next,
+            _ = interval.tick() => {
+                report_requests(run, progress.take()).await;
+                continue;
+            }
+        };
+        let Some((position, findings, incomplete, refusals)) = next else { break };
+        let check = reach.checks[position];
         count += findings.len();
         coverage.count(refusals);
         let (reads_pages, reads_scripts) = check.inputs();
@@ -344,8 +380,10 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
             (metadata["judged"], metadata["cause"]) = (false.into(), missed.cause().into());
         }
         coverage.add(check.uid, incomplete);
-        run.tested(TestDone::new(check.uid, check.description, metadata, findings)).await;
+        let test = TestDone::new(check.uid, check.description, metadata, findings);
+        run.tested(TestDone { weight: progress.end(position), ..test }).await;
     }
+    report_requests(run, progress.take()).await;
     let findings = coverage.findings(crawled.port(), crawled.start.url.scheme());
     count += findings.len();
     let metadata = json!({"findings": findings.len()});
@@ -364,6 +402,14 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         (None, None) => {}
     }
     Ok(summary)
+}
+
+/// Reports the steps of checks that have not ended.
+async fn report_requests(run: &ScanRun<'_>, weight: u32) {
+    if weight > 0 {
+        let test = TestDone::new("web.requests", "Requests of the checks", json!({}), Vec::new());
+        run.tested(TestDone { weight, ..test }).await;
+    }
 }
 
 /// Whether the site also refuses a path that does not exist.
