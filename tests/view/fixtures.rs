@@ -91,7 +91,9 @@ pub fn populated(columns: u16, rows: u16) -> Model {
     learn(&mut model, 0, PollEvent::Link(Link::Live { at: ago(2) }));
     learn(&mut model, 0, Snapshot::Workspaces(Arc::new(Table::new(workspaces()))));
     learn(&mut model, 0, Snapshot::Targets(Arc::new(Table::new(targets()))));
-    // Twice with time between, so that speeds and failures are known.
+    // Two advances with time between, so that speeds and failures are known.
+    let begun = |scan: Scan| Scan { num_finished_tests: (scan.num_finished_tests - 1).max(0), ..scan };
+    learn(&mut model, 0, Snapshot::Scans(Arc::new(Table::new(scans(true).into_iter().map(begun)))));
     learn(&mut model, 0, Snapshot::Scans(Arc::new(Table::new(scans(true)))));
     learn(&mut model, 50_000, Snapshot::Scans(Arc::new(Table::new(scans(false)))));
     learn(&mut model, 50_000, Snapshot::Findings(Arc::new(Table::new(findings()))));

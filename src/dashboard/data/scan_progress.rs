@@ -2,7 +2,7 @@
 //!
 //! The service reports the progress of a scan. Its speed is measured here, from one response to the next.
 
-use crate::contract::{Scan, ScanId, ScanStatus};
+use crate::contract::{Scan, ScanId, ScanStatus, Shared};
 use crate::dashboard::base::ScanHistory;
 use crate::dashboard::data::ObservedScans;
 use crate::table::Table;
@@ -22,8 +22,8 @@ type Sample = (Duration, f64);
 #[derive(Clone, Debug)]
 struct TrackedScan {
     samples: VecDeque<Sample>,
-    /// Progress, finished tests, findings.
-    state: (i64, i64, i64),
+    /// Progress, finished tests, findings, current step.
+    state: (i64, i64, i64, Shared),
     moved: Duration,
 }
 
@@ -61,8 +61,9 @@ impl ScanProgress {
         self.running.retain(|id, _| runs(id));
         for scan in scans.items().iter().filter(|scan| scan.status_name == ScanStatus::Running) {
             let found = scan.result_summary.by_risk().into_iter().flatten().sum();
-            let state = (scan.progress, scan.num_finished_tests, found);
-            let fresh = || TrackedScan { samples: VecDeque::from([(now, portion(scan))]), state, moved: now };
+            let state = (scan.progress, scan.num_finished_tests, found, scan.status_message.clone());
+            let samples = || VecDeque::from([(now, portion(scan))]);
+            let fresh = || TrackedScan { samples: samples(), state: state.clone(), moved: now };
             let watched = self.running.entry(scan.id).or_insert_with(fresh);
             // The service has started the scan again: the earlier speed is not that of the new attempt.
             if scan.num_finished_tests < watched.state.1 {
@@ -71,8 +72,11 @@ impl ScanProgress {
             if watched.state != state {
                 watched.state = state;
                 watched.moved = now;
-                watched.samples.push_back((now, portion(scan)));
-                while watched.samples.len() > 2 && watched.samples[1].0 + MEMORY < now {
+                let has_advanced = watched.samples.back().is_none_or(|(_, last)| *last < portion(scan));
+                if has_advanced {
+                    watched.samples.push_back((now, portion(scan)));
+                }
+                while watched.samples.len() > 3 && watched.samples[1].0 + MEMORY < now {
                     watched.samples.pop_front();
                 }
             }
@@ -118,16 +122,20 @@ impl ScanProgress {
         self.running.values().any(|watched| watched.moved + STALLED <= last_response)
     }
 
-    /// The ETA of a running scan at its current speed; none before the speed is known.
+    /// The ETA of a running scan at its current speed; none before two advances. The time before the first advance is not
+    /// counted: a scan starts slowly, or was running already. The ETA increases when the scan becomes slower, and while
+    /// its next advance is later than usual.
     pub fn time_left(&self, now: Duration, scan: ScanId) -> Option<Duration> {
         let samples = &self.running.get(&scan)?.samples;
-        let (&(from, low), &(to, high)) = (samples.front()?, samples.back()?);
+        let (&(from, low), &(to, high)) = (samples.get(1)?, samples.back()?);
         let (elapsed, moved) = (to.checked_sub(from)?.as_secs_f64(), high - low);
         if elapsed < 2.0 || moved < 0.01 {
             return None;
         }
+        let usual = elapsed / (samples.len() - 2) as f64;
         let since = now.saturating_sub(to).as_secs_f64();
-        let left = (1.0 - high).max(0.0) * elapsed / moved - since;
+        let late = (since - usual).max(0.0);
+        let left = (1.0 - high).max(0.0) * (elapsed + late) / moved - since.min(usual);
         Duration::try_from_secs_f64(left.max(1.0)).ok()
     }
 
@@ -222,9 +230,40 @@ mod tests {
         let mut progress = ScanProgress::default();
         progress.take(secs(0), &scans(ScanStatus::Running, 0));
         assert_eq!(progress.time_left(secs(0), ScanId(1)), None);
-        progress.take(secs(10), &scans(ScanStatus::Running, 20));
-        assert_eq!(progress.time_left(secs(10), ScanId(1)), Some(secs(40)));
-        assert_eq!(progress.time_left(secs(20), ScanId(1)), Some(secs(30)));
+        progress.take(secs(7), &scans(ScanStatus::Running, 10));
+        assert_eq!(progress.time_left(secs(7), ScanId(1)), None, "the scan may have started slowly");
+        progress.take(secs(17), &scans(ScanStatus::Running, 30));
+        assert_eq!(progress.time_left(secs(17), ScanId(1)), Some(secs(35)));
+        assert_eq!(progress.time_left(secs(27), ScanId(1)), Some(secs(25)));
+    }
+
+    #[test]
+    fn eta_increases_while_the_next_advance_is_late() {
+        let mut progress = ScanProgress::default();
+        for (at, done) in [(0, 0), (5, 10), (15, 30), (25, 50)] {
+            progress.take(secs(at), &scans(ScanStatus::Running, done));
+        }
+        let left = [25, 35, 45, 55].map(|at| progress.time_left(secs(at), ScanId(1)).unwrap().as_secs_f64());
+        assert_eq!(left, [25.0, 15.0, 27.5, 40.0]);
+        progress.take(secs(55), &scans(ScanStatus::Running, 60));
+        assert_eq!(progress.time_left(secs(55), ScanId(1)), Some(secs(40)), "no jump when the scan advances");
+    }
+
+    #[test]
+    fn step_without_finished_test_shows_that_scan_is_not_stalled() {
+        let step = |sent: &str| {
+            let scan = scans(ScanStatus::Running, 30).items()[0].as_ref().clone();
+            Table::new([Scan { status_message: sent.into(), ..scan }])
+        };
+        let mut progress = ScanProgress::default();
+        for (at, done) in [(0, 0), (10, 20), (15, 30)] {
+            progress.take(secs(at), &scans(ScanStatus::Running, done));
+        }
+        progress.take(secs(50), &step("40 requests sent"));
+        assert_eq!(progress.stalled_for(secs(60), ScanId(1)), None);
+        let left = progress.time_left(secs(50), ScanId(1));
+        progress.take(secs(60), &step("60 requests sent"));
+        assert!(progress.time_left(secs(60), ScanId(1)) > left, "more requests are no more finished tests");
     }
 
     #[test]
@@ -233,8 +272,9 @@ mod tests {
         progress.take(secs(0), &scans(ScanStatus::Running, 0));
         progress.take(secs(10), &scans(ScanStatus::Running, 80));
         progress.take(secs(20), &scans(ScanStatus::Running, 0));
-        progress.take(secs(30), &scans(ScanStatus::Running, 10));
-        assert_eq!(progress.time_left(secs(30), ScanId(1)), Some(secs(90)));
+        progress.take(secs(25), &scans(ScanStatus::Running, 5));
+        progress.take(secs(35), &scans(ScanStatus::Running, 15));
+        assert_eq!(progress.time_left(secs(35), ScanId(1)), Some(secs(85)));
     }
 
     #[test]
