@@ -6,7 +6,7 @@ use super::{Export, ExportError, ExportRow, json};
 use crate::contract::Stamp;
 use crate::report::{evidence_cell, neutral};
 use crate::text;
-use crate::triage::FindingTexts;
+use crate::triage::{FindingTexts, Presence};
 
 /// Name and cell of a column.
 type CsvColumn = (&'static str, fn(&ExportRow, &FindingTexts) -> String);
@@ -26,7 +26,7 @@ const COLUMNS: [CsvColumn; 37] = [
     ("until", |row, _| or_empty(row.assessment.until)),
     ("decided_by", |row, _| or_empty(row.assessment.who.as_ref())),
     ("decided_at", |row, _| or_empty(row.assessment.at)),
-    ("presence", |row, _| row.issue.presence.as_str().to_owned()),
+    ("presence", |row, _| row.issue.presence_in(Presence::as_str).to_owned()),
     ("retest_before", |row, _| or_empty(row.retest.as_ref().map(|retest| &retest.before))),
     ("retest_now", |row, _| or_empty(row.retest.as_ref().map(|retest| json::retest_status(retest.now)))),
     ("retested_at", |row, _| or_empty::<Stamp>(row.retest.as_ref().and_then(|retest| retest.at))),

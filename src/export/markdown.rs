@@ -8,7 +8,7 @@ use super::{Export, ExportRow};
 use crate::contract::Risk;
 use crate::report::evidence_cell;
 use crate::text;
-use crate::triage::{Change, Decision, Event, Reason, Verdict};
+use crate::triage::{Change, Decision, Event, Presence, Reason, Verdict};
 
 pub(super) fn write(export: &Export<'_>) -> String {
     let mut out = String::new();
@@ -190,7 +190,7 @@ fn place(row: &ExportRow) -> String {
 
 /// The presence, and the result of the retest.
 fn presence(row: &ExportRow) -> String {
-    let presence = if row.issue.manual.is_some() { "manual" } else { row.issue.presence.label() };
+    let presence = row.issue.presence_in(Presence::label);
     row.retest_summary().map_or_else(|| presence.to_owned(), |retest| format!("{presence}; {retest}"))
 }
 

@@ -9,7 +9,7 @@ use crate::report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing, render,
 };
 use crate::triage::compare::occurrences;
-use crate::triage::{AbsenceProof, Reason, Verdict, VerdictSource};
+use crate::triage::{AbsenceProof, Presence, Reason, Verdict, VerdictSource};
 
 /// Writes the report, with one chapter per target.
 ///
@@ -76,7 +76,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
         by_rule: matches!(assessment.source, VerdictSource::Rule(_)),
         at: assessment.at.map(|at| at.to_string()).unwrap_or_default(),
         severity: assessment.severity,
-        now: issue.presence.word().to_owned(),
+        now: issue.presence_in(Presence::word).to_owned(),
         absent_in: issue.absent_in.as_deref().map(absence).unwrap_or_default(),
         retest: row.retest.as_ref().map(|retest| ReportRetest {
             before: retest.before.to_string(),

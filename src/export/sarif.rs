@@ -119,7 +119,7 @@ fn result(row: &ExportRow, texts: &FindingTexts, rule: usize) -> Value {
             "verdict": row.assessment.verdict.as_str(),
             "undecided": row.assessment.is_undecided(),
             "again": row.assessment.reopened.map(ReopenCause::as_str),
-            "presence": issue.presence.as_str(),
+            "presence": issue.presence_in(Presence::as_str),
             "retest": plain::retest(row),
             "scannerRisk": issue.risk_level.as_str(),
             "cve": issue.cve,

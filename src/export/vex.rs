@@ -115,7 +115,7 @@ fn properties(row: &ExportRow) -> Vec<Value> {
         ("scandeck:fingerprint", issue.key().to_string()),
         ("scandeck:f1", issue.identity.f1.to_string()),
         ("scandeck:verdict", assessment.verdict.to_string()),
-        ("scandeck:presence", issue.presence.as_str().to_owned()),
+        ("scandeck:presence", issue.presence_in(Presence::as_str).to_owned()),
         ("scandeck:place", row.place()),
     ];
     all.extend(assessment.reason.map(|reason| ("scandeck:reason", reason.to_string())));

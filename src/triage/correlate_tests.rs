@@ -201,6 +201,7 @@ fn manual_finding_is_row_of_target_until_switched_off() {
         (issue.manual.as_deref(), issue.target_id, issue.risk_level),
         (Some(&id), Some(TargetId(1)), Risk::Critical)
     );
+    assert_eq!(issue.presence_in(Presence::as_str), "manual", "scans do not retest it");
     assert!(issue.finding.id.0 < 0 && rows.assessments[0].is_undecided());
     fixture.ann.does(
         Subject::Finding((*issue.identity).clone()),

@@ -111,6 +111,11 @@ impl Issue {
         self.presence != Presence::Absent
     }
 
+    /// The presence in words, with the names of `name`. Scans do not retest a manual finding.
+    pub fn presence_in(&self, name: impl Fn(Presence) -> &'static str) -> &'static str {
+        if self.manual.is_some() { "manual" } else { name(self.presence) }
+    }
+
     /// True if this scan found it, whether or not a later scan found it too.
     pub fn is_found_by(&self, scan: ScanId) -> bool {
         self.scans().any(|found_by| found_by == scan)

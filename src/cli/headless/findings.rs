@@ -18,6 +18,7 @@ use crate::export::{Export, ExportFormat, ExportRow};
 use crate::query::{Query, QueryKind};
 use crate::report::evidence_cell;
 use crate::text::plural;
+use crate::triage::Presence;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -213,7 +214,8 @@ pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
         let again = if assessment.reopened.is_some() { " (reopened)" } else { "" };
         let verdict = format!("{}{again}", assessment.verdict);
         let (risk, last_seen) = (row.risk(), or_dash(issue.last_seen));
-        cells![issue.finding.id, risk, row.target, row.port(), issue.name, verdict, issue.presence.label(), last_seen]
+        let presence = issue.presence_in(Presence::label);
+        cells![issue.finding.id, risk, row.target, row.port(), issue.name, verdict, presence, last_seen]
     })
 }
 
