@@ -23,7 +23,11 @@ use base64::Engine as _;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::text::plural;
+
 const INFO_FILE: &str = "service.json";
+/// The least characters of an API key; one that the service creates has 43.
+const MIN_KEY: usize = 16;
 
 /// An existing data directory.
 #[derive(Clone, Debug)]
@@ -235,6 +239,24 @@ fn create_secret(file: &Path) -> io::Result<String> {
     Ok(secret)
 }
 
+/// The API key in `file`, as [`secret`].
+///
+/// # Errors
+/// Those of [`secret`], and when the key is short enough to be guessed.
+pub(super) fn api_key(file: &Path) -> io::Result<String> {
+    let key = secret(file)?;
+    match key.chars().count() {
+        MIN_KEY.. => Ok(key),
+        length => {
+            let why = format!(
+                "the key has {} and can be guessed; write at least {MIN_KEY}, or delete the file to create a new key",
+                plural(length, "character")
+            );
+            Err(io::Error::new(io::ErrorKind::InvalidData, why))
+        }
+    }
+}
+
 /// Removes the access of others; the file of another owner is left unchanged.
 fn restrict_mode(file: &Path) -> io::Result<()> {
     let mode = fs::metadata(file)?.permissions().mode();
@@ -307,5 +329,17 @@ mod tests {
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         fs::write(&file, "\n").unwrap();
         assert!(secret(&file).is_err());
+    }
+
+    #[test]
+    fn api_key_that_can_be_guessed_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("key");
+        assert!(api_key(&file).unwrap().len() >= MIN_KEY);
+        fs::write(&file, "x\n").unwrap();
+        let refusal = api_key(&file).unwrap_err().to_string();
+        assert!(refusal.starts_with("the key has 1 character and can be guessed"), "{refusal}");
+        fs::write(&file, "0123456789abcdef\n").unwrap();
+        assert_eq!(api_key(&file).unwrap(), "0123456789abcdef");
     }
 }

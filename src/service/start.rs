@@ -28,7 +28,7 @@ use url::Url;
 use super::audit::AuditLog;
 use super::clock::{Clock, SystemClock};
 use super::connections::{ClientAddress, ConnectionHandler, ConnectionLimits, RefusedHead};
-use super::data_dir::{DataDir, DirLock, ServiceInfo, secret};
+use super::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
 use super::descriptors::DescriptorShares;
 use super::dns::DnsClient;
 use super::engine::{Engine, EngineSettings, ServicePorts};
@@ -140,7 +140,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let OpenedStore { store, mut notes } = Store::open(&dir.database()).await?;
     prepare(&store, &settings, parts.clock.now()).await?;
     let key_file = settings.api_key_file.clone().unwrap_or_else(|| dir.key_file());
-    let api_key = secret(&key_file).map_err(files(&key_file))?;
+    let admin_key = api_key(&key_file).map_err(files(&key_file))?;
     let callback_key = secret(&dir.callback_key_file()).map_err(files(&dir.callback_key_file()))?;
     let secrets = scan_secrets(&settings, &dir)?;
     store.seal_jobs(&secrets).await.map_err(StartError::Store)?;
@@ -174,7 +174,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         secrets,
         limiter: Limiter::new(settings.rate_limit),
         wrong_keys: WrongKeys::new(settings.wrong_keys),
-        keys: KeyRing::new(&api_key),
+        keys: KeyRing::new(&admin_key),
         logger_base: logger_base.clone(),
         boot: rand::random(),
         worker: Worker::default(),
@@ -220,7 +220,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         stop.cancel();
         shut_down(tasks, store, lock).await;
     });
-    Ok(Running { base_url, logger_base, api_key, identity, notes, shutdown })
+    Ok(Running { base_url, logger_base, api_key: admin_key, identity, notes, shutdown })
 }
 
 fn engine(

@@ -231,6 +231,8 @@ fn invalid_settings_name_the_flag() {
     let occupied = listener.local_addr().unwrap().to_string();
     let below_a_file = temp.path().join("file/dir");
     std::fs::write(temp.path().join("file"), "").unwrap();
+    let short_key = temp.path().join("short.key").display().to_string();
+    std::fs::write(&short_key, "x").unwrap();
     for (dir, flags, expected) in [
         (temp.path(), vec!["--listen", &occupied], "--listen"),
         (temp.path(), vec!["--allow-target", "*.com"], "--allow-target"),
@@ -241,6 +243,7 @@ fn invalid_settings_name_the_flag() {
         (&temp.path().join("file"), vec![], "file: not a directory; choose another path with --data-dir"),
         (temp.path(), vec!["--behind-proxy", "0.0.0.0/0"], "use the address of the proxy"),
         (temp.path(), vec!["--audit-bytes", "5"], "use 65536 or more"),
+        (temp.path(), vec!["--api-key-file", &short_key], "the key has 1 character and can be guessed"),
     ] {
         let output = program("serve", dir).args(&FREE_PORTS[2..]).args(flags).output().unwrap();
         let text = printed(&output);
