@@ -20,18 +20,19 @@ const DATABASE: &str = "scandeck.db";
 const SCOPE: &str = "scope.toml";
 const KEYS: [&str; 3] = ["key", "callback.key", "secrets.key"];
 
-/// Copies the data directory to the new directory `to`.
+/// Copies the data directory to the new directory `to`; returns the names of the copied files.
 ///
 /// # Errors
 /// When `to` exists, or a file cannot be read or written; nothing is left then.
-pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::Result<()> {
+pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::Result<Vec<&'static str>> {
     ensure!(!to.exists(), "{} already exists; choose a new directory", to.display());
     ensure!(dir.database().exists(), "{} contains no database; use --data-dir", dir.path().display());
     let parent = match to.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    ensure!(parent.is_dir(), "{} does not exist; create it", parent.display());
+    ensure!(parent.exists(), "{} does not exist; create it", parent.display());
+    ensure!(parent.is_dir(), "{} is not a directory; choose another one for the backup", parent.display());
     let unwritable = || format!("cannot write in {}", parent.display());
     // Complete, or absent: the directory gets its name at the end.
     let partial = tempfile::Builder::new().prefix(".scandeck-backup-").tempdir_in(parent).with_context(unwritable)?;
@@ -41,13 +42,17 @@ pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::R
     copy(&dir.database(), &database).await.context("database not copied")?;
     File::open(&database)?.sync_all()?;
     let keys = if with_keys { &KEYS[..] } else { &[] };
-    for name in keys.iter().chain(&[SCOPE]) {
-        copy_file(&dir.path().join(name), partial.path(), name)?;
+    let mut copied = vec![DATABASE];
+    for &name in keys.iter().chain(&[SCOPE]) {
+        if copy_file(&dir.path().join(name), partial.path(), name)? {
+            copied.push(name);
+        }
     }
     fs::rename(partial.path(), to).with_context(unwritable)?;
     // It has another name now, and is not deleted.
     let _ = partial.keep();
-    Ok(File::open(parent)?.sync_all()?)
+    File::open(parent)?.sync_all()?;
+    Ok(copied)
 }
 
 /// Replaces the data directory by a backup; returns the copy of the database that it had. With `replace`, an existing
@@ -87,10 +92,10 @@ pub async fn restore_dir(from: &Path, dir: &DataDir, replace: bool) -> anyhow::R
     Ok(old)
 }
 
-/// Copies a file (0600) atomically, if it exists.
-fn copy_file(from: &Path, folder: &Path, name: &str) -> anyhow::Result<()> {
+/// Copies a file (0600) atomically; false if it does not exist.
+fn copy_file(from: &Path, folder: &Path, name: &str) -> anyhow::Result<bool> {
     let mut source = match File::open(from) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         source => source.with_context(|| format!("cannot read {}", from.display()))?,
     };
     let partial = folder.join(format!("{name}.partial"));
@@ -100,5 +105,6 @@ fn copy_file(from: &Path, folder: &Path, name: &str) -> anyhow::Result<()> {
     target.flush()?;
     target.sync_all()?;
     fs::rename(&partial, folder.join(name))?;
-    Ok(File::open(folder)?.sync_all()?)
+    File::open(folder)?.sync_all()?;
+    Ok(true)
 }

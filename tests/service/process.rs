@@ -216,6 +216,41 @@ fn detached_service_has_own_session_and_is_stoppable() {
 }
 
 #[test]
+fn changes_of_keys_and_backups_name_the_directory() {
+    let temp = tempfile::tempdir().unwrap();
+    let (dir, backup, key_file) = (temp.path().join("data"), temp.path().join("backup"), temp.path().join("own.key"));
+    std::fs::create_dir(&dir).unwrap();
+    let (data, name) = (dir.canonicalize().unwrap().display().to_string(), "ci");
+    for (arguments, said) in [
+        (vec!["add", name, "--role", "scan"], format!("key `ci` added with the role scan in {data};")),
+        (vec!["revoke", name], format!("key `ci` revoked in {data}")),
+    ] {
+        let ended = program("keys", &dir).args(arguments).output().unwrap();
+        assert!(ended.status.success() && printed(&ended).contains(&said), "{ended:?}");
+    }
+    let to = |name: &str| {
+        let ended = program("backup", &dir).arg(temp.path().join(name)).output().unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+        printed(&ended)
+    };
+    let without_key = to("first");
+    assert!(without_key.contains("not in the backup: the file of --api-key-file, if"), "{without_key}");
+    std::fs::write(&key_file, "0123456789abcdef").unwrap();
+    let mut serve = program("serve", &dir);
+    serve.args(FREE_PORTS).arg("--api-key-file").arg(&key_file).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut serve = serve.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(serve.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let text = to("backup");
+    serve.kill().unwrap();
+    serve.wait().unwrap();
+    assert!(text.contains(&format!("{data} copied to {}: scandeck.db, callback.key", backup.display())), "{text}");
+    let key_file = key_file.canonicalize().unwrap();
+    assert!(text.contains(&format!("not in the backup: {}, the API key", key_file.display())), "{text}");
+    assert!(!text.contains("--secrets-key-file"), "{text}");
+}
+
+#[test]
 fn command_help_contains_example() {
     for command in ["serve", "status", "stop", "keys", "scope", "backup", "restore", "wordlists"] {
         let help = Command::new(env!("CARGO_BIN_EXE_scandeck")).args([command, "--help"]).output().unwrap();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{DataDirArg, audit};
+use crate::service::DataDir;
 use crate::service::backup::{back_up_dir, restore_dir};
 
 #[derive(Args, Clone, Debug)]
@@ -42,10 +43,27 @@ pub struct RestoreArgs {
 /// When the target exists, or a file cannot be read or written.
 pub async fn back_up(args: BackupArgs) -> anyhow::Result<ExitCode> {
     let dir = args.directory.required()?;
-    back_up_dir(&dir, &args.to, !args.without_keys).await?;
+    let copied = back_up_dir(&dir, &args.to, !args.without_keys).await?;
     audit(&dir, "backup", &args.to.display().to_string());
-    note!("{} copied to {}", dir.path().display(), args.to.display());
+    note!("{} copied to {}: {}", dir.path().display(), args.to.display(), copied.join(", "));
+    if !args.without_keys {
+        for missing in elsewhere(&dir, &copied) {
+            note!("not in the backup: {missing}; back it up separately, and name it when you start a restored service");
+        }
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The key files of the service that are not in its data directory.
+fn elsewhere(dir: &DataDir, copied: &[&str]) -> Vec<String> {
+    let api_key = match dir.info().and_then(|info| info.api_key_file) {
+        Some(file) => Some(format!("{}, the API key (--api-key-file)", file.display())),
+        None if copied.contains(&"key") => None,
+        None => Some("the file of --api-key-file, if the service has one".to_owned()),
+    };
+    let secrets =
+        (!copied.contains(&"secrets.key")).then(|| "the file of --secrets-key-file, if the service has one".to_owned());
+    api_key.into_iter().chain(secrets).collect()
 }
 
 /// Restores a backup while no service runs.

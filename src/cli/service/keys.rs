@@ -48,7 +48,10 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
             match add_key(&dir, &name, role, &who).await? {
                 Some(key) => {
                     audit(&dir, "keys add", &format!("{name} ({role})"));
-                    note!("key `{name}` added with the role {role}; only its hash is stored");
+                    note!(
+                        "key `{name}` added with the role {role} in {}; only its hash is stored",
+                        dir.path().display()
+                    );
                     stdio::print(format!("{key}\n").as_bytes())?;
                 }
                 None => bail!("key `{name}` already exists; choose another name, or revoke this key first"),
@@ -71,7 +74,7 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
                 bail!("key `{}` not found; `scandeck keys list` shows all keys", text::clean(&name));
             }
             audit(&dir, "keys revoke", &name);
-            note!("key `{name}` revoked");
+            note!("key `{name}` revoked in {}", dir.path().display());
         }
     }
     Ok(ExitCode::SUCCESS)
