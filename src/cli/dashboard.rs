@@ -120,12 +120,7 @@ fn settings(base: &BaseUrl, key: SecretString, source: &KeySource) -> ClientSett
 pub(super) async fn checked(settings: ClientSettings) -> Result<Client, Problem> {
     let shown = settings.base.to_string();
     let client = Client::new(settings)?;
-    // Many services answer an unknown path with 404 in JSON; only this API lists workspaces too.
-    let check = async {
-        client.check().await?;
-        client.list_workspaces().await
-    };
-    match check.await {
+    match client.list_workspaces().await {
         Ok(_) => Ok(client),
         Err(error) => Err(unusable(&shown, &error)),
     }

@@ -62,7 +62,6 @@ pub use scans::{Interval, ScanQuery, TestQuery};
 pub use targets::TargetQuery;
 
 use crate::contract::MissingScanner;
-use request::ApiRequest;
 
 /// The result of every endpoint.
 pub type ClientResult<T> = Result<T, Error>;
@@ -238,18 +237,6 @@ impl Client {
     /// The lock protects one value, which stays usable after a panic of another holder.
     fn key_header(&self) -> HeaderValue {
         self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Checks address and key with `GET /scans/0`, for which a valid key gets a 404 in JSON.
-    ///
-    /// # Errors
-    /// When address, key or service is not usable.
-    pub async fn check(&self) -> ClientResult<()> {
-        match self.send(ApiRequest::get("/scans/0")).await {
-            Ok(_) => Ok(()),
-            Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
-        }
     }
 
     /// The same connection for a caller that repeats failed requests itself.

@@ -9,8 +9,8 @@ use crate::service::TestService;
 #[tokio::test]
 async fn check_with_wrong_key_is_unauthorized() {
     let service = TestService::new().await;
-    client(&service).check().await.unwrap();
-    assert_refused(client_of(&service.base, "wrong").check().await, ErrorKind::Unauthorized, 401, "key");
+    client(&service).list_workspaces().await.unwrap();
+    assert_refused(client_of(&service.base, "wrong").list_workspaces().await, ErrorKind::Unauthorized, 401, "key");
     // Another path on the same host: the service reports an unknown path in its error body.
     let elsewhere = client_of(&service.base.replace("/api/v2", "/other"), &service.key);
     assert!(elsewhere.list_workspaces().await.is_err());

@@ -356,23 +356,23 @@ impl RowSet {
 }
 
 #[tokio::test]
-async fn check_distinguishes_good_key_wrong_key_and_other_service() {
-    let check = async |response| service(response).await.1.check().await;
-    let on_scan_0 = async |response: ResponseTemplate| {
+async fn workspaces_distinguish_good_key_wrong_key_and_other_service() {
+    let on_workspaces = async |response: ResponseTemplate| {
         let server = MockServer::start().await;
         Mock::given(method("GET"))
-            .and(path("/api/v2/scans/0"))
+            .and(path("/api/v2/workspaces"))
             .and(header("authorization", format!("Bearer {KEY}").as_str()))
             .and(header("accept", "application/json"))
             .respond_with(response)
             .mount(&server)
             .await;
-        client(&server.uri()).check().await
+        client(&server.uri()).list_workspaces().await
     };
-    on_scan_0(json_error(404, "no such scan")).await.unwrap();
-    assert_eq!(on_scan_0(json_error(401, "no such key")).await.unwrap_err().kind, ErrorKind::Unauthorized);
+    on_workspaces(ResponseTemplate::new(200).set_body_json(json!({"data": []}))).await.unwrap();
+    assert_eq!(on_workspaces(json_error(401, "no such key")).await.unwrap_err().kind, ErrorKind::Unauthorized);
+    assert_eq!(on_workspaces(json_error(404, "no such path")).await.unwrap_err().kind, ErrorKind::NotFound);
     let elsewhere = ResponseTemplate::new(404).set_body_string("not found");
-    assert_eq!(check(elsewhere).await.unwrap_err().kind, ErrorKind::NotThisApi);
+    assert_eq!(on_workspaces(elsewhere).await.unwrap_err().kind, ErrorKind::NotThisApi);
 }
 
 #[tokio::test]
