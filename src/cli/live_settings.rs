@@ -15,24 +15,43 @@ use crate::dashboard::runtime::SettingsSource;
 /// When one is invalid, with file and line.
 pub fn checked(settings: ScreenSettings) -> Result<LiveSettings, Problem> {
     let keymap = key_table::effective(&settings.keys)?;
-    let (theme, themes) = checked_themes(&settings)?;
+    let CheckedThemes { name: theme, own: themes, broken: broken_themes } = checked_themes(&settings)?;
     let ScreenSettings { signal_command: notify_command, mouse, fixed, .. } = settings;
-    Ok(LiveSettings { notify_command, keymap, mouse, theme, themes, fixed })
+    Ok(LiveSettings { notify_command, keymap, mouse, theme, themes, broken_themes, fixed })
 }
 
-/// The name of the configured theme, and the themes of the user.
+/// The configured theme and the theme files.
+pub struct CheckedThemes {
+    pub name: String,
+    pub own: Vec<OwnTheme>,
+    /// The invalid files by name, with the reason.
+    pub broken: Vec<(String, Problem)>,
+}
+
+/// Checks the theme files. An invalid file that is not in use is no error.
 ///
 /// # Errors
-/// When a theme file is invalid, or the configured theme does not exist: with file and line.
-pub fn checked_themes(settings: &ScreenSettings) -> Result<(String, Vec<OwnTheme>), Problem> {
-    let themes = settings.themes.iter().map(OwnTheme::parse).collect::<Result<Vec<_>, Problem>>()?;
-    let Some((line, name)) = &settings.theme else { return Ok((AUTO.to_owned(), themes)) };
-    let names = theme_names(&themes);
+/// When the file of the configured theme is invalid, or this theme does not exist: with file and line.
+pub fn checked_themes(settings: &ScreenSettings) -> Result<CheckedThemes, Problem> {
+    let (mut own, mut broken) = (Vec::new(), Vec::new());
+    for file in &settings.themes {
+        match OwnTheme::parse(file) {
+            Ok(theme) => own.push(theme),
+            Err(problem) => broken.push((file.name.clone(), problem)),
+        }
+    }
+    let Some((line, name)) = &settings.theme else {
+        return Ok(CheckedThemes { name: AUTO.to_owned(), own, broken });
+    };
+    if let Some(at) = broken.iter().position(|(broken, _)| broken == name) {
+        return Err(broken.swap_remove(at).1);
+    }
+    let names = theme_names(&own);
     if !names.contains(&name.as_str()) {
         let problem = Problem::local(format!("{}:{line}: theme `{name}` not found", settings.keys.file));
         return Err(problem.with_hint(format!("use one of {}", names.join(", "))));
     }
-    Ok((name.clone(), themes))
+    Ok(CheckedThemes { name: name.clone(), own, broken })
 }
 
 /// The file of the settings, and how they are read again.
@@ -41,4 +60,33 @@ pub fn source(file: Option<PathBuf>, environment: &Environment) -> SettingsSourc
     let path = file.clone().unwrap_or_else(|| environment.config_file());
     let read = move || checked(Config::screen_of(file.as_deref(), &environment)?);
     SettingsSource { file: path, read: Arc::new(read) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ThemeFile;
+
+    #[test]
+    fn only_the_broken_theme_in_use_is_an_error() {
+        let file = |name: &str, text: &str| ThemeFile {
+            name: name.to_owned(),
+            path: format!("themes/{name}.toml"),
+            text: text.to_owned(),
+            unreadable: None,
+        };
+        let themes = vec![file("dawn", "low = \"red\""), file("dusk", "low = \"#00ffff\"")];
+        let settings = |theme: Option<&str>| ScreenSettings {
+            theme: theme.map(|name| (1, name.to_owned())),
+            themes: themes.clone(),
+            ..ScreenSettings::default()
+        };
+        for theme in [None, Some("dark"), Some("dusk")] {
+            let checked = checked_themes(&settings(theme)).unwrap();
+            assert_eq!((checked.own.len(), checked.broken[0].0.as_str()), (1, "dawn"));
+            assert!(checked.broken[0].1.message.starts_with("themes/dawn.toml:1: invalid colour"));
+        }
+        let Err(problem) = checked_themes(&settings(Some("dawn"))) else { panic!("the theme in use is broken") };
+        assert!(problem.message.starts_with("themes/dawn.toml:1: invalid colour"), "{problem}");
+    }
 }

@@ -7,11 +7,12 @@ use serde_json::Value;
 use super::Diagnosis;
 use crate::cli::error::hint;
 use crate::cli::headless::session::{ServiceArgs, load_config, local};
-use crate::cli::{key_table, live_settings, with_causes};
+use crate::cli::live_settings::{CheckedThemes, checked_themes};
+use crate::cli::{key_table, with_causes};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, Lane, RawRequest, RequestBody};
-use crate::config::{Config, Connection, Environment};
+use crate::config::{Config, Connection, Environment, ScreenSettings};
 use crate::contract::workspace::is_same_name;
-use crate::dashboard::base::OwnTheme;
+use crate::dashboard::base::{OwnTheme, Scheme};
 use crate::text::plural;
 
 const CONFIGURATION: &str = "configuration";
@@ -19,8 +20,9 @@ const CONNECTION: &str = "connection";
 /// A clock that is further off makes ages and deadlines wrong.
 const CLOCK_LIMIT: i64 = 60;
 
-/// Checks the configuration, and the service that it names.
-pub async fn check(args: &ServiceArgs, environment: &Environment) -> Vec<Diagnosis> {
+/// Checks the configuration, and the service that it names. `background` is the scheme for the background that the
+/// terminal reports.
+pub async fn check(args: &ServiceArgs, environment: &Environment, background: Option<Scheme>) -> Vec<Diagnosis> {
     let file = args.config.clone().unwrap_or_else(|| environment.config_file());
     let of = |value: String| Diagnosis::ok(CONFIGURATION, "file", value);
     let found = match file.exists() {
@@ -35,7 +37,7 @@ pub async fn check(args: &ServiceArgs, environment: &Environment) -> Vec<Diagnos
         }
         Err(error) => return vec![failed(of(String::new()), &error)],
     };
-    let mut all = vec![found, profile(args, &config), keys(&config), theme(&config)];
+    let mut all = vec![found, profile(args, &config), keys(&config), theme(&config.screen, background)];
     all.extend(service(args, environment, &config).await);
     all
 }
@@ -62,17 +64,42 @@ fn keys(config: &Config) -> Diagnosis {
     }
 }
 
-fn theme(config: &Config) -> Diagnosis {
+fn theme(settings: &ScreenSettings, background: Option<Scheme>) -> Diagnosis {
     let check = |value: String| Diagnosis::ok(CONFIGURATION, "theme", value);
-    match live_settings::checked_themes(&config.screen) {
-        Ok((name, own)) => {
-            let value = format!("{name}; {}", plural(own.len(), "theme file"));
-            match own.iter().find(|theme| theme.name == name).and_then(OwnTheme::contrast_warning) {
-                Some(low) => check(format!("{value}; {low}")).warning("change the colours of these roles in the file"),
-                None => check(value),
-            }
-        }
-        Err(problem) => failed(check(String::new()), &problem.into()),
+    let CheckedThemes { name, own, broken } = match checked_themes(settings) {
+        Ok(checked) => checked,
+        Err(problem) => return failed(check(String::new()), &problem.into()),
+    };
+    let (mut values, mut remedies) = (Vec::new(), Vec::new());
+    let in_use = own.iter().find(|theme| theme.name == name);
+    if let Some(low) = in_use.and_then(OwnTheme::contrast_warning) {
+        values.push(low);
+        remedies.push("change the colours of these roles in the file".to_owned());
+    }
+    let scheme = Scheme::named(&name).or(in_use.map(|theme| theme.base));
+    if let Some((of_theme, of_terminal)) =
+        scheme.zip(background).and_then(|(scheme, background)| differs(scheme, background))
+    {
+        values.push(format!("for a {of_theme} background, but the terminal reports a {of_terminal} one"));
+        remedies.push(format!("set theme = \"auto\", or a theme for a {of_terminal} background"));
+    }
+    for (_, problem) in &broken {
+        values.push(format!("not usable: {problem}"));
+        remedies.extend(problem.hint.clone());
+    }
+    let all = format!("{name}; {}", plural(own.len() + broken.len(), "theme file"));
+    let value = [&[all], values.as_slice()].concat().join("; ");
+    if remedies.is_empty() { check(value) } else { check(value).warning(remedies.join("; ")) }
+}
+
+/// The backgrounds that a theme needs and that the terminal has, if they differ.
+fn differs(scheme: Scheme, background: Scheme) -> Option<(&'static str, &'static str)> {
+    match (scheme, background) {
+        (Scheme::Mono, _) => None,
+        (Scheme::Light, Scheme::Dark) => Some(("light", "dark")),
+        (Scheme::Light, _) => None,
+        (_, Scheme::Light) => Some(("dark", "light")),
+        _ => None,
     }
 }
 
@@ -182,6 +209,38 @@ fn failed(check: Diagnosis, error: &anyhow::Error) -> Diagnosis {
 mod tests {
     use super::super::DiagnosisState;
     use super::*;
+    use crate::config::ThemeFile;
+
+    #[test]
+    fn theme_for_another_background_or_with_an_error_is_a_warning() {
+        let settings = |name: &str, text: &str| ScreenSettings {
+            theme: Some((1, name.to_owned())),
+            themes: vec![ThemeFile {
+                name: "dusk".into(),
+                path: "dusk.toml".into(),
+                text: text.into(),
+                unreadable: None,
+            }],
+            ..ScreenSettings::default()
+        };
+        let [on_dark, on_light] = [Some(Scheme::Dark), Some(Scheme::Light)];
+        for (name, text, background, part) in [
+            ("auto", "", on_light, ""),
+            ("mono", "", on_light, ""),
+            ("light", "", on_light, ""),
+            ("light", "", None, ""),
+            ("light", "", on_dark, "for a light background, but the terminal reports a dark one"),
+            ("tritanopia", "", on_light, "for a dark background, but the terminal reports a light one"),
+            ("dusk", "base = \"light\"", on_dark, "for a light background"),
+            ("dark", "low = 7", on_dark, "not usable: dusk.toml:1: invalid colour 7 for low"),
+        ] {
+            let diagnosis = theme(&settings(name, text), background);
+            let expected = if part.is_empty() { DiagnosisState::Ok } else { DiagnosisState::Warning };
+            assert_eq!((diagnosis.state, diagnosis.remedy.is_some()), (expected, !part.is_empty()), "{diagnosis:?}");
+            assert!(diagnosis.value.starts_with(&format!("{name}; 1 theme file")) && diagnosis.value.contains(part));
+        }
+        assert_eq!(theme(&settings("dusk", "low = 7"), None).state, DiagnosisState::Failed);
+    }
 
     #[test]
     fn clock_that_differs_by_more_than_a_minute_is_a_warning() {

@@ -75,8 +75,9 @@ impl Diagnosis {
 pub async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let environment = Environment::of_process();
     let mut all = vec![Diagnosis::ok("versions", "scandeck", env!("CARGO_PKG_VERSION"))];
-    all.extend(terminal::check().await);
-    all.extend(connection::check(&args.service, &environment).await);
+    let (terminal, background) = terminal::check().await;
+    all.extend(terminal);
+    all.extend(connection::check(&args.service, &environment, background).await);
     #[cfg(feature = "service")]
     all.extend(local::check(&environment));
     all.extend(stores::check(&environment.state_dir()));

@@ -20,16 +20,17 @@ const TERMINAL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Limit for tmux.
 const TMUX_LIMIT: Duration = Duration::from_secs(1);
 
-/// Checks the terminal of this process.
-pub async fn check() -> Vec<Diagnosis> {
+/// Checks the terminal of this process; also returns the scheme for the background that the terminal reports.
+pub async fn check() -> (Vec<Diagnosis>, Option<Scheme>) {
     let variable = |name: &str| std::env::var(name).ok();
-    let mut all = vec![name(variable)];
+    let (mut all, mut reported) = (vec![name(variable)], None);
     if stdin().is_terminal() && stdout().is_terminal() {
         let theme = Theme::from_env(variable);
         let glyphs: Vec<&str> = if std::ptr::eq(theme.glyphs, &UNICODE) { UNICODE.letters() } else { Vec::new() };
         let answers = TerminalAnswers::query(&glyphs, TERMINAL_TIMEOUT);
         all.push(size(Terminal::size()));
         all.push(background(theme, answers.background));
+        reported = answers.background.map(|background| Theme::new(Scheme::Dark).on_background(Some(background)).scheme);
         all.push(synchronized(answers.synchronized));
         all.push(signs(theme.glyphs, &glyphs, &answers.widths));
     } else {
@@ -40,7 +41,7 @@ pub async fn check() -> Vec<Diagnosis> {
     let method = CopyMethod::of(variable);
     let of_tmux = if method == CopyMethod::Tmux { tmux_setting().await } else { None };
     all.push(clipboard(method, of_tmux.as_deref()));
-    all
+    (all, reported)
 }
 
 fn name(variable: impl Fn(&str) -> Option<String>) -> Diagnosis {

@@ -1,6 +1,7 @@
 //! The settings of the configuration that change while the dashboard runs.
 
 use super::{AUTO, OwnTheme, Scheme};
+use crate::client::Problem;
 use crate::dashboard::input::Keymap;
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ pub struct LiveSettings {
     pub theme: String,
     /// The themes of the user, by name.
     pub themes: Vec<OwnTheme>,
+    /// The invalid theme files by name, with the reason.
+    pub broken_themes: Vec<(String, Problem)>,
     /// The settings that only a new start uses, with their values.
     pub fixed: Vec<(&'static str, String)>,
 }
@@ -23,7 +26,15 @@ pub struct LiveSettings {
 impl Default for LiveSettings {
     fn default() -> Self {
         let (notify_command, keymap, theme) = (Vec::new(), Keymap::builtin(), AUTO.to_owned());
-        Self { notify_command, keymap, mouse: false, theme, themes: Vec::new(), fixed: Vec::new() }
+        let (themes, broken_themes) = (Vec::new(), Vec::new());
+        Self { notify_command, keymap, mouse: false, theme, themes, broken_themes, fixed: Vec::new() }
+    }
+}
+
+impl LiveSettings {
+    /// Why the theme with this name is not usable, if its file is invalid.
+    pub fn broken_theme(&self, name: &str) -> Option<&Problem> {
+        self.broken_themes.iter().find(|(broken, _)| broken == name).map(|(_, problem)| problem)
     }
 }
 

@@ -296,7 +296,10 @@ fn read_one(
         ArgumentShape::Theme => {
             let names = model.theme_names();
             let known = names.iter().find(|name| name.eq_ignore_ascii_case(typed));
-            let unknown = || with_names(Fault::new(place, format!("theme `{typed}` not found")), typed, &names);
+            let unknown = || match model.settings.live.broken_theme(typed) {
+                Some(problem) => Fault::new(place, problem.to_string()),
+                None => with_names(Fault::new(place, format!("theme `{typed}` not found")), typed, &names),
+            };
             known.map(|name| ArgumentValue::Text((*name).to_owned())).ok_or_else(unknown)
         }
         ArgumentShape::Workspace => {

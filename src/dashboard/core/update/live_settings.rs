@@ -16,7 +16,10 @@ pub(crate) fn handle_settings_read(
     // The notice about the latest reload replaces the earlier notices.
     model.overlay.notices.remove_starting(&[UNCHANGED, RELOADED]);
     let new = match result {
-        Ok(new) => *new,
+        Ok(new) => match new.broken_theme(&model.screen.theme) {
+            Some(problem) => return model.notify_problem(UNCHANGED, problem),
+            None => *new,
+        },
         Err(problem) => return model.notify_problem(UNCHANGED, &problem),
     };
     let old = &model.settings.live;
@@ -101,6 +104,28 @@ mod tests {
         assert_eq!(app.model.settings.live.theme, "dusk");
         let notice = app.model.overlay.notices.iter().last().unwrap();
         assert!(notice.text.contains("config.toml:3: unknown action"), "{}", notice.text);
+    }
+
+    #[test]
+    fn broken_theme_is_refused_by_name_and_keeps_the_settings_while_in_use() {
+        let mut app = TestDashboard::new();
+        app.model.use_settings(settings());
+        let problem = Problem::local("themes/dawn.toml:1: invalid colour");
+        let with_broken = |name: &str| LiveSettings {
+            themes: Vec::new(),
+            broken_themes: vec![(name.to_owned(), problem.clone())],
+            ..settings()
+        };
+        reload(&mut app, with_broken("dawn"));
+        app.keys(": 'theme dawn' enter");
+        let screen = app.frame().join("\n");
+        assert!(screen.contains("themes/dawn.toml:1: invalid colour"), "{screen}");
+        reload(&mut app, settings());
+        app.keys("esc : 'theme dusk' enter");
+        reload(&mut app, with_broken("dusk"));
+        assert!(app.model.settings.live.broken_themes.is_empty());
+        let notice = app.model.overlay.notices.iter().last().unwrap();
+        assert_eq!(notice.text, "settings unchanged: themes/dawn.toml:1: invalid colour");
     }
 
     #[test]
