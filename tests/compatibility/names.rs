@@ -144,12 +144,12 @@ async fn exports_have_every_field_as_before() {
     let home = Home::with_fixture();
     let service = home.serve().await;
     for format in ["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "json"] {
-        home.output(&["findings", "export", "--format", format, "-o", "export"]).await;
+        home.output(&["findings", "export", "--format", format, "-o", "export", "--force"]).await;
         let now = std::fs::read_to_string(home.path().join("export")).unwrap();
         assert_fields(format, &text(&format!("exports/findings.{format}")), &now);
     }
     for format in ["har", "jsonl"] {
-        home.output(&["captures", "export", "--format", format, "-o", "export"]).await;
+        home.output(&["captures", "export", "--format", format, "-o", "export", "--force"]).await;
         let now = std::fs::read_to_string(home.path().join("export")).unwrap();
         assert_fields(format, &text(&format!("exports/captures.{format}")), &now);
     }

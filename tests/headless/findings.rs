@@ -172,6 +172,11 @@ async fn export_writes_every_format_to_a_pipe_or_a_file() {
     }
     cli.does(&["findings", "export", "--format", "sarif", "-o", "out.sarif"]).await;
     assert!(std::fs::read_to_string(cli.home.path().join("out.sarif")).unwrap().contains("web.csp"));
+    let again = ["findings", "export", "--format", "csv", "-o", "out.sarif"];
+    cli.run(&again).await.refused(1, "out.sarif already exists");
+    assert!(std::fs::read_to_string(cli.home.path().join("out.sarif")).unwrap().contains("baselineState"));
+    cli.does(&[&again[..], &["--force"]].concat()).await;
+    assert!(std::fs::read_to_string(cli.home.path().join("out.sarif")).unwrap().contains("fingerprint"));
     let ended = cli.command(&["findings", "export", "--format", "csv", "-o", "-"]).output().await.unwrap();
     assert!(String::from_utf8(ended.stdout).unwrap().contains("web.csp"));
     assert!(!cli.home.path().join("-").exists());

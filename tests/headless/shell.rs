@@ -44,7 +44,7 @@ async fn bash_completes_commands_flags_values_and_profiles() {
     let program = env!("CARGO_BIN_EXE_scandeck");
     for (words, expected) in [
         ("scandeck doc", "doctor"),
-        ("scandeck findings export --for", "--format"),
+        ("scandeck findings export --form", "--format"),
         ("scandeck findings export --format sar", "sarif"),
         ("scandeck findings decide --verdict conf", "confirmed"),
         ("scandeck doctor --profile pr", "preview prod"),

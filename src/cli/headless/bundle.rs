@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::Args;
 
+use super::save::ExistingFile;
 use super::session::{StoredService, stored_service};
 use super::stored::Stores;
 use super::{HeadlessSession, ServiceArgs, bundles, save, stored};
@@ -24,9 +25,11 @@ use crate::triage::{Bundle, Manifest, Setting};
     mut_arg("workspace", |arg| arg.help("Workspace, by name or id"))
 )]
 pub struct BundleArgs {
-    /// Write to this file; an existing file is overwritten
+    /// Write to this file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    existing: ExistingFile,
     // Last, because its heading applies to all later arguments.
     #[command(flatten)]
     service: ServiceArgs,
@@ -63,7 +66,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
         bundle.manifest.reached = true;
         (bundle.targets, bundle.scans, bundle.findings) = (lists.targets, lists.scans, lists.findings);
     }
-    save::overwrite(&args.output, bundle.write().as_bytes())?;
+    save::write(&args.output, bundle.write().as_bytes(), args.existing)?;
     note!("{} written: {}", args.output.display(), bundle.summary());
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, Subcommand};
 use serde_json::Value;
 
 use super::print::{cells, or_dash};
-use super::save::OutputFile;
+use super::save::{ExistingFile, OutputFile};
 use super::watch::{pause, poll_delays};
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
@@ -50,6 +50,8 @@ enum ReportsCommand {
         /// The file; `-` for standard output [default: a new file with the name of the report]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        #[command(flatten)]
+        existing: ExistingFile,
         /// Wait until the report is ready
         #[arg(long)]
         wait: bool,
@@ -108,13 +110,13 @@ pub async fn run(args: ReportsArgs) -> anyhow::Result<ExitCode> {
             let id = client.create_report(&new_report(create)?).await?;
             out.created("report_id", id.0)?;
         }
-        ReportsCommand::Download { id, output, wait } => {
+        ReportsCommand::Download { id, output, existing, wait } => {
             let file = download(&session, id, wait).await?;
             match output {
                 Some(path) if path.as_os_str() == "-" => {
                     file.save_to(tokio::io::stdout()).await?;
                 }
-                Some(path) => out.line(&save_as(file, path).await?)?,
+                Some(path) => out.line(&save_as(file, path, existing).await?)?,
                 None => out.line(&save_under_own_name(&session, id, file).await?)?,
             }
         }
@@ -192,9 +194,9 @@ async fn download(session: &HeadlessSession, id: ReportId, wait: bool) -> anyhow
     }
 }
 
-/// Saves the report under the given path; replaces an existing file.
-async fn save_as(file: ReportFile, path: PathBuf) -> anyhow::Result<String> {
-    let output = OutputFile::open(&path)?;
+/// Saves the report under the given path.
+async fn save_as(file: ReportFile, path: PathBuf, existing: ExistingFile) -> anyhow::Result<String> {
+    let output = OutputFile::open(&path, existing)?;
     file.save_to(tokio::fs::File::from_std(output.file().try_clone()?)).await?;
     output.keep()?;
     Ok(path.display().to_string())

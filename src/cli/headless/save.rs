@@ -1,7 +1,7 @@
 //! Files that commands write.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -18,9 +18,19 @@ const LINKS: usize = 40;
 /// The output of an export.
 #[derive(Args, Clone, Debug)]
 pub struct Destination {
-    /// Write to this file, also over an existing one; `-` for standard output [default: -]
+    /// Write to this file; `-` for standard output [default: -]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    existing: ExistingFile,
+}
+
+/// What happens to a file that exists.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ExistingFile {
+    /// Replace an existing file
+    #[arg(long, requires = "output")]
+    force: bool,
 }
 
 impl Destination {
@@ -31,7 +41,7 @@ impl Destination {
     pub fn write(&self, out: Output, bytes: &[u8], content: &str) -> anyhow::Result<()> {
         match &self.output {
             Some(path) if path.as_os_str() != "-" => {
-                overwrite(path, bytes)?;
+                write(path, bytes, self.existing)?;
                 note!("{content} written to {}", path.display());
             }
             _ => out.outside(bytes)?,
@@ -45,7 +55,15 @@ impl Destination {
 /// # Errors
 /// When the file cannot be written.
 pub fn overwrite(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let output = OutputFile::open(path)?;
+    write(path, bytes, ExistingFile { force: true })
+}
+
+/// Writes a file that a user named.
+///
+/// # Errors
+/// When the file exists and is not to be replaced, or cannot be written.
+pub fn write(path: &Path, bytes: &[u8], existing: ExistingFile) -> anyhow::Result<()> {
+    let output = OutputFile::open(path, existing)?;
     match output.file().write_all(bytes) {
         // The reader of a pipe needs no more output.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -69,18 +87,24 @@ impl OutputFile {
     /// Opens the file for new content.
     ///
     /// # Errors
-    /// When the file or its directory is not writable.
-    pub fn open(path: &Path) -> anyhow::Result<Self> {
+    /// When the file or its directory is not writable, or the file exists and is not to be replaced.
+    pub fn open(path: &Path, existing: ExistingFile) -> anyhow::Result<Self> {
+        let ExistingFile { force } = existing;
         let cannot = || not_written(path);
         let existing = match std::fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            found => Some(found.with_context(cannot)?),
+            found => Some(found.map_err(|error| unusable(path, &error))?),
         };
         let mut options = OpenOptions::new();
         options.write(true);
         // `/dev/stdout` may lead to a regular file that the shell has open.
         if existing.as_ref().is_some_and(|found| !found.is_file()) || path.starts_with("/dev") {
-            return Ok(Self::Direct(options.open(path).with_context(cannot)?, path.to_owned()));
+            let file = options.open(path).map_err(|error| unusable(path, &error))?;
+            return Ok(Self::Direct(file, path.to_owned()));
+        }
+        if existing.is_some() && !force {
+            let message = format!("{} already exists", path.display());
+            return Err(CliError::new(message, "choose another name, or replace the file with --force").into());
         }
         let mut part = part_of(&link_target(path))?;
         if let Some(found) = existing {
@@ -150,6 +174,11 @@ pub fn exists(path: &Path) -> CliError {
     CliError::new(format!("{} already exists", path.display()), "choose another name, or move the file")
 }
 
+/// The error about a path that cannot be a file, or may not be one.
+fn unusable(path: &Path, error: &io::Error) -> CliError {
+    CliError::new(format!("{}: {error}", not_written(path)), "choose another file")
+}
+
 fn not_written(path: &Path) -> String {
     format!("{} not written", path.display())
 }
@@ -184,7 +213,7 @@ fn part_of(path: &Path) -> anyhow::Result<NamedTempFile> {
         let message = format!("{}: directory {} not found", not_written(path), directory.display());
         return Err(CliError::new(message, "create the directory, or choose another file").into());
     }
-    NamedTempFile::new_in(directory).with_context(|| not_written(path))
+    NamedTempFile::new_in(directory).map_err(|error| unusable(path, &error.kind().into()).into())
 }
 
 #[cfg(test)]
@@ -207,6 +236,19 @@ mod tests {
     }
 
     #[test]
+    fn unusable_path_has_a_remedy() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("file"), "").unwrap();
+        for (path, cause) in
+            [(temp.path().join("file/x"), "Not a directory"), (temp.path().to_owned(), "Is a directory")]
+        {
+            let error = overwrite(&path, b"content").unwrap_err();
+            assert!(error.to_string().contains(&format!("not written: {cause}")), "{error}");
+            assert_eq!(crate::cli::error::hint(&error).as_deref(), Some("choose another file"));
+        }
+    }
+
+    #[test]
     fn overwrite_follows_links_and_keeps_the_mode() {
         let temp = tempfile::tempdir().unwrap();
         let (file, link, dangling) = (temp.path().join("file"), temp.path().join("link"), temp.path().join("dangling"));
@@ -223,6 +265,20 @@ mod tests {
         );
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&file), mode(&dangling)), (0o640, 0o600));
+    }
+
+    #[test]
+    fn existing_file_is_replaced_by_force_only() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("file");
+        let save = |bytes: &[u8], force| write(&file, bytes, ExistingFile { force });
+        save(b"old", false).unwrap();
+        let refusal = save(b"new", false).unwrap_err().to_string();
+        assert!(refusal.ends_with("file already exists"), "{refusal}");
+        assert_eq!(std::fs::read(&file).unwrap(), b"old");
+        save(b"new", true).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        write(Path::new("/dev/null"), b"content", ExistingFile { force: false }).unwrap();
     }
 
     #[test]

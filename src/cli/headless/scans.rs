@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::print::{cells, or_dash};
+use super::save::{self, ExistingFile};
 use super::start::StartArgs;
 use super::{HeadlessSession, PrintTable, ServiceArgs, diff, start, targets, watch};
 use crate::cli::error::CliError;
@@ -83,6 +84,8 @@ enum ScansCommand {
         /// Write the PDF to this file
         #[arg(short, long, value_name = "FILE", requires = "pdf")]
         output: Option<PathBuf>,
+        #[command(flatten)]
+        existing: ExistingFile,
     },
     /// Print the raw log of a scan
     #[command(after_help = "Example:\n  scandeck scans raw 12")]
@@ -183,9 +186,9 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
             client.delete_scan(id).await?;
         }
         ScansCommand::Diff { id, other, all } => diff::run(&session, id, other, all).await?,
-        ScansCommand::Output { id, output: Some(path), .. } => {
+        ScansCommand::Output { id, output: Some(path), existing, .. } => {
             let pdf = client.scan_output_pdf(id).await?;
-            super::save::overwrite(&path, &pdf)?;
+            save::write(&path, &pdf, existing)?;
             out.line(&path.display().to_string())?;
         }
         ScansCommand::Output { id, .. } => out.value(&client.scan_output(id).await?)?,
