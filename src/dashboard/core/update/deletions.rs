@@ -33,6 +33,9 @@ struct Matter {
 
 /// `D`: deletes what is chosen in the pane.
 pub(crate) fn prompt_delete(model: &mut Model) {
+    if let Some(why) = model.header_wait_notice() {
+        return model.notify(Tone::Plain, why);
+    }
     let matter: fn(&Model, &[i64]) -> Matter = match model.navigation.focus.pane {
         Pane::Workspaces => workspaces,
         Pane::Targets => targets,

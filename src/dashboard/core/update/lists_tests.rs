@@ -490,3 +490,15 @@ fn tabs_count_the_findings_of_the_scope() {
     app.keys("backspace");
     assert_eq!((app.model.navigation.scope.target, undecided(&app)), (None, 5));
 }
+
+#[test]
+fn report_and_deletion_wait_for_the_filter_of_findings() {
+    for key in ["R", "D"] {
+        let mut app = TestDashboard::new();
+        app.keys("3");
+        app.model.lists.findings.is_behind = true;
+        app.keys(key);
+        assert!(app.model.overlay.modals.is_empty(), "{key}");
+        assert!(app.notices().contains("findings are still being filtered"), "{key}: {}", app.notices());
+    }
+}

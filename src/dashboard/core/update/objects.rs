@@ -153,6 +153,9 @@ fn scan_again(model: &mut Model) {
 
 /// Opens the form of a report on marked, selected or shown rows.
 fn report(model: &mut Model) {
+    if let Some(why) = model.header_wait_notice() {
+        return model.notify(Tone::Plain, why);
+    }
     let sets = report_sets(model);
     model.open_form(reports::form::open(sets));
 }
