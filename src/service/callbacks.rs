@@ -12,7 +12,9 @@
 //! `X-Scandeck-Signature: sha256=<hex HMAC-SHA256 of the body>` with the key in `callback.key` of the data directory;
 //! `X-Scandeck-Subject` names the scan or report.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -21,7 +23,7 @@ use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, LOCATION, USER_AGENT};
 use reqwest::{Client, Response, redirect};
 use sha2::Sha256;
-use tokio::task::JoinSet;
+use tokio::task::{self, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -45,15 +47,16 @@ const MAX_REDIRECTS: usize = 3;
 pub async fn deliver(app: App, key: String, stop: CancellationToken) {
     // Tasks of their own: an attempt may hold the write lock of the database while this loop waits for it.
     let mut sending = JoinSet::new();
-    let mut in_flight = Vec::new();
+    let mut in_flight: HashMap<task::Id, Arc<Delivery>> = HashMap::new();
     while !stop.is_cancelled() {
-        let (due, next) = due(&app, &in_flight).await.unwrap_or_else(|error| {
+        let ids: Vec<i64> = in_flight.values().map(|delivery| delivery.id).collect();
+        let (due, next) = due(&app, &ids).await.unwrap_or_else(|error| {
             tracing::error!(%error, "callback queue not read");
             (Vec::new(), Some(app.now() + RETRY_DELAY))
         });
-        in_flight.extend(due.iter().map(|delivery| delivery.id));
-        for delivery in due {
-            sending.spawn(attempt(app.clone(), key.clone(), delivery, stop.clone()));
+        for delivery in due.into_iter().map(Arc::new) {
+            let task = sending.spawn(attempt(app.clone(), key.clone(), Arc::clone(&delivery), stop.clone()));
+            in_flight.insert(task.id(), delivery);
         }
         let next_due = async {
             match next {
@@ -65,8 +68,12 @@ pub async fn deliver(app: App, key: String, stop: CancellationToken) {
             () = stop.cancelled() => {}
             () = app.deliveries.notified() => {}
             () = next_due => {}
-            // After a panic, the delivery stays in flight until the next start.
-            Some(done) = sending.join_next() => if let Ok(done) = done { in_flight.retain(|id| *id != done) },
+            Some(ended) = sending.join_next_with_id() => {
+                let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+                if let (Some(delivery), Err(panic)) = (in_flight.remove(&id), ended) {
+                    record(&app, &delivery, Err(panic.into()), &stop).await;
+                }
+            }
         }
     }
     while sending.join_next().await.is_some() {}
@@ -88,13 +95,19 @@ async fn due(app: &App, in_flight: &[i64]) -> Result<(Vec<Delivery>, Option<Time
     Ok((due, None))
 }
 
-/// One attempt, whose result is stored; returns the id of the delivery.
-async fn attempt(app: App, key: String, delivery: Delivery, stop: CancellationToken) -> i64 {
+/// One attempt, whose result is stored.
+async fn attempt(app: App, key: String, delivery: Arc<Delivery>, stop: CancellationToken) {
     // An attempt that the shutdown cancels does not count.
-    let Some(sent) = stop.run_until_cancelled(send(&app, &key, &delivery)).await else { return delivery.id };
+    if let Some(sent) = stop.run_until_cancelled(send(&app, &key, &delivery)).await {
+        record(&app, &delivery, sent, &stop).await;
+    }
+}
+
+/// Stores the result of an attempt. A panic is a failed attempt.
+async fn record(app: &App, delivery: &Delivery, sent: anyhow::Result<()>, stop: &CancellationToken) {
     let stored = match sent {
         Ok(()) => app.store.delete_delivery(delivery.id).await,
-        Err(error) => app.store.postpone_delivery(&delivery, app.now()).await.map(|retry| {
+        Err(error) => app.store.postpone_delivery(delivery, app.now()).await.map(|retry| {
             let error = format!("{error:#}");
             tracing::warn!(subject = delivery.subject, error, retry, "callback not delivered");
         }),
@@ -104,7 +117,6 @@ async fn attempt(app: App, key: String, delivery: Delivery, stop: CancellationTo
         // The delivery remains due; without a pause it would flood the receiver.
         stop.run_until_cancelled(app.clock.until(app.now() + RETRY_DELAY)).await;
     }
-    delivery.id
 }
 
 async fn send(app: &App, key: &str, delivery: &Delivery) -> anyhow::Result<()> {

@@ -1,8 +1,16 @@
 //! `report_callback` of scans and `webhook_url` of reports.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::clock::ManualClock;
+use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
+use scandeck::service::resolver::{LookupError, Resolver};
+use scandeck::service::{Parts, Settings, start_with};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
@@ -135,6 +143,38 @@ async fn hanging_receiver_does_not_delay_others() {
     while let Ok(count) = connection.try_read(&mut request) {
         assert!(count > 0, "the other callback waited for this one");
     }
+    service.stop().await;
+}
+
+/// Panics at the first look-up; then every name is this machine.
+#[derive(Default)]
+struct PanickingResolver(AtomicBool);
+
+impl Resolver for PanickingResolver {
+    fn lookup(&self, _: String) -> BoxFuture<'static, Result<Vec<IpAddr>, LookupError>> {
+        assert!(self.0.swap(true, Ordering::SeqCst), "a scripted panic");
+        Box::pin(async { Ok(vec![Ipv4Addr::LOCALHOST.into()]) })
+    }
+}
+
+#[tokio::test]
+async fn panic_is_a_failed_attempt() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new(Timestamp::now());
+    let (runner, stop) = (ScriptedRunner::default(), CancellationToken::new());
+    runner.finish_scans(1);
+    let parts = Parts {
+        clock: Arc::new(clock.clone()),
+        runner: Some(Arc::new(runner.clone())),
+        resolver: Arc::new(PanickingResolver::default()),
+    };
+    let settings = Settings { allow_targets: vec!["hook.test".to_owned()], ..super::settings(dir.path()) };
+    let running = start_with(settings, stop.clone(), parts).await.unwrap();
+    let service = TestService { runner, ..TestService::of(running, stop) };
+    let server = receiver(&[]).await;
+    let url = format!("http://hook.test:{}/hook", server.address().port());
+    service.scan_with_callback(json!({"url": url})).await;
+    advance_until(&clock, &server, 1).await;
     service.stop().await;
 }
 
