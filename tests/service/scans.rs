@@ -400,3 +400,19 @@ async fn finding_reported_twice_by_a_scan_is_stored_once() {
     assert_eq!(service.count(&format!("/findings?task_id={scan}")).await, 1);
     service.stop().await;
 }
+
+#[tokio::test]
+async fn subdomains_of_an_address_are_refused_before_the_scan() {
+    let service = TestService::new().await;
+    let target = service.target("127.0.0.1").await;
+    for (body, host) in [
+        (json!({"tool_id": 20, "target_id": target}), "127.0.0.1"),
+        (json!({"tool_id": 20, "target_name": "http://127.0.0.2/"}), "127.0.0.2"),
+    ] {
+        let refusal = format!("tool_id 20 (Subdomain Finder) needs a domain; {host} is an address");
+        service.post("/scans", body).await.assert_refused(400, &refusal);
+    }
+    assert_eq!(service.get("/scans").await.data(), &json!([]));
+    assert_eq!(service.get("/targets").await.data().as_array().unwrap().len(), 1, "no target is added");
+    service.stop().await;
+}

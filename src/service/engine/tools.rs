@@ -2,6 +2,7 @@
 
 use super::guests::{Guest, GuestUse, guest_of};
 use crate::contract::Tool;
+use crate::service::address::Address;
 
 /// The tools, with what each of them does.
 const FUNCTIONS: &[(Tool, &str)] = &[
@@ -40,12 +41,21 @@ pub fn is_offered(tool: Tool) -> bool {
     FUNCTIONS.iter().any(|(offered, _)| *offered == tool)
 }
 
-/// The error message for a tool that this engine does not have: the tools that it has, and what they lack here.
-pub fn unknown_tool_message(id: i64) -> String {
-    let label = |tool: Tool| match tool.name() {
+/// Why the tool cannot scan this target.
+pub fn target_refusal(tool: Tool, address: &Address) -> Option<String> {
+    let is_address = tool == Tool::SUBDOMAINS && address.ip().is_some();
+    is_address.then(|| format!("tool_id {} needs a domain; {} is an address", label(tool), address.host()))
+}
+
+fn label(tool: Tool) -> String {
+    match tool.name() {
         Some(name) => format!("{} ({name})", tool.0),
         None => tool.0.to_string(),
-    };
+    }
+}
+
+/// The error message for a tool that this engine does not have: the tools that it has, and what they lack here.
+pub fn unknown_tool_message(id: i64) -> String {
     let with_guest = |one: OfferedTool| match one.guest {
         Some((guest, GuestUse::Required)) if guest.find().is_none() => {
             format!("{} once {} is installed", label(one.tool), guest.program())

@@ -16,7 +16,7 @@ use crate::contract::{
 };
 use crate::service::address::{Address, AddressError};
 use crate::service::engine::guests::missing;
-use crate::service::engine::tools::{is_offered, unknown_tool_message};
+use crate::service::engine::tools::{is_offered, target_refusal, unknown_tool_message};
 use crate::service::engine::{ParamsError, check_params, check_rate, network};
 use crate::service::errors::ApiError;
 use crate::service::request::{Fields, choice};
@@ -55,7 +55,7 @@ async fn queue_existing(
     // The scope may have changed since the target was created.
     let address = Address::parse(&target.name).map_err(|error| ApiError::bad_request(error.to_string()))?;
     app.scope_check.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
-    check_scan_rate(app, scan, &address)?;
+    check_target(app, scan, &address)?;
     app.store.add_scan(ScanTarget::Existing(id), scan, app.now()).await?.map_err(|_| missing())
 }
 
@@ -77,7 +77,7 @@ async fn queue_named(app: &App, name: &str, workspace: Option<i64>, scan: &ScanT
     let parsed = Address::parse(name);
     let parsed = if scan.tool == Tool::TLS.0 { parsed.map_err(AddressError::over_tls) } else { parsed };
     let address = allowed_address(app, "target_name", parsed)?;
-    check_scan_rate(app, scan, &address)?;
+    check_target(app, scan, &address)?;
     let workspace = workspace_or_current(app, workspace).await?;
     let target = TargetToAdd { workspace, name: address.canonical(), kind: address.kind(), description: "" };
     let target = ScanTarget::Named(target, app.settings.max_targets);
@@ -97,7 +97,11 @@ async fn add_words(app: &App, scan: &mut ScanToAdd) -> RouteResult<()> {
     Ok(())
 }
 
-fn check_scan_rate(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResult<()> {
+/// Whether the tool can scan the target, at the rate of the scan.
+fn check_target(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResult<()> {
+    if let Some(refusal) = target_refusal(Tool(scan.tool), address) {
+        return Err(ApiError::bad_request(refusal));
+    }
     let checked = check_rate(&scan.shown_params, address, &app.settings.scan_limits);
     checked.map_err(|error| ApiError::bad_request(error.to_string()))
 }

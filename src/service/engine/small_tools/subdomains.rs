@@ -17,6 +17,7 @@ use crate::service::engine::coverage::{CheckCoverage, Obstacle, PROBES, ScanCove
 use crate::service::engine::kinds::{self, domain};
 use crate::service::engine::pace::RequestPace;
 use crate::service::engine::run::ScanRun;
+use crate::service::engine::tools::target_refusal;
 use crate::service::engine::{NewFinding, ScanOutcome, TestDone};
 use crate::service::resolver::LookupError;
 use crate::text::plural;
@@ -31,8 +32,8 @@ const DNS_PORT: u16 = 53;
 
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
-    if run.address.ip().is_some() {
-        return Err(ScanOutcome::FailedToStart("the target must be a domain, not an address".to_owned()));
+    if let Some(refusal) = target_refusal(run.job.tool, &run.address) {
+        return Err(ScanOutcome::FailedToStart(refusal));
     }
     let domain = run.address.host();
     let words = words_of(&run.job.params, include_str!("../../../../assets/wordlists/common-subdomains.txt"));
