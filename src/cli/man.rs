@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::anyhow;
 use clap::{Args, Command};
 use clap_mangen::Man;
 
+use super::cause_of;
 use crate::text::plural;
 
 #[derive(Args, Clone, Debug)]
@@ -25,13 +26,15 @@ pub struct ManArgs {
 /// When the directory or a page cannot be written.
 pub fn run(args: &ManArgs, mut command: Command) -> anyhow::Result<ExitCode> {
     let directory = args.directory.display();
-    let unwritable = || format!("manual pages not written to {directory}");
-    std::fs::create_dir_all(&args.directory).with_context(unwritable)?;
+    let unwritable = |error: std::io::Error| {
+        anyhow!("manual pages not written to {directory}: {}; choose another directory", cause_of(&error))
+    };
+    std::fs::create_dir_all(&args.directory).map_err(unwritable)?;
     // `help` has no page.
     command = command.disable_help_subcommand(true);
     // The full names of the subcommands.
     command.build();
-    let pages = write(&command, &args.directory).with_context(unwritable)?;
+    let pages = write(&command, &args.directory).map_err(unwritable)?;
     note!("{} written to {directory}", plural(pages, "manual page"));
     Ok(ExitCode::SUCCESS)
 }

@@ -187,6 +187,11 @@ fn message(error: &anyhow::Error) -> String {
     text::clean_text(&format!("scandeck: {}{hint}", with_causes(error))).into_owned()
 }
 
+/// The cause without the number of the operating system: `not a directory`.
+fn cause_of(error: &std::io::Error) -> String {
+    error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
 /// The messages of an error and its causes. Many messages contain their cause already, which is not repeated.
 fn with_causes(error: &anyhow::Error) -> String {
     let mut text = String::new();

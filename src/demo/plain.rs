@@ -26,6 +26,7 @@ const STEP: i64 = 20;
 /// # Errors
 /// When the service does not respond, a file cannot be written, or a report fails.
 pub async fn run(demo: &DemoEnvironment, out: &Path, to: &mut impl Write) -> Result<()> {
+    tokio::fs::create_dir_all(out).await.with_context(|| format!("cannot create {}", out.display()))?;
     introduce(demo, to)?;
     let names = target_names(demo).await?;
     let scans = watch(demo, &names, to).await?;
@@ -147,7 +148,6 @@ async fn write_captures(demo: &DemoEnvironment, to: &mut impl Write) -> Result<(
 }
 
 async fn write_reports(demo: &DemoEnvironment, scans: &[Scan], out: &Path) -> Result<Vec<PathBuf>> {
-    tokio::fs::create_dir_all(out).await.with_context(|| format!("cannot create {}", out.display()))?;
     let mut paths = Vec::new();
     for format in [ReportFormat::Html, ReportFormat::Json, ReportFormat::Csv] {
         let new = NewReport {

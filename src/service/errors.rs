@@ -122,7 +122,7 @@ pub enum StartError {
         cause_of(cause)
     )]
     Busy { address: SocketAddr, flag: &'static str, cause: std::io::Error },
-    #[error("cannot use {}: {}; choose another path with --data-dir or --api-key-file", path.display(), cause_of(cause))]
+    #[error("cannot use {}: {}; choose another path with --data-dir, --api-key-file or --secrets-key-file", path.display(), cause_of(cause))]
     Files { path: PathBuf, cause: std::io::Error },
     #[error(
         "{} has schema {found}, this version supports up to {known} (nothing was changed): use the newer scandeck, \

@@ -248,6 +248,10 @@ fn changes_of_keys_and_backups_name_the_directory() {
     let key_file = key_file.canonicalize().unwrap();
     assert!(text.contains(&format!("not in the backup: {}, the API key", key_file.display())), "{text}");
     assert!(!text.contains("--secrets-key-file"), "{text}");
+    let refused = printed(&program("keys", &key_file).arg("list").output().unwrap());
+    let remedy =
+        format!("cannot use {}: not a directory; choose another directory with --data-dir", key_file.display());
+    assert!(refused.contains(&remedy), "{refused}");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! `--data-dir`, a flag of every command of the local service.
 
+use std::io;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
 
+use crate::cli::cause_of;
 use crate::service::DataDir;
 
 #[derive(Args, Clone, Debug, Default)]
@@ -26,7 +28,7 @@ impl DataDirArg {
     /// # Errors
     /// When the path cannot be created or is not a directory.
     pub fn open(&self) -> anyhow::Result<DataDir> {
-        DataDir::open(self.path()).with_context(|| self.unusable())
+        DataDir::open(self.path()).map_err(|error| self.unusable(&error))
     }
 
     /// Opens the directory if it exists.
@@ -34,7 +36,7 @@ impl DataDirArg {
     /// # Errors
     /// When the path is unreadable or is not a directory.
     pub fn existing(&self) -> anyhow::Result<Option<DataDir>> {
-        DataDir::existing(self.path()).with_context(|| self.unusable())
+        DataDir::existing(self.path()).map_err(|error| self.unusable(&error))
     }
 
     /// Opens the directory if it exists. A directory given with `--data-dir` must exist.
@@ -58,7 +60,8 @@ impl DataDirArg {
         })
     }
 
-    fn unusable(&self) -> String {
-        format!("cannot use {}; choose another directory with --data-dir", self.path().display())
+    fn unusable(&self, error: &io::Error) -> anyhow::Error {
+        let (path, cause) = (self.path(), cause_of(error));
+        anyhow!("cannot use {}: {cause}; choose another directory with --data-dir", path.display())
     }
 }
