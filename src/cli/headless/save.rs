@@ -1,10 +1,10 @@
 //! Files that commands write.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use tempfile::NamedTempFile;
 
@@ -43,6 +43,9 @@ impl Destination {
             Some(path) if path.as_os_str() != "-" => {
                 write(path, bytes, self.existing)?;
                 note!("{content} written to {}", path.display());
+            }
+            None if stdout().is_terminal() && std::str::from_utf8(bytes).is_err() => {
+                bail!("{content} would be written to the terminal, but are not text; name a file with -o FILE")
             }
             _ => out.outside(bytes)?,
         }

@@ -44,6 +44,9 @@ enum TriageCommand {
     },
 }
 
+/// Reported lines of a file without a valid line.
+const FIRST_LINES: usize = 3;
+
 /// Runs the command.
 ///
 /// # Errors
@@ -72,8 +75,13 @@ async fn export(args: &ServiceArgs, to: &Destination) -> anyhow::Result<()> {
 
 async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result<()> {
     let read = parse(&read_input(file)?);
-    for bad in &read.bad {
+    // A file of another kind has no valid line: its first lines say so.
+    let shown = if read.events.is_empty() { FIRST_LINES } else { usize::MAX };
+    for bad in read.bad.iter().take(shown) {
         note!("{}:{}: {}", file.display(), bad.line, bad.reason);
+    }
+    if read.bad.len() > shown {
+        note!("and {}", plural(read.bad.len() - shown, "more invalid line"));
     }
     if strict && !read.bad.is_empty() {
         let message = format!("{} invalid: nothing was imported", plural(read.bad.len(), "line"));

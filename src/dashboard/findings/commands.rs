@@ -164,14 +164,20 @@ fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     };
     let (now, changed) = (matching.len(), matching.iter().filter(is_changed).count());
     let words = decision.verdict.phrase();
+    let reason = decision.reason.map(|reason| format!("Reason: {}.", reason.phrase()));
+    let until = decision.until.map(|day| format!("Until {day}."));
+    let details = [reason, until].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let change = model.rule(0, query.as_str().into(), decision);
     let question = format!("Add the rule \"{words}\" for {query}?");
     let then = Then::Record(vec![change]);
     let matches = if now == 1 { "matches" } else { "match" };
     let changes = if changed == 1 { "changes" } else { "change" };
-    let prompt = Prompt::new(question, then)
-        .with_line(format!("{} {matches} now, {changed} {changes}.", plural(now, "finding")))
-        .with_line("Manual decisions take precedence over rules. Undo removes the rule.");
+    let mut prompt = Prompt::new(question, then)
+        .with_line(format!("{} {matches} now, {changed} {changes}.", plural(now, "finding")));
+    if !details.is_empty() {
+        prompt = prompt.with_line(details);
+    }
+    let prompt = prompt.with_line("Manual decisions take precedence over rules. Undo removes the rule.");
     model.open_prompt(prompt);
     Ok(())
 }

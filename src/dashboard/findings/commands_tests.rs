@@ -67,6 +67,7 @@ fn rule_command_shows_matches_and_records_after_enter() {
     }
     app.keys(": 'rule not_applicable reason=by_design on name:git' enter");
     assert_eq!(app.prompt().question, "Add the rule \"not applicable\" for name:git?");
+    assert_eq!(app.prompt().lines[1], "Reason: by design.");
     app.at += Duration::from_secs(1);
     let changes = recorded(&app.keys("y"));
     assert!(matches!(&changes[..], [Change::Rule { query, .. }] if query.as_str() == "name:git"), "{changes:?}");
