@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::key_table;
 use crate::client::Problem;
 use crate::config::{Config, Environment, ScreenSettings};
-use crate::dashboard::base::{AUTO, LiveSettings, OwnTheme, theme_names};
+use crate::dashboard::base::{AUTO, LiveSettings, OwnTheme, Scheme, theme_names};
 use crate::dashboard::runtime::SettingsSource;
 
 /// Checks keys, commands and themes.
@@ -43,7 +43,9 @@ pub fn checked_themes(settings: &ScreenSettings) -> Result<CheckedThemes, Proble
     let Some((line, name)) = &settings.theme else {
         return Ok(CheckedThemes { name: AUTO.to_owned(), own, broken });
     };
-    if let Some(at) = broken.iter().position(|(broken, _)| broken == name) {
+    // The built-in themes keep their names, also beside a file with this name.
+    let is_builtin = name == AUTO || Scheme::named(name).is_some();
+    if let Some(at) = broken.iter().position(|(broken, _)| broken == name && !is_builtin) {
         return Err(broken.swap_remove(at).1);
     }
     let names = theme_names(&own);

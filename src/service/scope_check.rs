@@ -85,11 +85,6 @@ impl ScopeCheck {
         Self { settings, file, host_name: host_name(), cached: Mutex::new(None), clock: Timestamp::now }
     }
 
-    /// Appended to commands of this service, such as ` --data-dir /srv/scandeck`; empty for the default directory.
-    pub fn command_suffix(&self) -> &str {
-        &self.settings.command_suffix
-    }
-
     /// Checks a target by its name, before name resolution.
     ///
     /// # Errors

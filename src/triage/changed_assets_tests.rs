@@ -57,6 +57,10 @@ enum Step {
     Note {
         row: u8,
     },
+    Severity {
+        row: u8,
+        risk: u8,
+    },
     Undo {
         batch: u8,
     },
@@ -93,6 +97,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (any::<u8>(), 0..4u8).prop_map(|(row, verdict)| Step::Decide { row, verdict }),
         1 => (any::<u8>(), any::<u8>()).prop_map(|(row, other)| Step::Inherit { row, other }),
         1 => any::<u8>().prop_map(|row| Step::Note { row }),
+        2 => (any::<u8>(), 0..6u8).prop_map(|(row, risk)| Step::Severity { row, risk }),
         2 => any::<u8>().prop_map(|batch| Step::Undo { batch }),
         1 => (0..3u8).prop_map(|field| Step::Rule { field }),
         1 => (0..2u8).prop_map(|target| Step::Manual { target }),
@@ -219,6 +224,11 @@ impl History {
             Step::Note { row } => {
                 let Some(identity) = self.identity(row) else { return };
                 self.does(Subject::Finding(identity), Change::Note("seen".into()));
+            }
+            Step::Severity { row, risk } => {
+                let Some(identity) = self.identity(row) else { return };
+                let risk = (risk < 5).then(|| Risk::from(i64::from(risk)));
+                self.does(Subject::Finding(identity), Change::Severity(risk));
             }
             Step::Undo { batch } => {
                 if let Some(at) = at(batch, self.batches.len()) {

@@ -9,7 +9,9 @@ async fn state_directory_opened_keeps_every_decision() {
     let home = Home::with_fixture();
     let service = home.serve().await;
     let findings = home.json(&["findings", "list"]).await;
-    // Not in the order of the earlier version, which ignored severity overrides.
+    let risk = |finding: &Value| finding["severity"].as_i64().or(finding["risk_level"].as_i64()).unwrap();
+    assert!(findings.as_array().unwrap().is_sorted_by_key(|finding| -risk(finding)), "the highest risk is first");
+    // The earlier version ignored severity overrides in its order.
     assert_eq!(differences(&by_fingerprint(expected("findings")), &by_fingerprint(findings), &[]), [""; 0]);
     assert_eq!(home.output(&["triage", "export"]).await, text("expected/events.jsonl"));
     service.stop().await;

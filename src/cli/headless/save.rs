@@ -82,6 +82,8 @@ pub fn write(path: &Path, bytes: &[u8], existing: ExistingFile) -> anyhow::Resul
 pub enum OutputFile {
     /// The complete content, to be renamed to the path.
     Replacing(NamedTempFile, PathBuf),
+    /// The same for a path that did not exist: a file that appears there meanwhile is kept.
+    New(NamedTempFile, PathBuf),
     /// A pipe or a device.
     Direct(File, PathBuf),
 }
@@ -106,10 +108,12 @@ impl OutputFile {
             return Ok(Self::Direct(file, path.to_owned()));
         }
         if existing.is_some() && !force {
-            let message = format!("{} already exists", path.display());
-            return Err(CliError::new(message, "choose another name, or replace the file with --force").into());
+            return Err(already_exists(path));
         }
         let mut part = part_of(&link_target(path))?;
+        if existing.is_none() && !force {
+            return Ok(Self::New(part, link_target(path)));
+        }
         if let Some(found) = existing {
             // Renaming needs no permission of the file itself, and root may write read-only files.
             if found.permissions().readonly() {
@@ -125,7 +129,7 @@ impl OutputFile {
     /// The file to write to.
     pub fn file(&self) -> &File {
         match self {
-            Self::Replacing(part, _) => part.as_file(),
+            Self::Replacing(part, _) | Self::New(part, _) => part.as_file(),
             Self::Direct(file, _) => file,
         }
     }
@@ -139,6 +143,13 @@ impl OutputFile {
             Self::Replacing(part, path) => {
                 part.as_file().sync_all().with_context(|| not_written(&path))?;
                 part.persist(&path).map(drop).with_context(|| not_written(&path))
+            }
+            Self::New(part, path) => {
+                part.as_file().sync_all().with_context(|| not_written(&path))?;
+                match part.persist_noclobber(&path) {
+                    Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Err(already_exists(&path)),
+                    kept => kept.map(drop).with_context(|| not_written(&path)),
+                }
             }
             Self::Direct(file, path) => match file.sync_all() {
                 // Pipes and terminals have no disk.
@@ -205,6 +216,11 @@ pub fn numbered_file(name: &str, bytes: &[u8]) -> anyhow::Result<String> {
     anyhow::bail!("all numbered names of {name} exist already")
 }
 
+fn already_exists(path: &Path) -> anyhow::Error {
+    let message = format!("{} already exists", path.display());
+    CliError::new(message, "choose another name, or replace the file with --force").into()
+}
+
 /// A temporary file in the same directory, to be renamed when it is complete.
 ///
 /// # Errors
@@ -216,7 +232,10 @@ fn part_of(path: &Path) -> anyhow::Result<NamedTempFile> {
         let message = format!("{}: directory {} not found", not_written(path), directory.display());
         return Err(CliError::new(message, "create the directory, or choose another file").into());
     }
-    NamedTempFile::new_in(directory).map_err(|error| unusable(path, &error.kind().into()).into())
+    NamedTempFile::new_in(directory).map_err(|error| {
+        let cause = error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error);
+        unusable(path, &cause).into()
+    })
 }
 
 #[cfg(test)]

@@ -34,7 +34,9 @@ impl Default for LiveSettings {
 impl LiveSettings {
     /// Why the theme with this name is not usable, if its file is invalid.
     pub fn broken_theme(&self, name: &str) -> Option<&Problem> {
-        self.broken_themes.iter().find(|(broken, _)| broken == name).map(|(_, problem)| problem)
+        // The built-in themes keep their names, also beside a file with this name.
+        let is_builtin = name == AUTO || Scheme::named(name).is_some();
+        self.broken_themes.iter().find(|(broken, _)| broken == name && !is_builtin).map(|(_, problem)| problem)
     }
 }
 

@@ -96,7 +96,7 @@ fn retest_rows(retest: &Retest, issues: &Table<Issue>, scans: &Table<Scan>, read
     let row = |(finding, now): (&RetestFinding, RetestStatus)| BoardRow {
         id: finding.id(),
         name: finding.name.clone(),
-        risk: finding.risk,
+        risk: issues.get(finding.id()).map_or(finding.risk, |issue| issue.risk()),
         target: finding.target,
         target_name: finding.target_name.clone(),
         before: finding.before.clone(),

@@ -227,6 +227,29 @@ fn many_findings_are_ordered_off_the_ui_thread() {
 }
 
 #[test]
+fn order_without_the_latest_decision_is_shown_and_built_again() {
+    let mut app = app_of_many();
+    app.model.set_order(Pane::Findings, "verdict").unwrap();
+    let request = requested(app.send(Msg::Wake)).unwrap();
+    build(&mut app, request);
+    let request = requested(receive(&mut app, many(4))).unwrap();
+    app.keys("g g f");
+    let of_waiting = requested(build(&mut app, request)).unwrap();
+    assert_eq!(app.model.lists.findings.rows.len(), 1_200, "a decision was made meanwhile");
+    let again = requested(build(&mut app, of_waiting)).unwrap();
+    assert_eq!((app.model.lists.findings.rows.len(), again.order.len()), (1_196, 1));
+    assert_eq!(requested(build(&mut app, again)), None);
+    assert!(!app.model.lists.findings.is_behind);
+}
+
+#[test]
+fn long_texts_are_not_read_for_completions() {
+    let mut app = app(&["red", "blue"]);
+    app.holds_work = true;
+    assert_eq!(requested(app.keys("/ ctrl-u 'evidence:'")), None);
+}
+
+#[test]
 fn query_of_a_command_waits_for_columns() {
     let mut app = app_of_many();
     let effects = app.keys(": 'mark port:3' enter");
@@ -287,6 +310,10 @@ fn board_keeps_its_rows_while_columns_are_built() {
     app.model.set_query(Pane::Board, "target:t2.acme.test").unwrap();
     let request = requested(app.send(Msg::Wake)).unwrap();
     assert_eq!(found(&app), 172, "the rows of the last filter remain");
+    app.model.navigation.focus.pane = Pane::Board;
+    app.keys("* c");
+    assert!(app.notices().contains("still being filtered"), "{}", app.notices());
+    assert!(app.model.lists.board.marks.is_empty() && app.model.overlay.modals.is_empty());
     build(&mut app, request);
     assert_eq!(found(&app), 240);
 }
@@ -357,7 +384,7 @@ fn actions_on_all_rows_wait_for_the_search() {
     let mut app = app(&["red", "blue", "red"]);
     app.holds_work = true;
     let mut next = chunk(filter(&mut app, "evidence:red"));
-    for keys in ["B", ": 'export csv' enter", ": 'mark evidence:blue' enter"] {
+    for keys in ["B", "R", "4 R", "3 : 'report' enter", ": 'export csv' enter", ": 'mark evidence:blue' enter"] {
         app.model.overlay.notices = Default::default();
         app.keys(keys);
         assert!(

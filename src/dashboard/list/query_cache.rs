@@ -42,6 +42,11 @@ impl QueryCache {
     /// Drops the results and the order that need one of these fields.
     pub(crate) fn forget_fields(&mut self, fields: &[Field]) {
         self.evaluator.forget_fields(|field| fields.contains(&field));
+        self.forget_order(fields);
+    }
+
+    /// Drops the order that needs one of these fields.
+    pub(crate) fn forget_order(&mut self, fields: &[Field]) {
         self.order.take_if(|(keys, _)| keys.iter().any(|key| fields.contains(&key.field)));
     }
 

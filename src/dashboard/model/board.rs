@@ -66,12 +66,11 @@ impl Model {
     pub(crate) fn show_board(&mut self) {
         let Some(table) = self.data.board.value().cloned() else { return };
         let filter = self.lists.board.filter.clone();
-        if !filter.is_empty() {
-            let query = query_of(&filter, QueryKind::Findings);
-            // While the columns of many findings are built, the findings that were found before remain.
-            if self.has_columns_of(&query) {
-                self.findings.board_found = self.findings_found(&query);
-            }
+        let query = query_of(&filter, QueryKind::Findings);
+        // While the columns of many findings are built, the findings that were found before remain.
+        self.lists.board.is_behind = !filter.is_empty() && !self.has_columns_of(&query);
+        if !filter.is_empty() && !self.lists.board.is_behind {
+            self.findings.board_found = self.findings_found(&query);
         }
         let found = (!filter.is_empty()).then_some(&self.findings.board_found);
         let list = &mut self.lists.board;

@@ -34,6 +34,8 @@ pub struct ColumnsState {
     pub(crate) asked: Option<Query>,
     /// Groups that a review needs, beside those of the list.
     pub(crate) asked_groups: Option<FindingGroupBy>,
+    /// The order of the rows lacks the latest decisions.
+    is_order_outdated: bool,
     /// The field whose values are offered while a query is typed.
     pub(crate) completed: Option<Field>,
 }
@@ -106,10 +108,7 @@ impl Model {
     /// Completions at a byte of a query on a list. Values of many findings are offered when their column was built.
     pub(crate) fn completions(&mut self, pane: Pane, text: &str, cursor: usize) -> Vec<Completion> {
         if pane.query_pane() == Pane::Findings {
-            self.findings.columns.completed = field_at(text, cursor, QueryKind::Findings).map(|field| match field {
-                Field::Is => Field::Decision,
-                field => field,
-            });
+            self.findings.columns.completed = field_at(text, cursor, QueryKind::Findings).and_then(offered_column);
         }
         self.query_list(pane, |evaluator, source| complete(text, cursor, evaluator, source)).unwrap_or_default()
     }
@@ -130,9 +129,21 @@ impl Model {
 
     /// Requests what the queries of the findings lack: columns, and the next chunk of texts.
     pub(crate) fn prepare_queries(&mut self, effects: &mut Vec<Effect>) {
+        if !matches!(self.overlay.modals.last(), Some(Modal::Line(_) | Modal::Command(_))) {
+            self.findings.columns.completed = None;
+        }
+        self.drop_outdated_order();
         let queries = self.finding_queries();
         self.request_columns(&queries, effects);
         self.search_texts(&queries, effects);
+    }
+
+    /// After its rows were shown.
+    fn drop_outdated_order(&mut self) {
+        if std::mem::take(&mut self.findings.columns.is_order_outdated) {
+            let fields: Vec<Field> = self.lists.findings.order.iter().map(|key| key.field).collect();
+            self.lists.findings.cache.forget_order(&fields);
+        }
     }
 
     /// Requests the columns, the order and the groups that the findings lack.
@@ -158,8 +169,7 @@ impl Model {
     fn missing_of_list(&self, table: &Arc<Table<Issue>>, queries: &[Query]) -> Option<ColumnRequest> {
         let (list, groups) = (&self.lists.findings, &self.lists.finding_groups);
         let mut fields = self.needed_fields(queries);
-        let is_typing = matches!(self.overlay.modals.last(), Some(Modal::Line(_) | Modal::Command(_)));
-        fields.extend(self.findings.columns.completed.filter(|_| is_typing));
+        fields.extend(self.findings.columns.completed);
         let fields = self.missing_fields(table, fields);
         let are_many = table.len() >= Issue::MANY;
         let has_order = !are_many || list.order.is_empty() || list.cache.has_order(&list.order);
@@ -198,15 +208,15 @@ impl Model {
         }
         let built = std::mem::take(&mut waiting.built);
         waiting.correlated.columns.extend(built.columns);
-        // An order by decisions does not have those that were made since.
+        // An order by decisions lacks those that were made since: it is shown, and requested again.
         let has_decided = !self.findings.triage.touched.is_empty();
         let is_outdated = has_decided && built.request.order.iter().any(|key| key.field.is_of_decision());
         self.install_correlated(waiting.generation, waiting.correlated);
         if !is_current {
             return;
         }
-        let order = built.order.filter(|_| !is_outdated);
-        if let (Some(order), Some(table)) = (order, self.data.findings.value().cloned()) {
+        self.findings.columns.is_order_outdated = is_outdated && built.order.is_some();
+        if let (Some(order), Some(table)) = (built.order, self.data.findings.value().cloned()) {
             self.with_cache(&table, |_, _, cache| cache.take_order(built.request.order, order));
         }
         if let Some(groups) = built.groups {
@@ -259,6 +269,15 @@ impl Model {
         let is_current = |field| request.input.is_current(field, &now);
         built.columns.retain(|(field, _)| is_current(*field) || waits && field.is_of_decision());
         built.order = built.order.take().filter(|_| request.order.iter().all(|key| is_current(key.field)));
+    }
+}
+
+/// The column whose values are offered for a field. Long texts and numbers are not offered.
+fn offered_column(field: Field) -> Option<Field> {
+    match field.spec().values {
+        ValueKind::Flags => Some(Field::Decision),
+        ValueKind::Choice(_) | ValueKind::Word | ValueKind::Prose | ValueKind::Risk if !is_long(field) => Some(field),
+        _ => None,
     }
 }
 

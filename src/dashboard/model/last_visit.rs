@@ -91,7 +91,7 @@ impl Model {
         let second = |stamp: Stamp| stamp.as_second() as f64;
         let is_in = |time: f64| periods.iter().any(|&(first, last)| (second(first)..=second(last)).contains(&time));
         for (row, issue) in table.items().iter().enumerate() {
-            if cells.row(row).any(|number| is_in(times[number])) {
+            if issue.manual.is_none() && cells.row(row).any(|number| is_in(times[number])) {
                 risks[4 - issue.risk().level() as usize] += 1;
             }
         }
@@ -150,8 +150,11 @@ fn query(periods: &[(Stamp, Stamp)]) -> String {
         true => format!("first={}", second(first)),
         false => format!("first>={} first<={}", second(first), second(last)),
     };
-    match periods {
+    let periods = match periods {
         [one] => period(one),
-        several => several.iter().map(|one| format!("({})", period(one))).collect::<Vec<_>>().join(" or "),
-    }
+        several => {
+            format!("({})", several.iter().map(|one| format!("({})", period(one))).collect::<Vec<_>>().join(" or "))
+        }
+    };
+    format!("{periods} -is:own")
 }

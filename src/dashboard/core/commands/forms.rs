@@ -49,6 +49,9 @@ pub(crate) static COMMANDS: &[Command] = &[
 
 fn report(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     let [format, maker] = [FORMATS, MAKERS].map(|words| args.choice_of(words));
+    if let Some(why) = model.findings_wait_notice().filter(|_| args.query().is_none()) {
+        return Err(why.to_owned());
+    }
     let mut sets = objects::report_sets(model);
     if let Some(query) = args.query() {
         let (ids, words) = out::chosen(model, Some(query))?;

@@ -105,8 +105,14 @@ fn parse(model: &mut Model) {
 
 /// Offers again, after more values are known, unless an offer is selected.
 pub(crate) fn renew_offers(model: &mut Model) {
-    if line(model).is_some_and(|line| line.offers.at.is_none()) {
-        parse(model);
+    let Some(text) =
+        line(model).filter(|line| line.offers.at.is_none()).map(|line| line.input.row_before_cursor().to_owned())
+    else {
+        return;
+    };
+    let offers = Offers::new(offers::offers(model, &text));
+    if let Some(line) = line(model) {
+        line.offers = offers;
     }
 }
 

@@ -200,11 +200,13 @@ fn see_captures(model: &mut Model) {
         return;
     }
     // Captures that another program read can be here before the new number of requests.
-    model.captures.payloads.unseen = 0;
+    let only = model.navigation.scope.logger;
+    if only.is_none() {
+        model.captures.payloads.unseen = 0;
+    }
     if model.captures.new_captures == 0 {
         return;
     }
-    let only = model.navigation.scope.logger;
     let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
     let shown = loggers.iter().filter(|logger| only.is_none_or(|only| only == logger.id));
     model.captures.seen_requests.extend(shown.map(|logger| (logger.id, logger.num_requests)));

@@ -153,7 +153,8 @@ fn scan_again(model: &mut Model) {
 
 /// Opens the form of a report on marked, selected or shown rows.
 fn report(model: &mut Model) {
-    if let Some(why) = model.header_wait_notice() {
+    // Its sets have all shown findings, whatever the focus is.
+    if let Some(why) = model.findings_wait_notice() {
         return model.notify(Tone::Plain, why);
     }
     let sets = report_sets(model);

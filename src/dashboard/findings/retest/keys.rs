@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 
 /// Gives a verdict to the chosen rows. Several rows become fixed together only if the retest did not see them.
 pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effect>) {
-    if let Some(why) = too_early(model, Pane::Board) {
+    if let Some(why) = too_early(model, Pane::Board).or_else(|| model.wait_notice().map(str::to_owned)) {
         return model.notify(Tone::Plain, why);
     }
     let [mut ids, mut hidden] = model.chosen(Pane::Board).issues();

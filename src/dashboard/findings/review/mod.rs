@@ -288,7 +288,7 @@ fn step(model: &mut Model, by: isize, effects: &mut Vec<Effect>) {
             let card = review.progress.before_summary.min(end.saturating_sub(1));
             show(model, card, effects);
         }
-        to if to == at => model.notify(Tone::Plain, "first card"),
+        to if to == at && by < 0 => model.notify(Tone::Plain, "first card"),
         to => show(model, to, effects),
     }
 }

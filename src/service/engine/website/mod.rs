@@ -363,7 +363,7 @@ async fn scan_site(
         let next = tokio::select! {
             next = checks.next() => next,
             _ = interval.tick() => {
-                report_requests(run, progress.take()).await;
+                report_steps(run, progress.take()).await;
                 continue;
             }
         };
@@ -383,7 +383,7 @@ async fn scan_site(
         let test = TestDone::new(check.uid, check.description, metadata, findings);
         run.tested(TestDone { weight: progress.end(position), ..test }).await;
     }
-    report_requests(run, progress.take()).await;
+    report_steps(run, progress.take()).await;
     let findings = coverage.findings(crawled.port(), crawled.start.url.scheme());
     count += findings.len();
     let metadata = json!({"findings": findings.len()});
@@ -405,7 +405,7 @@ async fn scan_site(
 }
 
 /// Reports the steps of checks that have not ended.
-async fn report_requests(run: &ScanRun<'_>, weight: u32) {
+async fn report_steps(run: &ScanRun<'_>, weight: u32) {
     if weight > 0 {
         let test = TestDone::new("web.requests", "Requests of the checks", json!({}), Vec::new());
         run.tested(TestDone { weight, ..test }).await;
