@@ -15,9 +15,9 @@ use crate::dashboard::runtime::SettingsSource;
 /// When one is invalid, with file and line.
 pub fn checked(settings: ScreenSettings) -> Result<LiveSettings, Problem> {
     let keymap = key_table::effective(&settings.keys)?;
-    let CheckedThemes { name: theme, own: themes, broken: broken_themes } = checked_themes(&settings)?;
+    let CheckedThemes { name: theme, own: themes, invalid: invalid_themes } = checked_themes(&settings)?;
     let ScreenSettings { signal_command: notify_command, mouse, fixed, .. } = settings;
-    Ok(LiveSettings { notify_command, keymap, mouse, theme, themes, broken_themes, fixed })
+    Ok(LiveSettings { notify_command, keymap, mouse, theme, themes, invalid_themes, fixed })
 }
 
 /// The configured theme and the theme files.
@@ -25,7 +25,7 @@ pub struct CheckedThemes {
     pub name: String,
     pub own: Vec<OwnTheme>,
     /// The invalid files by name, with the reason.
-    pub broken: Vec<(String, Problem)>,
+    pub invalid: Vec<(String, Problem)>,
 }
 
 /// Checks the theme files. An invalid file that is not in use is no error.
@@ -33,27 +33,27 @@ pub struct CheckedThemes {
 /// # Errors
 /// When the file of the configured theme is invalid, or this theme does not exist: with file and line.
 pub fn checked_themes(settings: &ScreenSettings) -> Result<CheckedThemes, Problem> {
-    let (mut own, mut broken) = (Vec::new(), Vec::new());
+    let (mut own, mut invalid) = (Vec::new(), Vec::new());
     for file in &settings.themes {
         match OwnTheme::parse(file) {
             Ok(theme) => own.push(theme),
-            Err(problem) => broken.push((file.name.clone(), problem)),
+            Err(problem) => invalid.push((file.name.clone(), problem)),
         }
     }
     let Some((line, name)) = &settings.theme else {
-        return Ok(CheckedThemes { name: AUTO.to_owned(), own, broken });
+        return Ok(CheckedThemes { name: AUTO.to_owned(), own, invalid });
     };
     // The built-in themes keep their names, also beside a file with this name.
     let is_builtin = name == AUTO || Scheme::named(name).is_some();
-    if let Some(at) = broken.iter().position(|(broken, _)| broken == name && !is_builtin) {
-        return Err(broken.swap_remove(at).1);
+    if let Some(at) = invalid.iter().position(|(invalid, _)| invalid == name && !is_builtin) {
+        return Err(invalid.swap_remove(at).1);
     }
     let names = theme_names(&own);
     if !names.contains(&name.as_str()) {
         let problem = Problem::local(format!("{}:{line}: theme `{name}` not found", settings.keys.file));
         return Err(problem.with_hint(format!("use one of {}", names.join(", "))));
     }
-    Ok(CheckedThemes { name: name.clone(), own, broken })
+    Ok(CheckedThemes { name: name.clone(), own, invalid })
 }
 
 /// The file of the settings, and how they are read again.
@@ -70,7 +70,7 @@ mod tests {
     use crate::config::ThemeFile;
 
     #[test]
-    fn only_the_broken_theme_in_use_is_an_error() {
+    fn only_the_invalid_theme_in_use_is_an_error() {
         let file = |name: &str, text: &str| ThemeFile {
             name: name.to_owned(),
             path: format!("themes/{name}.toml"),
@@ -85,10 +85,10 @@ mod tests {
         };
         for theme in [None, Some("dark"), Some("dusk")] {
             let checked = checked_themes(&settings(theme)).unwrap();
-            assert_eq!((checked.own.len(), checked.broken[0].0.as_str()), (1, "dawn"));
-            assert!(checked.broken[0].1.message.starts_with("themes/dawn.toml:1: invalid colour"));
+            assert_eq!((checked.own.len(), checked.invalid[0].0.as_str()), (1, "dawn"));
+            assert!(checked.invalid[0].1.message.starts_with("themes/dawn.toml:1: invalid colour"));
         }
-        let Err(problem) = checked_themes(&settings(Some("dawn"))) else { panic!("the theme in use is broken") };
+        let Err(problem) = checked_themes(&settings(Some("dawn"))) else { panic!("the theme in use is invalid") };
         assert!(problem.message.starts_with("themes/dawn.toml:1: invalid colour"), "{problem}");
     }
 }

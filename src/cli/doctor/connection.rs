@@ -66,7 +66,7 @@ fn keys(config: &Config) -> Diagnosis {
 
 fn theme(settings: &ScreenSettings, background: Option<Scheme>) -> Diagnosis {
     let check = |value: String| Diagnosis::ok(CONFIGURATION, "theme", value);
-    let CheckedThemes { name, own, broken } = match checked_themes(settings) {
+    let CheckedThemes { name, own, invalid } = match checked_themes(settings) {
         Ok(checked) => checked,
         Err(problem) => return failed(check(String::new()), &problem.into()),
     };
@@ -83,11 +83,11 @@ fn theme(settings: &ScreenSettings, background: Option<Scheme>) -> Diagnosis {
         values.push(format!("for a {of_theme} background, but the terminal reports a {of_terminal} one"));
         remedies.push(format!("set theme = \"auto\", or a theme for a {of_terminal} background"));
     }
-    for (_, problem) in &broken {
+    for (_, problem) in &invalid {
         values.push(format!("not usable: {problem}"));
         remedies.extend(problem.hint.clone());
     }
-    let all = format!("{name}; {}", plural(own.len() + broken.len(), "theme file"));
+    let all = format!("{name}; {}", plural(own.len() + invalid.len(), "theme file"));
     let value = [&[all], values.as_slice()].concat().join("; ");
     if remedies.is_empty() { check(value) } else { check(value).warning(remedies.join("; ")) }
 }

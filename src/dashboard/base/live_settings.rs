@@ -18,7 +18,7 @@ pub struct LiveSettings {
     /// The themes of the user, by name.
     pub themes: Vec<OwnTheme>,
     /// The invalid theme files by name, with the reason.
-    pub broken_themes: Vec<(String, Problem)>,
+    pub invalid_themes: Vec<(String, Problem)>,
     /// The settings that only a new start uses, with their values.
     pub fixed: Vec<(&'static str, String)>,
 }
@@ -26,17 +26,17 @@ pub struct LiveSettings {
 impl Default for LiveSettings {
     fn default() -> Self {
         let (notify_command, keymap, theme) = (Vec::new(), Keymap::builtin(), AUTO.to_owned());
-        let (themes, broken_themes) = (Vec::new(), Vec::new());
-        Self { notify_command, keymap, mouse: false, theme, themes, broken_themes, fixed: Vec::new() }
+        let (themes, invalid_themes) = (Vec::new(), Vec::new());
+        Self { notify_command, keymap, mouse: false, theme, themes, invalid_themes, fixed: Vec::new() }
     }
 }
 
 impl LiveSettings {
     /// Why the theme with this name is not usable, if its file is invalid.
-    pub fn broken_theme(&self, name: &str) -> Option<&Problem> {
+    pub fn invalid_theme(&self, name: &str) -> Option<&Problem> {
         // The built-in themes keep their names, also beside a file with this name.
         let is_builtin = name == AUTO || Scheme::named(name).is_some();
-        self.broken_themes.iter().find(|(broken, _)| broken == name && !is_builtin).map(|(_, problem)| problem)
+        self.invalid_themes.iter().find(|(invalid, _)| invalid == name && !is_builtin).map(|(_, problem)| problem)
     }
 }
 

@@ -296,7 +296,7 @@ fn read_one(
         ArgumentShape::Theme => {
             let names = model.theme_names();
             let known = names.iter().find(|name| name.eq_ignore_ascii_case(typed));
-            let unknown = || match model.settings.live.broken_theme(typed) {
+            let unknown = || match model.settings.live.invalid_theme(typed) {
                 Some(problem) => Fault::new(place, problem.to_string()),
                 None => with_names(Fault::new(place, format!("theme `{typed}` not found")), typed, &names),
             };

@@ -16,7 +16,7 @@ pub(crate) fn handle_settings_read(
     // The notice about the latest reload replaces the earlier notices.
     model.overlay.notices.remove_starting(&[UNCHANGED, RELOADED]);
     let new = match result {
-        Ok(new) => match new.broken_theme(&model.screen.theme) {
+        Ok(new) => match new.invalid_theme(&model.screen.theme) {
             Some(problem) => return model.notify_problem(UNCHANGED, problem),
             None => *new,
         },
@@ -107,23 +107,23 @@ mod tests {
     }
 
     #[test]
-    fn broken_theme_is_refused_by_name_and_keeps_the_settings_while_in_use() {
+    fn invalid_theme_is_refused_by_name_and_keeps_the_settings_while_in_use() {
         let mut app = TestDashboard::new();
         app.model.use_settings(settings());
         let problem = Problem::local("themes/dawn.toml:1: invalid colour");
-        let with_broken = |name: &str| LiveSettings {
+        let with_invalid = |name: &str| LiveSettings {
             themes: Vec::new(),
-            broken_themes: vec![(name.to_owned(), problem.clone())],
+            invalid_themes: vec![(name.to_owned(), problem.clone())],
             ..settings()
         };
-        reload(&mut app, with_broken("dawn"));
+        reload(&mut app, with_invalid("dawn"));
         app.keys(": 'theme dawn' enter");
         let screen = app.frame().join("\n");
         assert!(screen.contains("themes/dawn.toml:1: invalid colour"), "{screen}");
         reload(&mut app, settings());
         app.keys("esc : 'theme dusk' enter");
-        reload(&mut app, with_broken("dusk"));
-        assert!(app.model.settings.live.broken_themes.is_empty());
+        reload(&mut app, with_invalid("dusk"));
+        assert!(app.model.settings.live.invalid_themes.is_empty());
         let notice = app.model.overlay.notices.iter().last().unwrap();
         assert_eq!(notice.text, "settings unchanged: themes/dawn.toml:1: invalid colour");
     }
