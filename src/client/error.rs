@@ -202,7 +202,7 @@ impl Error {
                 "set --base-url and SCANDECK_API_KEY, choose a --profile, or run `scandeck serve`"
             }
             ErrorKind::Connect if self.message == SERVICE_STOPPED => {
-                "start it with r in the dashboard, or with `scandeck serve`"
+                "start the service: refresh in the dashboard, or run `scandeck serve`"
             }
             ErrorKind::Connect => "check the base URL, and that the service runs",
             ErrorKind::Timeout => "service or network is slow; try again, or check the base URL",
@@ -323,7 +323,7 @@ const TLS_PROBLEMS: [(&str, &str, &str); 7] = [
     (
         "CaUsedAsEndEntity",
         "the certificate of the server is a CA certificate",
-        "make one with basicConstraints=CA:FALSE for the service",
+        "create a server certificate with basicConstraints=CA:FALSE",
     ),
     ("certificate expired", "the certificate has expired", RENEW),
     ("not valid yet", "the certificate is not valid yet; check the clock", ""),
@@ -332,7 +332,7 @@ const TLS_PROBLEMS: [(&str, &str, &str); 7] = [
     (
         "invalid peer certificate",
         "the certificate of the server cannot be verified",
-        "trust its CA with SSL_CERT_FILE or in the system's trust store",
+        "check the certificate and its CA; SSL_CERT_FILE trusts a private CA",
     ),
 ];
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 
 use super::DemoEnvironment;
 use crate::client::{Download, FindingQuery, ScanQuery, TargetQuery};
@@ -13,6 +13,7 @@ use crate::contract::{
     CaptureId, Finding, GroupBy, NewReport, ReportFormat, ReportId, ReportSource, Scan, ScanId, TargetId, Tool,
 };
 use crate::dashboard::runtime::NewFile;
+use crate::service::errors::cause_of;
 use crate::text;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -26,7 +27,9 @@ const STEP: i64 = 20;
 /// # Errors
 /// When the service does not respond, a file cannot be written, or a report fails.
 pub async fn run(demo: &DemoEnvironment, out: &Path, to: &mut impl Write) -> Result<()> {
-    tokio::fs::create_dir_all(out).await.with_context(|| format!("cannot create {}", out.display()))?;
+    tokio::fs::create_dir_all(out).await.map_err(|error| {
+        anyhow!("cannot create {}: {}; choose another directory with --out", out.display(), cause_of(&error))
+    })?;
     introduce(demo, to)?;
     let names = target_names(demo).await?;
     let scans = watch(demo, &names, to).await?;

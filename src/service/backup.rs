@@ -10,9 +10,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 
 use super::data_dir::DataDir;
+use super::errors::cause_of;
 use super::store::Store;
 use crate::sqlite::{back_up, check, copy, is_database, make_private, merge_log, schema_version};
 
@@ -32,10 +33,11 @@ pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::R
         _ => Path::new("."),
     };
     ensure!(parent.exists(), "{} does not exist; create it", parent.display());
-    ensure!(parent.is_dir(), "{} is not a directory; choose another one for the backup", parent.display());
-    let unwritable = || format!("cannot write in {}", parent.display());
+    ensure!(parent.is_dir(), "{} is not a directory; choose another directory for the backup", parent.display());
+    let unwritable =
+        |error| anyhow!("cannot write in {}: {}; choose another directory", parent.display(), cause_of(&error));
     // Complete, or absent: the directory gets its name at the end.
-    let partial = tempfile::Builder::new().prefix(".scandeck-backup-").tempdir_in(parent).with_context(unwritable)?;
+    let partial = tempfile::Builder::new().prefix(".scandeck-backup-").tempdir_in(parent).map_err(unwritable)?;
     fs::set_permissions(partial.path(), Permissions::from_mode(0o700))?;
     let database = partial.path().join(DATABASE);
     make_private(&database)?;
@@ -48,7 +50,7 @@ pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::R
             copied.push(name);
         }
     }
-    fs::rename(partial.path(), to).with_context(unwritable)?;
+    fs::rename(partial.path(), to).map_err(unwritable)?;
     // It has another name now, and is not deleted.
     let _ = partial.keep();
     File::open(parent)?.sync_all()?;

@@ -23,6 +23,7 @@ use base64::Engine as _;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::errors::StartError;
 use crate::text::plural;
 
 const INFO_FILE: &str = "service.json";
@@ -243,17 +244,16 @@ fn create_secret(file: &Path) -> io::Result<String> {
 ///
 /// # Errors
 /// Those of [`secret`], and when the key is short enough to be guessed.
-pub(super) fn api_key(file: &Path) -> io::Result<String> {
-    let key = secret(file)?;
+pub(super) fn api_key(file: &Path) -> Result<String, StartError> {
+    let key = secret(file).map_err(|cause| StartError::Files { path: file.to_owned(), cause })?;
     match key.chars().count() {
         MIN_KEY.. => Ok(key),
-        length => {
-            let why = format!(
-                "the key has {} and can be guessed; write at least {MIN_KEY}, or delete the file to create a new key",
-                plural(length, "character")
-            );
-            Err(io::Error::new(io::ErrorKind::InvalidData, why))
-        }
+        length => Err(StartError::Settings(format!(
+            "cannot use {}: the key has {} and can be guessed; use at least {MIN_KEY} characters, \
+             or delete the file for a new key",
+            file.display(),
+            plural(length, "character")
+        ))),
     }
 }
 
@@ -338,7 +338,7 @@ mod tests {
         assert!(api_key(&file).unwrap().len() >= MIN_KEY);
         fs::write(&file, "x\n").unwrap();
         let refusal = api_key(&file).unwrap_err().to_string();
-        assert!(refusal.starts_with("the key has 1 character and can be guessed"), "{refusal}");
+        assert!(refusal.ends_with("use at least 16 characters, or delete the file for a new key"), "{refusal}");
         fs::write(&file, "0123456789abcdef\n").unwrap();
         assert_eq!(api_key(&file).unwrap(), "0123456789abcdef");
     }

@@ -88,7 +88,7 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
     response
 }
 
-/// Paths of this machine are not told to clients.
+/// Clients receive no paths of this machine.
 fn without_role(identity: &KeyIdentity, required: Role) -> Response {
     let KeyIdentity { name, role } = identity;
     ApiError::forbidden(format!("the API key `{name}` has the role `{role}`; this request requires `{required}`"))

@@ -140,7 +140,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let OpenedStore { store, mut notes } = Store::open(&dir.database()).await?;
     prepare(&store, &settings, parts.clock.now()).await?;
     let key_file = settings.api_key_file.clone().unwrap_or_else(|| dir.key_file());
-    let admin_key = api_key(&key_file).map_err(files(&key_file))?;
+    let admin_key = api_key(&key_file)?;
     let callback_key = secret(&dir.callback_key_file()).map_err(files(&dir.callback_key_file()))?;
     let secrets = scan_secrets(&settings, &dir)?;
     store.seal_jobs(&secrets).await.map_err(StartError::Store)?;

@@ -92,7 +92,7 @@ fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
     ensure!(!chain.is_empty(), "{} contains no certificate (PEM)", files.cert.display());
     if is_of_authority(&chain[0]) {
         tracing::warn!(
-            "{} is a CA certificate, which strict clients refuse for a server; make one with basicConstraints=CA:FALSE",
+            "{} is a CA certificate, which strict clients refuse; create a server certificate with basicConstraints=CA:FALSE",
             files.cert.display()
         );
     }

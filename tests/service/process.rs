@@ -221,12 +221,12 @@ fn changes_of_keys_and_backups_name_the_directory() {
     let (dir, backup, key_file) = (temp.path().join("data"), temp.path().join("backup"), temp.path().join("own.key"));
     std::fs::create_dir(&dir).unwrap();
     let (data, name) = (dir.canonicalize().unwrap().display().to_string(), "ci");
-    for (arguments, said) in [
-        (vec!["add", name, "--role", "scan"], format!("key `ci` added with the role scan in {data};")),
-        (vec!["revoke", name], format!("key `ci` revoked in {data}")),
+    for (arguments, message) in [
+        (vec!["add", name, "--role", "scan"], format!("key `ci` with the role scan added to {data};")),
+        (vec!["revoke", name], format!("key `ci` in {data} revoked")),
     ] {
         let ended = program("keys", &dir).args(arguments).output().unwrap();
-        assert!(ended.status.success() && printed(&ended).contains(&said), "{ended:?}");
+        assert!(ended.status.success() && printed(&ended).contains(&message), "{ended:?}");
     }
     let to = |name: &str| {
         let ended = program("backup", &dir).arg(temp.path().join(name)).output().unwrap();
@@ -234,7 +234,10 @@ fn changes_of_keys_and_backups_name_the_directory() {
         printed(&ended)
     };
     let without_key = to("first");
-    assert!(without_key.contains("not in the backup: the file of --api-key-file, if"), "{without_key}");
+    assert!(
+        without_key.contains("not in the backup: the file of --api-key-file or --secrets-key-file, if"),
+        "{without_key}"
+    );
     std::fs::write(&key_file, "0123456789abcdef").unwrap();
     let mut serve = program("serve", &dir);
     serve.args(FREE_PORTS).arg("--api-key-file").arg(&key_file).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -246,7 +249,7 @@ fn changes_of_keys_and_backups_name_the_directory() {
     serve.wait().unwrap();
     assert!(text.contains(&format!("{data} copied to {}: scandeck.db, callback.key", backup.display())), "{text}");
     let key_file = key_file.canonicalize().unwrap();
-    assert!(text.contains(&format!("not in the backup: {}, the API key", key_file.display())), "{text}");
+    assert!(text.contains(&format!("not in the backup: {} (--api-key-file); copy", key_file.display())), "{text}");
     assert!(!text.contains("--secrets-key-file"), "{text}");
     let refused = printed(&program("keys", &key_file).arg("list").output().unwrap());
     let remedy =

@@ -409,7 +409,7 @@ async fn subdomains_of_an_address_are_refused_before_the_scan() {
         (json!({"tool_id": 20, "target_id": target}), "127.0.0.1"),
         (json!({"tool_id": 20, "target_name": "http://127.0.0.2/"}), "127.0.0.2"),
     ] {
-        let refusal = format!("tool_id 20 (Subdomain Finder) needs a domain; {host} is an address");
+        let refusal = format!("tool_id 20 (Subdomain Finder) needs a domain; {host} is an IP address");
         service.post("/scans", body).await.assert_refused(400, &refusal);
     }
     assert_eq!(service.get("/scans").await.data(), &json!([]));

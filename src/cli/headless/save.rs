@@ -25,7 +25,7 @@ pub struct Destination {
     existing: ExistingFile,
 }
 
-/// What happens to a file that exists.
+/// Whether an existing file is replaced.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ExistingFile {
     /// Replace an existing file

@@ -47,23 +47,29 @@ pub async fn back_up(args: BackupArgs) -> anyhow::Result<ExitCode> {
     audit(&dir, "backup", &args.to.display().to_string());
     note!("{} copied to {}: {}", dir.path().display(), args.to.display(), copied.join(", "));
     if !args.without_keys {
-        for missing in elsewhere(&dir, &copied) {
-            note!("not in the backup: {missing}; back it up separately, and name it when you start a restored service");
+        let missing = elsewhere(&dir, &copied);
+        let (files, flags) = if missing.len() == 1 { ("this file", "flag") } else { ("these files", "flags") };
+        if !missing.is_empty() {
+            note!(
+                "not in the backup: {}; copy {files} too, and start the restored service with the same {flags}",
+                missing.join(", and ")
+            );
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The key files of the service that are not in its data directory.
+/// The key files of the service that are not in its data directory; of some, only the flag is known.
 fn elsewhere(dir: &DataDir, copied: &[&str]) -> Vec<String> {
-    let api_key = match dir.info().and_then(|info| info.api_key_file) {
-        Some(file) => Some(format!("{}, the API key (--api-key-file)", file.display())),
-        None if copied.contains(&"key") => None,
-        None => Some("the file of --api-key-file, if the service has one".to_owned()),
-    };
-    let secrets =
-        (!copied.contains(&"secrets.key")).then(|| "the file of --secrets-key-file, if the service has one".to_owned());
-    api_key.into_iter().chain(secrets).collect()
+    let api_key = dir.info().and_then(|info| info.api_key_file);
+    let flags: Vec<&str> = [("key", "--api-key-file"), ("secrets.key", "--secrets-key-file")]
+        .into_iter()
+        .filter(|&(name, _)| !copied.contains(&name) && (name != "key" || api_key.is_none()))
+        .map(|(_, flag)| flag)
+        .collect();
+    let api_key = api_key.map(|file| format!("{} (--api-key-file)", file.display()));
+    let others = format!("the file of {}, if the service uses this flag", flags.join(" or "));
+    api_key.into_iter().chain((!flags.is_empty()).then_some(others)).collect()
 }
 
 /// Restores a backup while no service runs.

@@ -49,7 +49,7 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
                 Some(key) => {
                     audit(&dir, "keys add", &format!("{name} ({role})"));
                     note!(
-                        "key `{name}` added with the role {role} in {}; only its hash is stored",
+                        "key `{name}` with the role {role} added to {}; only its hash is stored",
                         dir.path().display()
                     );
                     stdio::print(format!("{key}\n").as_bytes())?;
@@ -74,7 +74,7 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
                 bail!("key `{}` not found; `scandeck keys list` shows all keys", text::clean(&name));
             }
             audit(&dir, "keys revoke", &name);
-            note!("key `{name}` revoked in {}", dir.path().display());
+            note!("key `{name}` in {} revoked", dir.path().display());
         }
     }
     Ok(ExitCode::SUCCESS)

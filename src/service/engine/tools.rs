@@ -44,7 +44,7 @@ pub fn is_offered(tool: Tool) -> bool {
 /// Why the tool cannot scan this target.
 pub fn target_refusal(tool: Tool, address: &Address) -> Option<String> {
     let is_address = tool == Tool::SUBDOMAINS && address.ip().is_some();
-    is_address.then(|| format!("tool_id {} needs a domain; {} is an address", label(tool), address.host()))
+    is_address.then(|| format!("tool_id {} needs a domain; {} is an IP address", label(tool), address.host()))
 }
 
 fn label(tool: Tool) -> String {

@@ -87,7 +87,7 @@ impl Drop for GroupGuard {
     }
 }
 
-/// The command in the raw log, as a shell reads it.
+/// The command in the raw log, with shell quoting.
 pub fn shown_command(program: &Path, arguments: &[String]) -> String {
     let program = program.to_string_lossy();
     command_line([&*program].into_iter().chain(arguments.iter().map(String::as_str)))

@@ -46,8 +46,8 @@ use site::{CrawledSite, Site};
 
 /// Pages of a light scan.
 const LIGHT_PAGES: usize = 12;
-/// Steps of the crawl before checks that send requests: it sends few of the requests of such a scan. The checks have the
-/// other [`crawl::STEPS`].
+/// Steps of the crawl before checks that send requests: the crawl sends few of the requests of such a scan, so the checks
+/// get the remaining [`crawl::STEPS`].
 const SHORT_CRAWL: u32 = 2;
 /// Number of concurrent checks.
 const CONCURRENCY: usize = 6;
@@ -407,7 +407,7 @@ async fn scan_site(
 /// Reports the steps of checks that have not ended.
 async fn report_steps(run: &ScanRun<'_>, weight: u32) {
     if weight > 0 {
-        let test = TestDone::new("web.requests", "Requests of the checks", json!({}), Vec::new());
+        let test = TestDone::new("web.requests", "Requests of running checks", json!({}), Vec::new());
         run.tested(TestDone { weight, ..test }).await;
     }
 }

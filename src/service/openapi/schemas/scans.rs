@@ -52,7 +52,7 @@ fn scan() -> Schema {
             "target_id": id("Id of the target."),
             "workspace_id": id("Id of the workspace of the target."),
             "status_name": reference("ScanStatus"),
-            "status_message": text("The cause of the status; while the scan runs, its current step, if the tool reports one."),
+            "status_message": text("The cause of the status; empty while the scan waits. While the scan runs: the current step, if the tool reports one."),
             "vpn_scan": boolean("Whether a VPN profile was requested."),
             "progress": with(count("Percentage of finished tests; 100 for a finished scan only."), json!({"maximum": 100})),
             "result_summary": reference("ResultSummary"),
