@@ -11,7 +11,7 @@ use crate::contract::Risk;
 const MOST: usize = 8;
 /// Longer values are not offered.
 const LONGEST: usize = 80;
-/// Signs of which the first ends the name of a field.
+/// Operators; the first operator in a word ends the field name.
 const OPERATORS: [char; 5] = [':', '=', '<', '>', '!'];
 
 /// A completion.

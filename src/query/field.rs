@@ -181,7 +181,7 @@ fields! {
     Id "id" &[], Number, NUMBERED, "id at the service", "id:118";
     Name "name" &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces], "name", "name:\"private key\"";
     Risk "risk" &["risk_level", "severity", "sev"], Risk, &[Findings, Targets, Scans], "severity override, else the risk as scanned", "risk>=high";
-    ScannedRisk "scanned_risk" &[], Risk, &[Findings], "risk as scanned, also with a severity override", "scanned_risk:high risk:low";
+    ScannedRisk "scanned_risk" &[], Risk, &[Findings], "risk as scanned, without the severity override", "scanned_risk:high risk:low";
     Verdict "verdict" &[], Choice(verdicts), &[Findings], "verdict; the last one if the finding is reopened", "verdict:confirmed";
     Reason "reason" &[], Choice(reasons), &[Findings], "reason for the verdict", "reason:not_reproducible";
     By "by" &["who", "decided_by"], Word, &[Findings, Payloads], "who decided", "by:ann*";

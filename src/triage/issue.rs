@@ -52,7 +52,7 @@ pub struct Issue {
     pub finding: Arc<ListedFinding>,
     /// All occurrences, latest first; empty if there is only the latest.
     pub earlier: Box<[Occurrence]>,
-    /// Severity override of the decisions that the issue was made with.
+    /// Severity override when this issue was built.
     pub severity: Option<Risk>,
     /// Presence compared with the previous scan or the baseline.
     pub presence: Presence,

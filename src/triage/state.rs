@@ -53,7 +53,7 @@ pub enum Touched {
     Nothing,
     /// Findings of these keys.
     Keys(Vec<FindingKey>),
-    /// Any finding, because issues, rules or the baseline changed; first of all those of these keys.
+    /// Any finding, because issues, rules or the baseline changed; the findings with these keys are updated first.
     All(Vec<FindingKey>),
 }
 

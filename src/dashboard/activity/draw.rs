@@ -12,7 +12,7 @@ use crate::text;
 use ratatui::prelude::{Buffer, Line, Style};
 use std::time::Duration;
 
-/// The columns. Retries give way to paths, as long as there are none.
+/// The column of retries gives way to the path while no request was retried.
 fn columns(cx: &Cx<'_>) -> [TableColumn; 8] {
     let calls = || sampled_items::<ApiCall>(cx).map(|(_, call)| call);
     let path = widest(calls().map(|call| call.path.as_str()));

@@ -20,7 +20,7 @@ pub struct LastVisit {
     /// The service has reported the lists in this visit: later changes are changes of this visit.
     pub(crate) is_counted: bool,
     pub changes: VisitChanges,
-    /// The query of the new findings, until the line has shown them.
+    /// The query of the new findings, until the user has shown them with the key of the line.
     pub found: Option<String>,
 }
 

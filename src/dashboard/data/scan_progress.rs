@@ -122,9 +122,9 @@ impl ScanProgress {
         self.running.values().any(|watched| watched.moved + STALLED <= last_response)
     }
 
-    /// The ETA of a running scan at its current speed; none before two advances. The time before the first advance is not
-    /// counted: a scan starts slowly, or was running already. The ETA increases when the scan becomes slower, and while
-    /// its next advance is later than usual.
+    /// The ETA of a running scan at its current speed; none before the progress has increased twice. The time before the first
+    /// increase is not counted: a scan starts slowly, or was running already. The ETA increases when the scan becomes
+    /// slower, and while its next increase is later than usual.
     pub fn time_left(&self, now: Duration, scan: ScanId) -> Option<Duration> {
         let samples = &self.running.get(&scan)?.samples;
         let (&(from, low), &(to, high)) = (samples.get(1)?, samples.back()?);

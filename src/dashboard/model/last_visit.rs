@@ -129,8 +129,8 @@ impl Model {
     }
 }
 
-/// The starts of the scans that were running after a time, as periods without starts of other scans. Findings that they
-/// reported before are counted again rather than missed.
+/// Start times of scans that still ran after `then`, joined into periods in which no other scan started. Findings that
+/// they reported before `then` are counted again rather than missed.
 fn ended_since(then: Stamp, scans: &Table<Scan>) -> Vec<(Stamp, Stamp)> {
     let was_running = |scan: &Scan| {
         let ended = scan.end_time.or_else(|| scan.start_time.filter(|_| scan.has_ended()));

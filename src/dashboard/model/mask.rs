@@ -38,7 +38,7 @@ impl Model {
         self.screen.mask.is_on.then_some(&self.screen.mask.mask)
     }
 
-    /// The session with the name that the screen shows, for the line at the end.
+    /// The session with the name that the screen shows, for the line printed on exit.
     pub(crate) fn shown_session(&self) -> Session {
         let mut session = self.session.clone();
         if let Some(mask) = self.mask() {

@@ -1,7 +1,7 @@
 //! Questions before an action that cannot be undone.
 //!
 //! ```text
-//!   key ─► Prompt (question, consequences, calls) ─► y ─► the calls; n, enter, esc ─► closed
+//!   key ─► Prompt (question, consequences, calls) ─► y ─► the calls; n, q, enter, esc ─► closed
 //! ```
 //!
 //! A prompt holds everything that it will do: the calls, with their ids, as of the key that opened it. Data that

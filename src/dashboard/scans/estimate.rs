@@ -35,7 +35,7 @@ impl ScanEstimate {
         Some(Self { each, at_once: most_at_once(scans) })
     }
 
-    /// `Earlier ones took about 8m each, at most 4 ran at a time: about 2h 00m for all.`
+    /// `Earlier scans took about 8m 00s, up to 4 at a time: about 2h 00m for these 60.`
     pub fn words(self, scans: usize) -> String {
         let each = long_duration(self.each);
         match scans {
@@ -43,7 +43,10 @@ impl ScanEstimate {
             _ => {
                 let rounds = scans.div_ceil(self.at_once.max(1));
                 let all = long_duration(self.each.saturating_mul(i64::try_from(rounds).unwrap_or(i64::MAX)));
-                format!("Earlier ones took about {each}, at most {} ran at a time: about {all} for all.", self.at_once)
+                format!(
+                    "Earlier scans took about {each}, up to {} at a time: about {all} for these {scans}.",
+                    self.at_once
+                )
             }
         }
     }
@@ -100,7 +103,7 @@ mod tests {
         ];
         let light = ScanEstimate::of(&scans, 170, Some("light")).unwrap();
         assert_eq!(light, ScanEstimate { each: 120, at_once: 3 });
-        assert_eq!(light.words(60), "Earlier ones took about 2m 00s, at most 3 ran at a time: about 40m 00s for all.");
+        assert_eq!(light.words(60), "Earlier scans took about 2m 00s, up to 3 at a time: about 40m 00s for these 60.");
         assert_eq!(light.words(1), "Earlier scans like this took about 2m 00s.");
         assert_eq!(ScanEstimate::of(&scans, 170, Some("deep")).unwrap().each, 901);
         assert_eq!(ScanEstimate::of(&scans, 90, None), None);

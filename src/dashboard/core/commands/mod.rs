@@ -103,7 +103,7 @@ fn parse(model: &mut Model) {
     model.overlay.modals.push(Modal::Command(line));
 }
 
-/// Offers again, after more values are known, unless an offer is selected.
+/// Refreshes the completions when more values are loaded, unless one completion is selected.
 pub(crate) fn renew_offers(model: &mut Model) {
     let Some(text) =
         line(model).filter(|line| line.offers.at.is_none()).map(|line| line.input.row_before_cursor().to_owned())

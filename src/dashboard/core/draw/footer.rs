@@ -118,18 +118,18 @@ fn pane_hints(cx: &Cx<'_>, has_matches: bool) -> Vec<Hint> {
     all
 }
 
-/// The keys of a card; on the summary those that end it.
+/// The keys of a card; in the summary, those that end the review.
 fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
     let of_card = |action, does| hint(cx, Context::Review, Action::Review(action), does);
     let undo = |does| hint(cx, Context::Everywhere, Action::Decide(DecideAction::Undo), does);
     if review.card().is_none() {
         let end = of_card(ReviewAction::End, "end the review");
         let back = of_card(ReviewAction::Back, "back to the cards");
-        return match review.next_undecided(&cx.model.findings.triage.state) {
+        return match review.first_undecided(&cx.model.findings.triage.state) {
             None => vec![end, back, undo("undo all")],
             Some(_) => {
                 let pause = hint(cx, Context::Everywhere, Action::View(ViewAction::Back), "pause");
-                vec![of_card(ReviewAction::Skip, "next undecided card"), back, pause, end, undo("undo all")]
+                vec![of_card(ReviewAction::Skip, "first undecided card"), back, pause, end, undo("undo all")]
             }
         };
     }
@@ -201,7 +201,7 @@ fn verdicts(cx: &Cx<'_>, context: Context, further: &[VerdictAction]) -> Hint {
         .chain(further)
         .filter_map(|&action| cx.model.keyboard.keymap.key_of(context, Action::Verdict(action)));
     let does = match marked(cx) {
-        _ if context == Context::Rules => "verdict".to_owned(),
+        _ if context == Context::Rules => "set verdict".to_owned(),
         0 => "decide".to_owned(),
         marked => format!("decide {marked}"),
     };

@@ -26,8 +26,8 @@ fn prompt_keeps_ids_after_update() {
 }
 
 #[test]
-fn prompt_cancels_on_n_enter_and_esc_and_ignores_other_keys() {
-    for key in ["n", "enter", "esc"] {
+fn prompt_cancel_keys_close_it_and_other_keys_are_ignored() {
+    for key in ["n", "q", "enter", "esc"] {
         let mut app = TestDashboard::new();
         assert_eq!(app.calls(&format!("2 D {key}")), [], "{key}");
         assert!(app.model.overlay.modals.is_empty(), "{key}");

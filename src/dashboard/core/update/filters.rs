@@ -11,7 +11,7 @@ pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
     show(model, pane, text, help);
 }
 
-/// Applies a text. An invalid query keeps the rows of the last valid one, without the term that became invalid.
+/// Applies a text; while it is an invalid query, the last valid one, without the term that became invalid.
 fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
     let shown = model.cursor(pane).filter().0.clone();
     let was_invalid = help.error.is_some() || line(model).is_some_and(|line| line.help.error.is_some());
@@ -84,7 +84,7 @@ fn offers(model: &mut Model, pane: Pane, text: &str) -> Vec<Completion> {
     model.completions(pane, text, cursor)
 }
 
-/// Offers again, after more values are known, unless an offer is selected.
+/// Refreshes the completions when more values are loaded, unless one completion is selected.
 pub(crate) fn renew_offers(model: &mut Model) {
     let Some(line) = line(model).filter(|line| line.help.offers.at.is_none()) else { return };
     let LinePurpose::Filter(pane) = line.purpose else { return };

@@ -87,7 +87,7 @@ fn name_of_profile_is_masked_in_header_and_prompts() {
     dashboard.keys(": 'mask' enter 2 D");
     let screen = dashboard.frame().join("\n");
     assert!(screen.contains("service-1") && !screen.contains("customer-gmbh"), "{screen}");
-    assert_eq!(dashboard.model.shown_session().name, "service-1", "the line at the end");
+    assert_eq!(dashboard.model.shown_session().name, "service-1", "the line printed on exit");
 }
 
 #[test]

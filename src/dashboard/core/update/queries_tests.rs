@@ -43,7 +43,7 @@ fn invalid_term_is_excluded_while_it_is_typed() {
 }
 
 #[test]
-fn rows_stay_while_query_is_invalid() {
+fn rows_remain_while_query_is_invalid() {
     let mut app = TestDashboard::new();
     app.keys("/ ctrl-u 'risk>=low risc>=high'");
     assert_eq!(app.shown(Pane::Findings), [1, 2, 3, 4]);

@@ -3,7 +3,7 @@
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::findings::decide::undo;
-use crate::dashboard::input::{Action, Context, DecideAction, EditAction, ItemAction, KeyEvent, MoveAction};
+use crate::dashboard::input::{Action, Context, DecideAction, EditAction, ItemAction, KeyChord, KeyEvent, MoveAction};
 use crate::dashboard::model::{Modal, Model, RuleEdit, RulesBox};
 use crate::dashboard::text::TextInput;
 use crate::query::{Query, QueryKind};
@@ -24,11 +24,11 @@ pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Acti
     let Some(rules) = rules(model) else { return };
     match rules.edit.is_some() {
         true => handle_edit(model, event, action, effects),
-        false => handle_list(model, action, effects),
+        false => handle_list(model, KeyChord::from(event), action, effects),
     }
 }
 
-fn handle_list(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
+fn handle_list(model: &mut Model, key: KeyChord, action: Option<Action>, effects: &mut Vec<Effect>) {
     let rows = model.rules().len();
     let Some(shown) = rules(model) else { return };
     shown.list.walk(0, rows);
@@ -58,7 +58,7 @@ fn handle_list(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effe
         }
         // The list has no other actions.
         Some(_) => {}
-        None => model.notify(Tone::Plain, "this key does nothing here · the last line shows the keys"),
+        None => model.notify(Tone::Plain, format!("{key} does nothing here · the bottom line shows the keys")),
     }
 }
 

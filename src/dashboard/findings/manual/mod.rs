@@ -156,7 +156,7 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
         model.lists.captures.clear_marks();
     }
     let is_filtered = !model.lists.findings.filter.is_empty();
-    let hidden = if is_filtered { " · the filter of the findings may hide it" } else { "" };
+    let hidden = if is_filtered { " · the filter may hide this finding" } else { "" };
     model.notify(Tone::Good, format!("manual finding \"{name}\" saved{hidden}"));
 }
 

@@ -239,10 +239,10 @@ fn arm_card_guard(model: &mut Model) {
     refresh(model);
 }
 
-/// esc: pauses the review; on the summary ends it when every card is decided.
+/// esc: pauses the review; in the summary, ends it if every card is decided.
 pub(crate) fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
     let state = &model.findings.triage.state;
-    let is_done = |review: &Review| review.card().is_none() && review.next_undecided(state).is_none();
+    let is_done = |review: &Review| review.card().is_none() && review.first_undecided(state).is_none();
     match model.reviewing().is_some_and(is_done) {
         true => end(model, effects),
         false => {
@@ -269,7 +269,7 @@ fn skip(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(review) = &mut model.findings.review else { return };
     let at = review.progress.at;
     if at == review.len() {
-        return match review.next_undecided(&model.findings.triage.state) {
+        return match review.first_undecided(&model.findings.triage.state) {
             Some(card) => show(model, card, effects),
             None => model.notify(Tone::Plain, "every card is decided"),
         };

@@ -64,9 +64,9 @@ pub struct Card {
 pub struct ReviewProgress {
     /// Start time of the review.
     pub begun: i64,
-    /// The current card; the number of cards on the summary.
+    /// The current card; the number of cards in the summary.
     pub at: usize,
-    /// The card before the summary was opened.
+    /// The card that was shown before the summary.
     pub before_summary: usize,
     /// Decisions by card, the latest last.
     pub decided: BTreeMap<usize, Vec<Decided>>,
@@ -146,7 +146,7 @@ impl Review {
         self.len() == 0
     }
 
-    /// The current card; none on the summary.
+    /// The current card; none in the summary.
     pub fn card(&self) -> Option<&Card> {
         self.cards.cards.get(self.progress.at)
     }
@@ -172,8 +172,8 @@ impl Review {
         decided.iter().rev().find(|one| one.batch.is_none_or(|batch| !state.is_undone(batch))).copied()
     }
 
-    /// The first card without a decision.
-    pub fn next_undecided(&self, state: &TriageState) -> Option<usize> {
+    /// The first undecided card.
+    pub fn first_undecided(&self, state: &TriageState) -> Option<usize> {
         (0..self.len()).find(|&card| self.decided(card, state).is_none())
     }
 

@@ -32,7 +32,7 @@ fn reason(theme: Theme, typed: &Typed) -> Option<String> {
     shown_error(typed).map(|error| format!("{} {}", theme.glyphs.failed, text::clean(&error.to_string())))
 }
 
-/// The reason, if a line of so many columns has room for it beside the typed text. Otherwise the help shows it.
+/// The reason, if a line with this width has room for the reason beside the typed text. Otherwise the help shows it.
 pub(crate) fn error_beside(theme: Theme, typed: &Typed, columns: u16) -> Option<String> {
     reason(theme, typed).filter(|reason| text::width(reason) + LEAST_TYPED <= usize::from(columns))
 }

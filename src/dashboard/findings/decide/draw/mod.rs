@@ -25,7 +25,7 @@ const ROWS: u16 = 9;
 /// Columns of the verdicts, and of the options at the least.
 const VERDICTS: u16 = 19;
 const OPTIONS: u16 = 31;
-/// Columns of the scopes, which decide what is covered: at the least.
+/// Least width of the scopes, which show the findings that a decision covers.
 const SCOPES: u16 = 26;
 /// Columns of the name of an option.
 const NAME: usize = 12;
@@ -93,7 +93,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
     let accept = Action::Verdict(VerdictAction::AcceptRisk);
     let of_accept = cx.model.keyboard.keymap.key_of(Context::Decide, accept);
-    let until = of_accept.map_or_else(|| "90 days if accepted".to_owned(), |key| format!("{key}: 90 days"));
+    let until = of_accept.map_or_else(|| "90d if accepted".to_owned(), |key| format!("90d with {key}"));
     let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
         let (value, style) = match value {
             Some(value) => (text::start(&text::clean(&value), room).into_owned(), cx.theme.strong()),

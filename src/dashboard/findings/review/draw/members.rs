@@ -38,7 +38,7 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
     draw_rows(buf, area, cx.theme, columns, &room, true, shown);
 }
 
-/// What all findings have in common gives its room to the targets.
+/// A name that all findings share, and an empty first column, give their room to the targets.
 fn columns(review: &Review) -> [TableColumn; 7] {
     let issues = &review.facts.issues;
     let has_excluded = issues.iter().any(|issue| review.is_out(issue.id));

@@ -412,9 +412,9 @@ pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     lines.push(Line::default());
     let end = cx.model.key_label(Context::Review, Action::Review(ReviewAction::End));
     let undo = cx.model.key_label(Context::Everywhere, Action::Decide(DecideAction::Undo));
-    if review.next_undecided(&cx.model.findings.triage.state).is_some() {
+    if review.first_undecided(&cx.model.findings.triage.state).is_some() {
         let next = cx.model.key_label(Context::Review, Action::Review(ReviewAction::Skip));
-        lines.push(words(format!("{next} shows the next card without a decision."), dim));
+        lines.push(words(format!("{next} shows the first undecided card."), dim));
     }
     let next = match outcome.decided() {
         0 => format!("{end} ends the review."),
