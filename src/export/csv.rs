@@ -11,13 +11,14 @@ use crate::triage::{FindingTexts, Presence};
 /// Name and cell of a column.
 type CsvColumn = (&'static str, fn(&ExportRow, &FindingTexts) -> String);
 
-const COLUMNS: [CsvColumn; 37] = [
+const COLUMNS: [CsvColumn; 38] = [
     ("id", |row, _| if row.issue.manual.is_some() { String::new() } else { row.issue.finding.id.to_string() }),
     ("fingerprint", |row, _| row.issue.key().to_string()),
     ("workspace", |row, _| row.workspace.to_string()),
     ("target", |row, _| row.target.to_string()),
-    ("risk", |row, _| row.issue.risk_level.to_string()),
+    ("risk", |row, _| row.risk().to_string()),
     ("own_severity", |row, _| or_empty(row.assessment.severity)),
+    ("scanned_risk", |row, _| row.issue.risk_level.to_string()),
     ("name", |row, _| row.issue.name.to_string()),
     ("verdict", |row, _| row.assessment.verdict.to_string()),
     ("undecided", |row, _| row.assessment.is_undecided().to_string()),

@@ -83,7 +83,7 @@ fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall, widths: &[u16]) -> Vec<Line<'a>> {
     ]
 }
 
-/// A path and its query; of a longer query the end, because queries of one path begin alike.
+/// A path and its query; of a longer query the last parameters, because queries of one path begin alike.
 fn path<'a>(cx: &Cx<'_>, path: &'a str, columns: usize) -> Line<'a> {
     // The mask does not recognise a name that is cut.
     let clean = text::clean(path);
@@ -94,8 +94,11 @@ fn path<'a>(cx: &Cx<'_>, path: &'a str, columns: usize) -> Line<'a> {
     if text::width(query) <= room || room < LEAST_QUERY {
         return words(shown.into_owned(), cx.theme.text());
     }
-    let is_end = |&(at, _): &(usize, char)| text::width(&query[at..]) <= room;
-    let end = query.char_indices().find(is_end).map_or("", |(at, _)| &query[at..]);
+    let fits = |end: &&str| text::width(end) <= room;
+    let last = query.rfind('&').map_or(query, |at| &query[at..]);
+    // Of a long last parameter the value.
+    let end = query.match_indices('&').map(|(at, _)| &query[at..]).find(fits);
+    let end = end.or_else(|| last.char_indices().map(|(at, _)| &last[at..]).find(fits)).unwrap_or_default();
     words(format!("{begin}{}{end}", cx.theme.glyphs.ellipsis), cx.theme.text())
 }
 

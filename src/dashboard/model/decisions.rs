@@ -207,7 +207,7 @@ impl Model {
         self.retain_decided_rows(&touched.iter().map(|&key| IssueId::from(key)).collect::<Vec<_>>());
         self.findings.triage.touched.extend(touched);
         let lists = &mut self.lists;
-        lists.finding_groups.count_undecided(&lists.findings, &self.findings.triage.assessments);
+        lists.finding_groups.count_decided(&lists.findings, &self.findings.triage.assessments);
     }
 
     /// Handles a message of the decision store.

@@ -116,7 +116,7 @@ pub(crate) fn draw_list(
     })
 }
 
-/// `400 findings in 34 classes, 2 absent, 12 hidden`. The group without a value is no CVE, so other fields than class and
+/// `400 findings in 34 classes, +2 absent, 12 hidden`. The group without a value is no CVE, so other fields than class and
 /// target count groups.
 fn sum((counted, groups): (usize, usize), shown: usize, total: usize, by: FindingGroupBy) -> String {
     let number = |n: usize| format::thousands(n as u64);
@@ -127,7 +127,7 @@ fn sum((counted, groups): (usize, usize), shown: usize, total: usize, by: Findin
         }
     };
     let hidden = if shown < total { format!(", {} hidden", number(total - shown)) } else { String::new() };
-    let absent = if counted < shown { format!(", {} absent", number(shown - counted)) } else { String::new() };
+    let absent = if counted < shown { format!(", +{} absent", number(shown - counted)) } else { String::new() };
     match shown {
         0 => String::new(),
         _ => format!("{} in {groups}{absent}{hidden}", format::plural(counted, "finding")),
@@ -167,13 +167,7 @@ fn status<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
     let summary = cx.model.lists.finding_groups.summary(group);
     match (summary.undecided, changes(summary)) {
         (0, _) => common_decision(cx, group),
-        (undecided, _) if (undecided as usize) < group.rows.len() => {
-            let all = group.rows.len();
-            let decided = all - undecided as usize;
-            // Absent findings may be decided, and are not in the count of the group.
-            let of_all = if summary.count as usize == all { format!(" of {all}") } else { String::new() };
-            words(format!("{decided}{of_all} decided"), cx.theme.text())
-        }
+        _ if summary.decided > 0 => words(format!("{} of {} decided", summary.decided, summary.count), cx.theme.text()),
         _ if summary.count == 0 => words("absent", cx.theme.dim()),
         (_, changes) if changes.is_empty() => words(cx.theme.glyphs.dash, cx.theme.dim()),
         (_, changes) => words(format!("  {changes}"), cx.theme.text()),

@@ -448,17 +448,21 @@ fn groups_without_filter_count_present_findings() {
     };
     app.keys("3 z backspace r b t");
     let screen = app.frame().join("\n");
-    assert!(screen.contains("2 findings in 1 target, 2 absent"), "{screen}");
+    assert!(screen.contains("2 findings in 1 target, +2 absent"), "{screen}");
     let absent = row(&mut app, "t1");
     assert!(absent.contains(" 0 0 absent"), "{absent}");
     let present = row(&mut app, "t2");
     assert!(present.contains(" 2 2 "), "{present}");
     app.keys("b c");
     let screen = app.frame().join("\n");
-    assert!(screen.contains("2 findings in 2 classes, 2 absent"), "{screen}");
+    assert!(screen.contains("2 findings in 2 classes, +2 absent"), "{screen}");
     app.keys("/ 'is:absent' enter");
     let absent = row(&mut app, "Private key");
     assert!(absent.contains(" 1 1"), "{absent}");
+    // Decisions on absent findings are not counted beside present ones.
+    app.keys("g g f backspace r b t");
+    let absent = row(&mut app, "t1");
+    assert!(absent.contains(" 0 0 absent"), "{absent}");
 }
 
 #[test]

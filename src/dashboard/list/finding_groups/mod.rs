@@ -32,12 +32,15 @@ pub struct GroupSummary {
     pub new: u32,
     pub reappeared: u32,
     pub undecided: u32,
+    /// The decided findings that are counted.
+    pub decided: u32,
 }
 
 /// The findings that group headers count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counted {
     /// The findings of a filter or of a scan.
+    #[default]
     All,
     /// As the tabs and the other panes count.
     Present,
@@ -54,6 +57,7 @@ pub struct FindingGroups {
     shown: Option<Arc<GroupKeys>>,
     /// The groups that were built last.
     built: Option<Arc<GroupKeys>>,
+    counted: Counted,
     /// By the number of the group.
     summaries: Vec<GroupSummary>,
 }
@@ -93,6 +97,7 @@ impl FindingGroups {
         assessments: &[Arc<Assessment>],
         counted: Counted,
     ) {
+        self.counted = counted;
         let keys = self.requested.and_then(|by| self.keys(by, table));
         let by = self.requested.filter(|_| keys.is_some());
         if std::mem::replace(&mut self.by, by) != by && list.shows(table) {
@@ -124,12 +129,15 @@ impl FindingGroups {
         list.settle(table);
     }
 
-    /// Counts the undecided findings again, after a decision.
-    pub(crate) fn count_undecided(&mut self, list: &List<Issue>, assessments: &[Arc<Assessment>]) {
+    /// Counts the undecided and decided findings again, after a decision.
+    pub(crate) fn count_decided(&mut self, list: &List<Issue>, assessments: &[Arc<Assessment>]) {
+        let Some(keys) = &self.shown else { return };
         for group in list.groups.iter() {
-            let undecided = list.positions_in(group).filter(|&position| is_undecided(assessments, position)).count();
-            if let Some(summary) = self.summaries.get_mut(group.number as usize) {
-                summary.undecided = undecided as u32;
+            let Some(summary) = self.summaries.get_mut(group.number as usize) else { continue };
+            (summary.undecided, summary.decided) = (0, 0);
+            for position in list.positions_in(group) {
+                let is_counted = self.counted.has(keys.facts[position as usize].1);
+                summary.add_decision(is_undecided(assessments, position), is_counted);
             }
         }
     }
@@ -149,19 +157,31 @@ impl GroupSummary {
         for position in positions {
             let (risk, presence) = keys.facts[position as usize];
             summary.risk = summary.risk.max(risk);
-            if counted == Counted::All || presence != Presence::Absent {
+            let is_counted = counted.has(presence);
+            if is_counted {
                 summary.count += 1;
                 summary.others += u32::from(seen.is_first(keys.others[position as usize]));
             }
             summary.new += u32::from(presence == Presence::New);
             summary.reappeared += u32::from(presence == Presence::Reappeared);
-            summary.undecided += u32::from(is_undecided(assessments, position));
+            summary.add_decision(is_undecided(assessments, position), is_counted);
             if importance(presence) < least {
                 least = importance(presence);
                 summary.presence = presence;
             }
         }
         summary
+    }
+
+    fn add_decision(&mut self, is_undecided: bool, is_counted: bool) {
+        self.undecided += u32::from(is_undecided);
+        self.decided += u32::from(!is_undecided && is_counted);
+    }
+}
+
+impl Counted {
+    fn has(self, presence: Presence) -> bool {
+        self == Self::All || presence != Presence::Absent
     }
 }
 
