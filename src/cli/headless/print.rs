@@ -218,6 +218,11 @@ fn fields(value: &Value) -> String {
     out
 }
 
+/// Whether a value is an object without further objects or lists.
+fn is_flat(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| !fields.values().any(|field| field.is_object() || field.is_array()))
+}
+
 fn plain(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => Cow::Borrowed("–"),
@@ -227,6 +232,14 @@ fn plain(value: &Value) -> Cow<'_, str> {
         }
         Value::Array(items) if !items.iter().any(|item| item.is_object() || item.is_array()) => {
             Cow::Owned(items.iter().map(plain).collect::<Vec<_>>().join(", "))
+        }
+        // Such as notes: text, author and time.
+        Value::Array(items) if items.iter().all(is_flat) => {
+            let line = |item: &Value| {
+                let values = item.as_object().into_iter().flat_map(|fields| fields.values());
+                values.map(plain).collect::<Vec<_>>().join("  ")
+            };
+            Cow::Owned(items.iter().map(line).collect::<Vec<_>>().join("\n"))
         }
         other => Cow::Owned(format!("{other:#}")),
     }
@@ -276,7 +289,11 @@ mod tests {
 
     #[test]
     fn single_item_has_one_field_per_line() {
-        let value = serde_json::json!({"id": 4, "name": "a\x07", "lines": ["one", "two"], "none": null, "ids": [3, 5], "tags": []});
-        assert_eq!(fields(&value), "id     4\nname   a␇\nlines  one\n       two\nnone   –\nids    3, 5\ntags   –\n");
+        let value = serde_json::json!({"id": 4, "name": "a\x07", "lines": ["one", "two"], "none": null, "ids": [3, 5], "tags": [],
+            "notes": [{"text": "checked", "who": "ann"}, {"text": "again", "who": "bob"}]});
+        assert_eq!(
+            fields(&value),
+            "id     4\nname   a␇\nlines  one\n       two\nnone   –\nids    3, 5\ntags   –\nnotes  checked  ann\n       again  bob\n"
+        );
     }
 }

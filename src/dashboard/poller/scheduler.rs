@@ -470,7 +470,7 @@ impl Scheduler {
         }
     }
 
-    /// Reports since when the lists on the screen wait for a response, or that they no longer do.
+    /// Reports since when the lists on the screen, or the scans in the header, wait for a response, or that they no longer do.
     pub fn report_unanswered(&mut self, now: Instant, wall: Timestamp) {
         let since = self.waiting_since().filter(|since| *since + UNANSWERED <= now);
         if since != self.unanswered {
@@ -480,9 +480,11 @@ impl Scheduler {
         }
     }
 
-    /// Since when the lists on the screen wait for one response. The findings of several scans are as many responses.
+    /// Since when the lists on the screen, or the scans, wait for one response. The header always counts the scans. The
+    /// findings of several scans are as many responses.
     fn waiting_since(&self) -> Option<Instant> {
-        let is_shown = |slot: &FetchSlot| self.plan.visible.iter().any(|list| slot.is_read_with(*list));
+        let shown = || self.plan.visible.iter().copied().chain([ListKind::Scans]);
+        let is_shown = |slot: &FetchSlot| shown().any(|list| slot.is_read_with(list));
         let is_one = |request: &InFlight| !matches!(&request.fetch, Fetch::FindingsOf { scans, .. } if scans.len() > 1);
         let waits = |slot: &FetchSlot| is_shown(slot) && self.in_flight.get(slot).is_some_and(is_one);
         self.waiting.iter().filter(|(slot, _)| waits(slot)).map(|(_, since)| *since).min()

@@ -102,7 +102,10 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::ScopeExtended(result) => forms::handle_scope_extended(model, result, &mut effects),
         Msg::ServiceStarted(result) => actions::handle_service_started(model, result),
         Msg::ServiceMoved(base_url) => actions::handle_service_moved(model, base_url),
-        Msg::Correlated(generation, correlated) => model.handle_correlated(generation, *correlated),
+        Msg::Correlated(generation, correlated) => {
+            model.handle_correlated(generation, *correlated);
+            filters::renew_offers(model);
+        }
         Msg::ColumnsBuilt(built) => {
             model.handle_columns_built(*built);
             filters::renew_offers(model);

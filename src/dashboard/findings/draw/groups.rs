@@ -17,7 +17,7 @@ use crate::dashboard::ui::{
     pane_of, sampled_items, words,
 };
 use crate::text;
-use crate::triage::{Assessment, Issue, Presence};
+use crate::triage::{Assessment, Issue, Presence, Verdict};
 use ratatui::prelude::{Buffer, Line, Span, Style};
 use std::borrow::Cow;
 
@@ -44,6 +44,9 @@ fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
 const NAME: usize = 3;
 /// Columns of the number of findings.
 const COUNT: u16 = 5;
+/// Columns of a zoomed list, and of a screen of five panes, that have room for whole verdicts.
+const WIDE_LIST: u16 = 120;
+const WIDE_SCREEN: u16 = 180;
 
 fn names_target(cx: &Cx<'_>, by: FindingGroupBy) -> bool {
     by != FindingGroupBy::Target && cx.model.navigation.scope.target.is_none()
@@ -56,11 +59,18 @@ fn sampled_headers<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Group> + use<'a>
     places.filter_map(|at| list.groups.header(at))
 }
 
+/// Whole words where the list is wide.
+fn verdict_name(cx: &Cx<'_>) -> fn(Verdict) -> String {
+    let columns = cx.model.screen.size.columns;
+    let is_wide = columns >= WIDE_SCREEN || cx.model.navigation.focus.zoomed && columns >= WIDE_LIST;
+    if is_wide { Verdict::phrase } else { draw::short_name }
+}
+
 /// Columns of the widest status of the sampled rows.
 fn status_width(cx: &Cx<'_>) -> u16 {
     let items = sampled_items::<Issue>(cx).map(|(at, issue)| {
         let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
-        draw::decision_cell(cx, issue, assessment, draw::short_name).width()
+        draw::decision_cell(cx, issue, assessment, verdict_name(cx)).width()
     });
     let headers = sampled_headers(cx).map(|group| status(cx, group).width());
     items.chain(headers).max().unwrap_or(0).max("STATUS".len()) as u16
@@ -203,7 +213,7 @@ fn common_decision<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
                 .take(1_000)
                 .all(|assessment| assessment.is_some_and(|assessment| assessment.verdict == first.verdict)) =>
         {
-            draw::decision(cx, Some(first), draw::short_name)
+            draw::decision(cx, Some(first), verdict_name(cx))
         }
         _ => words("decided", cx.theme.dim()),
     }
@@ -232,7 +242,7 @@ fn member<'a>(
         indented_name(name).patch_style(style),
         target,
         words(format!("{:>7}", cx.age(issue.first_seen)), cx.theme.text()),
-        draw::decision_cell(cx, issue, assessment, draw::short_name),
+        draw::decision_cell(cx, issue, assessment, verdict_name(cx)),
     ]
 }
 
