@@ -1,6 +1,8 @@
 //! Findings in groups: folding, navigation, marks, and the position of the cursor.
 
 use crate::dashboard::base::RowRef;
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::list::{FindingGroupBy, GroupSummary, Lists};
 use crate::dashboard::testing::*;
 
@@ -114,6 +116,25 @@ fn cursor_keeps_finding_when_grouping_changes() {
     assert_eq!(cursor(&app), "t2.acme.test", "the header of its folded group");
     app.keys("b b");
     assert_eq!(app.selected(Pane::Findings), Some(11), "the first finding of the group");
+}
+
+#[test]
+fn selected_header_is_restored_after_restart() {
+    let mut app = grouped();
+    app.keys("j");
+    let mut effects = Vec::new();
+    app.model.remember_view(&mut effects);
+    let setting = |effect: Effect| match effect {
+        Effect::Remember { key, workspace, value } => Some(((*key).into(), workspace, value)),
+        _ => None,
+    };
+    let settings = effects.into_iter().filter_map(setting).map(|(key, workspace, value)| ((key, workspace), value));
+    let stored = StoredDecisions { settings: settings.collect(), ..StoredDecisions::default() };
+    let mut again = TestDashboard::new();
+    let findings = app.model.data.occurrences.value().unwrap().clone();
+    again.feed(Snapshot::Findings(findings));
+    again.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
+    assert_eq!((cursor(&again), again.model.lists.findings.at), (cursor(&app), 1));
 }
 
 #[test]

@@ -33,6 +33,8 @@ struct StoredList {
     sort: usize,
     order: String,
     selected: Option<i64>,
+    /// The selected group header of the findings.
+    header: Option<u64>,
     /// Groups that are folded although the others are unfolded, or the reverse.
     toggled: Vec<u64>,
 }
@@ -62,7 +64,9 @@ impl Model {
             let mut cursor = self.cursor(pane);
             let filter = cursor.filter().0.clone();
             let toggled = cursor.groups().toggled().map(|id| id.0).collect();
-            view.lists.insert(pane.title().to_owned(), StoredList { filter, sort, order, selected, toggled });
+            drop(cursor);
+            let header = self.lists.findings.header.filter(|_| pane == Pane::Findings).map(|id| id.0);
+            view.lists.insert(pane.title().to_owned(), StoredList { filter, sort, order, selected, header, toggled });
         }
         self.remember_here(VIEW, &view, effects);
     }
@@ -84,6 +88,10 @@ impl Model {
             self.cursor(pane).groups().restore_toggled(list.toggled.iter().copied().map(GroupId));
             if let Some(id) = list.selected {
                 self.lists.select_when_loaded(pane, id);
+            }
+            if let Some(id) = list.header.filter(|_| pane == Pane::Findings) {
+                let findings = &mut self.lists.findings;
+                (findings.selected, findings.header, findings.held) = (None, Some(GroupId(id)), true);
             }
             self.show_rows(pane);
         }

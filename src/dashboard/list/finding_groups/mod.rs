@@ -100,7 +100,9 @@ impl FindingGroups {
         self.counted = counted;
         let keys = self.requested.and_then(|by| self.keys(by, table));
         let by = self.requested.filter(|_| keys.is_some());
-        if std::mem::replace(&mut self.by, by) != by && list.shows(table) {
+        let before = std::mem::replace(&mut self.by, by);
+        // Without groups before, only a restart has selected a header.
+        if before.is_some() && before != by && list.shows(table) {
             list.leave_header(table);
         }
         self.shown.clone_from(&keys);

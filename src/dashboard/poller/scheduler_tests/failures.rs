@@ -109,7 +109,9 @@ fn response_whose_bytes_still_arrive_is_not_late() {
     hand.events();
     let mut is_late = |seconds: u32, received: u64| {
         let at = hand.now + seconds * second;
-        [LOGGERS, SCANS].map(|slot| hand.scheduler.note_received(slot, received, at));
+        for slot in [LOGGERS, SCANS] {
+            hand.scheduler.note_received(slot, received, at);
+        }
         hand.scheduler.report_unanswered(at, Timestamp::UNIX_EPOCH);
         hand.events().iter().any(|event| matches!(event, PollEvent::Unanswered(Some(_))))
     };

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Lines of evidence that it shows.
-const EXCERPT: usize = 8;
+pub(crate) const EXCERPT: usize = 8;
 /// Other places that it names.
 const ELSEWHERE: usize = 8;
 
@@ -70,14 +70,14 @@ fn excerpt(cx: &Cx<'_>, given: &Evidence, width: u16, lines: &mut Vec<Line<'stat
         return;
     }
     heading(cx.theme, if rows > 1 { format!("Evidence   {rows} rows") } else { "Evidence".to_owned() }, lines);
-    first_lines(cx, given, width, lines);
+    first_lines(cx, (given, EXCERPT), width, lines);
 }
 
 /// The first lines of the evidence, and how many follow.
-pub(crate) fn first_lines(cx: &Cx<'_>, given: &Evidence, width: u16, lines: &mut Vec<Line<'static>>) {
+pub(crate) fn first_lines(cx: &Cx<'_>, (given, shown): (&Evidence, usize), width: u16, lines: &mut Vec<Line<'static>>) {
     let evidence = evidence::lines(cx.theme, given, width.saturating_sub(2), cx.model.mask());
-    let more = evidence.len().saturating_sub(EXCERPT);
-    lines.extend(evidence.into_iter().take(EXCERPT).map(indent));
+    let more = evidence.len().saturating_sub(shown);
+    lines.extend(evidence.into_iter().take(shown).map(indent));
     if more > 0 {
         let more = format!("  {} {}", cx.theme.glyphs.ellipsis, format::plural(more, "more line"));
         lines.push(words(more, cx.theme.dim()));

@@ -118,6 +118,9 @@ fn members(cx: &Cx<'_>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'s
     }
 }
 
+/// Rows of a card that its evidence leaves to the rest.
+const OTHER_ROWS: usize = 30;
+
 /// The description of a class with its common evidence; of several classes their names.
 pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16, lines: &mut Vec<Line<'static>>) {
     if !facts.is_one_class() {
@@ -175,7 +178,9 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
     }
     heading(cx.theme, format!("Evidence{counts}"), lines);
     if differ == 0 {
-        return finding::first_lines(cx, of_first, width, lines);
+        // High cards have room for more than an excerpt.
+        let shown = usize::from(cx.model.screen.size.rows).saturating_sub(OTHER_ROWS).max(finding::EXCERPT);
+        return finding::first_lines(cx, (of_first, shown), width, lines);
     }
     let width = usize::from(width);
     for (at, line) in rows_of(&evidence.common, None, width).iter().enumerate() {
