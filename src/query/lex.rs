@@ -97,7 +97,7 @@ pub type Placed = (LexToken, Range<usize>);
 /// Cuts a text into tokens.
 ///
 /// # Errors
-/// If a value is missing or `-` is alone.
+/// If a `-` is alone.
 pub fn lex(text: &str) -> Result<Vec<Placed>, ParseError> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
@@ -193,14 +193,15 @@ impl<'a> Lexer<'a> {
         {
             let field = Word { text: name.to_owned(), quoted: false, at: from..self.at };
             self.at += written.len();
-            let values = self.values(compare)?;
+            let values = self.values(compare);
             return Ok(LexToken::Clause { field, compare, values });
         }
         self.at = from;
         Ok(LexToken::Word(self.bare(|_| true)))
     }
 
-    fn values(&mut self, compare: Compare) -> Result<Vec<Word>, ParseError> {
+    /// The values of a clause. A missing one is empty and not quoted.
+    fn values(&mut self, compare: Compare) -> Vec<Word> {
         let several = compare != Compare::Found;
         let mut values = Vec::new();
         loop {
@@ -208,18 +209,9 @@ impl<'a> Lexer<'a> {
                 Some('"') => self.quoted(),
                 _ => self.bare(|letter| !several || letter != ','),
             };
-            if value.text.is_empty() && !value.quoted {
-                let missing = ParseError::new(value.at, "value is missing");
-                let is_ordered = matches!(compare, Compare::Less | Compare::AtMost | Compare::More | Compare::AtLeast);
-                return Err(if several && !is_ordered {
-                    missing.with_hint("`*` matches any value, `\"\"` no value")
-                } else {
-                    missing
-                });
-            }
             values.push(value);
             if !several || self.peek() != Some(',') {
-                return Ok(values);
+                return values;
             }
             self.at += 1;
         }
@@ -287,9 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_value_is_reported_with_position() {
-        assert_eq!(tokens_of("a risk>="), "8..8 value is missing");
-        assert_eq!(tokens_of("port:80,"), "8..8 value is missing");
+    fn sign_alone_is_reported_with_position() {
         assert_eq!(tokens_of("a - b"), "2..3 `-` needs a word or field after it");
     }
 }

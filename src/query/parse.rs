@@ -137,6 +137,9 @@ impl Parser {
 
     fn clause(&self, name: &Word, compare: Compare, values: &[Word], at: Range<usize>) -> Result<Expr, ParseError> {
         let Some(field) = Field::named(&name.text, self.kind) else { return Err(self.unknown_field(name, at)) };
+        if let Some(empty) = values.iter().find(|value| value.text.is_empty() && !value.quoted) {
+            return Err(missing_value(empty, compare));
+        }
         let negated = compare == Compare::Unequal;
         let compare = if negated { Compare::Equal } else { compare };
         let test = Meaning { field, kind: self.kind, compare, values, at }.read()?;
@@ -156,6 +159,16 @@ impl Parser {
             Some(known) => error.with_hint(did_you_mean(known)),
             None if at.len() > name.at.len() => error.with_hint("quote it to search for text"),
             None => error,
+        }
+    }
+}
+
+fn missing_value(empty: &Word, compare: Compare) -> ParseError {
+    let missing = ParseError::new(empty.at.clone(), "value is missing");
+    match compare {
+        Compare::Less | Compare::AtMost | Compare::More | Compare::AtLeast | Compare::Found => missing,
+        Compare::Like | Compare::Equal | Compare::Unequal => {
+            missing.with_hint("`*` matches any value, `\"\"` no value")
         }
     }
 }

@@ -42,6 +42,9 @@ fn equivalent_queries_print_canonically() {
 fn parse_error_has_position_reason_and_hint() {
     for (text, expected) in [
         ("risc>=high", "0..4 unknown field `risc`; did you mean `risk`?"),
+        ("qqq:", "0..3 unknown field `qqq`; quote it to search for text"),
+        ("a risk>=", "8..8 value is missing"),
+        ("port:80,", "8..8 value is missing; `*` matches any value, `\"\"` no value"),
         ("a qqq:1", "2..5 unknown field `qqq`; quote it to search for text"),
         ("risk>=hihg", "6..10 invalid risk `hihg`; use info, low, medium, high or critical"),
         ("verdict:opne", "8..12 unknown verdict `opne`; did you mean `open`?"),
