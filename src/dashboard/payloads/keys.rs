@@ -77,10 +77,6 @@ pub(crate) fn plant_many(model: &mut Model, many: BulkPayloads, effects: &mut Ve
     let BulkPayloads { count, file, shape } = many;
     let payload_request =
         PayloadRequest { count, shape, into: Some(file), ..payload_request(model, model.url_form())? };
-    let url = &payload_request.handler_url;
-    if model.mask().is_some_and(|mask| mask.text(url) != url.as_str()) {
-        return Err("payloads not created: masked URLs record nothing; `:mask off` first".to_owned());
-    }
     effects.push(Effect::DrawPayloadNumbers(Box::new(payload_request)));
     Ok(())
 }
@@ -91,6 +87,9 @@ fn payload_request(model: &Model, form: UrlForm) -> Result<PayloadRequest, Strin
         return Err(format!("{REFUSED}the archive is not writable"));
     }
     let logger = current_logger(model)?;
+    if model.mask().is_some_and(|mask| mask.text(&logger.handler_url) != *logger.handler_url) {
+        return Err(format!("{REFUSED}masked URLs record nothing; `:mask off` first"));
+    }
     if form == UrlForm::Path && has_no_paths(model) {
         return Err(format!("{REFUSED}the service reports no paths; use `:payload query`"));
     }

@@ -181,13 +181,15 @@ fn masked_payload_is_not_copied_and_command_gets_no_address() {
 }
 
 #[test]
-fn payloads_for_a_file_are_not_created_while_the_mask_is_on() {
+fn payloads_are_not_created_while_the_mask_is_on() {
     let mut dashboard = TestDashboard::new();
     dashboard.keys(": 'mask' enter");
+    let drawn = dashboard.keys("p e");
+    assert!(!drawn.iter().any(|effect| matches!(effect, Effect::DrawPayloadNumbers(_))), "{drawn:?}");
     let is_saved = |effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Save { .. }));
     assert!(!is_saved(&dashboard.keys("3 : 'payloads 3 urls.txt' enter")));
     let shown = dashboard.frame().join("\n");
-    assert!(shown.contains("payloads not created") && shown.contains(":mask off"), "{shown}");
+    assert!(shown.contains("payload not created: masked URLs") && shown.contains(":mask off"), "{shown}");
     assert!(dashboard.model.captures.oob.book.is_empty());
     dashboard.keys("esc esc : 'mask off' enter");
     assert!(is_saved(&dashboard.keys(": 'payloads 3 urls.txt' enter")));
