@@ -94,9 +94,7 @@ fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut
     input.insert("items".to_owned(), Value::Array(items));
     let input = format!("{}\n", text::escaped_json(&Value::Object(input).to_string()));
     let variables = variables.into_iter().map(|(name, value)| (name, clean(&value).into_owned())).collect();
-    if action.command().output == CommandOutput::Text {
-        model.notify(Tone::Plain, running(action));
-    }
+    model.notify(Tone::Plain, running(action));
     effects.push(Effect::Run(Box::new(CommandRun { action, variables, input, is_masked: false })));
 }
 

@@ -90,6 +90,7 @@ fn output_is_a_text_or_a_notice() {
 
     let mut dashboard = self::dashboard(CommandOutput::Background, true);
     let action = run(dashboard.keys("2 Z")).action;
+    assert!(dashboard.notices().contains("ticket is running"), "{}", dashboard.notices());
     dashboard.send(Msg::CommandEnded { action, result: Ok("a\nb\n".into()) });
     assert!(dashboard.notices().contains("ticket done, 2 lines printed") && dashboard.model.overlay.modals.is_empty());
 }
