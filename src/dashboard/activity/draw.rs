@@ -54,13 +54,13 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 fn note(cx: &Cx<'_>) -> String {
     let model = cx.model;
     let running = model.items::<ApiCall>().iter().filter(|call| call.end.is_none()).count();
-    let mut parts = vec![format!("{} in flight", format::plural(running, "request"))];
+    let mut parts = vec![format!("{running} in flight")];
     if let Link::Retrying { next, .. } = &model.connection.link {
         let wait = (next.as_second() - model.now.wall.as_second()).max(0);
         parts.push(retry_in(wait));
     }
     parts.extend(model.connection.budget.map(|budget| format!("{} of {}/min left", budget.remaining, budget.limit)));
-    parts.extend(model.calls.memory.map(|bytes| format!("memory {}", format::bytes(bytes as usize))));
+    parts.extend(model.calls.memory.map(|bytes| format!("{} MB RAM", bytes / 1_000_000)));
     parts.join(&format!(" {} ", cx.theme.glyphs.separator))
 }
 

@@ -65,7 +65,7 @@ fn narrow_list_drops_whole_parts_of_its_summary() {
     app.model.connection.budget = Some(PollBudget { limit: 3000, remaining: 2991, reset: None });
     app.model.calls.memory = Some(84_100_000);
     app.keys("8");
-    let line = app.frame().into_iter().find(|line| line.contains("0 requests in flight")).unwrap_or_default();
+    let line = app.frame().into_iter().find(|line| line.contains("0 in flight")).unwrap_or_default();
     assert!(line.contains("retrying · 2991 of 3000/min left") && !line.contains('…'), "{line}");
 }
 
