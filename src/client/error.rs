@@ -4,7 +4,9 @@
 //! service, so that a form can show the message at the field that it names.
 
 use std::error::Error as StdError;
+use std::ffi::OsString;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -310,6 +312,11 @@ fn is_tls_error(chain: &str) -> bool {
     ["certificate", "tls", "handshake", "corrupt message", "no ca certificates"].iter().any(|word| chain.contains(word))
 }
 
+const PEM_BEGIN: &[u8] = b"-----BEGIN ";
+
+/// The variable with the path of a file of CA certificates.
+pub(super) const CA_FILE: &str = "SSL_CERT_FILE";
+
 const RENEW: &str = "renew or replace the certificate of the service";
 
 /// For each error: a part of the text of rustls, our message, and the remedy. rustls prints Rust values and Unix seconds.
@@ -336,11 +343,32 @@ const TLS_PROBLEMS: [(&str, &str, &str); 7] = [
     ),
 ];
 
+/// Checks the file of the variable. Without this check, an unusable file makes every certificate one of an unknown authority.
+///
+/// # Errors
+/// When the file cannot be read or has no certificate.
+pub(super) fn check_ca_file(path: Option<OsString>) -> Result<(), Error> {
+    let Some(path) = path.filter(|path| !path.is_empty()).map(PathBuf::from) else { return Ok(()) };
+    let shown = path.display();
+    let problem = match std::fs::read(&path) {
+        Ok(bytes) if bytes.windows(PEM_BEGIN.len()).any(|part| part == PEM_BEGIN) => return Ok(()),
+        Ok(_) => format!("{shown} ({CA_FILE}) has no certificate in PEM format"),
+        Err(error) => {
+            let cause = error.to_string();
+            format!("cannot read {shown} ({CA_FILE}): {}", cause.split(" (os error").next().unwrap_or_default())
+        }
+    };
+    Err(Error::new(ErrorKind::Tls, problem))
+}
+
 fn tls_problem(causes: &str) -> Option<&'static str> {
     TLS_PROBLEMS.iter().find(|(part, ..)| causes.contains(part)).map(|(_, problem, _)| *problem)
 }
 
 fn tls_hint(message: &str) -> &'static str {
+    if message.contains(CA_FILE) {
+        return "correct the path or unset SSL_CERT_FILE";
+    }
     TLS_PROBLEMS
         .iter()
         .find(|(_, problem, _)| *problem == message)
@@ -423,6 +451,21 @@ mod tests {
             assert!(Error::new(ErrorKind::Tls, found).hint().contains(remedy));
         }
         assert_eq!(tls_problem("received fatal alert: HandshakeFailure"), None);
+    }
+
+    #[test]
+    fn unusable_ca_file_is_named_with_its_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ca.pem");
+        let error = check_ca_file(Some(path.as_os_str().to_owned())).unwrap_err();
+        assert!(error.message.contains("ca.pem") && error.message.contains("No such file"), "{error}");
+        assert_eq!(error.hint(), "correct the path or unset SSL_CERT_FILE");
+        std::fs::write(&path, "not a certificate").unwrap();
+        let error = check_ca_file(Some(path.as_os_str().to_owned())).unwrap_err();
+        assert!(error.message.contains("no certificate"), "{error}");
+        std::fs::write(&path, "-----BEGIN CERTIFICATE-----\n").unwrap();
+        assert_eq!(check_ca_file(Some(path.into_os_string())), Ok(()));
+        assert_eq!(check_ca_file(None), Ok(()));
     }
 
     #[test]

@@ -169,9 +169,13 @@ impl Client {
     /// Prepares a client; nothing is sent.
     ///
     /// # Errors
-    /// When the key is not a valid header value, or this machine has no trusted certificates (`https` only).
+    /// When the key is not a valid header value, or this machine has no trusted certificates or an unusable
+    /// `SSL_CERT_FILE` (`https` only).
     pub fn new(settings: ClientSettings) -> ClientResult<Self> {
         let key = key_header(&settings.key)?;
+        if settings.base.is_tls() {
+            error::check_ca_file(std::env::var_os(error::CA_FILE))?;
+        }
         let mut http = reqwest::Client::builder()
             .user_agent(settings.user_agent.as_str())
             .connect_timeout(settings.connect_timeout)
