@@ -9,7 +9,7 @@ use crate::report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing, render,
 };
 use crate::triage::compare::occurrences;
-use crate::triage::{AbsenceProof, Presence, Reason, Verdict, VerdictSource};
+use crate::triage::{AbsenceProof, Assessment, Presence, Reason, Verdict, VerdictSource};
 
 /// Writes the report, with one chapter per target.
 ///
@@ -68,7 +68,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
     });
     ReportDecision {
         verdict: assessment.verdict.phrase(),
-        standing: standing(row),
+        standing: standing(assessment, issue.absent_in.is_some()),
         again: assessment.reopened.map(|again| format!("open again: {again}")).unwrap_or_default(),
         reason: assessment.reason.map(Reason::phrase).unwrap_or_default(),
         until: assessment.until.map(|day| day.to_string()).unwrap_or_default(),
@@ -96,14 +96,34 @@ fn absence(proof: &AbsenceProof) -> String {
     format!("scan #{}{at}", proof.scan)
 }
 
-fn standing(row: &ExportRow) -> Standing {
-    match row.assessment.verdict {
-        _ if row.assessment.reopened.is_some() => Standing::Open,
-        Verdict::Open | Verdict::InReview => Standing::Open,
-        Verdict::Confirmed => Standing::Confirmed,
+fn standing(assessment: &Assessment, is_absent: bool) -> Standing {
+    let open = if is_absent { Standing::Absent } else { Standing::Open };
+    match assessment.verdict {
+        _ if assessment.reopened.is_some() => open,
+        Verdict::Confirmed if !is_absent => Standing::Confirmed,
+        Verdict::Confirmed | Verdict::Open | Verdict::InReview => open,
         Verdict::Fixed => Standing::Fixed,
         Verdict::FalsePositive | Verdict::RiskAccepted | Verdict::NotApplicable | Verdict::Duplicate => {
             Standing::Dismissed
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_finding_is_neither_open_nor_confirmed() {
+        let standing_of = |verdict, is_absent| standing(&Assessment { verdict, ..Assessment::default() }, is_absent);
+        for (verdict, present, absent) in [
+            (Verdict::Open, Standing::Open, Standing::Absent),
+            (Verdict::InReview, Standing::Open, Standing::Absent),
+            (Verdict::Confirmed, Standing::Confirmed, Standing::Absent),
+            (Verdict::Fixed, Standing::Fixed, Standing::Fixed),
+            (Verdict::Duplicate, Standing::Dismissed, Standing::Dismissed),
+        ] {
+            assert_eq!([standing_of(verdict, false), standing_of(verdict, true)], [present, absent], "{verdict:?}");
         }
     }
 }

@@ -48,6 +48,8 @@ pub enum Standing {
     /// Undecided, or the decision is no longer valid.
     #[default]
     Open,
+    /// Confirmed or open, but the latest scan did not find it.
+    Absent,
     Fixed,
     /// False positive, not applicable, risk accepted or duplicate.
     Dismissed,

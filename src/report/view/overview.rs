@@ -91,7 +91,7 @@ impl ReportTally {
         }
         let finding = &found.finding;
         let given = finding.recommendation.trim();
-        if given.is_empty() || matches!(standing, Standing::Fixed | Standing::Dismissed) {
+        if given.is_empty() || !matches!(standing, Standing::Confirmed | Standing::Open) {
             return;
         }
         let class = if finding.vuln_id.is_empty() { &finding.name } else { &finding.vuln_id };
@@ -121,7 +121,7 @@ impl ReportTally {
         self.standings.get(&standing).copied().unwrap_or_default()
     }
 
-    /// The headline. Without decisions one row; with decisions the findings that need work, by verdict.
+    /// The headline. Without decisions one row; with decisions the present findings that need work, by verdict.
     pub fn summary(&self, document: &Document<'_>) -> Vec<SummaryRow> {
         if !document.with_decisions {
             return vec![SummaryRow { label: "Findings", counts: document.counts }];
@@ -138,6 +138,7 @@ impl ReportTally {
         let total = |standing| self.counts(standing).iter().sum::<usize>().to_string();
         let each: Vec<String> = self.dismissed.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
         vec![
+            Fact { label: "Absent", value: total(Standing::Absent), aside: "not found by the latest scan".to_owned() },
             fact("Fixed", total(Standing::Fixed)),
             Fact { label: "Dismissed", value: total(Standing::Dismissed), aside: each.join(", ") },
         ]
@@ -222,7 +223,8 @@ mod tests {
         let rows: Vec<(&str, RiskCounts)> = view.summary.iter().map(|row| (row.label, row.counts)).collect();
         assert_eq!(rows, [("Confirmed", [0, 0, 0, 0, 1]), ("Open", [0, 0, 0, 0, 1])]);
         let settled: Vec<_> = view.settled.iter().map(|fact| (fact.label, &*fact.value, &*fact.aside)).collect();
-        assert_eq!(settled, [("Fixed", "0", ""), ("Dismissed", "1", "1 false positive")]);
+        let absent = ("Absent", "0", "not found by the latest scan");
+        assert_eq!(settled, [absent, ("Fixed", "0", ""), ("Dismissed", "1", "1 false positive")]);
         assert_eq!(counted(&view.summary[0].counts), "0 critical, 0 high, 0 medium, 0 low, 1 info");
     }
 
