@@ -69,7 +69,7 @@ impl Model {
 
     fn contexts_under(&self, modal: Option<&Modal>) -> Vec<Context> {
         match modal {
-            Some(Modal::Prompt(_)) => vec![Context::Prompt],
+            Some(Modal::Prompt(prompt)) => vec![prompt.context()],
             Some(Modal::Form(_)) => vec![Context::Form],
             Some(Modal::Rules(rules)) => vec![if rules.edit.is_some() { Context::Line } else { Context::Rules }],
             Some(Modal::Alerts(_)) => vec![Context::Alerts],

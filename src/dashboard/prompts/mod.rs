@@ -11,7 +11,7 @@
 //! Which prompt belongs to which action is decided by the features and by `core/update`.
 
 use crate::dashboard::base::{Batch, Job};
-use crate::dashboard::input::{EditAction, KeyChord, KeyCode};
+use crate::dashboard::input::{Context, EditAction, KeyChord, KeyCode};
 use crate::dashboard::text::TextInput;
 use crate::triage::{Change, Draft, EventId, IssueId, Retest, Subject};
 use std::time::Duration;
@@ -180,7 +180,15 @@ impl Prompt {
         now < self.opened + DEAF
     }
 
-    /// Handles a key other than esc.
+    /// The context of its keys: a typed word can contain the letters that answer other prompts.
+    pub fn context(&self) -> Context {
+        match self.answer {
+            PromptAnswer::Yes | PromptAnswer::Enter => Context::Prompt,
+            PromptAnswer::Type { .. } => Context::Line,
+        }
+    }
+
+    /// Handles a key, and what the keymap has for it.
     pub fn handle_key(
         &mut self,
         now: Duration,
@@ -196,6 +204,10 @@ impl Prompt {
         if pages != 0 {
             self.page = self.page.saturating_add(pages);
             return PromptReply::Paged;
+        }
+        // A letter can have been typed ahead of the prompt.
+        if edit == Some(EditAction::Close) && !matches!(key.code(), KeyCode::Char(_)) {
+            return PromptReply::No;
         }
         let early = self.is_deaf(now);
         if let Some((opener, last)) = &mut self.opener
@@ -217,8 +229,9 @@ impl Prompt {
             PromptAnswer::Enter if edit == Some(EditAction::IncludeHidden) && self.wider.is_some() => {
                 PromptReply::Wider
             }
+            PromptAnswer::Yes | PromptAnswer::Enter if edit == Some(EditAction::Close) => PromptReply::No,
             PromptAnswer::Yes | PromptAnswer::Enter => match key.code() {
-                KeyCode::Enter | KeyCode::Char('n' | 'q') => PromptReply::No,
+                KeyCode::Enter => PromptReply::No,
                 KeyCode::Char(' ') if matches!(self.then, Then::Decide(_)) => PromptReply::No,
                 _ => PromptReply::NoAnswer,
             },
@@ -259,7 +272,7 @@ pub struct Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dashboard::input::{Action, Context, KeyEvent, KeyModifiers, Keymap};
+    use crate::dashboard::input::{Action, KeyEvent, KeyModifiers, Keymap};
 
     fn press(prompt: &mut Prompt, ms: u64, letter: char) -> PromptReply {
         let event = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
@@ -268,7 +281,7 @@ mod tests {
 
     fn send(prompt: &mut Prompt, at: Duration, event: KeyEvent) -> PromptReply {
         let key = KeyChord::from(event);
-        let action = Keymap::builtin().action(&[Context::Prompt], key);
+        let action = Keymap::builtin().action(&[prompt.context()], key);
         prompt.handle_key(at, key, event, action.and_then(Action::try_as_edit))
     }
 
@@ -302,14 +315,15 @@ mod tests {
         for ms in [1, 199, 200, 5_000] {
             assert_eq!(press(&mut prompt('D'), ms, 'D'), PromptReply::Deaf);
             assert_eq!(press(&mut prompt('y'), ms, 'y'), PromptReply::Deaf);
+            assert_eq!(press(&mut prompt('q'), ms, 'q'), PromptReply::Deaf);
         }
     }
 
     #[test]
     fn typed_word_must_match() {
-        let mut prompt = prompt('D').with_word("Dev", "its name");
+        let mut prompt = prompt('D').with_word("Denv", "its name");
         assert_eq!(press(&mut prompt, 500, 'D'), PromptReply::Deaf, "still held");
-        for (ms, letter) in [(1_200, 'D'), (1_300, 'e')] {
+        for (ms, letter) in [(1_200, 'D'), (1_300, 'e'), (1_400, 'n')] {
             assert_eq!(press(&mut prompt, ms, letter), PromptReply::Typing);
         }
         let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);

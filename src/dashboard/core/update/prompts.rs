@@ -18,11 +18,7 @@ pub(crate) fn handle_key(
 ) {
     let now = model.now.mono;
     let Some(Modal::Prompt(prompt)) = model.overlay.modals.last_mut() else { return };
-    let verdict = match action {
-        Some(EditAction::Close) => PromptReply::No,
-        _ => prompt.handle_key(now, key, event, action),
-    };
-    match verdict {
+    match prompt.handle_key(now, key, event, action) {
         // The prompt itself shows a mismatch.
         PromptReply::Deaf | PromptReply::Typing | PromptReply::Mismatch | PromptReply::Paged => {}
         PromptReply::TooEarly => {
