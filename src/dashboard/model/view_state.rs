@@ -1,12 +1,13 @@
-//! The view of a workspace across restarts: pane, zoom, tab, filters, orders, groups, folds and selected rows.
+//! The view of a workspace across restarts: pane, zoom, tab, scope, filters, orders, groups, folds and selected rows.
 //!
 //! ```text
 //!   quit, something seen or decided ─► Effect::Remember(`view`)      store opened, another workspace ─► lists, focus
 //! ```
 
-use crate::dashboard::base::{Effect, GroupId, Pane};
+use crate::contract::{LoggerId, ScanId, TargetId};
+use crate::dashboard::base::{Effect, GroupId, Pane, Scope};
 use crate::dashboard::list::FindingGroupBy;
-use crate::dashboard::model::Model;
+use crate::dashboard::model::{Model, navigation};
 use crate::query::{Query, SortKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,6 +22,9 @@ struct StoredView {
     zoomed: bool,
     /// The name of the saved query.
     tab: String,
+    target: Option<TargetId>,
+    scan: Option<ScanId>,
+    logger: Option<LoggerId>,
     group_by: Option<FindingGroupBy>,
     /// By the title of the pane.
     lists: BTreeMap<String, StoredList>,
@@ -53,6 +57,9 @@ impl Model {
             pane: self.navigation.focus.pane.title().to_owned(),
             zoomed: self.navigation.focus.zoomed,
             tab,
+            target: self.navigation.scope.target,
+            scan: self.navigation.scope.scan,
+            logger: self.navigation.scope.logger,
             group_by: self.lists.finding_groups.requested,
             lists: BTreeMap::new(),
         };
@@ -77,6 +84,8 @@ impl Model {
         if let Some(at) = self.settings.tabs.saved.iter().position(|saved| saved.name == view.tab) {
             self.settings.tabs.at = at;
         }
+        let workspace = self.navigation.scope.workspace;
+        navigation::set_scope(self, Scope { workspace, target: view.target, scan: view.scan, logger: view.logger });
         self.lists.finding_groups.requested = view.group_by;
         for pane in panes() {
             let Some(list) = view.lists.get(pane.title()) else { continue };

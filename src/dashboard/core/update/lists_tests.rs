@@ -410,13 +410,15 @@ fn scan_chip_and_scan_query_show_same_rows() {
 }
 
 #[test]
-fn restart_restores_pane_filter_order_groups_and_selection() {
+fn restart_restores_pane_scope_filter_order_groups_and_selection() {
     let opened = |settings| {
         let stored = StoredDecisions { settings, ..StoredDecisions::default() };
         Msg::Triage(TriageNews::Opened(Box::new(stored)))
     };
     let mut app = TestDashboard::new();
     app.send(opened(Default::default()));
+    let scope = Scope { target: Some(TargetId(2)), ..app.model.navigation.scope.clone() };
+    crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
     app.keys("2 , j j 3 b t l j z 4 / 'status:finished' enter");
     let (target, finding) = (app.selected(Pane::Targets), app.selected(Pane::Findings));
     let mut settings = std::collections::BTreeMap::new();
@@ -432,6 +434,7 @@ fn restart_restores_pane_filter_order_groups_and_selection() {
     assert_eq!(again.model.lists.targets.sort, 1);
     assert_eq!((again.selected(Pane::Targets), again.selected(Pane::Findings)), (target, finding));
     assert!(again.model.lists.findings.groups.is_on() && finding.is_some());
+    assert_eq!(again.model.navigation.scope.target, Some(TargetId(2)));
 }
 
 #[test]
