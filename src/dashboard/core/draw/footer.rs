@@ -236,7 +236,8 @@ fn applies_to_marks(action: Action) -> bool {
     )
 }
 
-/// `review 34`: the number of classes in a list by class, else of findings. A review leaves out the retained rows.
+/// `review 34`: the number of classes in a list by class, else of findings. A review leaves out the retained rows. An open
+/// range has no number, because a review of it leaves out all other rows.
 fn review_label(cx: &Cx<'_>, label: &str) -> String {
     let lists = &cx.model.lists;
     let retained = lists.findings.retained_only.len();
@@ -246,7 +247,7 @@ fn review_label(cx: &Cx<'_>, label: &str) -> String {
         _ => lists.findings.rows.len().saturating_sub(retained),
     };
     match (cx.model.navigation.focus.pane, count) {
-        (Pane::Findings, 1..) if cx.model.findings.review.is_none() => {
+        (Pane::Findings, 1..) if cx.model.findings.review.is_none() && lists.findings.range_from.is_none() => {
             format!("{label} {}", format::thousands(count as u64))
         }
         _ => label.to_owned(),

@@ -645,6 +645,9 @@ fn review_hint_counts_what_it_reviews() {
     assert!(footer(&mut app, "3").contains("B review 6 "));
     assert!(footer(&mut app, "f").contains("B review 5 "), "without the one that was decided just now");
     app.keys("u");
+    let range = footer(&mut app, "v j");
+    assert!(range.contains("B review ") && !range.contains("B review 6"), "a range without a number: {range}");
+    app.keys("esc g g");
     assert!(footer(&mut app, "space space").contains("B review 2 "));
     let of_class = |id: i64| Finding { vuln_id: "dump".into(), ..finding(id, id, "Database dump", Risk::High) };
     app.feed(Snapshot::Findings(table([of_class(1), of_class(2), finding(3, 3, "Banner", Risk::Info)])));
