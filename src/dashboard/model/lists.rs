@@ -354,6 +354,11 @@ impl Lists {
         ])
     }
 
+    /// The rows of a pane: items and group headers.
+    pub(crate) fn len(&self, pane: Pane) -> usize {
+        registry!(of [pane, T => T::list(self).len(), captures => self.captures.len()])
+    }
+
     /// The number of marked rows of a pane, shown or not.
     pub(crate) fn count_marks(&self, pane: Pane) -> usize {
         registry!(of [pane, T => T::list(self).marks.len(), captures => self.captures.marks().len()])

@@ -43,6 +43,10 @@ const LOWEST_MAIN: u16 = 8;
 
 /// Lines of a frame.
 const FRAME: u16 = 2;
+/// Least height of the list in the portrait layout: it has room for the help of a query.
+const PORTRAIT_LIST: u16 = 12;
+/// Lines of a list without a frame around its rows: tabs, scope and names of columns.
+const AROUND_LIST: u16 = 3;
 /// Least height of the lower lists in the wide layout, with the frame.
 const LOWER: u16 = 8;
 
@@ -83,6 +87,8 @@ pub struct Places<'a> {
     pub notices: u16,
     /// Rows of the workspaces, the scans, and the pane of key 5: their panes take no more than they need.
     pub rows: [usize; 3],
+    /// Rows of the focused list without its filter; none until they are known.
+    pub focused_rows: Option<usize>,
     /// The dividers that the user moved.
     pub sizes: &'a PaneSizes,
 }
@@ -190,7 +196,9 @@ fn portrait(body: Rect, focus: Focus, places: Places<'_>, divisions: &mut Divisi
         [Pane::Findings, Pane::Scans, places.fifth].into_iter().filter(|&pane| pane != focus.pane).collect();
     let (body, lines) = take_bottom(body, others.len().min(2) as u16);
     let least = [LOWEST_MAIN, LOWEST_MAIN];
-    let (list, detail) = divisions.divide(body, Divider::Portrait, Axis::Rows, percent(body.height, 42), least);
+    let most = percent(body.height, 42);
+    let list = places.focused_rows.map_or(most, |rows| needed(rows, AROUND_LIST, PORTRAIT_LIST.min(most), most));
+    let (list, detail) = divisions.divide(body, Divider::Portrait, Axis::Rows, list, least);
     let mut slots = vec![
         Slot { pane: focus.pane, part: SlotPart::List, area: list, framed: false },
         Slot { pane: focus.pane, part: SlotPart::Detail, area: detail, framed: false },
@@ -266,7 +274,14 @@ mod tests {
         let areas = areas(
             Size { columns, rows },
             focus,
-            Places { fifth: Pane::Captures, since: false, notices: 0, rows: [9; 3], sizes: &PaneSizes::default() },
+            Places {
+                fifth: Pane::Captures,
+                since: false,
+                notices: 0,
+                rows: [9; 3],
+                focused_rows: None,
+                sizes: &PaneSizes::default(),
+            },
         );
         areas.slots.iter().map(|slot| (slot.pane, slot.part)).collect()
     }
@@ -290,12 +305,31 @@ mod tests {
         let height = |pane: Pane, scans: usize| {
             let focus = Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
             let (fifth, sizes) = (Pane::Captures, PaneSizes::default());
-            let places = Places { fifth, since: false, notices: 0, rows: [3, scans, 5], sizes: &sizes };
+            let places =
+                Places { fifth, since: false, notices: 0, rows: [3, scans, 5], focused_rows: None, sizes: &sizes };
             let areas = areas(Size { columns: 200, rows: 60 }, focus, places);
             areas.slots.iter().find(|slot| slot.pane == pane).map(|slot| slot.area.height).unwrap()
         };
         assert_eq!((height(Pane::Findings, 2), height(Pane::Scans, 2)), (50, 8));
         assert_eq!((height(Pane::Findings, 90), height(Pane::Scans, 90)), (34, 24));
+    }
+
+    #[test]
+    fn short_list_of_portrait_layout_leaves_its_rows_to_the_detail() {
+        let height = |rows: Option<usize>| {
+            let focus = Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
+            let sizes = PaneSizes::default();
+            let places = Places {
+                fifth: Pane::Captures,
+                since: false,
+                notices: 0,
+                rows: [9; 3],
+                focused_rows: rows,
+                sizes: &sizes,
+            };
+            areas(Size { columns: 90, rows: 50 }, focus, places).slots[0].area.height
+        };
+        assert_eq!([Some(0), Some(12), Some(200), None].map(height), [12, 15, 19, 19]);
     }
 
     const DIVIDERS: [Divider; 7] = [
@@ -320,7 +354,7 @@ mod tests {
             }
             let size = Size { columns, rows };
             let focus = Focus { pane: Pane::ALL[pane], in_detail, zoomed };
-            let found = areas(size, focus, Places { fifth: Pane::Loggers, since, notices, rows: [listed; 3], sizes: &sizes });
+            let found = areas(size, focus, Places { fifth: Pane::Loggers, since, notices, rows: [listed; 3], focused_rows: Some(listed), sizes: &sizes });
             let mut all = vec![found.header, found.since, found.tabs, found.notices, found.footer];
             all.extend(found.slots.iter().map(|slot| slot.area));
             let whole = Rect::new(0, 0, columns, rows);

@@ -56,18 +56,14 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     let is_short = notices.columns() <= area.width / 2;
     let beside_hints = is_short && matches!(model.overlay.modals.last(), None | Some(Modal::Line(_)));
     let rows = notices.rows().saturating_sub(u16::from(beside_hints));
+    let focused = model.navigation.focus.pane;
     let places = Places {
         fifth: model.navigation.fifth,
         since: model.settings.last_visit.is_shown(),
         notices: rows,
-        rows: [
-            model.lists.workspaces.len(),
-            model.lists.scans.len(),
-            match model.navigation.fifth {
-                Pane::Loggers => model.lists.loggers.len(),
-                _ => model.lists.captures.len(),
-            },
-        ],
+        rows: [Pane::Workspaces, Pane::Scans, model.navigation.fifth].map(|pane| model.lists.len(pane)),
+        // Hidden rows count too: the list keeps its height while a filter is typed.
+        focused_rows: model.data.count(focused).map(|count| count.max(model.lists.len(focused))),
         sizes: &model.screen.sizes,
     };
     let areas = crate::dashboard::ui::layout::areas(size, model.navigation.focus, places);
