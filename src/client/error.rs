@@ -17,6 +17,8 @@ use crate::contract::ErrorBody;
 
 /// Limit of a message, in characters.
 const MESSAGE_LIMIT: usize = 600;
+/// The message of a request that was not sent because the rate budget is spent.
+pub(super) const RATE_LIMIT_REACHED: &str = "rate limit reached";
 const SERVICE_STOPPED: &str = "local service stopped";
 
 pub(crate) const NOT_THIS_API_HINT: &str = "check host, port and path of the base URL";
@@ -180,7 +182,7 @@ impl Error {
         match self.kind {
             ErrorKind::Connect if self.is_sent => "connection lost".to_owned(),
             ErrorKind::Connect if !cause.is_empty() => cause.to_lowercase(),
-            ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. } => "rate limit reached".to_owned(),
+            ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. } => RATE_LIMIT_REACHED.to_owned(),
             _ => lead.to_owned(),
         }
     }
@@ -204,7 +206,7 @@ impl Error {
                 "set --base-url and SCANDECK_API_KEY, choose a --profile, or run `scandeck serve`"
             }
             ErrorKind::Connect if self.message == SERVICE_STOPPED => {
-                "start the service: refresh in the dashboard, or run `scandeck serve`"
+                "start it with refresh (r) in the dashboard, or with `scandeck serve`"
             }
             ErrorKind::Connect => "check the base URL, and that the service runs",
             ErrorKind::Timeout => "service or network is slow; try again, or check the base URL",

@@ -20,6 +20,7 @@ use url::Url;
 
 use super::body::Body;
 use super::calls::RunningCall;
+use super::error::RATE_LIMIT_REACHED;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
 use super::{BaseUrl, Client, ClientResult, Error, ErrorKind, budget, decoded, on_list_thread};
@@ -240,7 +241,7 @@ impl Client {
 
     async fn attempt(&self, request: &ApiRequest, reading: Reading<'_>, time: Duration) -> ClientResult<HttpAnswer> {
         if let Some(until) = self.budget(request.lane).spent_until(Timestamp::now()) {
-            return Err(Error::new(ErrorKind::BudgetSpent { until }, "rate limit reached"));
+            return Err(Error::new(ErrorKind::BudgetSpent { until }, RATE_LIMIT_REACHED));
         }
         let base = self.locate()?;
         let built = self.build(&base, request, reading, time)?;
