@@ -1,5 +1,7 @@
 //! Opening and checking forms.
-use crate::dashboard::forms::Form;
+
+use crate::dashboard::base::Tone;
+use crate::dashboard::forms::{FieldId, Form};
 use crate::dashboard::model::{Modal, Model};
 
 impl Model {
@@ -10,6 +12,13 @@ impl Model {
             && let Some(draft) = self.overlay.drafts.remove(&form.tag)
         {
             form.restore(draft);
+            // A name that is typed next is a line of its own.
+            if let Some(field) = form.field_mut(FieldId::Names)
+                && !matches!(field.text().chars().last(), None | Some('\n'))
+            {
+                field.set_text(&format!("{}\n", field.text()));
+            }
+            self.notify(Tone::Plain, "draft restored");
         }
         form.subject.refused_formats = self.calls.refused_formats.clone();
         self.overlay.modals.push(Modal::Form(Box::new(form)));

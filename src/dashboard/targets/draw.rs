@@ -15,7 +15,7 @@ const COLUMNS: [TableColumn; 5] = [
     TableColumn::flex("FOUND", 8, 2).at_most(26),
     TableColumn::fixed("ENDED", 5).right(),
     TableColumn::fixed("TYPE", 10).expendable(2).gives_way(),
-    TableColumn::flex("DESCRIPTION", 18, 3).expendable(1).gives_way(),
+    TableColumn::flex("DESCRIPTION", 18, 3).expendable(1).gives_way().from(62),
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {

@@ -51,16 +51,32 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     form.refused_lines = refused;
     form.button = format!("Add {}", plural(good, "target"));
     form.summary = skipped(&reasons);
-    form.summary.extend(refusals.first().map(|why| {
-        let others = if refusals.iter().any(|other| other != why) { ", and other causes" } else { "" };
-        format!("{} not added: {why}{others}", plural(refusals.len(), "target"))
-    }));
+    form.summary.extend(not_added(&refusals));
     match (good, bad) {
         (0, 1..) if all_exist => vec![(FieldId::Names, "no new target yet".to_owned())],
         (0, 0) => vec![(FieldId::Names, "at least one target is required".to_owned())],
         (0, _) => vec![(FieldId::Names, "no valid target yet".to_owned())],
         _ => Vec::new(),
     }
+}
+
+/// The number of refused lines by cause, the most frequent cause first.
+fn not_added(refusals: &[String]) -> Option<String> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for why in refusals {
+        match counts.iter_mut().find(|(cause, _)| cause == why) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((why, 1)),
+        }
+    }
+    counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let causes: Vec<String> = match counts.as_slice() {
+        [] => return None,
+        [(only, _)] => vec![(*only).to_owned()],
+        several => several.iter().take(CAUSES).map(|(why, count)| format!("{why} ({count})")).collect(),
+    };
+    let others = if counts.len() > CAUSES { ", and other causes" } else { "" };
+    Some(format!("{} not added: {}{others}", plural(refusals.len(), "target"), causes.join(", ")))
 }
 
 /// The number of skipped lines by reason, and the first reason in full: beside its line, a narrow screen truncates it.
@@ -83,6 +99,10 @@ fn skipped(reasons: &[(String, String)]) -> Vec<String> {
     [Some(counted), whole.filter(|_| others > 0)].into_iter().flatten().collect()
 }
 
+/// Most causes of refusals that are named.
+const CAUSES: usize = 3;
+/// The note at a line that was refused because too many were sent.
+const TOO_MANY: &str = "rate limit reached, send again in a minute";
 /// The note at a line whose target exists.
 const EXISTS: &str = "target already exists";
 /// The note at a line that equals an earlier line.
@@ -204,9 +224,14 @@ fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
     true
 }
 
-/// Why a line was refused. Each line that is out of scope has the same cause, so its own remedy is left out.
+/// Why a line was refused. Causes that many lines can share are without the name and the remedy of the line.
 fn reason(name: &str, problem: &Problem) -> String {
-    if is_unlisted(problem) { cause_of(name, problem) } else { message_of(problem) }
+    match problem.status {
+        _ if is_unlisted(problem) => cause_of(name, problem),
+        _ if problem.is_rate_limited() => TOO_MANY.to_owned(),
+        Some(409) => EXISTS.to_owned(),
+        _ => message_of(problem),
+    }
 }
 
 /// Whether the scope file of the service lacks a valid entry for a target.
@@ -244,6 +269,29 @@ pub(crate) fn scope_prompt<'a>(refused: impl Iterator<Item = (&'a Job, &'a Probl
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refused_targets_are_counted_by_cause() {
+        let refusal = |status, message: &str| {
+            let problem = Problem { status: Some(status), ..Problem::local(message) };
+            reason("a.test", &problem)
+        };
+        let out_of_scope = refusal(403, "a.test is out of scope; add it with `scandeck scope add a.test`");
+        let exists = refusal(409, "the target a.test already exists");
+        assert_eq!(not_added(&[]), None);
+        assert_eq!(not_added(std::slice::from_ref(&exists)).unwrap(), "1 target not added: target already exists");
+        assert_eq!(
+            not_added(&[exists, out_of_scope.clone(), out_of_scope]).unwrap(),
+            "3 targets not added: out of scope (2), target already exists (1)"
+        );
+        let limited = [
+            refusal(429, "rate limit exceeded: retry in 59 s"),
+            reason("a.test", &Problem::local("rate limit reached")),
+        ];
+        assert_eq!(not_added(&limited).unwrap(), "2 targets not added: rate limit reached, send again in a minute");
+        let four = ["a", "b", "c", "d"].map(str::to_owned);
+        assert_eq!(not_added(&four).unwrap(), "4 targets not added: a (1), b (1), c (1), and other causes");
+    }
 
     #[test]
     fn target_line_shows_type_or_correction() {

@@ -15,7 +15,7 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("WORKSPACE", 8, 2).at_most(48),
     TableColumn::fixed("TARGETS", 7).right().expendable(1),
     TableColumn::fixed("SCANS", 5).right(),
-    TableColumn::flex("DESCRIPTION", 20, 3).expendable(2),
+    TableColumn::flex("DESCRIPTION", 20, 3).expendable(2).from(62),
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
