@@ -30,8 +30,8 @@ fn columns(cx: &Cx<'_>) -> [TableColumn; 8] {
 
 /// The column of the path.
 const PATH: usize = 3;
-/// Columns of the end of a query.
-const LEAST_QUERY: usize = 6;
+/// Parameters that most requests of a path share, the most different first.
+const SHARED: [&str; 4] = ["page=", "workspace_id=", "include=", "limit="];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let remote = &cx.model.data.calls;
@@ -50,7 +50,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, widths| cells(cx, call, widths))
 }
 
-/// `2 requests in flight · 231 of 250/min left · memory 84.1 MB`.
+/// `2 in flight · 231 of 250/min left · 84 MB RAM`.
 fn note(cx: &Cx<'_>) -> String {
     let model = cx.model;
     let running = model.items::<ApiCall>().iter().filter(|call| call.end.is_none()).count();
@@ -83,23 +83,17 @@ fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall, widths: &[u16]) -> Vec<Line<'a>> {
     ]
 }
 
-/// A path and its query; of a longer query the last parameters, because queries of one path begin alike.
+/// A path and its query. Where it does not fit, the parameters that most requests of a path share come last.
 fn path<'a>(cx: &Cx<'_>, path: &'a str, columns: usize) -> Line<'a> {
     // The mask does not recognise a name that is cut.
     let clean = text::clean(path);
     let shown = cx.shown(&clean);
-    let begin = shown.find('?').map_or(shown.len(), |query| query + 1);
-    let (begin, query) = shown.split_at(begin);
-    let room = columns.saturating_sub(text::width(begin) + 1);
-    if text::width(query) <= room || room < LEAST_QUERY {
+    let Some((begin, query)) = shown.split_once('?').filter(|_| text::width(&shown) > columns) else {
         return words(shown.into_owned(), cx.theme.text());
-    }
-    let fits = |end: &&str| text::width(end) <= room;
-    let last = query.rfind('&').map_or(query, |at| &query[at..]);
-    // Of a long last parameter the value.
-    let end = query.match_indices('&').map(|(at, _)| &query[at..]).find(fits);
-    let end = end.or_else(|| last.char_indices().map(|(at, _)| &last[at..]).find(fits)).unwrap_or_default();
-    words(format!("{begin}{}{end}", cx.theme.glyphs.ellipsis), cx.theme.text())
+    };
+    let mut parameters: Vec<&str> = query.split('&').collect();
+    parameters.sort_by_key(|parameter| SHARED.iter().position(|name| parameter.starts_with(name)));
+    words(format!("{begin}?{}", parameters.join("&")), cx.theme.text())
 }
 
 /// The HTTP status; `failed` without a response, `unused` if the response was no longer needed.
