@@ -82,10 +82,10 @@ const SAMPLE: usize = 64;
 /// So many rows below the selected one, and as many above it, can take its place.
 const NEAR: usize = 16;
 
-/// An item to select when it arrives, and the row that was selected before.
+/// A row to select when it arrives, and the row that is selected until then.
 #[derive(Clone, Copy, Debug)]
 struct PendingSelection<Id> {
-    id: Id,
+    row: RowRef<Id>,
     selected: Option<RowRef<Id>>,
 }
 
@@ -98,8 +98,8 @@ pub struct List<T: Item> {
     pub header: Option<GroupId>,
     /// Place of the selected row. When that row is absent, the row at this place is selected.
     pub at: usize,
-    /// The rows around the selected one, in the order in which they take its place: below it, then above it.
-    near: Vec<RowRef<T::Id>>,
+    /// The rows around the selected one with their places, in the order in which they take its place: below it, then above it.
+    near: Vec<(usize, RowRef<T::Id>)>,
     /// Marked items, shown or not.
     pub marks: Marks<T>,
     /// Where `v` began a range.
@@ -125,7 +125,7 @@ pub struct List<T: Item> {
     pub groups: Groups,
     /// The user pressed a key in this list. Until then the first row is selected.
     pub held: bool,
-    /// A new item that is selected when it arrives, unless the selection moved since.
+    /// A row that is selected when it arrives, unless the user selects another one before.
     pending_selection: Option<PendingSelection<T::Id>>,
     /// The revision of the table to which the rows belong.
     shown: u64,
@@ -175,21 +175,46 @@ impl<T: Item> List<T> {
     /// Restores the selection after the rows or their groups changed.
     pub(crate) fn settle(&mut self, table: &Arc<Table<T>>) {
         self.shown = table.revision();
-        if let Some(pending) = self.pending_selection.take_if(|pending| table.position(pending.id).is_some())
-            && self.selected_row() == pending.selected
-            && self.index(table, pending.id).is_some()
-        {
-            (self.selected, self.header) = (Some(pending.id), None);
+        let selected = self.selected_row();
+        let mut pending = self.pending_selection.take().filter(|pending| pending.selected == selected);
+        match pending.map(|pending| pending.row) {
+            Some(RowRef::Group(id)) if self.groups.place_of(id).is_some() => {
+                (self.selected, self.header, pending) = (None, Some(id), None);
+            }
+            Some(RowRef::Item(id)) if table.position(id).is_some() => {
+                // A filter can hide it.
+                if self.index(table, id).is_some() {
+                    (self.selected, self.header) = (Some(id), None);
+                }
+                pending = None;
+            }
+            _ => {}
         }
-        let mut candidates = self.selected_row().into_iter().chain(self.near.iter().copied()).filter(|_| self.held);
-        let place = candidates.find_map(|row| self.place(table, row));
-        let at = place.unwrap_or(if self.held { self.at } else { 0 });
+        let at = match self.held {
+            true => self.selected_row().and_then(|row| self.place(table, row)).unwrap_or_else(|| self.successor(table)),
+            false => 0,
+        };
         self.select_at(table, at);
+        let selected = self.selected_row();
+        self.pending_selection = pending.map(|pending| PendingSelection { selected, ..pending });
         self.marks.follow(table);
         self.range_from = self.range_from.filter(|&row| match row {
             RowRef::Item(id) => table.position(id).is_some(),
             RowRef::Group(id) => self.groups.get(id).is_some(),
         });
+    }
+
+    /// The place of the row that took the place of the selected one, which is no longer shown: the next row that is still
+    /// where it was among the rows around it, because a poll can move rows to another end of the list as well.
+    fn successor(&self, table: &Table<T>) -> usize {
+        let place = |&(old, row): &(usize, RowRef<T::Id>)| Some((old, self.place(table, row)?));
+        let left: Vec<(usize, usize)> = self.near.iter().filter_map(place).collect();
+        let has_stayed = |one: &&(usize, usize)| {
+            let is_passed = |other: &&(usize, usize)| (other.0 < one.0) != (other.1 < one.1) && other.1 != one.1;
+            2 * left.iter().filter(is_passed).count() <= left.len()
+        };
+        let stayed = left.iter().find(has_stayed);
+        stayed.map_or(self.at, |&(_, now)| now)
     }
 
     /// Rows on the screen: group headers and unfolded items, or all items.
@@ -248,10 +273,10 @@ impl<T: Item> List<T> {
         self.rows.iter().position(|&row| row as usize == position)
     }
 
-    /// Selects this item as soon as it arrives, unless the selection moves before.
-    pub fn select_when_loaded(&mut self, id: T::Id) {
+    /// Selects this row as soon as it arrives, unless the user selects another one before.
+    pub fn select_when_loaded(&mut self, row: RowRef<T::Id>) {
         self.held = true;
-        self.pending_selection = Some(PendingSelection { id, selected: self.selected_row() });
+        self.pending_selection = Some(PendingSelection { row, selected: self.selected_row() });
     }
 
     /// From now on the selection stays on its row. A list without rows has none yet: its first rows begin at the top.
@@ -266,7 +291,7 @@ impl<T: Item> List<T> {
         self.selected = row.and_then(RowRef::item);
         self.header = self.groups.header(self.at).map(|group| group.id);
         let (below, above) = (self.at + 1..self.at + 1 + NEAR, (self.at.saturating_sub(NEAR)..self.at).rev());
-        self.near = below.chain(above).filter_map(|at| self.row_at(table, at)).collect();
+        self.near = below.chain(above).filter_map(|at| Some((at, self.row_at(table, at)?))).collect();
     }
 
     /// The filter changed: if it hides the selected row, the first row is selected.

@@ -341,8 +341,8 @@ impl Lists {
     }
 
     /// Selects this row of a pane when it arrives, unless the selection is moved before.
-    pub(crate) fn select_when_loaded(&mut self, pane: Pane, id: i64) {
-        registry!(of [pane, T => T::list_mut(self).select_when_loaded(id.into()), captures => {}]);
+    pub(crate) fn select_when_loaded(&mut self, pane: Pane, row: RowRef) {
+        registry!(of [pane, T => T::list_mut(self).select_when_loaded(row.map(Into::into)), captures => {}]);
     }
 
     /// The selected row of a pane: an item or a group header.

@@ -5,7 +5,7 @@
 //!                            └─ the same call within a minute ─► prompt
 //! ```
 
-use crate::dashboard::base::{Batch, Call, Job, Pane, Tone};
+use crate::dashboard::base::{Batch, Call, Job, Pane, RowRef, Tone};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::prompts::{Prompt, Then};
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ impl Model {
         for one in unknown.iter_mut().filter(|one| one.found.is_none()) {
             if let Some((pane, id)) = self.created_since(&one.job.call, &one.existing) {
                 one.found = Some(id);
-                self.lists.select_when_loaded(pane, id);
+                self.lists.select_when_loaded(pane, RowRef::Item(id));
                 self.notify(
                     Tone::Good,
                     format!("{} {} (id {id}), although its response was lost", one.job.about, one.past),

@@ -5,7 +5,7 @@
 //! ```
 
 use crate::contract::{LoggerId, ScanId, TargetId};
-use crate::dashboard::base::{Effect, GroupId, Pane, Scope};
+use crate::dashboard::base::{Effect, GroupId, Pane, RowRef, Scope};
 use crate::dashboard::list::FindingGroupBy;
 use crate::dashboard::model::{Model, navigation};
 use crate::query::{Query, SortKey};
@@ -95,12 +95,9 @@ impl Model {
             let order = SortKey::parse_all(&list.order, pane.kind()).unwrap_or_default();
             self.lists.restore_order(pane, list.sort, order);
             self.cursor(pane).groups().restore_toggled(list.toggled.iter().copied().map(GroupId));
-            if let Some(id) = list.selected {
-                self.lists.select_when_loaded(pane, id);
-            }
-            if let Some(id) = list.header.filter(|_| pane == Pane::Findings) {
-                let findings = &mut self.lists.findings;
-                (findings.selected, findings.header, findings.held) = (None, Some(GroupId(id)), true);
+            let header = list.header.map(|id| RowRef::Group(GroupId(id)));
+            if let Some(row) = header.or(list.selected.map(RowRef::Item)) {
+                self.lists.select_when_loaded(pane, row);
             }
             self.show_rows(pane);
         }

@@ -1,7 +1,7 @@
 //! The end of a batch: changed lists are fetched, and the form closes or shows the refusals.
 
 use crate::client::Problem;
-use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, Scope, Tone};
+use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, RowRef, Scope, Tone};
 use crate::dashboard::forms::{Form, cause_of, message_of};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ViewAction};
@@ -25,7 +25,7 @@ impl Model {
             }
             if let (1, Some(&list), Some(id)) = (batch.jobs.len(), subject.lists.first(), created(answer)) {
                 // It is selected as soon as its list contains it; the list may have been fetched before this answer.
-                self.lists.select_when_loaded(Pane::of_list(list), id);
+                self.lists.select_when_loaded(Pane::of_list(list), RowRef::Item(id));
                 self.show_rows(Pane::of_list(list));
             }
         }

@@ -6,7 +6,7 @@ pub mod proof;
 mod tests;
 
 use crate::contract::{Capture, Risk, Shared};
-use crate::dashboard::base::{CaptureUse, Effect, FormTag, ManualFindingOrigin, Pane, Tone};
+use crate::dashboard::base::{CaptureUse, Effect, FormTag, ManualFindingOrigin, Pane, RowRef, Tone};
 use crate::dashboard::forms::ManualFindingDraft;
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::prompts::{Prompt, Then};
@@ -152,7 +152,8 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     model.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
     model.overlay.drafts.remove(&tag);
     if !matches!(tag, FormTag::ManualFinding(ManualFindingOrigin::Finding(_))) {
-        model.lists.findings.select_when_loaded(crate::triage::identity::manual_key(id).into());
+        let key = crate::triage::identity::manual_key(id);
+        model.lists.findings.select_when_loaded(RowRef::Item(key.into()));
         model.lists.captures.clear_marks();
     }
     let is_filtered = !model.lists.findings.filter.is_empty();
