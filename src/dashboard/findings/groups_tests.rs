@@ -132,9 +132,31 @@ fn selected_header_is_restored_after_restart() {
     let stored = StoredDecisions { settings: settings.collect(), ..StoredDecisions::default() };
     let mut again = TestDashboard::new();
     let findings = app.model.data.occurrences.value().unwrap().clone();
-    again.feed(Snapshot::Findings(findings));
-    again.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
+    again.send(Msg::Triage(TriageNews::Opened(Box::new(stored.clone()))));
+    // The first findings that arrive have no group of this class.
+    again.feed(Snapshot::Findings(table([of_class(15, 2, "banner", "Banner", Risk::Info)])));
+    assert_eq!(cursor(&again), "Banner");
+    again.feed(Snapshot::Findings(findings.clone()));
     assert_eq!((cursor(&again), again.model.lists.findings.at), (cursor(&app), 1));
+    let mut late = TestDashboard::new();
+    late.feed(Snapshot::Findings(findings));
+    late.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
+    assert_eq!(cursor(&late), cursor(&app));
+}
+
+#[test]
+fn zoomed_list_shows_whole_verdicts_and_the_others_short_ones() {
+    let mut app = grouped();
+    app.model.screen.size = Size { columns: 120, rows: 40 };
+    app.keys("g g f");
+    let header = |app: &mut TestDashboard| app.frame().into_iter().find(|line| line.contains("▸ ◆ CRIT")).unwrap();
+    let list = |line: String| line.chars().take(66).collect::<String>();
+    let short = list(header(&mut app));
+    assert!(short.contains("false pos") && !short.contains("false positive"), "{short}");
+    app.keys("z");
+    assert!(header(&mut app).contains("false positive"), "{}", header(&mut app));
+    app.keys("z");
+    assert!(!list(header(&mut app)).contains("false positive"));
 }
 
 #[test]

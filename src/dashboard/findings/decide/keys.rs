@@ -137,7 +137,11 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
     let count = pending.ids.len();
     if hidden.is_empty() {
         let question = format!("{}: {kinds}?", asks(plural(count, "finding")));
-        let prompt = Prompt::new(question, Then::Decide(Box::new(pending))).with_enter();
+        let absent = count_absent(model, &pending.ids);
+        let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending))).with_enter();
+        if absent > 0 {
+            prompt = prompt.with_line(format!("Absent findings among them: {absent}."));
+        }
         return match model.reviewing() {
             Some(_) => {
                 let exclude = model.key_label(Context::Review, Action::Review(ReviewAction::Exclude));
@@ -155,6 +159,13 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
         .with_enter();
     prompt.wider = Some(Box::new(wider));
     prompt
+}
+
+/// The number of findings that are absent, if others are present: group headers count only those.
+fn count_absent(model: &Model, ids: &[IssueId]) -> usize {
+    let Some(table) = model.data.findings.value() else { return 0 };
+    let absent = ids.iter().filter_map(|&id| table.get(id)).filter(|issue| !issue.is_present()).count();
+    if absent < ids.len() { absent } else { 0 }
 }
 
 /// The name of the first finding, and the number of other classes.

@@ -34,7 +34,8 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, id: GroupId, cache: &mut ViewCache) -> Opt
     let (table, group) = (cx.model.data.findings.value()?, list.groups.get(id)?);
     let members: Vec<u32> = list.positions_in(group).collect();
     let first = table.items().get(*members.first()? as usize)?;
-    of_members(cx, Pane::Findings, (id, head(cx, by, first, group)), members, cache)
+    let is_partial = is_partial(cx, group);
+    of_members(cx, Pane::Findings, (id, head(cx, by, first, group)), (members, is_partial), cache)
 }
 
 /// The detail of a group of the retest board.
@@ -49,14 +50,20 @@ pub(crate) fn on_board<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailP
     let mut counts = Line::from(format::risk_span(cx.theme, risk));
     counts.push_span(Span::raw(format!("   {}", format::plural(members.len(), "finding"))));
     let head = vec![words(now, cx.theme.strong()), counts];
-    of_members(cx, Pane::Board, (group.id, head), members, cache)
+    of_members(cx, Pane::Board, (group.id, head), (members, false), cache)
+}
+
+/// Whether absent findings of a group are not counted beside its present ones.
+fn is_partial(cx: &Cx<'_>, group: &Group) -> bool {
+    let count = cx.model.lists.finding_groups.summary(group).count as usize;
+    count > 0 && count < group.rows.len()
 }
 
 fn of_members<'a>(
     cx: &Cx<'a>,
     pane: Pane,
     (id, head): (GroupId, Vec<Line<'static>>),
-    members: Vec<u32>,
+    (members, is_partial): (Vec<u32>, bool),
     cache: &mut ViewCache,
 ) -> Option<DetailPane<'a>> {
     let table = cx.model.data.findings.value()?;
@@ -75,7 +82,8 @@ fn of_members<'a>(
         Tab::References.counted(first.reference_count()),
         Tab::History.counted(facts.history.len()),
     ];
-    let overview = move |cx: &Cx<'_>, facts: &ReviewFacts, width| overview(cx, table, &members, facts, width);
+    let overview =
+        move |cx: &Cx<'_>, facts: &ReviewFacts, width| overview(cx, table, (&members, is_partial), facts, width);
     let text = card::of_members(cx, cx.model.detail.tab(pane), &facts, first, overview);
     Some(DetailPane { id: RowRef::Group(id), head, tabs, text })
 }
@@ -91,17 +99,30 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Issue, group: &Group) -> Ve
     let beside = format::plural(summary.others as usize, beside);
     let on = if by == FindingGroupBy::Target { "of" } else { "on" };
     let mut counts = Line::from(format::risk_span(cx.theme, summary.risk));
-    counts.push_span(Span::raw(format!("   {} {on} {beside}", format::plural(summary.count as usize, "finding"))));
+    let absent = group.rows.len().saturating_sub(summary.count as usize);
+    let counted = match (summary.count, absent) {
+        (0, 1..) => format!("{} absent", format::plural(absent, "finding")),
+        (count, _) => format!("{} {on} {beside}", format::plural(count as usize, "finding")),
+    };
+    let more = if is_partial(cx, group) { format!(", {absent} more absent") } else { String::new() };
+    counts.push_span(Span::raw(format!("   {counted}{more}")));
     counts.push_span(Span::styled(format!("   {}", changes(summary)), cx.theme.strong()));
     vec![words(name, cx.theme.strong()), counts]
 }
 
-fn overview(cx: &Cx<'_>, table: &Table<Issue>, members: &[u32], facts: &ReviewFacts, width: u16) -> Vec<Line<'static>> {
+fn overview(
+    cx: &Cx<'_>,
+    table: &Table<Issue>,
+    (members, is_partial): (&[u32], bool),
+    facts: &ReviewFacts,
+    width: u16,
+) -> Vec<Line<'static>> {
     let issues = || members.iter().filter_map(|&at| table.items().get(at as usize));
     let separator = format!(" {} ", cx.theme.glyphs.separator);
     let assessments = &cx.model.findings.triage.assessments;
-    let decisions =
-        status::counted(members.iter().map(|&at| assessments.get(at as usize).map(|assessment| &**assessment)));
+    let is_counted = |at: u32| !is_partial || table.items().get(at as usize).is_some_and(|issue| issue.is_present());
+    let counted = members.iter().copied().filter(|&at| is_counted(at));
+    let decisions = status::counted(counted.map(|at| assessments.get(at as usize).map(|assessment| &**assessment)));
     let has_present = issues().any(|issue| issue.is_present());
     let affected = issues().filter(|issue| issue.is_present() || !has_present);
     let mut lines = vec![

@@ -80,11 +80,12 @@ fn status_width(cx: &Cx<'_>) -> u16 {
 fn has_status(cx: &Cx<'_>) -> bool {
     let groups = &cx.model.lists.finding_groups;
     let mut summaries = sampled_headers(cx).map(|group| groups.summary(group));
-    summaries.any(|summary| summary.undecided == 0 || summary.count == 0 || !changes(summary).is_empty())
-        || sampled_items::<Issue>(cx).any(|(at, issue)| {
-            let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
-            draw::has_decision(cx, issue, assessment)
-        })
+    summaries.any(|summary| {
+        summary.decided > 0 || summary.undecided == 0 || summary.count == 0 || !changes(summary).is_empty()
+    }) || sampled_items::<Issue>(cx).any(|(at, issue)| {
+        let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
+        draw::has_decision(cx, issue, assessment)
+    })
 }
 
 /// Draws the findings in groups.
@@ -126,7 +127,7 @@ pub(crate) fn draw_list(
     })
 }
 
-/// `400 findings in 34 classes, +2 absent, 12 hidden`. The group without a value is no CVE, so other fields than class and
+/// `400 findings in 34 classes, 2 more absent, 12 hidden`. The group without a value is no CVE, so other fields than class and
 /// target count groups.
 fn sum((counted, groups): (usize, usize), shown: usize, total: usize, by: FindingGroupBy) -> String {
     let number = |n: usize| format::thousands(n as u64);
@@ -137,14 +138,14 @@ fn sum((counted, groups): (usize, usize), shown: usize, total: usize, by: Findin
         }
     };
     let hidden = if shown < total { format!(", {} hidden", number(total - shown)) } else { String::new() };
-    let absent = if counted < shown { format!(", +{} absent", number(shown - counted)) } else { String::new() };
+    let absent = if counted < shown { format!(", {} more absent", number(shown - counted)) } else { String::new() };
     match shown {
         0 => String::new(),
         _ => format!("{} in {groups}{absent}{hidden}", format::plural(counted, "finding")),
     }
 }
 
-fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group, widths: &[u16]) -> Vec<Line<'a>> {
+fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &'a Group, widths: &[u16]) -> Vec<Line<'a>> {
     let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
     let items = cx.model.data.findings.value().map(|table| table.items()).unwrap_or_default();
     let sample = list.positions_in(group).next().and_then(|at| items.get(at as usize));
@@ -173,14 +174,14 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &Group, widths: &[u16]) ->
 
 /// The decision on a group, else how many of its findings are decided, else that none is present, else how many are
 /// new and reappeared.
-fn status<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
+fn status<'a>(cx: &Cx<'a>, group: &'a Group) -> Line<'a> {
     let summary = cx.model.lists.finding_groups.summary(group);
-    match (summary.undecided, changes(summary)) {
-        (0, _) => common_decision(cx, group),
+    match changes(summary) {
+        _ if is_decided(summary) => common_decision(cx, group),
         _ if summary.decided > 0 => words(format!("{} of {} decided", summary.decided, summary.count), cx.theme.text()),
         _ if summary.count == 0 => words("absent", cx.theme.dim()),
-        (_, changes) if changes.is_empty() => words(cx.theme.glyphs.dash, cx.theme.dim()),
-        (_, changes) => words(format!("  {changes}"), cx.theme.text()),
+        changes if changes.is_empty() => words(cx.theme.glyphs.dash, cx.theme.dim()),
+        changes => words(format!("  {changes}"), cx.theme.text()),
     }
 }
 
@@ -193,26 +194,29 @@ pub(super) fn changes(summary: GroupSummary) -> String {
     all.into_iter().filter_map(counted).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether all findings of a group are put aside. Of very large groups only a part is read.
-fn is_dismissed(cx: &Cx<'_>, group: &Group) -> bool {
+/// Whether each counted finding of a group is decided; of a group that counts none, each finding.
+fn is_decided(summary: GroupSummary) -> bool {
+    summary.undecided == 0 || summary.count > 0 && summary.decided == summary.count
+}
+
+/// The decisions on the first findings of a group that is decided. Of very large groups only a part is read.
+fn decisions<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = &'a Assessment> {
     let assessments = &cx.model.findings.triage.assessments;
-    let mut some = cx.model.lists.findings.positions_in(group).take(1_000);
-    cx.model.lists.finding_groups.summary(group).undecided == 0
-        && some.all(|at| assessments.get(at as usize).is_some_and(|assessment| draw::is_dismissed(assessment)))
+    let all = cx.model.lists.findings.positions_in(group).take(1_000);
+    // A finding that is not counted can be undecided.
+    all.filter_map(|at| assessments.get(at as usize)).map(|one| &**one).filter(|one| !one.is_undecided())
+}
+
+/// Whether all findings of a group are put aside.
+fn is_dismissed(cx: &Cx<'_>, group: &Group) -> bool {
+    is_decided(cx.model.lists.finding_groups.summary(group)) && decisions(cx, group).all(draw::is_dismissed)
 }
 
 /// The decision on all findings of a group, if they have the same one.
-fn common_decision<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
-    let assessments = &cx.model.findings.triage.assessments;
-    let mut all = cx.model.lists.findings.positions_in(group).map(|at| assessments.get(at as usize));
-    let first = all.next().flatten();
-    // A difference is usually found early; of very large groups only a part is compared.
-    match first {
-        Some(first)
-            if all
-                .take(1_000)
-                .all(|assessment| assessment.is_some_and(|assessment| assessment.verdict == first.verdict)) =>
-        {
+fn common_decision<'a>(cx: &Cx<'a>, group: &'a Group) -> Line<'a> {
+    let mut all = decisions(cx, group);
+    match all.next() {
+        Some(first) if all.all(|other| other.verdict == first.verdict) => {
             draw::decision(cx, Some(first), verdict_name(cx))
         }
         _ => words("decided", cx.theme.dim()),

@@ -123,6 +123,8 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let decisions = |name| assessed().map(move |(issue, known)| decision_cell(cx, issue, known, name).width()).max();
     let decision_width = |name| decisions(name).unwrap_or(0).max(DECISION.into()) as u16;
     let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
+    let is_one_target = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| (issue.target_id, &issue.target_name)));
+    let is_one_age = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| cx.age(issue.first_seen)));
     let has_no_port = sampled_items::<Issue>(cx).all(|(_, issue)| port(cx, issue).width() == 0);
     let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
     let targets = widest_target(cx);
@@ -133,7 +135,11 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
         .map(|column| match column.title {
             "FINDING" => column.content(names, 0),
             // The scope beside the filter names the target.
-            "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
+            "TARGET" => {
+                let column = column.content(targets, HOST_PORT).gives_way_if(is_one_target, 1);
+                column.omitted(cx.model.navigation.scope.target.is_some())
+            }
+            "AGE" | "FIRST SEEN" => column.gives_way_if(is_one_age, 2),
             "KP" => column.omitted(cx.facts.has_no_flag()),
             "PORT" => column.omitted(cx.facts.is_one_port() || has_no_port).constant(is_one_port),
             "DECISION" => {

@@ -448,21 +448,27 @@ fn groups_without_filter_count_present_findings() {
     };
     app.keys("3 z backspace r b t");
     let screen = app.frame().join("\n");
-    assert!(screen.contains("2 findings in 1 target, +2 absent"), "{screen}");
+    assert!(screen.contains("2 findings in 1 target, 2 more absent"), "{screen}");
     let absent = row(&mut app, "t1");
     assert!(absent.contains(" 0 0 absent"), "{absent}");
     let present = row(&mut app, "t2");
     assert!(present.contains(" 2 2 "), "{present}");
     app.keys("b c");
     let screen = app.frame().join("\n");
-    assert!(screen.contains("2 findings in 2 classes, +2 absent"), "{screen}");
+    assert!(screen.contains("2 findings in 2 classes, 2 more absent"), "{screen}");
     app.keys("/ 'is:absent' enter");
     let absent = row(&mut app, "Private key");
     assert!(absent.contains(" 1 1"), "{absent}");
     // Decisions on absent findings are not counted beside present ones.
     app.keys("g g f backspace r b t");
+    assert_eq!(app.model.findings.triage.state.len(), 1, "the finding is decided");
     let absent = row(&mut app, "t1");
     assert!(absent.contains(" 0 0 absent"), "{absent}");
+    // All present findings of a group are decided, one absent finding of it is not.
+    app.keys("b w / 'is:present' enter * f esc backspace r b w");
+    let mixed = row(&mut app, "no CWE");
+    assert!(mixed.contains(" 2 1 ") || mixed.contains(" 2 "), "{mixed}");
+    assert!(mixed.contains("false pos"), "{mixed}");
 }
 
 #[test]
