@@ -9,7 +9,6 @@ use crate::dashboard::input::{
     Action, Context, DecideAction, EditAction, FormAction, ItemAction, KeyHint, ListAction, PayloadAction,
     ReviewAction, TextAction, VerdictAction, ViewAction,
 };
-use crate::dashboard::list::FindingGroupBy;
 use crate::dashboard::model::{DecideMenu, MenuChoice, Modal, Review};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
 use crate::dashboard::ui::{Cx, Hint, draw_line, format, hint_line, indented, key, numbered};
@@ -236,14 +235,14 @@ fn applies_to_marks(action: Action) -> bool {
     )
 }
 
-/// `review 34`: the number of classes in a list by class, else of findings. A review leaves out the retained rows. An open
+/// `review 34`: the number of groups, which are the cards, else of findings. A review leaves out the retained rows. An open
 /// range has no number, because a review of it leaves out all other rows.
 fn review_label(cx: &Cx<'_>, label: &str) -> String {
     let lists = &cx.model.lists;
     let retained = lists.findings.retained_only.len();
     let count = match lists.finding_groups.by {
-        Some(FindingGroupBy::Class) if retained > 0 => 0,
-        Some(FindingGroupBy::Class) => lists.findings.groups.iter().count(),
+        Some(_) if retained > 0 => 0,
+        Some(_) => lists.findings.groups.iter().count(),
         _ => lists.findings.rows.len().saturating_sub(retained),
     };
     match (cx.model.navigation.focus.pane, count) {

@@ -111,10 +111,11 @@ pub(crate) fn resume_paused(model: &mut Model) {
     }
 }
 
-/// The filter and the scope of the list of findings.
+/// The grouping, the filter and the scope of the list of findings. Cards of a list without groups are those of its classes.
 fn listed(model: &Model) -> ReviewedList {
     let scope = &model.navigation.scope;
-    ReviewedList { filter: model.lists.findings.filter.clone(), target: scope.target, scan: scope.scan }
+    let by = model.lists.finding_groups.by.or(Some(FindingGroupBy::Class));
+    ReviewedList { by, filter: model.lists.findings.filter.clone(), target: scope.target, scan: scope.scan }
 }
 
 /// The question when the list shows other findings than those of the paused review.
@@ -124,8 +125,8 @@ fn resume_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
     let (cards, findings) = (plural(review.len(), "card"), plural(on_cards.len(), "finding"));
     let shown = plural(ids.len(), "shown finding");
     let line = match not_on_cards {
-        0 => "Its filter or scope was different; its cards include all shown findings.".to_owned(),
-        _ => format!("Its filter or scope was different; not on its cards: {not_on_cards} of {shown}."),
+        0 => "Its filter, scope or grouping was different; its cards include all shown findings.".to_owned(),
+        _ => format!("Its filter, scope or grouping was different; not on its cards: {not_on_cards} of {shown}."),
     };
     let replace = replace_prompt(model, review, ids, "shown");
     // Without decisions nothing would be lost: no second prompt.

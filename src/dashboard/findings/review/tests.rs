@@ -125,7 +125,7 @@ fn other_filter_asks_whether_to_resume_paused_review() {
     let mut app = app();
     app.keys("B esc / 'Weak' enter B");
     assert_eq!(app.prompt().question, "Resume the paused review of 3 cards with 28 findings?");
-    let line = "Its filter or scope was different; its cards include all shown findings.";
+    let line = "Its filter, scope or grouping was different; its cards include all shown findings.";
     assert_eq!(app.prompt().lines, [line]);
     assert!(app.model.reviewing().is_none());
     app.keys("y");

@@ -38,6 +38,9 @@ pub struct Cards {
 /// The part of the findings that a review was made of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReviewedList {
+    /// The grouping that made the cards; none in a review of an earlier version.
+    #[serde(default)]
+    pub by: Option<FindingGroupBy>,
     pub filter: String,
     pub target: Option<TargetId>,
     pub scan: Option<ScanId>,

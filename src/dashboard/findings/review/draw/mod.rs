@@ -152,7 +152,13 @@ fn counted(cx: &Cx<'_>, card: &Card, review: &Review) -> String {
 fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
     let present = Presence::ALL.iter().zip(facts.presence).filter(|(_, count)| *count > 0);
     let present: Vec<String> = present.map(|(presence, count)| format!("{count} {}", presence.label())).collect();
-    let kinds = [issue.cwe.to_string(), issue.owasp.label()].into_iter().filter(|kind| !kind.is_empty());
+    // A card of a target or a port has several classes.
+    let of_all = |kind: &dyn Fn(&Issue) -> String| {
+        let first = kind(issue);
+        facts.issues.iter().all(|other| kind(other) == first).then_some(first)
+    };
+    let kinds = [of_all(&|issue| issue.cwe.to_string()), of_all(&|issue| issue.owasp.label())];
+    let kinds = kinds.into_iter().flatten().filter(|kind| !kind.is_empty());
     let kinds: Vec<_> = kinds.map(|kind| clean(&kind).into_owned()).collect();
     let some = |has: fn(&Issue) -> bool| match facts.issues.iter().filter(|issue| has(issue)).count() {
         0 => "no".to_owned(),

@@ -31,6 +31,8 @@ const MEMBERS: usize = 100;
 const GAP: &str = "   ";
 /// Columns of the label of a kind.
 const LABEL: usize = 10;
+/// Rows of a card that its evidence leaves to the rest.
+const OTHER_ROWS: usize = 30;
 
 /// The text of a card or a group: that of a tab, or its overview.
 pub(crate) fn of_members<'a>(
@@ -118,9 +120,6 @@ fn members(cx: &Cx<'_>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'s
     }
 }
 
-/// Rows of a card that its evidence leaves to the rest.
-const OTHER_ROWS: usize = 30;
-
 /// The description of a class with its common evidence; of several classes their names.
 pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16, lines: &mut Vec<Line<'static>>) {
     if !facts.is_one_class() {
@@ -178,7 +177,7 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
     }
     heading(cx.theme, format!("Evidence{counts}"), lines);
     if differ == 0 {
-        // High cards have room for more than an excerpt.
+        // Tall screens have room for more than an excerpt.
         let shown = usize::from(cx.model.screen.size.rows).saturating_sub(OTHER_ROWS).max(finding::EXCERPT);
         return finding::first_lines(cx, (of_first, shown), width, lines);
     }
