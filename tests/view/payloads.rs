@@ -136,7 +136,7 @@ fn header_counts_known_payloads() {
     for (columns, words) in [(80, "2 hits"), (200, "2 payload hits")] {
         let mut model = populated(columns, 30);
         model.captures.new_captures = 3;
-        model.captures.payloads.unseen = 2;
+        model.captures.payloads.unseen.insert(LoggerId(1), 2);
         let shown = text(&mut model, Theme::new(Scheme::Dark));
         assert!(shown.lines().next().unwrap().contains(words), "{shown}");
     }

@@ -1,7 +1,8 @@
 //! Hits of payloads, and the payload made last.
 
-use crate::contract::Stamp;
+use crate::contract::{LoggerId, Stamp};
 use crate::oob::{Hits, Network, Token};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,8 +17,8 @@ pub struct Payloads {
     pub fresh: Option<(Token, Duration)>,
     /// The analyst's addresses.
     pub(crate) own: Vec<Network>,
-    /// Requests with a known token since the captures were last viewed.
-    pub unseen: u64,
+    /// Requests with a known token since the captures were last viewed, by logger.
+    pub unseen: BTreeMap<LoggerId, u64>,
     /// A file that is being written, with the tokens in it.
     pub sheet: Option<(String, Vec<Token>)>,
 }

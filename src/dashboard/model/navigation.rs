@@ -89,7 +89,7 @@ impl Model {
         self.scans = Default::default();
         self.captures.new_captures = 0;
         self.captures.seen_requests.clear();
-        self.captures.payloads.unseen = 0;
+        self.captures.payloads.unseen.clear();
         self.findings.looking = None;
     }
 

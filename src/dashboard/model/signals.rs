@@ -72,7 +72,7 @@ impl Model {
     ) -> bool {
         let Some(payload) = self.captures.oob.book.get(token).cloned() else { return false };
         let (quiet, old) = (self.is_quiet(&captured.capture), self.is_old(&captured.capture));
-        self.captures.payloads.unseen += u64::from(!quiet);
+        *self.captures.payloads.unseen.entry(captured.logger).or_default() += u64::from(!quiet);
         let awaited = !quiet && !old && self.end_wait(token);
         let why = match alert {
             _ if awaited => AlertReason::Awaited,

@@ -1,7 +1,7 @@
 //! Alerts: known payloads, alert rules, waits; and their rate.
 
 use crate::contract::Shared;
-use crate::dashboard::base::{CaptureRow, Signal};
+use crate::dashboard::base::{CaptureRow, Scope, Signal};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
 use crate::dashboard::testing::*;
@@ -63,9 +63,15 @@ fn hit_that_another_program_read_first_is_counted_until_captures_are_shown() {
     app.keys("p 3");
     app.hit(900, Some(1));
     app.send(Msg::Wake);
-    assert_eq!((app.model.captures.new_captures, app.model.captures.payloads.unseen), (0, 1));
-    app.keys("5 G");
-    assert_eq!(app.model.captures.payloads.unseen, 0);
+    let unseen = |app: &TestDashboard| app.model.captures.payloads.unseen.values().sum::<u64>();
+    assert_eq!((app.model.captures.new_captures, unseen(&app)), (0, 1));
+    // The list of another logger does not show it.
+    for (logger, left) in [(2, 1), (1, 0)] {
+        let scope = Scope { logger: Some(LoggerId(logger)), ..app.model.navigation.scope.clone() };
+        crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
+        app.keys("5 G");
+        assert_eq!(unseen(&app), left, "logger {logger}");
+    }
 }
 
 #[test]

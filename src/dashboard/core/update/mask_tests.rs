@@ -1,6 +1,7 @@
 //! The privacy mask: the screen, copies, files and notifications while it is on.
 
 use crate::dashboard::base::{Exported, Signal};
+use crate::dashboard::core::Msg;
 use crate::dashboard::testing::*;
 use crate::export::Export;
 use base64::Engine;
@@ -184,8 +185,11 @@ fn masked_payload_is_not_copied_and_command_gets_no_address() {
 fn payloads_are_not_created_while_the_mask_is_on() {
     let mut dashboard = TestDashboard::new();
     dashboard.keys(": 'mask' enter");
-    let drawn = dashboard.keys("p e");
-    assert!(!drawn.iter().any(|effect| matches!(effect, Effect::DrawPayloadNumbers(_))), "{drawn:?}");
+    dashboard.keys("p");
+    assert!(dashboard.notices().contains("payload not created"), "{}", dashboard.notices());
+    dashboard.at += Duration::from_secs(60);
+    dashboard.send(Msg::Wake);
+    assert!(!dashboard.notices().contains("payload not created"), "{}", dashboard.notices());
     let is_saved = |effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Save { .. }));
     assert!(!is_saved(&dashboard.keys("3 : 'payloads 3 urls.txt' enter")));
     let shown = dashboard.frame().join("\n");

@@ -105,6 +105,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Correlated(generation, correlated) => {
             model.handle_correlated(generation, *correlated);
             filters::renew_offers(model);
+            commands::renew_offers(model);
         }
         Msg::ColumnsBuilt(built) => {
             model.handle_columns_built(*built);
@@ -204,9 +205,7 @@ fn see_captures(model: &mut Model) {
     }
     // Captures that another program read can be here before the new number of requests.
     let only = model.navigation.scope.logger;
-    if only.is_none() {
-        model.captures.payloads.unseen = 0;
-    }
+    model.captures.payloads.unseen.retain(|&logger, _| only.is_some_and(|only| only != logger));
     if model.captures.new_captures == 0 {
         return;
     }
