@@ -69,6 +69,7 @@ impl Model {
         let query = query_of(&filter, QueryKind::Findings);
         // While the columns of many findings are built, the findings that were found before remain.
         self.lists.board.is_behind = !filter.is_empty() && !self.has_columns_of(&query);
+        self.findings.is_board_partial = !filter.is_empty() && !self.has_searched_of(&query, None);
         if !filter.is_empty() && !self.lists.board.is_behind {
             self.findings.board_found = self.findings_found(&query);
         }

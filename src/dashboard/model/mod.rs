@@ -139,6 +139,8 @@ pub struct FindingsState {
     pub board: Option<Board>,
     /// The findings that the filter of the board found.
     pub(crate) board_found: HashSet<IssueId>,
+    /// Whether long texts that the filter of the board needs were not searched yet.
+    pub(crate) is_board_partial: bool,
     /// The long texts on the screen.
     pub(crate) shown: ShownTexts,
     /// Columns that are being built.

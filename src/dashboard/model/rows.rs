@@ -103,7 +103,9 @@ impl Model {
         match self.navigation.focus.pane {
             Pane::Captures => (self.lists.captures.pending() > 0).then_some(STILL_FILTERING_CAPTURES),
             Pane::Findings => self.findings_wait_notice(),
-            Pane::Board => self.lists.board.is_behind.then_some(STILL_FILTERING_FINDINGS),
+            Pane::Board => {
+                (self.lists.board.is_behind || self.findings.is_board_partial).then_some(STILL_FILTERING_FINDINGS)
+            }
             _ => None,
         }
     }
