@@ -9,24 +9,31 @@
 use crate::client::Problem;
 use crate::dashboard::base::{Layout, Link, Pane};
 use crate::dashboard::input::{Action, AppAction, Context};
-use crate::dashboard::ui::{Cx, draw_line, format, indented, joined, stale_reason};
+use crate::dashboard::ui::{Cx, cut_line, draw_line, format, indented, joined, stale_reason};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
 /// The rate budget is named when less than this part of it is left, in percent.
 const LOW_BUDGET: u32 = 30;
-/// Longest reason for a broken connection.
+/// Longest reason for a broken connection beside a long name of a workspace.
 const REASON: usize = 42;
+/// Columns of the name of a workspace that are never cut for the rest.
+const LEAST_NAME: u16 = 8;
 /// Conflicts and findings that were fixed and found again are counted on screens of at least this width, and on others where
 /// there is room.
 const REOPENED_FROM: u16 = 90;
 
 pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
-    let right_with = |reopened| joined(mode(cx).into_iter().chain([trouble(cx, reopened), link(cx)]), "  ");
-    let whole = right_with(true);
-    let fits = || place(cx, area.width).width() + whole.width() + 2 < usize::from(area.width);
-    let right = if cx.model.screen.size.columns >= REOPENED_FROM || fits() { whole } else { right_with(false) };
+    let right_with =
+        |reopened, reason| joined(mode(cx).into_iter().chain([trouble(cx, reopened), link(cx, reason)]), "  ");
+    let reopened = right_with(true, REASON);
+    let needed = place(cx, area.width).width() + 3;
+    let spare = |right: &Line<'_>| usize::from(area.width).checked_sub(needed + right.width());
+    let shows_reopened = cx.model.screen.size.columns >= REOPENED_FROM || spare(&reopened).is_some();
+    let right = if shows_reopened { reopened } else { right_with(false, REASON) };
+    // A longer reason uses columns that are free.
+    let right = spare(&right).map(|spare| right_with(shows_reopened, REASON + spare)).unwrap_or(right);
     let right_width = (right.width() as u16).min(area.width);
     let left_room = (area.width - right_width).saturating_sub(2);
     draw_line(buf, Rect { width: left_room, ..area }, &place(cx, left_room));
@@ -55,15 +62,22 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     }
     let badge = colour.map(|colour| Span::styled(format!(" {session} "), theme.service(colour)));
     let badge_width = badge.as_ref().map_or(0, |badge| badge.width() + 1);
-    if !session.is_empty() && colour.is_none() {
-        tail.push_str(&format!(" {} {session}", theme.glyphs.separator));
-    }
+    let service = match session.is_empty() || colour.is_some() {
+        true => String::new(),
+        false => format!(" {} {session}", theme.glyphs.separator),
+    };
+    tail.push_str(&service);
     let name = named.unwrap_or_else(|| "scandeck".to_owned());
-    let name_room = usize::from(room).saturating_sub(text::width(&tail) + badge_width).max(usize::from(room.min(8)));
+    let least = usize::from(room.min(LEAST_NAME)).min(text::width(&name));
+    if least + text::width(&tail) + badge_width > usize::from(room) {
+        // The rest of a service that is cut would name another one.
+        tail.truncate(tail.len() - service.len());
+    }
+    let name_room = usize::from(room).saturating_sub(text::width(&tail) + badge_width).max(least);
     let name = text::middle_with(&name, name_room, theme.glyphs.ellipsis).into_owned();
     let mut line = Line::from(vec![Span::styled(name, theme.strong()), Span::styled(tail, theme.dim())]);
     line.extend(badge.into_iter().flat_map(|badge| [Span::raw(" "), badge]));
-    line
+    cut_line(line, room.into(), theme.glyphs.ellipsis)
 }
 
 /// The parts that are off in this session.
@@ -106,7 +120,7 @@ fn trouble(cx: &Cx<'_>, reopened: bool) -> Vec<Span<'static>> {
     }
     let new = if cx.model.captures.new_captures == 1 { "new capture" } else { "new captures" };
     show(cx.model.captures.new_captures as usize, glyphs.more_below, new, theme.warn());
-    let hits = cx.model.captures.payloads.unseen as usize;
+    let hits = cx.model.captures.payloads.unseen.values().sum::<u64>() as usize;
     if hits > 0 {
         let (gap, noun) = if long { ("   ", "payload hit") } else { (" ", "hit") };
         spans.push(Span::styled(format!("{gap}{}", format::plural(hits, noun)), theme.good()));
@@ -120,7 +134,7 @@ fn is_first(problem: &Problem) -> bool {
 }
 
 /// The connection, and the budget when little is left.
-fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
+fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
     let (theme, dot) = (cx.theme, cx.theme.glyphs.link);
     let mut spans = match &cx.model.connection.link {
         Link::Connecting => vec![Span::styled(format!("{dot} connecting"), theme.dim())],
@@ -135,7 +149,7 @@ fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
                 vec![Span::styled(format!("{dot} loading"), theme.dim())]
             }
             (Some((_, problem)), _) => {
-                vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, REASON)), theme.warn())]
+                vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, reason)), theme.warn())]
             }
         },
         Link::Retrying { .. } | Link::Down { .. } if cx.model.connection.is_starting_service => {
@@ -147,17 +161,18 @@ fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
             vec![Span::styled(words, theme.bad())]
         }
         Link::Retrying { problem, .. } => {
-            vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, REASON)), theme.bad())]
+            vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, reason)), theme.bad())]
         }
         Link::Down { problem } => {
             let why = text::clean(&problem.message).into_owned();
-            vec![Span::styled(format!("{dot} {}", text::start(&why, 40)), theme.bad())]
+            vec![Span::styled(format!("{dot} {}", text::start(&why, reason)), theme.bad())]
         }
     };
     if let Some(budget) = cx.model.connection.budget
         && budget.remaining * 100 < budget.limit.saturating_mul(LOW_BUDGET)
     {
-        let left = format!("{} of {} requests/min left  ", format::count(budget.remaining.into()), budget.limit);
+        let unit = if cx.model.screen.size.columns >= 120 { " requests/min" } else { "/min" };
+        let left = format!("{} of {}{unit} left  ", format::count(budget.remaining.into()), budget.limit);
         spans.insert(0, Span::styled(left, theme.warn()));
     }
     spans
