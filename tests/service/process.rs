@@ -235,7 +235,7 @@ fn changes_of_keys_and_backups_name_the_directory() {
     };
     let without_key = to("first");
     assert!(
-        without_key.contains("not in the backup: the file of --api-key-file or --secrets-key-file, if"),
+        without_key.contains("not in the backup: the file of --api-key-file, if this flag is used, and the file of"),
         "{without_key}"
     );
     std::fs::write(&key_file, "0123456789abcdef").unwrap();

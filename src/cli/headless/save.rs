@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use tempfile::NamedTempFile;
 
@@ -45,7 +45,8 @@ impl Destination {
                 note!("{content} written to {}", path.display());
             }
             None if stdout().is_terminal() && std::str::from_utf8(bytes).is_err() => {
-                bail!("{content} would be written to the terminal, but are not text; name a file with -o FILE")
+                let problem = format!("{content} not written: standard output is a terminal");
+                return Err(CliError::new(problem, "name a file with -o FILE, or use -o -").into());
             }
             _ => out.outside(bytes)?,
         }
@@ -146,9 +147,9 @@ impl OutputFile {
             }
             Self::New(part, path) => {
                 part.as_file().sync_all().with_context(|| not_written(&path))?;
-                match part.persist_noclobber(&path) {
-                    Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Err(already_exists(&path)),
-                    kept => kept.map(drop).with_context(|| not_written(&path)),
+                match name_new(part, &path) {
+                    Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(already_exists(&path)),
+                    kept => kept.with_context(|| not_written(&path)),
                 }
             }
             Self::Direct(file, path) => match file.sync_all() {
@@ -177,10 +178,22 @@ fn link_target(path: &Path) -> PathBuf {
 pub fn create(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let mut part = part_of(path)?;
     part.write_all(bytes).and_then(|()| part.as_file().sync_all()).with_context(|| not_written(path))?;
-    part.persist_noclobber(path).map(drop).map_err(|error| match error.error.kind() {
+    name_new(part, path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(path).into(),
-        _ => anyhow::Error::new(error.error).context(not_written(path)),
+        _ => anyhow::Error::new(error).context(not_written(path)),
     })
+}
+
+/// Gives a new file its name, if no file has the name.
+fn name_new(part: NamedTempFile, path: &Path) -> io::Result<()> {
+    match part.persist_noclobber(path) {
+        Ok(_) => Ok(()),
+        // File systems without hard links, such as shared folders of virtual machines.
+        Err(failed) if !matches!(failed.error.kind(), ErrorKind::AlreadyExists) && !path.exists() => {
+            failed.file.persist(path).map(drop).map_err(|error| error.error)
+        }
+        Err(failed) => Err(failed.error),
+    }
 }
 
 /// The error about an existing file.

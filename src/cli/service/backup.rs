@@ -59,17 +59,17 @@ pub async fn back_up(args: BackupArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The key files of the service that are not in its data directory; of some, only the flag is known.
+/// The key files of the service that are not in its data directory, by path, else by the flag that names them.
 fn elsewhere(dir: &DataDir, copied: &[&str]) -> Vec<String> {
     let api_key = dir.info().and_then(|info| info.api_key_file);
-    let flags: Vec<&str> = [("key", "--api-key-file"), ("secrets.key", "--secrets-key-file")]
+    [("key", "--api-key-file", api_key), ("secrets.key", "--secrets-key-file", None)]
         .into_iter()
-        .filter(|&(name, _)| !copied.contains(&name) && (name != "key" || api_key.is_none()))
-        .map(|(_, flag)| flag)
-        .collect();
-    let api_key = api_key.map(|file| format!("{} (--api-key-file)", file.display()));
-    let others = format!("the file of {}, if the service uses this flag", flags.join(" or "));
-    api_key.into_iter().chain((!flags.is_empty()).then_some(others)).collect()
+        .filter(|(name, _, path)| path.is_some() || !copied.contains(name))
+        .map(|(_, flag, path)| match path {
+            Some(path) => format!("{} ({flag})", path.display()),
+            None => format!("the file of {flag}, if this flag is used"),
+        })
+        .collect()
 }
 
 /// Restores a backup while no service runs.
