@@ -86,7 +86,7 @@ pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<Is
     }
     // Rows that remain on the screen after a decision no longer match the query.
     let matching = list.shown(&table).filter(|id| !list.retained_only.contains(id)).collect();
-    Ok((matching, list.filter.clone()))
+    Ok((matching, model.query_of_findings()))
 }
 
 /// The retest results available now.

@@ -4,6 +4,7 @@ use crate::contract::{ScanId, TargetId, Tool, WorkspaceId};
 use crate::dashboard::base::Pane;
 use crate::dashboard::list::Chosen;
 use crate::dashboard::model::{Model, PaneItem, Review};
+use crate::query::{Expr, Query};
 use crate::triage::{Issue, IssueId};
 use std::sync::Arc;
 
@@ -14,6 +15,19 @@ impl Model {
         let in_scope = Issue::in_scope(&self.navigation.scope);
         let issues = table.order(0).iter().map(|&row| &table.items()[row as usize]);
         issues.filter(|issue| in_scope.as_ref().is_none_or(|holds| holds(issue))).map(|issue| issue.id.0).collect()
+    }
+
+    /// The query of the shown findings: the scope and the filter.
+    pub(crate) fn query_of_findings(&self) -> String {
+        let (scope, filter) = (&self.navigation.scope, self.lists.findings.filter.trim());
+        let is_alone = scope.target.is_none() && scope.scan.is_none();
+        let has_or =
+            Query::parse(filter, Pane::Findings.kind()).is_ok_and(|query| matches!(query.root(), Expr::Any(_)));
+        let filter = if is_alone || !has_or { filter.to_owned() } else { format!("({filter})") };
+        let target = scope.target.map(|target| format!("target_id:{target}"));
+        let scan = scope.scan.map(|scan| format!("scan:{scan}"));
+        let clauses: Vec<String> = [target, scan, Some(filter)].into_iter().flatten().collect();
+        clauses.join(" ").trim_end().to_owned()
     }
 
     /// The rows of an action: in a list the marked rows or the selected one, in a detail its row alone.

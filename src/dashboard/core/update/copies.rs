@@ -15,7 +15,6 @@ use crate::dashboard::payloads::keys as payloads;
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::export::ticket;
 use crate::oob::{CaptureRecord, out};
-use crate::query::{Expr, Query};
 use crate::text::{self, quoted};
 use crate::triage::{IssueId, ListedFinding};
 use std::collections::HashMap;
@@ -446,18 +445,10 @@ fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
     if pane == Pane::Captures {
         return Some(headless_captures(model));
     }
-    let filter = model.cursor(pane).filter().0.trim().to_owned();
     if pane == Pane::Findings {
-        let alone = model.navigation.scope.target.is_none() && model.navigation.scope.scan.is_none();
-        let has_or = Query::parse(&filter, pane.kind()).is_ok_and(|query| matches!(query.root(), Expr::Any(_)));
-        let filter = if alone || !has_or { filter } else { format!("({filter})") };
-        let chips = [
-            model.navigation.scope.target.map(|target| format!("target_id:{target}")),
-            model.navigation.scope.scan.map(|scan| format!("scan:{scan}")),
-        ];
-        let clauses: Vec<String> = chips.into_iter().flatten().chain(Some(filter)).collect();
-        return Some((command("list"), clauses.join(" ").trim_end().to_owned()));
+        return Some((command("list"), model.query_of_findings()));
     }
+    let filter = model.cursor(pane).filter().0.trim().to_owned();
     // Headless commands of the other lists take no query.
     let whole = filter.is_empty() && (pane != Pane::Scans || model.navigation.scope.target.is_none());
     whole.then(|| (command("list"), String::new()))
