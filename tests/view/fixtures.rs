@@ -195,7 +195,7 @@ pub fn scans(before: bool) -> Vec<Scan> {
     vec![
         failed(118, 90, 9, ScanStatus::ConnectionError, "connection refused on 8443"),
         failed(117, 450, 9, ScanStatus::FailedToStart, "no route to host"),
-        running(116, 70, 5, 8_500, 65_535, [0, 0, 0, 0, 2]),
+        Scan { start_time: Some(ago(1_200)), ..running(116, 70, 5, 8_500, 65_535, [0, 0, 0, 0, 2]) },
         running(115, 170, 1, 100 + 22 * step, 200, [1, 4, 9, 0, 3]),
         running(114, 170, 3, 30 + 6 * step, 200, [1, 6, 0, 0, 0]),
         running(113, 450, 11, 10 + 11 * step, 32, [0, 0, 2, 0, 0]),

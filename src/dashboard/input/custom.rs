@@ -8,7 +8,7 @@ use crate::config::file::{CommandOutput, CommandSetting};
 #[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CustomCommand {
     pub name: String,
-    /// For the help: `run tracker add`.
+    /// For the help: ``ticket: run `tracker add` ``.
     pub description: String,
     /// Program and arguments.
     pub words: Vec<String>,
@@ -24,7 +24,8 @@ pub struct CustomAction(&'static CustomCommand);
 impl CustomAction {
     pub fn new(setting: &CommandSetting) -> Self {
         let name = if setting.name.is_empty() { setting.words.join(" ") } else { setting.name.clone() };
-        let description = format!("run `{}`", setting.words.join(" "));
+        let named = if setting.name.is_empty() { String::new() } else { format!("{}: ", setting.name) };
+        let description = format!("{named}run `{}`", setting.words.join(" "));
         let (output, changes, words) = (setting.output, setting.changes, setting.words.clone());
         Self(Box::leak(Box::new(CustomCommand { name, description, words, output, changes })))
     }

@@ -227,7 +227,8 @@ mod tests {
         assert_eq!((action.name(), action.changes()), ("ticket", true));
         let help = keymap.help();
         let section = help.iter().find(|section| section.context == Context::Findings).unwrap();
-        assert!(section.lines.contains(&(action, vec!["Zt".to_owned()], "run `tracker add`")), "{:?}", section.lines);
+        let line = (action, vec!["Zt".to_owned()], "ticket: run `tracker add`");
+        assert!(section.lines.contains(&line), "{:?}", section.lines);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, EditAction};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
-use crate::dashboard::ui::{Cx, draw_box, draw_lines, format, input_spans_in, plain, popup, words, wrap};
+use crate::dashboard::ui::{Cx, draw_box, draw_lines, input_spans_in, plain, popup, words, wrap};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
@@ -33,11 +33,11 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
         let page = room.saturating_sub(1).max(1);
         let pages = lines.len().div_ceil(page) as isize;
         let first = (prompt.page.rem_euclid(pages.max(1)) as usize * page).min(lines.len().saturating_sub(page));
-        let hidden = format::plural(lines.len() - page.min(lines.len()), "more line");
+        let at = prompt.page.rem_euclid(pages.max(1)) + 1;
         lines = lines.into_iter().skip(first).take(room.saturating_sub(1)).collect();
         let down = cx.model.key_label(Context::Prompt, Action::Edit(EditAction::LinePageDown));
         let glyphs = &theme.glyphs;
-        lines.push(words(format!("{} {hidden} {} {down}", glyphs.ellipsis, glyphs.separator), theme.dim()));
+        lines.push(words(format!("page {at} of {pages} {} {down}", glyphs.separator), theme.dim()));
     }
     lines.extend(answers);
     draw_lines(buf, inner, &lines);

@@ -4,13 +4,13 @@ use crate::contract::Wordlist;
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction, ListAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, key, pane_of,
-    plain, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, draw_table, fact, format,
+    is_constant, key, pane_of, plain, sampled_items, widest, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line};
 
-const COLUMNS: &[TableColumn] = &[
+const COLUMNS: [TableColumn; 4] = [
     TableColumn::flex("WORDLIST", 12, 2).at_most(48),
     TableColumn::fixed("WORDS", 5).right(),
     TableColumn::fixed("KIND", 10).expendable(1),
@@ -18,8 +18,9 @@ const COLUMNS: &[TableColumn] = &[
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+    let columns = columns_of::<Wordlist>(cx, cache, || columns(cx).to_vec());
     let pane = ListPane {
-        columns: COLUMNS,
+        columns: &columns,
         invitation: "no wordlists · `scandeck wordlists import FILE` adds one to the local service".to_owned(),
         ..pane_of::<Wordlist>(cx)
     };
@@ -30,6 +31,17 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             words(kind(wordlist), cx.theme.dim()),
             cell(&wordlist.description),
         ]
+    })
+}
+
+/// The columns for the shown wordlists.
+fn columns(cx: &Cx<'_>) -> [TableColumn; 4] {
+    let rows = || sampled_items::<Wordlist>(cx).map(|(_, wordlist)| wordlist);
+    COLUMNS.map(|column| match column.title {
+        "WORDLIST" => column.content(widest(rows().map(|wordlist| &*wordlist.name)), 0),
+        "KIND" => column.gives_way_if(is_constant(rows().map(kind)), 1),
+        "DESCRIPTION" => column.content(widest(rows().map(|wordlist| &*wordlist.description)), 0),
+        _ => column,
     })
 }
 

@@ -110,7 +110,7 @@ fn target_of(model: &Model, items: &[Value]) -> Option<TargetId> {
     targets.all(|other| other == Some(first)).then_some(TargetId(first))
 }
 
-/// The notice until a command ends.
+/// The notice at the start of a command.
 fn running(action: CustomAction) -> String {
     format!("{} is running", action.command().name)
 }

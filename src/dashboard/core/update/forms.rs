@@ -152,7 +152,7 @@ pub(crate) fn read_report_formats(model: &mut Model, effects: &mut Vec<Effect>) 
 /// The formats that are not in the document of the service cannot be chosen.
 pub(crate) fn handle_report_formats(model: &mut Model, formats: &BTreeSet<String>) {
     let others = ReportFormat::KNOWN.iter().map(ReportFormat::as_str).filter(|format| !formats.contains(*format));
-    let refused = others.map(|format| (format.to_owned(), "its OpenAPI document does not list the format".to_owned()));
+    let refused = others.map(|format| (format.to_owned(), "not in the OpenAPI document of the service".to_owned()));
     model.calls.refused_formats.extend(refused);
     for form in model.overlay.modals.iter_mut().filter_map(Modal::try_as_form_mut) {
         form.subject.refused_formats.clone_from(&model.calls.refused_formats);

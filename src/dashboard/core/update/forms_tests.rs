@@ -317,7 +317,7 @@ fn refusal_with_a_list_of_formats_disables_the_others() {
 
 #[test]
 fn formats_that_the_document_does_not_list_are_disabled_in_the_form() {
-    let reason = "html, csv, xlsx, docx not available: its OpenAPI document";
+    let reason = "html, csv, xlsx, docx not available: not in the OpenAPI document of";
     let mut app = TestDashboard::new();
     assert!(app.keys("R").contains(&Effect::ReadReportFormats));
     app.keys("left");
@@ -419,13 +419,13 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
 }
 
 #[test]
-fn prompt_that_is_too_high_counts_hidden_lines_above_its_answer() {
+fn prompt_that_is_too_high_counts_its_pages_above_its_answer() {
     let mut app = TestDashboard::blank(80, 24);
     let names: Vec<String> = (0..200).map(|at| format!("host{at}.acme.test")).collect();
     let prompt = Prompt::new("Add 200 targets?", Then::Quit).with_line(names.join(", "));
     app.model.open_prompt(prompt.with_word("200".to_owned(), "the number of targets"));
     let screen = app.frame();
-    let more = screen.iter().position(|line| line.contains(" more lines")).expect("hidden lines are counted");
+    let more = screen.iter().position(|line| line.contains("page 1 of ")).expect("pages are counted");
     assert!(screen[more + 1].contains("To confirm, type the number of targets: 200"), "{screen:#?}");
     assert!(screen[more].contains("pgdn") && !screen.concat().contains("host199"), "{screen:#?}");
     let mut last = false;

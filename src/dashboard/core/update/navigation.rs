@@ -111,8 +111,15 @@ fn back(model: &mut Model) {
         model.cursor(pane).clear_marks();
         model.notify(Tone::Plain, format!("{} removed", plural(count, "mark")));
     } else {
-        let quit = model.key_label(Context::Everywhere, Action::View(ViewAction::Quit));
-        model.overlay.notices.notify_until_key(model.now.mono, format!("nothing to close · {quit} quits"));
+        let scope = &model.navigation.scope;
+        let has_scope = scope.target.is_some() || scope.scan.is_some() || scope.logger.is_some();
+        let hint = match has_scope {
+            true => {
+                format!("{} removes the scope", model.key_label(Context::Lists, Action::List(ListAction::TakeBack)))
+            }
+            false => format!("{} quits", model.key_label(Context::Everywhere, Action::View(ViewAction::Quit))),
+        };
+        model.overlay.notices.notify_until_key(model.now.mono, format!("nothing to close · {hint}"));
     }
 }
 

@@ -222,10 +222,11 @@ pub(crate) fn kept_columns(
     let of_scope = (scope.workspace, scope.target, scope.scan, scope.logger, model.lists.finding_groups.by);
     let payloads = model.data.payloads.value().map(|table| table.revision());
     let decided = (model.findings.triage.revision, payloads, model.data.captures.revision);
-    let shown = (model.mask().is_some(), cx.theme.glyphs.boxes, model.screen.size.rows);
+    let shown = (model.mask().is_some(), cx.theme.glyphs.boxes);
+    let size = (model.screen.size.columns, model.screen.size.rows, model.navigation.focus.zoomed);
     let mut hasher = DefaultHasher::new();
     (&model.lists.captures.filter, model.lists.captures.by.is_some()).hash(&mut hasher);
-    (len, sampled_block(at), of_scope, decided, shown).hash(&mut hasher);
+    (len, sampled_block(at), of_scope, decided, shown, size).hash(&mut hasher);
     cache.columns.entry(pane).or_default().get((sources, hasher.finish()), make)
 }
 

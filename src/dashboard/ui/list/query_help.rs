@@ -77,7 +77,12 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
     let count = rows.len().min(usize::from(area.height / 2));
     let last = usize::from(area.height) - count;
     let top = if selected < last { last } else { 0 };
-    for (y, (left, right)) in rows.into_iter().take(count).enumerate() {
+    // The last row counts those without room; the chosen completion is always visible.
+    let shown = if rows.len() > count && count > 1 { count - 1 } else { count };
+    let skipped = help.offers.at.map_or(0, |at| (at + 1).saturating_sub(shown));
+    let more = format!(" {} {} more", theme.glyphs.ellipsis, rows.len() - shown);
+    let more = (shown < count).then(|| (words(more, theme.dim()), Line::default()));
+    for (y, (left, right)) in rows.into_iter().skip(skipped).take(shown).chain(more).enumerate() {
         let row = row_of(area, (top + y) as u16);
         draw_line(buf, row, &words(" ".repeat(usize::from(row.width)), theme.text()));
         draw_sides(buf, indented(row), &left, &right);
