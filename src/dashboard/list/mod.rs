@@ -211,7 +211,7 @@ impl<T: Item> List<T> {
         let left: Vec<(usize, usize)> = self.near.iter().filter_map(place).collect();
         let has_stayed = |one: &&(usize, usize)| {
             let is_passed = |other: &&(usize, usize)| (other.0 < one.0) != (other.1 < one.1) && other.1 != one.1;
-            2 * left.iter().filter(is_passed).count() <= left.len()
+            2 * left.iter().filter(is_passed).count() < left.len()
         };
         let stayed = left.iter().find(has_stayed);
         stayed.map_or(self.at, |&(_, now)| now)

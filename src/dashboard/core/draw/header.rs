@@ -180,8 +180,25 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
 
 #[cfg(test)]
 mod tests {
+    use crate::client::Problem;
     use crate::config::ProfileColour;
+    use crate::dashboard::base::Link;
     use crate::dashboard::testing::*;
+
+    #[test]
+    fn reason_uses_free_columns_and_a_service_is_named_whole_or_not_at_all() {
+        let mut app = TestDashboard::new();
+        app.model.session.name = "localhost:9443".to_owned();
+        let problem = std::sync::Arc::new(Problem::local("no connection before the timeout"));
+        app.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
+        for (columns, has_name) in [(200, true), (120, true), (60, false), (40, false)] {
+            app.model.screen.size = Size { columns, rows: 40 };
+            let header = app.frame().swap_remove(0);
+            assert_eq!(header.contains("localhost:9443"), has_name, "{header}");
+            assert_eq!(header.contains("localhost"), has_name, "{header}");
+            assert_eq!(header.contains("no connection before the timeout"), columns >= 120, "{header}");
+        }
+    }
 
     #[test]
     fn colour_of_the_profile_marks_its_service_in_header_and_questions() {

@@ -394,6 +394,18 @@ fn row_that_a_poll_removes_is_replaced_by_next_remaining_row() {
 }
 
 #[test]
+fn row_that_a_poll_removes_is_not_replaced_by_row_that_it_moved_away() {
+    let mut app = TestDashboard::new();
+    app.keys("2 , j j");
+    assert_eq!(app.selected(Pane::Targets), Some(3));
+    // The next row is the first one now.
+    let names = [(1, "t1"), (2, "t2"), (4, "a4"), (5, "t5")];
+    app.feed(Snapshot::Targets(table(names.map(|(id, name)| target(id, &format!("{name}.acme.test"))))));
+    assert_eq!(app.shown(Pane::Targets), [4, 1, 2, 5]);
+    assert_eq!(app.selected(Pane::Targets), Some(5));
+}
+
+#[test]
 fn scan_chip_and_scan_query_show_same_rows() {
     let mut app = TestDashboard::new();
     let found = |id, scan: i64, name: &str| Finding { task_id: Some(scan.into()), ..finding(id, 1, name, Risk::High) };

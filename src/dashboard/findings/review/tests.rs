@@ -140,6 +140,15 @@ fn other_filter_asks_whether_to_resume_paused_review() {
 }
 
 #[test]
+fn other_grouping_asks_whether_to_resume_paused_review() {
+    let mut app = app();
+    app.keys("B esc b t B");
+    assert_eq!(app.prompt().question, "Resume the paused review of 3 cards with 28 findings?");
+    app.keys("esc b b B");
+    assert!(app.model.reviewing().is_some(), "a list without groups is reviewed by class too");
+}
+
+#[test]
 fn paused_review_without_decisions_is_replaced_by_one_prompt() {
     let mut app = app();
     app.keys("B esc / 'Weak' enter B a");
