@@ -21,8 +21,12 @@ use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::runtime::CachedLists;
 use crate::export::ExportFormat;
 use crate::text;
-use crate::triage::{Reason, Verdict};
+use crate::triage::{ListedFinding, Reason, Verdict};
 
+/// A larger cached list takes too long to read for a completion.
+const MOST_BYTES: u64 = 32 << 20;
+/// Most findings that are offered, the newest first.
+const MOST_FINDINGS: usize = 2_000;
 /// Characters of names that a shell takes literally.
 const LITERAL: &str = "_-.:/@%+=,";
 
@@ -65,6 +69,7 @@ fn list_of(noun: &str) -> Option<ListKind> {
         "workspaces" => Some(ListKind::Workspaces),
         "targets" => Some(ListKind::Targets),
         "scans" => Some(ListKind::Scans),
+        "findings" => Some(ListKind::Findings),
         "loggers" => Some(ListKind::Loggers),
         "reports" => Some(ListKind::Reports),
         _ => None,
@@ -114,7 +119,10 @@ fn candidates(lists: &CachedLists, list: ListKind) -> Vec<CompletionCandidate> {
     if list == ListKind::Workspaces {
         return workspaces.items().iter().map(|one| named(&one.name, one.id.0)).collect();
     }
-    let read = |id: WorkspaceId, list: ListKind| lists.read((Some(id), list)).map(|(snapshot, _)| snapshot);
+    let read = |id: WorkspaceId, list: ListKind| {
+        let file = Some((Some(id), list)).filter(|&file| lists.bytes(file) <= MOST_BYTES)?;
+        lists.read(file).map(|(snapshot, _)| snapshot)
+    };
     let mut all = Vec::new();
     for workspace in workspaces.items() {
         match read(workspace.id, list) {
@@ -130,6 +138,12 @@ fn candidates(lists: &CachedLists, list: ListKind) -> Vec<CompletionCandidate> {
                     let target = names.get(&one.target_id).map(|name| format!(" of {name}")).unwrap_or_default();
                     candidate(one.id.to_string(), &format!("{tool}{target}"))
                 }));
+            }
+            Some(Snapshot::Findings(table)) => {
+                let mut newest: Vec<_> = table.items().iter().collect();
+                newest.sort_unstable_by_key(|one| std::cmp::Reverse(one.id));
+                let help = |one: &ListedFinding| format!("{}: {}", one.risk_level, one.name);
+                all.extend(newest.iter().take(MOST_FINDINGS).map(|one| candidate(one.id.to_string(), &help(one))));
             }
             Some(Snapshot::Reports(table)) => {
                 all.extend(table.items().iter().map(|one| candidate(one.id.to_string(), &one.download_name)));
@@ -154,7 +168,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::contract::{Scan, ScanId, Stamp, Target, TargetId, Workspace};
+    use crate::contract::{Finding, FindingId, Scan, ScanId, Stamp, Target, TargetId, Workspace};
     use crate::table::Table;
 
     fn values(lists: &CachedLists, list: ListKind) -> Vec<String> {
@@ -175,6 +189,12 @@ mod tests {
         lists.write(Some(WorkspaceId(2)), &Snapshot::Targets(Arc::new(targets)), at).unwrap();
         let scan = Scan { id: ScanId(12), tool_id: 170, target_id: TargetId(4), ..Scan::default() };
         lists.write(Some(WorkspaceId(2)), &Snapshot::Scans(Arc::new(Table::new([scan]))), at).unwrap();
+        let finding = |id, name: &str| Finding { id: FindingId(id), name: name.into(), ..Finding::default() };
+        let findings = Table::new([finding(31, "Old banner"), finding(32, "Git repository")].map(ListedFinding::from));
+        lists.write(Some(WorkspaceId(2)), &Snapshot::Findings(Arc::new(findings)), at).unwrap();
+        assert_eq!(values(&lists, ListKind::Findings), ["32", "31"]);
+        let help = candidates(&lists, ListKind::Findings)[0].get_help().unwrap().to_string();
+        assert_eq!(help, "info: Git repository");
         assert_eq!(values(&lists, ListKind::Workspaces), ["Acme", "2"]);
         assert_eq!(values(&lists, ListKind::Targets), ["https://shop.acme.test/", "5"]);
         assert_eq!(values(&lists, ListKind::Scans), ["12"]);

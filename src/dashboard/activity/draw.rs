@@ -16,6 +16,8 @@ use std::time::Duration;
 fn columns(cx: &Cx<'_>) -> [TableColumn; 8] {
     let calls = || sampled_items::<ApiCall>(cx).map(|(_, call)| call);
     let path = widest(calls().map(|call| call.path.as_str()));
+    let errors = calls().filter_map(|call| call.end.as_ref()?.error.as_ref());
+    let error = widest(errors.map(|error| &**error));
     [
         TableColumn::fixed("SENT", 8),
         TableColumn::fixed("STATUS", 9),
@@ -24,7 +26,7 @@ fn columns(cx: &Cx<'_>) -> [TableColumn; 8] {
         TableColumn::fixed("TOOK", 7).right(),
         TableColumn::fixed("SIZE", 8).right().expendable(1),
         TableColumn::fixed("RETRIES", 7).right().expendable(2).gives_way_if(calls().all(|call| call.retries == 0), 2),
-        TableColumn::flex("ERROR", 16, 2).from(120),
+        TableColumn::flex("ERROR", 16, 2).content(error, 0).from(120).omitted(error == 0),
     ]
 }
 

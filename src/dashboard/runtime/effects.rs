@@ -53,11 +53,13 @@ impl EventLoop {
                 Msg::BodySaved { sent, saved }
             }),
             Effect::Export(exported) => {
-                let rows = plural(exported.rows.len(), "finding");
+                let noun = if exported.mask.is_some() { "masked finding" } else { "finding" };
+                let rows = plural(exported.rows.len(), noun);
                 self.write(async move { Msg::Exported(rows, blocking(move || export(&exported)).await) });
             }
             Effect::ExportCaptures(exported) => {
-                let rows = plural(exported.sent.len(), "capture");
+                let noun = if exported.mask.is_some() { "masked capture" } else { "capture" };
+                let rows = plural(exported.sent.len(), noun);
                 self.write(async move { Msg::Exported(rows, blocking(move || export_captures(&exported)).await) })
             }
             Effect::Edit(text) => self.edit(text).await,

@@ -189,7 +189,7 @@ mod tests {
     fn reason_uses_free_columns_and_a_service_is_named_whole_or_not_at_all() {
         let mut app = TestDashboard::new();
         app.model.session.name = "localhost:9443".to_owned();
-        let problem = std::sync::Arc::new(Problem::local("no connection before the timeout"));
+        let problem = Arc::new(Problem::local("no connection before the timeout"));
         app.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
         for (columns, has_name) in [(200, true), (120, true), (60, false), (40, false)] {
             app.model.screen.size = Size { columns, rows: 40 };

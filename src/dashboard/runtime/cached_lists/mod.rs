@@ -98,6 +98,11 @@ impl CachedLists {
         time_of(&self.file(list)).ok()
     }
 
+    /// The size of the file of a list; 0 without a file.
+    pub fn bytes(&self, list: ListFile) -> u64 {
+        fs::metadata(self.file(list)).map_or(0, |file| file.len())
+    }
+
     /// Sets the time of a list that has not changed.
     ///
     /// # Errors
