@@ -206,7 +206,7 @@ impl Error {
                 "set --base-url and SCANDECK_API_KEY, choose a --profile, or run `scandeck serve`"
             }
             ErrorKind::Connect if self.message == SERVICE_STOPPED => {
-                "start it with refresh (r) in the dashboard, or with `scandeck serve`"
+                "start the service: refresh in the dashboard, or run `scandeck serve`"
             }
             ErrorKind::Connect => "check the base URL, and that the service runs",
             ErrorKind::Timeout => "service or network is slow; try again, or check the base URL",
@@ -314,7 +314,7 @@ fn is_tls_error(chain: &str) -> bool {
     ["certificate", "tls", "handshake", "corrupt message", "no ca certificates"].iter().any(|word| chain.contains(word))
 }
 
-const PEM_BEGIN: &[u8] = b"-----BEGIN ";
+const PEM_BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
 /// The variable with the path of a file of CA certificates.
 pub(super) const CA_FILE: &str = "SSL_CERT_FILE";
@@ -462,7 +462,7 @@ mod tests {
         let error = check_ca_file(Some(path.as_os_str().to_owned())).unwrap_err();
         assert!(error.message.contains("ca.pem") && error.message.contains("No such file"), "{error}");
         assert_eq!(error.hint(), "correct the path or unset SSL_CERT_FILE");
-        std::fs::write(&path, "not a certificate").unwrap();
+        std::fs::write(&path, "-----BEGIN PRIVATE KEY-----\n").unwrap();
         let error = check_ca_file(Some(path.as_os_str().to_owned())).unwrap_err();
         assert!(error.message.contains("no certificate"), "{error}");
         std::fs::write(&path, "-----BEGIN CERTIFICATE-----\n").unwrap();

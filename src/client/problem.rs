@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::Error;
-use super::error::RATE_LIMIT_REACHED;
 use crate::contract::Stamp;
 
 /// An error as data: comparable and cloneable.
@@ -31,11 +30,6 @@ impl Problem {
     /// A failure on this machine.
     pub fn local(message: impl Into<String>) -> Self {
         Self { message: message.into(), ..Self::default() }
-    }
-
-    /// Whether the service, or the client on its behalf, accepts no more requests for now.
-    pub fn is_rate_limited(&self) -> bool {
-        self.status == Some(429) || self.message == RATE_LIMIT_REACHED
     }
 
     /// State and cause in a few words.

@@ -110,7 +110,7 @@ pub fn lex(text: &str) -> Result<Vec<Placed>, ParseError> {
             ')' => lexer.single(LexToken::Close),
             '-' => lexer.minus()?,
             '"' => LexToken::Word(lexer.quoted()),
-            _ => lexer.word_or_clause()?,
+            _ => lexer.word_or_clause(),
         };
         tokens.push((token, from..lexer.at));
     }
@@ -183,7 +183,7 @@ impl<'a> Lexer<'a> {
         Word { text: text.to_owned(), quoted: false, at: from..self.at }
     }
 
-    fn word_or_clause(&mut self) -> Result<LexToken, ParseError> {
+    fn word_or_clause(&mut self) -> LexToken {
         let from = self.at;
         let name = self.skip(|letter| letter.is_ascii_alphanumeric() || letter == '_');
         let named = name.starts_with(|letter: char| letter.is_ascii_alphabetic());
@@ -194,10 +194,10 @@ impl<'a> Lexer<'a> {
             let field = Word { text: name.to_owned(), quoted: false, at: from..self.at };
             self.at += written.len();
             let values = self.values(compare);
-            return Ok(LexToken::Clause { field, compare, values });
+            return LexToken::Clause { field, compare, values };
         }
         self.at = from;
-        Ok(LexToken::Word(self.bare(|_| true)))
+        LexToken::Word(self.bare(|_| true))
     }
 
     /// The values of a clause. A missing one is empty and not quoted.

@@ -188,11 +188,15 @@ pub fn create(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 fn name_new(part: NamedTempFile, path: &Path) -> io::Result<()> {
     match part.persist_noclobber(path) {
         Ok(_) => Ok(()),
-        // File systems without hard links, such as shared folders of virtual machines.
-        Err(failed) if !matches!(failed.error.kind(), ErrorKind::AlreadyExists) && !path.exists() => {
-            failed.file.persist(path).map(drop).map_err(|error| error.error)
+        Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists => Err(failed.error),
+        // File systems without hard links, such as shared folders of virtual machines: an empty file takes the name first.
+        Err(failed) => {
+            File::create_new(path)?;
+            failed.file.persist(path).map(drop).map_err(|failed| {
+                let _ = std::fs::remove_file(path);
+                failed.error
+            })
         }
-        Err(failed) => Err(failed.error),
     }
 }
 

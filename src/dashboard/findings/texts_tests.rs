@@ -365,6 +365,26 @@ fn texts_in_files_are_searched_in_chunks() {
 }
 
 #[test]
+fn board_waits_for_the_texts_that_its_filter_searches() {
+    let mut app = app(&["red", "blue", "red"]);
+    app.keys("/ ctrl-u enter");
+    let findings = app.model.data.findings.value().unwrap().items().iter();
+    let findings = findings.map(|issue| RetestFinding { key: issue.key(), ..Default::default() }).collect();
+    app.model.findings.board = Some(Board::Retest(Retest { findings, ..Default::default() }));
+    app.model.make_board();
+    app.model.navigation.focus.pane = Pane::Board;
+    app.holds_work = true;
+    app.model.set_query(Pane::Board, "evidence:red").unwrap();
+    let first = chunk(app.send(Msg::Wake)).unwrap();
+    let second = chunk(search(&mut app, first)).unwrap();
+    app.keys("*");
+    assert!(app.notices().contains("still being filtered") && app.model.lists.board.marks.is_empty());
+    search(&mut app, second);
+    app.keys("*");
+    assert_eq!(app.model.lists.board.marks.len(), 2);
+}
+
+#[test]
 fn tab_counts_the_searched_texts() {
     let mut app = app(&["red", "blue", "red"]);
     app.holds_work = true;

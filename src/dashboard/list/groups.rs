@@ -102,6 +102,11 @@ impl Groups {
         self.toggled = toggled.collect();
     }
 
+    /// The number of groups that have rows.
+    pub fn count(&self) -> usize {
+        self.order.len()
+    }
+
     pub fn is_on(&self) -> bool {
         self.is_on
     }

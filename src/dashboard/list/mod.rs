@@ -41,7 +41,7 @@ pub use stream::group_by::{CaptureGroupBy, CaptureGroupKey};
 use crate::dashboard::base::{GroupId, RowRef};
 use crate::query::{ClauseEffect, RowSet, SortKey};
 use crate::table::{Item, Table};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// A sort order as a phrase.
@@ -207,8 +207,16 @@ impl<T: Item> List<T> {
     /// The place of the row that took the place of the selected one, which is no longer shown: the next row that is still
     /// where it was among the rows around it, because a poll can move rows to another end of the list as well.
     fn successor(&self, table: &Table<T>) -> usize {
-        let place = |&(old, row): &(usize, RowRef<T::Id>)| Some((old, self.place(table, row)?));
-        let left: Vec<(usize, usize)> = self.near.iter().filter_map(place).collect();
+        // One pass over all rows for those around it.
+        let wanted = self.near.iter().filter_map(|&(_, row)| table.position(row.item()?)).map(|at| at as u32);
+        let wanted: HashSet<u32> = wanted.collect();
+        let shown = self.rows.iter().enumerate().filter(|(_, row)| wanted.contains(row));
+        let indices: HashMap<u32, usize> = shown.map(|(index, &row)| (row, index)).collect();
+        let place = |row: RowRef<T::Id>| match row {
+            RowRef::Group(id) => self.groups.place_of(id),
+            RowRef::Item(id) => self.place_of_index(*indices.get(&(table.position(id)? as u32))?),
+        };
+        let left: Vec<(usize, usize)> = self.near.iter().filter_map(|&(old, row)| Some((old, place(row)?))).collect();
         let has_stayed = |one: &&(usize, usize)| {
             let is_passed = |other: &&(usize, usize)| (other.0 < one.0) != (other.1 < one.1) && other.1 != one.1;
             2 * left.iter().filter(is_passed).count() < left.len()
@@ -256,7 +264,10 @@ impl<T: Item> List<T> {
             RowRef::Group(id) => return self.groups.place_of(id),
             RowRef::Item(id) => id,
         };
-        let index = self.index(table, id)?;
+        self.place_of_index(self.index(table, id)?)
+    }
+
+    fn place_of_index(&self, index: usize) -> Option<usize> {
         match self.groups.group_of(index) {
             Some(group) => self.groups.place_in(group.number, index as u64),
             None => Some(index),

@@ -1,7 +1,7 @@
 //! Opening and checking forms.
 
 use crate::dashboard::base::Tone;
-use crate::dashboard::forms::{FieldId, Form};
+use crate::dashboard::forms::{FieldId, FieldValue, Form};
 use crate::dashboard::model::{Modal, Model};
 
 impl Model {
@@ -13,10 +13,8 @@ impl Model {
         {
             form.restore(draft);
             // A name that is typed next is a line of its own.
-            if let Some(field) = form.field_mut(FieldId::Names)
-                && !matches!(field.text().chars().last(), None | Some('\n'))
-            {
-                field.set_text(&format!("{}\n", field.text()));
+            if let Some(FieldValue::Text(input)) = form.field_mut(FieldId::Names).map(|field| &mut field.value) {
+                input.start_line();
             }
             self.notify(Tone::Plain, "draft restored");
         }

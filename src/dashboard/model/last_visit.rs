@@ -8,9 +8,9 @@
 //! All times are those of the service's clock.
 
 use crate::contract::{Scan, ScanStatus, Shared, Stamp};
-use crate::dashboard::base::{CaptureRow, Effect, Pane};
+use crate::dashboard::base::{CaptureRow, Effect, Pane, Scope};
 use crate::dashboard::data::{LastVisit, SOON, VISITED_AT, VisitChanges};
-use crate::dashboard::model::Model;
+use crate::dashboard::model::{Model, navigation};
 use crate::oob::Token;
 use crate::query::value::When;
 use crate::query::{Column, Field, Values};
@@ -98,10 +98,11 @@ impl Model {
         risks
     }
 
-    /// Shows the findings that the line counts. False if it has none, or has shown them.
+    /// Shows the findings that the line counts, those of the whole workspace. False if it has none, or has shown them.
     pub(crate) fn show_found_since(&mut self) -> bool {
         let found = Some(&mut self.settings.last_visit).filter(|visit| visit.is_shown());
         let Some(query) = found.and_then(|visit| visit.found.take()) else { return false };
+        navigation::set_scope(self, Scope { target: None, scan: None, ..self.navigation.scope.clone() });
         self.set_query(Pane::Findings, &query).is_ok()
     }
 

@@ -8,7 +8,7 @@ use crate::client::Problem;
 use crate::contract::LoggerId;
 use crate::dashboard::base::{CaptureKey, CaptureRow, CaptureUse, Effect, Pane, Tone};
 use crate::dashboard::list::{CHUNK, ChunkQuery, List, QueryCache, ReadCaptures, StreamContext, StreamList};
-use crate::dashboard::model::{Model, PaneItem, Stored};
+use crate::dashboard::model::{Lists, Model, PaneItem, Stored};
 use crate::oob::CaptureRecord;
 use crate::query::explain::explain;
 use crate::query::{Query, QueryKind, RowSet, RowSource, query_of};
@@ -118,10 +118,11 @@ impl Model {
 
     /// The same for an action on the selected row: a capture, or a finding that was found, is complete; a group is not.
     pub(crate) fn header_wait_notice(&self) -> Option<&'static str> {
-        let (captures, findings) = (&self.lists.captures, &self.lists.findings);
+        let Lists { captures, findings, board, .. } = &self.lists;
         let is_single = match self.navigation.focus.pane {
             Pane::Captures => captures.groups.header(captures.at).is_none(),
             Pane::Findings => !findings.is_behind && findings.header.is_none() && findings.range_from.is_none(),
+            Pane::Board => !board.is_behind && board.header.is_none() && board.range_from.is_none(),
             _ => false,
         };
         // The findings of a card are those of its review, whatever the list is doing.

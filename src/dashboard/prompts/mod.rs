@@ -11,7 +11,7 @@
 //! Which prompt belongs to which action is decided by the features and by `core/update`.
 
 use crate::dashboard::base::{Batch, Job};
-use crate::dashboard::input::{Context, EditAction, KeyChord, KeyCode};
+use crate::dashboard::input::{Context, EditAction, KeyChord, KeyCode, KeyModifiers};
 use crate::dashboard::text::TextInput;
 use crate::triage::{Change, Draft, EventId, IssueId, Retest, Subject};
 use std::time::Duration;
@@ -205,8 +205,10 @@ impl Prompt {
             self.page = self.page.saturating_add(pages);
             return PromptReply::Paged;
         }
-        // A letter can have been typed ahead of the prompt.
-        if edit == Some(EditAction::Close) && !matches!(key.code(), KeyCode::Char(_)) {
+        // A letter that answers can have been typed ahead of the prompt.
+        let is_letter = matches!(key.code(), KeyCode::Char(_)) && (event.modifiers - KeyModifiers::SHIFT).is_empty();
+        let is_typed = matches!(self.answer, PromptAnswer::Type { .. });
+        if edit == Some(EditAction::Close) && (is_typed || !is_letter) {
             return PromptReply::No;
         }
         let early = self.is_deaf(now);
@@ -272,7 +274,7 @@ pub struct Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dashboard::input::{Action, KeyEvent, KeyModifiers, Keymap};
+    use crate::dashboard::input::{Action, KeyEvent, Keymap};
 
     fn press(prompt: &mut Prompt, ms: u64, letter: char) -> PromptReply {
         let event = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);

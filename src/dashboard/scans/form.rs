@@ -113,7 +113,7 @@ pub(crate) fn open<'a>(
         FormField::toggle(FieldId::OriginalUrl, "Original URL", false)
             .with_help("yes: scan this URL even if it redirects"),
         FormField::choice(FieldId::Vpn, "VPN", ["workspace default", "none", "profile"], 0)
-            .with_help("for services with VPN"),
+            .with_help("if the service has a VPN"),
         FormField::line(FieldId::VpnUuid, "VPN profile", "").with_help("UUID"),
         FormField::line(FieldId::CallbackUrl, "Callback URL", "").with_help("URL that receives the report; optional"),
         FormField::choice(

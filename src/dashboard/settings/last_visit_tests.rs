@@ -1,7 +1,7 @@
 //! The line of changes since the last visit, and the time that is stored for the next visit.
 
-use crate::contract::{Risk, Scan, ScanId, ScanStatus, Stamp};
-use crate::dashboard::base::{Effect, Pane, PollEvent, Snapshot, UnreadScans};
+use crate::contract::{Risk, Scan, ScanId, ScanStatus, Stamp, TargetId};
+use crate::dashboard::base::{Effect, Pane, PollEvent, Scope, Snapshot, UnreadScans};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
@@ -80,6 +80,8 @@ fn previous_tab_shows_exactly_the_reported_findings() {
         of(4, 9, "Git repository"),
         of(5, 9, "Open port"),
     ])));
+    let scope = Scope { target: Some(TargetId(1)), ..app.model.navigation.scope.clone() };
+    crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
     app.keys("<");
     assert_eq!(app.shown(Pane::Findings), [4, 3], "{}", app.model.lists.findings.filter);
     app.keys("< <");

@@ -226,12 +226,16 @@ fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
 
 /// Why a line was refused. Causes that many lines can share are without the name and the remedy of the line.
 fn reason(name: &str, problem: &Problem) -> String {
-    match problem.status {
-        _ if is_unlisted(problem) => cause_of(name, problem),
-        _ if problem.is_rate_limited() => TOO_MANY.to_owned(),
-        Some(409) => EXISTS.to_owned(),
-        _ => message_of(problem),
+    if is_unlisted(problem) {
+        return cause_of(name, problem);
     }
+    let message = message_of(problem);
+    // The message of a service says when to send again, which is another time in each line.
+    if message.to_lowercase().contains("rate limit") {
+        return TOO_MANY.to_owned();
+    }
+    let name = canonical(name);
+    message.split(' ').filter(|word| canonical(word) != name).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether the scope file of the service lacks a valid entry for a target.
@@ -274,15 +278,15 @@ mod tests {
     fn refused_targets_are_counted_by_cause() {
         let refusal = |status, message: &str| {
             let problem = Problem { status: Some(status), ..Problem::local(message) };
-            reason("a.test", &problem)
+            reason(if status == 409 { "http://a.test" } else { "a.test" }, &problem)
         };
         let out_of_scope = refusal(403, "a.test is out of scope; add it with `scandeck scope add a.test`");
-        let exists = refusal(409, "the target a.test already exists");
+        let exists = refusal(409, "the target http://A.test/ already exists");
         assert_eq!(not_added(&[]), None);
-        assert_eq!(not_added(std::slice::from_ref(&exists)).unwrap(), "1 target not added: target already exists");
+        assert_eq!(not_added(std::slice::from_ref(&exists)).unwrap(), "1 target not added: the target already exists");
         assert_eq!(
             not_added(&[exists, out_of_scope.clone(), out_of_scope]).unwrap(),
-            "3 targets not added: out of scope (2), target already exists (1)"
+            "3 targets not added: out of scope (2), the target already exists (1)"
         );
         let limited = [
             refusal(429, "rate limit exceeded: retry in 59 s"),

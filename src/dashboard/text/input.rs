@@ -88,6 +88,15 @@ impl TextInput {
         }
     }
 
+    /// Begins a new line below the text, if the last line has text.
+    pub fn start_line(&mut self) {
+        self.area.move_cursor(CursorMove::Bottom);
+        self.area.move_cursor(CursorMove::End);
+        if self.is_multiline && !self.row().is_empty() {
+            self.area.insert_newline();
+        }
+    }
+
     /// Replaces the text by `before` and `after`, with the cursor between them.
     pub fn set_around_cursor(&mut self, before: &str, after: &str) {
         self.set(&[before, after].concat());

@@ -35,7 +35,7 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
         let first = (prompt.page.rem_euclid(pages.max(1)) as usize * page).min(lines.len().saturating_sub(page));
         let at = prompt.page.rem_euclid(pages.max(1)) + 1;
         lines = lines.into_iter().skip(first).take(room.saturating_sub(1)).collect();
-        let down = cx.model.key_label(Context::Prompt, Action::Edit(EditAction::LinePageDown));
+        let down = cx.model.key_label(prompt.context(), Action::Edit(EditAction::LinePageDown));
         let glyphs = &theme.glyphs;
         lines.push(words(format!("page {at} of {pages} {} {down}", glyphs.separator), theme.dim()));
     }

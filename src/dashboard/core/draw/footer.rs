@@ -242,7 +242,7 @@ fn review_label(cx: &Cx<'_>, label: &str) -> String {
     let retained = lists.findings.retained_only.len();
     let count = match lists.finding_groups.by {
         Some(_) if retained > 0 => 0,
-        Some(_) => lists.findings.groups.iter().count(),
+        Some(_) => lists.findings.groups.count(),
         _ => lists.findings.rows.len().saturating_sub(retained),
     };
     match (cx.model.navigation.focus.pane, count) {

@@ -61,7 +61,8 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
         tail = format!(" {} {pane}", theme.glyphs.path);
     }
     let badge = colour.map(|colour| Span::styled(format!(" {session} "), theme.service(colour)));
-    let badge_width = badge.as_ref().map_or(0, |badge| badge.width() + 1);
+    let mut badge = badge;
+    let mut badge_width = badge.as_ref().map_or(0, |badge| badge.width() + 1);
     let service = match session.is_empty() || colour.is_some() {
         true => String::new(),
         false => format!(" {} {session}", theme.glyphs.separator),
@@ -72,6 +73,7 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     if least + text::width(&tail) + badge_width > usize::from(room) {
         // The rest of a service that is cut would name another one.
         tail.truncate(tail.len() - service.len());
+        (badge, badge_width) = (None, 0);
     }
     let name_room = usize::from(room).saturating_sub(text::width(&tail) + badge_width).max(least);
     let name = text::middle_with(&name, name_room, theme.glyphs.ellipsis).into_owned();
@@ -197,6 +199,12 @@ mod tests {
             assert_eq!(header.contains("localhost:9443"), has_name, "{header}");
             assert_eq!(header.contains("localhost"), has_name, "{header}");
             assert_eq!(header.contains("no connection before the timeout"), columns >= 120, "{header}");
+        }
+        app.model.session.colour = Some(ProfileColour::Red);
+        for columns in 40..130 {
+            app.model.screen.size = Size { columns, rows: 40 };
+            let header = app.frame().swap_remove(0);
+            assert_eq!(header.contains("localhost:9443"), header.contains("loc"), "{header}");
         }
     }
 

@@ -115,6 +115,14 @@ fn esc_keeps_draft_and_n_restores_it() {
     assert!(app.notices().contains("draft kept"), "{}", app.notices());
     app.keys("n");
     assert_eq!(app.form().text(FieldId::Name), "Half");
+    assert!(app.notices().contains("draft restored"), "{}", app.notices());
+}
+
+#[test]
+fn name_typed_into_restored_draft_is_a_line_of_its_own() {
+    let mut app = TestDashboard::new();
+    app.keys("2 n ctrl-u 'a.acme.test' esc n 'b.acme.test'");
+    assert_eq!(app.form().text(FieldId::Names), "a.acme.test\nb.acme.test");
 }
 
 #[test]

@@ -646,7 +646,7 @@ fn review_hint_counts_what_it_reviews() {
     assert!(footer(&mut app, "f").contains("B review 5 "), "without the one that was decided just now");
     app.keys("u");
     let range = footer(&mut app, "v j");
-    assert!(range.contains("B review ") && !range.contains("B review 6"), "a range without a number: {range}");
+    assert!(range.contains("B review  "), "a range without a number: {range}");
     app.keys("esc g g");
     assert!(footer(&mut app, "space space").contains("B review 2 "));
     let of_class = |id: i64| Finding { vuln_id: "dump".into(), ..finding(id, id, "Database dump", Risk::High) };

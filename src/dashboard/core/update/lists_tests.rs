@@ -493,6 +493,17 @@ fn time_left_of_a_scan_ends_at_its_limit() {
 }
 
 #[test]
+fn esc_names_the_key_that_removes_the_scope_of_the_list() {
+    let mut app = TestDashboard::new();
+    app.keys("2 enter esc esc");
+    assert!(app.notices().contains("backspace removes the scope"), "{}", app.notices());
+    app.keys("2 esc");
+    assert!(app.notices().contains("q quits"), "the scope does not limit this list: {}", app.notices());
+    app.keys("3 backspace esc");
+    assert!(app.model.navigation.scope.target.is_none() && app.notices().contains("q quits"), "{}", app.notices());
+}
+
+#[test]
 fn tabs_count_the_findings_of_the_scope() {
     let mut app = TestDashboard::new();
     let undecided = |app: &TestDashboard| app.model.settings.tabs.counts[1];

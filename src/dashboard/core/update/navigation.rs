@@ -111,9 +111,7 @@ fn back(model: &mut Model) {
         model.cursor(pane).clear_marks();
         model.notify(Tone::Plain, format!("{} removed", plural(count, "mark")));
     } else {
-        let scope = &model.navigation.scope;
-        let has_scope = scope.target.is_some() || scope.scan.is_some() || scope.logger.is_some();
-        let hint = match has_scope {
+        let hint = match steps::wider_scope(model).is_some() {
             true => {
                 format!("{} removes the scope", model.key_label(Context::Lists, Action::List(ListAction::TakeBack)))
             }

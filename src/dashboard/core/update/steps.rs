@@ -1,6 +1,6 @@
 //! Keys in a list or a detail: cursor, marks, ranges, sort orders, undo of filters; scrolling, matches.
 
-use crate::dashboard::base::{Effect, Pane, TextMode, Tone};
+use crate::dashboard::base::{Effect, Pane, Scope, TextMode, Tone};
 use crate::dashboard::core::update::{lines, navigation, objects};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ItemAction, ListAction, MoveAction, TextAction};
@@ -280,14 +280,22 @@ fn take_back(model: &mut Model) {
         model.apply_filter(pane);
         return;
     }
+    match wider_scope(model) {
+        Some(scope) => set_scope(model, scope),
+        None => model.notify(Tone::Plain, "no filter or scope to undo"),
+    }
+}
+
+/// The scope without the innermost part of it that limits the focused list.
+pub(crate) fn wider_scope(model: &Model) -> Option<Scope> {
     let mut scope = model.navigation.scope.clone();
-    match pane {
+    match model.navigation.focus.pane {
         Pane::Findings if scope.scan.is_some() => scope.scan = None,
         Pane::Findings | Pane::Scans if scope.target.is_some() => scope.target = None,
         Pane::Captures if scope.logger.is_some() => scope.logger = None,
-        _ => return model.notify(Tone::Plain, "no filter or scope to undo"),
+        _ => return None,
     }
-    set_scope(model, scope);
+    Some(scope)
 }
 
 pub(crate) fn pause(model: &mut Model) {

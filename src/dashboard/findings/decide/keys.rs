@@ -133,14 +133,16 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
         None if pending.draft.reuses_earlier => format!("Reuse the earlier decision on {findings}"),
         None => format!("Change {findings}"),
     };
-    let kinds = kinds(model, if pending.ids.is_empty() { &hidden } else { &pending.ids });
+    let (kinds, absent) = kinds(model, if pending.ids.is_empty() { &hidden } else { &pending.ids });
     let count = pending.ids.len();
     if hidden.is_empty() {
         let question = format!("{}: {kinds}?", asks(plural(count, "finding")));
-        let absent = count_absent(model, &pending.ids);
         let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending))).with_enter();
         if absent > 0 {
-            prompt = prompt.with_line(format!("Absent findings among them: {absent}."));
+            prompt = prompt.with_line(match absent {
+                1 => "1 of these findings is absent.".to_owned(),
+                _ => format!("{absent} of these findings are absent."),
+            });
         }
         return match model.reviewing() {
             Some(_) => {
@@ -161,24 +163,20 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
     prompt
 }
 
-/// The number of findings that are absent, if others are present: group headers count only those.
-fn count_absent(model: &Model, ids: &[IssueId]) -> usize {
-    let Some(table) = model.data.findings.value() else { return 0 };
-    let absent = ids.iter().filter_map(|&id| table.get(id)).filter(|issue| !issue.is_present()).count();
-    if absent < ids.len() { absent } else { 0 }
-}
-
-/// The name of the first finding, and the number of other classes.
-fn kinds(model: &Model, ids: &[IssueId]) -> String {
-    let Some(table) = model.data.findings.value() else { return String::new() };
+/// The name of the first finding and the number of other classes; and how many of the findings are absent, if others are
+/// present: group headers count only those.
+fn kinds(model: &Model, ids: &[IssueId]) -> (String, usize) {
+    let Some(table) = model.data.findings.value() else { return (String::new(), 0) };
     let issues: Vec<&Arc<Issue>> = ids.iter().filter_map(|&id| table.get(id)).collect();
     let kinds: HashSet<&Shared> = issues.iter().map(|issue| issue.class()).collect();
     let first = issues.first().map(|issue| issue.name.to_string()).unwrap_or_default();
-    match kinds.len() {
+    let kinds = match kinds.len() {
         0 | 1 => first,
         2 => format!("{first} and 1 other class"),
         more => format!("{first} and {} other classes", more - 1),
-    }
+    };
+    let absent = issues.iter().filter(|issue| !issue.is_present()).count();
+    (kinds, if absent < issues.len() { absent } else { 0 })
 }
 
 /// The selected rows of the lists in which verdicts are given.

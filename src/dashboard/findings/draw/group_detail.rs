@@ -101,7 +101,7 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Issue, group: &Group) -> Ve
     let mut counts = Line::from(format::risk_span(cx.theme, summary.risk));
     let absent = group.rows.len().saturating_sub(summary.count as usize);
     let counted = match (summary.count, absent) {
-        (0, 1..) => format!("{} absent", format::plural(absent, "finding")),
+        (0, 1..) => format::plural(absent, "absent finding"),
         (count, _) => format!("{} {on} {beside}", format::plural(count as usize, "finding")),
     };
     let more = if is_partial(cx, group) { format!(", {absent} more absent") } else { String::new() };

@@ -47,6 +47,9 @@ const COUNT: u16 = 5;
 /// Columns of a zoomed list, and of a screen of five panes, that have room for whole verdicts.
 const WIDE_LIST: u16 = 120;
 const WIDE_SCREEN: u16 = 180;
+/// Most decisions of a group that are compared, and most findings that are read for them, in each frame.
+const COMPARED: usize = 1_000;
+const LOOKED_AT: usize = 10_000;
 
 fn names_target(cx: &Cx<'_>, by: FindingGroupBy) -> bool {
     by != FindingGroupBy::Target && cx.model.navigation.scope.target.is_none()
@@ -199,17 +202,23 @@ fn is_decided(summary: GroupSummary) -> bool {
     summary.undecided == 0 || summary.count > 0 && summary.decided == summary.count
 }
 
-/// The decisions on the first findings of a group that is decided. Of very large groups only a part is read.
+/// The decisions on the counted findings of a group; of a group that counts none, on all. Of very large groups only a part
+/// is read.
 fn decisions<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = &'a Assessment> {
+    let count = cx.model.lists.finding_groups.summary(group).count as usize;
+    let counts_present = count > 0 && count < group.rows.len();
+    let issues = cx.model.data.findings.value().map(|table| table.items()).unwrap_or_default();
     let assessments = &cx.model.findings.triage.assessments;
-    let all = cx.model.lists.findings.positions_in(group).take(1_000);
-    // A finding that is not counted can be undecided.
-    all.filter_map(|at| assessments.get(at as usize)).map(|one| &**one).filter(|one| !one.is_undecided())
+    let is_counted =
+        move |&at: &u32| !counts_present || issues.get(at as usize).is_some_and(|issue| issue.is_present());
+    let all = cx.model.lists.findings.positions_in(group).take(LOOKED_AT).filter(is_counted);
+    all.filter_map(|at| assessments.get(at as usize)).map(|one| &**one).take(COMPARED)
 }
 
 /// Whether all findings of a group are put aside.
 fn is_dismissed(cx: &Cx<'_>, group: &Group) -> bool {
-    is_decided(cx.model.lists.finding_groups.summary(group)) && decisions(cx, group).all(draw::is_dismissed)
+    let mut all = decisions(cx, group).peekable();
+    is_decided(cx.model.lists.finding_groups.summary(group)) && all.peek().is_some() && all.all(draw::is_dismissed)
 }
 
 /// The decision on all findings of a group, if they have the same one.

@@ -46,8 +46,8 @@ pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &m
 }
 
 /// `B`: resumes the paused review, also one of an earlier session; else starts one with the shown findings. Marks name the
-/// findings of a new review, which replaces the paused one only after a prompt. With another filter or scope than that of
-/// the paused review, a prompt offers both.
+/// findings of a new review, which replaces the paused one only after a prompt. With another filter, scope or grouping than that
+/// of the paused review, a prompt offers both.
 fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.reviewing().is_some() {
         return model.notify(Tone::Plain, "the review is already open");
@@ -64,7 +64,9 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     };
     match paused {
         Some(review)
-            if !marked && !ids.is_empty() && review.cards.list.as_ref().is_some_and(|list| *list != listed(model)) =>
+            if !marked
+                && !ids.is_empty()
+                && review.cards.list.as_ref().is_some_and(|list| list.differs_from(&listed(model))) =>
         {
             let prompt = resume_prompt(model, &review, ids);
             model.findings.review = Some(review);

@@ -23,12 +23,13 @@ pub use crate::dashboard::model::ReviewFacts;
 
 /// The tabs of a card.
 pub const TABS: [Tab; 5] = [Tab::Overview, Tab::Evidence, Tab::Where, Tab::References, Tab::History];
+
 /// The frozen cards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cards {
     /// Start time in seconds since 1970, which identifies the review of a progress.
     pub begun: i64,
-    /// The filter and the scope of the list at that time. None in a review of an earlier version.
+    /// The grouping, the filter and the scope of the list at that time. None in a review of an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<ReviewedList>,
     /// In the order in which they were shown.
@@ -44,6 +45,14 @@ pub struct ReviewedList {
     pub filter: String,
     pub target: Option<TargetId>,
     pub scan: Option<ScanId>,
+}
+
+impl ReviewedList {
+    /// Whether a review of this list has other cards than one of the other list.
+    pub fn differs_from(&self, other: &Self) -> bool {
+        let by = self.by.or(other.by);
+        Self { by, ..self.clone() } != *other
+    }
 }
 
 /// One card: a group, or a single finding.

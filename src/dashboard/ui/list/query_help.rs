@@ -78,7 +78,8 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
     let last = usize::from(area.height) - count;
     let top = if selected < last { last } else { 0 };
     // The last row counts those without room; the chosen completion is always visible.
-    let shown = if rows.len() > count && count > 1 { count - 1 } else { count };
+    let is_counted = rows.len() > count && count > 1 && !help.offers.all.is_empty();
+    let shown = if is_counted { count - 1 } else { count };
     let skipped = help.offers.at.map_or(0, |at| (at + 1).saturating_sub(shown));
     let more = format!(" {} {} more", theme.glyphs.ellipsis, rows.len() - shown);
     let more = (shown < count).then(|| (words(more, theme.dim()), Line::default()));

@@ -153,11 +153,9 @@ fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
     let present = Presence::ALL.iter().zip(facts.presence).filter(|(_, count)| *count > 0);
     let present: Vec<String> = present.map(|(presence, count)| format!("{count} {}", presence.label())).collect();
     // A card of a target or a port has several classes.
-    let of_all = |kind: &dyn Fn(&Issue) -> String| {
-        let first = kind(issue);
-        facts.issues.iter().all(|other| kind(other) == first).then_some(first)
-    };
-    let kinds = [of_all(&|issue| issue.cwe.to_string()), of_all(&|issue| issue.owasp.label())];
+    let has_one_cwe = facts.issues.iter().all(|other| other.cwe == issue.cwe);
+    let has_one_owasp = facts.issues.iter().all(|other| other.owasp == issue.owasp);
+    let kinds = [has_one_cwe.then(|| issue.cwe.to_string()), has_one_owasp.then(|| issue.owasp.label())];
     let kinds = kinds.into_iter().flatten().filter(|kind| !kind.is_empty());
     let kinds: Vec<_> = kinds.map(|kind| clean(&kind).into_owned()).collect();
     let some = |has: fn(&Issue) -> bool| match facts.issues.iter().filter(|issue| has(issue)).count() {
