@@ -497,7 +497,9 @@ fn esc_names_the_key_that_removes_the_scope_of_the_list() {
     let mut app = TestDashboard::new();
     app.keys("2 enter esc esc");
     assert!(app.notices().contains("backspace removes the scope"), "{}", app.notices());
-    app.keys("2 esc");
+    app.keys("/ 'risk>=low' enter esc");
+    assert!(app.notices().contains("backspace undoes the filter, then the scope"), "{}", app.notices());
+    app.keys("backspace 2 esc");
     assert!(app.notices().contains("q quits"), "the scope does not limit this list: {}", app.notices());
     app.keys("3 backspace esc");
     assert!(app.model.navigation.scope.target.is_none() && app.notices().contains("q quits"), "{}", app.notices());

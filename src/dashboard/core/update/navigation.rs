@@ -111,10 +111,10 @@ fn back(model: &mut Model) {
         model.cursor(pane).clear_marks();
         model.notify(Tone::Plain, format!("{} removed", plural(count, "mark")));
     } else {
+        let undo = model.key_label(Context::Lists, Action::List(ListAction::TakeBack));
         let hint = match steps::wider_scope(model).is_some() {
-            true => {
-                format!("{} removes the scope", model.key_label(Context::Lists, Action::List(ListAction::TakeBack)))
-            }
+            true if steps::takes_back_filter(model) => format!("{undo} undoes the filter, then the scope"),
+            true => format!("{undo} removes the scope"),
             false => format!("{} quits", model.key_label(Context::Everywhere, Action::View(ViewAction::Quit))),
         };
         model.overlay.notices.notify_until_key(model.now.mono, format!("nothing to close · {hint}"));

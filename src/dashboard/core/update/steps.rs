@@ -264,19 +264,11 @@ fn sort(model: &mut Model) {
 /// backspace: undoes the last filter, then the scope; the unchanged query of a tab comes after the scope.
 fn take_back(model: &mut Model) {
     let pane = model.navigation.focus.pane;
-    let scoped = match pane {
-        Pane::Findings => model.navigation.scope.target.is_some() || model.navigation.scope.scan.is_some(),
-        _ => false,
-    };
-    let of_tab = scoped && model.settings.tabs.is_plain(&model.lists.findings.filter);
-    let mut cursor = model.cursor(pane);
-    let (filter, earlier) = cursor.filter();
-    let had_filter = !filter.is_empty() && !of_tab;
-    if had_filter {
+    if takes_back_filter(model) {
+        let mut cursor = model.cursor(pane);
+        let (filter, earlier) = cursor.filter();
         *filter = earlier.pop().unwrap_or_default();
-    }
-    drop(cursor);
-    if had_filter {
+        drop(cursor);
         model.apply_filter(pane);
         return;
     }
@@ -284,6 +276,14 @@ fn take_back(model: &mut Model) {
         Some(scope) => set_scope(model, scope),
         None => model.notify(Tone::Plain, "no filter or scope to undo"),
     }
+}
+
+/// Whether the focused list has a filter that backspace undoes before the scope.
+pub(crate) fn takes_back_filter(model: &mut Model) -> bool {
+    let (pane, scope) = (model.navigation.focus.pane, &model.navigation.scope);
+    let is_scoped = pane == Pane::Findings && (scope.target.is_some() || scope.scan.is_some());
+    let is_of_tab = is_scoped && model.settings.tabs.is_plain(&model.lists.findings.filter);
+    !is_of_tab && !model.cursor(pane).filter().0.is_empty()
 }
 
 /// The scope without the innermost part of it that limits the focused list.

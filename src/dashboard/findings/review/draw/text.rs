@@ -10,6 +10,7 @@ use crate::dashboard::findings::draw::detail::{
 use crate::dashboard::findings::review::draw::outcome_words;
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction, ReviewAction};
+use crate::dashboard::list::FindingGroupBy;
 use crate::dashboard::model::{Alike, Before, Card, NOTHING, Review, ReviewFacts};
 use crate::dashboard::ui::{Cx, DetailText, format, words};
 use crate::text::{clean, start, width as width_of};
@@ -66,7 +67,7 @@ pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Is
     let mut lines = Vec::new();
     class(cx, facts, issue, width, &mut lines);
     before(cx, "Earlier decisions", facts, &mut lines);
-    members(cx, facts, width, &mut lines);
+    members(cx, card.by, facts, width, &mut lines);
     if let (true, ShownText::Read(texts)) = (facts.is_one_class(), cx.model.findings.shown.of(issue)) {
         if !texts.risk_description.trim().is_empty() {
             let name = match facts.has_different_names() {
@@ -81,7 +82,7 @@ pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Is
 }
 
 /// The findings with their places, decisions and names. Outliers come first, with their first different line.
-fn members(cx: &Cx<'_>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'static>>) {
+fn members(cx: &Cx<'_>, by: Option<FindingGroupBy>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'static>>) {
     heading(cx.theme, format!("Affected   {}", format::plural(facts.issues.len(), "finding")), lines);
     let kinds = &facts.evidence.kinds;
     let kind_of: HashMap<IssueId, usize> =
@@ -103,14 +104,16 @@ fn members(cx: &Cx<'_>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'s
             [place(cx, facts, issue), clean(&decision).into_owned(), name, kind.unwrap_or_default()]
         })
         .collect();
+    // The title of the card names the target; places with different ports differ.
+    let is_one_place = by == Some(FindingGroupBy::Target) && rows.iter().all(|row| row[0] == rows[0][0]);
     let widest = |column: usize| rows.iter().map(|row| width_of(&row[column])).max().unwrap_or_default();
-    let (place, decision) = (widest(0), widest(1));
-    let room = usize::from(width).saturating_sub(2 + place + decision + 2 * GAP.len()).max(12);
+    let (place, decision) = (if is_one_place { 0 } else { widest(0) + GAP.len() }, widest(1));
+    let room = usize::from(width).saturating_sub(2 + place + decision + GAP.len()).max(12);
     for [at, stance, name, kind] in &rows {
         let pad = |text: &str, to: usize| " ".repeat(to.saturating_sub(width_of(text)));
         let parts: Vec<&str> = [name.as_str(), kind.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
         lines.push(Line::from(vec![
-            Span::raw(format!("  {at}{}{GAP}", pad(at, place))),
+            Span::raw(if is_one_place { "  ".to_owned() } else { format!("  {at}{}", pad(at, place)) }),
             Span::styled(format!("{stance}{}{GAP}", pad(stance, decision)), cx.theme.dim()),
             Span::raw(cut(cx, &parts.join(GAP), room)),
         ]));
