@@ -63,9 +63,9 @@ impl Model {
         lists
     }
 
-    /// The first list on the screen whose rows are not current, and why.
-    pub fn visible_problem(&self) -> Option<(ListKind, &Problem)> {
-        self.visible().into_iter().find_map(|list| Some((list, self.data.problem(list)?)))
+    /// Why rows of a list on the screen, or the scans that the header counts, are not current.
+    pub fn visible_problem(&self) -> Option<&Problem> {
+        self.visible().into_iter().chain([ListKind::Scans]).find_map(|list| self.data.problem(list))
     }
 
     /// The seconds for which lists on the screen wait for a response, if they wait for long.
@@ -138,7 +138,7 @@ impl Model {
         let next_second = Duration::from_secs(now.as_secs() + 1);
         let retries = matches!(self.connection.link, Link::Retrying { .. })
             || self.connection.unanswered.is_some()
-            || self.visible_problem().is_some_and(|(_, problem)| problem.retry_at.is_some());
+            || self.visible_problem().is_some_and(|problem| problem.retry_at.is_some());
         let counts = retries || self.scans.progress.any_stalled(now);
         // Ages are shown in minutes after the first one, so an update every ten seconds is enough.
         let ages = (!self.on_screen().is_empty()).then_some(now + Duration::from_secs(10));

@@ -87,7 +87,7 @@ pub struct Places<'a> {
     pub notices: u16,
     /// Rows of the workspaces, the scans, and the pane of key 5: their panes take no more than they need.
     pub rows: [usize; 3],
-    /// Rows of the focused list without its filter; none until they are known.
+    /// Rows of the focused list, without its filter while that is typed; none until they are known.
     pub focused_rows: Option<usize>,
     /// The dividers that the user moved.
     pub sizes: &'a PaneSizes,

@@ -27,13 +27,15 @@ pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
     let right_with =
         |reopened, reason| joined(mode(cx).into_iter().chain([trouble(cx, reopened), link(cx, reason)]), "  ");
+    let room_beside = |right: &Line<'_>| usize::from(area.width).saturating_sub(right.width() + 3);
     let reopened = right_with(true, REASON);
-    let needed = place(cx, area.width).width() + 3;
-    let spare = |right: &Line<'_>| usize::from(area.width).checked_sub(needed + right.width());
-    let shows_reopened = cx.model.screen.size.columns >= REOPENED_FROM || spare(&reopened).is_some();
+    let fits = || place(cx, area.width).width() <= room_beside(&reopened);
+    let shows_reopened = cx.model.screen.size.columns >= REOPENED_FROM || fits();
     let right = if shows_reopened { reopened } else { right_with(false, REASON) };
     // A longer reason uses columns that are free.
-    let right = spare(&right).map(|spare| right_with(shows_reopened, REASON + spare)).unwrap_or(right);
+    let beside = room_beside(&right);
+    let free = beside.saturating_sub(place(cx, u16::try_from(beside).unwrap_or(u16::MAX)).width());
+    let right = if free > 0 { right_with(shows_reopened, REASON + free) } else { right };
     let right_width = (right.width() as u16).min(area.width);
     let left_room = (area.width - right_width).saturating_sub(2);
     draw_line(buf, Rect { width: left_room, ..area }, &place(cx, left_room));
@@ -142,15 +144,15 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
         Link::Connecting => vec![Span::styled(format!("{dot} connecting"), theme.dim())],
         Link::Live { .. } => match (cx.model.visible_problem(), cx.model.waits_for()) {
             // Rows of the cache have no status and no retry either, but this response is late.
-            (problem, Some(seconds)) if problem.is_none_or(|(_, problem)| is_first(problem)) => {
+            (problem, Some(seconds)) if problem.is_none_or(is_first) => {
                 vec![Span::styled(format!("{dot} waiting for the service {seconds}s"), theme.warn())]
             }
             (None, _) => vec![Span::styled(format!("{dot} live"), theme.good())],
             // Rows of the cache wait for their first answer.
-            (Some((_, problem)), _) if is_first(problem) => {
+            (Some(problem), _) if is_first(problem) => {
                 vec![Span::styled(format!("{dot} loading"), theme.dim())]
             }
-            (Some((_, problem)), _) => {
+            (Some(problem), _) => {
                 vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, reason)), theme.warn())]
             }
         },
@@ -193,12 +195,13 @@ mod tests {
         app.model.session.name = "localhost:9443".to_owned();
         let problem = Arc::new(Problem::local("no connection before the timeout"));
         app.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
-        for (columns, has_name) in [(200, true), (120, true), (60, false), (40, false)] {
+        for (columns, has_name) in [(200, true), (120, true), (70, false), (40, false)] {
             app.model.screen.size = Size { columns, rows: 40 };
             let header = app.frame().swap_remove(0);
             assert_eq!(header.contains("localhost:9443"), has_name, "{header}");
             assert_eq!(header.contains("localhost"), has_name, "{header}");
-            assert_eq!(header.contains("no connection before the timeout"), columns >= 120, "{header}");
+            let whole = "no connection before the timeout · retrying";
+            assert_eq!(header.contains(whole), columns >= 120, "{header}");
         }
         app.model.session.colour = Some(ProfileColour::Red);
         for columns in 40..130 {

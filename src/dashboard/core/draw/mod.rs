@@ -62,8 +62,11 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
         since: model.settings.last_visit.is_shown(),
         notices: rows,
         rows: [Pane::Workspaces, Pane::Scans, model.navigation.fifth].map(|pane| model.lists.len(pane)),
-        // Hidden rows count too: the list keeps its height while a filter is typed.
-        focused_rows: model.data.count(focused).map(|count| count.max(model.lists.len(focused))),
+        focused_rows: match model.overlay.modals.last() {
+            // The list keeps its height while a filter is typed.
+            Some(Modal::Line(_)) => model.data.count(focused).map(|count| count.max(model.lists.len(focused))),
+            _ => model.data.count(focused).map(|_| model.lists.len(focused)),
+        },
         sizes: &model.screen.sizes,
     };
     let areas = crate::dashboard::ui::layout::areas(size, model.navigation.focus, places);

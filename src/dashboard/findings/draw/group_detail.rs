@@ -143,7 +143,6 @@ fn overview(
         lines.push(fact(cx.theme, "Reusable", moved));
     }
     if let Some(issue) = facts.issues.first() {
-        lines.push(Line::default());
         card::class(cx, facts, issue, width, &mut lines);
         card::before(cx, "Last decision", facts, &mut lines);
     }
