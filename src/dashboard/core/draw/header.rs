@@ -186,7 +186,7 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
 mod tests {
     use crate::client::Problem;
     use crate::config::ProfileColour;
-    use crate::dashboard::base::Link;
+    use crate::dashboard::base::{Link, ListKind};
     use crate::dashboard::testing::*;
 
     #[test]
@@ -209,6 +209,20 @@ mod tests {
             let header = app.frame().swap_remove(0);
             assert_eq!(header.contains("localhost:9443"), header.contains("loc"), "{header}");
         }
+    }
+
+    #[test]
+    fn header_names_the_problem_of_the_scans_in_every_view() {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size { columns: 120, rows: 40 };
+        app.feed(PollEvent::Link(Link::Live { at: stamp() }));
+        app.keys("2");
+        assert!(app.frame()[0].contains("● live"));
+        let retry_at = Some(stamp());
+        let problem = Problem { retry_at, ..Problem::local("no response before the timeout") };
+        app.feed(PollEvent::Failed(ListKind::Scans, Arc::new(problem)));
+        let header = app.frame().swap_remove(0);
+        assert!(header.contains("no response before the timeout") && !header.contains("live"), "{header}");
     }
 
     #[test]
