@@ -216,7 +216,7 @@ mod tests {
         let mut app = TestDashboard::new();
         app.model.screen.size = Size { columns: 120, rows: 40 };
         app.feed(PollEvent::Link(Link::Live { at: stamp() }));
-        app.keys("2");
+        app.keys("3");
         assert!(app.frame()[0].contains("● live"));
         let retry_at = Some(stamp());
         let problem = Problem { retry_at, ..Problem::local("no response before the timeout") };
