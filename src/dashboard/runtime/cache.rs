@@ -32,8 +32,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 /// How long a snapshot waits for a newer one before it is written.
 const SNAPSHOT_DEBOUNCE: Duration = Duration::from_secs(10);
-/// Long lists wait longer: so many times the duration of the last write, which is 1% of the time.
-const DEBOUNCE_FACTOR: u32 = 100;
+/// Long lists wait longer: so many times the duration of the last write, which is 0.2% of the time. The end of the dashboard
+/// writes them in any case.
+const DEBOUNCE_FACTOR: u32 = 500;
 /// Limit for the remaining writes at the end: short, because they are only a cache.
 const GOODBYE: Duration = Duration::from_secs(3);
 
