@@ -271,6 +271,10 @@ impl Form {
                 && field.is_in_drafts()
             {
                 field.value = old.value;
+                if let (FieldId::Names, FieldValue::Text(input)) = (field.id, &mut field.value) {
+                    // A name that is typed next is a line of its own.
+                    input.start_line();
+                }
                 field.touched = old.touched;
                 field.refused = old.refused;
             }

@@ -1,7 +1,7 @@
 //! Opening and checking forms.
 
 use crate::dashboard::base::Tone;
-use crate::dashboard::forms::{FieldId, FieldValue, Form};
+use crate::dashboard::forms::Form;
 use crate::dashboard::model::{Modal, Model};
 
 impl Model {
@@ -12,10 +12,6 @@ impl Model {
             && let Some(draft) = self.overlay.drafts.remove(&form.tag)
         {
             form.restore(draft);
-            // A name that is typed next is a line of its own.
-            if let Some(FieldValue::Text(input)) = form.field_mut(FieldId::Names).map(|field| &mut field.value) {
-                input.start_line();
-            }
             self.notify(Tone::Plain, "draft restored");
         }
         form.subject.refused_formats = self.calls.refused_formats.clone();

@@ -62,8 +62,7 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     if !wide || cx.model.navigation.focus.zoomed {
         tail = format!(" {} {pane}", theme.glyphs.path);
     }
-    let badge = colour.map(|colour| Span::styled(format!(" {session} "), theme.service(colour)));
-    let mut badge = badge;
+    let mut badge = colour.map(|colour| Span::styled(format!(" {session} "), theme.service(colour)));
     let mut badge_width = badge.as_ref().map_or(0, |badge| badge.width() + 1);
     let service = match session.is_empty() || colour.is_some() {
         true => String::new(),

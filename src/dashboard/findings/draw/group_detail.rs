@@ -12,7 +12,7 @@
 
 use crate::dashboard::base::{GroupId, Pane, RowRef, Tab};
 use crate::dashboard::findings::draw::detail::status;
-use crate::dashboard::findings::draw::groups::changes;
+use crate::dashboard::findings::draw::groups::{changes, counts_present};
 use crate::dashboard::findings::review::draw::text as card;
 use crate::dashboard::list::{FindingGroupBy, Group};
 use crate::dashboard::model::{LOOKED_AT, ReviewFacts};
@@ -34,8 +34,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, id: GroupId, cache: &mut ViewCache) -> Opt
     let (table, group) = (cx.model.data.findings.value()?, list.groups.get(id)?);
     let members: Vec<u32> = list.positions_in(group).collect();
     let first = table.items().get(*members.first()? as usize)?;
-    let is_partial = is_partial(cx, group);
-    of_members(cx, Pane::Findings, (id, head(cx, by, first, group)), (members, is_partial), cache)
+    of_members(cx, Pane::Findings, (id, head(cx, by, first, group)), (members, counts_present(cx, group)), cache)
 }
 
 /// The detail of a group of the retest board.
@@ -53,17 +52,11 @@ pub(crate) fn on_board<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailP
     of_members(cx, Pane::Board, (group.id, head), (members, false), cache)
 }
 
-/// Whether absent findings of a group are not counted beside its present ones.
-fn is_partial(cx: &Cx<'_>, group: &Group) -> bool {
-    let count = cx.model.lists.finding_groups.summary(group).count as usize;
-    count > 0 && count < group.rows.len()
-}
-
 fn of_members<'a>(
     cx: &Cx<'a>,
     pane: Pane,
     (id, head): (GroupId, Vec<Line<'static>>),
-    (members, is_partial): (Vec<u32>, bool),
+    (members, counts_present): (Vec<u32>, bool),
     cache: &mut ViewCache,
 ) -> Option<DetailPane<'a>> {
     let table = cx.model.data.findings.value()?;
@@ -83,7 +76,7 @@ fn of_members<'a>(
         Tab::History.counted(facts.history.len()),
     ];
     let overview =
-        move |cx: &Cx<'_>, facts: &ReviewFacts, width| overview(cx, table, (&members, is_partial), facts, width);
+        move |cx: &Cx<'_>, facts: &ReviewFacts, width| overview(cx, table, (&members, counts_present), facts, width);
     let text = card::of_members(cx, cx.model.detail.tab(pane), &facts, first, overview);
     Some(DetailPane { id: RowRef::Group(id), head, tabs, text })
 }
@@ -104,7 +97,7 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Issue, group: &Group) -> Ve
         (0, 1..) => format::plural(absent, "absent finding"),
         (count, _) => format!("{} {on} {beside}", format::plural(count as usize, "finding")),
     };
-    let more = if is_partial(cx, group) { format!(", {absent} more absent") } else { String::new() };
+    let more = if counts_present(cx, group) { format!(", {absent} more absent") } else { String::new() };
     counts.push_span(Span::raw(format!("   {counted}{more}")));
     counts.push_span(Span::styled(format!("   {}", changes(summary)), cx.theme.strong()));
     vec![words(name, cx.theme.strong()), counts]
@@ -113,14 +106,15 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Issue, group: &Group) -> Ve
 fn overview(
     cx: &Cx<'_>,
     table: &Table<Issue>,
-    (members, is_partial): (&[u32], bool),
+    (members, counts_present): (&[u32], bool),
     facts: &ReviewFacts,
     width: u16,
 ) -> Vec<Line<'static>> {
     let issues = || members.iter().filter_map(|&at| table.items().get(at as usize));
     let separator = format!(" {} ", cx.theme.glyphs.separator);
     let assessments = &cx.model.findings.triage.assessments;
-    let is_counted = |at: u32| !is_partial || table.items().get(at as usize).is_some_and(|issue| issue.is_present());
+    let is_counted =
+        |at: u32| !counts_present || table.items().get(at as usize).is_some_and(|issue| issue.is_present());
     let counted = members.iter().copied().filter(|&at| is_counted(at));
     let decisions = status::counted(counted.map(|at| assessments.get(at as usize).map(|assessment| &**assessment)));
     let has_present = issues().any(|issue| issue.is_present());

@@ -47,9 +47,9 @@ const COUNT: u16 = 5;
 /// Columns of a zoomed list, and of a screen of five panes, that have room for whole verdicts.
 const WIDE_LIST: u16 = 120;
 const WIDE_SCREEN: u16 = 180;
-/// Most decisions of a group that are compared, and most findings that are read for them, in each frame.
+/// Most decisions of a group that are compared in each frame, and most findings among which they are.
 const COMPARED: usize = 1_000;
-const LOOKED_AT: usize = 10_000;
+const COMPARED_AMONG: usize = 10_000;
 
 fn names_target(cx: &Cx<'_>, by: FindingGroupBy) -> bool {
     by != FindingGroupBy::Target && cx.model.navigation.scope.target.is_none()
@@ -197,6 +197,12 @@ pub(super) fn changes(summary: GroupSummary) -> String {
     all.into_iter().filter_map(counted).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether a group counts its present findings only, beside absent ones.
+pub(super) fn counts_present(cx: &Cx<'_>, group: &Group) -> bool {
+    let count = cx.model.lists.finding_groups.summary(group).count as usize;
+    count > 0 && count < group.rows.len()
+}
+
 /// Whether each counted finding of a group is decided; of a group that counts none, each finding.
 fn is_decided(summary: GroupSummary) -> bool {
     summary.undecided == 0 || summary.count > 0 && summary.decided == summary.count
@@ -205,13 +211,12 @@ fn is_decided(summary: GroupSummary) -> bool {
 /// The decisions on the counted findings of a group; of a group that counts none, on all. Of very large groups only a part
 /// is read.
 fn decisions<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = &'a Assessment> {
-    let count = cx.model.lists.finding_groups.summary(group).count as usize;
-    let counts_present = count > 0 && count < group.rows.len();
+    let counts_present = counts_present(cx, group);
     let issues = cx.model.data.findings.value().map(|table| table.items()).unwrap_or_default();
     let assessments = &cx.model.findings.triage.assessments;
     let is_counted =
         move |&at: &u32| !counts_present || issues.get(at as usize).is_some_and(|issue| issue.is_present());
-    let all = cx.model.lists.findings.positions_in(group).take(LOOKED_AT).filter(is_counted);
+    let all = cx.model.lists.findings.positions_in(group).take(COMPARED_AMONG).filter(is_counted);
     all.filter_map(|at| assessments.get(at as usize)).map(|one| &**one).take(COMPARED)
 }
 
