@@ -32,20 +32,36 @@ pub(super) fn write(export: &Export<'_>) -> String {
 
 fn head(out: &mut String, export: &Export<'_>) {
     let _ = writeln!(out, "# Hand-over: {}\n", escaped(export.title));
-    let _ = writeln!(out, "Created {} UTC by scandeck. {}.", export.made, text::plural(export.rows.len(), "finding"));
+    let (present, absent): (Vec<&ExportRow>, Vec<&ExportRow>) =
+        export.rows.iter().partition(|row| row.issue.is_present());
+    let more = more_absent(absent.len());
+    let _ = writeln!(out, "Created {} UTC by scandeck. {}{more}.", export.made, text::plural(present.len(), "finding"));
     if !export.query.is_empty() {
         let _ = writeln!(out, "\nQuery: {}", escaped(export.query));
     }
     let counts = Risk::DOWN.map(|risk| {
-        let all = export.rows.iter().filter(|row| row.risk() == risk);
+        let all = present.iter().filter(|row| row.risk() == risk);
         let left = all.clone().filter(|row| row.assessment.is_undecided()).count();
-        format!("| {risk} | {} | {left} |", all.count())
+        let absent = absent.iter().filter(|row| row.risk() == risk).count();
+        format!("| {risk} | {} | {left} | {absent} |", all.count())
     });
-    let _ = writeln!(out, "\n| risk | findings | undecided |\n|---|---:|---:|\n{}\n", counts.join("\n"));
+    let columns = "| risk | findings | undecided | absent |\n|---|---:|---:|---:|";
+    let _ = writeln!(out, "\n{columns}\n{}\n", counts.join("\n"));
+}
+
+/// `, 2 more absent`, or nothing.
+fn more_absent(absent: usize) -> String {
+    if absent > 0 { format!(", {absent} more absent") } else { String::new() }
+}
+
+/// `4, 1 more absent`: the present findings, and the absent ones.
+fn counted(rows: &[&ExportRow]) -> String {
+    let present = rows.iter().filter(|row| row.issue.is_present()).count();
+    format!("{present}{}", more_absent(rows.len() - present))
 }
 
 fn list_undecided(out: &mut String, left: &[&ExportRow]) {
-    let _ = writeln!(out, "## Undecided: {}\n", left.len());
+    let _ = writeln!(out, "## Undecided: {}\n", counted(left));
     if left.is_empty() {
         let _ = writeln!(out, "Every finding is decided.\n");
         return;
@@ -80,7 +96,7 @@ fn verdict(row: &ExportRow) -> String {
 }
 
 fn list_decided(out: &mut String, decided: &[&ExportRow]) {
-    let _ = writeln!(out, "## Decided: {}\n", decided.len());
+    let _ = writeln!(out, "## Decided: {}\n", counted(decided));
     for verdict in Verdict::ALL {
         let of: Vec<&&ExportRow> = decided.iter().filter(|row| row.assessment.verdict == verdict).collect();
         if of.is_empty() {

@@ -264,7 +264,7 @@ fn markdown_lists_decisions_open_findings_and_missing_reasons() {
     for expected in [
         "# Hand-over: Acme &lt;external>",
         "## Undecided: 5",
-        "## Decided: 7",
+        "## Decided: 6, 1 more absent",
         "### false positive: 2",
         "not reproducible",
         "## Dismissed or accepted without reason or note: 1",

@@ -57,6 +57,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let targets = cx.widest_target(scans().map(|scan| scan.target_id));
     let found = scans().map(|scan| found_words(cx, scan, u16::MAX).width()).max().unwrap_or(0);
     let is_running = scans().any(|scan| scan.status_name == ScanStatus::Running);
+    let has_eta = scans().any(|scan| time_left(cx, scan).width() > 0);
     let has_ended = scans().any(|scan| scan.has_ended());
     let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !cx.facts.is_incomplete(scan.id);
     let is_all_done = scans().all(is_done);
@@ -76,7 +77,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
                 tests.omitted(cx.facts.has_no_tests).gives_way_if(cx.facts.has_equal_tests, 4)
             }
             "ID" => TableColumn::fixed("ID", ids).right().expendable(if has_twins { 1 } else { 3 }),
-            "ETA" => column.constant(!is_running),
+            "ETA" => column.constant(!is_running).gives_way_if(!has_eta, 7),
             "ENDED" => column.constant(!has_ended),
             // The glyph shows that a scan is done.
             "PROGRESS" if is_all_done && changes == 0 => column.at_most(PROGRESS).gives_way_if(true, 6),

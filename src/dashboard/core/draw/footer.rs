@@ -235,18 +235,13 @@ fn applies_to_marks(action: Action) -> bool {
     )
 }
 
-/// `review 34`: the number of groups, which are the cards, else of findings. A review leaves out the retained rows. An open
-/// range has no number, because a review of it leaves out all other rows.
+/// `review 34`: the number of groups, which are the cards; of a list without groups, whose classes are not counted, none.
+/// A review leaves out the retained rows. An open range has no number, because a review of it leaves out all other rows.
 fn review_label(cx: &Cx<'_>, label: &str) -> String {
-    let lists = &cx.model.lists;
-    let retained = lists.findings.retained_only.len();
-    let count = match lists.finding_groups.by {
-        Some(_) if retained > 0 => 0,
-        Some(_) => lists.findings.groups.count(),
-        _ => lists.findings.rows.len().saturating_sub(retained),
-    };
+    let list = &cx.model.lists.findings;
+    let count = if list.retained_only.is_empty() { list.groups.count() } else { 0 };
     match (cx.model.navigation.focus.pane, count) {
-        (Pane::Findings, 1..) if cx.model.findings.review.is_none() && lists.findings.range_from.is_none() => {
+        (Pane::Findings, 1..) if cx.model.findings.review.is_none() && list.range_from.is_none() => {
             format!("{label} {}", format::thousands(count as u64))
         }
         _ => label.to_owned(),

@@ -67,6 +67,17 @@ fn reason_of_invalid_query_is_whole_beside_long_query() {
 }
 
 #[test]
+fn reason_without_room_beside_the_query_is_below_it() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 120, rows: 40 };
+    app.keys("3 / ctrl-u 'age>yesterday'");
+    let frame = app.frame();
+    let at = frame.iter().position(|line| line.contains("/age>yesterday")).unwrap();
+    assert!(frame[at + 1].contains("invalid time `yesterday`; use 2d, 12h, 1w or 2026-10-01"), "{}", frame.join("\n"));
+    assert!(frame[at + 2].contains("CRIT"), "the rows remain: {}", frame.join("\n"));
+}
+
+#[test]
 fn retained_rows_are_not_reported_as_hidden() {
     let mut app = TestDashboard::new();
     let hides = |app: &TestDashboard| app.model.lists.findings.why.iter().map(|why| why.hides).sum::<usize>();

@@ -133,8 +133,8 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
         None if pending.draft.reuses_earlier => format!("Reuse the earlier decision on {findings}"),
         None => format!("Change {findings}"),
     };
-    let (kinds, absent) = kinds(model, if pending.ids.is_empty() { &hidden } else { &pending.ids });
-    let count = pending.ids.len();
+    let kinds = kinds(model, if pending.ids.is_empty() { &hidden } else { &pending.ids });
+    let (count, absent) = (pending.ids.len(), model.count_absent_beside_present(&pending.ids));
     if hidden.is_empty() {
         let question = format!("{}: {kinds}?", asks(plural(count, "finding")));
         let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending))).with_enter();
@@ -163,20 +163,17 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
     prompt
 }
 
-/// The name of the first finding and the number of other classes; and how many of the findings are absent, if others are
-/// present: group headers count only those.
-fn kinds(model: &Model, ids: &[IssueId]) -> (String, usize) {
-    let Some(table) = model.data.findings.value() else { return (String::new(), 0) };
+/// The name of the first finding and the number of other classes.
+fn kinds(model: &Model, ids: &[IssueId]) -> String {
+    let Some(table) = model.data.findings.value() else { return String::new() };
     let issues: Vec<&Arc<Issue>> = ids.iter().filter_map(|&id| table.get(id)).collect();
     let kinds: HashSet<&Shared> = issues.iter().map(|issue| issue.class()).collect();
     let first = issues.first().map(|issue| issue.name.to_string()).unwrap_or_default();
-    let kinds = match kinds.len() {
+    match kinds.len() {
         0 | 1 => first,
         2 => format!("{first} and 1 other class"),
         more => format!("{first} and {} other classes", more - 1),
-    };
-    let absent = issues.iter().filter(|issue| !issue.is_present()).count();
-    (kinds, if absent < issues.len() { absent } else { 0 })
+    }
 }
 
 /// The selected rows of the lists in which verdicts are given.
@@ -272,7 +269,7 @@ impl Model {
                 let selected = self.selected_id(self.navigation.focus.pane);
                 let is_visible_change = ids.len() == 1 && selected == Some(ids[0].0) && !draft.reuses_earlier;
                 if !is_visible_change {
-                    self.notify_decided(batch);
+                    self.notify_decided(batch, self.count_absent_beside_present(&ids));
                 }
             }
         }
@@ -285,6 +282,14 @@ impl Model {
             _ if next => self.select_next(&ids),
             _ => {}
         }
+    }
+
+    /// How many of these findings are absent, if others are present: group headers count only those.
+    fn count_absent_beside_present(&self, ids: &[IssueId]) -> usize {
+        let Some(table) = self.data.findings.value() else { return 0 };
+        let issues = || ids.iter().filter_map(|&id| table.get(id));
+        let absent = issues().filter(|issue| !issue.is_present()).count();
+        if absent < issues().count() { absent } else { 0 }
     }
 
     /// Selects the next row that was not decided just now. It accepts a verdict only after it was seen.

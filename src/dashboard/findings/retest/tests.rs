@@ -492,6 +492,20 @@ fn groups_count_new_and_reappeared_findings_apart() {
 }
 
 #[test]
+fn verdict_on_a_group_says_how_many_of_its_findings_are_absent() {
+    for (present, said) in [(2, ", 1 of them absent ·"), (21, "1 of these findings is absent.")] {
+        let mut app = app();
+        app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
+        let names = (0..=present).map(|id| found(id + 1, i64::from(id > 0) + 1, 1, &format!("Key {id}"), Risk::High));
+        app.feed(Snapshot::Findings(table(names)));
+        app.keys("3 backspace r b t g g c");
+        let screen = app.frame().join("\n");
+        assert!(screen.contains(", 1 more absent"), "{screen}");
+        assert!(screen.contains(said), "{screen}");
+    }
+}
+
+#[test]
 fn opened_board_removes_the_notice_that_names_it() {
     let mut app = app();
     let sent = app.calls("3 g g s y");

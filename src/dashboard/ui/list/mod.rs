@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   ┏━ 3 Findings  stale 2m ━━━━━━━━ note ━┓      framed: numbers in the edges, a scope line only if there is a scope
-//!   ┃ target:shop  /words   2 marked       ┃
+//!   ┃ 2 marked  target:shop  /words        ┃
 //!   ┃   RISK   FINDING            TARGET   ┃      unframed: one line with the scope left and the numbers right
 //!   ┃▌ ◆ CRIT  …                           ┃
 //!   ┗━━━━━━━━━━━━━━━━━━━━━━━━━━━ 1 of 41 ━━┛
@@ -109,19 +109,24 @@ pub(crate) fn draw_list_pane<'a>(
     }
     if pane.shown == 0 {
         draw_nothing(cx, buf, area, pane);
-        query_help::draw_help(cx, buf, area, pane, 0);
+        query_help::draw_help(cx, buf, area, pane, 0, false);
         return ShownRows::default();
     }
     let room = widths(pane.columns, area.width.saturating_sub(GUTTER));
+    let mut error = None;
     if pane.has_header && area.height > 2 {
         let (header, rest) = take_top(area, 1);
-        draw_header_row(buf, header, cx.theme, pane.columns, &room);
+        error = query_help::error_below(cx, pane, indented(header).width);
+        match &error {
+            Some(error) => draw_line(buf, indented(header), error),
+            None => draw_header_row(buf, header, cx.theme, pane.columns, &room),
+        }
         area = rest;
     }
     let first = first(usize::from(area.height));
     let rows = (first..pane.shown).take(usize::from(area.height)).filter_map(|at| Some(cx.shown_row(row(at, &room)?)));
     draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);
-    query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first));
+    query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first), error.is_some());
     ShownRows { area: area.into(), first }
 }
 
@@ -303,6 +308,14 @@ fn shows_tabs(slot: &Slot) -> bool {
 /// Scope, filter and marks: everything that decides which rows are shown. `None` if there is no limit.
 fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot, width: u16) -> Option<Line<'static>> {
     let mut line = Line::default();
+    // First, because a long filter is cut.
+    match pane.marks {
+        (0, _) => {}
+        (marked, 0) => line.push_span(Span::styled(format!("{marked} marked  "), cx.theme.strong())),
+        (marked, hidden) => {
+            line.push_span(Span::styled(format!("{marked} marked, {hidden} not shown  "), cx.theme.strong()));
+        }
+    }
     // The reason why a query is invalid needs the room.
     let is_invalid = query_help::typed(cx, pane).is_some_and(|typed| query_help::shown_error(typed).is_some());
     let is_named = |name: &str| !name.is_empty() && !shows_tabs(slot) && !is_invalid;
@@ -328,13 +341,6 @@ fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot, width: u16) -> Opti
             line.push_span(Span::styled(format!("/{} ", text::clean(pane.filter)), cx.theme.strong()));
         }
         _ => {}
-    }
-    match pane.marks {
-        (0, _) => {}
-        (marked, 0) => line.push_span(Span::styled(format!(" {marked} marked"), cx.theme.strong())),
-        (marked, hidden) => {
-            line.push_span(Span::styled(format!(" {marked} marked, {hidden} not shown"), cx.theme.strong()));
-        }
     }
     (!line.spans.is_empty()).then_some(line)
 }
