@@ -75,6 +75,10 @@ fn reason_without_room_beside_the_query_is_below_it() {
     let at = frame.iter().position(|line| line.contains("/age>yesterday")).unwrap();
     assert!(frame[at + 1].contains("invalid time `yesterday`; use 2d, 12h, 1w or 2026-10-01"), "{}", frame.join("\n"));
     assert!(frame[at + 2].contains("CRIT"), "the rows remain: {}", frame.join("\n"));
+    app.keys("ctrl-u 'is:foo'");
+    let frame = app.frame();
+    assert!(frame[at + 1].contains("unknown flag `foo`") && !frame[at + 2].contains("CRIT"), "{}", frame.join("\n"));
+    assert!(frame[at + 3].contains("CRIT"), "the first row follows the reason: {}", frame.join("\n"));
 }
 
 #[test]

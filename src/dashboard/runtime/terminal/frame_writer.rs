@@ -1,8 +1,10 @@
 //! Writes frames to a terminal: only the cells that changed, and rows that are moved by scrolling their region.
 //!
 //! ```text
-//!   frame ─► rows that equal shown rows a few lines away? ─► scroll region ─► cells that still differ
+//!   frame ─► changed rows ─► equal to shown rows a few lines away? scroll region ─► cells that still differ
 //! ```
+//!
+//! Most rows of most frames are unchanged: their cells are compared once.
 //!
 //! A scroll region has whole lines, so only a pane of the full width can be scrolled. Line feed and reverse index at the
 //! margins scroll in every terminal; the sequences SU and SD do not.
@@ -62,13 +64,26 @@ impl<W: Write> FrameWriter<W> {
         }
         self.next.reset();
         draw(&mut self.next);
-        if let Some(scroll) = scroll(&self.shown, &self.next) {
+        let mut is_same = same_rows(&self.shown, &self.next);
+        if let Some(scroll) = scroll(&self.shown, &self.next, &is_same) {
             self.scroll(scroll)?;
+            is_same = same_rows(&self.shown, &self.next);
         }
-        self.backend.draw(self.shown.diff_iter(&self.next))?;
+        self.write(&is_same)?;
         queue!(self.backend, Hide)?;
         std::mem::swap(&mut self.shown, &mut self.next);
         Ok(())
+    }
+
+    /// Writes the changed cells of the rows that are not the same.
+    fn write(&mut self, is_same: &[bool]) -> io::Result<()> {
+        let changed = is_same.iter().filter(|same| !*same).count();
+        if changed > is_same.len() / 2 {
+            return self.backend.draw(self.shown.diff_iter(&self.next));
+        }
+        let rows = (0..is_same.len()).filter(|&row| !is_same[row]);
+        let pairs: Vec<_> = rows.map(|row| (row_of(&self.shown, row), row_of(&self.next, row))).collect();
+        self.backend.draw(pairs.iter().flat_map(|(shown, next)| shown.diff_iter(next)))
     }
 
     fn scroll(&mut self, Scroll { lines, rows }: Scroll) -> io::Result<()> {
@@ -95,12 +110,26 @@ impl<W: Write> FrameWriter<W> {
     }
 }
 
+/// The rows of a frame.
+fn rows(frame: &Buffer) -> std::slice::Chunks<'_, Cell> {
+    frame.content.chunks(usize::from(frame.area.width).max(1))
+}
+
+/// A row of a frame, at its place.
+fn row_of(frame: &Buffer, row: usize) -> Buffer {
+    let (width, area) = (usize::from(frame.area.width), frame.area);
+    let content = frame.content[row * width..(row + 1) * width].to_vec();
+    Buffer { area: Rect { y: area.y + row as u16, height: 1, ..area }, content }
+}
+
+/// Whether each row is the same in both frames.
+fn same_rows(shown: &Buffer, next: &Buffer) -> Vec<bool> {
+    rows(shown).zip(rows(next)).map(|(shown, next)| shown == next).collect()
+}
+
 /// The scroll that saves most, if it saves enough.
-fn scroll(shown: &Buffer, next: &Buffer) -> Option<Scroll> {
-    let width = usize::from(next.area.width).max(1);
-    let (shown, next): (Vec<&[Cell]>, Vec<&[Cell]>) =
-        (shown.content.chunks(width).collect(), next.content.chunks(width).collect());
-    let is_same: Vec<bool> = shown.iter().zip(&next).map(|(shown, next)| shown == next).collect();
+fn scroll(shown: &Buffer, next: &Buffer, is_same: &[bool]) -> Option<Scroll> {
+    let (shown, next): (Vec<&[Cell]>, Vec<&[Cell]>) = (rows(shown).collect(), rows(next).collect());
     if is_same.iter().filter(|same| !*same).count() < LEAST_SAVED {
         return None;
     }

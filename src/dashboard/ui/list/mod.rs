@@ -107,26 +107,27 @@ pub(crate) fn draw_list_pane<'a>(
         draw_scope(cx, buf, line, slot.framed, pane, scope);
         area = rest;
     }
+    let reason = query_help::error_below(cx, pane, indented(area).width);
+    if !reason.is_empty() {
+        let (lines, rest) = take_top(area, (reason.len() as u16).min(area.height / 2));
+        draw_lines(buf, indented(lines), &reason);
+        area = rest;
+    }
     if pane.shown == 0 {
         draw_nothing(cx, buf, area, pane);
-        query_help::draw_help(cx, buf, area, pane, 0, false);
+        query_help::draw_help(cx, buf, area, pane, 0);
         return ShownRows::default();
     }
     let room = widths(pane.columns, area.width.saturating_sub(GUTTER));
-    let mut error = None;
-    if pane.has_header && area.height > 2 {
+    if pane.has_header && area.height > 2 && reason.is_empty() {
         let (header, rest) = take_top(area, 1);
-        error = query_help::error_below(cx, pane, indented(header).width);
-        match &error {
-            Some(error) => draw_line(buf, indented(header), error),
-            None => draw_header_row(buf, header, cx.theme, pane.columns, &room),
-        }
+        draw_header_row(buf, header, cx.theme, pane.columns, &room);
         area = rest;
     }
     let first = first(usize::from(area.height));
     let rows = (first..pane.shown).take(usize::from(area.height)).filter_map(|at| Some(cx.shown_row(row(at, &room)?)));
     draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);
-    query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first), error.is_some());
+    query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first));
     ShownRows { area: area.into(), first }
 }
 

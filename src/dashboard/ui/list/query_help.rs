@@ -32,18 +32,16 @@ fn reason(theme: Theme, typed: &Typed) -> Option<String> {
     shown_error(typed).map(|error| format!("{} {}", theme.glyphs.failed, text::clean(&error.to_string())))
 }
 
-/// The reason, if a line with this width has room for it beside the typed text. Otherwise it is shown below: over the
-/// column headers, or in the help.
+/// The reason, if a line with this width has room for it beside the typed text.
 pub(crate) fn error_beside(theme: Theme, typed: &Typed, columns: u16) -> Option<String> {
     reason(theme, typed).filter(|reason| text::width(reason) + LEAST_TYPED <= usize::from(columns))
 }
 
-/// The reason as one line for the row of the column headers, directly below the typed text.
-pub(crate) fn error_below(cx: &Cx<'_>, pane: &ListPane<'_>, columns: u16) -> Option<Line<'static>> {
-    let typed = typed(cx, pane).filter(|typed| typed.help.offers.all.is_empty())?;
-    let reason = reason(cx.theme, typed).filter(|reason| text::width(reason) <= usize::from(columns))?;
-    let is_beside = error_beside(cx.theme, typed, columns).is_some();
-    (!is_beside).then(|| words(reason, cx.theme.bad()))
+/// The lines of the reason directly below the typed text, where there is no room beside it.
+pub(crate) fn error_below(cx: &Cx<'_>, pane: &ListPane<'_>, columns: u16) -> Vec<Line<'static>> {
+    let typed = typed(cx, pane).filter(|typed| error_beside(cx.theme, typed, columns).is_none());
+    let reason = typed.and_then(|typed| reason(cx.theme, typed));
+    reason.map_or_else(Vec::new, |reason| wrap(vec![words(reason, cx.theme.bad())], columns))
 }
 
 /// The typed text around the cursor, with its error marked.
@@ -52,15 +50,8 @@ pub(crate) fn typed_spans(theme: Theme, typed: &Typed, columns: u16) -> Vec<Span
 }
 
 /// Draws the help over the last rows of the list while its filter is typed, or over the first rows where the selected row
-/// is among the last. `selected` is its position on the screen; `has_reason` says that the reason of an error is above.
-pub(crate) fn draw_help(
-    cx: &Cx<'_>,
-    buf: &mut Buffer,
-    area: Rect,
-    pane: &ListPane<'_>,
-    selected: usize,
-    has_reason: bool,
-) {
+/// is among the last. `selected` is its position on the screen.
+pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>, selected: usize) {
     let Some(typed) = typed(cx, pane) else { return };
     let (theme, help) = (cx.theme, &typed.help);
     let rows: Vec<(Line<'static>, Line<'static>)> = if !help.offers.all.is_empty() {
@@ -73,12 +64,6 @@ pub(crate) fn draw_help(
             )
         };
         help.offers.all.iter().enumerate().map(row).collect()
-    } else if let Some(reason) = reason(theme, typed) {
-        let columns = indented(area).width;
-        if has_reason || error_beside(theme, typed, columns).is_some() {
-            return;
-        }
-        wrap(vec![words(reason, theme.bad())], columns).into_iter().map(|line| (line, Line::default())).collect()
     } else if help.error.is_some() {
         return;
     } else {
