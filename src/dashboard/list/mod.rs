@@ -119,6 +119,8 @@ pub struct List<T: Item> {
     /// Rows hidden by each part of the query.
     pub why: Vec<ClauseEffect>,
     pub(crate) cache: QueryCache,
+    /// The number of items in the scope, shown or hidden by the filter.
+    pub in_scope: usize,
     /// Positions in the table, in the order shown.
     pub rows: Arc<Vec<u32>>,
     /// The same rows in groups, by their index.
@@ -151,6 +153,7 @@ impl<T: Item> Default for List<T> {
             why: Vec::new(),
             cache: QueryCache::default(),
             rows: Arc::default(),
+            in_scope: 0,
             groups: Groups::default(),
             held: false,
             pending_selection: None,

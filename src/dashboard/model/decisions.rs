@@ -166,7 +166,7 @@ impl Model {
         let batch = writer.next();
         // The key undoes only the last batch.
         self.overlay.notices.remove_ending(UNDOES);
-        self.overlay.notices.remove_starting(&["undone: ", "redone: "]);
+        self.overlay.notices.remove_starting(&["undone: ", "redone: ", "already "]);
         let changes = drafts.into_iter().map(|(subject, change)| (workspace.clone(), subject, change));
         let events = writer.write_batch((at, triage.state.clock() + 1), &triage.state, changes);
         triage.writer = Some(writer);

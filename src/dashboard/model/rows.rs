@@ -201,6 +201,7 @@ fn rows<T: Item>(
 ) -> Vec<u32> {
     let query = query_of(&list.filter, T::KIND);
     let scope = in_scope.map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
+    list.in_scope = scope.as_ref().map_or(table.len(), RowSet::count);
     let retained: Vec<usize> = list.retained.keys().filter_map(|&id| table.position(id)).collect();
     list.why = explain(&query, &mut cache.evaluator, source, scope.as_ref(), &retained);
     let own = (!list.order.is_empty()).then(|| cache.order(&list.order, source));

@@ -82,6 +82,22 @@ fn reason_without_room_beside_the_query_is_below_it() {
 }
 
 #[test]
+fn rows_outside_the_scope_are_not_reported_as_hidden() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 120, rows: 40 };
+    app.feed(Snapshot::Findings(table(
+        (1..=5).map(|id| finding(id, 1 + id % 2, &format!("Weakness {id}"), Risk::Low)),
+    )));
+    app.keys("2 g g enter 3");
+    assert!(app.frame().join("\n").contains(" 1 of 3 ┛"), "{}", app.frame().join("\n"));
+    app.keys("/ ctrl-u 'name:3' enter");
+    assert!(app.frame().join("\n").contains(" 1 of 1, 2 hidden "), "{}", app.frame().join("\n"));
+    app.feed(Snapshot::Findings(table([finding(1, 1, "Weakness", Risk::Low)])));
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("this target has no findings · backspace shows those of others"), "{frame}");
+}
+
+#[test]
 fn retained_rows_are_not_reported_as_hidden() {
     let mut app = TestDashboard::new();
     let hides = |app: &TestDashboard| app.model.lists.findings.why.iter().map(|why| why.hides).sum::<usize>();

@@ -7,7 +7,7 @@ pub mod detail;
 
 use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::data::Saved;
-use crate::dashboard::input::{Action, AppAction, Context, ItemAction, ViewAction};
+use crate::dashboard::input::{Action, AppAction, Context, ItemAction, ListAction, ViewAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of, dimmed, draw_table, format,
     invite, is_constant, key, pane_of, sampled_items, tab_line, widest, words,
@@ -191,7 +191,12 @@ fn invitation(cx: &Cx<'_>) -> String {
         let scan = in_targets(ItemAction::Scan);
         return invite(cx, "no scans yet", &format!("{targets} opens the targets, then {scan} scans one"));
     }
-    "no findings yet · they appear here while scans run".to_owned()
+    let scope = &cx.model.navigation.scope;
+    let Some(of) = scope.scan.map(|_| "scan").or(scope.target.map(|_| "target")) else {
+        return "no findings yet · they appear here while scans run".to_owned();
+    };
+    let back = key(cx, Context::Lists, Action::List(ListAction::TakeBack));
+    format!("this {of} has no findings · {back} shows those of others")
 }
 
 /// The detail of the selected finding, or of the selected group.

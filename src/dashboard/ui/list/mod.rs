@@ -73,7 +73,7 @@ pub(crate) struct ListPane<'a> {
     pub why: &'a [ClauseEffect],
     /// Saved queries: the tabs above the rows, and the name of the current one.
     pub tabs: Option<(Line<'a>, &'a str)>,
-    /// All rows, shown or not.
+    /// The rows in the scope, shown or not.
     pub total: usize,
     pub shown: usize,
     /// The position of the cursor among the shown rows.
@@ -270,7 +270,7 @@ pub(crate) fn pane_of<'a, T: Stored>(cx: &Cx<'a>) -> ListPane<'a> {
         },
         filter: &list.filter,
         why: &list.why,
-        total: (list.len() + table.len()).saturating_sub(list.rows.len()),
+        total: (list.len() + list.in_scope).saturating_sub(list.rows.len()),
         shown: list.len(),
         at: list.at,
         marks: list.count_marks(table),
