@@ -16,7 +16,6 @@ use std::sync::Arc;
 use super::correlate::{CorrelationInput, EarlierCorrelation};
 use super::issue::IssueId;
 use super::matching::Assets;
-use super::presence::is_read_after_end;
 use crate::contract::{Scan, ScanId, Shared, TargetId};
 
 /// The assets to compute again; `None` for all, because something changed that concerns all.
@@ -53,7 +52,7 @@ impl Changed {
         for scan in input.scans.items() {
             let was = before.scans.get(scan.id);
             let is_same = |was: &&Arc<Scan>| {
-                is_read_after_end(was, before.read) == is_read_after_end(scan, input.read)
+                before.read.is_after_end(was) == input.read.is_after_end(scan)
                     && before.unread.contains(&scan.id) == input.unread.contains(&scan.id)
                     && counts_as_same(was, scan)
             };

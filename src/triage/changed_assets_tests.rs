@@ -1,6 +1,7 @@
 //! Rows that follow earlier rows equal rows that are made of everything, for random histories of findings, scans, decisions,
 //! rules and targets.
 
+use crate::triage::ReadTimes;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -312,7 +313,7 @@ impl History {
             workspace: "acme".into(),
             alias: Shared::default(),
             today: jiff::civil::date(2026, 11, self.today),
-            read: self.read,
+            read: ReadTimes { all: self.read, ..ReadTimes::default() },
             now: 0,
             unread: Arc::new(self.unread.clone()),
             searched: Vec::new(),

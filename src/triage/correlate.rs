@@ -21,7 +21,7 @@ use super::finding_state::ManualFindingState;
 use super::issue::{Assessment, Issue, Occurrence};
 use super::listed::ListedFinding;
 use super::matching::{self, Assets, MatchedFinding};
-use super::presence::Presences;
+use super::presence::{Presences, ReadTimes};
 use super::state::TriageState;
 use super::{identity, rules};
 use crate::contract::{Evidence, Finding, FindingId, Risk, Scan, ScanId, Shared, Stamp, Target, TargetId};
@@ -51,8 +51,8 @@ pub struct CorrelationInput {
     pub alias: Shared,
     /// Present day, for expiry.
     pub today: Date,
-    /// Time when the findings were fetched, by the service's clock.
-    pub read: Option<Stamp>,
+    /// When the findings were fetched.
+    pub read: ReadTimes,
     /// Scans whose findings were not fetched. They prove no absence.
     pub unread: Arc<BTreeSet<ScanId>>,
     /// Present time in seconds since 1970, for ages in rule queries.
@@ -82,7 +82,7 @@ impl PartialEq for CorrelationInput {
             && Arc::ptr_eq(&self.targets, &other.targets)
             && self.state.clock() == other.state.clock()
             && (&self.workspace, &self.alias) == (&other.workspace, &other.alias)
-            && (self.today, self.read, &self.unread) == (other.today, other.read, &other.unread)
+            && (self.today, &self.read, &self.unread) == (other.today, &other.read, &other.unread)
     }
 }
 
@@ -97,8 +97,8 @@ pub struct Correlated {
     pub rules: Vec<Option<EventId>>,
     /// Prepared decision columns.
     pub columns: Vec<(Field, ColumnBuilder)>,
-    /// Time when the findings were fetched.
-    pub read: Option<Stamp>,
+    /// When the findings were fetched.
+    pub read: ReadTimes,
     /// Clock of the state used.
     pub clock: u64,
     /// The results that the next correlation reuses.
@@ -140,7 +140,7 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         rules: rules.clone(),
         nothing,
     };
-    let (read, clock) = (input.read, input.state.clock());
+    let (read, clock) = (input.read.clone(), input.state.clock());
     Correlated { issues, assessments, rules, columns, read, clock, earlier: Arc::new(earlier) }
 }
 

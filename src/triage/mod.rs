@@ -69,6 +69,6 @@ pub use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict};
 pub use correlate::{Correlated, CorrelationInput, EarlierCorrelation, correlate, reassess};
 pub use event::{Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
 pub use issue::{Assessment, Issue, IssueId};
-pub use presence::is_read_after_end;
+pub use presence::ReadTimes;
 pub use row::AssessedFinding;
 pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};

@@ -7,7 +7,8 @@
 //!     saw it ─► against the finished one before with the same parameters: new, unchanged, updated, reappeared
 //! ```
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -40,6 +41,17 @@ pub(super) struct Presences<'a> {
     at: HashMap<ScanId, ((TargetId, i64), usize)>,
 }
 
+/// When findings were fetched, by the clock of this machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadTimes {
+    /// The last fetch of all findings.
+    pub all: Option<Stamp>,
+    /// Later fetches of the findings of single scans.
+    pub scans: Arc<BTreeMap<ScanId, Stamp>>,
+    /// The service's clock minus this one, less the time in which findings settle, in seconds.
+    pub offset: i64,
+}
+
 /// When a scan started, and its id.
 type SeriesPlace = (Option<Stamp>, ScanId);
 /// The presence of an issue, with the reason if it was not retested, and the last scan that proved its absence.
@@ -66,7 +78,7 @@ impl<'a> Presences<'a> {
         }
         let is_over = |scan: &&Scan| {
             let count = counts.get(&scan.id).copied().unwrap_or(0);
-            scan.has_ended() && !input.unread.contains(&scan.id) && is_read(scan, count, input.read)
+            scan.has_ended() && !input.unread.contains(&scan.id) && is_read(scan, count, &input.read)
         };
         for (key, series) in &mut series {
             series.scans.sort_by_key(|scan| (scan.start_time.is_none(), scan.start_time, scan.id));
@@ -200,13 +212,17 @@ fn ended_by(scan: &Scan, day: Date) -> bool {
 }
 
 /// True if all findings of an ended scan were fetched: as many as it reports, or fetched after its end. `count`: its
-/// known findings; `read`: time of the fetch by the service's clock.
-pub fn is_read(scan: &Scan, count: i64, read: Option<Stamp>) -> bool {
+/// known findings.
+pub fn is_read(scan: &Scan, count: i64, read: &ReadTimes) -> bool {
     let reported: Option<i64> = scan.result_summary.by_risk().into_iter().sum();
-    reported.is_some_and(|reported| count >= reported) || is_read_after_end(scan, read)
+    reported.is_some_and(|reported| count >= reported) || read.is_after_end(scan)
 }
 
-/// True if the findings were fetched after the end of an ended scan.
-pub fn is_read_after_end(scan: &Scan, read: Option<Stamp>) -> bool {
-    read.is_some_and(|read| scan.end_time.is_none_or(|end| read > end))
+impl ReadTimes {
+    /// True if the findings of an ended scan were fetched after its end.
+    pub fn is_after_end(&self, scan: &Scan) -> bool {
+        let read = self.scans.get(&scan.id).copied().max(self.all);
+        let seconds = |at: Stamp| at.0.as_second();
+        read.is_some_and(|read| scan.end_time.is_none_or(|end| seconds(read) + self.offset > seconds(end)))
+    }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{Outcome, incomplete, occurrences, outcome, seen_by};
 use super::coverage;
-use super::presence::is_read;
+use super::presence::{ReadTimes, is_read};
 use super::settings::StoredSettings;
 use super::{FindingKey, Issue, IssueId};
 use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
@@ -97,13 +97,12 @@ pub struct RetestResult {
     pub scan: Option<ScanId>,
 }
 
-/// Results of the stored retests by finding: the latest of this workspace, or of all. `settings` by name and workspace;
-/// `read`: time of the fetch by the service's clock.
+/// Results of the stored retests by finding: the latest of this workspace, or of all. `settings` by name and workspace.
 pub fn retest_results(
     settings: &StoredSettings,
     workspace: &str,
     (issues, scans): (&Table<Issue>, &Table<Scan>),
-    read: Option<Stamp>,
+    read: &ReadTimes,
 ) -> HashMap<FindingKey, RetestResult> {
     let concerns = |of: &str| of.is_empty() || workspace.is_empty() || of == workspace;
     let stored = settings.iter().filter(|((name, of), _)| name == RETEST_SETTING && concerns(of));
@@ -171,8 +170,8 @@ impl Retest {
         self.scans.iter().find(|again| again.of == of)
     }
 
-    /// Status of each finding in order. `read`: time of the fetch by the service's clock.
-    pub fn now(&self, issues: &Table<Issue>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<RetestStatus> {
+    /// Status of each finding in order.
+    pub fn now(&self, issues: &Table<Issue>, scans: &Table<Scan>, read: &ReadTimes) -> Vec<RetestStatus> {
         let started: HashMap<ScanId, ScanId> =
             self.scans.iter().filter_map(|again| Some((again.of, again.scan_in(scans)?))).collect();
         let mut counts: HashMap<ScanId, i64> = started.values().map(|&scan| (scan, 0)).collect();

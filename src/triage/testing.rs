@@ -1,5 +1,6 @@
 //! Replicas for tests: each person writes events with an own writer, based on an own state.
 
+use crate::triage::ReadTimes;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -134,7 +135,7 @@ impl TriageFixture {
             workspace: "acme".into(),
             alias: Shared::default(),
             today: self.today.parse().unwrap(),
-            read: Stamp::parse("2026-11-21 23:00:00"),
+            read: ReadTimes { all: Stamp::parse("2026-11-21 23:00:00"), ..ReadTimes::default() },
             now: Stamp::parse("2026-11-21 23:00:00").unwrap().as_second(),
             unread: Arc::default(),
             searched: Vec::new(),

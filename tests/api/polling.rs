@@ -56,7 +56,7 @@ async fn poller_while_service_changes_reports_scans_findings_and_captures() {
     let mut poller = PollerTask::start(client(&service));
     poller
         .until("empty list of findings", |update| {
-            matches!(&update.event, PollEvent::Snapshot(Snapshot::Findings(table)) if table.is_empty()).then_some(())
+            matches!(&update.event, PollEvent::Snapshot(Snapshot::Findings(table)) | PollEvent::SomeFindings(table, ..) if table.is_empty()).then_some(())
         })
         .await;
     service.runner.set_events(typical_events());
@@ -64,7 +64,9 @@ async fn poller_while_service_changes_reports_scans_findings_and_captures() {
     let id = start_scan(&api, target).await;
     poller
         .until("findings of the running scan", |update| match &update.event {
-            PollEvent::Snapshot(Snapshot::Findings(table)) => (table.len() == 2).then_some(()),
+            PollEvent::Snapshot(Snapshot::Findings(table)) | PollEvent::SomeFindings(table, ..) => {
+                (table.len() == 2).then_some(())
+            }
             _ => None,
         })
         .await;
@@ -107,7 +109,8 @@ async fn poller_after_service_restart_reconnects_and_refreshes() {
     poller.until("live link", |update| matches!(update.event, PollEvent::Link(Link::Live { .. })).then_some(())).await;
     poller
         .until("list of findings", |update| {
-            matches!(update.event, PollEvent::Snapshot(Snapshot::Findings(_))).then_some(())
+            matches!(update.event, PollEvent::Snapshot(Snapshot::Findings(_)) | PollEvent::SomeFindings(..))
+                .then_some(())
         })
         .await;
     service.stop().await;
@@ -128,7 +131,8 @@ async fn poller_after_service_restart_reconnects_and_refreshes() {
     // The list is unchanged, but reported again, because it was stale.
     poller
         .until("fresh findings", |update| {
-            matches!(update.event, PollEvent::Snapshot(Snapshot::Findings(_))).then_some(())
+            matches!(update.event, PollEvent::Snapshot(Snapshot::Findings(_)) | PollEvent::SomeFindings(..))
+                .then_some(())
         })
         .await;
     drop(poller);

@@ -114,7 +114,9 @@ async fn failed_list_recovers_without_refresh() {
                 failures += 1;
                 None
             }
-            PollEvent::Snapshot(Snapshot::Findings(table)) => (table.len() == 6).then_some(()),
+            PollEvent::Snapshot(Snapshot::Findings(table)) | PollEvent::SomeFindings(table, ..) => {
+                (table.len() == 6).then_some(())
+            }
             _ => None,
         })
         .await;

@@ -295,7 +295,7 @@ fn findings_that_are_not_loaded_are_counted_and_a_query_requests_them() {
         let ids = Arc::new(scans.iter().copied().collect());
         let unread = UnreadScans { ids, findings: 600_000, is_reading: false };
         let table = Arc::new(Table::new(findings()));
-        learn(&mut model, 71_000, PollEvent::SomeFindings(table, unread));
+        learn(&mut model, 71_000, PollEvent::SomeFindings(table, unread, Default::default()));
         let shown = text(&mut model, Theme::default());
         assert!(shown.contains("600,000 not loaded · scan:N loads a scan"), "{columns}x{rows}\n{shown}");
         assert!(model.plan().wanted_scans.is_empty());

@@ -14,7 +14,8 @@ use crate::query::Query;
 use crate::table::{OtherLists, Table};
 use crate::triage::retest::retest_results;
 use crate::triage::{
-    AssessedFinding, CorrelationInput, FindingKey, Issue, ListedFinding, StoredSettings, TriageState, correlate,
+    AssessedFinding, CorrelationInput, FindingKey, Issue, ListedFinding, ReadTimes, StoredSettings, TriageState,
+    correlate,
 };
 
 /// The local day, on which decisions expire.
@@ -130,7 +131,7 @@ impl FindingRows {
         let scans = Arc::new(Table::new(scans));
         self.scans = Table::new(self.scans.items().iter().chain(scans.items()).cloned());
         // Scans that ended before this time are complete.
-        let read = Timestamp::from_second(self.now).ok().map(Stamp);
+        let read = ReadTimes { all: Timestamp::from_second(self.now).ok().map(Stamp), ..ReadTimes::default() };
         let input = CorrelationInput {
             findings: Arc::new(Table::new(findings)),
             scans: Arc::clone(&scans),
@@ -138,7 +139,7 @@ impl FindingRows {
             state: self.names.state.clone(),
             workspace: workspace.clone(),
             today: today(),
-            read,
+            read: read.clone(),
             now: self.now,
             alias: session.config.alias.as_str().into(),
             unread: Arc::default(),
@@ -146,7 +147,7 @@ impl FindingRows {
             earlier: None,
         };
         let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
-        let retests = retest_results(&self.names.settings, &workspace, (&correlated.issues, &scans), read);
+        let retests = retest_results(&self.names.settings, &workspace, (&correlated.issues, &scans), &read);
         let rows = correlated.issues.items().iter().zip(correlated.assessments.iter()).map(|(issue, assessment)| {
             let tool = issue.task_id.and_then(|scan| self.names.tool(scan));
             let target = self.names.target_of(issue);

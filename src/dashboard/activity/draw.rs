@@ -6,7 +6,7 @@ use crate::dashboard::base::{Link, RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction};
 use crate::dashboard::ui::{
     Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, columns_of, draw_table, fact,
-    format, key, pane_of, plain, retry_in, sampled_items, widest, words,
+    format, is_constant, key, pane_of, plain, retry_in, sampled_items, widest, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Style};
@@ -21,10 +21,10 @@ fn columns(cx: &Cx<'_>) -> [TableColumn; 8] {
     [
         TableColumn::fixed("SENT", 8),
         TableColumn::fixed("STATUS", 9),
-        TableColumn::fixed("METHOD", 6),
+        TableColumn::fixed("METHOD", 6).gives_way_if(is_constant(calls().map(|call| &call.method)), 4),
         TableColumn::flex("PATH", 16, 3).content(path, 0),
         TableColumn::fixed("TOOK", 7).right(),
-        TableColumn::fixed("SIZE", 8).right().expendable(1),
+        TableColumn::fixed("SIZE", 8).right().expendable(1).gives_way_if(calls().all(|call| size(call).is_none()), 3),
         TableColumn::fixed("RETRIES", 7).right().expendable(2).gives_way_if(calls().all(|call| call.retries == 0), 2),
         TableColumn::flex("ERROR", 16, 2).content(error, 0).from(120).omitted(error == 0),
     ]

@@ -116,8 +116,9 @@ pub enum PollEvent {
     /// The tools that the service cannot run changed.
     MissingScanners(Arc<[MissingScanner]>),
     Snapshot(Snapshot),
-    /// The findings of all scans but these.
-    SomeFindings(Arc<Table<ListedFinding>>, UnreadScans),
+    /// Findings of which those of some scans were read, or of all scans but these; and when those of single scans were
+    /// read since all were read together.
+    SomeFindings(Arc<Table<ListedFinding>>, UnreadScans, Arc<BTreeMap<ScanId, Stamp>>),
     Captures {
         logger: Arc<Logger>,
         /// In the order of their ids, none sent before.

@@ -7,12 +7,12 @@
 //!
 //! In the order by NOW the rows are in groups, one per NOW.
 
-use crate::contract::{Risk, Scan, ScanId, Shared, Stamp, TargetId};
+use crate::contract::{Risk, Scan, ScanId, Shared, TargetId};
 use crate::query::{ColumnBuilder, Field, QueryKind};
 use crate::table::{Item, OtherLists, Row, SortOrder, Table, sort};
 use crate::triage::compare::{ComparedFinding, compare};
 use crate::triage::retest::RetestFinding;
-use crate::triage::{Issue, IssueId, ListedFinding, Outcome, Retest, RetestStatus};
+use crate::triage::{Issue, IssueId, ListedFinding, Outcome, ReadTimes, Retest, RetestStatus};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +81,7 @@ impl Board {
         }
     }
 
-    pub(crate) fn rows(&self, issues: &Table<Issue>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<BoardRow> {
+    pub(crate) fn rows(&self, issues: &Table<Issue>, scans: &Table<Scan>, read: &ReadTimes) -> Vec<BoardRow> {
         match self {
             Self::Retest(retest) => retest_rows(retest, issues, scans, read),
             Self::Compare(before, after) => match (scans.get(*before), scans.get(*after)) {
@@ -92,7 +92,7 @@ impl Board {
     }
 }
 
-fn retest_rows(retest: &Retest, issues: &Table<Issue>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<BoardRow> {
+fn retest_rows(retest: &Retest, issues: &Table<Issue>, scans: &Table<Scan>, read: &ReadTimes) -> Vec<BoardRow> {
     let row = |(finding, now): (&RetestFinding, RetestStatus)| BoardRow {
         id: finding.id(),
         name: finding.name.clone(),

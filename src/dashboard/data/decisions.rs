@@ -6,12 +6,12 @@
 //! ```
 
 use crate::client::Problem;
-use crate::contract::{Scan, ScanId, Shared, Stamp, Target};
+use crate::contract::{Scan, ScanId, Shared, Target};
 use crate::dashboard::base::Generation;
 use crate::table::Table;
 use crate::triage::{
     Assessment, DecisionDefaults, Draft, EarlierCorrelation, Event, EventId, EventWriter, FindingKey, IssueId,
-    ListedFinding, ReopenCause, TriageState, is_read_after_end,
+    ListedFinding, ReadTimes, ReopenCause, TriageState,
 };
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
@@ -46,11 +46,11 @@ pub struct Triage {
     /// The inputs of the rows that were made last or are being made.
     pub(crate) basis: Option<Basis>,
     /// The digest of the last scans, and the time of reading that it includes.
-    pub(crate) digest: Option<(Same<Table<Scan>>, Option<Stamp>, u64)>,
+    pub(crate) digest: Option<(Same<Table<Scan>>, ReadTimes, u64)>,
     /// The correlation that the next rows reuse.
     pub(crate) earlier: Option<Arc<EarlierCorrelation>>,
     /// When the findings of the rows were fetched, by the service's clock.
-    pub(crate) read: Option<Stamp>,
+    pub(crate) read: ReadTimes,
     pub(crate) arranging: bool,
     /// The revision of decisions of which the rows were made last.
     pub(crate) correlated: u64,
@@ -113,11 +113,11 @@ impl<T> PartialEq for Same<T> {
     }
 }
 
-fn digest(scans: &Table<Scan>, read: Option<Stamp>) -> u64 {
+fn digest(scans: &Table<Scan>, read: &ReadTimes) -> u64 {
     let mut hasher = DefaultHasher::new();
     for scan in scans.items() {
         (scan.id, scan.status_name.as_str(), scan.start_time, scan.end_time).hash(&mut hasher);
-        scan.has_ended().then(|| (scan.result_summary.by_risk(), is_read_after_end(scan, read))).hash(&mut hasher);
+        scan.has_ended().then(|| (scan.result_summary.by_risk(), read.is_after_end(scan))).hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -134,10 +134,10 @@ impl Triage {
     }
 
     /// The digest of these scans, cached because every message needs it.
-    pub(crate) fn digest_of(&mut self, scans: &Arc<Table<Scan>>, read: Option<Stamp>) -> u64 {
+    pub(crate) fn digest_of(&mut self, scans: &Arc<Table<Scan>>, read: &ReadTimes) -> u64 {
         match &self.digest {
-            Some((of, at, digest)) if Arc::ptr_eq(&of.0, scans) && *at == read => *digest,
-            _ => self.digest.insert((Same(Arc::clone(scans)), read, digest(scans, read))).2,
+            Some((of, at, digest)) if Arc::ptr_eq(&of.0, scans) && at == read => *digest,
+            _ => self.digest.insert((Same(Arc::clone(scans)), read.clone(), digest(scans, read))).2,
         }
     }
 }

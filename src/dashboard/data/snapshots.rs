@@ -8,7 +8,7 @@ use crate::dashboard::base::{ListKind, UnreadScans};
 use crate::dashboard::data::{BoardRow, Stream};
 use crate::oob::Payload;
 use crate::table::{Remote, Table};
-use crate::triage::{Issue, ListedFinding};
+use crate::triage::{Issue, ListedFinding, ReadTimes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ pub struct Data {
     pub occurrences: Remote<Arc<Table<ListedFinding>>>,
     /// The scans whose findings were not read.
     pub unread_scans: UnreadScans,
+    /// When the occurrences were read, by the clock of this machine.
+    pub findings_read: ReadTimes,
     /// The rows made of them: one per identity.
     pub findings: Remote<Arc<Table<Issue>>>,
     pub loggers: Remote<Arc<Table<Logger>>>,

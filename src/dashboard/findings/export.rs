@@ -94,7 +94,7 @@ fn retests(model: &Model, workspace: &str) -> HashMap<FindingKey, RetestResult> 
     let (Some(issues), Some(scans)) = (model.data.findings.value(), model.data.scans.value()) else {
         return HashMap::new();
     };
-    retest_results(&model.findings.triage.settings, workspace, (issues, scans), model.findings.triage.read)
+    retest_results(&model.findings.triage.settings, workspace, (issues, scans), &model.findings.triage.read)
 }
 
 fn row(

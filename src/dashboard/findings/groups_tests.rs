@@ -256,3 +256,16 @@ fn status_of_groups_is_shown_before_other_counts() {
         assert!(frame.contains("STATUS") && frame.contains("1 of 6 decided"), "{columns}:\n{frame}");
     }
 }
+
+#[test]
+fn equal_ages_give_way_before_a_name_is_cut() {
+    let mut app = grouped();
+    let name = "Cookie without SameSite attribute: session-of-the-shop";
+    app.feed(Snapshot::Findings(table(
+        (1..=4).map(|id| of_class(id, 1, &format!("c{id}"), &format!("{name} {id}"), Risk::Low)),
+    )));
+    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.keys("b t l");
+    let frame = app.frame().join("\n");
+    assert!(frame.contains(&format!("{name} 4")), "{frame}");
+}

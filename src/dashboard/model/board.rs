@@ -20,7 +20,7 @@ impl Model {
     pub(crate) fn make_board(&mut self) {
         let Some(board) = &self.findings.board else { return };
         let (Some(issues), Some(scans)) = (self.data.findings.value(), self.data.scans.value()) else { return };
-        let rows = board.rows(issues, scans, self.findings.triage.read);
+        let rows = board.rows(issues, scans, &self.findings.triage.read);
         self.data.board.succeed(Arc::new(Table::new(rows)), Stamp(self.now.wall));
         self.show_rows(Pane::Board);
     }
@@ -38,7 +38,7 @@ impl Model {
     pub(crate) fn report_retest(&mut self) {
         let Some(retest) = self.retest_of(&self.workspace_name()) else { return };
         let (Some(issues), Some(scans)) = (self.data.findings.value(), self.data.scans.value()) else { return };
-        let now = retest.now(issues, scans, self.findings.triage.read);
+        let now = retest.now(issues, scans, &self.findings.triage.read);
         let is_open = |now: &RetestStatus| {
             matches!(now, RetestStatus::Running(_) | RetestStatus::Reading | RetestStatus::Waiting)
         };

@@ -8,7 +8,7 @@ use crate::dashboard::model::Model;
 use crate::table::Remote;
 use crate::triage::{
     Assessment, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey, FindingState,
-    IssueId, Subject, Touched, VerdictSource, reassess,
+    IssueId, ReadTimes, Subject, Touched, VerdictSource, reassess,
 };
 use jiff::civil::Date;
 use std::sync::Arc;
@@ -27,15 +27,16 @@ impl Model {
         if self.findings.triage.arranging {
             return;
         }
-        let (Remote::Fresh { value, at } | Remote::Stale { value, at, .. }) = &self.data.occurrences else { return };
-        let read = self.by_the_service(*at).0.checked_sub(jiff::SignedDuration::from_secs(SETTLING)).ok().map(Stamp);
+        let (Remote::Fresh { value, .. } | Remote::Stale { value, .. }) = &self.data.occurrences else { return };
         let findings = Arc::clone(value);
+        let offset = self.connection.clock_offset.unwrap_or(0) - SETTLING;
+        let read = ReadTimes { offset, ..self.data.findings_read.clone() };
         let scans = self.data.scans.value().cloned().unwrap_or_default();
         let basis = Basis {
             generation: self.connection.generation,
             findings: Same(Arc::clone(&findings)),
             targets: self.data.targets.value().cloned().map(Same),
-            scans: self.findings.triage.digest_of(&scans, read),
+            scans: self.findings.triage.digest_of(&scans, &read),
             unread: Arc::clone(&self.data.unread_scans.ids),
             wide_revision: self.findings.triage.wide_revision,
             today: self.today(),

@@ -92,6 +92,9 @@ impl Scheduler {
                         self.moved.settle(scan, found, now);
                     }
                     self.moved.note_loaded(scans.iter().map(|(scan, _)| *scan));
+                    Arc::make_mut(&mut self.scans_read).extend(scans.iter().map(|(scan, _)| (*scan, Stamp(wall))));
+                } else if let Fetched::List(Snapshot::Findings(_)) = &fetched {
+                    self.scans_read = Arc::default();
                 }
                 self.take(fetched, Stamp(wall));
                 if was_failing && matches!(slot, FetchSlot::Captures(_)) {
@@ -156,7 +159,9 @@ impl Scheduler {
         schedule.confirmed = (!is_reported).then_some(at);
         if is_reported {
             self.outbox.push(match (snapshot, self.moved.unread()) {
-                (Snapshot::Findings(table), Some(unread)) => PollEvent::SomeFindings(table, unread),
+                (Snapshot::Findings(table), unread) if unread.is_some() || !self.scans_read.is_empty() => {
+                    PollEvent::SomeFindings(table, unread.unwrap_or_default(), self.scans_read.clone())
+                }
                 (snapshot, _) => PollEvent::Snapshot(snapshot),
             });
         }

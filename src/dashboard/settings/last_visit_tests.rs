@@ -172,7 +172,11 @@ fn findings_that_are_read_scan_by_scan_are_counted_until_the_last_part() {
     let part = |app: &mut TestDashboard, last: i64, is_reading: bool| {
         let ids = Arc::new([ScanId(9)].into());
         let findings = (1..=last).map(|id| finding(id, 2, &format!("Finding {id}"), Risk::High));
-        app.feed(PollEvent::SomeFindings(table(findings), UnreadScans { ids, findings: 1, is_reading }));
+        app.feed(PollEvent::SomeFindings(
+            table(findings),
+            UnreadScans { ids, findings: 1, is_reading },
+            Default::default(),
+        ));
         app.model.settings.last_visit.changes.risks[1]
     };
     assert_eq!(part(&mut app, 1, true), 1);

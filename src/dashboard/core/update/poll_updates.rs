@@ -10,6 +10,7 @@ use crate::dashboard::input::{Action, AppAction, Context};
 use crate::dashboard::model::Model;
 use crate::table::Table;
 use crate::text::plural;
+use crate::triage::ReadTimes;
 use std::sync::Arc;
 
 /// The poller reported something. Events of a workspace that is no longer shown are dropped.
@@ -27,8 +28,9 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
             model.check_form();
         }
         PollEvent::Snapshot(snapshot) => handle_snapshot(model, snapshot, at),
-        PollEvent::SomeFindings(table, unread) => {
+        PollEvent::SomeFindings(table, unread, scans) => {
             model.data.unread_scans = unread;
+            model.data.findings_read.scans = scans;
             model.data.occurrences.succeed(table, at);
         }
         // They come from the archive.
@@ -67,6 +69,7 @@ fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
         // The rows follow when they are made.
         Snapshot::Findings(table) => {
             model.data.unread_scans = UnreadScans::default();
+            model.data.findings_read = ReadTimes { all: Some(at), ..ReadTimes::default() };
             model.data.occurrences.succeed(table, at);
         }
         Snapshot::Loggers(table) => {

@@ -19,7 +19,9 @@ use crate::dashboard::input::action::{Action, DecideAction, EditAction, ReviewAc
 use crate::dashboard::model::{MenuChoice, Model};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
-use crate::triage::{Change, DecisionScope, Draft, EventId, Issue, IssueId, Reason, RuleState, Subject, Verdict};
+use crate::triage::{
+    Change, DecisionScope, Draft, EventId, Issue, IssueId, Reason, RuleState, Subject, Verdict, VerdictSource,
+};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -267,18 +269,26 @@ impl Model {
                 self.use_marks(batch, &ids);
                 self.use_board_marks(&ids);
                 let selected = self.selected_id(self.navigation.focus.pane);
-                let is_visible_change = ids.len() == 1 && selected == Some(ids[0].0) && !draft.reuses_earlier;
+                let is_of_row = ids.len() == 1 && selected == Some(ids[0].0) && !draft.reuses_earlier;
+                let is_visible_change = is_of_row && draft.scope == DecisionScope::Findings;
                 if !is_visible_change {
                     self.notify_decided(batch, self.count_absent_beside_present(&ids));
                 }
             }
         }
-        let verdict = draft.verdict;
+        let (verdict, is_rule) = (draft.verdict, draft.scope != DecisionScope::Findings);
         if verdict.is_some() {
             self.findings.triage.last = Some(draft);
         }
+        // A rule does not change manual decisions.
+        let is_manual =
+            |id: &&IssueId| is_rule && self.assessment(**id).is_some_and(|known| known.source == VerdictSource::Person);
+        let manual = ids.iter().filter(is_manual).count();
         match verdict {
-            Some(verdict) if self.is_on_card(&ids) => self.reviewed(verdict, ids.len(), batch, effects),
+            Some(_) if self.is_on_card(&ids) && manual == ids.len() => {
+                self.notify(Tone::Plain, "the rule does not change these findings: they are decided manually");
+            }
+            Some(verdict) if self.is_on_card(&ids) => self.reviewed(verdict, ids.len() - manual, batch, effects),
             _ if next => self.select_next(&ids),
             _ => {}
         }

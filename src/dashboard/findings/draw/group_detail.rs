@@ -65,7 +65,8 @@ fn of_members<'a>(
     let (events, shown) = (cx.model.findings.triage.state.len(), &cx.model.findings.shown);
     let key = (id, ById::new(table), ById::new(rows), (events, shown.revision));
     let facts = cache.group.get(key, || {
-        let issues = members.iter().take(LOOKED_AT).filter_map(|&at| table.items().get(at as usize).cloned());
+        let issues = members.iter().filter_map(|&at| table.items().get(at as usize));
+        let issues = issues.filter(|issue| !counts_present || issue.is_present()).take(LOOKED_AT).cloned();
         Arc::new(ReviewFacts::of_members(issues.collect(), &cx.model.findings.triage, shown))
     });
     let first: &'a Arc<Issue> = table.items().get(*members.first()? as usize)?;

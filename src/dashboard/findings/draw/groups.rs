@@ -11,7 +11,7 @@
 
 use crate::dashboard::base::ShownRows;
 use crate::dashboard::findings::draw;
-use crate::dashboard::list::{FindingGroupBy, Group, GroupSummary, sampled_places};
+use crate::dashboard::list::{FindingGroupBy, Group, GroupPlace, GroupSummary, sampled_places};
 use crate::dashboard::ui::{
     Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, cut_line, dimmed, draw_grouped, format,
     pane_of, sampled_items, words,
@@ -24,19 +24,21 @@ use std::borrow::Cow;
 /// The columns, with the titles of the group column and of the counted attribute.
 fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
     let others = if by == FindingGroupBy::Target { "CLASSES" } else { "TARGETS" };
+    let (names, targets) = widest(cx, by);
     // The header of the group, or the scope beside the filter, names the target.
-    let counts = match names_target(cx, by) {
-        true => TableColumn::flex("COUNT", COUNT, 1).content(widest_target(cx, by), draw::HOST_PORT).at_most(28),
-        false => TableColumn::fixed("COUNT", COUNT),
+    let counts = match targets {
+        0 => TableColumn::fixed("COUNT", COUNT),
+        _ => TableColumn::flex("COUNT", COUNT, 1).content(targets, draw::HOST_PORT).at_most(28),
     };
     [
         TableColumn::fixed("", 1),
         TableColumn::fixed("RISK", format::RISK),
         TableColumn::fixed("Δ", 1),
-        TableColumn::flex(by.head(), 12, 7),
+        TableColumn::flex(by.head(), 12, 7).content(names, 0),
         counts.right(),
-        TableColumn::fixed(others, 7).expendable(1),
-        TableColumn::fixed("STATUS", status_width(cx)).omitted(!has_status(cx)),
+        // Findings have their age in it.
+        TableColumn::fixed(others, 7).expendable(1).gives_way_if(draw::is_one_age(cx), 3),
+        TableColumn::fixed("STATUS", status_width(cx)).omitted(!has_status(cx)).gives_way_if(repeats_count(cx), 2),
     ]
 }
 
@@ -91,6 +93,16 @@ fn has_status(cx: &Cx<'_>) -> bool {
     })
 }
 
+/// Whether the status of each sampled header is the number of its findings again, as all are new.
+fn repeats_count(cx: &Cx<'_>) -> bool {
+    let summaries = sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group));
+    summaries.into_iter().all(|summary| summary.decided == 0 && summary.new == summary.count)
+        && !sampled_items::<Issue>(cx).any(|(at, issue)| {
+            let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
+            draw::has_decision(cx, issue, assessment)
+        })
+}
+
 /// Draws the findings in groups.
 pub(crate) fn draw_list(
     cx: &Cx<'_>,
@@ -100,7 +112,7 @@ pub(crate) fn draw_list(
     by: FindingGroupBy,
 ) -> ShownRows {
     let (remote, list, groups) = (&cx.model.data.findings, &cx.model.lists.findings, &cx.model.lists.finding_groups);
-    let total = remote.value().map_or(0, |table| table.len());
+    let total = list.in_scope;
     let counts = list.groups.iter().map(|group| groups.summary(group).count as usize).filter(|&count| count > 0);
     let (of_findings, of_groups) = counts.fold((0, 0), |(findings, groups), count| (findings + count, groups + 1));
     let columns = columns_of::<Issue>(cx, cache, || columns(cx, by).to_vec());
@@ -245,14 +257,7 @@ fn member<'a>(
     assessment: Option<&'a Assessment>,
     style: Style,
 ) -> Vec<Line<'a>> {
-    let rest = rest_of(&issue.name, title);
-    let target = names_target(cx, by).then(|| target(cx, by, issue));
-    // A name that equals the header gives its place to the target.
-    let (name, target) = match (rest.is_empty(), target) {
-        (true, Some(target)) => (target, Line::default()),
-        (true, None) => (cell(&issue.name), Line::default()),
-        (false, target) => (words(text::clean(&rest).into_owned(), Style::new()), target.unwrap_or_default()),
-    };
+    let (name, target) = name_and_target(cx, by, issue, title);
     vec![
         Line::default(),
         draw::risk(cx.theme, issue, assessment),
@@ -264,19 +269,40 @@ fn member<'a>(
     ]
 }
 
+/// The name of a member without the title of its group, and its target. A name that equals the title gives its place to the
+/// target.
+fn name_and_target<'a>(cx: &Cx<'a>, by: FindingGroupBy, issue: &'a Issue, title: &str) -> (Line<'a>, Line<'a>) {
+    let rest = rest_of(&issue.name, title);
+    let target = names_target(cx, by).then(|| target(cx, by, issue));
+    match (rest.is_empty(), target) {
+        (true, Some(target)) => (target, Line::default()),
+        (true, None) => (cell(&issue.name), Line::default()),
+        (false, target) => (words(text::clean(&rest).into_owned(), Style::new()), target.unwrap_or_default()),
+    }
+}
+
 /// The target of a member, without the port that the header of its group shows.
 fn target<'a>(cx: &Cx<'a>, by: FindingGroupBy, issue: &'a Issue) -> Line<'a> {
     let target = draw::target(cx, issue);
     if by == FindingGroupBy::Port { without_port(target, issue.port) } else { target }
 }
 
-fn widest_target(cx: &Cx<'_>, by: FindingGroupBy) -> usize {
-    match by {
-        FindingGroupBy::Port => {
-            sampled_items::<Issue>(cx).map(|(_, issue)| target(cx, by, issue).width()).max().unwrap_or(0)
+/// Columns of the widest name and of the widest target of the sampled rows; 0 where no row shows its target.
+fn widest(cx: &Cx<'_>, by: FindingGroupBy) -> (usize, usize) {
+    let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
+    let items = cx.model.data.findings.value().map(|table| table.items()).unwrap_or_default();
+    let places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
+    let of_place = |at: usize| match list.groups.at(at)? {
+        // The name of a header has the blank columns before its count too.
+        GroupPlace::Header(group) => Some((text::width(&groups.name(group)?.title).saturating_sub(2), 0)),
+        GroupPlace::Row(group, _) => {
+            let issue = items.get(list.positions_at(at).next()? as usize)?;
+            let title = groups.name(group).map_or("", |name| name.title.as_str());
+            let (name, target) = name_and_target(cx, by, issue, title);
+            Some((indented_name(name).width(), target.width()))
         }
-        _ => draw::widest_target(cx),
-    }
+    };
+    places.filter_map(of_place).fold((0, 0), |most, row| (most.0.max(row.0), most.1.max(row.1)))
 }
 
 fn indented_name(mut name: Line<'_>) -> Line<'_> {

@@ -124,10 +124,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let decision_width = |name| decisions(name).unwrap_or(0).max(DECISION.into()) as u16;
     let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
     let is_one_target = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| (issue.target_id, &issue.target_name)));
-    // Ages within a minute are the same at most times.
-    let seen = || sampled_items::<Issue>(cx).filter_map(|(_, issue)| Some(issue.first_seen?.as_second()));
-    let is_one_age =
-        seen().count() > 1 && seen().max().zip(seen().min()).is_some_and(|(last, first)| last < first + 60);
+    let is_one_age = is_one_age(cx);
     let has_no_port = sampled_items::<Issue>(cx).all(|(_, issue)| port(cx, issue).width() == 0);
     let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
     let targets = widest_target(cx);
@@ -154,6 +151,12 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
             _ => column,
         })
         .to_vec()
+}
+
+/// Whether all shown findings have the same age. Ages within a minute are the same at most times.
+fn is_one_age(cx: &Cx<'_>) -> bool {
+    let seen = || sampled_items::<Issue>(cx).filter_map(|(_, issue)| Some(issue.first_seen?.as_second()));
+    seen().count() > 1 && seen().max().zip(seen().min()).is_some_and(|(last, first)| last < first + 60)
 }
 
 /// Columns of the widest target of the shown findings.

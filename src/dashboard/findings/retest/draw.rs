@@ -1,24 +1,26 @@
-//! The retest board: findings of a retest, or of two scans, with BEFORE and NOW.
+//! The retest board: findings of a retest, or of two scans, with BEFORE, NOW and their decisions.
 
 use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::data::{Board, BoardRow};
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::Group;
 use crate::dashboard::ui::{
-    Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of, draw_grouped, format,
-    is_constant, pane_of, sampled_items, widest, words,
+    Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of, dimmed, draw_grouped,
+    format, is_constant, pane_of, sampled_items, widest, words,
 };
 use crate::text;
-use crate::triage::{Outcome, RetestStatus, Verdict};
+use crate::triage::{Outcome, RetestStatus};
 use ratatui::prelude::{Buffer, Line, Span, Style};
 
 /// The columns, with the widths of their widest cells. Where names would be cut, columns of one value give way.
-fn columns(cx: &Cx<'_>) -> [TableColumn; 5] {
+fn columns(cx: &Cx<'_>) -> [TableColumn; 6] {
     let rows = || sampled_items::<BoardRow>(cx).map(|(_, row)| row);
     let unknown = widest(rows().filter(|row| row.target.is_none()).map(|row| row.target_name.as_str()));
     let targets = cx.widest_target(rows().filter_map(|row| row.target)).max(unknown);
     let before = widest(rows().map(|row| row.before.as_str())).max("BEFORE".len());
     let now = rows().map(|row| now_cell(cx, row).width()).max().unwrap_or(0);
+    let decision = rows().map(|row| decision_cell(cx, row).width()).max().unwrap_or(0);
+    let has_decision = rows().any(|row| has_new_decision(cx, row));
     let one_target = is_constant(rows().map(|row| (row.target, &row.target_name)));
     let one_before = is_constant(rows().map(|row| &row.before));
     [
@@ -27,6 +29,7 @@ fn columns(cx: &Cx<'_>) -> [TableColumn; 5] {
         TableColumn::flex("TARGET", 8, 1).content(targets, draw::HOST_PORT).at_most(28).gives_way_if(one_target, 1),
         TableColumn::fixed("BEFORE", before.min(16) as u16).gives_way_if(one_before, 2),
         TableColumn::fixed("NOW", now.clamp("NOW".len(), 16) as u16).omitted(now == 0),
+        TableColumn::fixed("DECISION", decision.max("DECISION".len()) as u16).omitted(!has_decision),
     ]
 }
 
@@ -43,7 +46,10 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let style = cx.freshness(remote);
     draw_grouped::<BoardRow>(cx, buf, slot, cache, pane, |row, _| match row {
         GridRow::Header(group) => (header(cx, group), style),
-        GridRow::Item { item, .. } => (cells(cx, item), style),
+        GridRow::Item { item, .. } => match cx.model.assessment(item.id).is_some_and(draw::is_dismissed) {
+            true => (cells(cx, item).into_iter().map(|cell| dimmed(cx.theme, cell)).collect(), cx.theme.dim()),
+            false => (cells(cx, item), style),
+        },
     })
 }
 
@@ -74,7 +80,7 @@ fn header<'a>(cx: &Cx<'a>, group: &Group) -> Vec<Line<'a>> {
         Span::styled(named, now_style(theme, first.now).patch(theme.strong())),
         Span::styled(format!("   {}", format::plural(group.rows.len(), "finding")), theme.dim()),
     ]);
-    vec![Line::from(format::risk_span(theme, risk)), header, Line::default(), Line::default(), Line::default()]
+    vec![Line::from(format::risk_span(theme, risk)), header]
 }
 
 fn cells<'a>(cx: &Cx<'a>, row: &'a BoardRow) -> Vec<Line<'a>> {
@@ -88,26 +94,34 @@ fn cells<'a>(cx: &Cx<'a>, row: &'a BoardRow) -> Vec<Line<'a>> {
         "" => words(theme.glyphs.dash, theme.dim()),
         before => Line::from(text::clean(before)),
     };
-    vec![risk, cell(&row.name), target, before, now_cell(cx, row)]
+    vec![risk, cell(&row.name), target, before, now_cell(cx, row), decision_cell(cx, row)]
 }
 
-/// The result of the retest, with a mark if the finding is decided as fixed. In groups the header names the result.
+/// The present decision on the finding of a row.
+fn decision_cell<'a>(cx: &Cx<'a>, row: &BoardRow) -> Line<'a> {
+    let issue = cx.model.data.findings.value().and_then(|table| table.get(row.id));
+    let known = cx.model.assessment(row.id);
+    issue.map_or_else(Line::default, |issue| draw::decision_cell(cx, issue, known, draw::short_name))
+}
+
+/// Whether the present decision on the finding of a row is another one than BEFORE.
+fn has_new_decision(cx: &Cx<'_>, row: &BoardRow) -> bool {
+    let decided = cx.model.assessment(row.id).filter(|known| !known.is_undecided());
+    decided.is_some_and(|known| known.verdict.phrase() != row.before.as_str())
+}
+
+/// The result of the retest. In groups the header names it.
 fn now_cell(cx: &Cx<'_>, row: &BoardRow) -> Line<'static> {
     let is_grouped = cx.model.lists.board.groups.is_on();
     let board = cx.model.findings.board.as_ref().filter(|_| !is_grouped);
     let named = board.map_or("", |board| board.now_words(row.now));
     let with = |more: &str| format!("{named} {more}").trim_start().to_owned();
     let style = now_style(cx.theme, row.now);
-    let fixed = cx
-        .model
-        .assessment(row.id)
-        .is_some_and(|assessment| assessment.verdict == Verdict::Fixed && assessment.reopened.is_none());
     match row.now {
         RetestStatus::Running(id) => match cx.scan(id) {
             Some(scan) => words(with(&format!("{}%", scan.progress.clamp(0, 99))), style),
             None => words(named, style),
         },
-        RetestStatus::Is(Outcome::Absent) if fixed => words(with(cx.theme.glyphs.done), cx.theme.dim()),
         _ => words(named, style),
     }
 }

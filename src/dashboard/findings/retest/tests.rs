@@ -5,13 +5,14 @@ use crate::contract::{
     Finding, NewScan, ResultSummary, Risk, Scan, ScanCreated, ScanId, ScanStatus, Stamp, TargetId, Workspace,
     WorkspaceId,
 };
-use crate::dashboard::base::{Call, CallAnswer, Effect, Pane, Snapshot, Update};
+use crate::dashboard::base::{Call, CallAnswer, Effect, Pane, PollEvent, Snapshot, UnreadScans, Update};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{Board, StoredDecisions, TriageNews};
 use crate::dashboard::model::Modal;
 use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
 use crate::dashboard::text::DetailSubject;
 use crate::triage::{Outcome, RETEST_SETTING, Retest, RetestStatus, Verdict};
+use std::sync::Arc;
 
 /// So many findings of high risk and no others.
 fn high(count: i64) -> ResultSummary {
@@ -158,6 +159,26 @@ fn retest_result_waits_until_findings_are_read() {
     assert_eq!(read_after(5), RetestStatus::Reading);
     // Fetched long after the end of the scan: a missing finding is absent, whatever the counts are.
     assert_eq!(read_after(3600), RetestStatus::Is(Outcome::Absent));
+}
+
+#[test]
+fn findings_of_one_scan_prove_nothing_about_another() {
+    let mut app = app();
+    let sent = app.calls("3 * s y");
+    app.answer(&sent, started);
+    app.at += std::time::Duration::from_secs(3600);
+    let again =
+        [Scan { result_summary: high(2), ..ended(11, 1, 10) }, Scan { result_summary: high(2), ..ended(12, 2, 10) }];
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900)].into_iter().chain(again))));
+    let later = Stamp(stamp().0 + jiff::SignedDuration::from_secs(3600));
+    // Only the findings of scan 12 were read, long after the end of both.
+    let read: Vec<Finding> = before().into_iter().chain([found(13, 12, 2, "Banner", Risk::Info)]).collect();
+    let scans = Arc::new([(ScanId(12), later)].into_iter().collect());
+    app.feed(PollEvent::SomeFindings(table(read), UnreadScans::default(), scans));
+    use RetestStatus::{Is, Reading};
+    let statuses: Vec<RetestStatus> = now(&app).into_iter().map(|(_, status)| status).collect();
+    assert_eq!(statuses, [Reading, Reading, Is(Outcome::Absent), Is(Outcome::Same)]);
+    assert!(app.model.data.findings.value().unwrap().items().iter().take(2).all(|issue| issue.is_present()));
 }
 
 #[test]
@@ -380,7 +401,11 @@ fn ended_retest_is_reported_and_its_absent_finding_fixed_with_five_keys() {
     findings.push(found(20, 11, 1, "Git repository", Risk::High));
     app.feed(Snapshot::Findings(table(findings)));
     assert!(app.notices().contains("retest ended: 1 finding absent · bn opens the board"), "{}", app.notices());
-    app.keys("b n x");
+    app.keys("b n");
+    assert!(!app.frame().join("\n").contains("DECISION"), "no decision is newer than the retest");
+    app.keys("x");
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("DECISION") && frame.contains(" fixed"), "{frame}");
     let fixed = app.model.findings.triage.assessments.iter().filter(|one| one.verdict == Verdict::Fixed).count();
     assert_eq!((app.model.navigation.focus.pane, fixed), (Pane::Board, 1));
 }

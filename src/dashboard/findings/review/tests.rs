@@ -178,6 +178,20 @@ fn three_equal_decisions_on_class_offer_rule() {
 }
 
 #[test]
+fn rule_on_manual_decisions_leaves_its_card_undecided() {
+    let mut app = app();
+    app.keys("/ 'class:banner' enter o B");
+    assert_eq!(title(&app), "Banner");
+    app.keys("t j j w");
+    assert!(app.notices().contains("the rule does not change these findings"), "{}", app.notices());
+    assert!(app.notices().contains("undoes"), "the rule can be undone: {}", app.notices());
+    assert_eq!(title(&app), "Banner");
+    let mut app = self::app();
+    app.keys("/ 'class:cookie' enter B t j j w");
+    assert_eq!(title(&app), "summary", "{}", app.frame().join("\n"));
+}
+
+#[test]
 fn prompt_over_20_findings_names_number_and_space_excludes_findings() {
     let mut app = reviewing();
     app.keys("f");

@@ -39,7 +39,7 @@ impl Hand {
 
     fn unread(&mut self) -> Option<UnreadScans> {
         let unread = |event| match event {
-            PollEvent::SomeFindings(_, unread) => Some(Some(unread)),
+            PollEvent::SomeFindings(_, unread, _) => Some(Some(unread).filter(|unread| !unread.ids.is_empty())),
             PollEvent::Snapshot(Snapshot::Findings(_)) => Some(None),
             _ => None,
         };
@@ -70,8 +70,7 @@ fn list_that_is_too_large_is_read_scan_by_scan() {
     let newest_first: Vec<i64> = (1..=40).rev().collect();
     assert_eq!(parts.concat(), newest_first, "a scan without findings is not read");
     let events = hand.events();
-    let is_whole =
-        |event: &PollEvent| matches!(event, PollEvent::Snapshot(Snapshot::Findings(table)) if table.len() == 80);
+    let is_whole = |event: &PollEvent| matches!(event, PollEvent::SomeFindings(table, unread, _) if table.len() == 80 && unread.ids.is_empty());
     assert!(events.iter().any(is_whole));
     assert!(!events.iter().any(|event| matches!(event, PollEvent::Failed(..))));
     hand.scheduler.set_plan(PollPlan { refreshes: [(ListKind::Findings, 1)].into(), ..hand.scheduler.plan.clone() });

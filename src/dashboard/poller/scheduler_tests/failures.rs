@@ -302,7 +302,11 @@ fn every_failed_list_is_read_until_it_succeeds_and_link_remains_live() {
             assert!(retry.is_some(), "{list:?} {error}: {events:?}");
             hand.failing = None;
             hand.pass(Duration::from_secs(61));
-            let is_read = |event: &PollEvent| matches!(event, PollEvent::Snapshot(read) if read.list_kind() == list);
+            let is_read = |event: &PollEvent| match event {
+                PollEvent::Snapshot(read) => read.list_kind() == list,
+                PollEvent::SomeFindings(..) => list == ListKind::Findings,
+                _ => false,
+            };
             assert!(hand.events().iter().any(is_read), "{list:?} {error}");
         }
     }
