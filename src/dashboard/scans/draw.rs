@@ -55,6 +55,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let scans = || sampled_items::<Scan>(cx).map(|(_, scan)| scan);
     let targets = cx.widest_target(scans().map(|scan| scan.target_id));
+    let tools = scans().map(|scan| Tool(scan.tool_id).to_string().len()).max().unwrap_or(0).max("TOOL".len()) as u16;
     let found = scans().map(|scan| found_words(cx, scan, u16::MAX).width()).max().unwrap_or(0);
     let is_running = scans().any(|scan| scan.status_name == ScanStatus::Running);
     let has_eta = scans().any(|scan| time_left(cx, scan).width() > 0);
@@ -68,7 +69,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let has_twins = has_twins(scans());
     COLUMNS
         .map(|column| match column.title {
-            "TOOL" => column.gives_way_if(cx.facts.is_one_tool, 5),
+            "TOOL" => TableColumn::fixed("TOOL", tools).gives_way_if(cx.facts.is_one_tool, 5),
             // The scope beside the filter names the target.
             "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
             "FOUND" => column.content(found, 0),
