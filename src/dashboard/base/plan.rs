@@ -7,7 +7,7 @@ use crate::contract::{
 };
 use crate::oob::NewestCapture;
 use crate::table::{Item, Table};
-use crate::triage::ListedFinding;
+use crate::triage::{ListedFinding, ReadTimes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,9 +116,8 @@ pub enum PollEvent {
     /// The tools that the service cannot run changed.
     MissingScanners(Arc<[MissingScanner]>),
     Snapshot(Snapshot),
-    /// Findings of which those of some scans were read, or of all scans but these; and when those of single scans were
-    /// read since all were read together.
-    SomeFindings(Arc<Table<ListedFinding>>, UnreadScans, Arc<BTreeMap<ScanId, Stamp>>),
+    /// Findings of which only those of single scans were read just now, or those of all scans but these.
+    SomeFindings(Arc<Table<ListedFinding>>, UnreadScans, ReadTimes),
     Captures {
         logger: Arc<Logger>,
         /// In the order of their ids, none sent before.

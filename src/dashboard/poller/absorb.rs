@@ -8,7 +8,7 @@ use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
 use crate::dashboard::poller::link::failure_scope;
 use crate::dashboard::poller::{FailureScope, Fetch, FetchSlot, Fetched, InFlight, ORDER, PollPace, Scheduler};
 use crate::table::Table;
-use crate::triage::ListedFinding;
+use crate::triage::{ListedFinding, ReadTimes};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -92,9 +92,10 @@ impl Scheduler {
                         self.moved.settle(scan, found, now);
                     }
                     self.moved.note_loaded(scans.iter().map(|(scan, _)| *scan));
-                    Arc::make_mut(&mut self.scans_read).extend(scans.iter().map(|(scan, _)| (*scan, Stamp(wall))));
+                    Arc::make_mut(&mut self.findings_read.scans)
+                        .extend(scans.iter().map(|(scan, _)| (*scan, Stamp(wall))));
                 } else if let Fetched::List(Snapshot::Findings(_)) = &fetched {
-                    self.scans_read = Arc::default();
+                    self.findings_read = ReadTimes { all: Some(Stamp(wall)), ..ReadTimes::default() };
                 }
                 self.take(fetched, Stamp(wall));
                 if was_failing && matches!(slot, FetchSlot::Captures(_)) {
@@ -159,8 +160,8 @@ impl Scheduler {
         schedule.confirmed = (!is_reported).then_some(at);
         if is_reported {
             self.outbox.push(match (snapshot, self.moved.unread()) {
-                (Snapshot::Findings(table), unread) if unread.is_some() || !self.scans_read.is_empty() => {
-                    PollEvent::SomeFindings(table, unread.unwrap_or_default(), self.scans_read.clone())
+                (Snapshot::Findings(table), unread) if unread.is_some() || !self.findings_read.scans.is_empty() => {
+                    PollEvent::SomeFindings(table, unread.unwrap_or_default(), self.findings_read.clone())
                 }
                 (snapshot, _) => PollEvent::Snapshot(snapshot),
             });

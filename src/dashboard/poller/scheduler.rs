@@ -10,9 +10,7 @@
 //! The time is an argument, so tests can drive hours of polling in a microsecond.
 
 use crate::client::{EntityTags, Problem};
-use crate::contract::{
-    CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanId, ScanStatus, Stamp,
-};
+use crate::contract::{CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanStatus, Stamp};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollEvent, PollPlan};
 use crate::dashboard::poller::changed_scans::gap_with_rows;
@@ -21,7 +19,7 @@ use crate::dashboard::poller::{
     ScanCounts,
 };
 use crate::table::Table;
-use crate::triage::ListedFinding;
+use crate::triage::{ListedFinding, ReadTimes};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,8 +88,8 @@ pub(crate) struct Scheduler {
     pub missing_scanners: Arc<[MissingScanner]>,
     pub schedules: BTreeMap<ListKind, ListSchedule>,
     pub scans_read_whole: Option<Instant>,
-    /// When the findings of single scans were read, since all were read together.
-    pub scans_read: Arc<BTreeMap<ScanId, Stamp>>,
+    /// When the findings were read.
+    pub findings_read: ReadTimes,
     waiting_read: Option<Instant>,
     /// The lists as last fetched.
     pub cached: BTreeMap<ListKind, Snapshot>,
@@ -131,7 +129,7 @@ impl Scheduler {
             missing_scanners: Arc::default(),
             schedules: BTreeMap::new(),
             scans_read_whole: None,
-            scans_read: Arc::default(),
+            findings_read: ReadTimes::default(),
             waiting_read: None,
             cached: BTreeMap::new(),
             tags: BTreeMap::new(),
@@ -208,7 +206,7 @@ impl Scheduler {
         self.outbox.clear();
         self.schedules.retain(|list, _| *list == ListKind::Workspaces);
         self.scans_read_whole = None;
-        self.scans_read = Arc::default();
+        self.findings_read = ReadTimes::default();
         self.cached.retain(|list, _| *list == ListKind::Workspaces);
         self.tags.clear();
         self.moved = ChangedScans::default();

@@ -28,9 +28,9 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
             model.check_form();
         }
         PollEvent::Snapshot(snapshot) => handle_snapshot(model, snapshot, at),
-        PollEvent::SomeFindings(table, unread, scans) => {
+        PollEvent::SomeFindings(table, unread, read) => {
             model.data.unread_scans = unread;
-            model.data.findings_read.scans = scans;
+            model.data.findings_read = read;
             model.data.occurrences.succeed(table, at);
         }
         // They come from the archive.

@@ -11,7 +11,7 @@ use crate::dashboard::data::{Board, StoredDecisions, TriageNews};
 use crate::dashboard::model::Modal;
 use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
 use crate::dashboard::text::DetailSubject;
-use crate::triage::{Outcome, RETEST_SETTING, Retest, RetestStatus, Verdict};
+use crate::triage::{Outcome, RETEST_SETTING, ReadTimes, Retest, RetestStatus, Verdict};
 use std::sync::Arc;
 
 /// So many findings of high risk and no others.
@@ -173,8 +173,12 @@ fn findings_of_one_scan_prove_nothing_about_another() {
     let later = Stamp(stamp().0 + jiff::SignedDuration::from_secs(3600));
     // Only the findings of scan 12 were read, long after the end of both.
     let read: Vec<Finding> = before().into_iter().chain([found(13, 12, 2, "Banner", Risk::Info)]).collect();
-    let scans = Arc::new([(ScanId(12), later)].into_iter().collect());
-    app.feed(PollEvent::SomeFindings(table(read), UnreadScans::default(), scans));
+    let times = ReadTimes {
+        all: Some(stamp()),
+        scans: Arc::new([(ScanId(12), later)].into_iter().collect()),
+        ..ReadTimes::default()
+    };
+    app.feed(PollEvent::SomeFindings(table(read), UnreadScans::default(), times));
     use RetestStatus::{Is, Reading};
     let statuses: Vec<RetestStatus> = now(&app).into_iter().map(|(_, status)| status).collect();
     assert_eq!(statuses, [Reading, Reading, Is(Outcome::Absent), Is(Outcome::Same)]);
