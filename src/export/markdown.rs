@@ -98,11 +98,11 @@ fn verdict(row: &ExportRow) -> String {
 fn list_decided(out: &mut String, decided: &[&ExportRow]) {
     let _ = writeln!(out, "## Decided: {}\n", counted(decided));
     for verdict in Verdict::ALL {
-        let of: Vec<&&ExportRow> = decided.iter().filter(|row| row.assessment.verdict == verdict).collect();
+        let of: Vec<&ExportRow> = decided.iter().copied().filter(|row| row.assessment.verdict == verdict).collect();
         if of.is_empty() {
             continue;
         }
-        let _ = writeln!(out, "### {}: {}\n", verdict.phrase(), of.len());
+        let _ = writeln!(out, "### {}: {}\n", verdict.phrase(), counted(&of));
         let _ = writeln!(
             out,
             "| risk | target | finding | port | presence | reason | who | when | until | notes |\n|---|---|---|---|---|---|---|---|---|---|"

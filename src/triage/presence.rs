@@ -48,7 +48,7 @@ pub struct ReadTimes {
     pub all: Option<Stamp>,
     /// Later fetches of the findings of single scans.
     pub scans: Arc<BTreeMap<ScanId, Stamp>>,
-    /// The service's clock minus this one, less the time in which findings settle, in seconds.
+    /// Seconds from this clock to that of the service, less those in which a service still adds findings to an ended scan.
     pub offset: i64,
 }
 

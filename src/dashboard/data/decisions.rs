@@ -45,11 +45,11 @@ pub struct Triage {
     pub(crate) revision: u64,
     /// The inputs of the rows that were made last or are being made.
     pub(crate) basis: Option<Basis>,
-    /// The digest of the last scans, and the time of reading that it includes.
+    /// The digest of the last scans, and the times of reading that it includes.
     pub(crate) digest: Option<(Same<Table<Scan>>, ReadTimes, u64)>,
     /// The correlation that the next rows reuse.
     pub(crate) earlier: Option<Arc<EarlierCorrelation>>,
-    /// When the findings of the rows were fetched, by the service's clock.
+    /// When the findings of the rows were fetched.
     pub(crate) read: ReadTimes,
     pub(crate) arranging: bool,
     /// The revision of decisions of which the rows were made last.

@@ -75,6 +75,7 @@ impl Model {
         }
         let found = (!filter.is_empty()).then_some(&self.findings.board_found);
         let list = &mut self.lists.board;
+        list.in_scope = table.len();
         let is_found =
             |id: IssueId| found.as_ref().is_none_or(|found| found.contains(&id)) || list.retained.contains_key(&id);
         let order = table.order(list.sort).iter();

@@ -3,6 +3,7 @@
 use crate::client;
 use crate::client::{Error, ErrorKind, Problem};
 use crate::contract::{Logger, LoggerId, MissingScanner, Scan, Shared, Stamp, Target, Workspace};
+use crate::dashboard::base::plan::SETTLING;
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
 use crate::dashboard::poller::link::failure_scope;
@@ -83,19 +84,9 @@ impl Scheduler {
                 let link = self.link.succeed(request.sent, wall);
                 self.report_link(link);
                 let was_failing = self.backoff.succeed(slot);
-                if let (Fetch::FindingsOf { scans, .. }, Fetched::List(Snapshot::Findings(new))) =
-                    (&request.fetch, &fetched)
-                {
-                    for &(scan, _) in scans {
-                        let found =
-                            || new.items().iter().filter(|finding| finding.task_id == Some(scan)).count() as i64;
-                        self.moved.settle(scan, found, now);
-                    }
-                    self.moved.note_loaded(scans.iter().map(|(scan, _)| *scan));
-                    Arc::make_mut(&mut self.findings_read.scans)
-                        .extend(scans.iter().map(|(scan, _)| (*scan, Stamp(wall))));
-                } else if let Fetched::List(Snapshot::Findings(_)) = &fetched {
-                    self.findings_read = ReadTimes { all: Some(Stamp(wall)), ..ReadTimes::default() };
+                if let Fetched::List(Snapshot::Findings(new)) = &fetched {
+                    let waited = SignedDuration::try_from(now - request.sent).unwrap_or_default();
+                    self.note_read(&request.fetch, new, now, Stamp(wall.checked_sub(waited).unwrap_or(wall)));
                 }
                 self.take(fetched, Stamp(wall));
                 if was_failing && matches!(slot, FetchSlot::Captures(_)) {
@@ -103,6 +94,27 @@ impl Scheduler {
                 }
             }
             Err(error) => self.fail(slot, request, &error, now, wall),
+        }
+    }
+
+    /// Findings were read, by a request that began at `sent`.
+    fn note_read(&mut self, fetch: &Fetch, new: &Table<ListedFinding>, now: Instant, sent: Stamp) {
+        let found = |scan| new.items().iter().filter(|finding| finding.task_id == Some(scan)).count() as i64;
+        if let Fetch::FindingsOf { scans, .. } = fetch {
+            for &(scan, _) in scans {
+                self.moved.settle(scan, || found(scan), now);
+            }
+            self.moved.note_loaded(scans.iter().map(|(scan, _)| *scan));
+            Arc::make_mut(&mut self.findings_read.scans).extend(scans.iter().map(|(scan, _)| (*scan, sent)));
+            return;
+        }
+        self.findings_read = ReadTimes { all: Some(sent), ..ReadTimes::default() };
+        let settling = |scan: &&Arc<Scan>| {
+            scan.has_ended() && scan.end_time.is_some_and(|end| end.as_second() + SETTLING >= sent.as_second())
+        };
+        let scans = self.table::<Scan>().cloned().unwrap_or_default();
+        for scan in scans.items().iter().filter(settling) {
+            self.moved.settle(scan.id, || found(scan.id), now);
         }
     }
 

@@ -142,6 +142,7 @@ impl ChangedScans {
         self.waiting.clear();
         self.removed.clear();
         self.late.clear();
+        self.settled.clear();
     }
 
     /// At most `most` scans to fetch now, the least recently fetched first, and the scans that no longer exist.

@@ -87,7 +87,11 @@ impl Cache {
 
     /// Caches a snapshot of the current workspace, if its list is cached at all.
     pub fn keep(&self, update: &Update, model: &Model) {
-        let PollEvent::Snapshot(snapshot) = &update.event else { return };
+        let snapshot = match &update.event {
+            PollEvent::Snapshot(snapshot) => snapshot.clone(),
+            PollEvent::SomeFindings(table, unread, _) if unread.ids.is_empty() => Snapshot::Findings(Arc::clone(table)),
+            _ => return,
+        };
         let list = snapshot.list_kind();
         let workspace = match model.navigation.scope.workspace {
             _ if list == ListKind::Workspaces => None,
@@ -98,7 +102,7 @@ impl Cache {
         if waiting.is_empty() {
             self.send(CacheRequest::Keep);
         }
-        waiting.insert((workspace, list), (snapshot.clone(), update.at));
+        waiting.insert((workspace, list), (snapshot, update.at));
     }
 
     fn send(&self, request: CacheRequest) {
@@ -256,8 +260,11 @@ impl CacheTask {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Finding, FindingId};
+    use crate::contract::{Finding, FindingId, ScanId};
+    use crate::dashboard::base::UnreadScans;
+    use crate::dashboard::testing::TestDashboard;
     use crate::table::Table;
+    use crate::triage::ReadTimes;
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 
@@ -272,6 +279,24 @@ mod tests {
     fn findings(name: &str) -> Snapshot {
         let finding = Finding { id: FindingId(1), name: name.into(), ..Finding::default() };
         Snapshot::Findings(Arc::new(Table::new([finding])))
+    }
+
+    #[tokio::test]
+    async fn findings_of_single_scans_are_cached_with_the_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let (answers, _reports) = mpsc::unbounded_channel();
+        let texts = FindingTextFiles::new(directory.path().join("texts"));
+        let (cache, _begun) = Cache::start(directory.path().join("lists"), texts, answers);
+        let model = TestDashboard::new().model;
+        let Snapshot::Findings(table) = findings("Open port") else { unreachable!() };
+        let file = (model.navigation.scope.workspace, ListKind::Findings);
+        for (unread, is_kept) in [(vec![ScanId(1)], false), (vec![], true)] {
+            let unread = UnreadScans { ids: Arc::new(unread.into_iter().collect()), ..UnreadScans::default() };
+            let event = PollEvent::SomeFindings(Arc::clone(&table), unread, ReadTimes::default());
+            let at = Stamp(Timestamp::UNIX_EPOCH);
+            cache.keep(&Update { generation: model.connection.generation, at, event }, &model);
+            assert_eq!(locked(&cache.waiting).contains_key(&file), is_kept);
+        }
     }
 
     #[tokio::test]

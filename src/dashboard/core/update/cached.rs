@@ -5,7 +5,6 @@ use crate::dashboard::base::{CachedList, Snapshot};
 use crate::dashboard::core::update::poll_updates;
 use crate::dashboard::model::Model;
 use crate::table::Table;
-use crate::triage::ReadTimes;
 use std::sync::Arc;
 
 /// A list was read from the cache.
@@ -19,11 +18,8 @@ pub(crate) fn handle_cached(model: &mut Model, cached: CachedList) {
         Snapshot::Targets(table) => _ = model.data.targets.recall(table, at),
         Snapshot::Scans(table) => recall_scans(model, table, at),
         // The rows follow when they are made.
-        Snapshot::Findings(table) => {
-            if model.data.occurrences.recall(table, at) {
-                model.data.findings_read = ReadTimes { all: Some(at), ..ReadTimes::default() };
-            }
-        }
+        // When those of each scan were read is not in the cache, so only counts prove that they are complete.
+        Snapshot::Findings(table) => _ = model.data.occurrences.recall(table, at),
         Snapshot::Loggers(table) => recall_loggers(model, table, at),
         // These are not cached.
         Snapshot::Reports(_) | Snapshot::Wordlists(_) => {}

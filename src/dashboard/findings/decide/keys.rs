@@ -262,6 +262,7 @@ impl Model {
         if let Some(why) = self.cannot_decide() {
             return self.notify(Tone::Bad, why);
         }
+        let is_rule = draft.scope != DecisionScope::Findings;
         let batch = self.decide(&ids, &draft, effects);
         match batch {
             None => self.notify(Tone::Plain, standing_already(&draft, ids.len())),
@@ -270,13 +271,13 @@ impl Model {
                 self.use_board_marks(&ids);
                 let selected = self.selected_id(self.navigation.focus.pane);
                 let is_of_row = ids.len() == 1 && selected == Some(ids[0].0) && !draft.reuses_earlier;
-                let is_visible_change = is_of_row && draft.scope == DecisionScope::Findings;
-                if !is_visible_change {
-                    self.notify_decided(batch, self.count_absent_beside_present(&ids));
+                if is_rule || !is_of_row {
+                    let absent = if is_rule { 0 } else { self.count_absent_beside_present(&ids) };
+                    self.notify_decided(batch, absent);
                 }
             }
         }
-        let (verdict, is_rule) = (draft.verdict, draft.scope != DecisionScope::Findings);
+        let verdict = draft.verdict;
         if verdict.is_some() {
             self.findings.triage.last = Some(draft);
         }
@@ -285,7 +286,7 @@ impl Model {
             |id: &&IssueId| is_rule && self.assessment(**id).is_some_and(|known| known.source == VerdictSource::Person);
         let manual = ids.iter().filter(is_manual).count();
         match verdict {
-            Some(_) if self.is_on_card(&ids) && manual == ids.len() => {
+            Some(_) if self.is_on_card(&ids) && manual > 0 && manual == ids.len() => {
                 self.notify(Tone::Plain, "the rule does not change these findings: they are decided manually");
             }
             Some(verdict) if self.is_on_card(&ids) => self.reviewed(verdict, ids.len() - manual, batch, effects),

@@ -25,6 +25,12 @@ use std::borrow::Cow;
 fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
     let others = if by == FindingGroupBy::Target { "CLASSES" } else { "TARGETS" };
     let (names, targets) = widest(cx, by);
+    let is_one_age = draw::is_one_age(cx);
+    let repeats_count = |number: fn(GroupSummary) -> u32| {
+        let mut summaries = sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group));
+        summaries.all(|summary| number(summary) == summary.count)
+    };
+    let is_status_count = !has_decision(cx) && repeats_count(|it| if it.decided == 0 { it.new } else { u32::MAX });
     // The header of the group, or the scope beside the filter, names the target.
     let counts = match targets {
         0 => TableColumn::fixed("COUNT", COUNT),
@@ -37,8 +43,8 @@ fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
         TableColumn::flex(by.head(), 12, 7).content(names, 0),
         counts.right(),
         // Findings have their age in it.
-        TableColumn::fixed(others, 7).expendable(1).gives_way_if(draw::is_one_age(cx), 3),
-        TableColumn::fixed("STATUS", status_width(cx)).omitted(!has_status(cx)).gives_way_if(repeats_count(cx), 2),
+        TableColumn::fixed(others, 7).expendable(1).gives_way_if(is_one_age && repeats_count(|it| it.others), 3),
+        TableColumn::fixed("STATUS", status_width(cx)).omitted(!has_status(cx)).gives_way_if(is_status_count, 2),
     ]
 }
 
@@ -87,20 +93,15 @@ fn has_status(cx: &Cx<'_>) -> bool {
     let mut summaries = sampled_headers(cx).map(|group| groups.summary(group));
     summaries.any(|summary| {
         summary.decided > 0 || summary.undecided == 0 || summary.count == 0 || !changes(summary).is_empty()
-    }) || sampled_items::<Issue>(cx).any(|(at, issue)| {
+    }) || has_decision(cx)
+}
+
+/// Whether a sampled finding has a decision.
+fn has_decision(cx: &Cx<'_>) -> bool {
+    sampled_items::<Issue>(cx).any(|(at, issue)| {
         let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
         draw::has_decision(cx, issue, assessment)
     })
-}
-
-/// Whether the status of each sampled header is the number of its findings again, as all are new.
-fn repeats_count(cx: &Cx<'_>) -> bool {
-    let summaries = sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group));
-    summaries.into_iter().all(|summary| summary.decided == 0 && summary.new == summary.count)
-        && !sampled_items::<Issue>(cx).any(|(at, issue)| {
-            let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
-            draw::has_decision(cx, issue, assessment)
-        })
 }
 
 /// Draws the findings in groups.

@@ -162,6 +162,16 @@ fn retest_result_waits_until_findings_are_read() {
 }
 
 #[test]
+fn filter_of_the_board_counts_what_it_hides() {
+    let mut app = app();
+    let sent = app.calls("3 * s y");
+    app.answer(&sent, started);
+    app.keys("b n / 'name:nothing'");
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("no matches: 4 rows hidden"), "{frame}");
+}
+
+#[test]
 fn findings_of_one_scan_prove_nothing_about_another() {
     let mut app = app();
     let sent = app.calls("3 * s y");

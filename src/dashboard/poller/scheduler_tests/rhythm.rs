@@ -1,5 +1,6 @@
 //! The order and the intervals of requests while the service answers.
 
+use crate::contract::Stamp;
 use crate::dashboard::poller::scheduler_tests::*;
 
 #[test]
@@ -34,6 +35,38 @@ fn active_scans_are_polled_each_second_and_findings_when_scan_moved() {
     let ended = hand.pass(Duration::from_secs(20));
     assert_eq!(count(&ended, FINDINGS), 2, "once more, because fewer findings are listed than reported");
     assert!(count(&ended, SCANS) <= 6, "no scan is active: {}", count(&ended, SCANS));
+}
+
+#[test]
+fn findings_of_single_scans_have_their_own_times() {
+    let mut hand = Hand::new(true);
+    hand.scans = vec![scan(1, ScanStatus::Running, 0), scan(2, ScanStatus::Running, 0)];
+    hand.pass(Duration::from_secs(5));
+    hand.scans[0] = scan(1, ScanStatus::Finished, 0);
+    hand.pass(Duration::from_secs(5));
+    // The first read of all findings was not taken yet.
+    let read = hand.events().into_iter().rev().find_map(|event| match event {
+        PollEvent::SomeFindings(_, _, read) => Some(read),
+        _ => None,
+    });
+    let read = read.expect("the findings of scan 1 were read");
+    assert!(read.all.is_some());
+    assert_eq!(read.scans.keys().copied().collect::<Vec<_>>(), [ScanId(1)]);
+}
+
+#[test]
+fn scan_that_ended_just_before_all_findings_were_read_is_read_once_more() {
+    let mut hand = Hand::new(true);
+    let ended = |second| Scan {
+        end_time: Some(Stamp(Timestamp::from_second(second).unwrap())),
+        ..scan(1, ScanStatus::Finished, 2)
+    };
+    for (end, reads) in [(-1, 2), (-3600, 1)] {
+        hand.scans = vec![ended(end)];
+        hand.scheduler.set_plan(PollPlan { generation: 2 + reads as u64, ..hand.scheduler.plan.clone() });
+        let fetched = hand.pass(Duration::from_secs(60));
+        assert_eq!(count(&fetched, FINDINGS), reads, "ended at {end}");
+    }
 }
 
 #[test]

@@ -253,6 +253,22 @@ mod tests {
     }
 
     #[test]
+    fn step_in_a_list_shows_what_a_complete_frame_shows() {
+        let texts = numbered(40);
+        let (mut tester, mut shown) = (FrameTester::new(), parser());
+        for selected in [4, 5, 6, 3] {
+            let draw = |buf: &mut Buffer| {
+                list(buf, &texts, 3, selected);
+                buf.set_string(20, selected as u16, "日本", Style::new());
+            };
+            shown.process(&tester.draw(draw));
+            let mut complete = parser();
+            complete.process(&FrameTester::new().draw(draw));
+            assert_eq!(cells(shown.screen()), cells(complete.screen()));
+        }
+    }
+
+    #[test]
     fn forgotten_frame_is_written_completely() {
         let texts = numbered(40);
         let mut tester = FrameTester::new();
