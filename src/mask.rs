@@ -401,8 +401,8 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| compiled(r"[\p{L}\p{N}_][\p{L}\p
 static FORMS: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r#"(?x)
-        # Escapes of JSON and URLs separate words.
-          \\(?:[nrtbf]|u[0-9a-fA-F]{4}) | %[0-9a-fA-F]{2}
+        # Escapes of JSON and URLs separate words; a URL in a parameter of a URL is escaped twice: `%252F`.
+          \\(?:[nrtbf]|u[0-9a-fA-F]{4}) | %(?:25)*[0-9a-fA-F]{2}
         | ://(?P<login>[^\s/@"'<>]+)@
         | \b(?i:bearer|basic|digest)\s+(?P<credentials>[A-Za-z0-9._~+/=-]{8,})
         | (?P<web_token>\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?)

@@ -530,3 +530,16 @@ fn pasted_base_url_replaces_the_scheme_and_another_choice_removes_the_notice() {
         assert_eq!(app.notices(), "");
     }
 }
+
+#[test]
+fn report_from_another_view_covers_decided_findings_too() {
+    let mut app = TestDashboard::new();
+    app.keys("3 / ctrl-u 'is:undecided is:present' enter c j c r");
+    let (all, left) = (app.model.data.findings.value().unwrap().len(), app.shown(Pane::Findings).len());
+    assert!(left < all);
+    app.keys("6 n");
+    let frame = app.frame().join("\n");
+    assert!(frame.contains(&format!("without filter ({all})")), "{frame}");
+    app.keys("esc 3 R");
+    assert!(app.frame().join("\n").contains("selected (1)"), "{}", app.frame().join("\n"));
+}

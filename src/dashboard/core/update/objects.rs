@@ -180,18 +180,16 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
         };
         let selected = (words, chosen.ids.clone());
         let shown = ("all shown", model.cursor(pane).shown_ids());
+        // The list of findings usually shows the undecided ones only.
+        let is_filtered = pane == Pane::Findings && !model.cursor(pane).filter().0.is_empty();
+        let all = ("without filter", if is_filtered { model.findings_in_scope() } else { Vec::new() });
         // From a list of findings or scans the report is about what was chosen there, else about all.
-        let order =
-            if pane == model.navigation.focus.pane || chosen.many { [selected, shown] } else { [shown, selected] };
-        for (words, ids) in order {
+        let is_from_here = pane == model.navigation.focus.pane || chosen.many;
+        for (words, ids) in if is_from_here { [selected, shown, all] } else { [all, shown, selected] } {
             put(words, ids);
         }
         if !chosen.hidden.is_empty() {
             put("all marked", [chosen.ids, chosen.hidden].concat());
-        } else if pane == Pane::Findings && chosen.ids.is_empty() {
-            // For example in the tab of undecided findings, after all are decided.
-            let hidden = if model.cursor(pane).is_empty() { model.findings_in_scope() } else { Vec::new() };
-            put("without filter", hidden);
         }
     }
     let to_set = |(words, source, ids): (String, ReportSource, Vec<i64>)| id_set(model, &words, source, ids);

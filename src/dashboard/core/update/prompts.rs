@@ -73,7 +73,7 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
         Then::UndoAll(batches) => model.undo_all(batches, effects),
         Then::UndoOrRedo { batch, undo } => model.undo_or_redo(batch, undo, effects),
         Then::Record(drafts) => match model.record(drafts, effects) {
-            Some(batch) => model.notify_decided(batch, 0),
+            Some(batch) => model.notify_decided(batch, ""),
             None => model.notify(Tone::Bad, "not saved: the decision store is not open"),
         },
         Then::Retest(plan) => model.begin_retest(*plan, effects),

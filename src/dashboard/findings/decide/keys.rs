@@ -263,6 +263,7 @@ impl Model {
             return self.notify(Tone::Bad, why);
         }
         let is_rule = draft.scope != DecisionScope::Findings;
+        let details = if is_rule { String::new() } else { self.details_of_decision(&ids, &draft) };
         let batch = self.decide(&ids, &draft, effects);
         match batch {
             None => self.notify(Tone::Plain, standing_already(&draft, ids.len())),
@@ -271,9 +272,8 @@ impl Model {
                 self.use_board_marks(&ids);
                 let selected = self.selected_id(self.navigation.focus.pane);
                 let is_of_row = ids.len() == 1 && selected == Some(ids[0].0) && !draft.reuses_earlier;
-                if is_rule || !is_of_row {
-                    let absent = if is_rule { 0 } else { self.count_absent_beside_present(&ids) };
-                    self.notify_decided(batch, absent);
+                if is_rule || !is_of_row || !details.is_empty() {
+                    self.notify_decided(batch, &details);
                 }
             }
         }
@@ -293,6 +293,25 @@ impl Model {
             _ if next => self.select_next(&ids),
             _ => {}
         }
+    }
+
+    /// What the screen does not show of a decision: that it replaces others, and that some of its findings are absent.
+    fn details_of_decision(&self, ids: &[IssueId], draft: &Draft) -> String {
+        let decided = |id: &IssueId| {
+            let before = self.assessment(*id).filter(|known| !known.is_undecided())?;
+            draft.verdict.filter(|verdict| *verdict != before.verdict).map(|_| before.verdict)
+        };
+        let replaced: Vec<Verdict> = ids.iter().filter_map(decided).collect();
+        let mut details = match (replaced.as_slice(), ids.len()) {
+            ([], _) => String::new(),
+            ([before], 1) => format!(", was {}", before.phrase()),
+            (some, _) => format!(", {} of them decided before", some.len()),
+        };
+        match self.count_absent_beside_present(ids) {
+            0 => {}
+            absent => details.push_str(&format!(", {absent} of them absent")),
+        }
+        details
     }
 
     /// How many of these findings are absent, if others are present: group headers count only those.

@@ -96,7 +96,7 @@ fn change(model: &mut Model, change_of: impl Fn(&RuleState) -> Change, effects: 
     }
     let batch = model.record(vec![(Subject::Rule(rule.id), change)], effects);
     if let Some(batch) = batch {
-        model.notify_decided(batch, 0);
+        model.notify_decided(batch, "");
     }
 }
 

@@ -88,6 +88,21 @@ fn accepted_risk_expires_after_90_days() {
 }
 
 #[test]
+fn verdict_that_replaces_another_says_so() {
+    let mut app = TestDashboard::new();
+    app.keys("3 c");
+    assert_eq!(app.notices(), "", "the row shows a first verdict");
+    app.keys("c");
+    assert!(app.notices().contains("already confirmed"), "{}", app.notices());
+    app.keys("f");
+    let said = app.notices();
+    assert!(said.contains("false positive on ") && said.contains(", was confirmed ·"), "{said}");
+    assert!(!said.contains("already"), "{said}");
+    app.keys("* w");
+    assert!(app.notices().contains(", 1 of them decided before"), "{}", app.notices());
+}
+
+#[test]
 fn repeated_verdict_records_nothing() {
     let mut app = TestDashboard::new();
     app.keys("j f");

@@ -90,10 +90,9 @@ impl Model {
         writer.is_some_and(|writer| self.findings.triage.state.last_done(&writer.who).is_some())
     }
 
-    /// Reports a batch of decisions, how many of its findings are absent, and the key that undoes it.
-    pub(crate) fn notify_decided(&mut self, batch: EventId, absent: usize) {
-        let absent = if absent > 0 { format!(", {absent} of them absent") } else { String::new() };
-        let done = format!("{}{absent} · {}{UNDOES}", self.described(batch), self.undo_key());
+    /// Reports a batch of decisions with some details, and the key that undoes it.
+    pub(crate) fn notify_decided(&mut self, batch: EventId, details: &str) {
+        let done = format!("{}{details} · {}{UNDOES}", self.described(batch), self.undo_key());
         self.notify(Tone::Good, done);
     }
 
