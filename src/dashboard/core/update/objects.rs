@@ -181,8 +181,11 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
         let selected = (words, chosen.ids.clone());
         let shown = ("all shown", model.cursor(pane).shown_ids());
         // The list of findings usually shows the undecided ones only.
-        let is_filtered = pane == Pane::Findings && !model.cursor(pane).filter().0.is_empty();
-        let all = ("without filter", if is_filtered { model.findings_in_scope() } else { Vec::new() });
+        let mut in_scope = if pane == Pane::Findings { model.findings_in_scope() } else { Vec::new() };
+        if in_scope.len() == shown.1.len() {
+            in_scope.clear();
+        }
+        let all = ("without filter", in_scope);
         // From a list of findings or scans the report is about what was chosen there, else about all.
         let is_from_here = pane == model.navigation.focus.pane || chosen.many;
         for (words, ids) in if is_from_here { [selected, shown, all] } else { [all, shown, selected] } {
