@@ -26,11 +26,8 @@ fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
     let others = if by == FindingGroupBy::Target { "CLASSES" } else { "TARGETS" };
     let (names, targets) = widest(cx, by);
     let is_one_age = draw::is_one_age(cx);
-    let repeats_count = |number: fn(GroupSummary) -> u32| {
-        let mut summaries = sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group));
-        summaries.all(|summary| number(summary) == summary.count)
-    };
-    let is_status_count = !has_decision(cx) && repeats_count(|it| if it.decided == 0 { it.new } else { u32::MAX });
+    let mut summaries = sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group));
+    let repeats_count = !has_decision(cx) && summaries.all(|it| it.decided == 0 && it.new == it.count);
     // The header of the group, or the scope beside the filter, names the target.
     let counts = match targets {
         0 => TableColumn::fixed("COUNT", COUNT),
@@ -42,9 +39,9 @@ fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
         TableColumn::fixed("Δ", 1),
         TableColumn::flex(by.head(), 12, 7).content(names, 0),
         counts.right(),
-        // Findings have their age in it.
-        TableColumn::fixed(others, 7).expendable(1).gives_way_if(is_one_age && repeats_count(|it| it.others), 3),
-        TableColumn::fixed("STATUS", status_width(cx)).omitted(!has_status(cx)).gives_way_if(is_status_count, 2),
+        // Findings have their age in it. The detail has the number too.
+        TableColumn::fixed(others, 7).expendable(1).gives_way_if(is_one_age && has_members(cx), 3),
+        TableColumn::fixed("STATUS", status_width(cx)).omitted(!has_status(cx)).gives_way_if(repeats_count, 2),
     ]
 }
 
@@ -94,6 +91,13 @@ fn has_status(cx: &Cx<'_>) -> bool {
     summaries.any(|summary| {
         summary.decided > 0 || summary.undecided == 0 || summary.count == 0 || !changes(summary).is_empty()
     }) || has_decision(cx)
+}
+
+/// Whether a sampled row is a finding of an unfolded group.
+fn has_members(cx: &Cx<'_>) -> bool {
+    let list = &cx.model.lists.findings;
+    let mut places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
+    places.any(|at| matches!(list.groups.at(at), Some(GroupPlace::Row(..))))
 }
 
 /// Whether a sampled finding has a decision.
