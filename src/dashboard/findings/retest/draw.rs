@@ -20,7 +20,7 @@ fn columns(cx: &Cx<'_>) -> [TableColumn; 6] {
     let before = widest(rows().map(|row| row.before.as_str())).max("BEFORE".len());
     let now = rows().map(|row| now_cell(cx, row).width()).max().unwrap_or(0);
     let decision = rows().map(|row| decision_cell(cx, row).width()).max().unwrap_or(0);
-    let has_decision = rows().any(|row| has_new_decision(cx, row));
+    let has_decision = rows().any(|row| is_decided_since(cx, row));
     let one_target = is_constant(rows().map(|row| (row.target, &row.target_name)));
     let one_before = is_constant(rows().map(|row| &row.before));
     [
@@ -104,8 +104,9 @@ fn decision_cell<'a>(cx: &Cx<'a>, row: &BoardRow) -> Line<'a> {
     issue.map_or_else(Line::default, |issue| draw::decision_cell(cx, issue, known, draw::short_name))
 }
 
-/// Whether the present decision on the finding of a row is another one than BEFORE.
-fn has_new_decision(cx: &Cx<'_>, row: &BoardRow) -> bool {
+/// Whether the finding of a row is decided otherwise than BEFORE. Of a comparison, whose BEFORE is a risk: whether it is
+/// decided.
+fn is_decided_since(cx: &Cx<'_>, row: &BoardRow) -> bool {
     let decided = cx.model.assessment(row.id).filter(|known| !known.is_undecided());
     decided.is_some_and(|known| known.verdict.phrase() != row.before.as_str())
 }
