@@ -83,6 +83,10 @@ enum Step {
         scan: u8,
     },
     Read,
+    /// The findings of one scan are read.
+    ReadScan {
+        scan: u8,
+    },
     Correlate,
 }
 
@@ -107,6 +111,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::NextDay),
         1 => any::<u8>().prop_map(|scan| Step::Unread { scan }),
         2 => Just(Step::Read),
+        2 => any::<u8>().prop_map(|scan| Step::ReadScan { scan }),
         12 => Just(Step::Correlate),
     ];
     proptest::collection::vec(step, 1..60)
@@ -118,7 +123,7 @@ type Tables = (Arc<Table<ListedFinding>>, Arc<Table<Scan>>, Arc<Table<Target>>);
 struct History {
     minute: i64,
     today: i8,
-    read: Option<Stamp>,
+    read: ReadTimes,
     unread: BTreeSet<ScanId>,
     scans: Vec<Scan>,
     findings: Vec<Arc<ListedFinding>>,
@@ -136,7 +141,7 @@ impl History {
         Self {
             minute: 0,
             today: 21,
-            read: None,
+            read: ReadTimes::default(),
             unread: BTreeSet::new(),
             scans: Vec::new(),
             findings: Vec::new(),
@@ -264,7 +269,12 @@ impl History {
                 }
             }
             Step::NextDay => self.today = (self.today + 1).min(28),
-            Step::Read => self.read = self.now(),
+            Step::Read => self.read = ReadTimes { all: self.now(), ..ReadTimes::default() },
+            Step::ReadScan { scan } => {
+                let Some(id) = at(scan, self.scans.len()).map(|at| self.scans[at].id) else { return };
+                let now = self.now().map(|now| (id, now));
+                Arc::make_mut(&mut self.read.scans).extend(now);
+            }
             Step::Correlate => self.correlate(),
         }
     }
@@ -313,7 +323,7 @@ impl History {
             workspace: "acme".into(),
             alias: Shared::default(),
             today: jiff::civil::date(2026, 11, self.today),
-            read: ReadTimes { all: self.read, ..ReadTimes::default() },
+            read: self.read.clone(),
             now: 0,
             unread: Arc::new(self.unread.clone()),
             searched: Vec::new(),
