@@ -233,6 +233,7 @@ pub(super) fn escaped(given: &str) -> String {
     let letters: Vec<char> = given.chars().collect();
     let at = |index: Option<usize>| index.and_then(|index| letters.get(index)).copied();
     let is_word = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+    let is_space = |letter: Option<char>| letter.is_none_or(char::is_whitespace);
     let mut out = String::with_capacity(given.len() + 8);
     for (index, &letter) in letters.iter().enumerate() {
         let (before, after) = (at(index.checked_sub(1)), at(Some(index + 1)));
@@ -240,7 +241,10 @@ pub(super) fn escaped(given: &str) -> String {
         match letter {
             '<' => out.push_str("&lt;"),
             '&' if is_entity(&letters[index..]) => out.push_str("&amp;"),
-            '\\' | '`' | '*' | '[' | ']' | '~' | '|' => out.extend(['\\', letter]),
+            '\\' if after.is_none_or(|next| next.is_ascii_punctuation()) => out.extend(['\\', letter]),
+            '*' | '~' if index > 0 && is_space(before) && is_space(after) => out.push(letter),
+            // Without an opening bracket, a closing one is text.
+            '`' | '*' | '[' | '~' | '|' => out.extend(['\\', letter]),
             '_' if !is_inside_word => out.extend(['\\', letter]),
             '#' | '+' | '-' | '>' if index == 0 => out.extend(['\\', letter]),
             letter => out.push(letter),
@@ -262,9 +266,11 @@ mod tests {
     #[test]
     fn markup_in_a_finding_is_escaped() {
         for (given, expected) in [
-            ("a|b <img> [x](http://e) `c`\nd", "a\\|b &lt;img> \\[x\\](http://e) \\`c\\`␊d"),
+            ("a|b <img> [x](http://e) `c`\nd", "a\\|b &lt;img> \\[x](http://e) \\`c\\`␊d"),
             ("_a_ *b* ~~c~~ &lt; x@y.z www.a.b", "\\_a\\_ \\*b\\* \\~\\~c\\~\\~ &amp;lt; x@y.z www.a.b"),
             ("# not a heading", "\\# not a heading"),
+            ("* not a list", "\\* not a list"),
+            ("C:\\[1] \\|", "C:\\\\\\[1] \\\\\\|"),
         ] {
             assert_eq!(escaped(given), expected);
         }
@@ -272,7 +278,7 @@ mod tests {
 
     #[test]
     fn text_without_markup_is_unchanged() {
-        for text in ["Private key at /backup/s.key", "session_id (v1.2) & {x}!", "C# 8 > 7, a-b"] {
+        for text in ["Private key at /backup/s.key", "session_id (v1.2) & {x}!", "C# 8 > 7, a-b", r"C:\inetpub 2 * 3 ~ 6"] {
             assert_eq!(escaped(text), text);
         }
     }
