@@ -278,7 +278,9 @@ mod tests {
 
     #[test]
     fn text_without_markup_is_unchanged() {
-        for text in ["Private key at /backup/s.key", "session_id (v1.2) & {x}!", "C# 8 > 7, a-b", r"C:\inetpub 2 * 3 ~ 6"] {
+        for text in
+            ["Private key at /backup/s.key", "session_id (v1.2) & {x}!", "C# 8 > 7, a-b", r"C:\inetpub 2 * 3 ~ 6"]
+        {
             assert_eq!(escaped(text), text);
         }
     }

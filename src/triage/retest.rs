@@ -47,6 +47,8 @@ pub struct RetestFinding {
     pub scan: ScanId,
     /// Verdict at that time, in one word.
     pub before: Shared,
+    /// True if it was absent at that time.
+    pub was_absent: bool,
 }
 
 /// A scan that is started again.
@@ -134,7 +136,7 @@ impl RetestStatus {
     /// Its name in exports, which replace spaces by `_`.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Is(Outcome::New) => "new",
+            Self::Is(Outcome::New) => "found again",
             Self::Is(Outcome::Absent) => "not seen",
             Self::Is(Outcome::Same) => "still there",
             Self::Is(Outcome::Changed) => "changed",
@@ -235,7 +237,7 @@ impl Retest {
         self.scans.extend(other.scans);
         for retested in other.findings {
             match self.findings.iter_mut().find(|known| known.key == retested.key) {
-                Some(known) => *known = RetestFinding { before: known.before.clone(), ..retested },
+                Some(known) => *known = retested,
                 None => self.findings.push(retested),
             }
         }
@@ -255,6 +257,7 @@ impl RetestFinding {
             target_name: target,
             scan: issue.task_id?,
             before: before.into(),
+            was_absent: !issue.is_present(),
         })
     }
 
@@ -274,6 +277,7 @@ impl RetestFinding {
         let after = issue.and_then(|issue| seen_by(issue, new.id));
         match after {
             // A found finding counts even if the scan failed.
+            Some(_) if self.was_absent => RetestStatus::Is(Outcome::New),
             Some(after) => outcome(Some(before.unwrap_or(after)), Some(after), covers)
                 .map_or(RetestStatus::Reading, RetestStatus::Is),
             None if !all_read => RetestStatus::Reading,

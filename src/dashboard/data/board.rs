@@ -75,6 +75,7 @@ impl Board {
     /// The text of NOW. A comparison has other words than a retest.
     pub fn now_words(&self, now: RetestStatus) -> &'static str {
         match (self, now) {
+            (Self::Compare(..), RetestStatus::Is(Outcome::New)) => "new",
             (Self::Compare(..), RetestStatus::Is(Outcome::Absent)) => "absent",
             (Self::Compare(..), RetestStatus::Is(Outcome::Same)) => "unchanged",
             _ => now.label(),

@@ -17,7 +17,7 @@ use crate::triage::{
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Most scans that a prompt names.
+/// Most scans and most findings that a prompt names.
 const NAMED: usize = 3;
 
 /// Gives a verdict to the chosen rows. Several rows become fixed together only if the retest did not see them.
@@ -73,7 +73,7 @@ pub(crate) fn prompt(model: &mut Model) {
     model.open_prompt(prompt);
 }
 
-/// Names a single finding and a single scan.
+/// Names a single finding and a single scan in the question, and a few of them below it.
 fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
     let (findings, scans) = (plan.retest.findings.len(), plan.jobs.len());
     let finding = match plan.retest.findings.as_slice() {
@@ -85,8 +85,13 @@ fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
         all => plural(all.len(), "scan"),
     };
     let words = format!("Retest {finding}? Repeats {scan}.");
+    let names: Vec<String> = plan.retest.findings.iter().map(|finding| format!("\"{}\"", finding.name)).collect();
     if findings == 1 || scans == 1 {
-        let prompt = Prompt::new(words, Then::Retest(Box::new(plan))).with_line("The parameters are unchanged.");
+        let mut prompt = Prompt::new(words, Then::Retest(Box::new(plan)));
+        if (2..=NAMED).contains(&findings) {
+            prompt = prompt.with_line(format!("{}.", names.join(", ")));
+        }
+        let prompt = prompt.with_line("The parameters are unchanged.");
         return excluded.into_iter().fold(prompt, Prompt::with_line);
     }
     let mut named: Vec<String> = plan.jobs.iter().take(NAMED).map(|job| job.about.clone()).collect();

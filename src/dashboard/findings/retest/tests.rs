@@ -425,6 +425,35 @@ fn ended_retest_is_reported_and_its_absent_finding_fixed_with_five_keys() {
 }
 
 #[test]
+fn absent_finding_that_a_second_retest_reports_is_found_again() {
+    let mut app = app();
+    let first = app.calls("3 g g s y");
+    app.answer(&first, started);
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10)])));
+    app.feed(Snapshot::Findings(table(before())));
+    app.keys("b n");
+    assert_eq!(now(&app), [("Private key".to_owned(), RetestStatus::Is(Outcome::Absent))]);
+
+    let second = app.calls("x s y");
+    app.answer(&second, |_| Ok(CallAnswer::Scan(ScanCreated { created_id: Some(ScanId(21)), target_id: None })));
+    let last = Scan { result_summary: high(1), ..ended(21, 1, 20) };
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10), last])));
+    let mut findings = before();
+    findings.push(found(30, 21, 1, "Private key", Risk::Critical));
+    app.feed(Snapshot::Findings(table(findings)));
+    let row = app.model.data.board.value().unwrap().items()[0].clone();
+    assert_eq!((row.now.label(), row.before.as_str()), ("found again", "fixed"));
+}
+
+#[test]
+fn prompt_of_few_findings_names_them() {
+    let mut app = app();
+    app.keys("3 g g space space s");
+    assert_eq!(app.prompt().question, "Retest 2 findings? Repeats scan 1 (Website scan of t1.acme.test).");
+    assert_eq!(app.prompt().lines[0], "\"Private key\", \"Git repository\".");
+}
+
+#[test]
 fn absent_finding_of_retest_keeps_its_row_until_another_pane() {
     let mut app = app();
     let twin = |id, scan, target| found(id, scan, target, "Git repository", Risk::High);
